@@ -571,7 +571,7 @@ def test_numpy_attributes_that_device_arrays_lack():
         array.cpu()  # type: ignore[attr-defined]
     assert not hasattr(array, "__array_struct__")
     if array.device == -1:
-        with pytest.raises(AttributeError, match="an array in memory of the host has no __cuda"):
+        with pytest.raises(AttributeError, match="an array in host memory has no __cuda"):
             array.__cuda_array_interface__  # noqa: B018
 
 

@@ -197,7 +197,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if self.device == HOST:
             raise AttributeError(
-                "an array in memory of the host has no __cuda_array_interface__",
+                "an array in host memory has no __cuda_array_interface__",
                 name="__cuda_array_interface__",
                 obj=self,
             )

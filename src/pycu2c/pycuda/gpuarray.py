@@ -3,7 +3,6 @@
 from pycu2c.compat.pycuda.gpuarrays.functions import GPUArray as GPUArray
 from pycu2c.compat.pycuda.gpuarrays.functions import all as all
 from pycu2c.compat.pycuda.gpuarrays.functions import any as any
-from pycu2c.compat.pycuda.gpuarrays.functions import any_differs as any_differs
 from pycu2c.compat.pycuda.gpuarrays.functions import arange as arange
 from pycu2c.compat.pycuda.gpuarrays.functions import as_gpuarray as as_gpuarray
 from pycu2c.compat.pycuda.gpuarrays.functions import concatenate as concatenate
@@ -24,6 +23,7 @@ from pycu2c.compat.pycuda.gpuarrays.functions import multi_take_put as multi_tak
 from pycu2c.compat.pycuda.gpuarrays.functions import ones as ones
 from pycu2c.compat.pycuda.gpuarrays.functions import ones_like as ones_like
 from pycu2c.compat.pycuda.gpuarrays.functions import reshape as reshape
+from pycu2c.compat.pycuda.gpuarrays.functions import shapes_differ as shapes_differ
 from pycu2c.compat.pycuda.gpuarrays.functions import splay as splay
 from pycu2c.compat.pycuda.gpuarrays.functions import stack as stack
 from pycu2c.compat.pycuda.gpuarrays.functions import subset_dot as subset_dot

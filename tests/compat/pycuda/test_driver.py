@@ -245,7 +245,7 @@ def test_memory_is_kept_for_streams_without_a_wait() -> None:
     alone._stream.blocking = False  # where there is no GPU all streams are one
     waited._stream.blocking = True
     for stream in (None, waited, alone):
-        allocations.used_on(stream, result, array, int(result), 5)
+        allocations.keep_until_used(stream, result, array, int(result), 5)
     assert raised == [alone, alone]
 
 

@@ -303,7 +303,7 @@ def test_texts_for_a_gpu_compile(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = np.dtype(np.float32), np.dtype(np.complex128)
     texts = [
         LINEAR.text(),
-        LINEAR.text(ranged=True),
+        LINEAR.text(has_range=True),
         reduction.get_dot_kernel(None, *kinds).text(),
         reduction.get_minmax_kernel("min", np.dtype(np.int64)).text(),
         reduction.get_all_kernel(np.dtype(bool), kinds[1]).text(),

@@ -41,7 +41,7 @@ RNG = np.random.default_rng(11)
     ],
 )
 def test_declarations_are_found(text: str, names: tuple[str, ...]) -> None:
-    result = reference_source.rewritten(text)
+    result = reference_source.rewrite_references(text)
     assert result.textures == names
     assert result.text.count("__constant__") == (text.count("a;") + text.count("a,")) * bool(
         names

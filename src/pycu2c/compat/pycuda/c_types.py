@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_NAMES = {
+_BASIC_TYPES = {
     "bool": "bool",
     "int8": "signed char",
     "uint8": "unsigned char",
@@ -46,7 +46,7 @@ _SYNONYMS = {
     "unsigned long long": "uint64",
     "unsigned long long int": "uint64",
     "__half": "float16",
-    **{f"{name}_t": name for name in _NAMES if "int" in name},
+    **{f"{name}_t": name for name in _BASIC_TYPES if "int" in name},
 }
 _VECTOR_COMPONENTS: dict[str, tuple[Any, int]] = {  # component type and maximum length
     "char": (np.int8, 4),
@@ -64,24 +64,24 @@ _VECTOR_COMPONENTS: dict[str, tuple[Any, int]] = {  # component type and maximum
 }
 
 VECTORS: dict[str, np.dtype[Any]] = {
-    f"{name}{count}": np.dtype([(field, number) for field in "xyzw"[:count]])
-    for name, (number, max_count) in _VECTOR_COMPONENTS.items()
+    f"{name}{count}": np.dtype([(field, component) for field in "xyzw"[:count]])
+    for name, (component, max_count) in _VECTOR_COMPONENTS.items()
     for count in range(1, max_count + 1)
 }
-_CUDA_TYPES: dict[str, np.dtype[Any]] = {  # types with their own functions keep their names
+_CUDA_TYPES: dict[str, np.dtype[Any]] = {  # named as declared: CUDA's functions require them
     "cuComplex": np.dtype("complex64"),
     "cuFloatComplex": np.dtype("complex64"),
     "cuDoubleComplex": np.dtype("complex128"),
 }
 _DTYPES: dict[str, np.dtype[Any]] = {
-    **{c_name: np.dtype(name) for name, c_name in _NAMES.items()},
+    **{c_name: np.dtype(name) for name, c_name in _BASIC_TYPES.items()},
     **{c_name: np.dtype(name) for c_name, name in _SYNONYMS.items()},
     **VECTORS,
     **_CUDA_TYPES,
 }
 _C_NAMES: dict[np.dtype[Any], str] = {
     **{dtype: name for name, dtype in reversed(VECTORS.items())},
-    **{np.dtype(name): c_name for name, c_name in _NAMES.items()},
+    **{np.dtype(name): c_name for name, c_name in _BASIC_TYPES.items()},
 }
 
 
@@ -146,7 +146,7 @@ class Argument:
 
     @property
     def ctype(self) -> str:
-        """Return the C type of the number, or of the elements."""
+        """Return the C type of the scalar, or of the elements of the array."""
         return self.c_name or dtype_to_ctype(self.dtype)
 
     def __repr__(self) -> str:
@@ -179,13 +179,13 @@ class ScalarArg(Argument):
 
 
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|__restrict__|__restrict|restrict|struct)\b")
-_NAME = re.compile(r"(\w+)\s*(\[\s*\d*\s*\])?\s*$")
+_PARAMETER_NAME = re.compile(r"(\w+)\s*(\[\s*\d*\s*\])?\s*$")
 
 
 def parse_c_arg(c_arg: str) -> Argument:
     """Parse a declaration such as ``"const float *x"``. Raises ValueError."""
     text = _QUALIFIERS.sub(" ", c_arg)
-    name = _NAME.search(text)
+    name = _PARAMETER_NAME.search(text)
     if name is None:
         raise ValueError(f"'{c_arg.strip()}' is not the declaration of a parameter in C")
     c_name = " ".join(text[: name.start()].replace("*", " ").split())
@@ -199,13 +199,13 @@ def parse_c_args(arguments: Any) -> list[Argument]:
     """Parse ``"float a, float *x"``, or a list of declarations or arguments."""
     if not isinstance(arguments, str):
         return [each if isinstance(each, Argument) else parse_c_arg(each) for each in arguments]
-    parts, depth, start = [], 0, 0
+    declarations, depth, start = [], 0, 0
     for position, character in enumerate(arguments):
         depth += (character == "<") - (character == ">")
         if character == "," and depth == 0:
-            parts.append(arguments[start:position])
+            declarations.append(arguments[start:position])
             start = position + 1
-    return [parse_c_arg(part) for part in [*parts, arguments[start:]] if part.strip()]
+    return [parse_c_arg(c_arg) for c_arg in [*declarations, arguments[start:]] if c_arg.strip()]
 
 
 def _dtype_of(c_name: str, declaration: str = "") -> np.dtype[Any]:
@@ -213,7 +213,8 @@ def _dtype_of(c_name: str, declaration: str = "") -> np.dtype[Any]:
     if normalized not in _DTYPES:
         raise ValueError(
             f"'{(declaration or c_name).strip()}' has the unknown type '{c_name}': the types are "
-            f"{', '.join(_NAMES.values())}; get_or_register_dtype('{c_name}', dtype) adds others"
+            f"{', '.join(_BASIC_TYPES.values())}; "
+            f"get_or_register_dtype('{c_name}', dtype) adds others"
         )
     return _DTYPES[normalized]
 
@@ -233,14 +234,14 @@ class _VectorNamespace:
         if name in VECTORS:
             return VECTORS[name]
         if name.startswith("make_") and name[5:] in VECTORS:
-            return _maker(VECTORS[name[5:]])
+            return _vector_constructor(VECTORS[name[5:]])
         raise AttributeError(f"CUDA has no vector type {name}", name=name, obj=self)
 
     def __dir__(self) -> list[str]:
         return [*VECTORS, *(f"make_{name}" for name in VECTORS)]
 
 
-def _maker(dtype: np.dtype[Any]) -> Callable[..., NDArray[Any]]:
+def _vector_constructor(dtype: np.dtype[Any]) -> Callable[..., NDArray[Any]]:
     def make(*numbers: Any) -> NDArray[Any]:
         if len(numbers) != len(dtype.names or ()):
             raise TypeError(f"expected {len(dtype.names or ())} numbers, not {len(numbers)}")

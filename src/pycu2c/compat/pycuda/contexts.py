@@ -14,7 +14,6 @@ from pycu2c.compat.pycuda.enums import (
     compute_mode,
     device_attribute,
     func_cache,
-    limit,
     shared_config,
 )
 from pycu2c.compat.pycuda.errors import LogicError, translate_errors
@@ -24,7 +23,7 @@ from pycu2c.devices import gpu_selection, streams
 from pycu2c.devices.cpu_device import CPU
 from pycu2c.runtime.cuda import memory_pool
 
-# attributes that the CPU device has under another name, and attributes that it does not have
+# attributes that the CPU device names differently, and the values of those that it lacks
 _CPU_NAMES = {"MAX_THREADS_PER_MULTIPROCESSOR": "MAX_THREADS_PER_MULTI_PROCESSOR"}
 _CPU_ATTRIBUTES = {
     "COMPUTE_MODE": int(compute_mode.DEFAULT),
@@ -61,7 +60,7 @@ class Device:
 
     @translate_errors
     def __init__(self, number: int | str = 0) -> None:
-        ordinal = _by_bus_id(number) if isinstance(number, str) else number
+        ordinal = _ordinal_of_bus_id(number) if isinstance(number, str) else number
         count = Device.count()
         if not 0 <= ordinal < count:
             raise LogicError(f"cuDeviceGet failed: no device {number} among {count} devices")
@@ -79,8 +78,8 @@ class Device:
 
     def pci_bus_id(self) -> str:
         """Return the PCI address: ``0000:65:00.0``."""
-        domain = self._number("PCI_DOMAIN_ID") if on_gpu() else 0
-        bus, slot = self._number("PCI_BUS_ID"), self._number("PCI_DEVICE_ID")
+        domain = self._integer_attribute("PCI_DOMAIN_ID") if on_gpu() else 0
+        bus, slot = self._integer_attribute("PCI_BUS_ID"), self._integer_attribute("PCI_DEVICE_ID")
         return f"{domain:04X}:{bus:02X}:{slot:02X}.0"
 
     def compute_capability(self) -> tuple[int, int]:
@@ -98,7 +97,7 @@ class Device:
         """Return an attribute: ``device_attribute.WARP_SIZE``."""
         name = device_attribute(attribute).name
         try:
-            value = self._number(name)
+            value = self._integer_attribute(name)
         except AttributeError:
             raise LogicError(f"cuDeviceGetAttribute failed: {self.name()} has no {name}") from None
         return compute_mode(value) if name == "COMPUTE_MODE" else value
@@ -111,7 +110,7 @@ class Device:
                 values[attribute] = self.get_attribute(attribute)
         return values
 
-    def _number(self, name: str) -> int:
+    def _integer_attribute(self, name: str) -> int:
         if on_gpu():
             return int(getattr(self._device, name))
         if name in _CPU_ATTRIBUTES:
@@ -148,7 +147,7 @@ class Device:
         return f"<pycu2c.pycuda.driver.Device {self.number}: {self.name()}>"
 
 
-def _by_bus_id(bus_id: str) -> int:
+def _ordinal_of_bus_id(bus_id: str) -> int:
     """Return the number of the device with a PCI address."""
     for number in range(Device.count()):
         if Device(number).pci_bus_id().lower() == bus_id.lower():
@@ -161,48 +160,48 @@ class _ContextStack(threading.local):
         self.stack: list[Context] = []
 
 
-_THREAD = _ContextStack()
+_THREAD_LOCAL = _ContextStack()
 
 
 class Context:
     """A context. A thread without one uses the first device."""
 
     def __init__(self, device: Device) -> None:
-        self._device, self._limits = device, {limit.STACK_SIZE: 1024}
+        self._device = device
 
     def push(self) -> None:
         """Make this the current context."""
-        _THREAD.stack.append(self)
-        self._enter()
+        _THREAD_LOCAL.stack.append(self)
+        self._make_device_current()
 
-    def _enter(self) -> None:
+    def _make_device_current(self) -> None:
         if on_gpu():
             driver.set_device(self._device.number)
 
     @staticmethod
     def pop() -> None:
         """Restore the previous context."""
-        if not _THREAD.stack:
+        if not _THREAD_LOCAL.stack:
             raise LogicError("cannot pop non-current context: no context was pushed")
-        _THREAD.stack.pop()
-        if _THREAD.stack:
-            _THREAD.stack[-1]._enter()
+        _THREAD_LOCAL.stack.pop()
+        if _THREAD_LOCAL.stack:
+            _THREAD_LOCAL.stack[-1]._make_device_current()
 
     def detach(self) -> None:
-        """Detach the context."""
-        if self in _THREAD.stack:
-            _THREAD.stack.remove(self)
-        if _THREAD.stack:
-            _THREAD.stack[-1]._enter()
+        """Remove the context from the stack of the calling thread."""
+        if self in _THREAD_LOCAL.stack:
+            _THREAD_LOCAL.stack.remove(self)
+        if _THREAD_LOCAL.stack:
+            _THREAD_LOCAL.stack[-1]._make_device_current()
 
     @staticmethod
     def get_current() -> Context | None:
         """Return the context of the calling thread."""
-        return _THREAD.stack[-1] if _THREAD.stack else None
+        return _THREAD_LOCAL.stack[-1] if _THREAD_LOCAL.stack else None
 
     @staticmethod
     def attach(flags: int = 0) -> Context:
-        """Return the context of the calling thread."""
+        """Return the context of the calling thread, or a new one of its device."""
         return Context.get_current() or Context(Context.get_device())
 
     @staticmethod
@@ -226,18 +225,18 @@ class Context:
         """Set a limit such as ``limit.STACK_SIZE``."""
         if on_gpu():
             driver.make_current()
-            kind = driver.api().CUlimit(int(which))
-            driver.check(driver.api().cuCtxSetLimit(kind, value), "set a limit")
+            driver_limit = driver.api().CUlimit(int(which))
+            driver.check(driver.api().cuCtxSetLimit(driver_limit, value), "set a limit")
 
     @staticmethod
     @translate_errors
     def get_limit(which: Any) -> int:
-        """Return a limit."""
+        """Return a limit; 0 on the CPU."""
         if not on_gpu():
             return 0
         driver.make_current()
-        kind = driver.api().CUlimit(int(which))
-        return int(driver.check(driver.api().cuCtxGetLimit(kind), "read a limit"))
+        driver_limit = driver.api().CUlimit(int(which))
+        return int(driver.check(driver.api().cuCtxGetLimit(driver_limit), "read a limit"))
 
     @staticmethod
     def get_cache_config() -> func_cache:

@@ -10,12 +10,12 @@ import numpy as np
 from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays import kernels
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray, as_gpuarray
-from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, launch, of_each
+from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, elementwise_kernel, launch
 from pycu2c.compat.pycuda.gpuarrays.layout import is_number
 
 
 def _elementwise(name: str, function: Callable[[Any], Any]) -> Callable[..., GPUArray]:
-    run = of_each(function)
+    dispatcher = elementwise_kernel(function)
 
     def apply(
         array: GPUArray,
@@ -28,7 +28,7 @@ def _elementwise(name: str, function: Callable[[Any], Any]) -> Callable[..., GPU
             out = stream_or_out
         elif stream_or_out is not None:
             stream = stream_or_out
-        return as_gpuarray(array).each(run, out=out, stream=stream)
+        return as_gpuarray(array).map_elements(dispatcher, out=out, stream=stream)
 
     apply.__name__ = apply.__qualname__ = name
     apply.__doc__ = f"Return ``{name}`` of each element."
@@ -82,18 +82,18 @@ def atan2(y: GPUArray, x: GPUArray, stream: object = None) -> GPUArray:
 
 def frexp(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:
     """Return significands and exponents: ``arg == significand * 2**exponent``."""
-    return _split(kernels.split_exponent, arg, stream)
+    return _two_results(kernels.split_exponent, arg, stream)
 
 
 def modf(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:
     """Return fractional and integral parts."""
-    return _split(kernels.split_fraction, arg, stream)
+    return _two_results(kernels.split_fraction, arg, stream)
 
 
 @translate_errors
-def _split(run: Any, arg: GPUArray, stream: object) -> tuple[GPUArray, GPUArray]:
+def _two_results(dispatcher: Any, arg: GPUArray, stream: object) -> tuple[GPUArray, GPUArray]:
     """Return the two results of a kernel for each element."""
     arg = as_gpuarray(arg)
     first, second = arg._new_like_me(), arg._new_like_me()
-    launch(run, arg.size, (arg.flat(), first.flat(), second.flat()), stream)
+    launch(dispatcher, arg.size, (arg.flat(), first.flat(), second.flat()), stream)
     return first, second

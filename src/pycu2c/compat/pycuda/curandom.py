@@ -1,7 +1,7 @@
 """Implement ``pycuda.curandom``: arrays of random numbers.
 
-All generators are Philox, with equal numbers on a GPU and the CPU. The numbers depend on the seed
-and on the number of previous calls.
+All generators are Philox, and produce equal numbers on a GPU and on the CPU. The numbers depend on
+the seed and on the number of previous calls.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pycu2c.kernels.kernel import device, kernel
 
 
 def _fill_kernel(draw: Any) -> Any:
-    """Return a kernel that fills an array."""
+    """Return a kernel that fills an array with the results of ``draw(seed, call, i)``."""
 
     @kernel
     def run(seed, call, out):  # type: ignore[no-untyped-def]
@@ -73,14 +73,14 @@ class PhiloxRandomNumberGenerator:
 
     @translate_errors
     def _fill(self, kernels: dict[str, Any], data: GPUArray, stream: object) -> None:
-        run = kernels.get(data.dtype.name)
-        if run is None:
+        dispatcher = kernels.get(data.dtype.name)
+        if dispatcher is None:
             raise NotImplementedError(
                 f"random numbers have the types {', '.join(kernels)}, not {data.dtype}"
             )
         if not data.flags.forc:
             raise RuntimeError("only contiguous arrays may be used as arguments to this operation")
-        launch(run, data.size, (self._seed, self._calls, data.flat()), stream)
+        launch(dispatcher, data.size, (self._seed, self._calls, data.flat()), stream)
         self._calls += 1
 
     def fill_uniform(self, data: GPUArray, stream: object = None) -> None:

@@ -57,7 +57,7 @@ GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS GPU_DIRECT_RDMA_WRITES_ORDERING
 MEMPOOL_SUPPORTED_HANDLE_TYPES CLUSTER_LAUNCH
 """
 
-_DEPRECATED_NAMES = {"SHARED_MEMORY_PER_BLOCK": 8, "REGISTERS_PER_BLOCK": 12}  # deprecated names
+_DEPRECATED_NAMES = {"SHARED_MEMORY_PER_BLOCK": 8, "REGISTERS_PER_BLOCK": 12}  # and values
 _dynamic_enum: Any = _NamedEnum  # hide the dynamic members from type checkers
 device_attribute: Any = _dynamic_enum(
     "device_attribute",

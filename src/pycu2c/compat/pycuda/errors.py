@@ -77,7 +77,7 @@ class _ErrorTranslation(contextlib.ContextDecorator):
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+    def __exit__(self, error_type: object, error: BaseException | None, traceback: object) -> None:
         if error is None or isinstance(error, Error):
             return
         for source, target in _TRANSLATIONS:

@@ -16,7 +16,7 @@ class Stream:
 
     @translate_errors
     def __init__(self, flags: int = 0) -> None:
-        self._stream = streams.stream(blocking=not flags & 1)
+        self._stream = streams.stream(blocking=not flags & 1)  # CU_STREAM_NON_BLOCKING
 
     @property
     def handle(self) -> int:

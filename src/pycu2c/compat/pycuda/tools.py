@@ -37,9 +37,9 @@ def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -
     selected = _device_from_environment()
     if selected is not None:
         return make_context(Device(selected))
-    for number in range(Device.count()):
+    for ordinal in range(Device.count()):
         try:
-            return make_context(Device(number))
+            return make_context(Device(ordinal))
         except Error:
             continue
     raise RuntimeError(
@@ -66,22 +66,22 @@ def _device_from_environment() -> int | None:
 
 
 def get_default_device(default: int = 0) -> Device:
-    """Return the device of ``make_default_context``."""
+    """Return the device that CUDA_DEVICE or ~/.cuda_device names, or else the default."""
     selected = _device_from_environment()
     return Device(default if selected is None else selected)
 
 
 class DeviceData:
-    """Limits of a device on which launches depend."""
+    """Device limits that determine the occupancy of kernels."""
 
     def __init__(self, dev: Device | None = None) -> None:
         device = dev or Context.get_device()
-        read = device.get_attribute
-        self.max_threads = read(device_attribute.MAX_THREADS_PER_BLOCK)
-        self.warp_size = read(device_attribute.WARP_SIZE)
-        self.registers = read(device_attribute.MAX_REGISTERS_PER_BLOCK)
-        self.shared_memory = read(device_attribute.MAX_SHARED_MEMORY_PER_BLOCK)
-        threads_per_mp = read(device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
+        attribute_of = device.get_attribute
+        self.max_threads = attribute_of(device_attribute.MAX_THREADS_PER_BLOCK)
+        self.warp_size = attribute_of(device_attribute.WARP_SIZE)
+        self.registers = attribute_of(device_attribute.MAX_REGISTERS_PER_BLOCK)
+        self.shared_memory = attribute_of(device_attribute.MAX_SHARED_MEMORY_PER_BLOCK)
+        threads_per_mp = attribute_of(device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
         self.warps_per_mp = threads_per_mp // self.warp_size
         self.thread_blocks_per_mp = 32
         self.smem_alloc_granularity, self.smem_granularity = 128, 32
@@ -89,7 +89,7 @@ class DeviceData:
 
     @staticmethod
     def make_valid_tex_channel_count(size: int) -> int:
-        """Return the number of texture channels for a number of components."""
+        """Return the least number of channels, 1, 2 or 4, that holds ``size`` components."""
         for valid in (1, 2, 4):
             if size <= valid:
                 return valid
@@ -127,35 +127,35 @@ class OccupancyRecord:
 
 # ---- memoization -------------------------------------------------------------------------------
 
-_MEMOS: list[dict[Any, Any]] = []
+_CACHES: list[dict[Any, Any]] = []
 
 
 def context_dependent_memoize(func: Callable[P, R]) -> Callable[P, R]:
     """Memoize a function for each context."""
-    memo: dict[Any, R] = {}
-    _MEMOS.append(memo)
+    cache: dict[Any, R] = {}
+    _CACHES.append(cache)
 
     @functools.wraps(func)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         key = (Context.get_device(), args, frozenset(kwargs.items()))
-        if key not in memo:
-            memo[key] = func(*args, **kwargs)
-        return memo[key]
+        if key not in cache:
+            cache[key] = func(*args, **kwargs)
+        return cache[key]
 
-    return run
+    return wrapper
 
 
 def clear_context_caches() -> None:
     """Clear the results of memoized functions."""
-    for memo in _MEMOS:
-        memo.clear()
+    for cache in _CACHES:
+        cache.clear()
 
 
 def mark_cuda_test(inner_f: Callable[P, R]) -> Callable[P, R]:
     """Run a test in its own context."""
 
     @functools.wraps(inner_f)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         context = make_default_context()
         try:
             return inner_f(*args, **kwargs)
@@ -163,4 +163,4 @@ def mark_cuda_test(inner_f: Callable[P, R]) -> Callable[P, R]:
             context.detach()
             clear_context_caches()
 
-    return run
+    return wrapper

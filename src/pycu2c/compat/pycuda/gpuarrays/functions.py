@@ -95,7 +95,7 @@ def ones_like(other_ary: GPUArray, dtype: Any = None, order: str = "K") -> GPUAr
 def arange(*args: Any, **kwargs: Any) -> GPUArray:
     """Return numbers from ``start`` up to ``stop``, with distance ``step``."""
     stream = kwargs.pop("stream", None)
-    start, stop, step, dtype = _range(args, kwargs)
+    start, stop, step, dtype = _arange_arguments(args, kwargs)
     if dtype is None:
         dtype = np.array([start, stop, step]).dtype
         if dtype != np.float32:
@@ -103,14 +103,14 @@ def arange(*args: Any, **kwargs: Any) -> GPUArray:
                 f"arange() creates an array of {dtype}: pass dtype= to select the type",
                 stacklevel=3,
             )
-    kind = np.dtype(dtype)
-    first, end, by = (kind.type(n) for n in (start, stop, step))
-    result = GPUArray((builtins.max(0, math.ceil((end - first) / by)),), kind)
-    launch(kernels.arange, result.size, (first, by, result.flat()), stream)
+    result_dtype = np.dtype(dtype)
+    first, end, increment = (result_dtype.type(n) for n in (start, stop, step))
+    result = GPUArray((builtins.max(0, math.ceil((end - first) / increment)),), result_dtype)
+    launch(kernels.arange, result.size, (first, increment, result.flat()), stream)
     return result
 
 
-def _range(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
+def _arange_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
     """Parse the arguments of ``arange``. Raises ValueError."""
     options = dict(kwargs)
     if args and isinstance(args[-1], np.dtype):
@@ -141,8 +141,8 @@ def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int
     if n < blocks * min_threads:
         return (-(-n // min_threads), 1), (min_threads, 1, 1)
     if n < blocks * max_threads:
-        groups = -(-n // min_threads)
-        return (blocks, 1), (-(-groups // blocks) * min_threads, 1, 1)
+        warps = -(-n // min_threads)
+        return (blocks, 1), (-(-warps // blocks) * min_threads, 1, 1)
     return (blocks, 1), (max_threads, 1, 1)
 
 
@@ -167,7 +167,7 @@ def multi_take(
     targets = out or [None] * len(arrays)
     if len(targets) != len(arrays):
         raise ValueError("out and arrays must have the same length")
-    return [take(a, indices, to, stream) for a, to in zip(arrays, targets)]
+    return [take(a, indices, target, stream) for a, target in zip(arrays, targets)]
 
 
 def _targets(arrays: Sequence[GPUArray], shape: Any, out: Any) -> list[GPUArray]:
@@ -175,7 +175,7 @@ def _targets(arrays: Sequence[GPUArray], shape: Any, out: Any) -> list[GPUArray]
         return [GPUArray(shape, a.dtype, a.allocator) for a in arrays]
     if len(out) != len(arrays):
         raise ValueError("out and arrays must have the same length")
-    if builtins.any(a.dtype != to.dtype for a, to in zip(arrays, out)):
+    if builtins.any(a.dtype != target.dtype for a, target in zip(arrays, out)):
         raise TypeError("arrays and out must have the same dtype")
     return list(out)
 
@@ -190,8 +190,8 @@ def multi_put(
 ) -> list[GPUArray]:
     """Assign ``out[dest_indices] = a`` for several arrays."""
     targets = _targets(arrays, dest_shape, out)
-    for a, to in zip(arrays, targets):
-        arguments = (a.flat(), dest_indices.flat(), to.flat())
+    for a, target in zip(arrays, targets):
+        arguments = (a.flat(), dest_indices.flat(), target.flat())
         launch(kernels.put, dest_indices.size, arguments, stream)
     return targets
 
@@ -215,8 +215,8 @@ def multi_take_put(
     offsets = src_offsets or [0] * len(arrays)
     if len(offsets) != len(arrays):
         raise ValueError("src_indices and src_offsets must have the same length")
-    for a, offset, to in zip(arrays, offsets, targets):
-        arguments = (a.flat(), src_indices.flat(), offset, dest_indices.flat(), to.flat())
+    for a, offset, target in zip(arrays, offsets, targets):
+        arguments = (a.flat(), src_indices.flat(), offset, dest_indices.flat(), target.flat())
         launch(kernels.take_put, src_indices.size, arguments, stream)
     return targets
 
@@ -229,24 +229,24 @@ def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None
     arrays = [as_gpuarray(each) for each in arrays]
     first = arrays[0]
     axis = axis % builtins.max(first.ndim, 1)
-    for number, each in enumerate(arrays):
+    for index, each in enumerate(arrays):
         if each.ndim != first.ndim:
             raise ValueError(
-                f"{number}'th array has different number of axes (should have {first.ndim}, has "
+                f"{index}'th array has different number of axes (should have {first.ndim}, has "
                 f"{each.ndim})"
             )
         if builtins.any(
             m != n for a, (m, n) in enumerate(zip(each.shape, first.shape)) if a != axis
         ):
-            raise ValueError(f"{number}'th array has residual not matching other arrays")
+            raise ValueError(f"{index}'th array has residual not matching other arrays")
     length = builtins.sum(each.shape[axis] for each in arrays)
     shape = (*first.shape[:axis], length, *first.shape[axis + 1 :])
     dtype = np.result_type(*(each.dtype for each in arrays))
     result, start = GPUArray(shape, dtype, allocator or first.allocator), 0
     for each in arrays:
         stop = start + each.shape[axis]
-        part = each if each.dtype == dtype else each.astype(dtype)
-        result[(*(slice(None),) * axis, slice(start, stop))] = part
+        converted = each if each.dtype == dtype else each.astype(dtype)
+        result[(*(slice(None),) * axis, slice(start, stop))] = converted
         start = stop
     return result
 
@@ -257,7 +257,7 @@ def stack(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> G
         raise ValueError("need at least one array to stack")
     arrays = [as_gpuarray(each) for each in arrays]
     first = arrays[0]
-    if any_differs(arrays):
+    if shapes_differ(arrays):
         raise ValueError("arrays must have the same shape")
     axis = first.ndim if axis == -1 else axis
     if not 0 <= axis <= first.ndim:
@@ -266,13 +266,13 @@ def stack(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> G
     dtype = np.result_type(*(each.dtype for each in arrays))
     order = "C" if axis == 0 else "F"
     result = GPUArray(shape, dtype, allocator or first.allocator, order=order)
-    for number, each in enumerate(arrays):
-        part = each if each.dtype == dtype else each.astype(dtype)
-        result[(*(slice(None),) * axis, number)] = part
+    for index, each in enumerate(arrays):
+        converted = each if each.dtype == dtype else each.astype(dtype)
+        result[(*(slice(None),) * axis, index)] = converted
     return result
 
 
-def any_differs(arrays: Sequence[GPUArray]) -> bool:
+def shapes_differ(arrays: Sequence[GPUArray]) -> bool:
     """Return whether arrays have different shapes."""
     return len({each.shape for each in arrays}) > 1
 
@@ -322,17 +322,17 @@ def where(
 
 @translate_errors
 def _select(
-    run: Any, arrays: tuple[GPUArray, ...], out: GPUArray | None, stream: object
+    dispatcher: Any, arrays: tuple[GPUArray, ...], out: GPUArray | None, stream: object
 ) -> GPUArray:
     arrays = tuple(map(as_gpuarray, arrays))
     result = empty_like(arrays[1]) if out is None else out
     order = result.memory_order if result.ndim > 1 else ""
-    launch(run, result.size, (*(each.flat(order) for each in arrays), result.flat()), stream)
+    launch(dispatcher, result.size, (*(each.flat(order) for each in arrays), result.flat()), stream)
     return result
 
 
 @translate_errors
-def _pairwise(
+def _apply_binary(
     operation: BinaryOperation, a: Any, b: Any, out: GPUArray | None, stream: object
 ) -> GPUArray:
     a, b = (each if is_number(each) else as_gpuarray(each) for each in (a, b))
@@ -345,15 +345,15 @@ def _pairwise(
 
 def minimum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) -> GPUArray:
     """Return the smaller elements."""
-    return _pairwise(kernels.MINIMUM, a, b, out, stream)
+    return _apply_binary(kernels.MINIMUM, a, b, out, stream)
 
 
 def maximum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) -> GPUArray:
     """Return the larger elements."""
-    return _pairwise(kernels.MAXIMUM, a, b, out, stream)
+    return _apply_binary(kernels.MAXIMUM, a, b, out, stream)
 
 
-def _logical(
+def _apply_logical(
     operation: BinaryOperation, x1: Any, x2: Any, out: GPUArray | None, allocator: Any
 ) -> GPUArray:
     arrays = [x for x in (x1, x2) if isinstance(x, GPUArray)]
@@ -361,25 +361,25 @@ def _logical(
         raise ValueError("logical functions take numbers and GPUArrays")
     if not arrays:
         result = GPUArray((), np.bool_, allocator or mem_alloc) if out is None else out
-        return result.fill(bool(operation.operation(x1, x2)))
-    if any_differs(arrays):
+        return result.fill(bool(operation.function(x1, x2)))
+    if shapes_differ(arrays):
         raise NotImplementedError("Broadcasting not supported")
     result = empty_like(arrays[0], np.bool_) if out is None else out
-    return _pairwise(operation, x1, x2, result, None)
+    return _apply_binary(operation, x1, x2, result, None)
 
 
 def logical_and(
     x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: Any = None
 ) -> GPUArray:
     """Return the logical conjunction."""
-    return _logical(kernels.LOGICAL_AND, x1, x2, out, allocator)
+    return _apply_logical(kernels.LOGICAL_AND, x1, x2, out, allocator)
 
 
 def logical_or(
     x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: Any = None
 ) -> GPUArray:
     """Return the logical disjunction."""
-    return _logical(kernels.LOGICAL_OR, x1, x2, out, allocator)
+    return _apply_logical(kernels.LOGICAL_OR, x1, x2, out, allocator)
 
 
 def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: Any = mem_alloc) -> GPUArray:
@@ -388,7 +388,7 @@ def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: Any = mem_
         result = GPUArray((), np.bool_, allocator) if out is None else out
         return result.fill(not x)
     result = empty_like(x, np.bool_) if out is None else out
-    return as_gpuarray(x.each(kernels.LOGICAL_NOT, out=result))
+    return as_gpuarray(x.map_elements(kernels.LOGICAL_NOT, out=result))
 
 
 # ---- reductions --------------------------------------------------------------------------------
@@ -401,14 +401,14 @@ def sum(a: GPUArray, dtype: Any = None, stream: object = None, allocator: Any = 
 
 def any(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
     """Return whether any element is true."""
-    run = reduction.get_any_kernel(np.dtype(bool), a.dtype)
-    return run(a, stream=stream, allocator=allocator)
+    any_kernel = reduction.get_any_kernel(np.dtype(bool), a.dtype)
+    return any_kernel(a, stream=stream, allocator=allocator)
 
 
 def all(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
     """Return whether all elements are true."""
-    run = reduction.get_all_kernel(np.dtype(bool), a.dtype)
-    return run(a, stream=stream, allocator=allocator)
+    all_kernel = reduction.get_all_kernel(np.dtype(bool), a.dtype)
+    return all_kernel(a, stream=stream, allocator=allocator)
 
 
 def subset_sum(
@@ -419,24 +419,24 @@ def subset_sum(
     allocator: Any = None,
 ) -> GPUArray:
     """Return the sum of ``a[subset]``."""
-    run = reduction.get_subset_sum_kernel(dtype, subset.dtype, a.dtype)
-    return run(subset, a, stream=stream, allocator=allocator)
+    sum_kernel = reduction.get_subset_sum_kernel(dtype, subset.dtype, a.dtype)
+    return sum_kernel(subset, a, stream=stream, allocator=allocator)
 
 
 def dot(
     a: GPUArray, b: GPUArray, dtype: Any = None, stream: object = None, allocator: Any = None
 ) -> GPUArray:
     """Return the sum of the products of elements."""
-    run = reduction.get_dot_kernel(dtype, a.dtype, b.dtype)
-    return run(a, b, stream=stream, allocator=allocator)
+    dot_kernel = reduction.get_dot_kernel(dtype, a.dtype, b.dtype)
+    return dot_kernel(a, b, stream=stream, allocator=allocator)
 
 
 def subset_dot(
     subset: GPUArray, a: GPUArray, b: GPUArray, dtype: Any = None, **kwargs: Any
 ) -> GPUArray:
     """Return the sum of ``a[subset] * b[subset]``."""
-    run = reduction.get_subset_dot_kernel(dtype, subset.dtype, a.dtype, b.dtype)
-    return run(subset, a, b, **kwargs)
+    dot_kernel = reduction.get_subset_dot_kernel(dtype, subset.dtype, a.dtype, b.dtype)
+    return dot_kernel(subset, a, b, **kwargs)
 
 
 def min(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:

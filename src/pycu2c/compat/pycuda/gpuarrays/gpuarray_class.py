@@ -19,7 +19,7 @@ from pycu2c.compat.pycuda.gpuarrays.layout import is_number
 from pycu2c.compat.pycuda.gpuarrays.operators import Operators
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty
-from pycu2c.compat.pycuda.textures.cuda_arrays import dtype_to_array_form, dtype_to_array_format
+from pycu2c.compat.pycuda.textures.cuda_arrays import dtype_to_array_format, format_and_channels
 from pycu2c.devices import copies, interoperability, view_geometry
 from pycu2c.devices.allocation import strides_like
 from pycu2c.devices.array import DeviceArray, as_device_array
@@ -151,13 +151,13 @@ class GPUArray(Operators):
     @property
     def real(self) -> GPUArray:
         """Return the real parts; the array itself if it is real."""
-        return self.each(kernels.REAL, self._real_dtype()) if self._is_complex else self
+        return self.map_elements(kernels.REAL, self._real_dtype()) if self._is_complex else self
 
     @property
     def imag(self) -> GPUArray:
         """Return the imaginary parts."""
         if self._is_complex:
-            return self.each(kernels.IMAGINARY, self._real_dtype())
+            return self.map_elements(kernels.IMAGINARY, self._real_dtype())
         return self._new_like_me().fill(0)
 
     @property
@@ -168,7 +168,7 @@ class GPUArray(Operators):
         """Return the conjugates; the array itself if it is real and ``out`` is not given."""
         if out is None and not self._is_complex:
             return self
-        return self.each(kernels.CONJUGATE, out=out)
+        return self.map_elements(kernels.CONJUGATE, out=out)
 
     conjugate = conj
 
@@ -190,21 +190,21 @@ class GPUArray(Operators):
 
     @translate_errors
     def __setitem__(self, index: Any, value: Any) -> None:
-        part = self[index]
+        target = self[index]
         if is_number(value):
-            part.fill(value)
+            target.fill(value)
             return
         if interoperability.is_on_device(value):
             value = as_gpuarray(value)
         if not isinstance(value, (GPUArray, np.ndarray)):
             raise TypeError("src must be GPUArray or ndarray")
-        if value.shape != part.shape:
+        if value.shape != target.shape:
             raise ValueError("src and dst must be same shape")
-        if value.dtype != part.dtype:
+        if value.dtype != target.dtype:
             raise TypeError("src and dst must have same dtype")
         source = value.device_array() if isinstance(value, GPUArray) else value
-        if part.size:
-            copies.assign(part.device_array(), source, None)
+        if target.size:
+            copies.assign(target.device_array(), source, None)
 
     def reshape(self, *shape: Any, order: str = "C") -> GPUArray:
         """Return a view with another shape."""
@@ -215,8 +215,8 @@ class GPUArray(Operators):
         if lengths.count(-1) > 1:
             raise ValueError("can only specify one unknown dimension")
         if -1 in lengths:
-            others = -math.prod(lengths)
-            lengths = tuple(self.size // others if n == -1 else n for n in lengths)
+            other_elements = -math.prod(lengths)
+            lengths = tuple(self.size // other_elements if n == -1 else n for n in lengths)
         if math.prod(lengths) != self.size:
             raise ValueError("total size of new array must be unchanged")
         return self._view(ViewGeometry(0, lengths, packed_strides(lengths, self.itemsize, order)))
@@ -260,15 +260,15 @@ class GPUArray(Operators):
         return self._search(kernels.find_false, True, stream, allocator)
 
     @translate_errors
-    def _search(self, run: Any, default: bool, stream: object, allocator: Any) -> GPUArray:
-        """Return a bool without axes, which a kernel changes if it finds an element."""
+    def _search(self, dispatcher: Any, default: bool, stream: object, allocator: Any) -> GPUArray:
+        """Return a bool array without axes: ``default``, unless the kernel finds an element."""
         result = GPUArray((), bool, allocator or self.allocator).fill(default, stream)
-        launch(run, self.size, (self.flat(), result.flat()), stream)
+        launch(dispatcher, self.size, (self.flat(), result.flat()), stream)
         return result
 
     def reverse(self, stream: object = None) -> GPUArray:
-        """Return the elements in reverse order, along one axis."""
-        return self.each(kernels.reversed_order, stream=stream)
+        """Return the elements of an array with one axis in reverse order."""
+        return self.map_elements(kernels.reversed_order, stream=stream)
 
     # ---- textures ----
 
@@ -287,7 +287,7 @@ class GPUArray(Operators):
     ) -> float:
         """Bind the elements, and set the format.
 
-        If that is allowed, doubles and complex numbers are bound as ints, which
+        If the arguments allow it, doubles and complex numbers are bound as ints, which
         ``pycuda-helpers.hpp`` converts.
         """
         if not self.flags.forc:
@@ -295,24 +295,24 @@ class GPUArray(Operators):
         as_ints = (allow_double_hack and self.dtype.name == "float64") or (
             allow_complex_hack and self._is_complex
         )
-        texel: tuple[Any, int] = (
-            dtype_to_array_form(self.dtype) if as_ints else (dtype_to_array_format(self.dtype), 1)
+        format, format_channels = (
+            format_and_channels(self.dtype) if as_ints else (dtype_to_array_format(self.dtype), 1)
         )
-        if texel[1] > 1 and channels != 1:
+        if format_channels > 1 and channels != 1:
             raise ValueError(f"'fake' {self.dtype} textures can only have one channel")
         offset: int = texref.set_address(self.gpudata, self.nbytes, allow_offset=allow_offset)
-        texref.set_format(texel[0], texel[1] * channels)
-        if texel[0] not in (array_format.FLOAT, array_format.HALF):
+        texref.set_format(format, format_channels * channels)
+        if format not in (array_format.FLOAT, array_format.HALF):
             texref.set_flags(texref.get_flags() | TRSF_READ_AS_INTEGER)
         return offset / int(self.dtype.itemsize)
 
 
 def _is_async(async_: bool, kwargs: dict[str, Any]) -> bool:
     """Parse ``async_=``, or ``async``, its name before Python reserved it."""
-    old = kwargs.pop("async", None)
+    reserved_name = kwargs.pop("async", None)
     if kwargs:
         raise TypeError(f"extra keyword arguments specified: {', '.join(kwargs)}")
-    return bool(async_ if old is None else old)
+    return bool(async_ if reserved_name is None else reserved_name)
 
 
 def as_gpuarray(ary: Any) -> GPUArray:
@@ -326,7 +326,7 @@ def as_gpuarray(ary: Any) -> GPUArray:
         )
     array = as_device_array(ary)
     if (array.device == HOST) == on_gpu():
-        raise TypeError("the array is in host memory, and the device is a GPU: copy it")
+        raise TypeError("the array is in host memory, and the device is a GPU: copy it with to_gpu")
     return GPUArray(
         array.shape, array.dtype, base=array, gpudata=array.address, strides=array.strides
     )

@@ -1,4 +1,4 @@
-"""Define the kernels that compute with GPUArrays, specialized for dtypes; arrays are flat here."""
+"""Define the kernels that compute with GPUArrays; each array is passed with one axis."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pycu2c import cuda
 from pycu2c.devices.array import DeviceArray
 from pycu2c.kernels.kernel import device, kernel
 
-_THREADS = 256
+_BLOCK_SIZE = 256
 
 
-def launch(run: Any, count: int, arguments: tuple[Any, ...], stream: object = None) -> None:
+def launch(dispatcher: Any, count: int, arguments: tuple[Any, ...], stream: object = None) -> None:
     """Launch a kernel with one thread for each of ``count`` elements."""
     if count:
-        run[-(-count // _THREADS), _THREADS, stream](*arguments)
+        dispatcher[-(-count // _BLOCK_SIZE), _BLOCK_SIZE, stream](*arguments)
 
 
 # ---- binary operations -------------------------------------------------------------------------
@@ -48,15 +48,16 @@ class BinaryOperation:
             if i < out.size:
                 out[i] = operation(x, y[i])
 
-        self.operation = function
+        self.function = function
         self._kernels = of_arrays, of_array_and_number, of_number_and_array
 
     def run(self, x: Any, y: Any, out: DeviceArray, stream: object = None) -> None:
         """Compute ``out = operation(x, y)``."""
-        arrays, right, left = self._kernels
+        on_arrays, number_right, number_left = self._kernels
         x_is_array, y_is_array = isinstance(x, DeviceArray), isinstance(y, DeviceArray)
-        run = arrays if x_is_array and y_is_array else right if x_is_array else left
-        launch(run, out.size, (x, y, out), stream)
+        with_number = number_right if x_is_array else number_left
+        dispatcher = on_arrays if x_is_array and y_is_array else with_number
+        launch(dispatcher, out.size, (x, y, out), stream)
 
 
 ADD = BinaryOperation(lambda a, b: a + b)
@@ -84,7 +85,7 @@ ARCTAN2 = BinaryOperation(lambda a, b: math.atan2(a, b))
 # ---- unary operations --------------------------------------------------------------------------
 
 
-def of_each(function: Callable[[Any], Any]) -> Any:
+def elementwise_kernel(function: Callable[[Any], Any]) -> Any:
     """Return a kernel that applies a function to every element."""
     operation = device(function)
 
@@ -97,12 +98,12 @@ def of_each(function: Callable[[Any], Any]) -> Any:
     return run
 
 
-NEGATIVE = of_each(lambda a: -a)
-ABSOLUTE = of_each(lambda a: abs(a))
-LOGICAL_NOT = of_each(lambda a: not a)
-REAL = of_each(lambda a: a.real)
-IMAGINARY = of_each(lambda a: a.imag)
-CONJUGATE = of_each(lambda a: a.conjugate())
+NEGATIVE = elementwise_kernel(lambda a: -a)
+ABSOLUTE = elementwise_kernel(lambda a: abs(a))
+LOGICAL_NOT = elementwise_kernel(lambda a: not a)
+REAL = elementwise_kernel(lambda a: a.real)
+IMAGINARY = elementwise_kernel(lambda a: a.imag)
+CONJUGATE = elementwise_kernel(lambda a: a.conjugate())
 
 
 # ---- others ------------------------------------------------------------------------------------

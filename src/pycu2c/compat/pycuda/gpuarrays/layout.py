@@ -33,15 +33,6 @@ class Flags(NamedTuple):
         return self.c_contiguous or self.f_contiguous
 
 
-def compact_strides(array: Any) -> tuple[int, ...]:
-    """Return contiguous strides, with the order of axes of another array."""
-    strides, stride = [0] * len(array.shape), array.dtype.itemsize
-    for axis in sorted(range(len(array.shape)), key=lambda a: (abs(array.strides[a]), -a)):
-        strides[axis] = stride
-        stride *= max(array.shape[axis], 1)
-    return tuple(strides)
-
-
 def is_number(value: object) -> bool:
     """Return whether a value is a Python or numpy number."""
     return isinstance(value, (numbers.Number, np.generic)) or (

@@ -75,11 +75,11 @@ class Operators(StridedMemory):
     ) -> Any:
         """Return ``operation(x, y)``; one operand is this array."""
         other = y if x is self else x
-        like = _broadcast(self, other) if isinstance(other, Operators) else self
+        like = _operand_of_result_shape(self, other) if isinstance(other, Operators) else self
         target = like._new_like_me(dtype) if out is None else out
         order = target.memory_order if target.ndim > 1 else ""
         flat = target.flat()
-        operation.run(_operand(x, target, order), _operand(y, target, order), flat)
+        operation.run(_flat_operand(x, target, order), _flat_operand(y, target, order), flat)
         if not target.flags.forc:
             copies.assign(target.device_array(), flat.reshape(target.shape), None)
         return target
@@ -115,22 +115,22 @@ class Operators(StridedMemory):
         return self
 
     def __neg__(self) -> Any:
-        return self.each(kernels.NEGATIVE)
+        return self.map_elements(kernels.NEGATIVE)
 
     def __abs__(self) -> Any:
-        return self.each(kernels.ABSOLUTE, self._real_dtype())
+        return self.map_elements(kernels.ABSOLUTE, self._real_dtype())
 
     def _real_dtype(self) -> np.dtype[Any]:
         return np.zeros((), self.dtype).real.dtype
 
     @translate_errors
-    def each(
-        self: A, run: Any, dtype: Any = None, out: A | None = None, stream: object = None
+    def map_elements(
+        self: A, dispatcher: Any, dtype: Any = None, out: A | None = None, stream: object = None
     ) -> A:
         """Return the result of a kernel for each element."""
         result = self._new_like_me(dtype) if out is None else out
         source = self.flat(result.memory_order if self.ndim > 1 else "")
-        launch(run, self.size, (source, result.flat()), stream)
+        launch(dispatcher, self.size, (source, result.flat()), stream)
         return result
 
     @translate_errors
@@ -145,16 +145,17 @@ class Operators(StridedMemory):
     ) -> Any:
         """Return ``selffac * self + otherfac * other``."""
         other = self._operand(other)
-        like = _broadcast(self, other)
+        like = _operand_of_result_shape(self, other)
         result = like._new_like_me(common_dtype(self, other)) if out is None else out
         order = result.memory_order if result.ndim > 1 else ""
-        x, y = _operand(self, result, order), _operand(other, result, order)
+        x = _flat_operand(self, result, order)
+        y = _flat_operand(other, result, order)
         arguments = (selffac, x, otherfac, y, result.flat())
         launch(kernels.scaled_sum, result.size, arguments, stream)
         return result
 
 
-def _broadcast(a: Operators, b: Operators) -> Any:
+def _operand_of_result_shape(a: Operators, b: Operators) -> Any:
     """Return the operand that has the shape of the result. Raises NotImplementedError."""
     if a.shape == b.shape or b.shape == ():
         return a
@@ -163,11 +164,11 @@ def _broadcast(a: Operators, b: Operators) -> Any:
     raise NotImplementedError(f"Broadcasting binary operator with shapes: {a.shape}, {b.shape}.")
 
 
-def _operand(value: Any, like: Operators, order: str) -> Any:
-    """Return a number, or elements in the order of another array; broadcast an array without
-    axes."""
+def _flat_operand(value: Any, target: Operators, order: str) -> Any:
+    """Return a number unchanged, or the elements of an array along one axis, in memory order
+    ``order``; an array without axes is broadcast to the size of ``target``."""
     if not isinstance(value, Operators):
         return value
-    if value.shape == () and like.shape != ():
-        return value.device_array()._view(ViewGeometry(0, (like.size,), (0,)))
+    if value.shape == () and target.shape != ():
+        return value.device_array()._view(ViewGeometry(0, (target.size,), (0,)))
     return value.flat(order)

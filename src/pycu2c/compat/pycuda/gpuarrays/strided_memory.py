@@ -39,7 +39,7 @@ class StridedMemory:
         order: str = "C",
     ) -> None:
         self.dtype = check_dtype(dtype)
-        self.shape = _shape(shape)
+        self.shape = _as_shape(shape)
         self.itemsize = self.dtype.itemsize
         self.size = self.mem_size = math.prod(self.shape)
         self.nbytes = self.size * self.itemsize
@@ -97,7 +97,7 @@ class StridedMemory:
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if not on_gpu():
-            raise AttributeError("an array in memory of the host has no __cuda_array_interface__")
+            raise AttributeError("an array in host memory has no __cuda_array_interface__")
         return {
             "shape": self.shape,
             "strides": self.strides,
@@ -138,7 +138,7 @@ class StridedMemory:
         return ExternalMemory(self, self.ptr, self.nbytes, ordinal)
 
 
-def _shape(shape: Any) -> tuple[int, ...]:
+def _as_shape(shape: Any) -> tuple[int, ...]:
     if isinstance(shape, np.ndarray):
         shape = shape.tolist()
     if hasattr(shape, "__index__"):

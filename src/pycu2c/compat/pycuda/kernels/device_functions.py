@@ -20,16 +20,16 @@ Expression: TypeAlias = "str | Callable[..., Any]"
 
 
 class CExpression(NamedTuple):
-    """A C expression, and the functions that it calls."""
+    """A C expression, and the C text of the functions that it calls."""
 
     expression: str
     functions: str = ""
 
 
-def in_c(
+def as_c_expression(
     expression: Expression, values: Sequence[tuple[str, Any]], result_dtype: Any, name: str
 ) -> CExpression:
-    """Return a text as it is, or the call of a Python function.
+    """Return C text unchanged, or the call of a compiled Python function.
 
     values: the arguments of the function: C expressions and their dtypes.
 
@@ -47,7 +47,9 @@ def in_c(
     typed = [(text, from_numpy(np.dtype(dtype))) for text, dtype in values]
     target = from_numpy(np.dtype(result_dtype))
     if target is None or target.is_complex or any(t is None or t.is_complex for _, t in typed):
-        raise TypeError("Python functions take and return integers and floats here: write C")
+        raise TypeError(
+            "Python functions take and return integers and floats: write other expressions in C"
+        )
     call = function.call_with(
         [python_functions.value_of(text, dtype) for text, dtype in typed if dtype is not None]
     )
@@ -60,32 +62,38 @@ def in_c(
 # ---- functions that CUDA C calls, typed by their annotations -------------------------------------
 
 
-def texts_of(functions: Iterable[Callable[..., Any]]) -> str:
-    """Return the text of functions. Raises CompileError, TypeError."""
-    return "\n".join(map(_in_namespace, functions))
+def text_in_namespaces(functions: Iterable[Callable[..., Any]]) -> str:
+    """Return the C text of functions, each in its own namespace. Raises CompileError, TypeError."""
+    return "\n".join(map(_text_in_namespace, functions))
 
 
-def _in_namespace(function: Callable[..., Any]) -> str:
-    """Return the text of a function, with its callees."""
+def _text_in_namespace(function: Callable[..., Any]) -> str:
+    """Return the C text of a function and its callees, in a namespace."""
     name = python_function(function).__name__
     namespace = f"pycu2c_{name}"
     return f"namespace {namespace} {{\n{text_of(function)}\n}}\nusing {namespace}::{name};"
 
 
 def text_of(function: Callable[..., Any]) -> str:
-    """Return the text of a function."""
-    python = python_function(function)
-    name = python.__name__
-    source = DeviceFunction(python).__pycu2c_device__
+    """Return the C text of a function and its callees."""
+    py_func = python_function(function)
+    name = py_func.__name__
+    source = DeviceFunction(py_func).__pycu2c_device__
     signature = getattr(function, "__pycu2c_device__", source).signature
-    signature = signature or annotated_device_signature(python)
+    signature = signature or annotated_device_signature(py_func)
     if signature is None:
         raise TypeError(
             f"C calls {name}: annotate its parameters with types, def {name}(x: float32)"
         )
-    for kind in signature.parameters:
-        if not isinstance(kind, Scalar) or kind.dtype.is_complex or kind.dtype.is_half:
-            raise TypeError(f"{name} takes {kind}: C calls functions of integers and floats")
+    for parameter_type in signature.parameters:
+        if (
+            not isinstance(parameter_type, Scalar)
+            or parameter_type.dtype.is_complex
+            or parameter_type.dtype.is_half
+        ):
+            raise TypeError(
+                f"{name} takes {parameter_type}: C calls functions of integers and floats"
+            )
     generated, result = specialization.generate_device(
         source, signature, DEFAULT_OPTIONS, name, specialization.INLINE_QUALIFIERS
     )

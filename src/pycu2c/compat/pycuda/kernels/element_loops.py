@@ -19,7 +19,7 @@ from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray, as_gpuarray
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.cuda_driver import driver
 
-_GPU_THREADS = 256
+_GPU_BLOCK_SIZE = 256
 _BLOCKS_PER_MULTIPROCESSOR = 8
 _THREADS_PER_CORE = 4
 _MIN_CPU_ELEMENTS = 4096  # per thread
@@ -32,31 +32,31 @@ class LaunchShape(NamedTuple):
     threads: int
 
 
-def threads_of_block() -> int:
+def block_size() -> int:
     """Return the block size for the current device."""
-    return _GPU_THREADS if on_gpu() else 1
+    return _GPU_BLOCK_SIZE if on_gpu() else 1
 
 
-def shape_for(count: int, min_elements: int = 1) -> LaunchShape:
-    """Return the configuration for ``count`` elements, with a minimum per GPU thread."""
-    processors = _processors(driver.current_ordinal() if on_gpu() else 0)
-    threads = threads_of_block()
+def launch_shape(count: int, min_elements: int = 1) -> LaunchShape:
+    """Return the configuration for ``count`` elements. ``min_elements``: per GPU thread."""
+    multiprocessors = _multiprocessors(driver.current_ordinal() if on_gpu() else 0)
+    threads = block_size()
     if on_gpu():
-        max_blocks, elements = _BLOCKS_PER_MULTIPROCESSOR * processors, threads * min_elements
+        max_blocks, elements = _BLOCKS_PER_MULTIPROCESSOR * multiprocessors, threads * min_elements
     else:
-        max_blocks, elements = _THREADS_PER_CORE * processors, _MIN_CPU_ELEMENTS
+        max_blocks, elements = _THREADS_PER_CORE * multiprocessors, _MIN_CPU_ELEMENTS
     return LaunchShape(max(1, min(max_blocks, -(-count // elements))), threads)
 
 
 @functools.cache
-def _processors(number: int) -> int:
+def _multiprocessors(ordinal: int) -> int:
     """Return the number of multiprocessors, cached: the query takes longer than a small kernel."""
-    return Device(number).get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
+    return Device(ordinal).get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
 
 
-def complex_header(arguments: Sequence[Argument], *others: Any) -> str:
+def complex_header(arguments: Sequence[Argument], *other_dtypes: Any) -> str:
     """Return the includes for complex numbers."""
-    dtypes = [a.dtype for a in arguments if not a.c_name] + [np.dtype(o) for o in others]
+    dtypes = [a.dtype for a in arguments if not a.c_name] + [np.dtype(o) for o in other_dtypes]
     header = "#include <cuComplex.h>\n" if any(a.c_name for a in arguments) else ""
     if any(d.kind == "c" for d in dtypes):
         header += "#include <pycuda-complex.hpp>\n"

@@ -8,24 +8,24 @@ from typing import Any
 import numpy as np
 
 from pycu2c.base import graph_capture
-from pycu2c.compat.cupy import preamble as preludes
+from pycu2c.compat.cupy import preamble as cupy_preamble
 from pycu2c.compat.cupy.reduction import workspace
 from pycu2c.compat.pycuda.c_types import VectorArg, dtype_to_ctype, parse_c_args
 from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray
-from pycu2c.compat.pycuda.kernels.device_functions import CExpression, Expression, in_c
+from pycu2c.compat.pycuda.kernels.device_functions import CExpression, Expression, as_c_expression
 from pycu2c.compat.pycuda.kernels.element_loops import (
+    block_size,
     complex_header,
     convert_arguments,
-    shape_for,
-    threads_of_block,
+    launch_shape,
 )
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules.source_module import SourceModule
 from pycu2c.compat.pycuda.tools import context_dependent_memoize
 from pycu2c.cuda_driver import driver
 
-_TEXT = """{header}{preamble}
+_KERNEL_TEMPLATE = """{header}{preamble}
 #define THREADS_ {threads}
 #define LANES_ 16
 typedef {out_type} out_type;
@@ -120,11 +120,11 @@ class ReductionKernel:
         arguments, first = convert_arguments(self.arguments, args, self.name)
         if out is None:
             out = GPUArray((), self.dtype_out, allocator or self._allocator or first.allocator)
-        blocks = shape_for(first.size, _MIN_ELEMENTS_PER_THREAD).blocks
+        blocks = launch_shape(first.size, _MIN_ELEMENTS_PER_THREAD).blocks
         memory = self._workspace(blocks, stream)
-        passed = [out, *arguments, first.size, *map(_address, memory)]
-        block = threads_of_block(), 1, 1
-        self._function().prepared_async_call((blocks, 1), block, stream, *passed)
+        launch_arguments = [out, *arguments, first.size, *map(_address, memory)]
+        block = block_size(), 1, 1
+        self._function().prepared_async_call((blocks, 1), block, stream, *launch_arguments)
         return out
 
     def _workspace(self, blocks: int, stream: object) -> tuple[Any, Any]:
@@ -152,12 +152,12 @@ class ReductionKernel:
 
     def text(self) -> str:
         """Return the CUDA C."""
-        threads = threads_of_block()
-        reduced, mapped = self._reduced(), self._mapped()
+        threads = block_size()
+        reduced, mapped = self._reduce_function(), self._map_function()
         names = frozenset(("_over_block", "_is_last", "_read"))
-        shared = preludes.functions_of("reductions.h", names) if threads > 1 else []
+        shared = cupy_preamble.functions_of("reductions.h", names) if threads > 1 else []
         functions = (reduced.functions, mapped.functions, *shared)
-        return _TEXT.format(
+        return _KERNEL_TEMPLATE.format(
             header=complex_header(self.arguments, self.dtype_out),
             preamble="\n".join((self.preamble, *functions)),
             threads=threads,
@@ -169,17 +169,17 @@ class ReductionKernel:
             mapped=mapped.expression,
         )
 
-    def _reduced(self) -> CExpression:
+    def _reduce_function(self) -> CExpression:
         values = [("a", self.dtype_out), ("b", self.dtype_out)]
-        return in_c(self.reduce_expr, values, self.dtype_out, f"{self.name}_reduced")
+        return as_c_expression(self.reduce_expr, values, self.dtype_out, f"{self.name}_reduced")
 
-    def _mapped(self) -> CExpression:
-        """Pass the elements at ``i``, and the numbers, to a Python function."""
+    def _map_function(self) -> CExpression:
+        """Return the map expression; a Python function takes elements at ``i`` and scalars."""
         values = [
             (f"{each.name}[i]" if isinstance(each, VectorArg) else each.name, each.dtype)
             for each in self.arguments
         ]
-        return in_c(self.map_expr, values, self.dtype_out, f"{self.name}_mapped")
+        return as_c_expression(self.map_expr, values, self.dtype_out, f"{self.name}_mapped")
 
 
 def _address(memory: Any) -> Any:
@@ -189,11 +189,11 @@ def _address(memory: Any) -> Any:
 # ---- reductions of GPUArrays -------------------------------------------------------------------
 
 
-def _vector(dtype: Any, name: str) -> str:
+def _declaration(dtype: Any, name: str) -> str:
     return f"const {dtype_to_ctype(dtype)} *{name}"
 
 
-def _sum_of(dtype_out: Any, map_expr: str, *arguments: str) -> ReductionKernel:
+def _sum_kernel(dtype_out: Any, map_expr: str, *arguments: str) -> ReductionKernel:
     return ReductionKernel(dtype_out, "0", "a+b", map_expr, ", ".join(arguments))
 
 
@@ -202,24 +202,26 @@ def get_sum_kernel(dtype_out: Any, dtype_in: Any) -> ReductionKernel:
     """Return the kernel for the sum of elements."""
     result_dtype = np.dtype(dtype_in if dtype_out is None else dtype_out)
     mapped = "in[i]" if result_dtype == dtype_in else f"({dtype_to_ctype(result_dtype)})in[i]"
-    return _sum_of(result_dtype, mapped, _vector(dtype_in, "in"))
+    return _sum_kernel(result_dtype, mapped, _declaration(dtype_in, "in"))
 
 
 @context_dependent_memoize
 def get_subset_sum_kernel(dtype_out: Any, dtype_subset: Any, dtype_in: Any) -> ReductionKernel:
     """Return the kernel for the sum of elements at given indices."""
     result_dtype = dtype_in if dtype_out is None else dtype_out
-    arguments = _vector(dtype_subset, "lookup_tbl"), _vector(dtype_in, "in")
-    return _sum_of(result_dtype, "in[lookup_tbl[i]]", *arguments)
+    arguments = _declaration(dtype_subset, "lookup_tbl"), _declaration(dtype_in, "in")
+    return _sum_kernel(result_dtype, "in[lookup_tbl[i]]", *arguments)
 
 
 @context_dependent_memoize
 def get_dot_kernel(dtype_out: Any, dtype_a: Any, dtype_b: Any) -> ReductionKernel:
     """Return the kernel for the sum of products."""
     result_dtype = np.result_type(dtype_a, dtype_b) if dtype_out is None else dtype_out
-    kind = dtype_to_ctype(result_dtype)
-    mapped = f"({kind})a_[i] * ({kind})b_[i]"
-    return _sum_of(result_dtype, mapped, _vector(dtype_a, "a_"), _vector(dtype_b, "b_"))
+    c_type = dtype_to_ctype(result_dtype)
+    mapped = f"({c_type})a_[i] * ({c_type})b_[i]"
+    return _sum_kernel(
+        result_dtype, mapped, _declaration(dtype_a, "a_"), _declaration(dtype_b, "b_")
+    )
 
 
 @context_dependent_memoize
@@ -227,13 +229,17 @@ def get_subset_dot_kernel(
     dtype_out: Any, dtype_subset: Any, dtype_a: Any = None, dtype_b: Any = None
 ) -> ReductionKernel:
     """Return the kernel for the sum of products at given indices."""
-    first = dtype_out if dtype_a is None else dtype_a
-    second = first if dtype_b is None else dtype_b
-    result_dtype = np.result_type(first, second) if dtype_out is None else dtype_out
-    kind = dtype_to_ctype(result_dtype)
-    mapped = f"({kind})a_[lookup_tbl[i]] * ({kind})b_[lookup_tbl[i]]"
-    arguments = (_vector(dtype_subset, "lookup_tbl"), _vector(first, "a_"), _vector(second, "b_"))
-    return _sum_of(result_dtype, mapped, *arguments)
+    left_dtype = dtype_out if dtype_a is None else dtype_a
+    right_dtype = left_dtype if dtype_b is None else dtype_b
+    result_dtype = np.result_type(left_dtype, right_dtype) if dtype_out is None else dtype_out
+    c_type = dtype_to_ctype(result_dtype)
+    mapped = f"({c_type})a_[lookup_tbl[i]] * ({c_type})b_[lookup_tbl[i]]"
+    arguments = (
+        _declaration(dtype_subset, "lookup_tbl"),
+        _declaration(left_dtype, "a_"),
+        _declaration(right_dtype, "b_"),
+    )
+    return _sum_kernel(result_dtype, mapped, *arguments)
 
 
 def _min_or_max(function: str, dtype: Any) -> tuple[str, str]:
@@ -256,7 +262,7 @@ def _min_or_max(function: str, dtype: Any) -> tuple[str, str]:
 
 
 def _minimum_literal(info: Any) -> str:
-    """Return the minimum integer in C, which has no literals for it."""
+    """Return a C expression for the minimum integer, which has no literal in C."""
     return f"({info.min + 1} - 1)" if info.min else "0"
 
 
@@ -264,24 +270,24 @@ def _minimum_literal(info: Any) -> str:
 def get_minmax_kernel(what: str, dtype: Any) -> ReductionKernel:
     """Return the kernel for the minimum or maximum."""
     neutral, reduced = _min_or_max(what, dtype)
-    return ReductionKernel(dtype, neutral, reduced, "in[i]", _vector(dtype, "in"))
+    return ReductionKernel(dtype, neutral, reduced, "in[i]", _declaration(dtype, "in"))
 
 
 @context_dependent_memoize
 def get_subset_minmax_kernel(what: str, dtype: Any, dtype_subset: Any) -> ReductionKernel:
     """Return the kernel for the minimum or maximum at given indices."""
     neutral, reduced = _min_or_max(what, dtype)
-    arguments = f"{_vector(dtype_subset, 'lookup_tbl')}, {_vector(dtype, 'in')}"
+    arguments = f"{_declaration(dtype_subset, 'lookup_tbl')}, {_declaration(dtype, 'in')}"
     return ReductionKernel(dtype, neutral, reduced, "in[lookup_tbl[i]]", arguments)
 
 
 @context_dependent_memoize
 def get_any_kernel(dtype: Any, dtype_in: Any) -> ReductionKernel:
     """Return the kernel for ``any``."""
-    return ReductionKernel(dtype, "false", "a || b", "(in[i]) != (0)", _vector(dtype_in, "in"))
+    return ReductionKernel(dtype, "false", "a || b", "(in[i]) != (0)", _declaration(dtype_in, "in"))
 
 
 @context_dependent_memoize
 def get_all_kernel(dtype: Any, dtype_in: Any) -> ReductionKernel:
     """Return the kernel for ``all``."""
-    return ReductionKernel(dtype, "true", "a && b", "(in[i]) != (0)", _vector(dtype_in, "in"))
+    return ReductionKernel(dtype, "true", "a && b", "(in[i]) != (0)", _declaration(dtype_in, "in"))

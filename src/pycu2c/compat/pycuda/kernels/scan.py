@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pycu2c.compat.cupy import preamble as preludes
+from pycu2c.compat.cupy import preamble as cupy_preamble
 from pycu2c.compat.pycuda.c_types import VectorArg, dtype_to_ctype
 from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray, as_gpuarray
-from pycu2c.compat.pycuda.kernels.device_functions import Expression, in_c
-from pycu2c.compat.pycuda.kernels.element_loops import complex_header, shape_for, threads_of_block
+from pycu2c.compat.pycuda.kernels.device_functions import Expression, as_c_expression
+from pycu2c.compat.pycuda.kernels.element_loops import block_size, complex_header, launch_shape
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules.source_module import SourceModule
 
-_HEAD = """{header}{preamble}
+_SCAN_HEADER = """{header}{preamble}
 #define THREADS_ {threads}
 #define RUN_ {run}
 #define EXCLUSIVE_ {exclusive}
@@ -29,7 +29,7 @@ static __device__ __forceinline__ scan_type scan_(scan_type a, scan_type b)
 # On a GPU each block scans a contiguous piece in tiles, and each thread a run of a tile. A first
 # kernel computes the totals of the pieces. Then each block combines the totals before its own, and
 # scans its piece. The order of elements is preserved.
-_OF_BLOCKS = """
+_GPU_KERNELS = """
 #define TILE_ (THREADS_ * RUN_)
 #define ROOM_ \\
     __shared__ __align__(16) unsigned char room_[(TILE_ + THREADS_ / 32) * sizeof(scan_type)]; \\
@@ -113,7 +113,7 @@ extern "C" __global__ void {name}_update(
 }}
 """
 # On the CPU each thread scans a contiguous run.
-_OF_RUNS = """
+_CPU_KERNELS = """
 extern "C" __global__ void {name}_totals(
     const scan_type *input, long n, long piece, scan_type *totals)
 {{
@@ -168,33 +168,34 @@ class _ScanKernel:
     def text(self) -> str:
         """Return the CUDA C."""
         values = [("a", self.dtype), ("b", self.dtype)]
-        scanned = in_c(self.scan_expr, values, self.dtype, f"{self.name}_scanned")
-        threads = threads_of_block()
+        c_expression = as_c_expression(self.scan_expr, values, self.dtype, f"{self.name}_scanned")
+        threads = block_size()
         names = frozenset(("_of_lane_before",))
-        shared = preludes.functions_of("reductions.h", names) if threads > 1 else []
-        return (_HEAD + (_OF_BLOCKS if threads > 1 else _OF_RUNS)).format(
+        shared = cupy_preamble.functions_of("reductions.h", names) if threads > 1 else []
+        return (_SCAN_HEADER + (_GPU_KERNELS if threads > 1 else _CPU_KERNELS)).format(
             header=complex_header([VectorArg(self.dtype, "input")]),
-            preamble="\n".join((self.preamble, scanned.functions, *shared)),
+            preamble="\n".join((self.preamble, c_expression.functions, *shared)),
             threads=threads,
-            run=self._run,
+            run=self._elements_per_thread,
             exclusive=int(self._exclusive),
             scan_type=dtype_to_ctype(self.dtype),
-            scan_expr=scanned.expression,
+            scan_expr=c_expression.expression,
             name=self.name,
             neutral=self.neutral if self._exclusive else "input[first]",
         )
 
     @property
-    def _run(self) -> int:
+    def _elements_per_thread(self) -> int:
         """Return the elements of a thread per tile: an odd number, to avoid bank conflicts."""
-        threads = threads_of_block()
-        fits = _MAX_TILE_BYTES // (threads * self.dtype.itemsize)
-        return max(1, min(9, fits - 1 | 1)) if threads > 1 else 1
+        threads = block_size()
+        max_elements = _MAX_TILE_BYTES // (threads * self.dtype.itemsize)
+        odd = max_elements - 1 | 1  # the largest odd number up to max_elements
+        return max(1, min(9, odd)) if threads > 1 else 1
 
     def _partition(self, count: int) -> tuple[int, int]:
         """Return the elements per block, and the number of blocks."""
-        tile = threads_of_block() * self._run
-        blocks = shape_for(count, self._run * _MIN_TILES_PER_BLOCK).blocks
+        tile = block_size() * self._elements_per_thread
+        blocks = launch_shape(count, self._elements_per_thread * _MIN_TILES_PER_BLOCK).blocks
         piece = -(-count // (blocks * tile)) * tile
         return piece, -(-count // piece)
 
@@ -204,8 +205,8 @@ class _ScanKernel:
             module = SourceModule(self.text(), options=self._options, no_extern_c=True)
             formats = {"totals": "PllP", "update": "PllPP"}
             functions = self._compiled[on_gpu()] = {
-                part: module.get_function(f"{self.name}_{part}").prepare(types)
-                for part, types in formats.items()
+                suffix: module.get_function(f"{self.name}_{suffix}").prepare(types)
+                for suffix, types in formats.items()
             }
         return functions
 
@@ -217,7 +218,7 @@ class _ScanKernel:
         allocator: Any = None,
         stream: object = None,
     ) -> GPUArray:
-        """Scan an array: in place, into another array, or into a new one if that is "new"."""
+        """Scan an array. ``output_ary``: an array, "new" for a new one, or None for in place."""
         input_ary = as_gpuarray(input_ary)
         out: GPUArray = input_ary if output_ary is None else output_ary
         if not isinstance(output_ary, str):
@@ -233,11 +234,11 @@ class _ScanKernel:
             return out
         piece, blocks = self._partition(n)
         totals = (allocator or input_ary.allocator)(blocks * self.dtype.itemsize)
-        parts, block = self._functions(), (threads_of_block(), 1, 1)
+        functions, block = self._functions(), (block_size(), 1, 1)
         arguments = input_ary, n, piece, totals
         if blocks > 1:
-            parts["totals"].prepared_async_call((blocks, 1), block, stream, *arguments)
-        parts["update"].prepared_async_call((blocks, 1), block, stream, *arguments, out)
+            functions["totals"].prepared_async_call((blocks, 1), block, stream, *arguments)
+        functions["update"].prepared_async_call((blocks, 1), block, stream, *arguments, out)
         return out
 
 
@@ -254,8 +255,8 @@ class ExclusiveScanKernel(_ScanKernel):
     _exclusive = True
 
     def __init__(
-        self, dtype: Any, scan_expr: Expression, neutral: Any = None, *others: Any, **named: Any
+        self, dtype: Any, scan_expr: Expression, neutral: Any = None, *args: Any, **kwargs: Any
     ) -> None:
         if neutral is None:
             raise ValueError("neutral element is required for exclusive scan")
-        super().__init__(dtype, scan_expr, neutral, *others, **named)
+        super().__init__(dtype, scan_expr, neutral, *args, **kwargs)

@@ -27,7 +27,7 @@ from pycu2c.runtime.cuda import memory as cuda_memory
 from pycu2c.runtime.cuda import staging
 from pycu2c.runtime.cuda.memory import HOST, Memory
 
-_PITCH = 512  # bytes; the alignment of rows
+_ROW_ALIGNMENT = 512  # bytes
 
 
 def on_gpu() -> bool:
@@ -70,7 +70,7 @@ class PointerHolderBase:
 
 
 class OwnedMemory:
-    """Memory until it is freed."""
+    """A reference to memory, which ``free`` removes."""
 
     __slots__ = ("_memory",)
 
@@ -79,7 +79,7 @@ class OwnedMemory:
 
     @property
     def memory(self) -> Memory:
-        """Return the address. Raises LogicError if it was freed."""
+        """Return the memory. Raises LogicError if it was freed."""
         if self._memory is None:
             raise LogicError("this memory was freed")
         return self._memory
@@ -150,7 +150,7 @@ def mem_alloc_pitch(width: int, height: int, access_size: int = 4) -> tuple[Devi
     """Allocate aligned rows; return the memory and the bytes from one row to the next."""
     if access_size not in (4, 8, 16):
         raise LogicError(f"mem_alloc_pitch: access_size is 4, 8 or 16, not {access_size}")
-    pitch = -(-width // _PITCH) * _PITCH
+    pitch = -(-width // _ROW_ALIGNMENT) * _ROW_ALIGNMENT
     return mem_alloc(pitch * height), pitch
 
 
@@ -176,7 +176,7 @@ def pointer(value: Any) -> int:
     raise TypeError(f"device memory must be an allocation, a GPUArray or an address, not {value!r}")
 
 
-def _check(value: Any, address: int, size: int, operation: str) -> None:
+def _check_range(value: Any, address: int, size: int, operation: str) -> None:
     """Check that a range is device memory: of a device array or an allocation. Raises LogicError.
 
     On a GPU only the memory of arrays and allocations is checked; the driver checks the rest.
@@ -189,11 +189,11 @@ def _check(value: Any, address: int, size: int, operation: str) -> None:
         bounds_checks.check(address, size, operation)
 
 
-def used_on(stream: object, *values: Any) -> None:
+def keep_until_used(stream: object, *values: Any) -> None:
     """Keep memory alive until a stream has used it.
 
-    The driver synchronizes when memory is freed; here it is freed in the order of the default
-    stream. A graph that is being captured keeps the memory.
+    The driver's function that frees memory synchronizes; here memory is freed in the order of
+    the default stream. A graph that is being captured keeps the memory.
     """
     capture = graph_capture.current()
     if capture is None and (stream is None or getattr(stream, "blocking", False)):
@@ -220,15 +220,15 @@ def _memory_of(value: Any) -> object:
 
 def flat_bytes(buffer: Any, *, written: bool = False) -> NDArray[np.uint8]:
     """Return the bytes of a contiguous array or buffer. Raises TypeError, ValueError."""
-    array = buffer if isinstance(buffer, np.ndarray) else _array(buffer)
+    array = buffer if isinstance(buffer, np.ndarray) else _as_array(buffer)
     if written and not array.flags.writeable:
         raise TypeError("the target array is read-only")
     if array.size and not array.flags.c_contiguous:
-        array = array.T if array.flags.f_contiguous else _dense(array)
+        array = array.T if array.flags.f_contiguous else _contiguous_view(array)
     return array.reshape(-1).view(np.uint8)
 
 
-def _array(buffer: Any) -> NDArray[Any]:
+def _as_array(buffer: Any) -> NDArray[Any]:
     if isinstance(buffer, np.generic):
         return np.asarray(buffer)
     try:
@@ -239,9 +239,9 @@ def _array(buffer: Any) -> NDArray[Any]:
         ) from None
 
 
-def _dense(array: NDArray[Any]) -> NDArray[Any]:
+def _contiguous_view(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array with its axes in memory order; its memory must be contiguous."""
-    order = np.argsort([-abs(step) for step in array.strides], kind="stable")
+    order = np.argsort([-abs(stride) for stride in array.strides], kind="stable")
     dense = array.transpose(order)
     if not dense.flags.c_contiguous:
         raise ValueError("the array has gaps between its elements: pass np.ascontiguousarray(a)")
@@ -259,12 +259,14 @@ def _transfer(
     stream: object,
 ) -> None:
     """Copy between addresses or host arrays, in a stream or in each launch of a captured graph."""
-    to, from_ = (each if isinstance(each, int) else each.ctypes.data for each in (target, source))
+    target_address, source_address = (
+        each if isinstance(each, int) else each.ctypes.data for each in (target, source)
+    )
     if on_gpu():
-        copy_on_gpu(to, from_, size, _handle_of(stream))
+        copy_on_gpu(target_address, source_address, size, _handle_of(stream))
         return
-    kept = target, source  # alive as long as the graph
-    graph_capture.run_on_host(lambda: ctypes.memmove(to, from_, size) and kept)
+    kept = target, source  # the function keeps them alive as long as the graph
+    graph_capture.run_on_host(lambda: ctypes.memmove(target_address, source_address, size) and kept)
 
 
 def _handle_of(stream: object) -> int:
@@ -291,8 +293,8 @@ def memcpy_htod(dest: Any, src: Any) -> None:
 def memcpy_htod_async(dest: Any, src: Any, stream: object = None) -> None:
     """Copy host memory to the device, in a stream."""
     source, target = flat_bytes(src), pointer(dest)
-    used_on(stream, dest)
-    _check(dest, target, source.nbytes, "memcpy_htod")
+    keep_until_used(stream, dest)
+    _check_range(dest, target, source.nbytes, "memcpy_htod")
     _transfer(staging.copy_in, target, source, source.nbytes, stream)
 
 
@@ -308,8 +310,8 @@ def memcpy_dtoh(dest: Any, src: Any) -> None:
 def memcpy_dtoh_async(dest: Any, src: Any, stream: object = None) -> None:
     """Copy device memory to the host, in a stream."""
     target, source = flat_bytes(dest, written=True), pointer(src)
-    used_on(stream, src)
-    _check(src, source, target.nbytes, "memcpy_dtoh")
+    keep_until_used(stream, src)
+    _check_range(src, source, target.nbytes, "memcpy_dtoh")
     _transfer(staging.copy_out, target, source, target.nbytes, stream)
 
 
@@ -322,16 +324,16 @@ def memcpy_dtod(dest: Any, src: Any, size: int) -> None:
 def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: object = None) -> None:
     """Copy device memory to device memory, in a stream."""
     target, source = pointer(dest), pointer(src)
-    used_on(stream, dest, src)
-    _check(src, source, size, "memcpy_dtod")
-    _check(dest, target, size, "memcpy_dtod")
+    keep_until_used(stream, dest, src)
+    _check_range(src, source, size, "memcpy_dtod")
+    _check_range(dest, target, size, "memcpy_dtod")
     _transfer(driver.copy_within, target, source, size, stream)
 
 
 def memcpy_peer(
     dest: Any, src: Any, size: int, dest_context: object = None, src_context: object = None
 ) -> None:
-    """Copy memory between devices, which follow from the addresses."""
+    """Copy memory between devices, which the addresses determine."""
     memcpy_dtod_async(dest, src, size)
 
 
@@ -351,13 +353,13 @@ def memcpy_peer_async(
 
 
 def _memset(dtype: Any) -> Callable[..., None]:
-    """Return a function that fills memory with a number of a dtype."""
+    """Return a function that fills memory with an integer of a dtype."""
 
     @translate_errors
     def memset(dest: Any, data: int, size: int, stream: object = None) -> None:
         pattern, target = np.array(data, dtype), pointer(dest)
-        used_on(stream, dest)
-        _check(dest, target, size * pattern.itemsize, "memset")
+        keep_until_used(stream, dest)
+        _check_range(dest, target, size * pattern.itemsize, "memset")
         if on_gpu():
             driver.fill(target, pattern.tobytes(), size, _handle_of(stream))
             return

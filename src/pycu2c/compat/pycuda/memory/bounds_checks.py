@@ -1,4 +1,4 @@
-"""Check copies against the bounds of allocations in host memory that replaces device memory.
+"""Check the bounds of copies where host memory replaces device memory.
 
 The driver makes the same check for a GPU.
 """
@@ -34,9 +34,9 @@ def remove(start: int) -> None:
 def check(start: int, size: int, operation: str) -> None:
     """Check that a range is device memory. Raises LogicError."""
     with _LOCK:
-        before = bisect.bisect_right(_STARTS, start) - 1
-        first = _STARTS[before] if before >= 0 else 0
-        stop = _STOPS.get(first, 0)
+        index = bisect.bisect_right(_STARTS, start) - 1
+        range_start = _STARTS[index] if index >= 0 else 0
+        stop = _STOPS.get(range_start, 0)
     if start + size > stop:
         reject(start, size, stop, operation)
 

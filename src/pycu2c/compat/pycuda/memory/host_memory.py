@@ -18,9 +18,9 @@ from pycu2c.compat.pycuda.memory import bounds_checks
 from pycu2c.compat.pycuda.memory.allocations import OwnedMemory, PointerHolderBase, on_gpu
 from pycu2c.cuda_driver import driver
 from pycu2c.devices.allocation import ArrayLayout
-from pycu2c.runtime.cuda.memory import HostMemory, ManagedMemory, Memory, PinnedMemory
+from pycu2c.runtime.cuda.memory import HOST, HostMemory, ManagedMemory, Memory, PinnedMemory
 
-_PAGE = 4096
+_PAGE_SIZE = 4096
 
 
 class HostPointer(OwnedMemory):
@@ -71,8 +71,8 @@ class RegisteredHostMemory(HostPointer):
     def unregister(self) -> None:
         """Undo the page lock."""
         if on_gpu():
-            answer = driver.api().cuMemHostUnregister(self.memory.address)
-            driver.check(answer, "unregister memory of the host")
+            result = driver.api().cuMemHostUnregister(self.memory.address)
+            driver.check(result, "unregister memory of the host")
         self._memory = None
 
 
@@ -87,8 +87,8 @@ class ManagedAllocation(HostPointer, PointerHolderBase):
         """Attach the memory to a stream."""
         if on_gpu():
             handle = driver.working_stream(stream)
-            answer = driver.api().cuStreamAttachMemAsync(handle, self.memory.address, 0, mem_flags)
-            driver.check(answer, "attach managed memory")
+            result = driver.api().cuStreamAttachMemAsync(handle, self.memory.address, 0, mem_flags)
+            driver.check(result, "attach managed memory")
 
 
 def array_interface(address: int, layout: ArrayLayout) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def array_interface(address: int, layout: ArrayLayout) -> dict[str, Any]:
         "shape": layout.shape,
         "strides": layout.strides,
         "typestr": layout.dtype.str,
-        "data": (address or 256, False),
+        "data": (address or 256, False),  # numpy rejects null, also for an empty array
         "version": 3,
     }
     if layout.dtype.fields:
@@ -169,10 +169,12 @@ class _Subarray(Memory):
 
     def __init__(self, owner: NDArray[Any], address: int, size: int) -> None:
         self.owner = owner
-        super().__init__(address, size, -1)
+        super().__init__(address, size, HOST)
 
 
-def aligned_empty(shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE) -> NDArray[Any]:
+def aligned_empty(
+    shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE_SIZE
+) -> NDArray[Any]:
     """Return a new array whose address is a multiple of ``alignment``."""
     layout = ArrayLayout(shape, dtype, None, order)
     buffer = np.empty(layout.size + alignment, np.uint8)
@@ -189,10 +191,10 @@ def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
     layout = ArrayLayout(ary.shape, ary.dtype, ary.strides, "C")
     if on_gpu():
         driver.make_current()
-        answer = driver.api().cuMemHostRegister(ary.ctypes.data, layout.size, int(flags))
-        driver.check(answer, f"pin {layout.size} bytes of the host")
-    part = _Subarray(ary, ary.ctypes.data, layout.size)
-    return np.asarray(RegisteredHostMemory(part, layout, ary))
+        result = driver.api().cuMemHostRegister(ary.ctypes.data, layout.size, int(flags))
+        driver.check(result, f"pin {layout.size} bytes of the host")
+    locked = _Subarray(ary, ary.ctypes.data, layout.size)
+    return np.asarray(RegisteredHostMemory(locked, layout, ary))
 
 
 # ---- managed -----------------------------------------------------------------------------------

@@ -29,9 +29,9 @@ class _Pool(Generic[M]):
     """Free blocks by size, in four bins per power of two."""
 
     def __init__(self, allocate: Callable[[int], M]) -> None:
-        self._new = allocate
+        self._allocate_block = allocate
         self._bins: dict[int, list[M]] = defaultdict(list)
-        self._holds = True
+        self._keeps_freed_blocks = True
         self.active_blocks = self.held_blocks = 0
         self.managed_bytes = self.active_bytes = 0
 
@@ -40,15 +40,15 @@ class _Pool(Generic[M]):
         """Return the bin of a size."""
         exponent = bitlog2(max(size, 1))
         shift = exponent - _MANTISSA_BITS
-        part = size >> shift if shift >= 0 else size << -shift
-        return exponent << _MANTISSA_BITS | (part & ((1 << _MANTISSA_BITS) - 1))
+        mantissa = size >> shift if shift >= 0 else size << -shift
+        return exponent << _MANTISSA_BITS | (mantissa & ((1 << _MANTISSA_BITS) - 1))
 
     @staticmethod
     def alloc_size(bin_nr: int) -> int:
         """Return the maximum size of a bin, which is the size of all its blocks."""
-        exponent, part = bin_nr >> _MANTISSA_BITS, bin_nr & ((1 << _MANTISSA_BITS) - 1)
+        exponent, fraction = bin_nr >> _MANTISSA_BITS, bin_nr & ((1 << _MANTISSA_BITS) - 1)
         shift = exponent - _MANTISSA_BITS
-        mantissa = (1 << _MANTISSA_BITS) | part
+        mantissa = (1 << _MANTISSA_BITS) | fraction
         if shift < 0:
             return max(mantissa >> -shift, 1)
         return (mantissa << shift) | ((1 << shift) - 1)
@@ -57,58 +57,58 @@ class _Pool(Generic[M]):
         """Return a block of at least that size, and its bin."""
         if size < 0:
             raise LogicError(f"the size must not be negative: {size}")
-        number = self.bin_number(size)
-        block = self._take_block(number)
+        bin_nr = self.bin_number(size)
+        block = self._take_block(bin_nr)
         self.active_blocks += 1
-        self.active_bytes += self.alloc_size(number)
-        return block, number
+        self.active_bytes += self.alloc_size(bin_nr)
+        return block, bin_nr
 
-    def _take_block(self, number: int) -> M:
-        if self._bins[number]:
+    def _take_block(self, bin_nr: int) -> M:
+        if self._bins[bin_nr]:
             self.held_blocks -= 1
-            return self._bins[number].pop()
-        size = self.alloc_size(number)
+            return self._bins[bin_nr].pop()
+        size = self.alloc_size(bin_nr)
         try:
-            block = self._new(size)
+            block = self._allocate_block(size)
         except MemoryError:
             self.free_held()
-            block = self._new(size)
+            block = self._allocate_block(size)
         self.managed_bytes += size
         return block
 
-    def put_back(self, block: M, number: int) -> None:
+    def put_back(self, block: M, bin_nr: int) -> None:
         """Add a free block."""
         self.active_blocks -= 1
-        self.active_bytes -= self.alloc_size(number)
-        if self._holds:
-            self._bins[number].append(block)
+        self.active_bytes -= self.alloc_size(bin_nr)
+        if self._keeps_freed_blocks:
+            self._bins[bin_nr].append(block)
             self.held_blocks += 1
         else:
-            self.managed_bytes -= self.alloc_size(number)
+            self.managed_bytes -= self.alloc_size(bin_nr)
 
     def free_held(self) -> None:
         """Free all unused blocks."""
-        for number, blocks in self._bins.items():
-            self.managed_bytes -= self.alloc_size(number) * len(blocks)
+        for bin_nr, blocks in self._bins.items():
+            self.managed_bytes -= self.alloc_size(bin_nr) * len(blocks)
             blocks.clear()
         self.held_blocks = 0
         release_unused_memory()
 
     def stop_holding(self) -> None:
         """Free blocks immediately from now on."""
-        self._holds = False
+        self._keeps_freed_blocks = False
         self.free_held()
 
 
 class PooledDeviceAllocation(PointerHolderBase):
     """Device memory that returns to its pool."""
 
-    __slots__ = ("__weakref__", "_block", "_number", "_pool", "size")
+    __slots__ = ("__weakref__", "_bin_nr", "_block", "_pool", "size")
 
     def __init__(self, pool: DeviceMemoryPool, size: int) -> None:
         self._block: DeviceAllocation | None = None
         self._pool, self.size = pool, size
-        self._block, self._number = pool.take(size)
+        self._block, self._bin_nr = pool.take(size)
 
     def get_pointer(self) -> int:
         if self._block is None:
@@ -120,7 +120,7 @@ class PooledDeviceAllocation(PointerHolderBase):
         if self._block is None:
             raise LogicError("this memory was freed")
         block, self._block = self._block, None
-        self._pool.put_back(block, self._number)
+        self._pool.put_back(block, self._bin_nr)
 
     def __len__(self) -> int:
         return self.size
@@ -149,7 +149,7 @@ class PooledHostAllocation:
     def __init__(self, pool: PageLockedMemoryPool, layout: ArrayLayout) -> None:
         self._block: NDArray[np.uint8] | None = None
         self._pool, self.size = pool, layout.size
-        self._block, self._number = pool.take(layout.size)
+        self._block, self._bin_nr = pool.take(layout.size)
         self.__array_interface__ = array_interface(self._block.ctypes.data, layout)
 
     def free(self) -> None:
@@ -157,7 +157,7 @@ class PooledHostAllocation:
         if self._block is None:
             raise LogicError("this memory was freed")
         block, self._block = self._block, None
-        self._pool.put_back(block, self._number)
+        self._pool.put_back(block, self._bin_nr)
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         if self._block is not None and not finalizing():

@@ -13,7 +13,7 @@ from pycu2c.compat.pycuda.memory.allocations import flat_bytes, on_gpu, pointer
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.strides import array_over
 
-Kind: TypeAlias = Literal["host", "device", "array"]
+MemoryKind: TypeAlias = Literal["host", "device", "array"]
 
 
 class CopyEndpoint(NamedTuple):
@@ -22,7 +22,7 @@ class CopyEndpoint(NamedTuple):
     size: the allocated bytes, or None if they are unknown. owner: the object that owns the memory.
     """
 
-    kind: Kind
+    kind: MemoryKind
     address: int
     size: int | None
     owner: Any
@@ -74,33 +74,35 @@ class _StridedCopy:
             raise LogicError(f"{type(self).__name__}: set a source and a destination first")
         if self.width_in_bytes and self.height and self.depth:
             if on_gpu():
-                self._on_gpu(self._src, self._dst, stream, wait)
+                self._copy_on_gpu(self._src, self._dst, stream, wait)
             else:
                 np.copyto(
                     self._copied_bytes(self._dst, "dst"), self._copied_bytes(self._src, "src")
                 )
 
-    def _copied_bytes(self, end: CopyEndpoint, side: str) -> NDArray[np.uint8]:
+    def _copied_bytes(self, endpoint: CopyEndpoint, side: str) -> NDArray[np.uint8]:
         """Return an array over the bytes that the copy reads or writes. Raises LogicError."""
-        pitch = getattr(self, f"{side}_pitch") or end.pitch or self.width_in_bytes
-        if end.kind == "array":
-            pitch = end.pitch
-        rows = end.rows or getattr(self, f"{side}_height") or self.height
+        pitch = getattr(self, f"{side}_pitch") or endpoint.pitch or self.width_in_bytes
+        if endpoint.kind == "array":
+            pitch = endpoint.pitch
+        rows = endpoint.rows or getattr(self, f"{side}_height") or self.height
         x, y, z = (getattr(self, f"{side}_{axis}") for axis in ("x_in_bytes", "y", "z"))
         start = x + (z * rows + y) * pitch
-        last = ((self.depth - 1) * rows + self.height - 1) * pitch + self.width_in_bytes
-        if end.kind == "device":
-            bounds_checks.check(end.address + start, last, type(self).__name__)
-        elif end.size is not None and start + last > end.size:
+        extent = ((self.depth - 1) * rows + self.height - 1) * pitch + self.width_in_bytes
+        if endpoint.kind == "device":
+            bounds_checks.check(endpoint.address + start, extent, type(self).__name__)
+        elif endpoint.size is not None and start + extent > endpoint.size:
             raise LogicError(
-                f"{type(self).__name__}: the copy ends at byte {start + last} of the {end.kind}, "
-                f"which has {end.size} bytes"
+                f"{type(self).__name__}: the copy ends at byte {start + extent} of the "
+                f"{endpoint.kind}, which has {endpoint.size} bytes"
             )
         shape = self.depth, self.height, self.width_in_bytes
-        form = shape, (rows * pitch, pitch, 1), np.dtype(np.uint8)
-        return array_over(end.address + start, form, memory=end.owner)
+        layout = shape, (rows * pitch, pitch, 1), np.dtype(np.uint8)
+        return array_over(endpoint.address + start, layout, memory=endpoint.owner)
 
-    def _on_gpu(self, src: CopyEndpoint, dst: CopyEndpoint, stream: object, wait: bool) -> None:
+    def _copy_on_gpu(
+        self, src: CopyEndpoint, dst: CopyEndpoint, stream: object, wait: bool
+    ) -> None:
         driver.make_current()
         bindings = driver.api()
         copy = bindings.CUDA_MEMCPY3D()
@@ -113,13 +115,15 @@ class _StridedCopy:
         if wait:
             driver.synchronize(handle, operation)
 
-    def _set_endpoint(self, copy: Any, end: CopyEndpoint, side: str) -> None:
+    def _set_endpoint(self, copy: Any, endpoint: CopyEndpoint, side: str) -> None:
         """Set the source or target of the driver's descriptor."""
         kinds = driver.api().CUmemorytype
-        kind = getattr(kinds, f"CU_MEMORYTYPE_{end.kind.upper()}")
+        kind = getattr(kinds, f"CU_MEMORYTYPE_{endpoint.kind.upper()}")
         fields: dict[str, Any] = {
             "MemoryType": kind,
-            end.kind.capitalize(): end.owner.handle if end.kind == "array" else end.address,
+            endpoint.kind.capitalize(): endpoint.owner.handle
+            if endpoint.kind == "array"
+            else endpoint.address,
             "XInBytes": getattr(self, f"{side}_x_in_bytes"),
             "Y": getattr(self, f"{side}_y"),
             "Z": getattr(self, f"{side}_z"),
@@ -153,7 +157,11 @@ class Memcpy3D(_StridedCopy):
 
 
 def _copy_bytes(
-    size: int, src: tuple[Kind, Any], dst: tuple[Kind, Any], src_index: int = 0, dst_index: int = 0
+    size: int,
+    src: tuple[MemoryKind, Any],
+    dst: tuple[MemoryKind, Any],
+    src_index: int = 0,
+    dst_index: int = 0,
 ) -> None:
     """Copy ``size`` bytes; ``src`` and ``dst`` are the kind and the owner of the memory."""
     copy = Memcpy3D()

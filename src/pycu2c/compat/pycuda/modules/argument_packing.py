@@ -35,7 +35,7 @@ def _convert_argument(
 ) -> Any:
     match argument:
         case np.ndarray():
-            return _array_address(argument, position, parameters)
+            return _host_array_value(argument, position, parameters)
         case np.generic():
             return argument
         case PointerHolderBase():
@@ -59,7 +59,7 @@ def _address(argument: Any, position: int) -> int:
     )
 
 
-def _array_address(
+def _host_array_value(
     argument: Any, position: int, parameters: Sequence[KernelParameter] | None
 ) -> Any:
     """Return the address of managed memory, or the bytes of a record, which is passed by value."""
@@ -78,12 +78,12 @@ def _array_address(
     return np.frombuffer(argument.tobytes(), np.dtype((np.void, max(argument.nbytes, 1))))[0]
 
 
-_BY_SIZE = {
+_DTYPES_BY_SIZE = {
     ParameterKind.INTEGER: {1: "int8", 2: "int16", 4: "int32", 8: "int64"},
     ParameterKind.FLOAT: {4: "float32", 8: "float64"},
     ParameterKind.BYTES: {8: "complex64", 16: "complex128"},
 }
-_BY_TYPE: tuple[tuple[type, str], ...] = (
+_DEFAULT_DTYPES: tuple[tuple[type, str], ...] = (
     (bool, "int8"),
     (int, "int32"),
     (float, "float32"),
@@ -94,11 +94,11 @@ _BY_TYPE: tuple[tuple[type, str], ...] = (
 def _number_error(
     argument: Any, position: int, parameters: Sequence[KernelParameter] | None
 ) -> str:
-    dtype = next(name for python, name in _BY_TYPE if isinstance(argument, python))
+    dtype = next(name for python_type, name in _DEFAULT_DTYPES if isinstance(argument, python_type))
     declaration = ""
     if parameters is not None and position < len(parameters):
         parameter = parameters[position]
-        dtype = _BY_SIZE.get(parameter.kind, {}).get(parameter.size, dtype)
+        dtype = _DTYPES_BY_SIZE.get(parameter.kind, {}).get(parameter.size, dtype)
         dtype = "intp" if "*" in parameter.text else dtype
         declaration = f" `{parameter.text}`" if parameter.text else ""
     return (
@@ -110,7 +110,7 @@ def _number_error(
 
 # ---- prepared calls ----------------------------------------------------------------------------
 
-_CHARACTER = re.compile(r"(\d*)([a-zA-Z?])")
+_COUNTED_LETTER = re.compile(r"(\d*)([a-zA-Z?])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,18 +129,18 @@ def parse_formats(arg_types: Iterable[Any]) -> tuple[ArgumentFormat, ...]:
     formats: list[ArgumentFormat] = []
     for each in [arg_types] if isinstance(arg_types, str) else arg_types:
         if isinstance(each, str):
-            formats += _of_letters(each)
+            formats += _parse_letters(each)
         elif isinstance(each, np.dtype):
-            formats.append(_of_dtype(each))
+            formats.append(_dtype_format(each))
         elif isinstance(each, type) and issubclass(each, np.generic):
-            formats.append(_of_dtype(np.dtype(each)))
+            formats.append(_dtype_format(np.dtype(each)))
         else:
-            formats.append(_ADDRESS)
+            formats.append(_ADDRESS_FORMAT)
     return tuple(formats)
 
 
-def _of_letters(text: str) -> list[ArgumentFormat]:
-    matches = list(_CHARACTER.finditer(text))
+def _parse_letters(text: str) -> list[ArgumentFormat]:
+    matches = list(_COUNTED_LETTER.finditer(text))
     if "".join(m[0] for m in matches) != text:
         raise LogicError(
             f"prepare: {text!r} is not a list of types, such as 'Pi' for an address and an int32"
@@ -149,26 +149,26 @@ def _of_letters(text: str) -> list[ArgumentFormat]:
     for match in matches:
         count, letter = int(match[1] or 1), match[2]
         if letter == "s":
-            formats.append(_of_dtype(np.dtype((np.void, count))))
+            formats.append(_dtype_format(np.dtype((np.void, count))))
         else:
-            formats += [_ADDRESS if letter == "P" else _of_letter(letter)] * count
+            formats += [_ADDRESS_FORMAT if letter == "P" else _letter_format(letter)] * count
     return formats
 
 
-def _of_letter(letter: str) -> ArgumentFormat:
+def _letter_format(letter: str) -> ArgumentFormat:
     try:
-        return _of_dtype(np.dtype(letter))
+        return _dtype_format(np.dtype(letter))
     except TypeError:
         raise LogicError(f"prepare: there is no type {letter!r}") from None
 
 
-def _of_dtype(dtype: np.dtype[Any]) -> ArgumentFormat:
+def _dtype_format(dtype: np.dtype[Any]) -> ArgumentFormat:
     if dtype.kind == "V":
-        return ArgumentFormat(f"{dtype.itemsize}s", lambda value: _record(value, dtype))
+        return ArgumentFormat(f"{dtype.itemsize}s", lambda value: _pack_record(value, dtype))
     return ArgumentFormat(dtype.char, dtype.type)
 
 
-def _record(value: Any, dtype: np.dtype[Any]) -> Any:
+def _pack_record(value: Any, dtype: np.dtype[Any]) -> Any:
     raw = value.tobytes() if hasattr(value, "tobytes") else bytes(value)
     if len(raw) != dtype.itemsize:
         raise TypeError(
@@ -177,13 +177,13 @@ def _record(value: Any, dtype: np.dtype[Any]) -> Any:
     return np.frombuffer(raw, np.dtype((np.void, dtype.itemsize)))[0]
 
 
-def _pointer(argument: Any) -> int:
+def _prepared_address(argument: Any) -> int:
     if isinstance(argument, ArgumentHandler):
         raise TypeError("a prepared call takes device addresses: copy the array with to_device")
     return pointer(argument) if hasattr(argument, "__index__") else _address(argument, 0)
 
 
-_ADDRESS = ArgumentFormat("P", _pointer)
+_ADDRESS_FORMAT = ArgumentFormat("P", _prepared_address)
 
 
 def convert_prepared(

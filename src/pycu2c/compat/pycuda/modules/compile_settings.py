@@ -11,7 +11,7 @@ from typing import Any
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.options import options_of
 from pycu2c.compat.pycuda.kernels import device_functions
-from pycu2c.compat.pycuda.modules import nvcc as nvccs
+from pycu2c.compat.pycuda.modules import nvcc as nvcc_compiler
 from pycu2c.compat.pycuda.modules.source_text import HEADERS, SourceText, source_text
 from pycu2c.toolchain.cache import cache_directory
 
@@ -22,7 +22,7 @@ DEFAULT_NVCC_FLAGS = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
 class CompileSettings:
     """The settings of a compilation: arguments of ``SourceModule`` and similar functions."""
 
-    nvcc: str = nvccs.DEFAULT
+    nvcc: str = nvcc_compiler.DEFAULT
     options: tuple[str, ...] = ()
     keep: bool = False
     no_extern_c: bool = False
@@ -34,10 +34,12 @@ class CompileSettings:
 
     def text(self, *sources: str) -> SourceText:
         """Return the source texts. Raises CompileError."""
-        nvccs.check_is_cuda(self.nvcc)
-        before = f"{device_functions.texts_of(self.functions)}\n" if self.functions else ""
+        nvcc_compiler.check_is_cuda(self.nvcc)
+        prologue = (
+            f"{device_functions.text_in_namespaces(self.functions)}\n" if self.functions else ""
+        )
         return source_text(
-            sources, extern_c=not self.no_extern_c, before=before, folders=self.folders
+            sources, extern_c=not self.no_extern_c, prologue=prologue, folders=self.folders
         )
 
     @property
@@ -48,7 +50,7 @@ class CompileSettings:
     @property
     def nvrtc_options(self) -> list[str]:
         """Return the options for NVRTC, without an architecture."""
-        return [*nvccs.nvrtc_options(self.options)[0], *self._include_options]
+        return [*nvcc_compiler.nvrtc_options(self.options)[0], *self._include_options]
 
     def nvcc_options(self, arch: str) -> list[str]:
         """Return the options and the architecture, for nvcc."""
@@ -60,10 +62,10 @@ class CompileSettings:
 
     @property
     def requested_arch(self) -> str | None:
-        """Return the requested architecture."""
-        _, arch, code = nvccs.nvrtc_options(self.options)
-        real = self.code if self.code and self.code.startswith("sm_") else code
-        return real if real and real.startswith("sm_") else self.arch or arch
+        """Return the architecture that ``code``, ``arch`` or the options request, or None."""
+        _, arch, code = nvcc_compiler.nvrtc_options(self.options)
+        real_arch = self.code if self.code and self.code.startswith("sm_") else code
+        return real_arch if real_arch and real_arch.startswith("sm_") else self.arch or arch
 
     def cache_override(self) -> contextlib.AbstractContextManager[None]:
         """Return a context in which compiled code is cached in the directory that the user sets."""

@@ -12,7 +12,7 @@ from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.compat.pycuda.enums import jit_input_type
 from pycu2c.compat.pycuda.errors import RuntimeError
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
-from pycu2c.compat.pycuda.modules import nvcc as nvccs
+from pycu2c.compat.pycuda.modules import nvcc as nvcc_compiler
 from pycu2c.compat.pycuda.modules.compile_settings import settings_of
 from pycu2c.compat.pycuda.modules.module import LoadedModule, Module, compile_error
 from pycu2c.compat.pycuda.modules.source_module import CudaModule, load_module
@@ -43,7 +43,7 @@ class DynamicModule(CudaModule):
     """
 
     def __init__(
-        self, template: str | None = None, nvcc: str = nvccs.DEFAULT, **settings: Any
+        self, template: str | None = None, nvcc: str = nvcc_compiler.DEFAULT, **settings: Any
     ) -> None:
         if template is not None and not _is_text(template):
             nvcc, template = template, None
@@ -72,8 +72,8 @@ class DynamicModule(CudaModule):
         self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"
     ) -> DynamicModule:
         """Add a text, whose functions can use the previous texts."""
-        more = tuple(nvcc_options or ())
-        self._settings = replace(self._settings, options=(*self._settings.options, *more))
+        added_options = tuple(nvcc_options or ())
+        self._settings = replace(self._settings, options=(*self._settings.options, *added_options))
         self._sources.append(source)
         return self
 
@@ -85,7 +85,7 @@ class DynamicModule(CudaModule):
 
     def compile(
         self,
-        nvcc: str = nvccs.DEFAULT,
+        nvcc: str = nvcc_compiler.DEFAULT,
         options: Sequence[str] | None = None,
         keep: bool = False,
         no_extern_c: bool = False,
@@ -94,7 +94,7 @@ class DynamicModule(CudaModule):
         defaults = self._settings
         settings = replace(
             defaults,
-            nvcc=defaults.nvcc if nvcc == nvccs.DEFAULT else nvcc,
+            nvcc=defaults.nvcc if nvcc == nvcc_compiler.DEFAULT else nvcc,
             options=(*defaults.options, *(options or ())),
             keep=keep or defaults.keep,
             no_extern_c=no_extern_c or defaults.no_extern_c,
@@ -107,14 +107,14 @@ class DynamicModule(CudaModule):
         return self
 
     def link(self) -> DynamicModule:
-        """Compile the module, under PyCUDA's name."""
+        """Compile the module: PyCUDA's other name for ``compile``."""
         self.compile()
         return self
 
     def add_data(self, data: Any, input_type: Any, name: str = "unknown") -> DynamicModule:
         """Link with compiled code, of a type such as ``jit_input_type.PTX``."""
-        raw = data.encode() if isinstance(data, str) else bytes(data)
-        self._inputs.append(LinkInput(_KINDS[jit_input_type(input_type)], raw, name))
+        code = data.encode() if isinstance(data, str) else bytes(data)
+        self._inputs.append(LinkInput(_INPUT_KINDS[jit_input_type(input_type)], code, name))
         return self
 
     def add_file(self, filename: str, input_type: Any) -> DynamicModule:
@@ -127,7 +127,7 @@ class DynamicModule(CudaModule):
         return self
 
 
-_KINDS: dict[jit_input_type, InputKind] = {
+_INPUT_KINDS: dict[jit_input_type, InputKind] = {
     jit_input_type.CUBIN: "cubin",
     jit_input_type.PTX: "ptx",
     jit_input_type.FATBINARY: "fatbin",
@@ -138,7 +138,7 @@ _KINDS: dict[jit_input_type, InputKind] = {
 
 def _is_text(template: str) -> bool:
     """Return whether an argument is CUDA C, not the name of a compiler."""
-    return any(sign in template for sign in "{};#\n")
+    return any(character in template for character in "{};#\n")
 
 
 class DynamicSourceModule(DynamicModule):
@@ -147,7 +147,7 @@ class DynamicSourceModule(DynamicModule):
     def __init__(
         self,
         template: str | None = None,
-        nvcc: str = nvccs.DEFAULT,
+        nvcc: str = nvcc_compiler.DEFAULT,
         options: Sequence[str] | None = None,
         keep: bool = False,
         no_extern_c: bool = False,

@@ -8,7 +8,7 @@ from typing import Any
 
 from pycu2c.compat.pycuda.enums import func_cache, function_attribute, shared_config
 from pycu2c.compat.pycuda.errors import LogicError, translate_errors
-from pycu2c.compat.pycuda.memory.allocations import used_on
+from pycu2c.compat.pycuda.memory.allocations import keep_until_used
 from pycu2c.compat.pycuda.memory.argument_handlers import ArgumentHandler
 from pycu2c.compat.pycuda.modules import argument_packing
 from pycu2c.compat.pycuda.streams import Event
@@ -74,7 +74,7 @@ class Function:
             handler.pre_call(stream)
         if timed:
             streams.synchronize()
-        used_on(stream, *args, *(handler.dev_alloc for handler in handlers))
+        keep_until_used(stream, *args, *(handler.dev_alloc for handler in handlers))
         start = time.perf_counter()
         self._launch(grid, block, arguments, (shared or 0, stream, texrefs))
         return self._finish(handlers, stream, start if timed else None)
@@ -83,13 +83,13 @@ class Function:
         self, handlers: Sequence[ArgumentHandler], stream: Any, start: float | None
     ) -> float | None:
         """Copy the outputs back, and return the seconds since ``start`` unless it is None."""
-        writing = [handler for handler in handlers if handler.writes]
-        if stream is None and (writing or start is not None):
+        output_handlers = [handler for handler in handlers if handler.writes]
+        if stream is None and (output_handlers or start is not None):
             streams.synchronize()
         elapsed = None if start is None else time.perf_counter() - start
-        if writing and stream is not None:
+        if output_handlers and stream is not None:
             stream.synchronize()
-        for handler in writing:
+        for handler in output_handlers:
             handler.post_call(stream)
         return elapsed
 
@@ -126,27 +126,27 @@ class Function:
 
     def prepared_call(self, grid: Any, *args: Any, **kwargs: Any) -> None:
         """Launch: ``prepared_call(grid, block, …)``, or without the block."""
-        block, rest = self._with_block(args)
-        self._prepared(grid, block, None, rest, kwargs)
+        block, launch_arguments = self._split_block(args)
+        self._launch_prepared(grid, block, None, launch_arguments, kwargs)
 
     def prepared_async_call(self, grid: Any, *args: Any, **kwargs: Any) -> None:
         """Launch in a stream: ``prepared_async_call(grid, block, stream, …)``."""
-        block, rest = self._with_block(args)
-        if not rest:
+        block, launch_arguments = self._split_block(args)
+        if not launch_arguments:
             raise TypeError("prepared_async_call takes a stream, or None, before the arguments")
-        self._prepared(grid, block, rest[0], rest[1:], kwargs)
+        self._launch_prepared(grid, block, launch_arguments[0], launch_arguments[1:], kwargs)
 
     def prepared_timed_call(self, grid: Any, *args: Any, **kwargs: Any) -> CallTime:
         """Launch as ``prepared_call``, and return the seconds."""
-        block, rest = self._with_block(args)
+        block, launch_arguments = self._split_block(args)
         start, end = Event(), Event()
         start.record()
-        self._prepared(grid, block, None, rest, kwargs)
+        self._launch_prepared(grid, block, None, launch_arguments, kwargs)
         end.record()
         end.synchronize()
         return CallTime(end.time_since(start) * 1e-3)
 
-    def _with_block(self, args: tuple[Any, ...]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
+    def _split_block(self, args: tuple[Any, ...]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
         """Split the arguments into the block, which is optional and a tuple, and the others."""
         if args and isinstance(args[0], (tuple, list)):
             self._block = tuple(args[0])
@@ -154,7 +154,7 @@ class Function:
         return self._block, args
 
     @translate_errors
-    def _prepared(
+    def _launch_prepared(
         self,
         grid: Any,
         block: tuple[int, ...],
@@ -170,7 +170,7 @@ class Function:
                 f"{self._kernel.name} is not prepared: call prepare('PPi') with its argument types"
             )
         arguments = argument_packing.convert_prepared(self._formats, args, self._kernel.name)
-        used_on(stream, *args)
+        keep_until_used(stream, *args)
         self._launch(grid, block, arguments, (shared, stream, self.texrefs))
 
     # ---- attributes ----

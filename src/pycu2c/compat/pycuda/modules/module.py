@@ -85,13 +85,13 @@ class Module:
         code: str = self._code.inspect(language)
         return code
 
-    def _reference(self, name: str, declared: Sequence[str], kind: Any) -> Any:
+    def _reference(self, name: str, declared: Sequence[str], reference_class: Any) -> Any:
         if name not in self._references:
             if name not in declared:
                 names = f"it has {', '.join(declared)}" if declared else "it declares none"
-                raise LogicError(f"{kind.__name__}: the module has no {name}: {names}")
+                raise LogicError(f"{reference_class.__name__}: the module has no {name}: {names}")
             address, _ = self.get_global(name)
-            self._references[name] = kind(declaration_at(name, int(address)))
+            self._references[name] = reference_class(declaration_at(name, int(address)))
         return self._references[name]
 
 
@@ -136,22 +136,22 @@ class LoadedModule:
     """The interface of a CUDA C module for a cubin, PTX or fatbin."""
 
     def __init__(self, data: bytes, ptx: str = "") -> None:
-        self._loaded = _UndescribedCode(cuda_build.CompiledCubin(data, None, ptx, {}, ""))
+        self._gpu_code = _UndescribedCode(cuda_build.CompiledCubin(data, None, ptx, {}, ""))
         self.kernels: list[Any] = []
         self.name = "the loaded module"
 
     def code(self) -> cuda_build.GpuCode:
-        return self._loaded
+        return self._gpu_code
 
     def function(self, name: str) -> function.TextFunction:
         """Return a kernel. Raises LookupError."""
-        if self._loaded.entry(name) is None:
+        if self._gpu_code.entry(name) is None:
             raise LookupError(f"{self.name} has no kernel {name}")
         return function.TextFunction(self, name)
 
     def variable(self, name: str) -> tuple[int, int]:
-        """Return a variable. Raises LookupError."""
-        variable = self._loaded.variable(name)
+        """Return address and size of a variable. Raises LookupError."""
+        variable = self._gpu_code.variable(name)
         if variable is None:
             raise LookupError(f"{self.name} has no variable {name}")
         return variable

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from pycu2c.compat.pycuda.errors import CompileError
 
-DEFAULT = "nvcc"  # NVRTC compiles
+DEFAULT = "nvcc"  # NVRTC compiles, not nvcc
 _RELEASE = re.compile(r"release (\d+)\.(\d+)")
 
 
@@ -28,11 +28,11 @@ def check_is_cuda(nvcc: str) -> None:
 
 def version(program: str) -> tuple[int, int]:
     """Return the version of nvcc."""
-    ran = subprocess.run([program, "--version"], capture_output=True, text=True)
-    release = _RELEASE.search(ran.stdout)
+    completed = subprocess.run([program, "--version"], capture_output=True, text=True)
+    release = _RELEASE.search(completed.stdout)
     if release is None:
         raise CompileError(
-            f"{program} --version prints no version", [program, "--version"], ran.stdout
+            f"{program} --version prints no version", [program, "--version"], completed.stdout
         )
     return int(release[1]), int(release[2])
 
@@ -40,13 +40,13 @@ def version(program: str) -> tuple[int, int]:
 def compile_with(program: str, text: str, target: str, options: Sequence[str]) -> bytes:
     """Compile a text to a cubin, PTX or a fatbin. Raises CompileError."""
     with tempfile.TemporaryDirectory() as folder:
-        source, output = (os.path.join(folder, f"kernel.{end}") for end in ("cu", target))
+        source, output = (os.path.join(folder, f"kernel.{suffix}") for suffix in ("cu", target))
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)
         command = [program, f"--{target}", *options, "-o", output, source]
-        ran = subprocess.run(command, capture_output=True, text=True, cwd=folder)
-        if ran.returncode:
-            log = ran.stderr or ran.stdout
+        completed = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+        if completed.returncode:
+            log = completed.stderr or completed.stdout
             raise CompileError(f"nvcc compilation of {source} failed", command, None, log)
         with open(output, "rb") as result:
             return result.read()
@@ -60,15 +60,15 @@ _DROPPED = (  # options of the host compiler and the linker, and defaults of NVR
     *("--expt-relaxed-constexpr", "-expt-relaxed-constexpr"),
     *("--expt-extended-lambda", "--extended-lambda", "-extended-lambda"),
 )
-_DROPPED_STARTS = (
+_DROPPED_PREFIXES = (
     *("-O", "-l", "-L", "-ccbin=", "--compiler-bindir=", "-Xcompiler=", "--threads"),
     *("-gencode=", "--generate-code=", "--default-stream="),
 )
-_DROPPED_PAIRS = (
+_DROPPED_PAIRS = (  # with a value in the next argument
     *("-Xcompiler", "--compiler-options", "-ccbin", "--compiler-bindir", "-Xlinker", "-odir"),
     *("-L", "-gencode", "--generate-code", "--default-stream", "-default-stream"),
 )
-_JOINED = {  # options with a value in the next word
+_WITH_VALUE = {  # options with a value in the next argument, and their form in one argument
     "-Xptxas": "--ptxas-options=",
     "--ptxas-options": "--ptxas-options=",
     "-maxrregcount": "--maxrregcount=",
@@ -88,16 +88,16 @@ _RENAMED = {"-Xptxas=": "--ptxas-options=", "-maxrregcount=": "--maxrregcount="}
 
 
 def _join_values(options: Iterable[str]) -> list[str]:
-    """Return options with their values in the same word; drop those of _DROPPED_PAIRS."""
+    """Return options with their values in the same argument; drop those of _DROPPED_PAIRS."""
     joined: list[str] = []
-    words = iter(options)
-    for word in words:
-        if word in _JOINED:
-            joined.append(_JOINED[word] + next(words, ""))
-        elif word in _DROPPED_PAIRS:
-            next(words, "")
+    remaining = iter(options)
+    for option in remaining:
+        if option in _WITH_VALUE:
+            joined.append(_WITH_VALUE[option] + next(remaining, ""))
+        elif option in _DROPPED_PAIRS:
+            next(remaining, "")
         else:
-            joined.append(word)
+            joined.append(option)
     return joined
 
 
@@ -105,14 +105,14 @@ def nvrtc_options(options: Sequence[str]) -> tuple[list[str], str | None, str | 
     """Return the options without the architecture, the architecture, and the code target."""
     arch = code = None
     kept = []
-    for word in _join_values(options):
-        name, _, value = word.partition("=")
+    for option in _join_values(options):
+        name, _, value = option.partition("=")
         if name in ("-arch", "--gpu-architecture"):
             arch = value
         elif name in ("-code", "--gpu-code"):
             code = value
-        elif not _is_dropped(word):
-            kept.append(_renamed(word))
+        elif not _is_dropped(option):
+            kept.append(_rename(option))
     return kept, arch, code
 
 
@@ -121,15 +121,15 @@ _RELOCATABLE = ("-rdc=true", "--relocatable-device-code=true", "-dc", "--device-
 
 def is_relocatable(options: Sequence[str]) -> bool:
     """Return whether the code will be linked with other code."""
-    return any(word in _RELOCATABLE for word in options)
+    return any(option in _RELOCATABLE for option in options)
 
 
-def _is_dropped(word: str) -> bool:
-    if word.startswith("-lineinfo"):
+def _is_dropped(option: str) -> bool:
+    if option.startswith("-lineinfo"):  # not an option "-l" of the linker
         return False
-    return word in (*_DROPPED, *_RELOCATABLE) or word.startswith(_DROPPED_STARTS)
+    return option in (*_DROPPED, *_RELOCATABLE) or option.startswith(_DROPPED_PREFIXES)
 
 
-def _renamed(word: str) -> str:
-    prefix = next((old for old in _RENAMED if word.startswith(old)), None)
-    return word if prefix is None else _RENAMED[prefix] + word.removeprefix(prefix)
+def _rename(option: str) -> str:
+    prefix = next((old for old in _RENAMED if option.startswith(old)), None)
+    return option if prefix is None else _RENAMED[prefix] + option.removeprefix(prefix)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pycu2c.compat.pycuda.contexts import Context
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
-from pycu2c.compat.pycuda.modules import nvcc as nvccs
+from pycu2c.compat.pycuda.modules import nvcc as nvcc_compiler
 from pycu2c.compat.pycuda.modules.compile_settings import CompileSettings, save_files, settings_of
 from pycu2c.compat.pycuda.modules.function import Function
 from pycu2c.compat.pycuda.modules.module import (
@@ -59,7 +59,7 @@ class SourceModule(CudaModule):
     def __init__(
         self,
         source: str,
-        nvcc: str = nvccs.DEFAULT,
+        nvcc: str = nvcc_compiler.DEFAULT,
         options: Sequence[str] | None = None,
         keep: bool = False,
         no_extern_c: bool = False,
@@ -77,14 +77,14 @@ def load_module(settings: CompileSettings, *sources: str) -> Module:
     """Return a module of texts, for the device of the calling thread. Raises CompileError."""
     _warn_if_unsupported(settings.requested_arch)
     text = settings.text(*sources)
-    program = nvccs.executable(settings.nvcc) if on_gpu() else None
+    program = nvcc_compiler.executable(settings.nvcc) if on_gpu() else None
     with settings.cache_override():
         if program is None:
             module = compile_module(text, settings.nvrtc_options)
         else:
             options = settings.nvcc_options(driver.arch())
-            data = nvccs.compile_with(program, text.code, "cubin", options)
-            ptx = nvccs.compile_with(program, text.code, "ptx", options).decode()
+            data = nvcc_compiler.compile_with(program, text.code, "cubin", options)
+            ptx = nvcc_compiler.compile_with(program, text.code, "ptx", options).decode()
             module = Module(LoadedModule(data, ptx), text.textures, text.surfaces)
     if settings.keep:
         save_files(text.code, b"", "cubin")

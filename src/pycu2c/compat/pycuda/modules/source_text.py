@@ -31,9 +31,9 @@ class SourceText:
 
 
 def source_text(
-    sources: Sequence[str], *, extern_c: bool, before: str = "", folders: Sequence[str] = ()
+    sources: Sequence[str], *, extern_c: bool, prologue: str = "", folders: Sequence[str] = ()
 ) -> SourceText:
-    """Prepare the texts of a module. ``before``: C++ that precedes them; ``folders``: include
+    """Prepare the texts of a module. ``prologue``: C++ that precedes them; ``folders``: include
     folders."""
     parts, shown, headers = [], {}, dict[str, None]()
     textures: list[str] = []
@@ -43,13 +43,15 @@ def source_text(
         shown[name] = source
         source = IncludeExpander(tuple(folders), _declares_references).expanded(source, name)
         headers |= dict.fromkeys(_HELPER_HEADERS.findall(source))
-        rewritten = reference_source.rewritten(_HELPER_HEADERS.sub("", source))
+        rewritten = reference_source.rewrite_references(_HELPER_HEADERS.sub("", source))
         textures += (each for each in rewritten.textures if each not in textures)
         surfaces += (each for each in rewritten.surfaces if each not in surfaces)
         body = f'#line 1 "{name}"\n{rewritten.text}\n'
-        parts.append(_in_extern_c(body, name) if extern_c else body)
+        parts.append(_wrap_in_extern_c(body, name) if extern_c else body)
     preamble = _declarations(bool(textures), bool(surfaces), list(headers))
-    return SourceText("".join((*preamble, before, *parts)), shown, tuple(textures), tuple(surfaces))
+    return SourceText(
+        "".join((*preamble, prologue, *parts)), shown, tuple(textures), tuple(surfaces)
+    )
 
 
 def _text_of(source: object) -> str:
@@ -63,7 +65,7 @@ def _text_of(source: object) -> str:
 
 def _declares_references(text: str, _: bool) -> bool:
     """Return whether an included text has texture references, which must be rewritten."""
-    rewritten = reference_source.rewritten(text)
+    rewritten = reference_source.rewrite_references(text)
     return bool(rewritten.textures or rewritten.surfaces)
 
 
@@ -76,7 +78,7 @@ _HELPER_HEADERS = re.compile(
 _SYSTEM_INCLUDE = re.compile(r"#\s*include\s*<")
 
 
-def _in_extern_c(body: str, name: str) -> str:
+def _wrap_in_extern_c(body: str, name: str) -> str:
     """Wrap a text in ``extern "C"``, except for includes of system headers, which may be C++."""
     parts, position = ['extern "C" {\n'], 0
     tokens = tokens_of(body)
@@ -91,7 +93,7 @@ def _in_extern_c(body: str, name: str) -> str:
 
 
 def _declarations(textures: bool, surfaces: bool, headers: Sequence[str]) -> Iterator[str]:
-    """Return the lines that precede the text."""
+    """Yield the declarations and headers that precede the text."""
     has_helpers = "pycuda-helpers.hpp" in headers
     if textures or has_helpers:
         yield reference_source.texture_declarations()

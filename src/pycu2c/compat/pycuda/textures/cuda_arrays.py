@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from pycu2c.compat.pycuda.memory.strided_copies import CopyEndpoint, Memcpy3D
 from pycu2c.runtime.cuda import texture_objects
 from pycu2c.runtime.cuda.texture_objects import TexelFormat
 
-NUMBERS: dict[array_format, DType] = {
+COMPONENT_DTYPES: dict[array_format, DType] = {
     array_format.UNSIGNED_INT8: UINT8,
     array_format.UNSIGNED_INT16: UINT16,
     array_format.UNSIGNED_INT32: UINT32,
@@ -38,8 +39,8 @@ NUMBERS: dict[array_format, DType] = {
     array_format.HALF: FLOAT16,
     array_format.FLOAT: FLOAT32,
 }
-_FORMATS = {number: format for format, number in NUMBERS.items()}
-_AS_INTS = {"complex64": 2, "float64": 2, "complex128": 4}  # int32s per element
+_FORMATS = {dtype: format for format, dtype in COMPONENT_DTYPES.items()}
+_INTS_PER_ELEMENT = {"complex64": 2, "float64": 2, "complex128": 4}  # int32s per element
 
 
 class ArrayDescriptor:
@@ -73,14 +74,20 @@ class Array:
             descriptor = ArrayDescriptor3D()
             descriptor.format, descriptor.num_channels = format, num_channels
             descriptor.width, descriptor.height, descriptor.depth = w, h, d
-        self.format, self.form = array_format(descriptor.format), _form(descriptor)
+        self.format, self.texel_format = (
+            array_format(descriptor.format),
+            _texel_format(descriptor),
+        )
         self.flags = array3d_flags(getattr(descriptor, "flags", 0))
         self._storage: Any = None
         self._freed = False
         if on_gpu():
-            self._storage = texture_objects.new_array(self.form)
+            self._storage = texture_objects.new_array(self.texel_format)
         else:
-            self._storage = np.zeros((*self.form.shape, self.form.channels), self.form.number.numpy)
+            self._storage = np.zeros(
+                (*self.texel_format.shape, self.texel_format.channels),
+                self.texel_format.number.numpy,
+            )
 
     @property
     def handle(self) -> Any:
@@ -101,11 +108,13 @@ class Array:
     def copy_endpoint(self) -> CopyEndpoint:
         """Return the endpoint for a copy."""
         self._check()
-        rows = self.form.shape[-2] if len(self.form.shape) > 1 else 1
+        rows = self.texel_format.shape[-2] if len(self.texel_format.shape) > 1 else 1
         if on_gpu():
-            return CopyEndpoint("array", 0, None, self, self.form.row_bytes, rows)
+            return CopyEndpoint("array", 0, None, self, self.texel_format.row_bytes, rows)
         host = self.host_elements()
-        return CopyEndpoint("array", host.ctypes.data, host.nbytes, self, self.form.row_bytes, rows)
+        return CopyEndpoint(
+            "array", host.ctypes.data, host.nbytes, self, self.texel_format.row_bytes, rows
+        )
 
     def get_descriptor(self) -> ArrayDescriptor:
         """Return the descriptor."""
@@ -115,13 +124,13 @@ class Array:
         """Return the descriptor with depth and flags."""
         descriptor = ArrayDescriptor3D()
         self._describe(descriptor)
-        descriptor.depth, descriptor.flags = self.form.extents[2], self.flags
+        descriptor.depth, descriptor.flags = self.texel_format.extents[2], self.flags
         return descriptor
 
     def _describe(self, descriptor: ArrayDescriptor) -> ArrayDescriptor:
         """Set the fields of a descriptor, and return it."""
-        descriptor.width, descriptor.height, _ = self.form.extents
-        descriptor.format, descriptor.num_channels = self.format, self.form.channels
+        descriptor.width, descriptor.height, _ = self.texel_format.extents
+        descriptor.format, descriptor.num_channels = self.format, self.texel_format.channels
         return descriptor
 
     def free(self) -> None:
@@ -139,7 +148,7 @@ class Array:
             texture_objects.free_array(self._storage)
 
 
-def _form(descriptor: ArrayDescriptor) -> TexelFormat:
+def _texel_format(descriptor: ArrayDescriptor) -> TexelFormat:
     """Return the format of a descriptor. Raises LogicError."""
     depth = getattr(descriptor, "depth", 0)
     shape = (depth, descriptor.height, descriptor.width)
@@ -152,54 +161,54 @@ def _form(descriptor: ArrayDescriptor) -> TexelFormat:
             f" {descriptor.num_channels} channels: the width must be > 0, the channels 1, 2 or 4"
         )
     layered = array3d_flags.ARRAY3D_LAYERED in array3d_flags(getattr(descriptor, "flags", 0))
-    number = NUMBERS[array_format(descriptor.format)]
-    return TexelFormat(axes, number, descriptor.num_channels, layered)
+    component = COMPONENT_DTYPES[array_format(descriptor.format)]
+    return TexelFormat(axes, component, descriptor.num_channels, layered)
 
 
 def dtype_to_array_format(dtype: Any) -> array_format:
     """Return the array format of a dtype. Raises TypeError."""
-    number = from_numpy(np.dtype(dtype))
-    if number is None or number not in _FORMATS:
+    component = from_numpy(np.dtype(dtype))
+    if component is None or component not in _FORMATS:
         raise TypeError(f"cannot convert dtype {np.dtype(dtype)} to array format")
-    return _FORMATS[number]
+    return _FORMATS[component]
 
 
-def dtype_to_array_form(dtype: Any) -> tuple[array_format, int]:
-    """Return the format and the number of channels.
+def format_and_channels(dtype: Any) -> tuple[array_format, int]:
+    """Return the format and the number of channels of elements of a dtype.
 
     Doubles and complex numbers are stored as ints, which ``pycuda-helpers.hpp`` converts.
     """
     name = np.dtype(dtype).name
-    if name in _AS_INTS:
-        return array_format.SIGNED_INT32, _AS_INTS[name]
+    if name in _INTS_PER_ELEMENT:
+        return array_format.SIGNED_INT32, _INTS_PER_ELEMENT[name]
     return dtype_to_array_format(dtype), 1
 
 
 # ---- arrays with elements ----------------------------------------------------------------------
 
 
-def _new_array(extents: tuple[int, ...], kind: tuple[Any, int], flags: int = 0) -> Array:
-    """Return an array; ``extents``: x first; ``kind``: the format and the number of channels."""
+def _new_array(extents: tuple[int, ...], texel: tuple[Any, int], flags: int = 0) -> Array:
+    """Return an array; ``extents``: x first; ``texel``: the format and the number of channels."""
     descriptor = ArrayDescriptor3D()
     descriptor.width, descriptor.height, descriptor.depth = extents
-    descriptor.format, descriptor.num_channels = kind
+    descriptor.format, descriptor.num_channels = texel
     descriptor.flags = array3d_flags(flags)
     return Array(descriptor)
 
 
-def _filled(rows: NDArray[Any], array: Array) -> Array:
+def _fill_from_host(rows: NDArray[Any], array: Array) -> Array:
     """Copy contiguous host elements to an array, and return it."""
     fill(array, lambda copy: copy.set_src_host(rows))
     return array
 
 
-def fill(array: Array, set_src: Any) -> None:
-    """Copy contiguous elements to an array."""
+def fill(array: Array, set_src: Callable[[Memcpy3D], None]) -> None:
+    """Copy contiguous elements to an array; ``set_src`` sets the source of the copy."""
     copy = Memcpy3D()
     set_src(copy)
     copy.set_dst_array(array)
-    _, height, depth = array.form.extents
-    copy.width_in_bytes = copy.src_pitch = array.form.row_bytes
+    _, height, depth = array.texel_format.extents
+    copy.width_in_bytes = copy.src_pitch = array.texel_format.row_bytes
     copy.src_height = copy.height = height or 1
     copy.depth = depth or 1
     copy()
@@ -221,16 +230,16 @@ def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) ->
     rows = rows_of(np.asarray(matrix), order)
     height, width = rows.shape
     doubles = rows.dtype == np.float64 and allow_double_hack
-    kind = dtype_to_array_form(rows.dtype) if doubles else (dtype_to_array_format(rows.dtype), 1)
-    return _filled(rows, _new_array((width, height, 0), kind))
+    texel = format_and_channels(rows.dtype) if doubles else (dtype_to_array_format(rows.dtype), 1)
+    return _fill_from_host(rows, _new_array((width, height, 0), texel))
 
 
 def make_multichannel_2d_array(matrix: NDArray[Any], order: str = "C") -> Array:
     """Return a CUDA array with several channels, from the last axis; the first for order "F"."""
     rows = rows_of(matrix, order)
     height, width, channels = rows.shape
-    kind = dtype_to_array_format(rows.dtype), channels
-    return _filled(rows, _new_array((width, height, 0), kind))
+    texel = dtype_to_array_format(rows.dtype), channels
+    return _fill_from_host(rows, _new_array((width, height, 0), texel))
 
 
 def array_flags(axes: int, for_surfaces: bool) -> int:
@@ -243,19 +252,21 @@ def np_to_array(nparray: NDArray[Any], order: str, allowSurfaceBind: bool = Fals
     """Return a CUDA array from a numpy array of two or three axes, of any dtype that
     ``pycuda-helpers.hpp`` reads."""
     rows = rows_of(nparray, order)
-    return _filled(rows, _new_array(*array_shape(rows.shape, rows.dtype, allowSurfaceBind)))
+    return _fill_from_host(
+        rows, _new_array(*array_parameters(rows.shape, rows.dtype, allowSurfaceBind))
+    )
 
 
-def array_shape(
+def array_parameters(
     shape: tuple[int, ...], dtype: Any, for_surfaces: bool
 ) -> tuple[tuple[int, int, int], tuple[array_format, int], int]:
     """Return extents, format and flags of a CUDA array. Raises LogicError."""
     if len(shape) not in (2, 3):
         raise LogicError(f"the array must have 2 or 3 axes, not {len(shape)}")
-    layered = 1 if for_surfaces and len(shape) == 2 else 0
-    depth, height, width = shape if len(shape) == 3 else (layered, *shape)
-    form = dtype_to_array_form(dtype)
-    return (width, height, depth), form, array_flags(len(shape), for_surfaces)
+    layers = 1 if for_surfaces and len(shape) == 2 else 0
+    depth, height, width = shape if len(shape) == 3 else (layers, *shape)
+    texel = format_and_channels(dtype)
+    return (width, height, depth), texel, array_flags(len(shape), for_surfaces)
 
 
 def gpuarray_to_array(gpuarray: Any, order: str, allowSurfaceBind: bool = False) -> Array:
@@ -264,7 +275,7 @@ def gpuarray_to_array(gpuarray: Any, order: str, allowSurfaceBind: bool = False)
     if not in_order:
         return np_to_array(gpuarray.get(), order, allowSurfaceBind)
     shape = gpuarray.shape if order.upper() == "C" else gpuarray.shape[::-1]
-    extents, kind, flags = array_shape(shape, gpuarray.dtype, allowSurfaceBind)
-    array = _new_array(extents, kind, flags)
+    extents, texel, flags = array_parameters(shape, gpuarray.dtype, allowSurfaceBind)
+    array = _new_array(extents, texel, flags)
     fill(array, lambda copy: copy.set_src_device(gpuarray.gpudata))
     return array

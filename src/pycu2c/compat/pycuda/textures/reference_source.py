@@ -36,26 +36,26 @@ class RewrittenSource:
     surfaces: tuple[str, ...]
 
 
-_KINDS = ("texture", "surface")
+_REFERENCE_KINDS = ("texture", "surface")
 
 
-def rewritten(text: str) -> RewrittenSource:
+def rewrite_references(text: str) -> RewrittenSource:
     """Return the text with references as variables in constant memory. Lines are unchanged."""
-    names: dict[str, list[str]] = {kind: [] for kind in _KINDS}
-    if not any(kind in text for kind in _KINDS):
+    names: dict[str, list[str]] = {kind: [] for kind in _REFERENCE_KINDS}
+    if not any(kind in text for kind in _REFERENCE_KINDS):
         return RewrittenSource(text, (), ())
     tokens = tokens_of(text)
     types: dict[str, str] = {}  # typedefs of reference types -> texture or surface
     edits: list[tuple[int, int, str]] = []
     for start, end in _statements(tokens):
-        words = [t.text for t in tokens[start:end]]
-        kind = _kind(words, types)
+        texts = [t.text for t in tokens[start:end]]
+        kind = _declared_kind(texts, types)
         if kind is None:
             continue
-        if words[0] in ("typedef", "using"):
-            types[words[-1] if words[0] == "typedef" else words[1]] = kind
+        if texts[0] in ("typedef", "using"):
+            types[texts[-1] if texts[0] == "typedef" else texts[1]] = kind
             continue
-        names[kind] += _names(tokens[start:end], words)
+        names[kind] += _declared_names(tokens[start:end], texts)
         edits.append((tokens[start].start, tokens[start].start, "__constant__ "))
         edits += [
             (t.start, t.end, " " * len(t.text)) for t in tokens[start:end] if t.text == "static"
@@ -65,14 +65,14 @@ def rewritten(text: str) -> RewrittenSource:
     )
 
 
-def _kind(words: Sequence[str], types: dict[str, str]) -> str | None:
-    """Return whether a statement declares a reference or a typedef of one."""
-    rest = [word for word in words if word not in ("static", "typedef")]
+def _declared_kind(texts: Sequence[str], types: dict[str, str]) -> str | None:
+    """Return the kind of reference that a statement declares, also as a typedef; None if none."""
+    rest = [text for text in texts if text not in ("static", "typedef")]
     if rest[:1] == ["using"]:
         rest = rest[3:]
-    if not rest or "(" in words:
+    if not rest or "(" in texts:
         return None
-    if rest[0] in _KINDS and rest[1:2] == ["<"]:
+    if rest[0] in _REFERENCE_KINDS and rest[1:2] == ["<"]:
         return rest[0]
     return types.get(rest[0])
 
@@ -85,25 +85,25 @@ def _statements(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
         if token.text == ";" and index > start and not any(in_body):
             yield start, index
         if token.text == "{":
-            words = [t.text for t in tokens[start:index]]
-            in_body.append("namespace" not in words and words[:1] != ["extern"])
+            texts = [t.text for t in tokens[start:index]]
+            in_body.append("namespace" not in texts and texts[:1] != ["extern"])
         elif token.text == "}" and in_body:
             in_body.pop()
         if token.kind == "directive" or token.text in ("{", "}", ";"):
             start = index + 1
 
 
-def _names(tokens: Sequence[Token], words: Sequence[str]) -> list[str]:
+def _declared_names(tokens: Sequence[Token], texts: Sequence[str]) -> list[str]:
     """Return the variables of a declaration: the comma-separated names after the type."""
-    if "<" in words:
-        end_of_type = len(words) - 1 - words[::-1].index(">")
+    if "<" in texts:
+        end_of_type = len(texts) - 1 - texts[::-1].index(">")
     else:  # the type is a typedef
-        end_of_type = next(i for i, word in enumerate(words) if word != "static")
+        end_of_type = next(i for i, text in enumerate(texts) if text != "static")
     return [t.text for t in tokens[end_of_type + 1 :] if t.kind == "identifier"]
 
 
 def _apply_edits(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
-    """Replace ranges of a text: ``edits`` are pairs of offsets, and the new text."""
+    """Replace ranges of a text; ``edits`` are the start, end and new text of each range."""
     parts, position = [], 0
     for start, end, replacement in sorted(edits):
         parts += [text[position:start], replacement]
@@ -111,10 +111,10 @@ def _apply_edits(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
     return "".join([*parts, text[position:]])
 
 
-def unpack_declaration(bits: Any) -> tuple[int, int, int, bool]:
+def unpack_declaration(memory: Any) -> tuple[int, int, int, bool]:
     """Return format, channels, axes and whether values are normalized, from the memory of a
     reference."""
-    (record,) = np.frombuffer(bits, LAYOUT)
+    (record,) = np.frombuffer(memory, LAYOUT)
     format, channels, axes = (int(record[name]) for name in ("format", "channels", "axes"))
     return format, channels, axes, bool(record["normalized"])
 
@@ -122,7 +122,7 @@ def unpack_declaration(bits: Any) -> tuple[int, int, int, bool]:
 # ---- preamble ----------------------------------------------------------------------------------
 
 # component type: (array_format, prefix of its vector types, whether it is read as a fraction)
-_ELEMENTS = {
+_COMPONENT_TYPES = {
     "unsigned char": (1, "uchar", True),
     "signed char": (8, "", True),
     "char": (8, "char", True),
@@ -132,13 +132,13 @@ _ELEMENTS = {
     "int": (10, "int", False),
     "float": (32, "float", False),
 }
-_VECTORS = (1, 2, 4)
+_VECTOR_LENGTHS = (1, 2, 4)
 
 
-def _texels() -> Iterator[str]:
-    """Return the component type of an element, and its type when it is read as a float."""
-    for name, (format, vector, has_fraction) in _ELEMENTS.items():
-        elements = [(name, 1), *((f"{vector}{n}", n) for n in _VECTORS if vector)]
+def _texel_specializations() -> Iterator[str]:
+    """Yield the specializations of ``texel``, which describe each element type of a texture."""
+    for name, (format, vector, has_fraction) in _COMPONENT_TYPES.items():
+        elements = [(name, 1), *((f"{vector}{n}", n) for n in _VECTOR_LENGTHS if vector)]
         for element, channels in elements:
             as_float = "float" if element == name else f"float{channels}"
             fraction = as_float if has_fraction else element
@@ -159,7 +159,7 @@ _FETCHES = {
 }
 
 
-def _fetch(name: str, parameters: str) -> str:
+def _fetch_overload(name: str, parameters: str) -> str:
     arguments = ", ".join(part.split()[-1] for part in parameters.split(", "))
     return f"""template <class T, int axes, cudaTextureReadMode mode>
 static __device__ __forceinline__ typename pycu2c_textures::read<T, mode>::type
@@ -168,7 +168,7 @@ static __device__ __forceinline__ typename pycu2c_textures::read<T, mode>::type
 }}"""
 
 
-_SURFACES = {
+_SURFACE_FUNCTIONS = {
     "surf1D": "int x",
     "surf2D": "int x, int y",
     "surf3D": "int x, int y, int z",
@@ -176,7 +176,7 @@ _SURFACES = {
 }
 
 
-def _surface(name: str, parameters: str) -> str:
+def _surface_overloads(name: str, parameters: str) -> str:
     arguments = ", ".join(part.split()[-1] for part in parameters.split(", "))
     mode = "cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap"
     return f"""template <class T, int axes, class V>
@@ -196,7 +196,7 @@ static __device__ __forceinline__ V
 }}"""
 
 
-_TEXTURE = """namespace pycu2c_textures {{
+_TEXTURE_TEMPLATE = """namespace pycu2c_textures {{
 template <class T> struct texel;
 {texels}
 template <class T, cudaTextureReadMode mode> struct read {{ typedef T type; }};
@@ -213,7 +213,7 @@ struct texture {{
 }};
 {fetches}
 """
-_SURFACE = """template <class T, int dim = 1> struct surface {{
+_SURFACE_TEMPLATE = """template <class T, int dim = 1> struct surface {{
     cudaSurfaceObject_t object = 0;
     int format = 0, channels = 0, axes = dim, normalized = 0;
 }};
@@ -223,10 +223,12 @@ _SURFACE = """template <class T, int dim = 1> struct surface {{
 
 def texture_declarations() -> str:
     """Return the class of texture references, and the functions that read them."""
-    fetches = "\n".join(_fetch(*row) for row in _FETCHES.items())
-    return _TEXTURE.format(texels="\n".join(_texels()), fetches=fetches)
+    fetches = "\n".join(_fetch_overload(*item) for item in _FETCHES.items())
+    return _TEXTURE_TEMPLATE.format(texels="\n".join(_texel_specializations()), fetches=fetches)
 
 
 def surface_declarations() -> str:
     """Return the class of surface references, and its functions."""
-    return _SURFACE.format(functions="\n".join(_surface(*row) for row in _SURFACES.items()))
+    return _SURFACE_TEMPLATE.format(
+        functions="\n".join(_surface_overloads(*item) for item in _SURFACE_FUNCTIONS.items())
+    )

@@ -1,7 +1,7 @@
 """Implement texture and surface references of modules.
 
-A reference is a texture object in a variable of the module. Before a launch the object is created
-again, and stored, if the reference has changed.
+A reference is a texture object in a variable of the module. If the reference has
+changed, a new object is created and stored before the next launch.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pycu2c.compat.pycuda.memory import allocations, bounds_checks
 from pycu2c.compat.pycuda.memory.allocations import on_gpu, pointer
 from pycu2c.compat.pycuda.textures import reference_source
 from pycu2c.compat.pycuda.textures.cuda_arrays import (
-    NUMBERS,
+    COMPONENT_DTYPES,
     Array,
     ArrayDescriptor,
     matrix_to_array,
@@ -41,8 +41,8 @@ from pycu2c.runtime.cuda import texture_objects
 from pycu2c.runtime.cuda.texture_objects import LinearTexels, TexelFormat
 from pycu2c.runtime.texture_modes import MOST, TextureModes
 
-_ALIGNMENT = 512  # of texture memory in bytes
-_AXES = 3
+_TEXTURE_ALIGNMENT = 512  # bytes
+_MAX_AXES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +57,16 @@ class ReferenceVariable:
     as_fraction: bool
 
     @property
-    def number(self) -> DType:
+    def component(self) -> DType:
         """Return the component type of an element."""
-        return NUMBERS[array_format(self.format)]
+        return COMPONENT_DTYPES[array_format(self.format)]
 
 
 def declaration_at(name: str, address: int) -> ReferenceVariable:
     """Read the declaration from a variable."""
-    bits = np.empty(reference_source.LAYOUT.itemsize, np.uint8)
-    allocations.memcpy_dtoh(bits, address)
-    return ReferenceVariable(name, address, *reference_source.unpack_declaration(bits))
+    memory = np.empty(reference_source.LAYOUT.itemsize, np.uint8)
+    allocations.memcpy_dtoh(memory, address)
+    return ReferenceVariable(name, address, *reference_source.unpack_declaration(memory))
 
 
 class LinearMemory(NamedTuple):
@@ -89,23 +89,23 @@ class TextureReference:
         self._variable = variable
         self._source: Source = None
         self._owner: object = None
-        self._modes = [address_mode.CLAMP] * _AXES
+        self._axis_modes = [address_mode.CLAMP] * _MAX_AXES
         self._filter = filter_mode.POINT
         self._flags = 0
         self._format, self._channels = array_format.FLOAT, 1
         if variable is not None and variable.channels:
             self._format, self._channels = array_format(variable.format), variable.channels
-            if variable.number.is_integer and not variable.as_fraction:
+            if variable.component.is_integer and not variable.as_fraction:
                 self._flags = TRSF_READ_AS_INTEGER
         self._stale = True
-        self._object: Any = None  # the texture object and its source
+        self._object: Any = None  # the handle, and the object that keeps its memory alive
 
     # ---- source ----
 
     def set_array(self, ary: Array) -> None:
         """Bind a CUDA array, and use its format."""
         self._bind(ary, ary)
-        self._format, self._channels = ary.format, ary.form.channels
+        self._format, self._channels = ary.format, ary.texel_format.channels
 
     def get_array(self) -> Array:
         """Return the bound array."""
@@ -116,10 +116,11 @@ class TextureReference:
     def set_address(self, devptr: Any, size: int, allow_offset: bool = False) -> int:
         """Bind linear memory along one axis; return the offset in bytes."""
         address = pointer(devptr)
-        offset = address % _ALIGNMENT if on_gpu() else 0
+        offset = address % _TEXTURE_ALIGNMENT if on_gpu() else 0
         if offset and not allow_offset:
             raise LogicError(
-                f"texture binding resulted in offset: the address is no multiple of {_ALIGNMENT}: "
+                "texture binding resulted in offset: the address is no multiple of "
+                f"{_TEXTURE_ALIGNMENT}: "
                 f"pass allow_offset=True and add {offset} bytes to indices"
             )
         self._bind(LinearMemory(address - offset, size + offset), devptr)
@@ -143,12 +144,12 @@ class TextureReference:
     # ---- modes ----
 
     def set_format(self, fmt: Any, num_components: int) -> None:
-        """Set the number format and the number of channels of linear memory."""
+        """Set the component format and the number of channels of linear memory."""
         self._format, self._channels = array_format(fmt), num_components
         self._stale = True
 
     def get_format(self) -> tuple[array_format, int]:
-        """Return the number format and the number of channels."""
+        """Return the component format and the number of channels."""
         return self._format, self._channels
 
     def set_address_mode(self, dim: int, mode: Any) -> None:
@@ -156,12 +157,12 @@ class TextureReference:
 
         Wrap and mirror require normalized coordinates; otherwise they act as clamp.
         """
-        self._modes[dim] = address_mode(mode)
+        self._axis_modes[dim] = address_mode(mode)
         self._stale = True
 
     def get_address_mode(self, dim: int) -> address_mode:
         """Return the address mode of an axis."""
-        return self._modes[dim]
+        return self._axis_modes[dim]
 
     def set_filter_mode(self, mode: Any) -> None:
         """Set the filter mode."""
@@ -194,8 +195,8 @@ class TextureReference:
             )
         self._check_format(self._variable)
         streams.synchronize()  # pending launches read the old object
-        self._release()
-        self._object = self._on_gpu() if on_gpu() else self._on_host()
+        self._free_object()
+        self._object = self._new_gpu_texture() if on_gpu() else self._new_host_texture()
         handle = self._object[0]
         allocations.memcpy_htod(self._variable.address, np.uint64(handle))
         self._stale = False
@@ -210,9 +211,9 @@ class TextureReference:
 
     def _check_format(self, variable: ReferenceVariable) -> None:
         """Check that the format is that of the declaration. Raises LogicError."""
-        bound, declared = NUMBERS[self._format], variable.number
-        is_same = bound.size == declared.size and bound.is_float == declared.is_float
-        if not is_same or self._channels != variable.channels:
+        bound, declared = COMPONENT_DTYPES[self._format], variable.component
+        is_same_type = bound.size == declared.size and bound.is_float == declared.is_float
+        if not is_same_type or self._channels != variable.channels:
             raise LogicError(
                 f"the texture {variable.name} is declared with elements of {variable.channels} x "
                 f"{declared}, and is bound to elements of {self._channels} x {bound}"
@@ -228,74 +229,74 @@ class TextureReference:
                 "declare it with cudaReadModeNormalizedFloat, or use filter_mode.POINT"
             )
 
-    def _form(self) -> TexelFormat:
+    def _texel_format(self) -> TexelFormat:
         source = self._source
         if isinstance(source, Array):
-            return source.form
+            return source.texel_format
         assert isinstance(source, LinearMemory)
-        number = NUMBERS[self._format]
+        component = COMPONENT_DTYPES[self._format]
         if source.pitch:
-            return TexelFormat((source.height, source.width), number, self._channels)
-        count = source.size // (number.size * self._channels)
-        return TexelFormat((count,), number, self._channels)
+            return TexelFormat((source.height, source.width), component, self._channels)
+        count = source.size // (component.size * self._channels)
+        return TexelFormat((count,), component, self._channels)
 
-    def _addresses(self, form: TexelFormat) -> tuple[str, ...]:
-        """Return the address modes, x first: those that unnormalized coordinates support."""
-        names = [mode.name.lower() for mode in self._modes[: len(form.shape)]]
+    def _address_modes(self, texels: TexelFormat) -> tuple[str, ...]:
+        """Return the address modes, x first. Unnormalized coordinates have only clamp and border."""
+        modes = [mode.name.lower() for mode in self._axis_modes[: len(texels.shape)]]
         if not self._flags & TRSF_NORMALIZED_COORDINATES:
-            names = ["clamp" if name in ("wrap", "mirror") else name for name in names]
-        return tuple(names)
+            modes = ["clamp" if mode in ("wrap", "mirror") else mode for mode in modes]
+        return tuple(modes)
 
-    def _texture_modes(self, form: TexelFormat) -> TextureModes:
+    def _texture_modes(self, texels: TexelFormat) -> TextureModes:
         assert self._variable is not None
-        as_fraction = self._variable.as_fraction and form.number in MOST
-        border = (0.0,) * form.channels
+        as_fraction = self._variable.as_fraction and texels.number in MOST
+        border = (0.0,) * texels.channels
         if isinstance(self._source, LinearMemory) and not self._source.pitch:
             # fetches have integer coordinates
             return TextureModes(("clamp",), "point", False, as_fraction, border)
         return TextureModes(
-            self._addresses(form),
+            self._address_modes(texels),
             "linear" if self._filter == filter_mode.LINEAR else "point",
             bool(self._flags & TRSF_NORMALIZED_COORDINATES),
             as_fraction,
             border,
         )
 
-    def _on_gpu(self) -> tuple[int, object]:
-        form, source = self._form(), self._source
+    def _new_gpu_texture(self) -> tuple[int, object]:
+        texels, source = self._texel_format(), self._source
         memory: Any = None
         if isinstance(source, Array):
             memory = source.handle
         elif isinstance(source, LinearMemory):
-            memory = LinearTexels(source.address, form, source.pitch)
-        modes = self._texture_modes(form).for_device(form.number)
+            memory = LinearTexels(source.address, texels, source.pitch)
+        modes = self._texture_modes(texels).for_device(texels.number)
         return texture_objects.new_texture(memory, modes), source
 
-    def _on_host(self) -> tuple[int, object]:
-        form = self._form()
-        elements = self._host_elements(form)
-        modes = self._texture_modes(form)
-        packed = texture_sampling.sampler(elements, form.number, form.number, modes).packed()
+    def _new_host_texture(self) -> tuple[int, object]:
+        texels = self._texel_format()
+        elements = self._host_elements(texels)
+        modes = self._texture_modes(texels)
+        packed = texture_sampling.sampler(elements, texels.number, texels.number, modes).packed()
         return packed.ctypes.data, (packed, elements)
 
-    def _host_elements(self, form: TexelFormat) -> NDArray[Any]:
+    def _host_elements(self, texels: TexelFormat) -> NDArray[Any]:
         source = self._source
         if isinstance(source, Array):
             return source.host_elements()
         assert isinstance(source, LinearMemory)
-        element_size = form.number.size * form.channels
-        if source.pitch and source.pitch != form.row_bytes:
+        element_size = texels.number.size * texels.channels
+        if source.pitch and source.pitch != texels.row_bytes:
             raise LogicError(
-                f"set_address_2d: rows of {form.row_bytes} bytes with a pitch of {source.pitch} "
+                f"set_address_2d: rows of {texels.row_bytes} bytes with a pitch of {source.pitch} "
                 "bytes require a GPU: copy them to an Array"
             )
-        size = math.prod(form.shape) * element_size
+        size = math.prod(texels.shape) * element_size
         bounds_checks.check(source.address, size, "set_address")
-        shape = (*form.shape, form.channels)
-        strides = (*(form.row_bytes, element_size)[2 - len(form.shape) :], form.number.size)
-        return array_over(source.address, (shape, strides, form.number.numpy), memory=self._owner)
+        shape = (*texels.shape, texels.channels)
+        strides = (*(texels.row_bytes, element_size)[2 - len(texels.shape) :], texels.number.size)
+        return array_over(source.address, (shape, strides, texels.number.numpy), memory=self._owner)
 
-    def _release(self) -> None:
+    def _free_object(self) -> None:
         if self._object is not None and on_gpu():
             texture_objects.free_texture(self._object[0])
         self._object = None
@@ -305,7 +306,7 @@ class TextureReference:
             return
         with contextlib.suppress(Exception):  # the context may be gone
             driver.check(driver.api().cuCtxSynchronize(), "wait before a texture is freed")
-            self._release()
+            self._free_object()
 
 
 class SurfaceReference:
