@@ -241,7 +241,7 @@ class TextureReference:
         return TexelFormat((count,), component, self._channels)
 
     def _address_modes(self, texels: TexelFormat) -> tuple[str, ...]:
-        """Return the address modes, x first. Unnormalized coordinates have only clamp and border."""
+        """Return the address modes, x first; unnormalized coordinates have only clamp, border."""
         modes = [mode.name.lower() for mode in self._axis_modes[: len(texels.shape)]]
         if not self._flags & TRSF_NORMALIZED_COORDINATES:
             modes = ["clamp" if mode in ("wrap", "mirror") else mode for mode in modes]
