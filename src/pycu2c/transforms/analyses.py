@@ -1,8 +1,8 @@
-"""The analyses that passes use, cached while passes change the module.
+"""The analyses that passes use, and the manager that caches their results.
 
-``pipeline.py`` names them in the contracts of the passes. An analysis is computed at most once for
-the parts of a module that it reads. A pass that replaces such a part invalidates it, unless the
-pass declares that it preserves the analysis. Source: LLVM's and MLIR's analysis managers.
+``pipeline.py`` names the analyses in the contracts of the passes. A result is cached until a pass
+replaces a part of the module that the analysis reads. A pass may declare that it preserves an
+analysis; its result then stays valid. Source: LLVM's and MLIR's analysis managers.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ LoopSelector: TypeAlias = Callable[[ir.Body, Uniformity], Set[ir.Stmt]]
 class Inputs:
     """Inputs of a compilation besides the IR.
 
-    ``narrow_ints``: the target computes in 32 bits where they suffice. ``strip_mine`` selects the
-    loops of which the CPU runs several threads at once, in SIMD lanes.
+    ``narrow_ints``: the target computes integers in 32 bits where range analysis proves that these
+    suffice. ``strip_mine`` selects the loops that the CPU runs for several threads at once, in SIMD
+    lanes.
     """
 
     assumptions: LaunchAssumptions
@@ -108,7 +109,7 @@ def whole_module(module: ir.Module) -> tuple[object, ...]:
 
 # ---- the analyses ----
 
-_MIN_LANES = 8  # blocks of fewer threads run faster thread by thread
+_MIN_LANES = 8  # blocks of fewer threads run faster without strip-mining
 
 
 def _strip_loops(analyses: Analyses) -> StripLoops:

@@ -1,4 +1,4 @@
-"""What a pass is: a function of a module with a contract; and how passes run."""
+"""Passes with their contracts, and the pass manager that runs and verifies them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pycu2c.ir.forms import TYPED, IRForm, check_form
 from pycu2c.ir.verifier import verified
 from pycu2c.transforms.analyses import SUMMARY, Analyses, AnyAnalysis, Inputs
 
-Observer: TypeAlias = Callable[[str, ir.Module, ir.Module], None]  # of a pass: name, before, after
+Observer: TypeAlias = Callable[
+    [str, ir.Module, ir.Module], None
+]  # pass name, old module, new module
 
 
 def always(_: Analyses) -> bool:
@@ -20,7 +22,7 @@ def always(_: Analyses) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """A transformation with its contract. ``produces`` is None if the form stays the same.
+    """A transformation with its contract. ``produces`` is None if the IR form stays the same.
 
     ``function`` is called with the module and the results of ``uses``. ``preserves`` are analyses
     whose results still hold after the pass; ``when`` is the condition under which it applies.
@@ -50,15 +52,15 @@ def run_passes(
     ``observe`` is called after each pass that has changed the module.
     """
     form, analyses = TYPED, Analyses(module, inputs)
-    for step in passes:
-        if not step.applies(form, analyses):
+    for current_pass in passes:
+        if not current_pass.applies(form, analyses):
             continue
-        changed = step.run(analyses)
-        form = step.produces or form
-        if changed is not module:
-            before, module = module, verified(changed, step.name)
-            analyses.replace_module(module, step.preserves)
-            check_form(analyses.get(SUMMARY), form, step.name)
+        result = current_pass.run(analyses)
+        form = current_pass.produces or form
+        if result is not module:
+            old_module, module = module, verified(result, current_pass.name)
+            analyses.replace_module(module, current_pass.preserves)
+            check_form(analyses.get(SUMMARY), form, current_pass.name)
             if observe:
-                observe(step.name, before, module)
+                observe(current_pass.name, old_module, module)
     return module

@@ -1,6 +1,6 @@
 """Convert the elements of constant arrays at compile time if all reads convert them to one type.
 
-Requires C meaning. Guarantees the same values: the conversion happens at compile time.
+Requires C meaning. Guarantees that each read gives the same value as before.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ def narrow_constant_arrays(module: ir.Module) -> ir.Module:
                 name in cast_types
             ):
                 cast_types[name].append(target)
-    types = {
+    converted = {
         c.var.name: _convert_elements(c, cast_types[c.var.name][0])
         for c in module.constants
         if len(cast_types[c.var.name]) == uses[c.var.name]
         and len(set(cast_types[c.var.name])) == 1
         and all(isinstance(value, ir.Const) for value in c.values)
     }
-    if not types:
+    if not converted:
         return module
-    constants = tuple(types.get(c.var.name, c) for c in module.constants)
-    typed = map_functions(module, lambda f: _replace_reads(f, types))
-    return replace(typed, constants=constants)
+    constants = tuple(converted.get(c.var.name, c) for c in module.constants)
+    rewritten = map_functions(module, lambda f: _replace_reads(f, converted))
+    return replace(rewritten, constants=constants)
 
 
 def _convert_elements(constant: ir.ConstantArray, target: Scalar) -> ir.ConstantArray:
@@ -50,16 +50,16 @@ def _convert_elements(constant: ir.ConstantArray, target: Scalar) -> ir.Constant
     )
 
 
-def _replace_reads(function: ir.Function, types: Mapping[str, ir.ConstantArray]) -> ir.Function:
-    def read(e: ir.Expr) -> ir.Expr:
+def _replace_reads(function: ir.Function, converted: Mapping[str, ir.ConstantArray]) -> ir.Function:
+    def replace_read(e: ir.Expr) -> ir.Expr:
         match e:
-            case ir.Var(name=name) if name in types:
-                return replace(e, type=types[name].var.type)
+            case ir.Var(name=name) if name in converted:
+                return replace(e, type=converted[name].var.type)
             case ir.Cast(ir.Load(array=ir.Var(name=name)) as load, Scalar() as target) if (
-                name in types
+                name in converted
             ):
                 return cast(load, target)
             case _:
                 return e
 
-    return replace(function, body=map_expr(function.body, read))
+    return replace(function, body=map_expr(function.body, replace_read))

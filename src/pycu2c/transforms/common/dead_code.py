@@ -38,53 +38,55 @@ def eliminate_dead_declarations(module: ir.Module, effectful: frozenset[str]) ->
     return walk.map_functions(module, lambda f: replace(f, body=block(f.body)))
 
 
-def _has_effect(s: ir.Declare, devices: frozenset[str]) -> bool:
-    return s.init is not None and any_effect(s.init, devices)
+def _has_effect(s: ir.Declare, effectful: frozenset[str]) -> bool:
+    return s.init is not None and any_effect(s.init, effectful)
 
 
-def _live_body(function: ir.Function, devices: frozenset[str]) -> ir.Body:
+def _live_body(function: ir.Function, effectful: frozenset[str]) -> ir.Body:
     body = function.body
     while True:
-        read = _read(body, devices)
+        read_names = _read_names(body, effectful)
 
-        def remaining(s: ir.Stmt, read: frozenset[str] = read) -> ir.Body:
+        def live_statement(s: ir.Stmt, read_names: frozenset[str] = read_names) -> ir.Body:
             match s:
-                case ir.Assign() if s.var.name not in read:
-                    return _effect_of(s.value, s, devices)
-                case ir.Allocate() if s.var.name not in read:
+                case ir.Assign() if s.var.name not in read_names:
+                    return _effects_only(s.value, s, effectful)
+                case ir.Allocate() if s.var.name not in read_names:
                     return ()
                 case ir.If(then=(), orelse=()):
-                    return _effect_of(s.condition, s, devices)
+                    return _effects_only(s.condition, s, effectful)
                 case _:
                     return (s,)
 
-        new = walk.map_stmt(body, remaining)
-        if _read(new, devices) == read and _count(new) == _count(body):
+        new = walk.map_stmt(body, live_statement)
+        if _read_names(new, effectful) == read_names and _statement_count(new) == _statement_count(
+            body
+        ):
             return new
         body = new
 
 
-def _count(body: ir.Body) -> int:
+def _statement_count(body: ir.Body) -> int:
     return sum(1 for _ in walk.statements(body))
 
 
-def _effect_of(e: ir.Expr, s: ir.Stmt, devices: frozenset[str]) -> ir.Body:
+def _effects_only(e: ir.Expr, s: ir.Stmt, effectful: frozenset[str]) -> ir.Body:
     if isinstance(e, ir.Pack):  # the aggregate is unused
-        return tuple(found for part in e.parts for found in _effect_of(part, s, devices))
-    return (ir.Evaluate(e, s.span),) if any_effect(e, devices) else ()
+        return tuple(effect for part in e.parts for effect in _effects_only(part, s, effectful))
+    return (ir.Evaluate(e, s.span),) if any_effect(e, effectful) else ()
 
 
-def _read(body: ir.Body, devices: frozenset[str]) -> frozenset[str]:
+def _read_names(body: ir.Body, effectful: frozenset[str]) -> frozenset[str]:
     """Return the variables that a body reads or stores elements of.
 
-    ``x = x + 1`` is no use of x; ``x = x + atomic.add(…)`` is.
+    ``x = x + 1`` does not count as a read of x; ``x = x + atomic.add(…)`` does.
     """
     result: set[str] = set()
     for s in walk.statements(body):
         names = set(names_in(*walk.operands(s)))
         if isinstance(s, ir.Store):
             names.add(s.array.name)
-        elif isinstance(s, ir.Assign) and not any_effect(s.value, devices):
+        elif isinstance(s, ir.Assign) and not any_effect(s.value, effectful):
             names.discard(s.var.name)
         result |= names
     return frozenset(result)

@@ -1,8 +1,8 @@
 """Insert declarations: declare each variable in the smallest block that contains all its uses.
 
-``x = 1; if c: y = x + 1; out[i] = y`` -> ``Declare x = 1; if c: Declare y = …``. The declaration
-has the variable's first value where it is assigned there. Requires legal, flat IR; guarantees that
-C declares every variable before its use.
+``x = 1; if c: y = x + 1; out[i] = y`` -> ``Declare x = 1; if c: Declare y = …``. If the
+first statement that uses a variable assigns it, the declaration replaces this assignment. Requires
+legal, flat IR; guarantees that C declares every variable before its use.
 """
 
 from __future__ import annotations
@@ -36,23 +36,24 @@ def _declare_in(function: ir.Function) -> ir.Function:
 
 def _insert_declarations(body: ir.Body, variables: list[ir.Var]) -> ir.Body:
     """Declare ``variables``, all of whose uses are in this block or nested blocks."""
-    inner: dict[tuple[int, int], list[ir.Var]] = {}
-    here: dict[int, list[ir.Var]] = {}
+    nested_variables: dict[tuple[int, int], list[ir.Var]] = {}  # by statement, nested block
+    block_variables: dict[int, list[ir.Var]] = {}  # by the statement to declare them before
     for var in variables:
         use_positions = [i for i, s in enumerate(body) if _mentions(s, var.name)]
         if not use_positions:  # dead code elimination dropped its only assignment
             continue
         block = _only_block(body[use_positions[0]], var.name) if len(use_positions) == 1 else None
         if block is None:
-            here.setdefault(use_positions[0], []).append(var)
+            block_variables.setdefault(use_positions[0], []).append(var)
         else:
-            inner.setdefault((use_positions[0], block), []).append(var)
+            nested_variables.setdefault((use_positions[0], block), []).append(var)
     out: list[ir.Stmt] = []
     for i, s in enumerate(body):
         blocks = tuple(
-            _insert_declarations(b, inner.get((i, k), [])) for k, b in enumerate(walk.bodies(s))
+            _insert_declarations(b, nested_variables.get((i, k), []))
+            for k, b in enumerate(walk.bodies(s))
         )
-        out += _with_declarations(walk.with_bodies(s, blocks), here.get(i, []), body)
+        out += _with_declarations(walk.with_bodies(s, blocks), block_variables.get(i, []), body)
     return tuple(out)
 
 
@@ -62,8 +63,8 @@ def _with_declarations(s: ir.Stmt, variables: list[ir.Var], body: ir.Body) -> li
         if isinstance(s, ir.Assign) and s.var.name == var.name and not _reads(s, var.name):
             return [*out, ir.Declare(s.var, s.value, s.span)]
         assert isinstance(var.type, Scalar)
-        start = zero(var.type, s.span) if var.name in upward_exposed_reads(body) else None
-        out.append(ir.Declare(var, start, s.span))
+        initial = zero(var.type, s.span) if var.name in upward_exposed_reads(body) else None
+        out.append(ir.Declare(var, initial, s.span))
     return [*out, s]
 
 

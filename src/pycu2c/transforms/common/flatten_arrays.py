@@ -29,14 +29,14 @@ def flatten(module: ir.Module, rules: IndexRules) -> ir.Module:
     """Flatten the arrays of all functions, callees before callers."""
     flat: dict[str, ir.Function] = {}
     signatures: dict[str, list[tuple[str, str]]] = {}
-    is_recursive = bool(recursive_functions(module))  # recursive functions need a fixed point
+    is_recursive = bool(recursive_functions(module))  # recursion needs a fixed point
     for function in module.devices:
         flat[function.name] = replace(function, parameters=_pointer_parameters(function))
     while True:
         for function in module.devices:
             flat[function.name] = _flat_function(function, rules, flat)
-        before, signatures = signatures, {f.name: _signature(f) for f in flat.values()}
-        if not is_recursive or signatures == before:
+        previous, signatures = signatures, {f.name: _signature(f) for f in flat.values()}
+        if not is_recursive or signatures == previous:
             break
     kernel = _flat_function(module.kernel, rules, flat)
     return replace(module, kernel=kernel, devices=tuple(flat.values()))
@@ -68,7 +68,7 @@ class _Flattener:
     arrays: set[str]  # array parameters; local arrays are declared with their shape
     rules: IndexRules
     flat: Mapping[str, ir.Function]
-    used: dict[ComponentKey, Scalar] = field(default_factory=dict)
+    used_components: dict[ComponentKey, Scalar] = field(default_factory=dict)
 
     def body(self, body: ir.Body) -> ir.Body:
         return tuple(self.statement(s) for s in body)
@@ -95,29 +95,33 @@ class _Flattener:
                 return new
 
     def component(
-        self, array: ir.Var, part: ir.ArgumentPart, axis: int, kind: Scalar, origin: ir.Expr
+        self, array: ir.Var, part: ir.ArgumentPart, axis: int, result_type: Scalar, origin: ir.Expr
     ) -> ir.Expr:
-        """Return a length or stride of type ``kind``: a parameter, or a literal if it is fixed."""
+        """Return a length or stride of type ``result_type``: a parameter, or a literal if fixed."""
         assert isinstance(array.type, Array)
         is_stride = part is ir.ArgumentPart.STRIDE
         if array.type.shape is not None:
-            length, *after = array.type.shape[axis:]
-            return const(math.prod(after) if is_stride else length, origin.span, kind)
+            length, *inner_lengths = array.type.shape[axis:]
+            return const(
+                math.prod(inner_lengths) if is_stride else length, origin.span, result_type
+            )
         if array.name not in self.arrays or ir.in_cluster(array):  # dynamic shared memory
             if is_stride:
-                return const(1, origin.span, kind)
-            size = const(array.type.dtype.size, origin.span, kind)
+                return const(1, origin.span, result_type)
+            size = const(array.type.dtype.size, origin.span, result_type)
             return binary(
-                QUOTIENT, ir.Apply(shared_bytes, (), kind, origin.span), size, origin.span
+                QUOTIENT, ir.Apply(shared_bytes, (), result_type, origin.span), size, origin.span
             )
-        parameter_type = self.used.setdefault((array.name, part, axis), kind)
-        return cast(ir.Var(f"{array.name}.{part.value}.{axis}", parameter_type, origin.span), kind)
+        parameter_type = self.used_components.setdefault((array.name, part, axis), result_type)
+        return cast(
+            ir.Var(f"{array.name}.{part.value}.{axis}", parameter_type, origin.span), result_type
+        )
 
     def indices(self, array: ir.Var, indices: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
         """Return the one index of a pointer.
 
-        It is computed in 32 bits if all parts are 32-bit: the result is less than the array's size,
-        or the program is undefined.
+        It is computed in 32 bits if all indices have 32 bits: the result is less than the array's
+        size, or the program is undefined.
         """
         array_type = array.type
         assert isinstance(array_type, Array)
@@ -205,13 +209,13 @@ class _Flattener:
                 continue
             out.append(replace(p, part=ir.ArgumentPart.DATA))
             components = sorted(
-                ((component, axis) for name, component, axis in self.used if name == p.name),
+                ((part, axis) for name, part, axis in self.used_components if name == p.name),
                 key=lambda key: (key[0].value, key[1]),
             )
-            for component, axis in components:
-                array_type = self.used[p.name, component, axis]
-                name = f"{p.name}.{component.value}.{axis}"
-                out.append(ir.Parameter(name, array_type, p.argument, component, axis))
+            for part, axis in components:
+                component_type = self.used_components[p.name, part, axis]
+                name = f"{p.name}.{part.value}.{axis}"
+                out.append(ir.Parameter(name, component_type, p.argument, part, axis))
         return tuple(out)
 
 

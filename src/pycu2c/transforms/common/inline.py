@@ -64,17 +64,19 @@ def _reject_recursion(module: ir.Module, inlined_names: frozenset[str]) -> None:
 class _Inliner:
     functions: dict[str, ir.Function]
     _count: int = 0
-    _before: list[ir.Stmt] = field(default_factory=list)
+    _preceding: list[ir.Stmt] = field(default_factory=list)  # to insert before the statement
 
     def body(self, body: ir.Body) -> ir.Body:
         out: list[ir.Stmt] = []
         for s in body:
             inner = tuple(self.body(b) for b in walk.bodies(s))
-            outer, self._before = self._before, []
+            outer, self._preceding = self._preceding, []
             new = tuple(self.expression(e) for e in walk.operands(s))
-            assert not (self._before and isinstance(s, ir.While)), "calls are statements by now"
-            out += self._before
-            self._before = outer
+            assert not (self._preceding and isinstance(s, ir.While)), (
+                "linearization moves calls out of loop conditions"
+            )
+            out += self._preceding
+            self._preceding = outer
             rewritten = walk.with_bodies(walk.with_operands(s, new), inner)
             if not (
                 isinstance(rewritten, ir.Evaluate)
@@ -89,19 +91,19 @@ class _Inliner:
             return self._expand(replace(e, arguments=arguments))
         return walk.map_children(e, self.expression)
 
-    def _array(self, argument: ir.Expr, hint: str) -> ir.Var | ir.View:
+    def _bind_array(self, argument: ir.Expr, hint: str) -> ir.Var | ir.View:
         """Return an array argument; the operands of a view are evaluated once."""
         if isinstance(argument, ir.Var):
             return argument
         assert isinstance(argument, ir.View)
-        parts: list[ir.Expr] = []
-        for number, part in enumerate(walk.children(argument)[1:]):
-            if not isinstance(part, ir.Const):
-                var = ir.Var(f"{hint}.{number}", scalar_type(part), part.span)
-                self._before.append(ir.Assign(var, part, part.span))
-                part = var
-            parts.append(part)
-        view = walk.with_children(argument, (argument.array, *parts))
+        operands: list[ir.Expr] = []
+        for i, operand in enumerate(walk.children(argument)[1:]):
+            if not isinstance(operand, ir.Const):
+                var = ir.Var(f"{hint}.{i}", scalar_type(operand), operand.span)
+                self._preceding.append(ir.Assign(var, operand, operand.span))
+                operand = var
+            operands.append(operand)
+        view = walk.with_children(argument, (argument.array, *operands))
         assert isinstance(view, ir.View)
         return view
 
@@ -113,16 +115,16 @@ class _Inliner:
         arrays: dict[str, ir.Var | ir.View] = {}
         for parameter, argument in zip(function.parameters, call.arguments):
             if isinstance(parameter.type, Array):
-                arrays[parameter.name] = self._array(argument, f"{parameter.name}.{tag}")
+                arrays[parameter.name] = self._bind_array(argument, f"{parameter.name}.{tag}")
             else:
                 var = ir.Var(f"{parameter.name}.{tag}", parameter.type, argument.span)
-                self._before.append(ir.Assign(var, argument, argument.span))
+                self._preceding.append(ir.Assign(var, argument, argument.span))
         body = _Renamer(tag, arrays).body((*_zero_initializers(function), *function.body))
         result = None
         if isinstance(function.result, Scalar):
             result = ir.Var(f"result.{tag}", function.result, call.span)
         returned = ir.Var(f"returned.{tag}", WEAK_BOOL, function.span)
-        self._before += eliminate_returns(body, result, returned)
+        self._preceding += eliminate_returns(body, result, returned)
         return result if result is not None else ir.Const(False, WEAK_BOOL, call.span)
 
 
@@ -131,11 +133,15 @@ def _zero_initializers(function: ir.Function) -> ir.Body:
 
     Otherwise a second call would see the values of the first.
     """
-    read = upward_exposed_reads(function.body) - {p.name for p in function.parameters}
-    result = {s.var.name: s.var for s in walk.statements(function.body) if isinstance(s, ir.Assign)}
+    names = upward_exposed_reads(function.body) - {p.name for p in function.parameters}
+    assigned = {
+        s.var.name: s.var for s in walk.statements(function.body) if isinstance(s, ir.Assign)
+    }
     span = function.span
     return tuple(
-        ir.Assign(v, zero(scalar_type(v), span), span) for name, v in result.items() if name in read
+        ir.Assign(v, zero(scalar_type(v), span), span)
+        for name, v in assigned.items()
+        if name in names
     )
 
 
@@ -166,22 +172,22 @@ class _Renamer:
         self, array: ir.Var, indices: tuple[ir.Expr, ...]
     ) -> tuple[ir.Var, tuple[ir.Expr, ...], Path]:
         """Return array, indices and field path of an element in the caller's array."""
-        mapped = self.array(array)
-        if not isinstance(mapped, ir.View):
-            return mapped, indices, ()
-        if len(indices) < len(mapped.axes):
-            return mapped.array, linear_element(mapped, indices[0]), mapped.path
-        return mapped.array, *array_indices(mapped, indices)
+        caller_array = self.array(array)
+        if not isinstance(caller_array, ir.View):
+            return caller_array, indices, ()
+        if len(indices) < len(caller_array.axes):
+            return caller_array.array, linear_element(caller_array, indices[0]), caller_array.path
+        return caller_array.array, *array_indices(caller_array, indices)
 
     def array(self, v: ir.Var) -> ir.Var | ir.View:
         """Return the caller's array for a parameter; cluster arrays keep the block array's name."""
-        mapped = self.arrays.get(v.name)
-        if mapped is None:
+        caller_array = self.arrays.get(v.name)
+        if caller_array is None:
             return self.rename_variable(v)
         if not ir.in_cluster(v):
-            return mapped
-        assert isinstance(mapped, ir.Var), "a view is not known to be of shared memory"
-        return replace(v, name=mapped.name)
+            return caller_array
+        assert isinstance(caller_array, ir.Var), "the array of a cluster is a variable, not a view"
+        return replace(v, name=caller_array.name)
 
     def expression(self, e: ir.Expr) -> ir.Expr:
         match e:
@@ -206,26 +212,28 @@ class _Renamer:
 
     def dimension(self, e: ir.Dim | ir.Stride) -> ir.Expr:
         """Return a length or stride of an array that may be a view in the caller."""
-        mapped = self.array(e.array)
-        if not isinstance(mapped, ir.View):
-            return replace(e, array=mapped)
+        caller_array = self.array(e.array)
+        if not isinstance(caller_array, ir.View):
+            return replace(e, array=caller_array)
         if isinstance(e, ir.Dim):
-            return cast(mapped.lengths[e.axis], e.type)
-        return multiply(cast(mapped.steps[e.axis], e.type), self.element_stride(e, mapped))
+            return cast(caller_array.lengths[e.axis], e.type)
+        return multiply(
+            cast(caller_array.steps[e.axis], e.type), self.element_stride(e, caller_array)
+        )
 
-    def element_stride(self, e: ir.Stride, mapped: ir.View) -> ir.Expr:
+    def element_stride(self, e: ir.Stride, caller_array: ir.View) -> ir.Expr:
         """Return the distance of two elements along an axis of the underlying array."""
-        axis = mapped.axes[e.axis]
+        axis = caller_array.axes[e.axis]
         if axis < 0:
-            return const(stride_inside_field(mapped, axis), e.span, e.type)
-        stride = replace(e, array=mapped.array, axis=axis)
-        return multiply(const(view_elements_per_element(mapped), e.span, e.type), stride)
+            return const(stride_inside_field(caller_array, axis), e.span, e.type)
+        stride = replace(e, array=caller_array.array, axis=axis)
+        return multiply(const(view_elements_per_element(caller_array), e.span, e.type), stride)
 
     def view(self, e: ir.View) -> ir.View:
-        mapped = self.array(e.array)
+        caller_array = self.array(e.array)
         parts = tuple(self.expression(child) for child in walk.children(e)[1:])
         new = walk.with_children(e, (e.array, *parts))
         assert isinstance(new, ir.View)
-        if isinstance(mapped, ir.View):
-            return compose_views(mapped, new)
-        return replace(new, array=mapped)
+        if isinstance(caller_array, ir.View):
+            return compose_views(caller_array, new)
+        return replace(new, array=caller_array)

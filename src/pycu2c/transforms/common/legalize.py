@@ -2,7 +2,7 @@
 
 ``x // n`` -> ``x / n`` where x >= 0 and n > 0 are proved, else a call of a helper. Covers floor
 division, powers, shifts, indices and overflow. Requires built IR; guarantees that operators and
-indices have C's meaning. Uses the range analysis to select C's cheap forms.
+indices have C's meaning. Uses the range analysis to select C's cheaper operators.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class _Legalizer:
     ranges: Ranges
     rules: IndexRules
     indices: IndexLegalizer = field(init=False)
-    _done: dict[int, ir.Expr] = field(default_factory=dict)  # shared nodes stay shared
+    _legalized: dict[int, ir.Expr] = field(default_factory=dict)  # shared nodes stay shared
     _fresh: int = 0
 
     def __post_init__(self) -> None:
@@ -86,20 +86,20 @@ class _Legalizer:
         new = walk.with_bodies(new, tuple(self.body(b) for b in walk.bodies(s)))
         if isinstance(new, ir.Store):
             assert isinstance(s, ir.Store)
-            return (replace(new, indices=self.indices.of(new.array, s.indices, new.indices)),)
+            return (replace(new, indices=self.indices.legalize(new.array, s.indices, new.indices)),)
         if isinstance(new, ir.For):
             assert isinstance(s, ir.For)
-            reach = self.ranges.of(s.stop), self.ranges.of(s.step)
-            return range_loops.legalize_for(new, self.function, reach, self.fresh)
+            stop_and_step = self.ranges.of(s.stop), self.ranges.of(s.step)
+            return range_loops.legalize_for(new, self.function, stop_and_step, self.fresh)
         if isinstance(new, ir.Assign):
             return (new, *self.indices.after_assignment(new.var.name))
         return (new,)
 
     def expression(self, e: ir.Expr) -> ir.Expr:
-        if id(e) not in self._done:
+        if id(e) not in self._legalized:
             new = walk.map_children(e, self.expression)
-            self._done[id(e)] = self._rule(e, new)
-        return self._done[id(e)]
+            self._legalized[id(e)] = self._legalize_node(e, new)
+        return self._legalized[id(e)]
 
     def fresh(self, hint: str) -> str:
         self._fresh += 1
@@ -112,7 +112,7 @@ class _Legalizer:
         var = ir.Var(self.fresh(hint), scalar_type(e), e.span)
         return var, var
 
-    def _rule(self, old: ir.Expr, new: ir.Expr) -> ir.Expr:
+    def _legalize_node(self, old: ir.Expr, new: ir.Expr) -> ir.Expr:
         match old, new:
             case ir.Binary(), ir.Binary():
                 return self._binary(old, new)
@@ -125,7 +125,9 @@ class _Legalizer:
             ):
                 return legalize_half.half_cast(new)
             case ((ir.Load() | ir.ElementOf()), (ir.Load() | ir.ElementOf())):
-                return replace(new, indices=self.indices.of(new.array, old.indices, new.indices))
+                return replace(
+                    new, indices=self.indices.legalize(new.array, old.indices, new.indices)
+                )
             case ir.Apply(), ir.Apply() if _is_complex_abs(new):
                 return legalize_complex.complex_abs(new, self.bind_once)
             case ir.Apply(), ir.Apply() if new.intrinsic is from_start:
@@ -133,7 +135,7 @@ class _Legalizer:
             case ir.Apply(), ir.Apply() if new.intrinsic in SUBSCRIPTS:
                 return self.indices.subscript(new, self.ranges.of(old.arguments[0]))
             case ir.View(), ir.View():
-                return replace(new, first=self.indices.of(new.array, old.first, new.first))
+                return replace(new, first=self.indices.legalize(new.array, old.first, new.first))
             case _:
                 return new
 
@@ -141,15 +143,15 @@ class _Legalizer:
 
     def _binary(self, old: ir.Binary, new: ir.Binary) -> ir.Expr:
         if scalar_type(new.left).dtype.is_half:
-            called = legalize_half.half_binary(new, self.bind_once)
+            helper_call = legalize_half.half_binary(new, self.bind_once)
             promoted = legalize_half.promote_to_float(new)
-            return called or legalize_half.round_to_half(self._binary(promoted, promoted), new)
+            return helper_call or legalize_half.round_to_half(self._binary(promoted, promoted), new)
         if scalar_type(new.left).dtype.is_complex:
             return legalize_complex.complex_binary(new, self.bind_once)
         left, right = self.ranges.of(old.left), self.ranges.of(old.right)
         match new.op:
             case _ if new.op in (ADD, SUB) and _is_zero(new.right):
-                return new.left  # unrolled loops over tuples contain it
+                return new.left  # ``x + 0`` occurs in unrolled loops over tuples
             case _ if new.op in (ADD, SUB, MUL):
                 negated = _negated(new, left, right)
                 if scalar_type(new).dtype is dtypes.INT16 and negated is not None:
@@ -165,32 +167,33 @@ class _Legalizer:
                 return self._power(new, left)
             case _ if new.op in (SHL, SHR):
                 return self._shift(new, right)
-            case _ if new.op.result is truth and (operand_type := int_compared_with_float(old)):
-                return compare_exactly(new, self.ranges.of(operand_type), self.bind_once)
+            case _ if new.op.result is truth and (int_operand := int_compared_with_float(old)):
+                return compare_exactly(new, self.ranges.of(int_operand), self.bind_once)
             case _ if new.op.result is truth:
                 return _narrow_comparison(new)
             case _:
                 return new
 
     def _modulo_by_selection(self, e: ir.Binary, quotients: Interval) -> ir.Expr | None:
-        """Replace ``(i + 1) % n`` by ``at < n ? at : at - n``, which is about ten times as fast."""
+        """Replace ``x % n`` by ``x < n ? x : x - n`` for x in [-n, 2n): about ten times as fast."""
         operand_type = scalar_type(e)
         is_near = quotients.low >= -1 and quotients.high <= 1 and operand_type.dtype.bits >= 32
         if not is_near or _power_of_two(e.right) is not None:
             return None
-        (a, outer), (b, inner) = self.bind_once(e.left, "at"), self.bind_once(e.right, "length")
-        inside = a
+        index, index_var = self.bind_once(e.left, "at")
+        length, length_var = self.bind_once(e.right, "length")
+        result = index
         if quotients.high > 0:
-            wrapped = ir.Binary(SUB, a, b, operand_type, e.span)
-            inside = ir.Select(binary(LT, a, b, e.span), a, wrapped, operand_type, e.span)
+            wrapped = ir.Binary(SUB, index, length, operand_type, e.span)
+            in_range = binary(LT, index, length, e.span)
+            result = ir.Select(in_range, index, wrapped, operand_type, e.span)
         if quotients.low < 0:
-            below = binary(LT, a, const(0, e.span, operand_type), e.span)
-            inside = ir.Select(
-                below, ir.Binary(ADD, a, b, operand_type, e.span), inside, operand_type, e.span
-            )
-        for var, value in ((inner, e.right), (outer, e.left)):
-            inside = inside if var is None else ir.Let(var.name, value, inside, e.span)
-        return inside
+            negative = binary(LT, index, const(0, e.span, operand_type), e.span)
+            from_end = ir.Binary(ADD, index, length, operand_type, e.span)
+            result = ir.Select(negative, from_end, result, operand_type, e.span)
+        for var, value in ((length_var, e.right), (index_var, e.left)):
+            result = result if var is None else ir.Let(var.name, value, result, e.span)
+        return result
 
     def _floor_division(self, e: ir.Binary, left: Interval, right: Interval) -> ir.Expr:
         operand_type = scalar_type(e.left)
@@ -198,8 +201,8 @@ class _Legalizer:
         if operand_type.dtype.is_float:
             return ir.Apply(REGISTRY[names[e.op]], (e.left, e.right), operand_type, e.span)
         if left.low >= 0 and right.low > 0:
-            c_form = QUOTIENT if e.op is FLOORDIV else REMAINDER
-            return ir.Binary(c_form, e.left, e.right, operand_type, e.span)
+            c_operator = QUOTIENT if e.op is FLOORDIV else REMAINDER
+            return ir.Binary(c_operator, e.left, e.right, operand_type, e.span)
         power = _power_of_two(e.right)
         if power is not None:  # an arithmetic shift and a mask round down as Python does
             if e.op is FLOORDIV:
@@ -211,25 +214,25 @@ class _Legalizer:
             )
         return ir.Apply(REGISTRY[names[e.op]], (e.left, e.right), operand_type, e.span)
 
-    def _power(self, e: ir.Binary, reach: Interval) -> ir.Expr:
+    def _power(self, e: ir.Binary, base_range: Interval) -> ir.Expr:
         operand_type = scalar_type(e.left)
         exponent = e.right.value if isinstance(e.right, ir.Const) else None
         if exponent in (0, 1, 2, 3, 4):
             base, variable = self.bind_once(e.left, "base")
-            product = self._product(base, reach, int(exponent), e)
+            product = self._product(base, base_range, int(exponent), e)
             return product if variable is None else ir.Let(variable.name, e.left, product, e.span)
         if exponent == -1 and operand_type.dtype.is_float:
             return binary(DIV, const(1, e.span, operand_type), e.left, e.span)
         return ir.Apply(REGISTRY["python.pow"], (e.left, e.right), operand_type, e.span)
 
-    def _product(self, base: ir.Expr, reach: Interval, exponent: int, e: ir.Binary) -> ir.Expr:
+    def _product(self, base: ir.Expr, base_range: Interval, exponent: int, e: ir.Binary) -> ir.Expr:
         operand_type = scalar_type(base)
         if exponent == 0:
             return const(1, e.span, operand_type)
-        result, interval = base, reach
+        result, interval = base, base_range
         for _ in range(exponent - 1):
             interval = fit_to_type(
-                exact_result(MUL, interval, reach, operand_type.dtype), operand_type
+                exact_result(MUL, interval, base_range, operand_type.dtype), operand_type
             )
             result = self._wrapping_arithmetic(
                 ir.Binary(MUL, result, base, operand_type, e.span), interval
@@ -255,8 +258,8 @@ class _Legalizer:
             return replace(e, op=OR if e.op is ADD else AND)
         if operand_type.dtype.bits < 32:
             return _in_c_int(e, operand_type)
-        is_proved = operand_type == WEAK_INT32 or result != everything(operand_type)
-        if operand_type.dtype.kind is not DTypeKind.SIGNED or is_proved:
+        cannot_overflow = operand_type == WEAK_INT32 or result != everything(operand_type)
+        if operand_type.dtype.kind is not DTypeKind.SIGNED or cannot_overflow:
             return e
         return wrapping_arithmetic(e.op, e.left, e.right, e.span)
 
@@ -270,14 +273,14 @@ class _Legalizer:
             return ir.Apply(complex_intrinsics.NEGATED, (new.operand,), operand_type, new.span)
         if new.op not in (NEG, INVERT) or not operand_type.dtype.is_integer:
             return new
-        least = self.ranges.of(old.operand).low <= operand_type.dtype.minimum
-        if new.op is NEG and operand_type.dtype is dtypes.INT16 and least:
+        may_be_minimum = self.ranges.of(old.operand).low <= operand_type.dtype.minimum
+        if new.op is NEG and operand_type.dtype is dtypes.INT16 and may_be_minimum:
             return ir.Apply(REGISTRY["python.neg"], (new.operand,), operand_type, new.span)
         if operand_type.dtype.bits < 32:
             int32 = Scalar(dtypes.INT32)
             return cast(unary(new.op, cast(new.operand, int32), new.span), operand_type)
         if new.op is NEG and operand_type.dtype.is_signed and operand_type != WEAK_INT32:
-            if least:
+            if may_be_minimum:
                 zero = const(0, new.span, operand_type)
                 return wrapping_arithmetic(SUB, zero, new.operand, new.span)
         return new
@@ -288,12 +291,12 @@ class _Legalizer:
         if operand_type.dtype is e.type.dtype:
             return e
         value, variable = self.bind_once(e.operand, "value")
-        part = Scalar(e.type.dtype.real)
-        parts = tuple(
-            cast(ir.Member(value, f.name, Scalar(f.dtype), e.span), part)
+        component_type = Scalar(e.type.dtype.real)
+        components = tuple(
+            cast(ir.Member(value, f.name, Scalar(f.dtype), e.span), component_type)
             for f in operand_type.dtype.fields
         )
-        packed = ir.Pack(parts, e.type, e.span)
+        packed = ir.Pack(components, e.type, e.span)
         return packed if variable is None else ir.Let(variable.name, e.operand, packed, e.span)
 
 
@@ -327,7 +330,7 @@ def _is_complex_abs(e: ir.Apply) -> bool:
     The type test comes first, so that the module of complex functions is imported only if needed.
     """
     types = [argument.type for argument in e.arguments]
-    is_complex = any(isinstance(kind, Scalar) and kind.dtype.is_complex for kind in types)
+    is_complex = any(isinstance(t, Scalar) and t.dtype.is_complex for t in types)
     return is_complex and e.intrinsic is complex_intrinsics.ABS
 
 

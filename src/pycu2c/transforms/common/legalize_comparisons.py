@@ -33,29 +33,29 @@ def int_compared_with_float(e: ir.Binary) -> ir.Expr | None:
 def compare_exactly(e: ir.Binary, interval: Interval, bind_once: BindOnce) -> ir.Expr:
     """Return an exact comparison.
 
-    ``compared(i) < x`` -> ``float(i) < x`` if ``interval``, the range of i, allows it. Otherwise
-    ``float(i) == x ? x >= 2**63 || i < int(x) : float(i) < x``.
+    ``compared_as_float(i) < x`` -> ``float(i) < x`` if ``interval``, the range of i, allows it.
+    Otherwise ``float(i) == x ? x >= 2**63 || i < int(x) : float(i) < x``.
     """
     op, span = e.op, e.span
     left, right = _unmarked(e.left), _unmarked(e.right)
     if Interval(-MAX_EXACT_FLOAT_INT, MAX_EXACT_FLOAT_INT).contains(interval):
         return binary(op, cast(left, WEAK_FLOAT), cast(right, WEAK_FLOAT), span)
-    (a, outer), (b, inner) = bind_once(left, "left"), bind_once(right, "right")
+    (a, left_var), (b, right_var) = bind_once(left, "left"), bind_once(right, "right")
     i, x, op = (b, a, MIRRORED[op]) if left is e.left else (a, b, op)
     result = _exact_comparison(op, i, x, span)
-    for var, value in ((inner, right), (outer, left)):
+    for var, value in ((right_var, right), (left_var, left)):
         result = result if var is None else ir.Let(var.name, value, result, span)
     return result
 
 
 def _exact_comparison(op: Operator, i: ir.Expr, x: ir.Expr, span: Span) -> ir.Expr:
     rounded = cast(i, WEAK_FLOAT)
-    equal, is_int = binary(EQ, rounded, x, span), binary(LT, x, const(_INT64_END, span), span)
+    equal, fits_int = binary(EQ, rounded, x, span), binary(LT, x, const(_INT64_END, span), span)
     exact = binary(op, cast(i, WEAK_INT), cast(x, WEAK_INT), span)
-    if op.compute(0, 1):  # result for any int and a float of 2**63 or more
-        exact = logical(ir.LogicalOp.OR, negation(is_int), exact, span)
+    if op.compute(0, 1):  # true for any int and a float of at least 2**63
+        exact = logical(ir.LogicalOp.OR, negation(fits_int), exact, span)
     else:
-        exact = logical(ir.LogicalOp.AND, is_int, exact, span)
+        exact = logical(ir.LogicalOp.AND, fits_int, exact, span)
     if op is EQ:
         return logical(ir.LogicalOp.AND, equal, exact, span)
     if op is NE:
@@ -64,5 +64,6 @@ def _exact_comparison(op: Operator, i: ir.Expr, x: ir.Expr, span: Span) -> ir.Ex
 
 
 def _unmarked(e: ir.Expr) -> ir.Expr:
+    """Return the int in ``compared_as_float``, which marks the int side; else the expression."""
     is_marked = isinstance(e, ir.Apply) and e.intrinsic is compared_as_float
     return e.arguments[0] if is_marked and isinstance(e, ir.Apply) else e

@@ -30,7 +30,7 @@ from pycu2c.ops.operators import ADD, LT, SUB
 
 _IndexUse: TypeAlias = tuple[str, str, int]  # variable, array, axis
 
-# lowest result; whether it is clamped to that from below, and to the length from above
+# lowest result, whether smaller results are clamped to it, whether larger ones to the length
 _SUBSCRIPT_RULES = {
     index_from_end: (0, False, False),
     slice_start: (0, True, False),
@@ -69,7 +69,7 @@ class IndexLegalizer:
                 self._normalized_variables[use] = ir.Assign(var, normalized, index.span)
 
     def _uses_of_unknown_sign(self) -> Iterator[tuple[_IndexUse, ir.Var, ir.Var]]:
-        """Yield the variables used as indices whose sign is unknown."""
+        """Yield the variables of unknown sign that are used as indices: use, array, variable."""
         for array, indices in _accesses(self.function.body):
             assert isinstance(array.type, Array)
             if is_flat(array.type, indices):
@@ -97,7 +97,7 @@ class IndexLegalizer:
         """Return the statements to insert at function entry, for parameters."""
         return tuple(s for p in self.function.parameters for s in self.after_assignment(p.name))
 
-    def of(
+    def legalize(
         self, array: ir.Var, old: tuple[ir.Expr, ...], new: tuple[ir.Expr, ...]
     ) -> tuple[ir.Expr, ...]:
         """Return the indices of an access; ``old`` are the nodes that the ranges refer to."""
@@ -177,15 +177,15 @@ class IndexLegalizer:
             )
             result = ir.Apply(REGISTRY["min"], (variable, highest), operand_type, e.span)
         if interval.low < 0:
-            counted = binary(ADD, variable, length, e.span)
+            from_end = binary(ADD, variable, length, e.span)
             if clamp_below:
                 lower_limit = const(lowest, e.span, operand_type)
-                counted = ir.Apply(REGISTRY["max"], (counted, lower_limit), operand_type, e.span)
+                from_end = ir.Apply(REGISTRY["max"], (from_end, lower_limit), operand_type, e.span)
             negative = binary(LT, variable, const(0, e.span, operand_type), e.span)
             result = (
-                counted
+                from_end
                 if interval.high < 0
-                else ir.Select(negative, counted, result, operand_type, e.span)
+                else ir.Select(negative, from_end, result, operand_type, e.span)
             )
         result = cast(result, scalar_type(e))
         if isinstance(variable, ir.Var) and variable is not operand:
@@ -208,13 +208,13 @@ def _accesses(body: ir.Body) -> Iterator[tuple[ir.Var, tuple[ir.Expr, ...]]]:
 def _assigned_once(function: ir.Function) -> set[str]:
     """Return the variables with a single assignment, parameters included.
 
-    Before the assignment they are 0, and so are their normalized indices.
+    Reads before the assignment give 0, and so do reads of the normalized index.
     """
-    use_counts = Counter(p.name for p in function.parameters)
+    assignment_counts = Counter(p.name for p in function.parameters)
     reassigned: set[str] = set()
     for s in statements(function.body):
         if isinstance(s, ir.Assign):
-            use_counts[s.var.name] += 1
+            assignment_counts[s.var.name] += 1
         elif isinstance(s, (ir.For, ir.Declare)):
             reassigned.add(s.var.name)
-    return {name for name, n in use_counts.items() if n == 1} - reassigned
+    return {name for name, n in assignment_counts.items() if n == 1} - reassigned

@@ -2,8 +2,8 @@
 
 ``out[i] = f(x) + a[i]``, where f writes memory -> ``first = f(x); out[i] = first + a[i]``. Lets
 become variables. Expressions whose evaluation order C leaves unspecified are split into statements
-where the order is observable. Guarantees that no Let remains. Uses ``analysis.effects``. Requires C
-meaning.
+where the order is observable. Requires C meaning. Guarantees that no Let remains. Uses
+``analysis.effects``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pycu2c.ir import walk
 from pycu2c.ir.builders import cast, const, is_atom, negation, scalar_type
 from pycu2c.transforms.cpu.simd import divergent_loops
 
-LetBindings = dict[str, ir.Expr]  # what the names of Lets stand for
+LetBindings = dict[str, ir.Expr]  # the values of Lets by name
 
 
 def linearize(module: ir.Module, effectful: frozenset[str]) -> ir.Module:
@@ -29,28 +29,28 @@ def linearize(module: ir.Module, effectful: frozenset[str]) -> ir.Module:
 def linearize_blocks(module: ir.Module, effectful: frozenset[str]) -> ir.Module:
     """Linearize; barriers and calls of block-level functions also become statements (CPU)."""
     inlined_names = divergent_loops.functions_to_inline(module) if module.devices else frozenset()
-    devices = effectful | inlined_names
+    effectful = effectful | inlined_names
 
     def is_separate(e: ir.Expr) -> bool:
         if isinstance(e, ir.Apply):
             return e.intrinsic.synchronizes
         return isinstance(e, ir.Call) and e.function in inlined_names
 
-    return walk.map_functions(module, lambda f: _linear_function(f, devices, is_separate))
+    return walk.map_functions(module, lambda f: _linear_function(f, effectful, is_separate))
 
 
 def _linear_function(
-    function: ir.Function, devices: frozenset[str], is_separate: Callable[[ir.Expr], bool]
+    function: ir.Function, effectful: frozenset[str], is_separate: Callable[[ir.Expr], bool]
 ) -> ir.Function:
-    return replace(function, body=_Linearizer(devices, is_separate).body(function.body))
+    return replace(function, body=_Linearizer(effectful, is_separate).body(function.body))
 
 
 @dataclass(slots=True)
 class _Linearizer:
-    devices: frozenset[str]  # device functions with side effects
-    is_separate: Callable[[ir.Expr], bool]  # becomes ``x = f(...)`` or ``f(...)``
+    effectful: frozenset[str]  # names of device functions with side effects
+    is_separate: Callable[[ir.Expr], bool]  # whether a call becomes ``x = f(...)`` or ``f(...)``
     _counter: int = 0
-    _bound_lets: dict[int, ir.Expr] = field(default_factory=dict)  # of this statement
+    _bound_lets: dict[int, ir.Expr] = field(default_factory=dict)  # in this statement, by node
 
     def body(self, body: ir.Body) -> ir.Body:
         results: list[ir.Stmt] = []
@@ -59,128 +59,141 @@ class _Linearizer:
         return tuple(results)
 
     def statement(self, s: ir.Stmt) -> ir.Body:
-        before: list[ir.Stmt] = []
+        preceding: list[ir.Stmt] = []
         self._bound_lets = {}
         if isinstance(s, ir.Assign) and self.is_separate(s.value):
-            call = walk.with_children(s.value, self.sequence(walk.children(s.value), before, {}))
-            return (*before, replace(s, value=call))
-        new = self.sequence(walk.operands(s), before, {})
+            call = walk.with_children(s.value, self.sequence(walk.children(s.value), preceding, {}))
+            return (*preceding, replace(s, value=call))
+        new = self.sequence(walk.operands(s), preceding, {})
         inner = walk.map_bodies(s, self.body)
-        if isinstance(inner, ir.While) and before:
-            leave = ir.If(negation(new[0]), (ir.Break(s.span),), (), s.span)
-            return (ir.While(const(True, s.span), (*before, leave, *inner.body), s.span),)
-        if isinstance(s, ir.Evaluate) and not has_effect(new[0], self.devices):
-            return tuple(before)
+        if isinstance(inner, ir.While) and preceding:
+            exit_loop = ir.If(negation(new[0]), (ir.Break(s.span),), (), s.span)
+            return (ir.While(const(True, s.span), (*preceding, exit_loop, *inner.body), s.span),)
+        if isinstance(s, ir.Evaluate) and not has_effect(new[0], self.effectful):
+            return tuple(preceding)
         if isinstance(inner, ir.For):
-            new = self._counted(inner, new, before)
-        return (*before, walk.with_operands(inner, new))
+            new = self._bind_bounds(inner, new, preceding)
+        return (*preceding, walk.with_operands(inner, new))
 
-    def _counted(
-        self, loop: ir.For, new: tuple[ir.Expr, ...], before: list[ir.Stmt]
+    def _bind_bounds(
+        self, loop: ir.For, new: tuple[ir.Expr, ...], preceding: list[ir.Stmt]
     ) -> tuple[ir.Expr, ...]:
         """Store loop bounds in variables if needed: C evaluates the bound in every iteration."""
-        return (new[0], *(self.to_variable(e, "bound", before) if before else e for e in new[1:]))
+        return (
+            new[0],
+            *(self.to_variable(e, "bound", preceding) if preceding else e for e in new[1:]),
+        )
 
-    def to_variable(self, e: ir.Expr, hint: str, before: list[ir.Stmt]) -> ir.Expr:
+    def to_variable(self, e: ir.Expr, hint: str, preceding: list[ir.Stmt]) -> ir.Expr:
         """Compute a value before the statement and return its variable."""
         if isinstance(e, ir.Const):
             return e
         var = self.variable(hint, scalar_type(e), e)
-        before.append(ir.Assign(var, e, e.span))
+        preceding.append(ir.Assign(var, e, e.span))
         return var
 
-    def variable(self, hint: str, kind: Scalar, at: ir.Expr) -> ir.Var:
+    def variable(self, hint: str, var_type: Scalar, origin: ir.Expr) -> ir.Var:
         self._counter += 1
-        return ir.Var(f"{hint}.s{self._counter}", kind, at.span)
+        return ir.Var(f"{hint}.s{self._counter}", var_type, origin.span)
 
     def sequence(
-        self, exprs: Sequence[ir.Expr], before: list[ir.Stmt], lets: LetBindings
+        self, exprs: Sequence[ir.Expr], preceding: list[ir.Stmt], lets: LetBindings
     ) -> tuple[ir.Expr, ...]:
-        """Linearize operands left to right; values that a later one may change go to variables."""
+        """Linearize operands left to right, and return them.
+
+        Statements that must run first are appended to ``preceding``. An operand that a later one
+        may change is stored in a variable.
+        """
         results: list[ir.Expr] = []
         for e in exprs:
-            preceding: list[ir.Stmt] = []
-            new = self.expression(e, preceding, lets)
-            has_side_effect = any_effect(new, self.devices) or self._has_side_effect(preceding)
-            if has_side_effect or (preceding and any(any_effect(o, self.devices) for o in results)):
-                results = [self._protect(o, before) for o in results]
-            before += preceding
-            if any(any_effect(o, self.devices) for o in results) and reads_memory(new):
-                results = [self._protect(o, before) for o in results]
+            operand_statements: list[ir.Stmt] = []
+            new = self.expression(e, operand_statements, lets)
+            has_side_effect = any_effect(new, self.effectful) or self._has_side_effect(
+                operand_statements
+            )
+            if has_side_effect or (
+                operand_statements and any(any_effect(o, self.effectful) for o in results)
+            ):
+                results = [self._protect(o, preceding) for o in results]
+            preceding += operand_statements
+            if any(any_effect(o, self.effectful) for o in results) and reads_memory(new):
+                results = [self._protect(o, preceding) for o in results]
             results.append(new)
         return tuple(results)
 
     def _has_side_effect(self, body: Sequence[ir.Stmt]) -> bool:
         """Return whether statements do more than assign new variables."""
-        return any(any_effect(e, self.devices) for e in walk.all_expressions(tuple(body)))
+        return any(any_effect(e, self.effectful) for e in walk.all_expressions(tuple(body)))
 
-    def _protect(self, e: ir.Expr, before: list[ir.Stmt]) -> ir.Expr:
+    def _protect(self, e: ir.Expr, preceding: list[ir.Stmt]) -> ir.Expr:
         """Store an operand that a later operand may change in a variable."""
-        is_stable = not any_effect(e, self.devices) and not reads_memory(e)
+        is_stable = not any_effect(e, self.effectful) and not reads_memory(e)
         if is_stable or isinstance(e, ir.ElementOf) or not isinstance(e.type, Scalar):
             return e  # variables do not change inside an expression
-        return self.to_variable(e, "first", before)
+        return self.to_variable(e, "first", preceding)
 
-    def expression(self, e: ir.Expr, before: list[ir.Stmt], lets: LetBindings) -> ir.Expr:
+    def expression(self, e: ir.Expr, preceding: list[ir.Stmt], lets: LetBindings) -> ir.Expr:
         match e:
             case ir.Var():
                 return lets.get(e.name, e)
             case ir.Let():
-                return self.let(e, before, lets)
+                return self.let(e, preceding, lets)
             case ir.Select():
-                return self.select(e, before, lets)
+                return self.select(e, preceding, lets)
             case ir.Logical():
-                return self.logical(e, before, lets)
+                return self.logical(e, preceding, lets)
             case ir.Call() | ir.Apply() if self.is_separate(e):
-                call = walk.with_children(e, self.sequence(walk.children(e), before, lets))
+                call = walk.with_children(e, self.sequence(walk.children(e), preceding, lets))
                 if isinstance(e.type, Scalar):
-                    return self.to_variable(call, "result", before)
-                before.append(ir.Evaluate(call, e.span))
+                    return self.to_variable(call, "result", preceding)
+                preceding.append(ir.Evaluate(call, e.span))
                 return const(False, e.span)
             case _:
-                return walk.with_children(e, self.sequence(walk.children(e), before, lets))
+                return walk.with_children(e, self.sequence(walk.children(e), preceding, lets))
 
-    def let(self, e: ir.Let, before: list[ir.Stmt], lets: LetBindings) -> ir.Expr:
+    def let(self, e: ir.Let, preceding: list[ir.Stmt], lets: LetBindings) -> ir.Expr:
         if id(e) in self._bound_lets:
             return self._bound_lets[id(e)]
-        value = self.expression(e.value, before, lets)
+        value = self.expression(e.value, preceding, lets)
         if not is_atom(value):
-            value = self.to_variable(value, e.name.split(".")[0], before)
-        result = self.expression(e.body, before, {**lets, e.name: value})
+            value = self.to_variable(value, e.name.split(".")[0], preceding)
+        result = self.expression(e.body, preceding, {**lets, e.name: value})
         self._bound_lets[id(e)] = result
         return result
 
-    def select(self, e: ir.Select, before: list[ir.Stmt], lets: LetBindings) -> ir.Expr:
-        condition = self.expression(e.condition, before, lets)
-        then, then_before = self._branch(e.then, lets)
-        orelse, orelse_before = self._branch(e.orelse, lets)
-        if not then_before and not orelse_before:
+    def select(self, e: ir.Select, preceding: list[ir.Stmt], lets: LetBindings) -> ir.Expr:
+        condition = self.expression(e.condition, preceding, lets)
+        then, then_statements = self._branch(e.then, lets)
+        orelse, orelse_statements = self._branch(e.orelse, lets)
+        if not then_statements and not orelse_statements:
             return replace(e, condition=condition, then=then, orelse=orelse)
         var = self.variable("chosen", e.type, e)
         arms = [
-            (*preceding_statements, ir.Assign(var, value, value.span))
-            for value, preceding_statements in ((then, then_before), (orelse, orelse_before))
+            (*branch_statements, ir.Assign(var, value, value.span))
+            for value, branch_statements in ((then, then_statements), (orelse, orelse_statements))
         ]
-        before.append(ir.If(condition, arms[0], arms[1], e.span))
+        preceding.append(ir.If(condition, arms[0], arms[1], e.span))
         return var
 
-    def logical(self, e: ir.Logical, before: list[ir.Stmt], lets: LetBindings) -> ir.Expr:
-        left = self.expression(e.left, before, lets)
-        right, right_before = self._branch(e.right, lets)
-        if not right_before:
+    def logical(self, e: ir.Logical, preceding: list[ir.Stmt], lets: LetBindings) -> ir.Expr:
+        left = self.expression(e.left, preceding, lets)
+        right, right_statements = self._branch(e.right, lets)
+        if not right_statements:
             return replace(e, left=left, right=right)
         var = self.variable("holds", WEAK_BOOL, e)
-        before.append(ir.Assign(var, cast(left, WEAK_BOOL), left.span))
+        preceding.append(ir.Assign(var, cast(left, WEAK_BOOL), left.span))
         evaluates_right = var if e.op is ir.LogicalOp.AND else negation(var)
-        before.append(
-            ir.If(evaluates_right, (*right_before, ir.Assign(var, right, right.span)), (), e.span)
+        preceding.append(
+            ir.If(
+                evaluates_right, (*right_statements, ir.Assign(var, right, right.span)), (), e.span
+            )
         )
         return var
 
     def _branch(self, e: ir.Expr, lets: LetBindings) -> tuple[ir.Expr, tuple[ir.Stmt, ...]]:
         """Linearize a conditionally evaluated expression; its statements stay conditional."""
-        preceding_statements: list[ir.Stmt] = []
+        branch_statements: list[ir.Stmt] = []
         saved = dict(self._bound_lets)  # bindings of a branch end with it
-        value = self.expression(e, preceding_statements, lets)
+        value = self.expression(e, branch_statements, lets)
         self._bound_lets = saved
-        return value, tuple(preceding_statements)
+        return value, tuple(branch_statements)

@@ -27,7 +27,7 @@ def legalize_for(
 
     ``for i in range(f(x)): …`` -> ``stop = f(x); for (i = 0; i < stop; ++i) …``
     """
-    before: list[ir.Stmt] = []
+    preceding: list[ir.Stmt] = []
     assigned = {s.var.name for s in statements(loop.body) if isinstance(s, (ir.Assign, ir.For))}
     # by Python name: live ranges of one name may be merged again
     changed_names = {_python_name(name) for name in (*assigned, loop.var.name)}
@@ -36,7 +36,7 @@ def legalize_for(
         if _is_invariant(e, changed_names):
             return e
         var = ir.Var(fresh(name), scalar_type(e), e.span)
-        before.append(ir.Assign(var, e, e.span))
+        preceding.append(ir.Assign(var, e, e.span))
         return var
 
     step = stop_and_step[1]
@@ -47,7 +47,7 @@ def legalize_for(
         start, stop = to_variable(loop.start, "start"), to_variable(loop.stop, "stop")
         step_value = to_variable(loop.step, "step")
         return (
-            *before,
+            *preceding,
             *_by_trip_count(replace(loop, start=start, stop=stop, step=step_value), fresh),
         )
     start = loop.start
@@ -61,16 +61,16 @@ def legalize_for(
         counter = ir.Var(fresh(loop.var.name), loop.var.type, loop.var.span)
         copy = ir.Assign(loop.var, counter, loop.var.span)
         loop = replace(loop, var=counter, body=(copy, *loop.body))
-    return (*before, loop)
+    return (*preceding, loop)
 
 
 def _is_invariant(e: ir.Expr, changed_names: set[str]) -> bool:
     """Return whether an expression is cheap and the same in every iteration."""
     nodes = list(expressions(e))
-    coordinate = isinstance(e, ir.Apply) and e.intrinsic.is_pure and e.intrinsic.bounds
-    if not (is_atom(e) or (coordinate and not children(e))):
+    is_coordinate = isinstance(e, ir.Apply) and e.intrinsic.is_pure and e.intrinsic.bounds
+    if not (is_atom(e) or (is_coordinate and not children(e))):
         return False
-    return not any(isinstance(p, ir.Var) and _python_name(p.name) in changed_names for p in nodes)
+    return not any(isinstance(x, ir.Var) and _python_name(x.name) in changed_names for x in nodes)
 
 
 def _python_name(name: str) -> str:
@@ -90,12 +90,12 @@ def _bounds_have_effects(loop: ir.For) -> bool:
 def _is_used_outside(loop: ir.For, function: ir.Function) -> bool:
     """Return whether the variable is live after the loop, or assigned elsewhere."""
     name = loop.var.name
-    inside = _uses(loop.body, name)
-    everywhere = _uses(function.body, name)
-    return everywhere > inside + 1 or any(p.name == name for p in function.parameters)
+    uses_in_loop = _count_uses(loop.body, name)
+    uses = _count_uses(function.body, name)
+    return uses > uses_in_loop + 1 or any(p.name == name for p in function.parameters)
 
 
-def _uses(body: ir.Body, name: str) -> int:
+def _count_uses(body: ir.Body, name: str) -> int:
     targets = sum(
         isinstance(s, (ir.Assign, ir.For)) and s.var.name == name for s in statements(body)
     )
@@ -111,9 +111,9 @@ def _may_overflow(loop: ir.For, stop: Interval, step: Interval) -> bool:
 
 
 def _by_trip_count(loop: ir.For, fresh: NameGenerator) -> ir.Body:
-    """Count iterations instead: ``i = a + r * c`` for r in ``range(rounds(a, b, c))``.
+    """Iterate by trip count: ``for r in range(trip_count(a, b, c)): i = a + r * c; …``.
 
-    No number outside the range is computed.
+    No number outside ``range(a, b, c)`` is computed, so none can overflow.
     """
     span = loop.span
     start, stop, step = (cast(e, WEAK_INT) for e in (loop.start, loop.stop, loop.step))
@@ -133,5 +133,5 @@ def _by_trip_count(loop: ir.For, fresh: NameGenerator) -> ir.Body:
 def _wrapping(op: Operator, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     """Compute in unsigned integers, since signed overflow is undefined in C."""
     unsigned = Scalar(UINT64)
-    inside = binary(op, cast(left, unsigned), cast(right, unsigned), left.span)
-    return cast(inside, WEAK_INT)
+    result = binary(op, cast(left, unsigned), cast(right, unsigned), left.span)
+    return cast(result, WEAK_INT)

@@ -15,21 +15,21 @@ from pycu2c.ops.operators import ADD, MUL
 
 def recognize_grid_index(module: ir.Module) -> ir.Module:
     """Replace the sum that computes a grid index with the intrinsic ``cuda.grid``."""
-    return map_functions(module, lambda f: replace(f, body=map_expr(f.body, _recognized)))
+    return map_functions(module, lambda f: replace(f, body=map_expr(f.body, _recognize)))
 
 
-def _recognized(e: ir.Expr) -> ir.Expr:
+def _recognize(e: ir.Expr) -> ir.Expr:
     if not (isinstance(e, ir.Binary) and e.op is ADD and e.type == WEAK_INT):
         return e
     for product, thread in ((e.left, e.right), (e.right, e.left)):
         if isinstance(product, ir.Binary) and product.op is MUL:
-            factors = {_name(product.left), _name(product.right)}
+            factors = {_intrinsic_name(product.left), _intrinsic_name(product.right)}
             for axis in "xyz":
-                block = {f"cuda.blockIdx.{axis}", f"cuda.blockDim.{axis}"}
-                if factors == block and _name(thread) == f"cuda.threadIdx.{axis}":
+                expected = {f"cuda.blockIdx.{axis}", f"cuda.blockDim.{axis}"}
+                if factors == expected and _intrinsic_name(thread) == f"cuda.threadIdx.{axis}":
                     return ir.Apply(REGISTRY[f"cuda.grid.{axis}"], (), WEAK_INT, e.span)
     return e
 
 
-def _name(e: ir.Expr) -> str:
+def _intrinsic_name(e: ir.Expr) -> str:
     return e.intrinsic.name if isinstance(e, ir.Apply) else ""

@@ -19,7 +19,7 @@ _TARGET_OPTIONS = {"cuda": ("CUDA", 'cuda="…"'), "c": ("the CPU", 'cpu="…"')
 
 
 def select_inline_c(module: ir.Module, dialect: str) -> ir.Module:
-    """Replace bodies by inline C: ``in c: return x / y;`` beside a Python body -> the C text.
+    """Replace the body of each device function by its inline C for the dialect, if it has such.
 
     Device functions that become unreachable are dropped.
     """
@@ -35,8 +35,8 @@ def _select(function: ir.Function, dialect: str) -> ir.Function:
     if code is not None:
         parameters = tuple(map(_with_python_name, function.parameters))
         arguments = tuple(e for p in parameters for e in _operands(p, code, function))
-        text = ir.InlineC(code, arguments, function.external_code.is_pure, function.span)
-        return replace(function, parameters=parameters, body=(text,), external_code=None)
+        inline_c = ir.InlineC(code, arguments, function.external_code.is_pure, function.span)
+        return replace(function, parameters=parameters, body=(inline_c,), external_code=None)
     if not function.external_code.has_python_body:
         target, option = _TARGET_OPTIONS[dialect]
         fail(
@@ -53,7 +53,7 @@ def _with_python_name(p: ir.Parameter) -> ir.Parameter:
 
 
 def _operands(p: ir.Parameter, code: InlineCode, function: ir.Function) -> Iterator[ir.Expr]:
-    """Yield the operands that the text names: the parameter, its lengths and strides."""
+    """Yield the operands that the C text names: the parameter, its lengths and strides."""
     span = function.span
     var = ir.Var(p.name, p.type, span)
     if p.name in code.words:

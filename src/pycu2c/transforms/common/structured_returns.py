@@ -21,8 +21,8 @@ def eliminate_returns(body: ir.Body, result: ir.Var | None, returned: ir.Var) ->
     """
     if not _returns(body):
         return body
-    start = ir.Assign(returned, ir.Const(False, WEAK_BOOL, returned.span), returned.span)
-    return (start, *_ReturnElimination(result, returned).block(body, None))
+    initialize = ir.Assign(returned, ir.Const(False, WEAK_BOOL, returned.span), returned.span)
+    return (initialize, *_ReturnElimination(result, returned).block(body, None))
 
 
 def _returns(body: ir.Body) -> bool:

@@ -15,15 +15,15 @@ from pycu2c.ir.builders import cast, scalar_type
 from pycu2c.ir.print_format import scalar_types
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt
 
-_COMPLEX = {dtypes.FLOAT32: dtypes.COMPLEX64}
+_COMPLEX_DTYPES = {dtypes.FLOAT32: dtypes.COMPLEX64}
 
 
-def narrow_weak_floats(module: ir.Module, to: DType) -> ir.Module:
+def narrow_weak_floats(module: ir.Module, dtype: DType) -> ir.Module:
     """Narrow all weak floats of a module.
 
-    ``mul.float(0.1, to_float(i))`` -> ``mul.single(0.1, to_single(i))``
+    In printed IR, ``mul.float(0.1, to_float(i))`` -> ``mul.single(0.1, to_single(i))``.
     """
-    types = _WeakFloatTypes(Scalar(to, weak=True), Scalar(_COMPLEX[to], weak=True))
+    types = _WeakFloatTypes(Scalar(dtype, weak=True), Scalar(_COMPLEX_DTYPES[dtype], weak=True))
     return map_functions(module, types.function)
 
 
@@ -58,7 +58,7 @@ class _WeakFloatTypes:
             case ir.Print():  # the text prints Python's numbers
                 pairs = zip(s.values, scalar_types(s.text))
                 return replace(
-                    s, values=tuple(_to_type(value, old_type) for value, old_type in pairs)
+                    s, values=tuple(_convert(value, old_type) for value, old_type in pairs)
                 )
             case _:
                 return s
@@ -86,7 +86,7 @@ class _WeakFloatTypes:
                 return e
 
     def _member(self, e: ir.Member) -> ir.Expr:
-        """Narrow a member of a record of several results, whose fields have fixed widths."""
+        """Narrow a member of a structure of several results, whose fields keep their dtypes."""
         field = ir.field_type(scalar_type(e.operand), (e.field,))
         if field.dtype is self.real.dtype:
             return replace(e, type=self.real)
@@ -95,7 +95,7 @@ class _WeakFloatTypes:
     def _pack(self, e: ir.Pack) -> ir.Expr:
         new_type = self.scalar(e.type)
         fields = [Scalar(field.dtype) for field in new_type.dtype.fields]
-        parts = [_to_type(part, field) for part, field in zip(e.parts, fields, strict=True)]
+        parts = [_convert(part, field) for part, field in zip(e.parts, fields, strict=True)]
         return replace(e, type=new_type, parts=tuple(parts))
 
 
@@ -103,6 +103,5 @@ def _narrow_type(types: _WeakFloatTypes, old_type: Scalar | Array) -> Scalar | A
     return types.scalar(old_type) if isinstance(old_type, Scalar) else old_type
 
 
-def _to_type(part: ir.Expr, field: Scalar) -> ir.Expr:
-    part_type = scalar_type(part)
-    return part if part_type.dtype is field.dtype else cast(part, field)
+def _convert(e: ir.Expr, target: Scalar) -> ir.Expr:
+    return e if scalar_type(e).dtype is target.dtype else cast(e, target)

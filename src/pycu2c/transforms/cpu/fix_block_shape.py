@@ -21,7 +21,7 @@ from pycu2c.ops.operators import ADD, MUL
 
 
 def fix_block(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
-    """Replace what the block shape determines by constants."""
+    """Replace the coordinates that the block shape determines by constants."""
     if assumptions.block is None:
         return module
     block = dict(zip(AXES, assumptions.block))
@@ -53,12 +53,12 @@ class _CoordinateFolding:
 
     def expression(self, e: ir.Expr) -> ir.Expr:
         match e:
-            case ir.Apply(intrinsic=intrinsic, type=Scalar() as kind):
+            case ir.Apply(intrinsic=intrinsic, type=Scalar() as t):
                 for axis, extent in self.block.items():
                     if intrinsic is COORDINATES["blockDim", axis]:
-                        return ir.Const(extent, kind, e.span)
+                        return ir.Const(extent, t, e.span)
                     if intrinsic is COORDINATES["threadIdx", axis] and extent == 1:
-                        return ir.Const(0, kind, e.span)
+                        return ir.Const(0, t, e.span)
                 return e
             case ir.Binary():
                 return self._fold_sum(_fold_constants(e))
@@ -70,12 +70,12 @@ class _CoordinateFolding:
         if not (isinstance(e, ir.Binary) and e.op is ADD):
             return e
         for product, thread in ((e.left, e.right), (e.right, e.left)):
-            for axis, coordinate_name in zip(AXES, GRID):
+            for axis, grid_index in zip(AXES, GRID):
                 if not self._is_multiple(product, "blockIdx", axis, self.block[axis]):
                     continue
-                is_single = self.block[axis] == 1 and _is_number(thread, 0)
-                if is_single or self._is_coordinate(thread, "threadIdx", axis):
-                    return ir.Apply(coordinate_name, (), e.type, e.span)
+                is_only_thread = self.block[axis] == 1 and _is_constant(thread, 0)
+                if is_only_thread or self._is_coordinate(thread, "threadIdx", axis):
+                    return ir.Apply(grid_index, (), e.type, e.span)
             is_linear = self._is_multiple(product, "threadIdx", "y", self.block["x"])
             if is_linear and self.block["z"] == 1 and self._is_coordinate(thread, "threadIdx", "x"):
                 return ir.Apply(block_thread, (), e.type, e.span)
@@ -87,18 +87,18 @@ class _CoordinateFolding:
             return False
         pairs = ((e.left, e.right), (e.right, e.left))
         return any(
-            self._is_coordinate(x, coordinate_name, axis) and _is_number(y, extent)
+            self._is_coordinate(x, coordinate_name, axis) and _is_constant(y, extent)
             for x, y in pairs
         )
 
     def _is_coordinate(self, e: ir.Expr, coordinate_name: str, axis: str) -> bool:
         if isinstance(e, ir.Var):
-            found = self.coordinates.get(e.name)
-            return found is not None and found.intrinsic is COORDINATES[coordinate_name, axis]
+            value = self.coordinates.get(e.name)
+            return value is not None and value.intrinsic is COORDINATES[coordinate_name, axis]
         return isinstance(e, ir.Apply) and e.intrinsic is COORDINATES[coordinate_name, axis]
 
 
-def _is_number(e: ir.Expr, value: int) -> bool:
+def _is_constant(e: ir.Expr, value: int) -> bool:
     return isinstance(e, ir.Const) and e.value == value
 
 
@@ -110,6 +110,6 @@ def _fold_constants(e: ir.Binary) -> ir.Expr:
         return binary(e.op, e.left, e.right, e.span)
     neutral = 0 if e.op is ADD else 1
     for constant, operand in ((e.left, e.right), (e.right, e.left)):
-        if _is_number(constant, neutral):
+        if _is_constant(constant, neutral):
             return operand
     return e

@@ -1,9 +1,10 @@
 """Inline small device functions in loops that may be strip-mined or tiled (CPU).
 
 ``while norm(z) < 4: z = step(z, c)`` -> ``while (let x = z in x * x + …) < 4: …``. Only functions
-that compute a value from their arguments alone are inlined, and only if the loop then does nothing
-else. Elsewhere calls remain; the C compiler inlines them. Requires typed IR. Guarantees that
-functions without callers are dropped. Uses the heuristics of ``divergent_loops``.
+that compute a value from their arguments alone are inlined, and only if the loop then neither
+accesses memory nor calls functions that may. Elsewhere calls remain; the C compiler inlines them.
+Requires typed IR. Guarantees that functions without callers are dropped. Uses the heuristics of
+``divergent_loops``.
 """
 
 from __future__ import annotations
@@ -30,21 +31,21 @@ def inline_small_calls(module: ir.Module) -> ir.Module:
     if not small:
         return module
     rewritten = walk.map_functions(module, lambda f: replace(f, body=_inline_in_loops(f, small)))
-    return replace(rewritten, devices=tuple(_needed(rewritten)))
+    return replace(rewritten, devices=tuple(_reachable_devices(rewritten)))
 
 
 def _is_small(f: ir.Function) -> bool:
     inner_statements = tuple(walk.statements(f.body))
     if not all(isinstance(s, ir.Assign | ir.If | ir.Return) for s in inner_statements):
         return False
-    if not all(isinstance(kind, Scalar) for kind in (f.result, *(p.type for p in f.parameters))):
+    if not all(isinstance(t, Scalar) for t in (f.result, *(p.type for p in f.parameters))):
         return False
     nodes = sum(1 for _ in walk.all_expressions(f.body))
     branches = sum(isinstance(s, ir.If) for s in inner_statements)
     return nodes <= _MAX_NODES and branches <= _MAX_BRANCHES
 
 
-def _needed(module: ir.Module) -> Iterator[ir.Function]:
+def _reachable_devices(module: ir.Module) -> Iterator[ir.Function]:
     names = callees(module.kernel).union(*map(callees, module.devices))
     while True:
         devices = [f for f in module.devices if f.name in names]
@@ -60,7 +61,7 @@ def _inline_in_loops(f: ir.Function, small: Mapping[str, ir.Function]) -> ir.Bod
     def block(body: ir.Body) -> ir.Body:
         out: list[ir.Stmt] = []
         for s in body:
-            rewritten = walk.map_expr((s,), inliner.rewritten)[0] if _is_candidate_loop(s) else s
+            rewritten = walk.map_expr((s,), inliner.inline_call)[0] if _is_candidate_loop(s) else s
             if rewritten is not s and only_computes(rewritten) and _is_profitable(rewritten):
                 out.append(rewritten)
             else:
@@ -85,23 +86,23 @@ class _CallInliner:
     small: Mapping[str, ir.Function]
     _counter: int = 0
 
-    def rewritten(self, e: ir.Expr) -> ir.Expr:
+    def inline_call(self, e: ir.Expr) -> ir.Expr:
         """Return a call of a small function as an expression of its arguments."""
         if not isinstance(e, ir.Call) or e.function not in self.small:
             return e
         function = self.small[e.function]
-        names: dict[str, ir.Expr] = {}
-        bound: list[tuple[ir.Var, ir.Expr]] = []
+        replacements: dict[str, ir.Expr] = {}
+        bindings: list[tuple[ir.Var, ir.Expr]] = []
         for p, argument in zip(function.parameters, e.arguments):
-            names[p.name] = argument
+            replacements[p.name] = argument
             if not is_atom(argument):
                 var = self._variable(p.name, argument)
-                names[p.name] = var
-                bound.append((var, argument))
-        value = self._value(function.body, names)
+                replacements[p.name] = var
+                bindings.append((var, argument))
+        value = self._value(function.body, replacements)
         if value is None:
             return e
-        for var, argument in reversed(bound):
+        for var, argument in reversed(bindings):
             value = ir.Let(var.name, argument, value, e.span)
         return value
 
@@ -109,42 +110,44 @@ class _CallInliner:
         self._counter += 1
         return ir.Var(f"{name.split('.')[0]}.c{self._counter}", scalar_type(value), value.span)
 
-    def _value(self, body: ir.Body, names: Mapping[str, ir.Expr]) -> ir.Expr | None:
+    def _value(self, body: ir.Body, replacements: Mapping[str, ir.Expr]) -> ir.Expr | None:
         """Return the returned value as one expression, or None if the body is too complex."""
         match body:
             case (ir.Return(value), *_) if value is not None:
-                return self._renamed(value, names)
+                return self._renamed(value, replacements)
             case (ir.Assign(var, value), *rest):
                 variable = self._variable(var.name, var)
-                argument_value = self._renamed(value, names)
-                found = self._value(tuple(rest), {**names, var.name: variable})
+                assigned_value = self._renamed(value, replacements)
+                rest_value = self._value(tuple(rest), {**replacements, var.name: variable})
                 return (
-                    argument_value
-                    and found
-                    and ir.Let(variable.name, argument_value, found, value.span)
+                    assigned_value
+                    and rest_value
+                    and ir.Let(variable.name, assigned_value, rest_value, value.span)
                 )
             case (ir.If(condition, then, orelse, span), *rest):
-                branch_values = [self._value((*side, *rest), names) for side in (then, orelse)]
-                test = self._renamed(condition, names)
+                branch_values = [
+                    self._value((*side, *rest), replacements) for side in (then, orelse)
+                ]
+                test = self._renamed(condition, replacements)
                 a, b = branch_values
                 return test and a and b and ir.Select(test, a, b, scalar_type(a), span)
             case _:
                 return None
 
-    def _renamed(self, e: ir.Expr, names: Mapping[str, ir.Expr]) -> ir.Expr | None:
+    def _renamed(self, e: ir.Expr, replacements: Mapping[str, ir.Expr]) -> ir.Expr | None:
         match e:
             case ir.Var(name):
-                return names.get(name)
+                return replacements.get(name)
             case ir.Let():
                 variable = self._variable(e.name, e.value)
-                value = self._renamed(e.value, names)
-                body = self._renamed(e.body, {**names, e.name: variable})
+                value = self._renamed(e.value, replacements)
+                body = self._renamed(e.body, {**replacements, e.name: variable})
                 return value and body and replace(e, name=variable.name, value=value, body=body)
             case _:
-                new = [self._renamed(child, names) for child in walk.children(e)]
-                complete = tuple(child for child in new if child is not None)
+                new = [self._renamed(child, replacements) for child in walk.children(e)]
+                new_children = tuple(child for child in new if child is not None)
                 return (
-                    self.rewritten(walk.with_children(e, complete))
-                    if len(complete) == len(new)
+                    self.inline_call(walk.with_children(e, new_children))
+                    if len(new_children) == len(new)
                     else None
                 )

@@ -26,14 +26,14 @@ def pass_coordinates(module: ir.Module) -> ir.Module:
     """Add coordinate parameters to device functions, and arguments to their calls."""
 
     def collect(function: ir.Function, summaries: Mapping[str, Coordinates]) -> Coordinates:
-        found = set(coordinates(function))
+        used = set(coordinates(function))
         for e in all_expressions(function.body):
             if isinstance(e, ir.Call):
-                found |= set(summaries[e.function])
-        return tuple(sorted(found, key=lambda coordinate: coordinate.name))
+                used |= set(summaries[e.function])
+        return tuple(sorted(used, key=lambda coordinate: coordinate.name))
 
-    none: Coordinates = ()
-    coordinates_of = fixed_point_summaries(module.devices, collect, none)
+    no_coordinates: Coordinates = ()
+    coordinates_of = fixed_point_summaries(module.devices, collect, no_coordinates)
     devices = tuple(_add_parameters(f, coordinates_of) for f in module.devices)
     kernel = replace(
         module.kernel, body=map_expr(module.kernel.body, _CoordinatePassing(coordinates_of).rewrite)
@@ -51,7 +51,7 @@ def _add_parameters(
     function: ir.Function, coordinates_of: Mapping[str, Coordinates]
 ) -> ir.Function:
     parameters = {
-        coordinate: ir.Var(_name(coordinate), WEAK_INT, function.span)
+        coordinate: ir.Var(_parameter_name(coordinate), WEAK_INT, function.span)
         for coordinate in coordinates_of[function.name]
     }
     added = tuple(ir.Parameter(v.name, WEAK_INT, -1) for v in parameters.values())
@@ -59,14 +59,14 @@ def _add_parameters(
     return replace(function, parameters=(*function.parameters, *added), body=body)
 
 
-def _name(coordinate: Intrinsic) -> str:
+def _parameter_name(coordinate: Intrinsic) -> str:
     """Return a parameter name that cannot clash with a user's variable."""
     return f"{coordinate.name.removeprefix('cuda.').replace('.', '_')}.here"
 
 
 @dataclass(frozen=True, slots=True)
 class _CoordinatePassing:
-    """Rewrites one function; ``parameters``: its coordinates, if it is a device function."""
+    """Rewrites one function; ``parameters`` maps the coordinates of a device function."""
 
     coordinates_of: Mapping[str, Coordinates]
     parameters: Mapping[Intrinsic, ir.Var] | None = None

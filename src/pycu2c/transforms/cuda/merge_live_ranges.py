@@ -24,37 +24,37 @@ def _merge_in_function(function: ir.Function) -> ir.Function:
 def _representatives(function: ir.Function) -> dict[str, str]:
     """Map the name of each live range to the representative of its name and type."""
     loop_counters = {s.var.name for s in walk.statements(function.body) if isinstance(s, ir.For)}
-    first: dict[tuple[str, Scalar], str] = {}
+    representatives: dict[tuple[str, Scalar], str] = {}
     for parameter in function.parameters:
         if isinstance(parameter.type, Scalar):
-            first[parameter.name, parameter.type] = parameter.name
+            representatives[parameter.name, parameter.type] = parameter.name
     names: dict[str, str] = {}
     for var in _variables(function.body):
-        base, _, version = var.name.partition(".")
+        python_name, _, version = var.name.partition(".")
         if var.name in loop_counters or not isinstance(var.type, Scalar):
             continue
         if version == "" or version.isdigit():
-            common = first.setdefault((base, var.type), var.name)
+            common = representatives.setdefault((python_name, var.type), var.name)
             if common != var.name:
                 names[var.name] = common
     return names
 
 
 def _variables(body: ir.Body) -> list[ir.Var]:
-    """Return every variable in program order, targets before operands."""
+    """Return every variable in program order, first all targets, then all operands."""
     result = [s.var for s in walk.statements(body) if isinstance(s, (ir.Assign, ir.Declare))]
     return result + [e for e in walk.all_expressions(body) if isinstance(e, ir.Var)]
 
 
 def rename_variables(body: ir.Body, names: dict[str, str]) -> ir.Body:
-    """Return the block with renamed variables."""
+    """Rename the variables that are keys of ``names`` to their values."""
 
-    def var(v: ir.Var) -> ir.Var:
+    def rename(v: ir.Var) -> ir.Var:
         return replace(v, name=names[v.name]) if v.name in names else v
 
     def expression(e: ir.Expr) -> ir.Expr:
         if isinstance(e, ir.Var):
-            return var(e)
+            return rename(e)
         if isinstance(e, ir.Let) and e.name in names:
             return replace(e, name=names[e.name])
         return e
@@ -64,9 +64,9 @@ def rename_variables(body: ir.Body, names: dict[str, str]) -> ir.Body:
         s = walk.map_bodies(s, lambda b: rename_variables(b, names))
         match s:
             case ir.Assign() | ir.Declare() | ir.For() | ir.Allocate():
-                return replace(s, var=var(s.var))
+                return replace(s, var=rename(s.var))
             case ir.Store():
-                return replace(s, array=var(s.array))
+                return replace(s, array=rename(s.array))
             case _:
                 return s
 

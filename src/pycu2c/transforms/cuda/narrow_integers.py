@@ -24,8 +24,8 @@ from pycu2c.ops.intrinsics.memory.subscripts import from_start
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.operators import POW, SHL, SHR, truth
 
-_MODULAR = Scalar(dtypes.INT32)  # a NumPy int32, which wraps
-IN_32_BITS = everything(WEAK_INT32)
+_MODULAR_INT32 = Scalar(dtypes.INT32)  # a NumPy int32, which wraps
+INT32_RANGE = everything(WEAK_INT32)
 
 
 def narrow(module: ir.Module, rules: IndexRules, ranges: Mapping[str, Ranges]) -> ir.Module:
@@ -65,7 +65,7 @@ def narrow_signature(
     parameters = tuple(
         WEAK_INT32 if p.name in narrow_variables else p.type for p in function.parameters
     )
-    fits = function.result == WEAK_INT and IN_32_BITS.contains(ranges.result)
+    fits = function.result == WEAK_INT and INT32_RANGE.contains(ranges.result)
     return NarrowSignature(parameters, WEAK_INT32 if fits else function.result)
 
 
@@ -73,7 +73,7 @@ def _narrow_variables(function: ir.Function, constraints: IndexConstraints) -> f
     """Return the ints whose every value fits 32 bits."""
     names = {p.name for p in function.parameters if p.type == WEAK_INT}
     names |= defined_ints(function.body) - wide_counters(constraints.ranges)
-    return frozenset(n for n in names if IN_32_BITS.contains(constraints.variable(n)))
+    return frozenset(n for n in names if INT32_RANGE.contains(constraints.variable(n)))
 
 
 def defined_ints(body: ir.Body) -> set[str]:
@@ -93,7 +93,7 @@ def wide_counters(ranges: Ranges) -> set[str]:
     def is_wide(loop: ir.For) -> bool:
         start, stop, step = (ranges.of(e) for e in walk.operands(loop))
         final_counter = Interval(stop.low + min(step.low, 0), stop.high + max(step.high, 1) - 1)
-        return not all(IN_32_BITS.contains(i) for i in (start, stop, step, final_counter))
+        return not all(INT32_RANGE.contains(i) for i in (start, stop, step, final_counter))
 
     loops = (s for s in walk.statements(ranges.function.body) if isinstance(s, ir.For))
     return {loop.var.name for loop in loops if is_wide(loop)}
@@ -106,7 +106,7 @@ class Narrower:
     result: Type
     signatures: Mapping[str, NarrowSignature]
     converted: frozenset[str] = frozenset()  # wide variables that are narrowed where they are read
-    _done: dict[int, ir.Expr] = field(default_factory=dict)  # shared nodes stay shared
+    _narrowed: dict[int, ir.Expr] = field(default_factory=dict)  # shared nodes stay shared
 
     def body(self, body: ir.Body) -> ir.Body:
         return tuple(self.statement(s) for s in body)
@@ -136,34 +136,34 @@ class Narrower:
 
     def _variable(self, var: ir.Var) -> ir.Var:
         if self._is_modular(var):
-            return replace(var, type=_MODULAR)
+            return replace(var, type=_MODULAR_INT32)
         return replace(var, type=WEAK_INT32) if var.name in self.narrow_variables else var
 
     # ---- indices ----
 
     def _index(self, e: ir.Expr) -> ir.Expr:
-        """Return an index; a sum of products that needs 64 bits is computed modulo 2**32."""
+        """Narrow an index; a sum of products that needs 64 bits is computed modulo 2**32."""
         new = self._value(e)
-        sum_of_wide = new.type == WEAK_INT and is_linear(e) and self.constraints.rules.index32
-        if not sum_of_wide and not any(self._is_modular(x) for x in leaves(e)):
+        is_wide_sum = new.type == WEAK_INT and is_linear(e) and self.constraints.rules.index32
+        if not is_wide_sum and not any(self._is_modular(x) for x in leaves(e)):
             return new
         new = self._modular(e)
         if self.constraints.ranges.of(e).low >= 0:
-            return ir.Apply(from_start, (new,), _MODULAR, e.span)
+            return ir.Apply(from_start, (new,), _MODULAR_INT32, e.span)
         return new
 
     def _value(self, e: ir.Expr) -> ir.Expr:
-        """Return an expression; a sum of products that fits 32 bits is computed modulo 2**32."""
+        """Narrow an expression; a sum of products that fits 32 bits is computed modulo 2**32."""
         new = self.expression(e)
         if new.type == WEAK_INT and is_linear(e) and self._fits(e):
             return cast(self._modular(e), WEAK_INT32)
         return new
 
     def _modular(self, e: ir.Expr) -> ir.Expr:
-        """Return the same number modulo 2**32."""
+        """Return the expression computed modulo 2**32."""
         if isinstance(e, ir.Binary) and is_linear(e):
             return binary(e.op, self._modular(e.left), self._modular(e.right), e.span)
-        return cast(self.expression(e), _MODULAR)
+        return cast(self.expression(e), _MODULAR_INT32)
 
     def _is_modular(self, var: ir.Var) -> bool:
         return var.name in self.constraints.modular and var.name not in self.narrow_variables
@@ -171,9 +171,9 @@ class Narrower:
     # ---- expressions ----
 
     def expression(self, e: ir.Expr) -> ir.Expr:
-        if id(e) not in self._done:
-            self._done[id(e)] = self._expression(e)
-        return self._done[id(e)]
+        if id(e) not in self._narrowed:
+            self._narrowed[id(e)] = self._expression(e)
+        return self._narrowed[id(e)]
 
     def _expression(self, e: ir.Expr) -> ir.Expr:
         narrowed = tuple(self.expression(child) for child in walk.children(e))
@@ -188,7 +188,7 @@ class Narrower:
                 return walk.with_children(e, (e.array, *map(self._index, walk.children(e)[1:])))
             case ir.Dim() if (
                 e.type == WEAK_INT and self.constraints.rules.index32
-            ):  # all of them: a length is passed in one type
+            ):  # every length, since callers and callees pass it in one type
                 return replace(e, type=WEAK_INT32)
             case ir.Cast() if self._fits(e) and e.operand.type != WEAK_INT:
                 return ir.Cast(narrowed[0], WEAK_INT32, e.span)
@@ -211,20 +211,24 @@ class Narrower:
                 return _keep_types(e, narrowed)
 
     def _apply(self, e: ir.Apply, narrowed: tuple[ir.Expr, ...]) -> ir.Expr:
-        kinds = [new_type for _, new_type in e.intrinsic.parameters if new_type != "index"]
-        typed = e.intrinsic.result == "T" and e.type == WEAK_INT
+        kinds = [kind for _, kind in e.intrinsic.parameters if kind != "index"]
+        has_int_result = e.intrinsic.result == "T" and e.type == WEAK_INT
         if not kinds and self._fits(e):
             return replace(e, type=WEAK_INT32)
-        if typed and _has_variant(e.intrinsic) and self._computes_in_32_bits(e, e.arguments):
+        if (
+            has_int_result
+            and _supports_int32(e.intrinsic)
+            and self._computes_in_32_bits(e, e.arguments)
+        ):
             return _with_type(e, narrowed, WEAK_INT32)
-        free = [new_type == "int" for new_type in kinds]
-        pairs = zip(narrowed, e.arguments, free)
+        accepts_any_int = [kind == "int" for kind in kinds]
+        pairs = zip(narrowed, e.arguments, accepts_any_int)
         new_call = walk.with_children(
-            e, tuple(n if ok else to_type(n, old.type) for n, old, ok in pairs)
+            e, tuple(n if any_int else to_type(n, old.type) for n, old, any_int in pairs)
         )
         assert isinstance(new_call, ir.Apply)
-        returns_index = e.intrinsic.bounds is not None and self._fits(e)
-        return replace(new_call, type=WEAK_INT32) if returns_index else new_call
+        result_fits = e.intrinsic.bounds is not None and self._fits(e)
+        return replace(new_call, type=WEAK_INT32) if result_fits else new_call
 
     def call(self, e: ir.Call, narrowed: tuple[ir.Expr, ...]) -> ir.Expr:
         callee = self.signatures[e.function]
@@ -233,7 +237,7 @@ class Narrower:
         return replace(e, arguments=arguments, type=callee.result)
 
     def _fits(self, e: ir.Expr) -> bool:
-        return e.type == WEAK_INT and IN_32_BITS.contains(self.constraints.of(e))
+        return e.type == WEAK_INT and INT32_RANGE.contains(self.constraints.of(e))
 
     def _computes_in_32_bits(self, e: ir.Expr, arguments: tuple[ir.Expr, ...]) -> bool:
         """Return whether operands and result fit, and the operator is the same in 32 bits."""
@@ -244,7 +248,7 @@ class Narrower:
         return not (isinstance(e, ir.Binary) and e.op is POW) or isinstance(e.right, ir.Const)
 
 
-def _has_variant(intrinsic: Intrinsic) -> bool:
+def _supports_int32(intrinsic: Intrinsic) -> bool:
     return not intrinsic.dtypes or dtypes.INT32 in intrinsic.dtypes
 
 
@@ -259,21 +263,21 @@ def to_type(e: ir.Expr, expected_type: Type | None) -> ir.Expr:
 def _with_type(
     e: ir.Unary | ir.Binary | ir.Select | ir.Apply, narrowed: tuple[ir.Expr, ...], new_type: Scalar
 ) -> ir.Expr:
-    numbers = narrowed[1:] if isinstance(e, ir.Select) else narrowed
-    first = narrowed[: len(narrowed) - len(numbers)]
-    new = walk.with_children(e, (*first, *(to_type(n, new_type) for n in numbers)))
+    values = narrowed[1:] if isinstance(e, ir.Select) else narrowed
+    condition = narrowed[: len(narrowed) - len(values)]
+    new = walk.with_children(e, (*condition, *(to_type(x, new_type) for x in values)))
     assert isinstance(new, (ir.Unary, ir.Binary, ir.Select, ir.Apply))
     return replace(new, type=new_type)
 
 
 def _common_type(pair: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
     """Convert both sides of a comparison to one type, the wider one."""
-    too_wide = any(e.type == WEAK_INT for e in pair)
-    return tuple(to_type(e, WEAK_INT if too_wide else WEAK_INT32) for e in pair)
+    has_wide = any(e.type == WEAK_INT for e in pair)
+    return tuple(to_type(e, WEAK_INT if has_wide else WEAK_INT32) for e in pair)
 
 
 def _keep_types(e: ir.Expr, narrowed: tuple[ir.Expr, ...]) -> ir.Expr:
     """Convert operands to their old types, except indices, which may have any type."""
     pairs = zip(narrowed, walk.children(e))
-    old_types = isinstance(e, (ir.Unary, ir.Binary, ir.Select, ir.Pack))
-    return walk.with_children(e, tuple(to_type(n, o.type) if old_types else n for n, o in pairs))
+    keeps_types = isinstance(e, (ir.Unary, ir.Binary, ir.Select, ir.Pack))
+    return walk.with_children(e, tuple(to_type(n, o.type) if keeps_types else n for n, o in pairs))

@@ -20,7 +20,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import cast, scalar_type
 from pycu2c.transforms.cuda.narrow_integers import (
-    IN_32_BITS,
+    INT32_RANGE,
     Narrower,
     NarrowSignature,
     defined_ints,
@@ -91,14 +91,14 @@ def only_computes(loop: ir.Stmt) -> bool:
 def _variables_changed_in_loops(loops: Set[ir.Stmt], ranges: Ranges) -> frozenset[str]:
     """Return the ints that such loops assign, if all their values fit 32 bits."""
     names = defined_ints(tuple(loops)) - wide_counters(ranges)
-    return frozenset(n for n in names if IN_32_BITS.contains(ranges.variable(n)))
+    return frozenset(n for n in names if INT32_RANGE.contains(ranges.variable(n)))
 
 
 def _narrow_variables(function: ir.Function, ranges: Ranges) -> frozenset[str]:
     """Return all variables and parameters that fit 32 bits."""
     read = (e for e in walk.all_expressions(function.body) if isinstance(e, ir.Var))
     names = {e.name for e in read if e.type == WEAK_INT}
-    return frozenset(n for n in names if IN_32_BITS.contains(ranges.variable(n)))
+    return frozenset(n for n in names if INT32_RANGE.contains(ranges.variable(n)))
 
 
 def _signature(
