@@ -16,10 +16,10 @@ from typing import Any
 import grimp
 import numpy as np
 
-import pycu2c.frontend.subset.unsupported_syntax as refusals
 from pycu2c import cuda
 from pycu2c.base.diagnostics import error_codes, rule
 from pycu2c.cli import error_catalog
+from pycu2c.frontend.subset import unsupported_syntax
 from pycu2c.frontend.subset.unsupported_syntax import UnsupportedSyntax
 from pycu2c.ops.intrinsics.all import REGISTRY
 from pycu2c.ops.intrinsics.library import LIBRARY
@@ -218,8 +218,8 @@ def language() -> str:
     for section, rows in groupby(constructs, key=lambda row: row.section):
         text += f"\n## {section}\n\n| construct | example |\n|---|---|\n"
         text += "".join(f"| {cell(row.title)} | {code(row.body)} |\n" for row in rows)
-    found = [r for r in vars(refusals).values() if isinstance(r, UnsupportedSyntax)]
-    for table in (refusals.STATEMENTS, refusals.EXPRESSIONS):
+    found = [r for r in vars(unsupported_syntax).values() if isinstance(r, UnsupportedSyntax)]
+    for table in (unsupported_syntax.STATEMENTS, unsupported_syntax.EXPRESSIONS):
         found += table.values()
     unique = {(r.code, r.text): r for r in found}
     rows = [f"| `{r.code}` | {cell(r.text)} | {cell(r.hint)} |" for _, r in sorted(unique.items())]

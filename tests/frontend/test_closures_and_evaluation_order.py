@@ -66,6 +66,11 @@ CLOSURES = rows_of(
     fs = [lambda v, k=k: v * k for k in (1, 2, 3)]
     out[i] = fs[0](i) + fs[1](i) * 10 + fs[2](1)
 
+    # functions that another function returns, with a parameter named as the target
+    def times(k):
+        return lambda v: v * k
+    fs = [times(k) for k in (1, 2, 3)]
+    out[i] = fs[0](i) + fs[1](i) * 10 + fs[2](i) * 100
     # a function that a function returns
     def make(w):
         return lambda v: v * w + i

@@ -126,17 +126,6 @@ def test_names_are_imported_from_modules() -> None:
     assert sinf is REGISTRY["cuda.libdevice.sinf"]
 
 
-def test_modules_that_few_kernels_use_are_imported_lazily() -> None:
-    code = (
-        "import sys; from pycu2c import cuda; cuda.grid, cuda.atomic.add\n"
-        "rooms = [f'pycu2c.ops.intrinsics.{r}' for r in ('words', 'libdevice')]\n"
-        "print([r in sys.modules for r in rooms], cuda.byte_perm, cuda.libdevice.sinf)"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    names = "<intrinsic cuda.byte_perm> <intrinsic cuda.libdevice.sinf>"
-    assert ran.stdout.strip() == f"[False, False] {names}"
-
-
 AT_ONCE = """
 import sys, threading
 sys.setswitchinterval(1e-6)
@@ -164,7 +153,7 @@ print(wrong)
 
 
 def test_threads_look_for_names_at_once() -> None:
-    """In a new process, where rooms of rows are still to be imported."""
+    """In a new process, in which the modules of intrinsics are not imported yet."""
     for _ in range(5):
         ran = subprocess.run((sys.executable, "-c", AT_ONCE), capture_output=True, text=True)
         assert ran.stdout == "[]\n", ran.stdout + ran.stderr

@@ -26,8 +26,8 @@ Kinds = tuple[str, ...]
 
 
 @functools.cache
-def rows_of(room: str) -> dict[str, Intrinsic]:
-    result = members(getattr(CUDA, room))
+def functions_of(namespace: str) -> dict[str, Intrinsic]:
+    result = members(getattr(CUDA, namespace))
     return {name: row for name, row in result.items() if isinstance(row, Intrinsic)}
 
 
@@ -38,21 +38,21 @@ def kinds_of(row: Intrinsic) -> Kinds:
 def groups() -> list[tuple[str, Kinds, list[str]]]:
     """Functions that take the same types, so many at once."""
     result = []
-    for room in ("libdevice", "fp16", "bf16"):
-        rows = rows_of(room)
-        names = sorted(rows, key=lambda name: kinds_of(rows[name]))
-        for kinds, alike in groupby(names, key=lambda name: kinds_of(rows[name])):
+    for namespace in ("libdevice", "fp16", "bf16"):
+        functions = functions_of(namespace)
+        names = sorted(functions, key=lambda name: kinds_of(functions[name]))
+        for kinds, alike in groupby(names, key=lambda name: kinds_of(functions[name])):
             listed = list(alike)
             parts = range(0, len(listed), AT_ONCE)
-            result += [(room, kinds, listed[start : start + AT_ONCE]) for start in parts]
+            result += [(namespace, kinds, listed[start : start + AT_ONCE]) for start in parts]
     return result
 
 
 GROUPS = groups()
-IDS = [f"{room}-{'-'.join(kinds)}-{names[0]}" for room, kinds, names in GROUPS]
+IDS = [f"{namespace}-{'-'.join(kinds)}-{names[0]}" for namespace, kinds, names in GROUPS]
 
 
-def text_of(room: str, kinds: Kinds, names: list[str]) -> str:
+def text_of(namespace: str, kinds: Kinds, names: list[str]) -> str:
     """A kernel that calls each function; what it gives goes to the floats or to the ints."""
     arrays = [f"a{n}" for n in range(len(kinds))]
     arguments = ", ".join(f"{a}[i]" for a in arrays)
@@ -64,8 +64,8 @@ def text_of(room: str, kinds: Kinds, names: list[str]) -> str:
     ]
     place = 0
     for name in names:
-        call = f"cuda.{room}.{name}({arguments})"
-        parts = len(rows_of(room)[name].expands_to)
+        call = f"cuda.{namespace}.{name}({arguments})"
+        parts = len(functions_of(namespace)[name].expands_to)
         targets = [f"out[{place + n}, i]" for n in range(parts)]
         lines.append(f"        {', '.join(targets)} = {call}")
         place += parts
@@ -93,16 +93,18 @@ def near(dtypes: set[DType], target: str) -> float:
     return fast if narrowest.itemsize == 4 else 1e-12
 
 
-@pytest.mark.parametrize(("room", "kinds", "names"), GROUPS, ids=IDS)
+@pytest.mark.parametrize(("namespace", "kinds", "names"), GROUPS, ids=IDS)
 def test_functions_compute_the_reference(
-    room: str, kinds: Kinds, names: list[str], tmp_path: Path
+    namespace: str, kinds: Kinds, names: list[str], tmp_path: Path
 ) -> None:
-    called = module_from(text_of(room, kinds, names), tmp_path).called
-    rows = rows_of(room)
+    called = module_from(text_of(namespace, kinds, names), tmp_path).called
+    functions = functions_of(namespace)
     arguments = [numbers(kind, seed) for seed, kind in enumerate(kinds)]
     if kinds[0].startswith("int") and len(kinds) == 2 and kinds[1].startswith("float"):
         arguments[0] = np.abs(arguments[0]) % 5  # the order of a Bessel function
-    results = [t.result_type or FIXED["int32"] for name in names for t in rows[name].expands_to]
+    results = [
+        t.result_type or FIXED["int32"] for name in names for t in functions[name].expands_to
+    ]
     out = np.zeros((len(results), COUNT), np.float64)
     expected = run(called, (1, COUNT), [*arguments, out], "python")[-1]
     for target in ("cpu", "cpu-resumable", *(["cuda"] if driver.available() else [])):
@@ -123,7 +125,7 @@ def test_libdevice_is_numbas() -> None:
         arguments = [str(p.ty) for p in parameters if not p.is_ptr]
         first = [] if str(result) == "none" else [str(result)]
         theirs[name] = arguments, first + [str(p.ty) for p in parameters if p.is_ptr]
-    for name, row in rows_of("libdevice").items():
+    for name, row in functions_of("libdevice").items():
         gives = [t.result_type.name for t in row.expands_to if t.result_type]
         ours[f"__nv_{name}"] = list(kinds_of(row)), gives
     assert ours == theirs

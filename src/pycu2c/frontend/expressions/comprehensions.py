@@ -102,8 +102,11 @@ def check_unrolled_count(count: int, span: Span) -> None:
 
 
 def _check_captures(context: FunctionContext, value: Value, scope: dict[str, Value]) -> None:
-    """Report a closure that reads a target of the comprehension after its end."""
-    if isinstance(value, Closure):
+    """Report a closure that reads a target of the comprehension after its end.
+
+    A closure that another function has returned holds values of that function's variables.
+    """
+    if isinstance(value, Closure) and value.function in context.local_functions.values():
         name = next((n.id for n in value.function.captured if n.id in scope), None)
         if name is not None:
             fail(
