@@ -38,7 +38,7 @@ class Generated:
     written: frozenset[int]  # positions of the array arguments that the kernel may write
     prints: tuple[PrintFormat, ...] = ()  # formats, by their numbers in the text
     has_coroutines: bool = False  # whether threads are coroutines, which a scheduler runs
-    waits: tuple[ir.BarrierWait, ...] = ()  # suspension points of the coroutines, from number 1
+    waits: tuple[ir.BarrierWait, ...] = ()  # suspension points of coroutines; the first is number 1
     links: tuple[Link, ...] = ()  # files that inline C is linked with
     needs_cooperative_launch: bool = False  # whether all threads must run at the same time
 
@@ -51,7 +51,7 @@ def build_module(
 ) -> BuiltModule:
     """Build the typed IR of a kernel.
 
-    ``observe`` is called after each pass that changes it. Raises CompileError.
+    ``observe`` is called after each pass that changes the IR. Raises CompileError.
     """
     with reporting_recursion_limit(source.span(source.tree)):
         built = build(source, signature, options.cluster, options.checked)
@@ -96,7 +96,7 @@ class KernelModule:
 def generate_file(modules: Sequence[KernelModule], comments: Comments = "none") -> str:
     """Generate the text of one file from the typed IR of several kernels."""
     lowered = [
-        (lower(p.module, p.target, p.assumptions, p.options), p.target.dialect) for p in modules
+        (lower(m.module, m.target, m.assumptions, m.options), m.target.dialect) for m in modules
     ]
     return multi_module.emit_file(lowered, comments)
 

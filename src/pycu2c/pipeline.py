@@ -90,7 +90,7 @@ class Target:
 
     def through(self, name: str) -> tuple[Pass, ...]:
         """Return the passes from the first to the one of this name."""
-        last = next(i for i, step in enumerate(self.passes) if step.name == name)
+        last = next(i for i, p in enumerate(self.passes) if p.name == name)
         return self.passes[: last + 1]
 
 
@@ -101,7 +101,7 @@ def _any_of(*kinds: type[ir.Stmt | ir.Expr]) -> Callable[[Analyses], bool]:
     return lambda a: a.get(SUMMARY).any_of(*kinds)
 
 
-def _has_devices(a: Analyses) -> bool:
+def _has_device_functions(a: Analyses) -> bool:
     return a.get(SUMMARY).has_device_functions
 
 
@@ -140,13 +140,13 @@ def _inline_c(dialect: str) -> Pass:
 
 
 # fmt: off
-# what build_module runs, for all targets
+# the passes that build_module runs, for all targets
 FRONTEND = (
     Pass("recognize_grid_index", recognize_grid_index.recognize_grid_index, (TYPED,)),
     Pass("weak_floats", weak_floats.narrow_weak_floats, (TYPED,), uses=(WEAK_FLOAT,),
          when=lambda a: a.inputs.options.weak_float is not None),
 )
-_LEGAL = (
+_LEGALIZATION = (
     Pass("legalize", legalize.legalize, (TYPED,), C_MEANING, uses=(INDEX_RULES, RANGES)),
     Pass("constant_array_types", constant_array_types.narrow_constant_arrays, (C_MEANING,)),
 )
@@ -154,7 +154,7 @@ _DEAD_CODE = (
     Pass("dead_code", dead_code.eliminate_dead_code, (ORDERED,),
          uses=(EFFECTFUL,), preserves=(EFFECTFUL,)),
 )
-_DECLARED = (
+_DECLARATIONS = (
     Pass("flatten_arrays", flatten_arrays.flatten, (ORDERED,), FLAT, uses=(INDEX_RULES,),
          preserves=(EFFECTFUL,)),
     Pass("declare_variables", declare_variables.declare, (FLAT,), DECLARED,
@@ -166,33 +166,34 @@ _CUDA = (
     Pass("fast_math", fast_math.relax_nan_order, (TYPED,),
          when=lambda a: a.inputs.options.fastmath),
     Pass("narrow_integers", narrow_integers.narrow, (TYPED,), uses=(INDEX_RULES, RANGES)),
-    *_LEGAL,
+    *_LEGALIZATION,
     Pass("merge_live_ranges", merge_live_ranges.merge_live_ranges, (C_MEANING,)),
     Pass("linearize", linearize.linearize, (C_MEANING,), ORDERED, uses=(EFFECTFUL,)),
     *_DEAD_CODE,
-    *_DECLARED,
+    *_DECLARATIONS,
 )
 
 # the code of one thread, in C
-_ON_CPU = (
+_CPU_THREAD = (
     _inline_c("c"),
     Pass("fix_block_shape", fix_block_shape.fix_block, (TYPED,), uses=(ASSUMPTIONS,)),
-    Pass("inline_small_calls", inline_small_calls.inline_small_calls, (TYPED,), when=_has_devices),
+    Pass("inline_small_calls", inline_small_calls.inline_small_calls, (TYPED,),
+         when=_has_device_functions),
     Pass("narrow_integers_in_loops", narrow_integers_in_loops.narrow_integers_in_loops, (TYPED,),
          uses=(INDEX_RULES, RANGES),
          when=lambda a: narrow_integers_in_loops.has_candidate_loops(a.module)),
-    *_LEGAL,
+    *_LEGALIZATION,
     Pass("scalar_replacement", scalar_replacement.replace_aggregates, (C_MEANING,),
          when=_has_loops),
     Pass("linearize_blocks", linearize.linearize_blocks, (C_MEANING,), ORDERED,
          uses=(EFFECTFUL,)),
-    Pass("inline", inline.inline_block_level, (ORDERED,), when=_has_devices),
+    Pass("inline", inline.inline_block_level, (ORDERED,), when=_has_device_functions),
     Pass("plain_memory_operations", plain_memory_operations.use_plain_memory_operations,
          (ORDERED,), when=_has_memory_intrinsics),
     *_DEAD_CODE,
     Pass("lower_barriers", lower_barriers.lower_barriers, (ORDERED,), uses=(ASSUMPTIONS,),
          when=lambda a: a.get(SUMMARY).needs_cpu_lowering),
-    *_DECLARED,
+    *_DECLARATIONS,
 )
 
 # From the code of one thread to the code of a block. ``coroutines`` is for kernels whose threads
@@ -213,7 +214,7 @@ _PARALLEL_REGIONS = (
 )
 
 # the loops of a block: their order, their bounds, their memory accesses
-_BLOCKS = (
+_BLOCK_LOOPS = (
     Pass("privatize_accumulators", privatize_accumulators.privatize_accumulators,
          (WORK_ITEM_LOOPS,), uses=(ASSUMPTIONS,), when=_has_memory_intrinsics),
     Pass("unroll_loops", unroll_loops.unroll_block_loops, (WORK_ITEM_LOOPS,),
@@ -221,7 +222,7 @@ _BLOCKS = (
     Pass("dead_lane_elimination", dead_lane_elimination.eliminate_dead_lanes, (WORK_ITEM_LOOPS,),
          uses=(ASSUMPTIONS, EFFECTFUL), when=_any_of(ir.Allocate)),
     Pass("pass_coordinates", pass_coordinates.pass_coordinates, (WORK_ITEM_LOOPS, COROUTINES),
-         preserves=(EFFECTFUL,), when=_has_devices),
+         preserves=(EFFECTFUL,), when=_has_device_functions),
     Pass("fold_grid_extents", axis_loops.fold_grid_extents, (COROUTINES,), uses=(ASSUMPTIONS,)),
     Pass("axis_loops", axis_loops.loop_over_axes, (WORK_ITEM_LOOPS,), AXIS_LOOPS,
          uses=(ASSUMPTIONS, EFFECTFUL)),
@@ -237,7 +238,7 @@ _BLOCKS = (
          uses=(EFFECTFUL,)),
 )
 
-_COUNTED = (
+_COUNTED_LOOPS = (
     Pass("counted_loops", counted_loops.convert_while_to_for, (DECLARED,), uses=(ASSUMPTIONS,),
          when=_any_of(ir.While)),
 )
@@ -245,9 +246,10 @@ _COROUTINES = (Pass("coroutines", coroutines.lower_to_coroutines, (DECLARED,), C
 
 TARGETS: dict[str, Target] = {
     "cuda": Target("cuda", CUDA, _CUDA, narrow_ints=True),
-    # int64 counters vectorise better on CPUs, so that little is narrowed
-    "cpu": Target("cpu", C, (*_ON_CPU, *_COUNTED, *_PARALLEL_REGIONS, *_BLOCKS), narrow_ints=False),
+    # CPUs vectorize loops with int64 counters better, so ints are narrowed in some loops only
+    "cpu": Target("cpu", C, (*_CPU_THREAD, *_COUNTED_LOOPS, *_PARALLEL_REGIONS, *_BLOCK_LOOPS),
+                  narrow_ints=False),
     # every kernel as coroutines, for tests and comparisons
-    "cpu-resumable": Target("cpu-resumable", C, (*_ON_CPU, *_COROUTINES), narrow_ints=False),
+    "cpu-resumable": Target("cpu-resumable", C, (*_CPU_THREAD, *_COROUTINES), narrow_ints=False),
 }
 # fmt: on

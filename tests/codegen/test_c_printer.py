@@ -62,7 +62,7 @@ def read_type(node: c_ast.Node) -> c.CType:
             inner = read_type(node.type)
             extents = (int(node.dim.value),)
             if isinstance(inner, c.ArrayType):
-                return c.ArrayType(inner.of, extents + inner.extents)
+                return c.ArrayType(inner.element, extents + inner.extents)
             return c.ArrayType(inner, extents)
     raise AssertionError(node)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, LaunchError, cuda, device, float4, float32, kernel, types, uchar4
-from pycu2c.base.dtypes import FLOAT32, TEXELS, VECTOR_OF, DType
+from pycu2c.base.dtypes import FLOAT32, TEXEL_COMPONENTS, VECTOR_OF, DType
 from pycu2c.base.types import HANDLES, Scalar
 from pycu2c.declarations.signatures import BadSignature, parse_signature, parse_type
 from pycu2c.kernels.specialization import generate_text
@@ -305,7 +305,7 @@ def test_the_c_is_the_reference_bit_for_bit(seed: int) -> None:
     assert got.tobytes() == expected.tobytes()
 
 
-ELEMENTS = [VECTOR_OF[row, n] if n > 1 else row for row in TEXELS for n in (1, 2, 4)]
+ELEMENTS = [VECTOR_OF[row, n] if n > 1 else row for row in TEXEL_COMPONENTS for n in (1, 2, 4)]
 
 
 @pytest.mark.parametrize("element", ELEMENTS, ids=str)

@@ -21,12 +21,12 @@ from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 
 def length_range(assumptions: LaunchAssumptions) -> Interval:
     """Return the range of the length of any array's axis; an array of the kernel may be empty."""
-    return Interval(0, assumptions.most_elements)
+    return Interval(0, assumptions.max_elements)
 
 
 def argument_length_range(assumptions: LaunchAssumptions) -> Interval:
     """Return the range of the length of an axis of the kernel's arguments."""
-    return Interval(1 if assumptions.index32_safe else 0, assumptions.most_elements)
+    return Interval(1 if assumptions.index32_safe else 0, assumptions.max_elements)
 
 
 def argument_range(assumptions: LaunchAssumptions, scalar: Scalar) -> Interval:
@@ -47,7 +47,7 @@ def intrinsic_range(assumptions: LaunchAssumptions, intrinsic: Intrinsic) -> Int
     for axis, extent in zip(AXES, assumptions.block or ()):
         if intrinsic is COORDINATES["threadIdx", axis]:
             high = extent - 1
-    return Interval(low, assumptions.threads - 1 if intrinsic is block_thread else high)
+    return Interval(low, assumptions.max_threads - 1 if intrinsic is block_thread else high)
 
 
 def is_fixed(intrinsic: Intrinsic) -> bool:
@@ -73,5 +73,5 @@ class IndexRules:
         return self.assumptions.index32_safe and self.narrow_ints
 
     @property
-    def most_elements(self) -> int:
-        return self.assumptions.most_elements
+    def max_elements(self) -> int:
+        return self.assumptions.max_elements

@@ -61,5 +61,5 @@ def replace_warp_and_lane(
     if e.left.intrinsic is not GRID[0]:
         return warp
     block = ir.Apply(COORDINATES["blockIdx", "x"], (), WEAK_INT, e.span)
-    first = binary(MUL, block, integer(assumptions.threads // WARP, e.span), e.span)
+    first = binary(MUL, block, integer(assumptions.max_threads // WARP, e.span), e.span)
     return binary(ADD, first, warp, e.span)

@@ -3,7 +3,7 @@
 ``error_pages/CODE.md`` declares an error code: its heading is the rule, then follow programs that
 break the rule, with the text at fault in ``«»``, and corrected programs.
 
-A rendered diagnostic has a title (the rule), labels (what the program has, with carets) and a hint
+A rendered diagnostic has a title (the rule), labels (source lines with carets) and a hint
 (what to write).
 """
 

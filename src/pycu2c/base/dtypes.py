@@ -37,8 +37,8 @@ class DType:
     kind: DTypeKind
     bits: int
     short: str  # the suffix of generated helper names: floordiv_i32
-    cuda: str
-    c: str
+    cuda: str  # its spelling in CUDA C
+    c: str  # its spelling in C
     suffix: str = ""  # of a literal
     pack: str = ""  # struct module's format character
     fields: tuple[RecordField, ...] = ()  # of a record, of a vector, of a complex number
@@ -74,9 +74,9 @@ class DType:
                 },
                 align=self.is_vector,  # records with align=True then align it
             )
-        if self.name == "bfloat16":  # numpy has none of its own
-            added: np.dtype[np.generic] = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
-            return added
+        if self.name == "bfloat16":  # NumPy has no such dtype
+            bfloat16: np.dtype[np.generic] = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
+            return bfloat16
         return np.dtype(self.name)
 
     @property
@@ -168,7 +168,7 @@ class DType:
 
     @property
     def real(self) -> DType:
-        """Return the type of the parts of a complex type; other types return themselves."""
+        """Return the type of the components of a complex type; other types return themselves."""
         return self.fields[0].dtype if self.is_complex else self
 
     @property
@@ -205,24 +205,24 @@ class RecordField:
     offset: int
 
 
-def packed_record(parts: Sequence[tuple[str, DType]]) -> DType:
+def aligned_record(named_dtypes: Sequence[tuple[str, DType]]) -> DType:
     """Return the record type with the layout that a C compiler gives these fields."""
     fields: list[RecordField] = []
     end = 0
-    for name, dtype in parts:
+    for name, dtype in named_dtypes:
         start = -(-end // dtype.alignment) * dtype.alignment
         fields.append(RecordField(name, dtype, start))
         end = start + dtype.size
-    most = max((dtype.alignment for _, dtype in parts), default=1)
-    return record(tuple(fields), -(-end // most) * most)
+    alignment = max((dtype.alignment for _, dtype in named_dtypes), default=1)
+    return record(tuple(fields), -(-end // alignment) * alignment)
 
 
 @functools.cache
 def record(fields: tuple[RecordField, ...], size: int) -> DType:
     """Return the record type of ``size`` bytes with these fields; cached."""
-    shown = ", ".join(f"{f.name}: {f.dtype}" for f in fields)
+    listed = ", ".join(f"{f.name}: {f.dtype}" for f in fields)
     short = "_".join(f.dtype.short for f in fields)
-    return DType(f"{{{shown}}}", DTypeKind.RECORD, 8 * size, short, short, short, fields=fields)
+    return DType(f"{{{listed}}}", DTypeKind.RECORD, 8 * size, short, short, short, fields=fields)
 
 
 @functools.cache
@@ -240,31 +240,31 @@ def handle(access: Access, axes: int, element: DType) -> DType:
     """Return the type of a texture or surface object; cached."""
     name, short = f"{access}{axes}d[{element}]", f"{access}{axes}d_{element.short}"
     cuda = {"texture": "cudaTextureObject_t", "surface": "cudaSurfaceObject_t"}[access]
-    of = Handle(access, axes, element)
-    return DType(name, DTypeKind.HANDLE, 64, short, cuda, access, pack="P", handle=of)
+    handle_type = Handle(access, axes, element)
+    return DType(name, DTypeKind.HANDLE, 64, short, cuda, access, pack="P", handle=handle_type)
 
 
-S, U, F = DTypeKind.SIGNED, DTypeKind.UNSIGNED, DTypeKind.FLOAT
+_SIGNED, _UNSIGNED, _FLOAT = DTypeKind.SIGNED, DTypeKind.UNSIGNED, DTypeKind.FLOAT
 
 BOOL = DType("bool", DTypeKind.BOOL, 8, "b1", "bool", "bool", "", "?")
-INT8 = DType("int8", S, 8, "i8", "signed char", "int8_t", "", "b")
-INT16 = DType("int16", S, 16, "i16", "short", "int16_t", "", "h")
-INT32 = DType("int32", S, 32, "i32", "int", "int32_t", "", "i")
-INT64 = DType("int64", S, 64, "i64", "long long", "int64_t", "LL", "q")
-UINT8 = DType("uint8", U, 8, "u8", "unsigned char", "uint8_t", "", "B")
-UINT16 = DType("uint16", U, 16, "u16", "unsigned short", "uint16_t", "", "H")
-UINT32 = DType("uint32", U, 32, "u32", "unsigned int", "uint32_t", "U", "I")
-UINT64 = DType("uint64", U, 64, "u64", "unsigned long long", "uint64_t", "ULL", "Q")
-FLOAT16 = DType("float16", F, 16, "f16", "__half", "float16", "", "e")
-BFLOAT16 = DType("bfloat16", F, 16, "bf16", "__nv_bfloat16", "bfloat16", "", "H")
-FLOAT32 = DType("float32", F, 32, "f32", "float", "float", "f", "f")
-FLOAT64 = DType("float64", F, 64, "f64", "double", "double", "", "d")
+INT8 = DType("int8", _SIGNED, 8, "i8", "signed char", "int8_t", "", "b")
+INT16 = DType("int16", _SIGNED, 16, "i16", "short", "int16_t", "", "h")
+INT32 = DType("int32", _SIGNED, 32, "i32", "int", "int32_t", "", "i")
+INT64 = DType("int64", _SIGNED, 64, "i64", "long long", "int64_t", "LL", "q")
+UINT8 = DType("uint8", _UNSIGNED, 8, "u8", "unsigned char", "uint8_t", "", "B")
+UINT16 = DType("uint16", _UNSIGNED, 16, "u16", "unsigned short", "uint16_t", "", "H")
+UINT32 = DType("uint32", _UNSIGNED, 32, "u32", "unsigned int", "uint32_t", "_UNSIGNED", "I")
+UINT64 = DType("uint64", _UNSIGNED, 64, "u64", "unsigned long long", "uint64_t", "ULL", "Q")
+FLOAT16 = DType("float16", _FLOAT, 16, "f16", "__half", "float16", "", "e")
+BFLOAT16 = DType("bfloat16", _FLOAT, 16, "bf16", "__nv_bfloat16", "bfloat16", "", "H")
+FLOAT32 = DType("float32", _FLOAT, 32, "f32", "float", "float", "f", "f")
+FLOAT64 = DType("float64", _FLOAT, 64, "f64", "double", "double", "", "d")
 
 
-def _complex(name: str, short: str, part: DType, cuda: str) -> DType:
-    parts = (RecordField("x", part, 0), RecordField("y", part, part.size))
+def _complex(name: str, short: str, real: DType, cuda: str) -> DType:
+    fields = (RecordField("x", real, 0), RecordField("y", real, real.size))
     return DType(
-        name, DTypeKind.COMPLEX, 2 * part.bits, short, cuda, name, "", 2 * part.pack, parts
+        name, DTypeKind.COMPLEX, 2 * real.bits, short, cuda, name, "", 2 * real.pack, fields
     )
 
 
@@ -307,13 +307,14 @@ _VECTOR_NAMES = {
 
 
 @functools.cache
-def _vector(part: DType, count: int) -> DType:
-    name = f"{_VECTOR_NAMES[part][0]}{count}"
-    parts = tuple(RecordField(c, part, i * part.size) for i, c in enumerate(COMPONENTS[:count]))
-    bits = count * part.bits
+def _vector(element: DType, count: int) -> DType:
+    name = f"{_VECTOR_NAMES[element][0]}{count}"
+    names = enumerate(COMPONENTS[:count])
+    fields = tuple(RecordField(field, element, i * element.size) for i, field in names)
+    bits = count * element.bits
     cuda = f"{name}_16a" if bits == 256 else name  # CUDA 13 names it by its alignment
-    cuda = f"__nv_{name}" if part is BFLOAT16 else cuda
-    return DType(name, DTypeKind.VECTOR, bits, name, cuda, name, "", count * part.pack, parts)
+    cuda = f"__nv_{name}" if element is BFLOAT16 else cuda
+    return DType(name, DTypeKind.VECTOR, bits, name, cuda, name, "", count * element.pack, fields)
 
 
 K = TypeVar("K")
@@ -338,7 +339,9 @@ class _LazyVectorTable(Mapping[K, DType]):
 
 
 _VECTOR_SHAPES = [
-    (part, count) for part in _VECTOR_NAMES for count in ((2,) if part.is_half else (1, 2, 3, 4))
+    (element, count)
+    for element in _VECTOR_NAMES
+    for count in ((2,) if element.is_half else (1, 2, 3, 4))
 ]
 VECTOR_OF: Mapping[tuple[DType, int], DType] = _LazyVectorTable(
     {shape: shape for shape in _VECTOR_SHAPES}
@@ -346,20 +349,20 @@ VECTOR_OF: Mapping[tuple[DType, int], DType] = _LazyVectorTable(
 # by CUDA's and numba's names: float4 and float32x4
 VECTORS: Mapping[str, DType] = _LazyVectorTable(
     {
-        f"{name}{count}": (part, count)
-        for part, count in _VECTOR_SHAPES
-        for name in _VECTOR_NAMES[part]
+        f"{name}{count}": (element, count)
+        for element, count in _VECTOR_SHAPES
+        for name in _VECTOR_NAMES[element]
     }
 )
-_NUMBERS = {d.name: d for d in DTYPES}
-BY_NAME: Mapping[str, DType] = ChainMap(_NUMBERS, cast("dict[str, DType]", VECTORS))
+_NUMBER_DTYPES = {d.name: d for d in DTYPES}
+BY_NAME: Mapping[str, DType] = ChainMap(_NUMBER_DTYPES, cast("dict[str, DType]", VECTORS))
 
 
 def from_numpy(dtype: np.dtype[np.generic]) -> DType | None:
     """Return the type of a NumPy dtype in native byte order, or None if it is not supported."""
     if dtype.names:
         return _record_from_numpy(dtype)
-    return _NUMBERS.get(dtype.name) if dtype.isnative else None
+    return _NUMBER_DTYPES.get(dtype.name) if dtype.isnative else None
 
 
 def _subarray_from_numpy(element: np.dtype[Any], shape: tuple[int, ...]) -> DType | None:
@@ -374,23 +377,26 @@ def _record_from_numpy(dtype: np.dtype[np.generic]) -> DType | None:
     entries: Any = dtype.fields or {}
     fields: list[RecordField] = []
     for name in dtype.names or ():
-        part, offset, *_ = entries[name]  # and a title
-        found = from_numpy(part) if part.subdtype is None else _subarray_from_numpy(*part.subdtype)
-        if found is None:
+        element, offset, *_ = entries[name]  # the rest is a title
+        subarray = element.subdtype
+        converted = from_numpy(element) if subarray is None else _subarray_from_numpy(*subarray)
+        if converted is None:
             return None
-        fields.append(RecordField(name, found, offset))
+        fields.append(RecordField(name, converted, offset))
     by_offset = sorted(fields, key=lambda field: field.offset)
     if any(a.offset + a.dtype.size > b.offset for a, b in itertools.pairwise(by_offset)):
         return None
-    made = record(tuple(fields), dtype.itemsize)
-    vector, titles = vector_like(made), entries[fields[0].name][2:]
-    return vector if vector and titles == (vector.name,) else made
+    result = record(tuple(fields), dtype.itemsize)
+    vector, titles = vector_like(result), entries[fields[0].name][2:]
+    return vector if vector and titles == (vector.name,) else result
 
 
 def vector_like(dtype: DType) -> DType | None:
     """Return the vector type with the layout of a record, or None."""
-    found = VECTOR_OF.get((dtype.fields[0].dtype, len(dtype.fields))) if dtype.fields else None
-    return found if found and found.fields == dtype.fields and found.size == dtype.size else None
+    vector = VECTOR_OF.get((dtype.fields[0].dtype, len(dtype.fields))) if dtype.fields else None
+    if vector and vector.fields == dtype.fields and vector.size == dtype.size:
+        return vector
+    return None
 
 
 # a name; ("record", fields, size); ("subarray", element, count); ("handle", access, axes, element)
@@ -417,18 +423,18 @@ def decode_dtype(encoded: EncodedDType) -> DType:
         case "handle", access, axes, element:
             return handle(access, axes, decode_dtype(element))
         case "record", fields, size:
-            parts = [RecordField(name, decode_dtype(of), offset) for name, of, offset in fields]
-            return record(tuple(parts), size)
+            decoded = (RecordField(name, decode_dtype(e), offset) for name, e, offset in fields)
+            return record(tuple(decoded), size)
         case name:
             return BY_NAME[name]
 
 
-TEXELS = (INT8, UINT8, INT16, UINT16, INT32, UINT32, FLOAT32)
+TEXEL_COMPONENTS = (INT8, UINT8, INT16, UINT16, INT32, UINT32, FLOAT32)
 ACCESSES: tuple[Access, ...] = ("texture", "surface")
 
 
 def is_texel(dtype: DType) -> bool:
     """Return whether a read of a texture or surface can return a type: 1, 2 or 4 numbers."""
     if dtype.is_vector:
-        return len(dtype.fields) in (1, 2, 4) and dtype.fields[0].dtype in TEXELS
-    return dtype in TEXELS
+        return len(dtype.fields) in (1, 2, 4) and dtype.fields[0].dtype in TEXEL_COMPONENTS
+    return dtype in TEXEL_COMPONENTS

@@ -11,7 +11,7 @@ from pycu2c.base.spans import Span
 
 Dialect = Literal["cuda", "c"]
 
-# compiled on first use
+# regular expressions, which re compiles on first use
 _NAME = r"[A-Za-z_]\w*"
 _MACRO = r"(?m)^\s*#\s*define\s+(\w+)"
 _NO_CODE = r"//.*|/\*[\s\S]*?\*/|\"(?:\\.|[^\"\\])*\"|(?m:^\s*#.*)"
@@ -39,14 +39,14 @@ class InlineCode:
     files: tuple[str, ...] = ()
 
     @property
-    def words(self) -> frozenset[str]:
+    def identifiers(self) -> frozenset[str]:
         """Return all identifiers in the body."""
         return identifiers_in(self.lines)
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalCode:
-    """The codes of a function, at most one for each dialect.
+    """The C code of a function, at most one text for each dialect.
 
     Other dialects use the Python body, if ``has_python_body``. A pure function returns a value that
     depends only on its arguments and on memory, and has no side effects.
@@ -69,10 +69,10 @@ def names_defined_in(lines: Iterable[CodeLine]) -> frozenset[str]:
     """Return the names that C code may define: macros, and identifiers outside all brackets."""
     text = "\n".join(line.text for line in lines)
     macros = frozenset(re.findall(_MACRO, text))
-    outside, inner = re.sub(_NO_CODE, " ", text), ""
-    while outside != inner:
-        inner, outside = outside, re.sub(_BRACKETS, " ", outside)
-    return macros | frozenset(re.findall(_NAME, outside))
+    outermost, previous = re.sub(_NO_CODE, " ", text), ""
+    while outermost != previous:
+        previous, outermost = outermost, re.sub(_BRACKETS, " ", outermost)
+    return macros | frozenset(re.findall(_NAME, outermost))
 
 
 def length_name(array: str, ndim: int, axis: int) -> str:

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_INITIALLY_FROZEN = 1000  # some Python versions start with fewer frozen objects; more are a user's
+_MAX_INITIALLY_FROZEN = 1000  # Python itself freezes fewer objects at its start
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def gc_paused() -> Iterator[None]:
 def _move_to_oldest_generation() -> None:
     """Freeze and unfreeze, which moves objects to the oldest generation without a traversal."""
     if (
-        gc.get_freeze_count() < _INITIALLY_FROZEN
+        gc.get_freeze_count() < _MAX_INITIALLY_FROZEN
     ):  # keep objects frozen that a server froze before it forks
         gc.freeze()
         gc.unfreeze()

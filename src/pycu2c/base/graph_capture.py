@@ -1,4 +1,4 @@
-"""Per-thread state of graph capture, and what capture does with work in place of running it.
+"""Per-thread state of graph capture, and functions that capture work instead of running it.
 
 Launches, copies and streams consult this module. It knows neither graphs nor the driver.
 """
@@ -38,7 +38,7 @@ class Capture(Protocol):
 
 class _CaptureState(_local):
     capture: Capture | None = None
-    listing = True
+    records_nodes = True
 
 
 _STATE = _CaptureState()
@@ -52,14 +52,14 @@ def current() -> Capture | None:
 @contextlib.contextmanager
 def capturing(capture: Capture | None) -> Iterator[None]:
     """Set the calling thread's capture inside a ``with``; None suspends capturing."""
-    before = _STATE.capture
+    previous = _STATE.capture
     if capture is not None:
-        extension.suspend()  # the dispatch table does not know whose launches are captured
+        extension.suspend()  # the dispatch table does not distinguish captured launches
     _STATE.capture = capture
     try:
         yield
     finally:
-        _STATE.capture = before
+        _STATE.capture = previous
         if capture is not None:
             extension.resume()
 
@@ -67,17 +67,17 @@ def capturing(capture: Capture | None) -> Iterator[None]:
 @contextlib.contextmanager
 def without_graph_nodes() -> Iterator[None]:
     """Do not record the launches inside the ``with`` as separate nodes."""
-    before = _STATE.listing
-    _STATE.listing = False
+    previous = _STATE.records_nodes
+    _STATE.records_nodes = False
     try:
         yield
     finally:
-        _STATE.listing = before
+        _STATE.records_nodes = previous
 
 
 def records_nodes() -> bool:
     """Return whether launches are recorded as separate nodes."""
-    return _STATE.listing
+    return _STATE.records_nodes
 
 
 def stream_for(handle: int) -> int:

@@ -41,7 +41,7 @@ def writes_every_element(
 
     Parameters
     ----------
-    found
+    array
         The compiler's result for the array.
     shapes
         The shapes of the arguments; empty for other arguments than arrays.
@@ -51,11 +51,11 @@ def writes_every_element(
         The threads of the grid along each axis.
     """
 
-    def reach(bound: ArgumentExtent) -> int:
+    def bound_value(bound: ArgumentExtent) -> int:
         return numbers[bound.argument] if bound.axis is None else shapes[bound.argument][bound.axis]
 
     return all(
         (index.strided or threads[index.grid_axis] >= extent)
-        and all(extent <= reach(bound) < 1 << 63 for bound in index.bounds)
+        and all(extent <= bound_value(bound) < 1 << 63 for bound in index.bounds)
         for index, extent in zip(array.axes, shapes[array.argument])
     )

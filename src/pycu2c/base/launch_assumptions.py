@@ -32,10 +32,11 @@ class LaunchAssumptions:
     exceeds_last_level_cache: bool = False
 
     @property
-    def most_elements(self) -> int:
+    def max_elements(self) -> int:
+        """Return the maximum number of elements of an array."""
         return INDEX32_LIMIT - 1 if self.index32_safe else MAX_ARRAY_ELEMENTS
 
     @property
-    def threads(self) -> int:
-        """The maximum of threads in a block."""
+    def max_threads(self) -> int:
+        """Return the maximum number of threads of a block."""
         return MAX_BLOCK_THREADS if self.block is None else math.prod(self.block)

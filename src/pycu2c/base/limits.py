@@ -11,4 +11,4 @@ MAX_BLOCK_THREADS = 1024  # threads of a block
 MAX_CLUSTER_BLOCKS = 16  # blocks of a cluster on the largest GPU; 8 are portable
 MAX_AXES = 16  # axes of an array
 MAX_REGISTERS = 255  # registers of a thread
-DEFAULT_BLOCK_THREADS = 256  # hides latency with a short tail
+DEFAULT_BLOCK_THREADS = 256  # hides memory latency, and the last block has few idle threads

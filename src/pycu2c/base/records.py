@@ -79,8 +79,8 @@ def _hash(compared: Callable[[Any], tuple[Any, ...]]) -> Any:
 
 @recursive_repr()
 def _repr(self: Any) -> str:
-    shown = [f.name for f in dataclasses.fields(self) if f.repr]
-    parts = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
+    names = [f.name for f in dataclasses.fields(self) if f.repr]
+    parts = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
     return f"{self.__class__.__qualname__}({parts})"
 
 

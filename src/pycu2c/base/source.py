@@ -26,7 +26,8 @@ class SourceUnavailable(Exception):
 class Source:
     """A Python function with its syntax tree and the lines of its file.
 
-    The tree of an ``async def`` is that of a plain function, so that one error reports it.
+    The tree of an ``async def`` is that of a plain function, so that the front end
+    reports one error.
     ``captured`` are the parameters of a local function that stand for variables of the enclosing
     function. ``signature`` is the declared signature of a device function. ``external_code`` is the
     C code that replaces its body.
@@ -76,8 +77,8 @@ def source_of(function: FunctionType) -> Source:
     if code.co_name == "<lambda>":
         return _source_of_lambda(function, tuple(lines))
     for node in _functions("".join(lines), code.co_filename):
-        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-        if node.name == code.co_name and first <= code.co_firstlineno <= node.lineno:
+        first_line = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        if node.name == code.co_name and first_line <= code.co_firstlineno <= node.lineno:
             is_async = isinstance(node, ast.AsyncFunctionDef)
             return Source(function, _without_async(node), code.co_filename, tuple(lines), is_async)
     if not lines or code.co_filename == "<string>":  # of exec; linecache may have another text
@@ -119,9 +120,9 @@ def _source_of_lambda(function: FunctionType, lines: tuple[str, ...]) -> Source:
 
 def _compiled(node: ast.Lambda) -> CodeType:
     """Return the code of a lambda compiled alone."""
-    whole = compile(ast.Expression(node), "", "eval")
+    module = compile(ast.Expression(node), "", "eval")
     *_, code = (
-        c for c in whole.co_consts if isinstance(c, CodeType)
+        c for c in module.co_consts if isinstance(c, CodeType)
     )  # lambdas in defaults precede it
     return code
 

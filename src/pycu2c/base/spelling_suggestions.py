@@ -14,14 +14,16 @@ class UnknownNameError(AttributeError):
         self.hint = hint
 
 
-def closest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+def closest_name(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
     """Return the name most similar to ``name``, ignoring case, or None."""
-    plain = {k.lower(): k for k in known if name.startswith("_") or not k.startswith("_")}
-    matches = difflib.get_close_matches(name.lower(), plain, n=1, cutoff=cutoff)
-    return plain[matches[0]] if matches else None
+    by_lowercase = {
+        c.lower(): c for c in candidates if name.startswith("_") or not c.startswith("_")
+    }
+    matches = difflib.get_close_matches(name.lower(), by_lowercase, n=1, cutoff=cutoff)
+    return by_lowercase[matches[0]] if matches else None
 
 
-def did_you_mean(name: str, known: Iterable[str], otherwise: str, owner: str = "") -> str:
+def did_you_mean(name: str, candidates: Iterable[str], otherwise: str, owner: str = "") -> str:
     """Return a hint that names the most similar name, or ``otherwise``."""
-    closest = closest_name(name, known)
+    closest = closest_name(name, candidates)
     return f"did you mean `{owner}{closest}`?" if closest else otherwise

@@ -66,9 +66,15 @@ class Scalar:
         if self.dtype.handle is not None:
             raise TypeError(f"there are no arrays of {self}: pass a tuple of them")
         slices = axes if isinstance(axes, tuple) else (axes,)
-        plain = all(isinstance(s, slice) and s.start is None and s.stop is None for s in slices)
-        steps = [s.step for s in slices] if plain else []
-        if not plain or any(s is not None for s in steps[:-1]) or steps[-1] not in (None, 1):
+        are_full_slices = all(
+            isinstance(s, slice) and s.start is None and s.stop is None for s in slices
+        )
+        steps = [s.step for s in slices] if are_full_slices else []
+        if (
+            not are_full_slices
+            or any(s is not None for s in steps[:-1])
+            or steps[-1] not in (None, 1)
+        ):
             raise TypeError(f"write {self}[:], {self}[:, :] or {self}[::1], not {axes!r}")
         return Array(self.dtype, len(slices), "C" if steps[-1] == 1 else "A")
 
@@ -77,7 +83,7 @@ class Scalar:
 
         With types as arguments, return the signature of a function with this result type.
         """
-        if values and isinstance(values[0], _TYPES):
+        if values and isinstance(values[0], _PARAMETER_TYPES):
             return Signature(values, self)
         if self.dtype.is_vector:
             return vectors.vector(self.dtype, values)
@@ -110,9 +116,9 @@ class Array:
 
     def __post_init__(self) -> None:
         """Accept numba's form ``Array(float32, 2, "F")``; Fortran order counts as any strides."""
-        given: object = self.dtype
-        if isinstance(given, Scalar):
-            object.__setattr__(self, "dtype", given.dtype)
+        element: object = self.dtype
+        if isinstance(element, Scalar):
+            object.__setattr__(self, "dtype", element.dtype)
         if self.layout not in ("C", "A"):
             object.__setattr__(self, "layout", "A")
 
@@ -168,11 +174,13 @@ class GenericHandle:
     access: dtypes.Access
     axes: int
 
-    def __getitem__(self, given: object) -> Scalar:
-        element = _unwrap_literal(given)
+    def __getitem__(self, element_type: object) -> Scalar:
+        element = _unwrap_literal(element_type)
         if not isinstance(element, Scalar) or element.weak or not dtypes.is_texel(element.dtype):
-            known = ", ".join(map(str, dtypes.TEXELS))
-            raise TypeError(f"{self} gives {known}, or a vector of 2 or 4 of them, not {given!r}")
+            texels = ", ".join(map(str, dtypes.TEXEL_COMPONENTS))
+            raise TypeError(
+                f"{self} gives {texels}, or a vector of 2 or 4 of them, not {element_type!r}"
+            )
         return Scalar(dtypes.handle(self.access, self.axes, element.dtype))
 
     def __str__(self) -> str:
@@ -218,8 +226,8 @@ class Tuple:
     names: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        shown = [f"{n}: {i}" for n, i in zip(self.names, self.items)] or list(map(str, self.items))
-        return f"({', '.join(shown)}{',' if len(shown) == 1 else ''})"
+        texts = [f"{n}: {i}" for n, i in zip(self.names, self.items)] or list(map(str, self.items))
+        return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
 
     __repr__ = __str__
 
@@ -253,7 +261,7 @@ class Constant:
 
 NONE = Constant(None)
 
-Path: TypeAlias = tuple[str, ...]  # field names or item numbers, outermost first
+ItemPath: TypeAlias = tuple[str, ...]  # field names or item numbers, outermost first
 
 Type: TypeAlias = Scalar | Array | Void  # of values in the IR
 ParameterType: TypeAlias = Scalar | Array | Tuple | Constant  # of arguments
@@ -283,12 +291,14 @@ class Signature:
         return self.result
 
 
-_TYPES = (Scalar, Array, Tuple, Constant)
+_PARAMETER_TYPES = (Scalar, Array, Tuple, Constant)
 
 
-def leaf_paths(kind: ParameterType, path: Path = ()) -> Iterator[tuple[Path, Scalar | Array]]:
+def leaf_paths(
+    type_: ParameterType, path: ItemPath = ()
+) -> Iterator[tuple[ItemPath, Scalar | Array]]:
     """Yield the scalar and array types in a type, each with its path of items."""
-    match kind:
+    match type_:
         case Tuple(items, names):
             for position, item in enumerate(items, start=1):
                 step = names[position - 1] if names else str(position)
@@ -296,12 +306,12 @@ def leaf_paths(kind: ParameterType, path: Path = ()) -> Iterator[tuple[Path, Sca
         case Constant():
             pass
         case _:
-            yield path, kind
+            yield path, type_
 
 
-def leaf_types(kind: ParameterType) -> list[Scalar | Array]:
+def leaf_types(type_: ParameterType) -> list[Scalar | Array]:
     """Return the scalar and array types in a type."""
-    return [leaf for _, leaf in leaf_paths(kind)]
+    return [leaf for _, leaf in leaf_paths(type_)]
 
 
 def strong(dtype: DType) -> Scalar:
@@ -314,15 +324,15 @@ def to_strong(scalar: Scalar) -> Scalar:
     return Scalar(scalar.dtype)
 
 
-def default_type(kind: ParameterType) -> ParameterType:
+def default_type(type_: ParameterType) -> ParameterType:
     """Return the type of a value without a typed context: ints, also in tuples, become int64."""
-    match kind:
+    match type_:
         case Tuple(items, names):
             return Tuple(tuple(map(default_type, items)), names)
         case Scalar():
-            return to_strong(kind)
+            return to_strong(type_)
         case _:
-            return kind
+            return type_
 
 
 def scalar_of(value: object) -> Scalar | None:
@@ -341,16 +351,16 @@ def scalar_of(value: object) -> Scalar | None:
     return WEAK_FLOAT if isinstance(value, float) else None
 
 
-def assumed_magnitude_limit(kind: object) -> int | None:
+def assumed_magnitude_limit(type_: object) -> int | None:
     """Return the magnitude that the compiler assumes an argument does not exceed, or None."""
-    if not isinstance(kind, Scalar):
+    if not isinstance(type_, Scalar):
         return None
-    if kind.weak and kind.dtype.is_integer:
+    if type_.weak and type_.dtype.is_integer:
         return INDEX32_LIMIT - 1
-    return INT64_LIMIT if kind.dtype is dtypes.INT64 else None
+    return INT64_LIMIT if type_.dtype is dtypes.INT64 else None
 
 
-_WEAK_SAMPLE: dict[DTypeKind, int | float | complex] = {
+_WEAK_SAMPLES: dict[DTypeKind, int | float | complex] = {
     DTypeKind.SIGNED: 0,
     DTypeKind.FLOAT: 0.0,
     DTypeKind.COMPLEX: 0j,
@@ -377,13 +387,13 @@ def promote(a: Scalar, b: Scalar) -> Scalar:
     if dtypes.BFLOAT16 in (a.dtype, b.dtype):
         return _promote_bfloat16(a, b)
     if not a.weak:
-        joined = np.promote_types(a.dtype.numpy, b.dtype.numpy)
+        common = np.promote_types(a.dtype.numpy, b.dtype.numpy)
     elif a.dtype.kind is DTypeKind.BOOL:
         return b
     else:
-        joined = np.result_type(_WEAK_SAMPLE[a.dtype.kind], b.dtype.numpy)
-    dtype = dtypes.from_numpy(joined)
-    assert dtype is not None, f"{a} and {b} promote to {joined}, which is not supported"
+        common = np.result_type(_WEAK_SAMPLES[a.dtype.kind], b.dtype.numpy)
+    dtype = dtypes.from_numpy(common)
+    assert dtype is not None, f"{a} and {b} promote to {common}, which is not supported"
     return Scalar(dtype)
 
 

@@ -18,9 +18,9 @@ from pycu2c.base.types import scalar_of as scalar_of
 Number: TypeAlias = "bool | int | float | np.generic"  # also complex and Vector
 
 
-def is_named_tuple(kind: object) -> bool:
+def is_named_tuple(value: object) -> bool:
     """Return whether an object is a named tuple class."""
-    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
+    return isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")
 
 
 MAX_EXACT_FLOAT_INT = 2**53  # larger ints may not be exact in float64
@@ -39,17 +39,17 @@ def convert(value: Number, to: Scalar) -> Number:
     if to.dtype.kind is DTypeKind.BOOL:
         return bool(value) if to.weak else np.bool_(value)
     if to.dtype.is_vector:
-        same: Number = as_vector(value, to.dtype)
-        return same
+        vector: Number = as_vector(value, to.dtype)
+        return vector
     if to.dtype.is_complex:
-        wide: Number = _as_complex(value, to)
-        return wide
+        number: Number = _as_complex(value, to)
+        return number
     if isinstance(value, (complex, np.complexfloating)):
         raise TypeError(f"a complex number does not become {to}: take its real part")
     if to.dtype.is_float:
         with np.errstate(all="ignore"):
-            number = to.dtype.numpy.type(value)
-        return float(number) if to.weak else number
+            real = to.dtype.numpy.type(value)
+        return float(real) if to.weak else real
     integer = wrap(_truncated(value), to)
     return integer if to.weak else to.dtype.numpy.type(integer)
 

@@ -26,8 +26,8 @@ class Vector(tuple[np.generic, ...]):
     vector_type: ClassVar[DType]
 
     @classmethod
-    def _make(cls, parts: Iterable[Any]) -> Vector:
-        return vector(cls.vector_type, tuple(parts))
+    def _make(cls, components: Iterable[Any]) -> Vector:
+        return vector(cls.vector_type, tuple(components))
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
@@ -49,10 +49,10 @@ class Vector(tuple[np.generic, ...]):
         return hash((self.vector_type.name, tuple(self)))
 
     def __repr__(self) -> str:
-        return f"{self.vector_type}({', '.join(str(part) for part in self)})"
+        return f"{self.vector_type}({', '.join(str(component) for component in self)})"
 
     def __reduce__(self) -> Any:
-        return _named, (self.vector_type.name, tuple(self))
+        return _unpickled, (self.vector_type.name, tuple(self))
 
     def _no_arithmetic(self, other: Any) -> Any:
         return NotImplemented
@@ -62,19 +62,19 @@ class Vector(tuple[np.generic, ...]):
 
 @functools.cache
 def _class_of(dtype: DType) -> type[Vector]:
-    parts = {f.name: property(itemgetter(i)) for i, f in enumerate(dtype.fields)}
-    return type(dtype.name, (Vector,), {"__slots__": (), "vector_type": dtype, **parts})
+    properties = {f.name: property(itemgetter(i)) for i, f in enumerate(dtype.fields)}
+    return type(dtype.name, (Vector,), {"__slots__": (), "vector_type": dtype, **properties})
 
 
 def vector(dtype: DType, values: Sequence[Any]) -> Vector:
     """Return ``float4(x, y, z, w)``; a vector among the values counts as its components."""
-    parts = [p for value in values for p in (value if isinstance(value, Vector) else (value,))]
-    if len(parts) != len(dtype.fields):
-        raise TypeError(f"{dtype} has {len(dtype.fields)} components, {len(parts)} given")
-    numbers = (f.dtype.numpy.type(p) for f, p in zip(dtype.fields, parts))
+    components = [x for value in values for x in (value if isinstance(value, Vector) else (value,))]
+    if len(components) != len(dtype.fields):
+        raise TypeError(f"{dtype} has {len(dtype.fields)} components, {len(components)} given")
+    numbers = (f.dtype.numpy.type(x) for f, x in zip(dtype.fields, components))
     return tuple.__new__(_class_of(dtype), numbers)
 
 
-def _named(name: str, parts: Sequence[Any]) -> Vector:
+def _unpickled(name: str, components: Sequence[Any]) -> Vector:
     """Rebuild a pickled vector."""
-    return vector(BY_NAME[name], parts)
+    return vector(BY_NAME[name], components)

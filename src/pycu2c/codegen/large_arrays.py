@@ -34,7 +34,7 @@ class LargeArrays:
             return c.DeclStmt(of, name)
         function = names.helper_name(f"memory_of_{name}")
         self.functions += [_address_function(function, of), c.Blank()]
-        inner = c.ArrayType(of.of, of.extents[1:]) if of.extents[1:] else of.of
+        inner = c.ArrayType(of.element, of.extents[1:]) if of.extents[1:] else of.element
         return c.DeclStmt(c.PointerType(inner, restrict=True), name, c.CallExpr(function, ()))
 
 

@@ -11,7 +11,7 @@ from pycu2c.csyntax import nodes as c
 
 # ---- expressions ---------------------------------------------------------------------------
 
-_LEVELS: tuple[tuple[str, ...], ...] = (
+_OPERATOR_LEVELS: tuple[tuple[str, ...], ...] = (
     ("||",),
     ("&&",),
     ("|",),
@@ -23,13 +23,13 @@ _LEVELS: tuple[tuple[str, ...], ...] = (
     ("+", "-"),
     ("*", "/", "%"),
 )
-_PRECEDENCE = {op: level for level, ops in enumerate(_LEVELS, start=1) for op in ops}
-_CONDITIONAL, _UNARY, _PRIMARY = 0, len(_LEVELS) + 1, len(_LEVELS) + 2
+_PRECEDENCE = {op: level for level, ops in enumerate(_OPERATOR_LEVELS, start=1) for op in ops}
+_CONDITIONAL, _UNARY, _PRIMARY = 0, len(_OPERATOR_LEVELS) + 1, len(_OPERATOR_LEVELS) + 2
 
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 _SHIFTS = frozenset({"<<", ">>"})
-_BITS = frozenset({"&", "|", "^"})
-_LOGIC = frozenset({"&&", "||"})
+_BITWISE = frozenset({"&", "|", "^"})
+_LOGICAL = frozenset({"&&", "||"})
 
 
 def print_expr(e: c.Expr) -> str:
@@ -44,16 +44,16 @@ def print_expr(e: c.Expr) -> str:
         case c.BinaryExpr(op, left, right):
             return f"{_operand(op, left, 0)} {op} {_operand(op, right, 1)}"
         case c.Conditional(condition, then, orelse):
-            wrap_test = isinstance(condition, c.Conditional) or _operator(condition) in _LOGIC
+            wrap_test = isinstance(condition, c.Conditional) or _operator(condition) in _LOGICAL
             test = _parenthesized(print_expr(condition), wrap_test)
             first = _parenthesized(print_expr(then), isinstance(then, c.Conditional))
             return f"{test} ? {first} : {print_expr(orelse)}"
         case c.CallExpr(function, arguments):
             return f"{function}({', '.join(map(print_expr, arguments))})"
         case c.Index(base, index):
-            return f"{_base(base)}[{print_expr(index)}]"
+            return f"{_postfix_operand(base)}[{print_expr(index)}]"
         case c.MemberExpr(base, field, arrow):
-            return f"{_base(base)}{'->' if arrow else '.'}{field}"
+            return f"{_postfix_operand(base)}{'->' if arrow else '.'}{field}"
         case c.CastExpr(type_, operand):
             return f"({print_type(type_)}){print_unary_operand(operand)}"
         case c.CompoundLiteral(head, items):
@@ -87,26 +87,28 @@ def _parenthesized(text: str, condition: bool) -> str:
 
 def _operand(op: str, e: c.Expr, side: int) -> str:
     """Print the left (side 0) or right (side 1) operand of a binary operator."""
-    needed = _precedence(e) < _PRECEDENCE[op] + side  # all of them are left-associative
+    needed = _precedence(e) < _PRECEDENCE[op] + side  # all binary operators are left-associative
     return _parenthesized(print_expr(e), needed or _is_confusing(op, e))
 
 
 def _is_confusing(op: str, e: c.Expr) -> bool:
-    """Whether gcc warns, or a reader hesitates, without parentheses that are redundant in C."""
+    """Return whether gcc warns about, or a reader may misread, an operand without parentheses."""
     if isinstance(e, c.UnaryExpr):
-        return e.op == "!" and op in _BITS | _COMPARISONS
+        return e.op == "!" and op in _BITWISE | _COMPARISONS
     if not isinstance(e, c.BinaryExpr):
         return False
     inner = e.op
-    if op in _BITS:
+    if op in _BITWISE:
         return inner != op
     if op in _SHIFTS:
         return True
     if op in _COMPARISONS:
         return inner in _SHIFTS | _COMPARISONS
-    if op in _LOGIC:
-        return inner in _BITS or (inner in _LOGIC and inner != op)
-    if op in _LEVELS[-1] and inner in _LEVELS[-1]:  # `a * b * c` and `a * b / c` read well
+    if op in _LOGICAL:
+        return inner in _BITWISE or (inner in _LOGICAL and inner != op)
+    if (
+        op in _OPERATOR_LEVELS[-1] and inner in _OPERATOR_LEVELS[-1]
+    ):  # `a * b * c` and `a * b / c` read well
         return inner != "*" or op == "%"
     return False
 
@@ -122,7 +124,7 @@ def print_unary_operand(e: c.Expr) -> str:
     return _parenthesized(print_expr(e), _precedence(e) < _UNARY)
 
 
-def _base(e: c.Expr) -> str:
+def _postfix_operand(e: c.Expr) -> str:
     """Print the operand before ``[`` or ``.``; a number needs parentheses, as in ``(1.).x``."""
     return _parenthesized(print_expr(e), _precedence(e) < _PRIMARY or isinstance(e, c.Number))
 
@@ -152,11 +154,12 @@ def print_type(t: c.CType, name: str = "") -> str:
         case c.NamedType(text, const):
             base = f"const {text}" if const else text
             return f"{base} {name}" if name else base
-        case c.PointerType(to, const, restrict):
-            words = [w for w, on in (("const", const), ("__restrict__", restrict)) if on]
-            star = "*" + " ".join([*words, name] if name else words)
-            return print_type(to, _parenthesized(star, isinstance(to, c.ArrayType)))
-        case c.ArrayType(of, extents):
-            return print_type(of, name + ("".join(f"[{n}]" for n in extents) or "[]"))
+        case c.PointerType(pointee, const, restrict):
+            flags = (("const", const), ("__restrict__", restrict))
+            qualifiers = [qualifier for qualifier, is_set in flags if is_set]
+            star = "*" + " ".join([*qualifiers, name] if name else qualifiers)
+            return print_type(pointee, _parenthesized(star, isinstance(pointee, c.ArrayType)))
+        case c.ArrayType(element, extents):
+            return print_type(element, name + ("".join(f"[{n}]" for n in extents) or "[]"))
         case _:
             assert_never(t)

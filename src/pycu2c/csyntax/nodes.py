@@ -24,7 +24,7 @@ class NamedType:
 class PointerType:
     """A pointer, ``const float *__restrict__``; ``const`` qualifies the pointer itself."""
 
-    to: CType
+    pointee: CType
     const: bool = False
     restrict: bool = False
 
@@ -33,7 +33,7 @@ class PointerType:
 class ArrayType:
     """An array, ``float name[16][17]``; without extents ``float name[]``."""
 
-    of: CType
+    element: CType
     extents: tuple[int, ...]
 
 
@@ -174,7 +174,7 @@ class ExprStmt:
 
 @dataclass(frozen=True, slots=True)
 class IfStmt:
-    """An if statement; an ``orelse`` of exactly one If is printed as ``else if``."""
+    """An if statement; an ``orelse`` of exactly one IfStmt is printed as ``else if``."""
 
     condition: Expr
     then: tuple[Stmt, ...]
@@ -273,7 +273,7 @@ class Blank:
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """C text that is not a tree, such as a helper function or inline C; its lines are indented."""
+    """C text without a tree, such as a helper function or inline C; the printer indents it."""
 
     text: str
 

@@ -20,8 +20,8 @@ from pycu2c.csyntax.expression_printer import (
 __all__ = ["print_expr", "print_file", "print_stmt", "print_type"]
 
 INDENT = "    "
-LINE = 100  # longer parameter lists are wrapped
-SHORT_LINE = 80  # the longest `if (c) return;` on one line
+MAX_LINE = 100  # longer parameter lists are wrapped
+MAX_IF_LINE = 80  # the longest `if (c) return;` on one line
 
 # ---- statements ----------------------------------------------------------------------------
 
@@ -42,7 +42,7 @@ def _lines(s: c.Stmt, depth: int) -> Iterator[str]:
             yield from _braced(f"while ({print_expr(condition)})", body, depth)
         case c.CompoundStmt(body):
             yield indent + "{"
-            yield from _inner(body, depth)
+            yield from _block_lines(body, depth)
             yield indent + "}"
         case c.LabelStatement(name):
             yield f"{INDENT * (depth - 1)}{name}:;"
@@ -55,13 +55,13 @@ def _lines(s: c.Stmt, depth: int) -> Iterator[str]:
         case c.Pragma(text):
             yield f"{indent}#pragma {text}"
         case c.LineDirective():
-            yield _directive(s)
+            yield _line_directive(s)
         case c.Blank():
             yield ""
         case c.Verbatim(text):
             yield from (f"{indent}{line}".rstrip() for line in text.splitlines())
         case _:
-            yield f"{indent}{_simple(s)};"
+            yield f"{indent}{_simple_text(s)};"
 
 
 SimpleStmt = (
@@ -76,7 +76,7 @@ SimpleStmt = (
 )
 
 
-def _simple(s: SimpleStmt) -> str:
+def _simple_text(s: SimpleStmt) -> str:
     """Return a statement of one line, without its semicolon."""
     match s:
         case c.DeclStmt(type_, name, init, qualifiers):
@@ -105,25 +105,25 @@ def _for_head(
     condition: c.Expr | None,
     step: c.AssignStmt | c.Increment | None,
 ) -> str:
-    parts = ["" if init is None else _simple(init)]
+    parts = ["" if init is None else _simple_text(init)]
     parts.append("" if condition is None else f" {print_expr(condition)}")
-    parts.append("" if step is None else f" {_simple(step)}")
+    parts.append("" if step is None else f" {_simple_text(step)}")
     return ";".join(parts)
 
 
-def _inner(body: tuple[c.Stmt, ...], depth: int) -> Iterator[str]:
+def _block_lines(body: tuple[c.Stmt, ...], depth: int) -> Iterator[str]:
     for s in body:
         yield from _lines(s, depth + 1)
 
 
 def _braced(head: str, body: tuple[c.Stmt, ...], depth: int) -> Iterator[str]:
     yield f"{INDENT * depth}{head} {{"
-    yield from _inner(body, depth)
+    yield from _block_lines(body, depth)
     yield INDENT * depth + "}"
 
 
 def _if_lines(s: c.IfStmt, depth: int) -> Iterator[str]:
-    """Yield the lines of an ``if``; an ``else`` with a single If becomes ``else if``."""
+    """Yield the lines of an ``if``; an ``else`` with a single IfStmt becomes ``else if``."""
     indent = INDENT * depth
     head = f"{indent}if ({print_expr(s.condition)})"
     if (
@@ -131,45 +131,45 @@ def _if_lines(s: c.IfStmt, depth: int) -> Iterator[str]:
         and len(s.then) == 1
         and isinstance(s.then[0], c.BreakStmt | c.ContinueStmt | c.ReturnStmt | c.Goto)
     ):
-        line = f"{head} {_simple(s.then[0])};"
-        if len(line) <= SHORT_LINE:
+        line = f"{head} {_simple_text(s.then[0])};"
+        if len(line) <= MAX_IF_LINE:
             yield line
             return
     yield head + " {"
-    yield from _inner(s.then, depth)
+    yield from _block_lines(s.then, depth)
     orelse = s.orelse
     while len(orelse) == 1 and isinstance(orelse[0], c.IfStmt):
         yield f"{indent}}} else if ({print_expr(orelse[0].condition)}) {{"
-        yield from _inner(orelse[0].then, depth)
+        yield from _block_lines(orelse[0].then, depth)
         orelse = orelse[0].orelse
     if orelse:
         yield indent + "} else {"
-        yield from _inner(orelse, depth)
+        yield from _block_lines(orelse, depth)
     yield indent + "}"
 
 
 def _initializer_lines(
     values: tuple[c.Expr, ...], extents: tuple[int, ...], depth: int
 ) -> Iterator[str]:
-    """Yield the values of an array: braces for each axis but the first, full lines of values."""
+    """Yield full lines with the values of an array, with braces for each axis but the first."""
     indent = INDENT * depth
     if len(extents) > 1:
         size = len(values) // extents[0]
         for start in range(0, len(values), size):
-            inside = list(_initializer_lines(values[start : start + size], extents[1:], 0))
-            if len(inside) == 1:
-                yield f"{indent}{{{inside[0]}}},"
+            inner_lines = list(_initializer_lines(values[start : start + size], extents[1:], 0))
+            if len(inner_lines) == 1:
+                yield f"{indent}{{{inner_lines[0]}}},"
             else:
                 yield from (
                     f"{indent}{{",
-                    *(f"{indent}{INDENT}{t}" for t in inside),
+                    *(f"{indent}{INDENT}{t}" for t in inner_lines),
                     f"{indent}}},",
                 )
         return
     line = indent
     for position, value in enumerate(values):
         text = print_expr(value) + (", " if position + 1 < len(values) else "")
-        if len(line) + len(text) > LINE:
+        if len(line) + len(text) > MAX_LINE:
             yield line.rstrip()
             line = indent
         line += text
@@ -185,7 +185,7 @@ def _comment_lines(text: str) -> Iterator[str]:
         yield f"// {printable}".rstrip()
 
 
-def _directive(line: c.LineDirective) -> str:
+def _line_directive(line: c.LineDirective) -> str:
     return f"#line {line.number} {print_expr(c.String(line.file))}"
 
 
@@ -207,7 +207,7 @@ def _item_lines(item: c.Item) -> Iterator[str]:
     match item:
         case c.FunctionDecl():
             yield from _header_lines(item, " {")
-            yield from _inner(item.body, 0)
+            yield from _block_lines(item.body, 0)
             yield "}"
         case c.Prototype(function):
             yield from _header_lines(function, ";")
@@ -226,7 +226,7 @@ def _item_lines(item: c.Item) -> Iterator[str]:
         case c.Comment(text):
             yield from _comment_lines(text)
         case c.LineDirective():
-            yield _directive(item)
+            yield _line_directive(item)
         case c.Blank():
             yield ""
         case _:
@@ -237,10 +237,10 @@ def _header_lines(function: c.FunctionDecl, end: str) -> Iterator[str]:
     """Yield ``void f(int a) {``; long parameter lists continue below the first parameter."""
     words = (*function.qualifiers, print_type(function.result, f"{function.name}("))
     line = " ".join(words)
-    margin = " " * min(len(line), LINE // 2)
+    margin = " " * min(len(line), MAX_LINE // 2)
     pieces = _parameter_texts(function.parameters, end)
     for i, piece in enumerate(pieces):
-        if i and len(line) + 1 + len(piece) > LINE:
+        if i and len(line) + 1 + len(piece) > MAX_LINE:
             yield line
             line = margin + piece
         else:

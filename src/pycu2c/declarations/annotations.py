@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     _Element = TypeVar("_Element", covariant=True)
     _Rank = TypeVar("_Rank", covariant=True, default=Literal[1])
     _Layout = TypeVar("_Layout", covariant=True, default=Literal["C", "A"])
-    _I: TypeAlias = SupportsIndex
+    _Index: TypeAlias = SupportsIndex
 
     class Array(Protocol[_Element, _Rank, _Layout]):
         """An array of this rank; the default rank is 1."""
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
         def dtype(self) -> Any: ...
 
         @overload
-        def __getitem__(self: Array[_Element, Literal[1], _Layout], key: _I, /) -> _Element: ...
+        def __getitem__(self: Array[_Element, Literal[1], _Layout], key: _Index, /) -> _Element: ...
         @overload
         def __getitem__(
-            self: Array[_Element, Literal[2], _Layout], key: tuple[_I, _I], /
+            self: Array[_Element, Literal[2], _Layout], key: tuple[_Index, _Index], /
         ) -> _Element: ...
         @overload
         def __getitem__(
-            self: Array[_Element, Literal[3], _Layout], key: tuple[_I, _I, _I], /
+            self: Array[_Element, Literal[3], _Layout], key: tuple[_Index, _Index, _Index], /
         ) -> _Element: ...
         @overload
         def __getitem__(self, key: Any, /) -> Any: ...

@@ -11,7 +11,7 @@ from typing import TypeAlias, get_args
 
 from pycu2c.base.external_code import Dialect
 
-Link: TypeAlias = tuple[Dialect, str]  # target and absolute path
+Link: TypeAlias = tuple[Dialect, str]  # dialect of the target, and absolute path
 
 SUFFIXES: Mapping[Dialect, tuple[str, ...]] = {
     "cuda": (".cu", ".ptx", ".cubin", ".fatbin", ".ltoir", ".o", ".a"),
@@ -37,18 +37,18 @@ def parse_links(links: object) -> tuple[Link, ...]:
             if name not in _TARGETS:
                 raise BadLink(f"link: files are for 'cuda' or 'cpu', not for {name!r}")
         pairs = [(_TARGETS[name], path) for name, files in links.items() for path in _paths(files)]
-        return tuple((dialect, _checked(path, (dialect,))) for dialect, path in pairs)
+        return tuple((dialect, _check_path(path, (dialect,))) for dialect, path in pairs)
     dialects_of_paths = [
         (path, dialect) for path in _paths(links) for dialect in _dialects_for(path)
     ]
     return tuple(
-        (dialect, _checked(path, _dialects_for(path))) for path, dialect in dialects_of_paths
+        (dialect, _check_path(path, _dialects_for(path))) for path, dialect in dialects_of_paths
     )
 
 
 def links_for_target(links: Iterable[Link], dialect: str) -> tuple[str, ...]:
     """Return the files for one target, without duplicates."""
-    return tuple(dict.fromkeys(path for target, path in links if target == dialect))
+    return tuple(dict.fromkeys(path for linked, path in links if linked == dialect))
 
 
 def _paths(value: object) -> list[str]:
@@ -69,13 +69,13 @@ def _dialects_for(path: str) -> tuple[Dialect, ...]:
     return tuple(d for d in get_args(Dialect) if suffix in SUFFIXES[d]) or get_args(Dialect)
 
 
-def _checked(path: str, dialects: tuple[Dialect, ...]) -> str:
+def _check_path(path: str, dialects: tuple[Dialect, ...]) -> str:
     """Return the path if the file exists and one of the targets accepts its suffix."""
     suffix = os.path.splitext(path)[1]
     if not any(suffix in SUFFIXES[d] for d in dialects):
         names = {d: name for name, d in _TARGETS.items()}
-        known = "; ".join(f"{names[d]} takes {', '.join(SUFFIXES[d])}" for d in dialects)
-        raise BadLink(f"link: {path} ends in {suffix or 'nothing'}: {known}")
+        accepted = "; ".join(f"{names[d]} takes {', '.join(SUFFIXES[d])}" for d in dialects)
+        raise BadLink(f"link: {path} ends in {suffix or 'nothing'}: {accepted}")
     if not os.path.isfile(path):
         raise BadLink(f"link: there is no file {path}")
     return path

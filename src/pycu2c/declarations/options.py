@@ -23,17 +23,19 @@ class BadOption(TypeError):
 class Options:
     """How a kernel and the device functions that it calls are compiled.
 
-    weak_float: the type of a Python float without a typed context; None means float64. wraparound:
-    whether an index may be negative at run time, and counts from the end. fmad: whether ``a * b +
-    c`` may be contracted to a fused multiply-add. fastmath: whether to trade accuracy of
-    floating-point results for speed. strict: whether a read of a variable that some path leaves
-    unassigned is an error. checked: whether the launch raises the exceptions and failed assertions
-    of the kernel. lineinfo: whether to emit line information for profilers and debuggers.
+    weak_float: the type of a Python float without a typed context; None means float64.
+    wraparound: whether an index may be negative at run time, and counts from the end.
+    fmad: whether ``a * b + c`` may be contracted to a fused multiply-add.
+    fastmath: whether to trade accuracy of floating-point results for speed.
+    strict: whether a read of a variable that some path leaves unassigned is an error.
+    checked: whether the launch raises the exceptions and failed assertions of the kernel.
+    lineinfo: whether to emit line information for profilers and debuggers.
     max_registers: the maximum number of registers of a thread on a GPU; None lets the compiler
-    decide. link: files to link with the compiled code, with their targets. launch_bounds: the
-    maximum number of threads of a block, and the minimum number of resident blocks on a
-    multiprocessor; empty without bounds. cluster: the number of blocks of a cluster along x, y and
-    z; empty without clusters.
+        decide.
+    link: files to link with the compiled code, with their targets.
+    launch_bounds: the maximum number of threads of a block, and the minimum number of resident
+        blocks on a multiprocessor; empty without bounds.
+    cluster: the number of blocks of a cluster along x, y and z; empty without clusters.
     """
 
     weak_float: DType | None = None
@@ -61,11 +63,11 @@ def parse_options(options: Mapping[str, object]) -> Options:
     """Return the options of a ``@kernel`` decorator. Raises BadOption."""
     options = {"lineinfo": os.environ.get("PYCU2C_LINEINFO") == "1", **options}
     return Options(
-        **{name: _PARSERS.get(name, _switch)(name, value) for name, value in options.items()}
+        **{name: _PARSERS.get(name, _boolean)(name, value) for name, value in options.items()}
     )
 
 
-def _switch(name: str, setting: object) -> bool:
+def _boolean(name: str, setting: object) -> bool:
     if type(setting) is not bool:
         raise BadOption(f"{name} is True or False, not {setting!r}")
     return setting
@@ -80,13 +82,13 @@ def _weak_float(name: str, setting: object) -> DType | None:
     return FLOAT32 if scalar.dtype is FLOAT32 else None
 
 
-def _registers(name: str, setting: object) -> int | None:
+def _max_registers(name: str, setting: object) -> int | None:
     if setting is None or (type(setting) is int and 16 <= setting <= MAX_REGISTERS):
         return setting
     raise BadOption(f"{name} is a number from 16 to {MAX_REGISTERS}, not {setting!r}")
 
 
-def _bounds(name: str, setting: object) -> tuple[int, ...]:
+def _launch_bounds(name: str, setting: object) -> tuple[int, ...]:
     numbers = setting if isinstance(setting, tuple) else (setting,)
     valid = [n for n in numbers if type(n) is int and n > 0]
     if setting is None or setting == ():
@@ -121,18 +123,18 @@ def _links(name: str, setting: object) -> tuple[link_files.Link, ...]:
 
 _PARSERS: dict[str, Callable[[str, object], Any]] = {
     "weak_float": _weak_float,
-    "max_registers": _registers,
-    "launch_bounds": _bounds,
+    "max_registers": _max_registers,
+    "launch_bounds": _launch_bounds,
     "cluster": _cluster,
     "link": _links,
 }
 
 
-def check_option_names(given: Iterable[str], known: Iterable[str]) -> None:
-    """Reject names that are no options of ``@kernel``. Raises BadOption."""
-    names = [*known, *OPTION_NAMES]
-    for name in given:
-        if name not in names:
-            near = spelling_suggestions.closest_name(name, names, cutoff=0.5)
-            hint = f"did you mean {near}?" if near else f"it has {', '.join(names)}"
+def check_option_names(names: Iterable[str], other_options: Iterable[str]) -> None:
+    """Raise BadOption for names that are neither in ``other_options`` nor in ``Options``."""
+    valid_names = [*other_options, *OPTION_NAMES]
+    for name in names:
+        if name not in valid_names:
+            closest = spelling_suggestions.closest_name(name, valid_names, cutoff=0.5)
+            hint = f"did you mean {closest}?" if closest else f"it has {', '.join(valid_names)}"
             raise BadOption(f"@kernel has no option {name!r}: {hint}")

@@ -31,7 +31,7 @@ from pycu2c.base.types import (
 )
 from pycu2c.ops.names.numba_names import numba_type
 
-_PYTHON: dict[type, Scalar] = {
+_PYTHON_TYPES: dict[type, Scalar] = {
     int: WEAK_INT,
     float: WEAK_FLOAT,
     bool: WEAK_BOOL,
@@ -51,11 +51,11 @@ def parse_type(value: object) -> ParameterType:
     if isinstance(value, (Scalar, Array, Tuple, Constant)):
         return value
     if isinstance(value, str):
-        return _type_from_node(_parsed(value), value)
+        return _type_from_node(_parse(value), value)
     if isinstance(value, tuple):
         return Tuple(tuple(map(parse_type, value)))
-    if isinstance(value, type) and value in _PYTHON:
-        return _PYTHON[value]
+    if isinstance(value, type) and value in _PYTHON_TYPES:
+        return _PYTHON_TYPES[value]
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         dtype = dtypes.from_numpy(np.dtype(value))
         if dtype is not None:
@@ -79,15 +79,15 @@ def _type_from_python(value: object) -> Tuple | None:
         names = getattr(value, "_fields", ())
     elif dataclasses.is_dataclass(value):
         names = tuple(f.name for f in dataclasses.fields(value))
-    notes = inspect.get_annotations(value)
-    if not names or any(name not in notes for name in names):
+    annotations = inspect.get_annotations(value)
+    if not names or any(name not in annotations for name in names):
         return None
     module_globals = getattr(sys.modules.get(value.__module__), "__dict__", {})
-    items = tuple(parse_type(_evaluated(notes[name], module_globals)) for name in names)
+    items = tuple(parse_type(_evaluate(annotations[name], module_globals)) for name in names)
     return Tuple(items, names)
 
 
-def _parsed(text: str) -> ast.expr:
+def _parse(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except SyntaxError:
@@ -97,7 +97,7 @@ def _parsed(text: str) -> ast.expr:
 def _type_from_node(node: ast.expr, text: str) -> ParameterType:
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
-            return _named(name, text)
+            return _scalar_type(name, text)
         case ast.Constant(value=None):
             return NONE
         case (
@@ -105,39 +105,42 @@ def _type_from_node(node: ast.expr, text: str) -> ParameterType:
             | ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=items))
         ):
             return Tuple(tuple(_type_from_node(item, ast.unparse(item)) for item in items))
-        case ast.Subscript(value=ast.Name(id="Array") | ast.Attribute(attr="Array"), slice=given):
-            return _array_of(given.elts if isinstance(given, ast.Tuple) else [given], text)
+        case ast.Subscript(
+            value=ast.Name(id="Array") | ast.Attribute(attr="Array"), slice=arguments
+        ):
+            parts = arguments.elts if isinstance(arguments, ast.Tuple) else [arguments]
+            return _array_type(parts, text)
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=parts) if (
             name in _CONSTRUCTORS
         ):
             return _CONSTRUCTORS[name](parts, text)
-        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=given) if (
+        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=element) if (
             name in HANDLES
         ):
-            return _handle(name, given, text)
+            return _handle_type(name, element, text)
         case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=axes):
-            return _array(_named(name, text), axes, text)
+            return _array_from_axes(_scalar_type(name, text), axes, text)
         case _:
             raise BadSignature(f"cannot read the type {text!r}: {_EXAMPLES}")
 
 
-def _named(name: str, text: str) -> Scalar:
-    weak = {python.__name__: scalar for python, scalar in _PYTHON.items()}.get(name)
-    known, dtype = vars(types).get(name), BY_NAME.get(name.rstrip("_"))
+def _scalar_type(name: str, text: str) -> Scalar:
+    weak = {python.__name__: scalar for python, scalar in _PYTHON_TYPES.items()}.get(name)
+    declared, dtype = vars(types).get(name), BY_NAME.get(name.rstrip("_"))
     if weak is not None:
         return weak
-    if isinstance(known, Scalar):
-        return known
+    if isinstance(declared, Scalar):
+        return declared
     if dtype is None:
-        numbers = [dtype.name for dtype in dtypes.DTYPES]
-        otherwise = f"there are {', '.join(numbers)}, and vectors such as float4"
+        dtype_names = [dtype.name for dtype in dtypes.DTYPES]
+        otherwise = f"there are {', '.join(dtype_names)}, and vectors such as float4"
         hint = spelling_suggestions.did_you_mean(name, BY_NAME, otherwise)
-        hint = spelling_suggestions.did_you_mean(name, numbers, hint)
+        hint = spelling_suggestions.did_you_mean(name, dtype_names, hint)
         raise BadSignature(f"{name!r} in {text!r} is no dtype: {hint}")
     return Scalar(dtype)
 
 
-def _array(element: Scalar, axes: ast.expr, text: str) -> Array:
+def _array_from_axes(element: Scalar, axes: ast.expr, text: str) -> Array:
     slices = axes.elts if isinstance(axes, ast.Tuple) else [axes]
     steps = [s.step for s in slices if isinstance(s, ast.Slice) and s.lower is None]
     if len(steps) != len(slices):
@@ -146,7 +149,7 @@ def _array(element: Scalar, axes: ast.expr, text: str) -> Array:
     return Array(element.dtype, len(slices), "C" if contiguous else "A")
 
 
-def _handle(name: str, element: ast.expr, text: str) -> Scalar:
+def _handle_type(name: str, element: ast.expr, text: str) -> Scalar:
     """Parse ``texture2d[float32]``."""
     try:
         return HANDLES[name][_type_from_node(element, text)]
@@ -154,17 +157,17 @@ def _handle(name: str, element: ast.expr, text: str) -> Scalar:
         raise BadSignature(f"cannot read {text!r}: {error}") from None
 
 
-def _array_of(parts: list[ast.expr], text: str) -> Array:
+def _array_type(parts: list[ast.expr], text: str) -> Array:
     """Parse ``Array[float32, 2, "C"]``; rank and layout may be in ``Literal[…]``."""
-    inner = [p.slice if isinstance(p, ast.Subscript) else p for p in parts[1:]]
-    rest = [p.value if isinstance(p, ast.Constant) else None for p in inner]
+    unwrapped = [p.slice if isinstance(p, ast.Subscript) else p for p in parts[1:]]
+    rank_and_layout = [p.value if isinstance(p, ast.Constant) else None for p in unwrapped]
     try:
-        return Array.__class_getitem__((_type_from_node(parts[0], text), *rest))
+        return Array.__class_getitem__((_type_from_node(parts[0], text), *rank_and_layout))
     except TypeError as error:
         raise BadSignature(f"cannot read {text!r}: {error}") from None
 
 
-def _pointer(parts: list[ast.expr], text: str) -> Array:
+def _pointer_type(parts: list[ast.expr], text: str) -> Array:
     """Parse ``CPointer(float32)``."""
     match [_type_from_node(part, text) for part in parts]:
         case [Scalar() as element]:
@@ -173,7 +176,7 @@ def _pointer(parts: list[ast.expr], text: str) -> Array:
             raise BadSignature(f"cannot read {text!r}: write CPointer(float32)")
 
 
-def _uniform(parts: list[ast.expr], text: str) -> Tuple:
+def _uniform_tuple(parts: list[ast.expr], text: str) -> Tuple:
     """Parse ``UniTuple(float32, 3)``."""
     match parts:
         case [item, ast.Constant(value=int(count))]:
@@ -182,7 +185,7 @@ def _uniform(parts: list[ast.expr], text: str) -> Tuple:
             raise BadSignature(f"cannot read {text!r}: write UniTuple(float32, 3)")
 
 
-def _tuple_of(parts: list[ast.expr], text: str) -> Tuple:
+def _tuple_type(parts: list[ast.expr], text: str) -> Tuple:
     """Parse ``Tuple((float32, int32))``."""
     match parts:
         case [ast.Tuple(elts=items) | ast.List(elts=items)]:
@@ -193,15 +196,15 @@ def _tuple_of(parts: list[ast.expr], text: str) -> Tuple:
 
 # numba's type constructors
 _CONSTRUCTORS: dict[str, Callable[[list[ast.expr], str], ParameterType]] = {
-    "Array": _array_of,
-    "CPointer": _pointer,
-    "UniTuple": _uniform,
-    "Tuple": _tuple_of,
+    "Array": _array_type,
+    "CPointer": _pointer_type,
+    "UniTuple": _uniform_tuple,
+    "Tuple": _tuple_type,
 }
 
 
 def parse_signatures(value: object) -> tuple[Signature, ...]:
-    """Return one signature, or those of a list."""
+    """Return the signatures of a list, or the signature of another value, as a tuple."""
     if isinstance(value, list):
         return tuple(map(parse_signature, value))
     return (parse_signature(value),)
@@ -215,29 +218,29 @@ def parse_signature(value: object) -> Signature:
     if isinstance(value, Signature):
         return value
     if isinstance(value, str):
-        return _from_text(value)
+        return _signature_from_text(value)
     if isinstance(value, Sequence):
         return Signature(tuple(parse_type(part) for part in value))
     parts = _arguments(value)
     if isinstance(parts, tuple):
         result = getattr(value, "return_type", None)  # of numba.int64(numba.int64)
-        return Signature(tuple(map(parse_type, parts)), _result_of_numba(result))
+        return Signature(tuple(map(parse_type, parts)), _numba_result(result))
     return Signature((parse_type(value),))
 
 
-def _from_text(text: str) -> Signature:
-    parameters = tuple(_type_from_node(n, ast.unparse(n)) for n in _parameters(text))
-    whole = _parsed(text) if text.strip() else None
-    if not isinstance(whole, ast.Call):
+def _signature_from_text(text: str) -> Signature:
+    parameters = tuple(_type_from_node(n, ast.unparse(n)) for n in _parameter_nodes(text))
+    node = _parse(text) if text.strip() else None
+    if not isinstance(node, ast.Call):
         return Signature(parameters)
-    head = ast.unparse(whole.func)
+    head = ast.unparse(node.func)
     if head in _CONSTRUCTORS:
-        return Signature((_type_from_node(whole, text),))
-    result = NONE if head in ("void", "none") else _type_from_node(whole.func, head)
+        return Signature((_type_from_node(node, text),))
+    result = NONE if head in ("void", "none") else _type_from_node(node.func, head)
     return Signature(parameters, result)
 
 
-def _result_of_numba(value: object) -> ParameterType | None:
+def _numba_result(value: object) -> ParameterType | None:
     if value is None or str(value) in ("void", "none"):
         return NONE
     return parse_type(value)
@@ -247,8 +250,8 @@ def is_signature(value: object) -> bool:
     """Return whether an object is a signature or type rather than a function."""
     if isinstance(value, (Signature, str, tuple, list, Scalar, Array, Tuple)):
         return True
-    of_numba = type(value).__module__.startswith("numba.")
-    return numba_type(value) is not None or (of_numba and isinstance(_arguments(value), tuple))
+    is_numba = type(value).__module__.startswith("numba.")
+    return numba_type(value) is not None or (is_numba and isinstance(_arguments(value), tuple))
 
 
 def _arguments(value: object) -> object:
@@ -256,11 +259,11 @@ def _arguments(value: object) -> object:
     return getattr(value, "args", None)
 
 
-def _parameters(text: str) -> list[ast.expr]:
+def _parameter_nodes(text: str) -> list[ast.expr]:
     """Return the types in a signature string: ``void(x, y)``, ``(x, y)`` or ``x, y``."""
     if not text.strip():
         return []
-    match _parsed(text):
+    match _parse(text):
         case ast.Call(func=ast.Name(id=name)) as node if name in _CONSTRUCTORS:
             return [node]
         case ast.Call(args=parts) | ast.Tuple(elts=parts):
@@ -270,17 +273,17 @@ def _parameters(text: str) -> list[ast.expr]:
 
 
 def annotated_signature(function: FunctionType) -> Signature | None:
-    """Return the signature from annotations, if each parameter has one that names a single type."""
+    """Return the signature from the annotations; None unless each one names a single type."""
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    notes = inspect.get_annotations(function)
-    takes_more = bool(code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
-    if not names or takes_more or any(name not in notes for name in names):
+    annotations = inspect.get_annotations(function)
+    is_variadic = bool(code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
+    if not names or is_variadic or any(name not in annotations for name in names):
         return None
-    given = [_evaluated(notes[name], function.__globals__) for name in names]
-    if any(map(_is_unspecific, given)):
+    evaluated = [_evaluate(annotations[name], function.__globals__) for name in names]
+    if any(map(_is_unspecific, evaluated)):
         return None
-    return Signature(tuple(_annotated(name, g) for name, g in zip(names, given)))
+    return Signature(tuple(_annotated_type(name, note) for name, note in zip(names, evaluated)))
 
 
 def _is_unspecific(note: object) -> bool:
@@ -294,7 +297,7 @@ def _is_unspecific(note: object) -> bool:
     return isinstance(origin, type) and hasattr(origin, "__dlpack__")
 
 
-def _annotated(name: str, note: object) -> ParameterType:
+def _annotated_type(name: str, note: object) -> ParameterType:
     try:
         return parse_type(note)
     except BadSignature as error:
@@ -306,22 +309,24 @@ def annotated_device_signature(function: FunctionType) -> Signature | None:
     code = function.__code__
     signature = Signature(())
     if code.co_argcount + code.co_kwonlyargcount or code.co_flags & inspect.CO_VARARGS:
-        found = annotated_signature(function)
-        if found is None:
+        parameters = annotated_signature(function)
+        if parameters is None:
             return None
-        signature = found
-    notes = inspect.get_annotations(function)
-    if "return" not in notes:
+        signature = parameters
+    annotations = inspect.get_annotations(function)
+    if "return" not in annotations:
         return signature
-    return replace(signature, result=parse_type(_evaluated(notes["return"], function.__globals__)))
+    return replace(
+        signature, result=parse_type(_evaluate(annotations["return"], function.__globals__))
+    )
 
 
-def _evaluated(note: object, home: Mapping[str, object]) -> object:
+def _evaluate(note: object, module_globals: Mapping[str, object]) -> object:
     """Evaluate a string annotation in its module (``from __future__ import annotations``)."""
     note = getattr(note, "__forward_arg__", note)  # a ForwardRef of NamedTuple
     if not isinstance(note, str):
         return note
     try:
-        return eval(note, dict(home), vars(types))  # evaluates the user's annotation
+        return eval(note, dict(module_globals), vars(types))  # evaluates the user's annotation
     except Exception:
         return note

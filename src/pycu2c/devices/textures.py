@@ -19,7 +19,7 @@ from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.dtypes import (
     FLOAT16,
-    TEXELS,
+    TEXEL_COMPONENTS,
     Access,
     DType,
     from_numpy,
@@ -120,7 +120,7 @@ def _elements_of(array: object) -> _Elements:
     host = array.copy_to_host() if isinstance(array, DeviceArray) else np.asarray(array)
     dtype = from_numpy(host.dtype)
     if dtype is not FLOAT16 and (dtype is None or not is_texel(dtype)):
-        known = ", ".join(map(str, (*TEXELS, FLOAT16)))
+        known = ", ".join(map(str, (*TEXEL_COMPONENTS, FLOAT16)))
         vector = vector_like(dtype) if dtype else None
         hint = f": pass .view(cuda.{vector}.numpy)" if vector and is_texel(vector) else ""
         raise TypeError(

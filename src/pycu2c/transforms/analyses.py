@@ -115,7 +115,7 @@ _MIN_LANES = 8  # blocks of fewer threads run faster without strip-mining
 def _strip_loops(analyses: Analyses) -> StripLoops:
     """Choose the loops to strip-mine, each with the variables that are live after it."""
     body = analyses.module.kernel.body
-    if analyses.inputs.assumptions.threads < _MIN_LANES:
+    if analyses.inputs.assumptions.max_threads < _MIN_LANES:
         return {}
     if not analyses.get(SUMMARY).any_of(ir.For, ir.While):
         return {}

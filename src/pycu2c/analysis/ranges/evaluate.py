@@ -267,7 +267,7 @@ class Evaluator:
             self.quotients[id(e)] = found.join_with(self.quotients.get(id(e), found))
         if _is_element_count(e):  # the number of elements is limited
             return AbstractValue(
-                Interval(0, min(value.interval.high, self.assumptions.most_elements))
+                Interval(0, min(value.interval.high, self.assumptions.max_elements))
             )
         if self.assumptions.index32_safe and _is_thread_count(e):
             return AbstractValue(Interval(0, min(value.interval.high, INDEX32_LIMIT - 1)))

@@ -80,7 +80,7 @@ class IndexConstraints:
 
     def _inside(self, array: ir.Var, indices: tuple[ir.Expr, ...], axis: int) -> Interval:
         assert isinstance(array.type, Array)
-        max_length = self.rules.most_elements
+        max_length = self.rules.max_elements
         if array.type.shape is not None:
             flat = is_flat(array.type, indices)
             max_length = math.prod(array.type.shape) if flat else array.type.shape[axis]

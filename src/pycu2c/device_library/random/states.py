@@ -13,14 +13,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pycu2c.base.dtypes import UINT64, packed_record
+from pycu2c.base.dtypes import UINT64, aligned_record
 from pycu2c.base.types import Scalar
 from pycu2c.device_library.random.xoroshiro import JUMP
 from pycu2c.devices.allocation import device_array, stream_or_none
 from pycu2c.devices.array import DeviceArray, as_device_array
 
 xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
-xoroshiro128p_type = Scalar(packed_record([("s0", UINT64), ("s1", UINT64)]))
+xoroshiro128p_type = Scalar(aligned_record([("s0", UINT64), ("s1", UINT64)]))
 
 States: TypeAlias = "NDArray[Any]"  # of xoroshiro128p_dtype
 Words: TypeAlias = "NDArray[np.uint64]"  # two words per state

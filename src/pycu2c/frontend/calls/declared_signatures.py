@@ -225,10 +225,11 @@ def _check_array(source: Source, name: str, kind: Array, span: Span) -> None:
         return
     for code in source.external_code.codes:
         strides = {stride_name(name, axis) for axis in range(kind.ndim)}
-        if name in code.words and not strides <= code.words:
+        if name in code.identifiers and not strides <= code.identifiers:
             axes = ", ".join([":"] * (kind.ndim - 1) + ["::1"])
+            unread = min(strides - code.identifiers)
             _reject_c_type(
-                f"`{kind}` may have gaps, and the C does not read {min(strides - code.words)}",
+                f"`{kind}` may have gaps, and the C does not read {unread}",
                 span,
                 f"annotate it {kind.dtype}[{axes}], which is contiguous, or use "
                 f"{' and '.join(sorted(strides))}, counted in elements",

@@ -130,7 +130,7 @@ def unify_types(a: ParameterType, b: ParameterType) -> ParameterType | None:
 
 def result_record(kinds: list[Scalar]) -> DType:
     """Return the record in which a function returns its numbers."""
-    return dtypes.packed_record([(f"item{i}", kind.dtype) for i, kind in enumerate(kinds)])
+    return dtypes.aligned_record([(f"item{i}", kind.dtype) for i, kind in enumerate(kinds)])
 
 
 def result_type(kind: ParameterType) -> Type:

@@ -169,7 +169,7 @@ class IndexLegalizer:
         length = cast(e.arguments[1], operand_type)
         lowest, clamp_below, clamp_above = _SUBSCRIPT_RULES[e.intrinsic]
         result: ir.Expr = variable
-        if clamp_above or (clamp_below and interval.high > self.rules.most_elements):
+        if clamp_above or (clamp_below and interval.high > self.rules.max_elements):
             highest = (
                 binary(ADD, length, const(lowest, e.span, operand_type), e.span)
                 if lowest

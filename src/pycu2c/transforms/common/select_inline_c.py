@@ -56,11 +56,11 @@ def _operands(p: ir.Parameter, code: InlineCode, function: ir.Function) -> Itera
     """Yield the operands that the C text names: the parameter, its lengths and strides."""
     span = function.span
     var = ir.Var(p.name, p.type, span)
-    if p.name in code.words:
+    if p.name in code.identifiers:
         yield var
     if not isinstance(p.type, Array):
         return
-    unbound = code.words - {q.name for q in function.parameters}
+    unbound = code.identifiers - {q.name for q in function.parameters}
     for axis in range(p.type.ndim):
         if length_name(p.name, p.type.ndim, axis) in unbound:
             yield ir.Dim(var, axis, span, int64)

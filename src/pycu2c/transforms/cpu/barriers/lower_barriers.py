@@ -30,7 +30,7 @@ _SCOPES = {
 def lower_barriers(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
     """Lower the synchronizations of the kernel."""
     module = map_functions(module, _lower_coordinates)
-    lowering = _Lowering(assumptions.threads, module.kernel.span)
+    lowering = _Lowering(assumptions.max_threads, module.kernel.span)
     body = map_stmt(module.kernel.body, lowering.statement)
     return with_kernel_body(module, (*lowering.arrays, *body))
 

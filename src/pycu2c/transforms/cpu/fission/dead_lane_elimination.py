@@ -85,7 +85,7 @@ class _DeadLaneElimination:
         return {**live, **{name: frozenset(range(self.lengths[name])) for name in names}}
 
     def loop(self, s: ir.WorkItemLoop, live: LiveElements) -> tuple[ir.Body, LiveElements]:
-        threads = self.assumptions.threads
+        threads = self.assumptions.max_threads
         values = LaneValues(
             self.assumptions.block, {n: (v,) for n, v in single_definitions(s.body).items()}
         )

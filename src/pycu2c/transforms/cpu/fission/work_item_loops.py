@@ -113,7 +113,7 @@ def split_into_regions(
     shared = {p.name for p in module.kernel.parameters} | _arrays(body) | {state.name, live.name}
     block_scalars: set[str] = set()
     while True:
-        masks = ActiveMasks(context_array(state, assumptions.threads), live)
+        masks = ActiveMasks(context_array(state, assumptions.max_threads), live)
         placement = place_regions(body, uniform, block_scalars, strips, interchanged)
         regions = fuse_lane_loops(split_at_barriers(body, uniform, placement, masks, span), masks)
         needed = live_across_regions(regions, shared) - uniform.varying

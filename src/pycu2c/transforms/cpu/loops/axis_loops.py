@@ -273,7 +273,7 @@ class _AxisLoopBuilder:
 
     def _selects_lanes(self, body: ir.Body) -> bool:
         """Return whether a condition on the lane guards a body: it bounds a loop over lanes."""
-        threads = self.assumptions.threads
+        threads = self.assumptions.max_threads
         has_full_warps = self.assumptions.block is not None and threads % WARP == 0
         if self.strip_bounds is not None or not has_full_warps or threads == WARP:
             return False
@@ -296,7 +296,7 @@ class _AxisLoopBuilder:
         warp = ir.Var(self._unused_name("warp", s.body), WEAK_INT, s.span)
         lane = ir.Var(self._unused_name("lane", s.body), WEAK_INT, s.span)
         thread, body = self._coordinate_variable(_THREAD_X, "t", s.body, s.span)
-        zero, count = integer(0, s.span), integer(self.assumptions.threads // WARP, s.span)
+        zero, count = integer(0, s.span), integer(self.assumptions.max_threads // WARP, s.span)
         axes = [Axis(warp, zero, count), Axis(lane, zero, integer(WARP, s.span))]
         number = binary(ADD, binary(MUL, warp, integer(WARP, s.span), s.span), lane, s.span)
         coordinate_exprs: dict[Intrinsic, ir.Expr] = {block_thread: thread, _THREAD_X: thread}

@@ -231,7 +231,7 @@ class _Interchange:
             case ir.Const():
                 if block is None:
                     return False
-                counts = {"row": block[0], "block": self.assumptions.threads, "warp": WARP}
+                counts = {"row": block[0], "block": self.assumptions.max_threads, "warp": WARP}
                 return step.value >= counts[scope] > 1
             case ir.Apply(intrinsic=intrinsic):
                 return scope == "row" and intrinsic in (COORDINATES["blockDim", "x"], GRIDSIZE[0])

@@ -74,7 +74,7 @@ def _prefetch_in_loop(s: ir.Stmt, assumptions: LaunchAssumptions) -> ir.Stmt:
             if not streams:
                 return s
             has_next = binary(LT, binary(ADD, var, step, s.span), s.stop, s.span)
-            count = integer(assumptions.threads, s.span)
+            count = integer(assumptions.max_threads, s.span)
             prefetches = tuple(prefetch_statement(stream, step, count) for stream in streams)
             return replace(s, body=(ir.If(has_next, prefetches, (), s.span), loop))
         case ir.BlockLoop(body=body, order=(0, 1, 2), in_rows=False):
@@ -90,12 +90,13 @@ def _prefetch_for_block(body: ir.Body, assumptions: LaunchAssumptions) -> ir.Bod
     streams = _streams(loops, lambda e: _is_first_of_block(e, assumptions))
     if not allocations or not streams:  # without context arrays there is no barrier
         return body
-    span, count = loops[0].span, integer(assumptions.threads, loops[0].span)
+    span, count = loops[0].span, integer(assumptions.max_threads, loops[0].span)
     blocks = (
-        _PREFETCH_DISTANCE // (assumptions.threads * max(stream.element_size for stream in streams))
+        _PREFETCH_DISTANCE
+        // (assumptions.max_threads * max(stream.element_size for stream in streams))
         or 1
     )
-    distance = integer(blocks * assumptions.threads, span)
+    distance = integer(blocks * assumptions.max_threads, span)
     prefetches = tuple(prefetch_statement(stream, distance, count) for stream in streams)
     remaining = ir.Apply(blocks_left, (), WEAK_INT, span)
     has_next = binary(GT, remaining, integer(blocks, span), span)
@@ -110,7 +111,7 @@ def _is_first_of_block(e: ir.Expr, assumptions: LaunchAssumptions) -> bool:
             return (
                 op is MUL
                 and intrinsic is COORDINATES["blockIdx", "x"]
-                and value == assumptions.threads
+                and value == assumptions.max_threads
             )
         case _:
             return False
