@@ -80,7 +80,7 @@ def assert_inside(program: Function) -> None:
     for e in read:
         for axis, index in enumerate(e.indices):
             assert ranges.of(index).low >= 0
-            assert ranges.within(e, axis)
+            assert ranges.is_in_bounds(e, axis)
 
 
 # ---- what kernels do -------------------------------------------------------------------------
@@ -258,7 +258,7 @@ def test_a_condition_kept_in_a_variable() -> None:
     assert_inside(function(*start, when(inside, [use(v("i"))])))
     assert_inside(function(*start, when(negate(inside), [leave()]), use(v("i"))))
     moved = function(*start, let("i", op(MUL, v("i"), i(2))), when(inside, [use(v("i"))]))
-    assert not analyse(moved, LaunchAssumptions()).within(loads(moved)[0], 0)
+    assert not analyse(moved, LaunchAssumptions()).is_in_bounds(loads(moved)[0], 0)
 
 
 def test_a_condition_after_the_access_it_bounds() -> None:
@@ -447,7 +447,7 @@ def watched(program: Function, ranges: Ranges, rng: random.Random, most: int) ->
         if isinstance(access, Load):
             for axis, index in enumerate(indices):
                 length = lengths[access.array.name, axis]
-                assert not ranges.within(access, axis) or 0 <= index < length
+                assert not ranges.is_in_bounds(access, axis) or 0 <= index < length
 
     return Interpreter({"n": n, "w": w}, lengths, places, saw, assigned, accessed)
 

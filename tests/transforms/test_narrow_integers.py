@@ -7,7 +7,7 @@ import random
 import pytest
 
 from pycu2c.analysis.launch_ranges import IndexRules
-from pycu2c.analysis.ranges.intervals import everything
+from pycu2c.analysis.ranges.intervals import all_values
 from pycu2c.analysis.ranges.range_analysis import analyse_module
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Scalar, float32, int32
@@ -175,8 +175,8 @@ def test_nothing_is_said_of_a_recursive_function() -> None:
     ranges = analyse_module(
         Module(function(let("y", called("down", i(9)))), (down,)), PLAIN.assumptions
     )
-    assert ranges["down"].variable("n") == everything(WEAK_INT)
-    assert ranges["f"].variable("y") == everything(WEAK_INT)
+    assert ranges["down"].variable("n") == all_values(WEAK_INT)
+    assert ranges["f"].variable("y") == all_values(WEAK_INT)
 
 
 def test_an_unreachable_call_warns_of_nothing() -> None:
@@ -265,7 +265,7 @@ class _Exact(Interpreter):
     def _value(self, e: Expr) -> Number:
         value = super()._value(e)
         if e.type == WEAK_INT32 and not isinstance(e, (Const, Var)):
-            assert int(value) in everything(WEAK_INT32), f"{e} is {value}"
+            assert int(value) in all_values(WEAK_INT32), f"{e} is {value}"
         return value
 
 

@@ -30,7 +30,7 @@ MIN_IMPROVEMENT = 0.75  # of the lines along x
 UNKNOWN_STRIDE = 1e9  # bytes; the stride of an access that the model cannot analyze
 
 Extents = Sequence[int | None]  # of a block; None where it is unknown
-_KEEPS_STRIDE = (*EXTREMES, OPERATOR_INTRINSICS[MOD])
+_STRIDE_PRESERVING = (*EXTREMES, OPERATOR_INTRINSICS[MOD])
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class AxisOrder:
     """Loop order of the axes, innermost first.
 
     ``tiled``: an access steps from line to line along the innermost axis, but stays within a line
-    along another one. Running block by block then reuses the lines while they are in cache.
+    along another one. Running tile by tile then reuses the lines while they are in cache.
     """
 
     order: tuple[int, int, int]
@@ -63,18 +63,22 @@ def choose_axis_order(
     definitions = {**values, **local_definitions}
     costs = [_AxisCostModel(axis, definitions, parameters, extents).cost(body) for axis in range(3)]
     used = _used_axes(body)
-    inner = 0
+    innermost = 0
     for axis in (1, 2):
         extent = extents[axis]
-        wide = axis in used and (extent is None or extent >= min_threads)
-        if wide and costs[axis].lines < MIN_IMPROVEMENT * costs[inner].lines:
-            inner = axis
-    outer = sorted({0, 1, 2} - {inner}, key=lambda axis: (axis not in used, costs[axis].distance))
-    tiled = any(
-        one >= CACHE_LINE and any(0 < other < CACHE_LINE for other in others)
-        for one, *others in zip(costs[inner].strides, *(costs[axis].strides for axis in outer))
+        is_wide = axis in used and (extent is None or extent >= min_threads)
+        if is_wide and costs[axis].lines < MIN_IMPROVEMENT * costs[innermost].lines:
+            innermost = axis
+    outer = sorted(
+        {0, 1, 2} - {innermost}, key=lambda axis: (axis not in used, costs[axis].distance)
     )
-    return AxisOrder((inner, outer[0], outer[1]), tiled)
+    tiled = any(
+        stride >= CACHE_LINE and any(0 < other < CACHE_LINE for other in outer_strides)
+        for stride, *outer_strides in zip(
+            costs[innermost].strides, *(costs[axis].strides for axis in outer)
+        )
+    )
+    return AxisOrder((innermost, outer[0], outer[1]), tiled)
 
 
 def _used_axes(body: ir.Body) -> set[int]:
@@ -112,10 +116,10 @@ class _AxisCostModel:
             GRID[self.axis]: 1.0,
             COORDINATES["threadIdx", AXES[self.axis]]: 1.0,
         }
-        threads = 1.0
+        linear_stride = 1.0
         for extent in self.extents[: self.axis]:
-            threads *= extent or ASSUMED_LENGTH
-        self.coordinate_strides[block_thread] = threads
+            linear_stride *= extent or ASSUMED_LENGTH
+        self.coordinate_strides[block_thread] = linear_stride
 
     def cost(self, body: ir.Body) -> _Cost:
         lines, strides = 0.0, []
@@ -136,18 +140,18 @@ class _AxisCostModel:
             strides.append(stride)
         return _Cost(lines, tuple(strides))
 
-    def _step(self, kind: Array, indices: tuple[ir.Expr, ...]) -> float | None:
+    def _step(self, array_type: Array, indices: tuple[ir.Expr, ...]) -> float | None:
         stride = 0.0
         for axis, index in enumerate(indices):
-            step = self.of(index)
+            step = self.stride_of(index)
             if step is None:
                 return None
-            for length in (kind.shape or ())[axis + 1 :]:
+            for length in (array_type.shape or ())[axis + 1 :]:
                 step *= length
             stride += step
         return stride
 
-    def of(self, e: ir.Expr) -> float | None:
+    def stride_of(self, e: ir.Expr) -> float | None:
         """Return the change of an integer per step along the axis; None if it is unknown."""
         match e:
             case ir.Const():
@@ -155,68 +159,72 @@ class _AxisCostModel:
             case ir.Var(name=name):
                 return self._variable(name)
             case ir.Cast(operand=operand):
-                return self.of(operand)
+                return self.stride_of(operand)
             case ir.Apply(intrinsic=intrinsic) if intrinsic in self.coordinate_strides:
                 return self.coordinate_strides[intrinsic]
-            case ir.Apply(intrinsic=intrinsic, arguments=arguments) if intrinsic in _KEEPS_STRIDE:
-                return self._one_of(arguments)
+            case ir.Apply(intrinsic=intrinsic, arguments=arguments) if (
+                intrinsic in _STRIDE_PRESERVING
+            ):
+                return self._stride_of_alternatives(arguments)
             case ir.Select(then=then, orelse=orelse):
-                return self._one_of((then, orelse))
+                return self._stride_of_alternatives((then, orelse))
             case ir.Binary(op=op, left=left, right=right) if op in (ADD, SUB):
-                a, b = self.of(left), self.of(right)
+                a, b = self.stride_of(left), self.stride_of(right)
                 return None if a is None or b is None else (a + b if op is ADD else a - b)
             case ir.Binary(op=op) if op in (MUL, QUOTIENT, REMAINDER):
-                return self._scaled(e)
+                return self._scaled_stride(e)
             case _:
-                return 0.0 if all(self.of(x) == 0.0 for x in children(e)) else None
+                return 0.0 if all(self.stride_of(x) == 0.0 for x in children(e)) else None
 
     def _variable(self, name: str) -> float | None:
         if name not in self.variable_strides:
             self.variable_strides[name] = None  # guards against recursive definitions
             value = self.values.get(name)
-            self.variable_strides[name] = 0.0 if value is None else self.of(value)
+            self.variable_strides[name] = 0.0 if value is None else self.stride_of(value)
         return self.variable_strides[name]
 
-    def _one_of(self, alternatives: Sequence[ir.Expr]) -> float | None:
+    def _stride_of_alternatives(self, alternatives: Sequence[ir.Expr]) -> float | None:
         """Return the largest stride of alternatives such as an index and its clamping bound."""
-        steps = [self.of(e) for e in alternatives]
+        steps = [self.stride_of(e) for e in alternatives]
         known_steps = [step for step in steps if step is not None]
         return max(known_steps, key=abs) if len(known_steps) == len(steps) else None
 
-    def _scaled(self, e: ir.Binary) -> float | None:
-        a, b = self.of(e.left), self.of(e.right)
+    def _scaled_stride(self, e: ir.Binary) -> float | None:
+        a, b = self.stride_of(e.left), self.stride_of(e.right)
         if a is None or b is None or (a and b):
             return None
         if not a and not b:
             return 0.0
         if e.op is MUL:
-            return a * self._size(e.right) + b * self._size(e.left)
+            return a * self._magnitude(e.right) + b * self._magnitude(e.left)
         if b:
             return None
-        return a / self._size(e.right) if e.op is QUOTIENT else a
+        return a / self._magnitude(e.right) if e.op is QUOTIENT else a
 
-    def _size(self, e: ir.Expr) -> float:
+    def _magnitude(self, e: ir.Expr) -> float:
         """Estimate the magnitude of a loop-invariant number."""
         match e:
             case ir.Const(value=value):
                 return abs(float(value)) or 1.0
             case ir.Cast(operand=operand):
-                return self._size(operand)
+                return self._magnitude(operand)
             case ir.Binary(op=op, left=left, right=right) if op is MUL:
-                return self._size(left) * self._size(right)
+                return self._magnitude(left) * self._magnitude(right)
             case ir.Var(name=name) if name in self.values:
-                return self._size(self.values[name])
+                return self._magnitude(self.values[name])
             case ir.Var(name=name) if name in self.parameters:
-                return self._typical_size(self.parameters[name])
+                return self._parameter_magnitude(self.parameters[name])
             case _:
                 return ASSUMED_LENGTH
 
-    def _typical_size(self, p: ir.Parameter) -> float:
+    def _parameter_magnitude(self, p: ir.Parameter) -> float:
         """Estimate a parameter; strides are assumed to be those of C-contiguous arrays."""
         if p.part is not ir.ArgumentPart.STRIDE:
             return ASSUMED_LENGTH
-        after = [q.axis - p.axis for q in self.parameters.values() if q.argument == p.argument]
-        return ASSUMED_LENGTH ** max(after)
+        axis_distances = [
+            q.axis - p.axis for q in self.parameters.values() if q.argument == p.argument
+        ]
+        return ASSUMED_LENGTH ** max(axis_distances)
 
 
 Access = tuple[ir.Var, tuple[ir.Expr, ...], float, bool]

@@ -12,17 +12,17 @@ from pycu2c.ops.intrinsics.registry import Effect
 
 def is_busy_wait(loop: ir.For | ir.While) -> bool:
     """Return whether a loop exit depends on an atomic result, or on loads if it has a fence."""
-    inside = [e for e in all_expressions((loop,)) if isinstance(e, ir.Apply)]
-    memory = [e for e in inside if e.intrinsic.effect is Effect.MEMORY]
-    if not memory:
+    applications = [e for e in all_expressions((loop,)) if isinstance(e, ir.Apply)]
+    memory_operations = [e for e in applications if e.intrinsic.effect is Effect.MEMORY]
+    if not memory_operations:
         return False
-    found = _DependenceAnalysis(any(not _is_atomic(e) for e in memory))
-    before = -1
-    while before != len(found.names) + found.exits:
-        before = len(found.names) + found.exits
-        found.body(loop.body, False, True)
-    ends = isinstance(loop, ir.While) and found.depends(loop.condition)
-    return ends or found.exits
+    dependence = _DependenceAnalysis(any(not _is_atomic(e) for e in memory_operations))
+    previous_count = -1
+    while previous_count != len(dependence.names) + dependence.controls_exit:
+        previous_count = len(dependence.names) + dependence.controls_exit
+        dependence.visit(loop.body, False, True)
+    is_condition = isinstance(loop, ir.While) and dependence.depends(loop.condition)
+    return is_condition or dependence.controls_exit
 
 
 def _is_atomic(e: ir.Apply) -> bool:
@@ -33,11 +33,11 @@ def _is_atomic(e: ir.Apply) -> bool:
 class _DependenceAnalysis:
     """Variables of a loop that depend on memory which other threads write."""
 
-    reads: bool  # loads count as well as atomics
+    loads_count: bool  # the results of loads count, not only those of atomics
     names: set[str] = field(default_factory=set)
-    exits: bool = False  # a dependent condition controls an exit of the loop
+    controls_exit: bool = False  # a dependent condition controls an exit of the loop
 
-    def body(self, body: ir.Body, controlled: bool, innermost: bool) -> None:
+    def visit(self, body: ir.Body, controlled: bool, innermost: bool) -> None:
         """Propagate dependence through a body.
 
         ``controlled``: the execution of these statements depends on such memory. ``innermost``: a
@@ -48,11 +48,11 @@ class _DependenceAnalysis:
                 if controlled or any(self.depends(e) for e in operands(s)):
                     self.names.add(s.var.name)
             elif isinstance(s, ir.Return) or (isinstance(s, ir.Break) and innermost):
-                self.exits = self.exits or controlled
+                self.controls_exit = self.controls_exit or controlled
             else:
                 dependent = controlled or any(self.depends(e) for e in _conditions(s))
                 for inner in bodies(s):
-                    self.body(inner, dependent, innermost and isinstance(s, ir.If))
+                    self.visit(inner, dependent, innermost and isinstance(s, ir.If))
 
     def depends(self, e: ir.Expr) -> bool:
         return any(self._is_source(x) for x in expressions(e))
@@ -62,7 +62,7 @@ class _DependenceAnalysis:
             case ir.Apply():
                 return e.intrinsic.effect is Effect.MEMORY and _is_atomic(e)
             case ir.Load():
-                return self.reads
+                return self.loads_count
             case ir.Var():
                 return e.name in self.names
             case _:

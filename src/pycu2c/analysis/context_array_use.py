@@ -13,39 +13,43 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, bodies, children, contains, operands
 
 Threads: TypeAlias = frozenset[int]
+Elements: TypeAlias = frozenset[int]  # indices of elements of one context array
 
 
 @dataclass(slots=True)
 class ElementAccesses:
     """Elements that may be read, and elements that must be written."""
 
-    read: dict[str, Threads] = field(default_factory=dict)
-    written: dict[str, Threads] = field(default_factory=dict)
+    read: dict[str, Elements] = field(default_factory=dict)
+    written: dict[str, Elements] = field(default_factory=dict)
 
-    def add(self, where: dict[str, Threads], name: str, elements: Threads) -> None:
-        where[name] = where.get(name, frozenset()) | elements
+    def add(self, accesses: dict[str, Elements], name: str, elements: Elements) -> None:
+        accesses[name] = accesses.get(name, frozenset()) | elements
 
 
 @dataclass(frozen=True, slots=True)
 class ContextArrayUse:
-    """Accesses of one work-item loop; ``lengths`` are those of the context arrays."""
+    """Accesses of one work-item loop; ``lengths`` are those of the context arrays.
+
+    ``effectful``: the device functions with side effects.
+    """
 
     values: LaneValues
-    threads: int
+    thread_count: int
     lengths: Mapping[str, int]
     effectful: Set[str]
 
     # ---- live threads ----
 
-    def live_threads(self, body: ir.Body, read: Mapping[str, Threads]) -> Threads:
+    def live_threads(self, body: ir.Body, read: Mapping[str, Elements]) -> Threads:
         """Return the threads that store an element that is read later, or have an effect."""
         local_names = declared_names(body)
         result: set[int] = set()
-        for s, threads in self._statements(body, frozenset(range(self.threads))):
+        for s, threads in self._statements(body, frozenset(range(self.thread_count))):
             if any(any_effect(e, frozenset(self.effectful)) for e in operands(s)):
                 result |= threads
             elif isinstance(s, ir.Store):
-                result |= self._storing(s, threads, read)
+                result |= self._storing_threads(s, threads, read)
             elif not isinstance(s, ir.Declare | ir.If | ir.NextWorkItem | ir.Evaluate):
                 result |= (
                     threads
@@ -54,7 +58,9 @@ class ContextArrayUse:
                 )
         return frozenset(result)
 
-    def _storing(self, s: ir.Store, threads: Threads, read: Mapping[str, Threads]) -> Threads:
+    def _storing_threads(
+        self, s: ir.Store, threads: Threads, read: Mapping[str, Elements]
+    ) -> Threads:
         elements = self._elements(s, threads) if s.array.name in self.lengths else None
         if elements is None:
             return threads
@@ -62,8 +68,8 @@ class ContextArrayUse:
 
     def _elements(self, access: ir.Load | ir.Store, threads: Threads) -> dict[int, int] | None:
         """Return the element that each thread accesses, or None if it is unknown."""
-        found = self.values.of(access.indices[0])
-        return {t: int(found[t]) for t in threads} if found else None
+        indices = self.values.of(access.indices[0])
+        return {t: int(indices[t]) for t in threads} if indices else None
 
     def _statements(self, body: ir.Body, threads: Threads) -> Iterator[tuple[ir.Stmt, Threads]]:
         """Yield each statement with the threads that may execute it; loops are not entered."""

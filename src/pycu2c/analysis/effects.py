@@ -24,10 +24,10 @@ def written_arrays(module: ir.Module) -> dict[str, frozenset[str]]:
         if inline_c_has_effect(function):
             result |= {p.name for p in function.parameters}
         calls = [e for e in all_expressions(function.body) if isinstance(e, ir.Call)]
-        passed = {id(a) for e in calls for a in e.arguments}
-        passed |= {id(a) for e in _reads(function.body) for a in e.arguments}
+        passed_ids = {id(a) for e in calls for a in e.arguments}
+        passed_ids |= {id(a) for e in _read_only_intrinsics(function.body) for a in e.arguments}
         for e in all_expressions(function.body):
-            if isinstance(e, ir.ElementOf) and id(e) not in passed:
+            if isinstance(e, ir.ElementOf) and id(e) not in passed_ids:
                 result.add(e.array.name)
         for e in calls:
             for name, argument in zip(parameters[e.function], e.arguments):
@@ -41,7 +41,7 @@ def written_arrays(module: ir.Module) -> dict[str, frozenset[str]]:
     return fixed_point_summaries(module.functions, written, frozenset())
 
 
-def _reads(body: ir.Body) -> Iterator[ir.Apply]:
+def _read_only_intrinsics(body: ir.Body) -> Iterator[ir.Apply]:
     """Yield the intrinsics that take an element reference and only read it."""
     for e in all_expressions(body):
         if isinstance(e, ir.Apply) and e.intrinsic.reads:
@@ -54,14 +54,14 @@ def written_arguments(module: ir.Module) -> frozenset[int]:
     return frozenset(p.argument for p in module.kernel.parameters if p.name in written)
 
 
-def effectful(module: ir.Module) -> frozenset[str]:
-    """Return the device functions whose calls must be kept in order."""
+def effectful_functions(module: ir.Module) -> frozenset[str]:
+    """Return the device functions with side effects, whose calls must be kept in order."""
 
-    def has_side_effect(function: ir.Function, devices: frozenset[str]) -> bool:
+    def has_side_effect(function: ir.Function, effectful: frozenset[str]) -> bool:
         return (
             contains(function.body, ir.Store | ir.Print)
             or inline_c_has_effect(function)
-            or any(has_effect(e, devices) for e in all_expressions(function.body))
+            or any(has_effect(e, effectful) for e in all_expressions(function.body))
         )
 
     return functions_that(module.devices, has_side_effect)
@@ -78,16 +78,19 @@ def inline_c_body(function: ir.Function) -> ir.InlineC | None:
     return next((s for s in function.body if isinstance(s, ir.InlineC)), None)
 
 
-def has_effect(e: ir.Expr, devices: frozenset[str]) -> bool:
-    """Return whether this node itself, without its operands, has a side effect."""
+def has_effect(e: ir.Expr, effectful: frozenset[str]) -> bool:
+    """Return whether this node itself, without its operands, has a side effect.
+
+    ``effectful``: the device functions with side effects.
+    """
     if isinstance(e, ir.Apply):
         return e.intrinsic.has_effect
-    return isinstance(e, ir.Call) and e.function in devices
+    return isinstance(e, ir.Call) and e.function in effectful
 
 
-def any_effect(e: ir.Expr, devices: frozenset[str]) -> bool:
+def any_effect(e: ir.Expr, effectful: frozenset[str]) -> bool:
     """Return whether evaluating an expression has a side effect."""
-    return any(has_effect(x, devices) for x in expressions(e))
+    return any(has_effect(x, effectful) for x in expressions(e))
 
 
 def reads_memory(e: ir.Expr) -> bool:
@@ -119,14 +122,14 @@ def is_block_level(function: ir.Function) -> bool:
                 return True
         elif isinstance(s, ir.For | ir.While) and is_busy_wait(s):
             return True
-    if reaches_cluster(function.body):
+    if accesses_cluster(function.body):
         return True
     return any(
         isinstance(e, ir.Apply) and e.intrinsic.synchronizes for e in all_expressions(function.body)
     )
 
 
-def reaches_cluster(body: ir.Body) -> bool:
+def accesses_cluster(body: ir.Body) -> bool:
     """Return whether a body accesses the shared memory of other blocks of the cluster."""
     if any(isinstance(s, ir.Store) and ir.in_cluster(s.array) for s in statements(body)):
         return True
@@ -136,8 +139,8 @@ def reaches_cluster(body: ir.Body) -> bool:
 def block_level_functions(module: ir.Module) -> frozenset[str]:
     """Return the block-level device functions and those that call one."""
 
-    def is_or_calls_one(function: ir.Function, devices: frozenset[str]) -> bool:
-        return is_block_level(function) or not devices.isdisjoint(callees(function))
+    def is_or_calls_one(function: ir.Function, block_level: frozenset[str]) -> bool:
+        return is_block_level(function) or not block_level.isdisjoint(callees(function))
 
     return functions_that(module.devices, is_or_calls_one)
 

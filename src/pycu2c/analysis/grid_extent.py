@@ -10,7 +10,7 @@ from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.operators import GE, GT, LE, LT
 
 
-def _name(e: ir.Expr) -> str:
+def _intrinsic_name(e: ir.Expr) -> str:
     return e.intrinsic.name if isinstance(e, ir.Apply) else ""
 
 
@@ -18,7 +18,9 @@ def data_extent(kernel: ir.Function) -> tuple[ArgumentExtent, ...] | None:
     """Return the length that each used grid axis is compared with, or None if it is ambiguous."""
     assigned = [s for s in statements(kernel.body) if isinstance(s, ir.Assign)]
     grid_axes = {
-        s.var.name: _name(s.value)[-1] for s in assigned if _name(s.value).startswith("cuda.grid.")
+        s.var.name: _intrinsic_name(s.value)[-1]
+        for s in assigned
+        if _intrinsic_name(s.value).startswith("cuda.grid.")
     }
     assigned_once = {name for name, n in Counter(s.var.name for s in assigned).items() if n == 1}
     named_lengths = {
@@ -33,10 +35,14 @@ def data_extent(kernel: ir.Function) -> tuple[ArgumentExtent, ...] | None:
             axis = grid_axes.get(index.name) if isinstance(index, ir.Var) else None
             if axis and length and result.setdefault(axis, length) != length:
                 return None  # compared with two lengths: ambiguous
-    used = sorted(set(grid_axes.values()))
-    if not used or used != list("xyz")[: len(used)] or any(axis not in result for axis in used):
+    used_axes = sorted(set(grid_axes.values()))
+    if (
+        not used_axes
+        or used_axes != list("xyz")[: len(used_axes)]
+        or any(axis not in result for axis in used_axes)
+    ):
         return None
-    return tuple(result[axis] for axis in used)
+    return tuple(result[axis] for axis in used_axes)
 
 
 def length_of(e: ir.Expr, kernel: ir.Function) -> ArgumentExtent | None:

@@ -50,7 +50,7 @@ _COORDINATES = (
     *(COORDINATES[v, axis] for v in ("threadIdx", "blockDim") for axis in AXES),
 )
 
-# exact Python integer arithmetic; the second group only for operands >= 0
+# exact Python integer arithmetic; some operators only for operands >= 0
 _EXACT_OPERATORS: Mapping[Operator, Callable[[Any, Any], Any]] = {
     op: op.compute for op in (ADD, SUB, MUL, AND, OR, XOR, LT, LE, GT, GE, EQ, NE)
 } | {QUOTIENT: operator.floordiv, REMAINDER: operator.mod, C_SHR: operator.rshift}
@@ -111,14 +111,14 @@ class LaneValues:
             case ir.Apply(intrinsic=coordinate) if coordinate in _COORDINATES:
                 return None if self.block is None else _coordinate_values(coordinate, self.block)
             case ir.Unary():
-                inner = self.of(e.operand)
+                operand_values = self.of(e.operand)
                 source = scalar_type(e.operand)
-                return inner and tuple(
-                    _to_python(folded_unary(e.op, _typed(v, source))) for v in inner
+                return operand_values and tuple(
+                    _to_python(folded_unary(e.op, _typed(v, source))) for v in operand_values
                 )
             case ir.Cast():
-                inner = self.of(e.operand)
-                return inner and _convert(inner, scalar_type(e.operand), e.type)
+                operand_values = self.of(e.operand)
+                return operand_values and _convert(operand_values, scalar_type(e.operand), e.type)
             case ir.Binary():
                 left = self.of(e.left)
                 right = self.of(e.right) if left else None
@@ -151,15 +151,15 @@ def _to_python(value: Number) -> Number:
     return int(value) if isinstance(value, np.integer | np.bool_ | bool) else value
 
 
-def _typed(value: Number, kind: Scalar) -> Number:
-    """Return a number in the form that constant folding takes."""
-    return value if kind == WEAK_INT else convert(value, kind)
+def _typed(value: Number, source: Scalar) -> Number:
+    """Return the operand of constant folding: a NumPy scalar, but a Python int for a weak int."""
+    return value if source == WEAK_INT else convert(value, source)
 
 
-def _convert(values: Values, source: Scalar, kind: Scalar) -> Values:
-    if is_integral(source) and is_integral(kind) and _all_fit(values, kind):
+def _convert(values: Values, source: Scalar, target: Scalar) -> Values:
+    if is_integral(source) and is_integral(target) and _all_fit(values, target):
         return values
-    return tuple(_to_python(convert(_typed(v, source), kind)) for v in values)
+    return tuple(_to_python(convert(_typed(v, source), target)) for v in values)
 
 
 def _binary(e: ir.Binary, left: Values, right: Values) -> Values:
@@ -173,8 +173,8 @@ def _binary(e: ir.Binary, left: Values, right: Values) -> Values:
     return tuple(_to_python(folded(e.op, _typed(a, source), _typed(b, source))) for a, b in pairs)
 
 
-def _all_fit(values: Values, kind: Scalar) -> bool:
-    return bool(kind.dtype.minimum <= min(values) and max(values) <= kind.dtype.maximum)
+def _all_fit(values: Values, target: Scalar) -> bool:
+    return bool(target.dtype.minimum <= min(values) and max(values) <= target.dtype.maximum)
 
 
 @functools.lru_cache(maxsize=64)

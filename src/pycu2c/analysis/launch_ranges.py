@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycu2c.analysis.ranges.intervals import Interval, everything
+from pycu2c.analysis.ranges.intervals import Interval, all_values
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT
 from pycu2c.base.records import dataclass
@@ -20,7 +20,7 @@ from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 
 
 def length_range(assumptions: LaunchAssumptions) -> Interval:
-    """Return the range of the length of any array's axis; an array of the kernel may be empty."""
+    """Return the range of the length of an axis of any array; a view may be empty."""
     return Interval(0, assumptions.max_elements)
 
 
@@ -32,7 +32,7 @@ def argument_length_range(assumptions: LaunchAssumptions) -> Interval:
 def argument_range(assumptions: LaunchAssumptions, scalar: Scalar) -> Interval:
     """Return the range of an integer argument of the kernel."""
     limit = assumed_magnitude_limit(scalar) if assumptions.index32_safe else None
-    return everything(scalar) if limit is None else Interval(-limit, limit)
+    return all_values(scalar) if limit is None else Interval(-limit, limit)
 
 
 def intrinsic_range(assumptions: LaunchAssumptions, intrinsic: Intrinsic) -> Interval | None:
@@ -50,7 +50,7 @@ def intrinsic_range(assumptions: LaunchAssumptions, intrinsic: Intrinsic) -> Int
     return Interval(low, assumptions.max_threads - 1 if intrinsic is block_thread else high)
 
 
-def is_fixed(intrinsic: Intrinsic) -> bool:
+def is_thread_coordinate(intrinsic: Intrinsic) -> bool:
     """Return whether an intrinsic is a coordinate of the thread, which never changes."""
     return intrinsic.bounds is not None and (intrinsic.is_attribute or intrinsic in GRID + GRIDSIZE)
 

@@ -21,18 +21,18 @@ def upward_exposed_reads(body: ir.Body) -> set[str]:
     """Return the variables that a body may read before it assigns them."""
     analysis = _UpwardExposedReads()
     analysis.block(body, frozenset())
-    return analysis.found
+    return analysis.exposed
 
 
 @dataclass(slots=True)
 class _UpwardExposedReads:
-    found: set[str] = field(default_factory=set)
+    exposed: set[str] = field(default_factory=set)
 
     def block(self, body: ir.Body, assigned: Assigned) -> Assigned:
         for s in body:
             if assigned is None:
                 return None
-            self.found |= set(names_in(*operands(s))) - assigned - _counter(s)
+            self.exposed |= set(names_in(*operands(s))) - assigned - _counter(s)
             assigned = self._transfer(s, assigned)
         return assigned
 
@@ -66,11 +66,11 @@ def live_after_loops(body: ir.Body, loops: Set[ir.Stmt]) -> Mapping[ir.Stmt, Nam
 
     SIMD batches of threads execute the loops under an active mask. A variable is live after a loop
     if a thread reads it later before assigning it. This includes threads that wait elsewhere
-    meanwhile: in the other branch of a condition, or behind an outer loop.
+    meanwhile: in the other branch of a condition, or after an outer loop.
     """
     analysis = _Liveness(loops)
     analysis.block(body, frozenset(), _Exits())
-    return analysis.after
+    return analysis.live_after_loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +89,19 @@ class _Exits:
 @dataclass(slots=True)
 class _Liveness:
     loops: Set[ir.Stmt]
-    after: dict[ir.Stmt, Names] = field(default_factory=dict)
+    live_after_loop: dict[ir.Stmt, Names] = field(default_factory=dict)
 
-    def block(self, body: ir.Body, after: Names, exits: _Exits) -> Names:
+    def block(self, body: ir.Body, live_after: Names, exits: _Exits) -> Names:
         """Return the variables that are live at the start of a block."""
         for s in reversed(body):
-            after = self._before(s, after, exits)
-        return after
+            live_after = self._live_before(s, live_after, exits)
+        return live_after
 
-    def _before(self, s: ir.Stmt, after: Names, exits: _Exits) -> Names:
+    def _live_before(self, s: ir.Stmt, live_after: Names, exits: _Exits) -> Names:
         used = frozenset(names_in(*operands(s)))
         match s:
             case ir.Assign() | ir.Declare():
-                return (after - {s.var.name}) | used
+                return (live_after - {s.var.name}) | used
             case ir.Return():
                 return used
             case ir.Break():
@@ -109,24 +109,28 @@ class _Liveness:
             case ir.Continue():
                 return exits.at_continue
             case ir.If():
-                return used | self._arms(s, after, exits)
+                return used | self._arms(s, live_after, exits)
             case ir.While() | ir.For():
-                return self._loop(s, after, after | used, exits.waiting)
+                return self._loop(s, live_after, live_after | used, exits.waiting)
             case _:
-                nested = (self.block(b, after, exits) for b in bodies(s))
-                return used.union(after, *nested)
+                nested = (self.block(b, live_after, exits) for b in bodies(s))
+                return used.union(live_after, *nested)
 
-    def _arms(self, s: ir.If, after: Names, exits: _Exits) -> Names:
-        then = self.block(s.then, after, exits)
-        orelse = self.block(s.orelse, after, exits.with_waiting(after, then))
-        return orelse | self.block(s.then, after, exits.with_waiting(after, orelse))
+    def _arms(self, s: ir.If, live_after: Names, exits: _Exits) -> Names:
+        then = self.block(s.then, live_after, exits)
+        orelse = self.block(s.orelse, live_after, exits.with_waiting(live_after, then))
+        return orelse | self.block(s.then, live_after, exits.with_waiting(live_after, orelse))
 
-    def _loop(self, s: ir.While | ir.For, after: Names, head: Names, waiting: Names) -> Names:
+    def _loop(self, s: ir.While | ir.For, live_after: Names, head: Names, waiting: Names) -> Names:
         """Solve a loop; ``head`` is live where the condition is evaluated, or after the loop."""
         if s in self.loops:
-            self.after[s] = self.after.get(s, frozenset()) | after | waiting
+            self.live_after_loop[s] = (
+                self.live_after_loop.get(s, frozenset()) | live_after | waiting
+            )
         while True:
-            at_head = head | self.block(s.body, head, _Exits(after, head, waiting | after | head))
+            at_head = head | self.block(
+                s.body, head, _Exits(live_after, head, waiting | live_after | head)
+            )
             if at_head == head:
                 return head
             head = at_head

@@ -20,11 +20,11 @@ from pycu2c.ir.walk import bodies, contains, operands, statements
 class Placement:
     """Statements outside the work-item loops.
 
-    ``hoisted``: constructs outside the work-item loops, their parts placed recursively. ``masked``:
-    hoisted constructs that are divergent; a per-thread state selects the active threads.
-    ``block_jumps``: jumps that all running threads take at once. ``scalars``: variables computed
-    once per block. ``strips``: outermost strip-mined loops, with the variables that are live after
-    them.
+    ``hoisted``: constructs outside the work-item loops, whose nested statements are placed
+    recursively. ``masked``: hoisted constructs that are divergent; a per-thread state selects the
+    active threads. ``block_jumps``: jumps that all running threads take at once. ``scalars``:
+    variables computed once per block. ``strips``: outermost strip-mined loops, with the variables
+    that are live after them.
     """
 
     hoisted: Set[ir.Stmt]
@@ -33,8 +33,8 @@ class Placement:
     scalars: Set[str]
     strips: Mapping[ir.Stmt, frozenset[str]]
 
-    def leaves_block(self, body: ir.Body) -> bool:
-        """Return whether single threads may jump out of a block."""
+    def leaves_body(self, body: ir.Body) -> bool:
+        """Return whether single threads may jump out of a body."""
         return any(self._statement_leaves(s) for s in body)
 
     def _statement_leaves(self, s: ir.Stmt) -> bool:
@@ -68,7 +68,7 @@ def place_regions(
     }
     while True:
         placer = _Placer(uniform, scalars, forced)
-        placer.body(body, None, False)
+        placer.place(body, None, False)
         closed = _closure(set(_conditions(placer.hoisted, uniform)) | scalars, uniform)
         if closed == scalars:
             return Placement(placer.hoisted, placer.masked, placer.block_jumps, scalars, strips)
@@ -92,8 +92,8 @@ def _forced_outside(body: ir.Body, strips: Set[ir.Stmt]) -> set[ir.Stmt]:
     return result
 
 
-def _contains_loop_of(s: ir.Stmt, strips: Set[ir.Stmt]) -> bool:
-    return any(inner in strips for inner in statements((s,)))
+def _contains_loop_of(s: ir.Stmt, loops: Set[ir.Stmt]) -> bool:
+    return any(inner in loops for inner in statements((s,)))
 
 
 def _conditions(hoisted: Set[ir.Stmt], uniform: uniformity.Uniformity) -> Iterator[str]:
@@ -109,8 +109,8 @@ def _closure(names: set[str], uniform: uniformity.Uniformity) -> set[str]:
     while names:
         name = names.pop()
         result.add(name)
-        read = names_in(*uniform.values[name])
-        names |= {n for n in read if n in uniform.values and n not in result}
+        operand_names = names_in(*uniform.values[name])
+        names |= {n for n in operand_names if n in uniform.values and n not in result}
     return result
 
 
@@ -123,8 +123,8 @@ class _Placer:
     masked: set[ir.Stmt] = field(default_factory=set)
     block_jumps: set[ir.Stmt] = field(default_factory=set)
 
-    def body(self, body: ir.Body, loop: ir.Stmt | None, masked: bool) -> None:
-        """Place a block outside the work-item loops; ``loop`` is the hoisted loop around it."""
+    def place(self, body: ir.Body, loop: ir.Stmt | None, masked: bool) -> None:
+        """Place a body outside the work-item loops; ``loop`` is the hoisted loop around it."""
         for s in body:
             match s:
                 case ir.Return() if not masked:
@@ -142,7 +142,7 @@ class _Placer:
         if s in self.uniform.divergent or (masked and returning and not isinstance(s, ir.If)):
             self.masked.add(s)
         for inner in bodies(s):
-            self.body(inner, loop if isinstance(s, ir.If) else s, masked or s in self.masked)
+            self.place(inner, loop if isinstance(s, ir.If) else s, masked or s in self.masked)
 
     def _is_hoisted(self, s: uniformity.Construct, loop: ir.Stmt | None, masked: bool) -> bool:
         if s in self.forced:
@@ -152,7 +152,7 @@ class _Placer:
         if self._computes_scalars(s):
             return True
         in_lockstep = loop is not None and loop not in self.masked
-        return isinstance(s, ir.If) and self._jumps(s, not masked, in_lockstep)
+        return isinstance(s, ir.If) and self._contains_uniform_jump(s, not masked, in_lockstep)
 
     def _computes_scalars(self, s: ir.Stmt) -> bool:
         return any(
@@ -160,18 +160,18 @@ class _Placer:
             for inner in statements((s,))
         )
 
-    def _jumps(self, s: ir.If, may_return: bool, in_lockstep: bool) -> bool:
+    def _contains_uniform_jump(self, s: ir.If, may_return: bool, in_lockstep: bool) -> bool:
         """Return whether all running threads may reach a jump in an ``if`` at once."""
         for inner in (*s.then, *s.orelse):
             match inner:
                 case ir.Return():
-                    found = may_return
+                    may_jump = may_return
                 case ir.Break() | ir.Continue():
-                    found = in_lockstep
+                    may_jump = in_lockstep
                 case ir.If() if inner not in self.uniform.divergent:
-                    found = self._jumps(inner, may_return, in_lockstep)
+                    may_jump = self._contains_uniform_jump(inner, may_return, in_lockstep)
                 case _:
-                    found = False
-            if found:
+                    may_jump = False
+            if may_jump:
                 return True
         return False

@@ -50,8 +50,8 @@ def in_lockstep(axis: ir.Var, body: ir.Body, effectful: Set[str]) -> bool:
 def _accumulates(body: ir.Body, strides: LaneStrides) -> bool:
     """Return whether threads accumulate into one element of a context array."""
     stores = (s for s in statements(body) if isinstance(s, ir.Store))
-    elements = (s for s in stores if _space(s.array) is MemorySpace.BLOCK)
-    return any(strides.of(s.indices[0]) is _IRREGULAR for s in elements)
+    context_stores = (s for s in stores if _space(s.array) is MemorySpace.BLOCK)
+    return any(strides.of(s.indices[0]) is _IRREGULAR for s in context_stores)
 
 
 # ---- strides of indices from one thread to the next --------------------------------------------
@@ -59,11 +59,14 @@ def _accumulates(body: ir.Body, strides: LaneStrides) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LaneStrides:
-    """Strides of indices: the change from one thread of an axis to the next."""
+    """Strides of indices: the change from one thread of an axis to the next.
+
+    ``values``: the values of variables with a single definition. ``reassigned``: other variables.
+    """
 
     axis: str
     values: Mapping[str, ir.Expr]
-    changing: Set[str]
+    reassigned: Set[str]
 
     def of(self, e: ir.Expr) -> object:
         """Return the stride as an int, None if unknown, or ``_IRREGULAR`` if it is not constant."""
@@ -83,14 +86,14 @@ class LaneStrides:
                 return self._product(left, right)
             case _:
                 variable_strides = [self.of(x) for x in expressions(e) if isinstance(x, ir.Var)]
-                return 0 if all(p == 0 for p in variable_strides) else _IRREGULAR
+                return 0 if all(stride == 0 for stride in variable_strides) else _IRREGULAR
 
     def _variable(self, name: str) -> object:
         if name == self.axis:
             return 1
         if name in self.values:
             return self.of(self.values[name])
-        return _IRREGULAR if name in self.changing else 0
+        return _IRREGULAR if name in self.reassigned else 0
 
     def _product(self, left: ir.Expr, right: ir.Expr) -> object:
         a, b = self.of(left), self.of(right)
@@ -118,12 +121,12 @@ class _Access:
 
     @property
     def has_no_gaps(self) -> bool:
-        """Return whether gcc has no reason to move it: unit-stride, uniform, or irregular."""
+        """Return whether gcc does not merge such accesses: unit-stride, uniform, or irregular."""
         return self.stride in (0, 1) or self.stride is _IRREGULAR
 
 
 def _may_alias(a: _Access, b: _Access) -> bool:
-    """Return whether two accesses may alias and it is undecided whether they do."""
+    """Return whether two accesses may alias, and not only at a constant distance."""
     if a.array is None or b.array is None:
         return True
     if a.array.name == b.array.name:
@@ -137,22 +140,22 @@ def _space(array: ir.Var) -> MemorySpace:
 
 
 def _accesses(body: ir.Body, strides: LaneStrides) -> Iterator[_Access]:
-    """Yield accesses in program order; those in loops occur twice."""
+    """Yield accesses in program order; those in loops occur twice, for two iterations."""
     for s in body:
-        found = list(_of_statement(s, strides))
+        found = list(_statement_accesses(s, strides))
         yield from found
         if isinstance(s, ir.For | ir.While):
             yield from found
 
 
-def _of_statement(s: ir.Stmt, strides: LaneStrides) -> Iterator[_Access]:
+def _statement_accesses(s: ir.Stmt, strides: LaneStrides) -> Iterator[_Access]:
     for value in operands(s):
         for e in expressions(value):
             match e:
                 case ir.Load() | ir.ElementOf():
                     yield _access(e.array, e.indices, strides, isinstance(e, ir.ElementOf))
                 case ir.Call() if any(isinstance(a.type, Array) for a in e.arguments):
-                    yield _Access(None, str, None, False)
+                    yield _Access(None, lambda: "", None, False)
                 case _:
                     pass
     if isinstance(s, ir.Store):
@@ -167,7 +170,7 @@ def _access(
     assert isinstance(array.type, Array)
     index_strides = [strides.of(i) for i in indices]
     stride: object = index_strides[-1] if index_strides else 0
-    if any(m != 0 for m in index_strides[:-1]):
+    if any(outer_stride != 0 for outer_stride in index_strides[:-1]):
         stride = None if _IRREGULAR not in index_strides else _IRREGULAR
     if array.type.dtype.fields and stride == 1:
         stride = None  # fields of adjacent records have gaps

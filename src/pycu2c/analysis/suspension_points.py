@@ -35,10 +35,10 @@ def live_across_waits(body: ir.Body) -> Iterator[ir.Var]:
 
 
 def _last_uses(body: ir.Body) -> dict[str, int]:
-    """Map each variable to the index after its last use in a block.
+    """Map each variable to the index after the last statement of a block that uses it.
 
-    For a wait that only contributes the value, or an ``if`` that only tests it, the index is before
-    the nested statements.
+    If only the operands of a wait or the condition of an ``if`` use the variable, it is the index
+    of this statement: the nested statements follow the last use.
     """
     result: dict[str, int] = {}
     for i, s in enumerate(body):

@@ -13,11 +13,11 @@ from pycu2c.analysis.launch_ranges import (
     argument_length_range,
     argument_range,
     intrinsic_range,
-    is_fixed,
+    is_thread_coordinate,
 )
 from pycu2c.analysis.ranges.intervals import (
     Interval,
-    everything,
+    all_values,
     exact_result,
     fit_to_type,
     is_integral,
@@ -46,7 +46,7 @@ from pycu2c.ops.operators import (
 
 IsInvariant: TypeAlias = Callable[[ir.Expr], bool]
 
-_MINIMUM, _MAXIMUM = EXTREMES[0], EXTREMES[1]
+_MINIMUM, _MAXIMUM = EXTREMES[:2]
 _MAX_STEP = 1 << 31  # so that adding a step cannot overflow
 
 
@@ -79,7 +79,10 @@ class AxisBound:
 
 @dataclass(frozen=True, slots=True)
 class BoundSolver:
-    """Ranges of integers in a kernel; ``values`` holds variables with a single definition."""
+    """Convert conditions to bounds by the ranges of integers in a kernel.
+
+    ``values``: variables with a single definition. ``loops``: the ranges of loop variables.
+    """
 
     assumptions: LaunchAssumptions
     parameters: Mapping[str, ir.Parameter]
@@ -98,10 +101,10 @@ class BoundSolver:
             case ir.Binary(op=op) if op in (ADD, SUB, MUL) and is_integral(e.type):
                 exact = exact_result(op, self.of(e.left), self.of(e.right), e.type.dtype)
                 return fit_to_type(exact, e.type)
-            case ir.Apply(intrinsic=intrinsic) if is_fixed(intrinsic):
-                return intrinsic_range(self.assumptions, intrinsic) or everything(e.type)
+            case ir.Apply(intrinsic=intrinsic) if is_thread_coordinate(intrinsic):
+                return intrinsic_range(self.assumptions, intrinsic) or all_values(e.type)
             case _:
-                return everything(e.type)
+                return all_values(e.type)
 
     def _variable(self, name: str, e: ir.Var) -> Interval:
         if name in self.loops:
@@ -110,12 +113,12 @@ class BoundSolver:
             return self.of(self.values[name])
         parameter = self.parameters.get(name)
         if parameter is None or not isinstance(e.type, Scalar):
-            return everything(e.type)
+            return all_values(e.type)
         if parameter.part is ir.ArgumentPart.SHAPE:
             return argument_length_range(self.assumptions)
         if parameter.part is ir.ArgumentPart.VALUE:
             return argument_range(self.assumptions, e.type)
-        return everything(e.type)
+        return all_values(e.type)
 
     def minimum(self, a: ir.Expr, b: ir.Expr) -> ir.Expr:
         """Return ``min(a, b)``, simplified where the ranges decide it."""
@@ -141,8 +144,10 @@ class BoundSolver:
         """
         if not (isinstance(condition, ir.Binary) and condition.op in MIRRORED):
             return None
-        kind = scalar_type(condition.left)
-        if not (is_integral(kind) and everything(WEAK_INT).contains(everything(kind))):
+        operand_type = scalar_type(condition.left)
+        if not is_integral(operand_type):
+            return None
+        if not all_values(WEAK_INT).contains(all_values(operand_type)):
             return None
         if condition.op is EQ and (step := self._divisor(condition, axis, is_invariant)):
             return AxisBound(step=step)
@@ -160,21 +165,23 @@ class BoundSolver:
         self, condition: ir.Binary, axis: ir.Var, is_invariant: IsInvariant
     ) -> ir.Expr | None:
         """Return 4 for ``x % 4 == 0``, if the divisor is valid as a step."""
-        rest = condition.left
-        if isinstance(rest, ir.Var):
-            rest = self.values.get(rest.name, rest)
-        if not isinstance(rest, ir.Binary) or not _is_zero(condition.right):
+        remainder = condition.left
+        if isinstance(remainder, ir.Var):
+            remainder = self.values.get(remainder.name, remainder)
+        if not isinstance(remainder, ir.Binary) or not _is_zero(condition.right):
             return None
-        if self._offset(rest.left, axis, is_invariant) != [] or not is_invariant(rest.right):
+        if self._offset(remainder.left, axis, is_invariant) != [] or not is_invariant(
+            remainder.right
+        ):
             return None
-        divisor, sizes = rest.right, self.of(rest.right)
-        if rest.op is AND and isinstance(divisor, ir.Const):
+        divisor, divisor_range = remainder.right, self.of(remainder.right)
+        if remainder.op is AND and isinstance(divisor, ir.Const):
             size = int(divisor.value) + 1
             is_divisor = size.bit_count() == 1
-            divisor, sizes = integer(size, divisor.span), Interval(size, size)
+            divisor, divisor_range = integer(size, divisor.span), Interval(size, size)
         else:
-            is_divisor = rest.op is REMAINDER
-        if not is_divisor or sizes.low < 1 or sizes.high > _MAX_STEP:
+            is_divisor = remainder.op is REMAINDER
+        if not is_divisor or divisor_range.low < 1 or divisor_range.high > _MAX_STEP:
             return None
         return cast(divisor, WEAK_INT)
 
@@ -185,8 +192,8 @@ class BoundSolver:
                 return []
             case ir.Var(name=name) if name in self.values:
                 return self._offset(self.values[name], axis, is_invariant)
-            case ir.Cast(operand=operand, type=kind) if is_integral(operand.type):
-                exact_cast = everything(kind).contains(self.of(operand))
+            case ir.Cast(operand=operand, type=target) if is_integral(operand.type):
+                exact_cast = all_values(target).contains(self.of(operand))
                 return self._offset(operand, axis, is_invariant) if exact_cast else None
             case ir.Binary(op=op, left=left, right=right) if op is ADD:
                 for inner, added in ((left, right), (right, left)):
@@ -194,7 +201,7 @@ class BoundSolver:
                     if found is not None and is_invariant(added):
                         sum_range = exact_result(ADD, self.of(inner), self.of(added), e.type.dtype)
                         added = cast(added, WEAK_INT)
-                        return [*found, added] if everything(e.type).contains(sum_range) else None
+                        return [*found, added] if all_values(e.type).contains(sum_range) else None
                 return None
             case _:
                 return None
@@ -203,24 +210,24 @@ class BoundSolver:
         """Return an expression minus the offset; None if the result may wrap."""
         for term in offset:
             exact = exact_result(SUB, self.of(e), self.of(term), WEAK_INT.dtype)
-            if not everything(WEAK_INT).contains(exact):
+            if not all_values(WEAK_INT).contains(exact):
                 return None
             e = binary(SUB, e, term, e.span)
         return e
 
     def _bound_from(self, op: object, limit: ir.Expr) -> AxisBound | None:
-        after = binary(ADD, limit, integer(1, limit.span), limit.span)
+        next_value = binary(ADD, limit, integer(1, limit.span), limit.span)
         if op is LT:
             return AxisBound(stop=limit)
         if op is NE:
             return None
         if op is GE:
             return AxisBound(start=limit)
-        if op is EQ:  # no thread is that far if this wraps
-            return AxisBound(limit, after)
+        if op is EQ:  # if ``limit + 1`` wraps, no thread has this coordinate
+            return AxisBound(limit, next_value)
         if self.of(limit).high == WEAK_INT.dtype.maximum:
             return None
-        return AxisBound(start=after) if op is GT else AxisBound(stop=after)
+        return AxisBound(start=next_value) if op is GT else AxisBound(stop=next_value)
 
 
 def _is_zero(e: ir.Expr) -> bool:

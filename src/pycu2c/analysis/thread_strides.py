@@ -14,9 +14,9 @@ def is_simple_simd_loop(loop: ir.AxisLoop) -> bool:
 
     Such loops are memory-bound.
     """
-    is_short = not contains(loop.body, ir.For | ir.While | ir.AxisLoop)
+    has_no_loops = not contains(loop.body, ir.For | ir.While | ir.AxisLoop)
     is_dense = isinstance(loop.step, ir.Const) and loop.step.value == 1
-    return loop.lockstep and is_dense and is_short
+    return loop.lockstep and is_dense and has_no_loops
 
 
 class UnitStrideAccesses:
@@ -31,7 +31,7 @@ class UnitStrideAccesses:
     def unit_stride_index(self, index: ir.Expr) -> ir.Expr | None:
         """Return a unit-stride index that any thread can evaluate, or None.
 
-        It reads only the loop variable and values known outside the loop.
+        It reads only the loop variable and values defined outside the loop.
         """
         expanded = self._substitute(index)
         is_computable = self._local_names.isdisjoint(names_in(expanded)) and _is_total(expanded)
@@ -49,7 +49,7 @@ class UnitStrideAccesses:
 
 
 def _is_total(e: ir.Expr) -> bool:
-    """Return whether any thread may evaluate an expression: it has no loads and divisions."""
+    """Return whether any thread may evaluate an expression: it has no loads or divisions."""
     return all(
         isinstance(x, ir.Var | ir.Const | ir.Cast)
         or (isinstance(x, ir.Binary) and x.op in (ADD, SUB, MUL))

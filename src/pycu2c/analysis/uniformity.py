@@ -29,7 +29,8 @@ class Uniformity:
     ``varying``: variables that may differ between threads. ``divergent``: ifs whose condition
     varies, and loops that threads leave or continue at different times. ``values``: expressions
     assigned to each variable. ``lanes``: values that the thread index determines. ``agrees_also``:
-    additional test for uniform expressions.
+    additional test
+    that an expression is uniform.
     """
 
     varying: Set[str]
@@ -102,7 +103,9 @@ class _Definitions:
         self.constructs.append(s)
         if isinstance(s, ir.For):
             self.loop_variables.add(s.var.name)
-            self._define(s.var, operands(s), ())  # every thread in the body has it
+            self._define(
+                s.var, operands(s), ()
+            )  # without its path: all threads in the body assign it
         for inner in bodies(s):
             self.collect(inner, path)
 
@@ -118,12 +121,12 @@ class _Definitions:
 
 
 def uniformity(body: ir.Body, block: Shape | None = None) -> Uniformity:
-    """Return what the threads of a block agree on, for one block shape or for all."""
+    """Return the uniformity of values within a block, for one block shape or for all."""
     return _solve(body, block, lambda _: lambda _: False)
 
 
 def warp_uniformity(body: ir.Body, block: Shape | None) -> Uniformity:
-    """Return what the lanes of each warp agree on."""
+    """Return the uniformity of values within each warp."""
     return _solve(body, block, lambda lanes: lanes.is_warp_uniform)
 
 
@@ -151,10 +154,10 @@ def _solve(
     return result
 
 
-def _divergent_exit(jump: Path, divergent: Set[ir.Stmt]) -> Construct | None:
+def _divergent_exit(path: Path, divergent: Set[ir.Stmt]) -> Construct | None:
     """Return the loop of a break or continue that only some threads may reach."""
-    loop = max(i for i, s in enumerate(jump) if isinstance(s, ir.While | ir.For))
-    return jump[loop] if any(s in divergent for s in jump[loop + 1 :]) else None
+    loop_index = max(i for i, s in enumerate(path) if isinstance(s, ir.While | ir.For))
+    return path[loop_index] if any(s in divergent for s in path[loop_index + 1 :]) else None
 
 
 def _varies(d: _Definition, collected: _Definitions, result: Uniformity) -> bool:

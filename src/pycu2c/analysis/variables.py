@@ -1,4 +1,4 @@
-"""The variables of a block: which names it declares, assigns and reads; names that are unused."""
+"""The variables of a block: which names it declares, assigns and reads; fresh names."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def referenced_names(body: ir.Body) -> set[str]:
 
 
 def declared_names(body: ir.Body) -> set[str]:
-    """Return the variables and arrays that a body declares, counters included."""
+    """Return the variables and arrays that a body declares, loop counters included."""
     return {
         s.var.name for s in statements(body) if isinstance(s, ir.Declare | ir.Allocate | ir.For)
     }

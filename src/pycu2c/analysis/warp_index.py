@@ -12,8 +12,8 @@ from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import ADD, AND, C_SHR, MUL, QUOTIENT, REMAINDER
 
 _LINEAR_INDICES = (block_thread, COORDINATES["threadIdx", "x"], GRID[0])
-_LANE = ((REMAINDER, WARP), (AND, WARP - 1))
-_WARP = ((QUOTIENT, WARP), (C_SHR, WARP.bit_length() - 1))
+_LANE_OPERATIONS = ((REMAINDER, WARP), (AND, WARP - 1))
+_WARP_OPERATIONS = ((QUOTIENT, WARP), (C_SHR, WARP.bit_length() - 1))
 
 
 def is_multiple_of_warp(assumptions: LaunchAssumptions) -> bool:
@@ -24,23 +24,23 @@ def is_multiple_of_warp(assumptions: LaunchAssumptions) -> bool:
 
 def is_lane(e: ir.Expr) -> bool:
     """Return whether an expression is ``threadIdx.x % 32``, or the same for ``grid.x``."""
-    return any(_combines_index(e, *form) for form in _LANE)
+    return any(_combines_index(e, *operation) for operation in _LANE_OPERATIONS)
 
 
 def is_warp(e: ir.Expr) -> bool:
     """Return whether an expression is ``threadIdx.x / 32``, or the same for ``grid.x``."""
-    return any(_combines_index(e, *form) for form in _WARP)
+    return any(_combines_index(e, *operation) for operation in _WARP_OPERATIONS)
 
 
-def _combines_index(e: ir.Expr, op: object, number: int) -> bool:
-    """Return whether an expression is an operator on a linear thread index and a number."""
+def _combines_index(e: ir.Expr, op: object, constant: int) -> bool:
+    """Return whether an expression is an operator on a linear thread index and a constant."""
     match e:
         case ir.Binary(
             op=operator, left=ir.Apply(intrinsic=intrinsic), right=ir.Const(value=value)
         ):
             return (
                 operator is op
-                and value == number
+                and value == constant
                 and intrinsic in _LINEAR_INDICES
                 and e.type == WEAK_INT
             )
@@ -61,5 +61,5 @@ def replace_warp_and_lane(
     if e.left.intrinsic is not GRID[0]:
         return warp
     block = ir.Apply(COORDINATES["blockIdx", "x"], (), WEAK_INT, e.span)
-    first = binary(MUL, block, integer(assumptions.max_threads // WARP, e.span), e.span)
-    return binary(ADD, first, warp, e.span)
+    first_warp = binary(MUL, block, integer(assumptions.max_threads // WARP, e.span), e.span)
+    return binary(ADD, first_warp, warp, e.span)

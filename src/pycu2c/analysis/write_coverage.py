@@ -20,39 +20,41 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, contains, statements
 from pycu2c.ops.operators import GE, GT, LE, LT
 
-_IndexBounds: TypeAlias = "Mapping[str, AxisIndex]"
+_GridIndices: TypeAlias = "Mapping[str, AxisIndex]"  # by name of the variable
 _CoveredArrays: TypeAlias = "dict[str, tuple[AxisIndex, ...]]"
 
 
 def find_overwritten_arrays(module: ir.Module) -> tuple[WrittenArray, ...]:
     """Return the kernel arguments that a sufficiently large launch overwrites."""
     kernel = module.kernel
-    found = _Search(kernel).covered(kernel.body, {})
+    covered = _CoverageSearch(kernel).covered(kernel.body, {})
     arguments = {p.name: p.argument for p in kernel.parameters if isinstance(p.type, Array)}
     read = _read_names(kernel.body)
     return tuple(
         WrittenArray(arguments[name], axes)
-        for name, axes in found.items()
+        for name, axes in covered.items()
         if name in arguments and name not in read
     )
 
 
 def _read_names(body: ir.Body) -> set[str]:
     """Return the names used otherwise than as store targets and in shape queries."""
-    occurrences, measurements = Counter[str](), Counter[str]()
+    occurrences, shape_queries = Counter[str](), Counter[str]()
     for e in all_expressions(body):
         if isinstance(e, ir.Var):
             occurrences[e.name] += 1
         elif isinstance(e, ir.Dim | ir.Stride):
-            measurements[e.array.name] += 1
-    return set(occurrences - measurements)
+            shape_queries[e.array.name] += 1
+    return set(occurrences - shape_queries)
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _CoverageSearch:
+    """Find the arrays that the statements of a kernel cover."""
+
     kernel: ir.Function
 
-    def covered(self, body: ir.Body, grid_indices: _IndexBounds) -> _CoveredArrays:
+    def covered(self, body: ir.Body, grid_indices: _GridIndices) -> _CoveredArrays:
         """Return the arrays in which each thread stores the element at its index."""
         result: _CoveredArrays = {}
         grid_indices = dict(grid_indices)
@@ -61,7 +63,7 @@ class _Search:
                 case ir.Assign() | ir.Declare():
                     self._define_index(s, grid_indices)
                 case ir.Store() if not s.path:
-                    _record(s, grid_indices, result)
+                    _record_store(s, grid_indices, result)
                 case ir.If():
                     remaining = self._after_early_return(s, grid_indices)
                     if remaining is not None:
@@ -77,11 +79,11 @@ class _Search:
     def _define_index(self, s: ir.Assign | ir.Declare, grid_indices: dict[str, AxisIndex]) -> None:
         value = s.value if isinstance(s, ir.Assign) else s.init
         axis = _axis_of(value, "cuda.grid.")
-        if axis is not None and self._is_constant(s.var.name):
+        if axis is not None and self._is_assigned_once(s.var.name):
             grid_indices[s.var.name] = AxisIndex(axis, strided=False)
 
     def _length(self, e: ir.Expr) -> ArgumentExtent | None:
-        """Return the argument length that a bound is at launch, or None."""
+        """Return the length or the value of an argument that a bound is equal to, or None."""
         bound = _strip_casts(e)
         if isinstance(bound, ir.Var):
             is_local = isinstance(bound.type, Array) or self._assignment_count(bound.name)
@@ -89,20 +91,20 @@ class _Search:
                 return None
         return length_of(bound, self.kernel)
 
-    def _is_constant(self, name: str) -> bool:
+    def _is_assigned_once(self, name: str) -> bool:
         """Return whether a variable is assigned once."""
         return self._assignment_count(name) == 1
 
     def _assignment_count(self, name: str) -> int:
-        found = (
+        definitions = (
             s
             for s in statements(self.kernel.body)
             if isinstance(s, ir.Assign | ir.For | ir.Declare)
         )
-        return sum(s.var.name == name for s in found)
+        return sum(s.var.name == name for s in definitions)
 
     def _after_early_return(
-        self, s: ir.If, grid_indices: _IndexBounds
+        self, s: ir.If, grid_indices: _GridIndices
     ) -> dict[str, AxisIndex] | None:
         """Return the indices of the remaining threads after ``if i >= n: return``.
 
@@ -112,25 +114,30 @@ class _Search:
             return None
         return self._bounded(s.condition, grid_indices, ir.LogicalOp.OR)
 
-    def _covered_by_branches(self, s: ir.If, grid_indices: _IndexBounds) -> _CoveredArrays:
+    def _covered_by_branches(self, s: ir.If, grid_indices: _GridIndices) -> _CoveredArrays:
         bounded = self._bounded(s.condition, grid_indices, ir.LogicalOp.AND)
         if bounded is not None:
             return self.covered(s.then, bounded)
         then, orelse = self.covered(s.then, grid_indices), self.covered(s.orelse, grid_indices)
         return {name: axes for name, axes in then.items() if orelse.get(name) == axes}
 
-    def _covered_by_loop(self, s: ir.For, grid_indices: _IndexBounds) -> _CoveredArrays:
-        axis, step = _axis_of(s.start, "cuda.grid."), _axis_of(s.step, "cuda.gridsize.")
+    def _covered_by_loop(self, s: ir.For, grid_indices: _GridIndices) -> _CoveredArrays:
+        axis, step_axis = _axis_of(s.start, "cuda.grid."), _axis_of(s.step, "cuda.gridsize.")
         stop = self._length(s.stop)
-        if axis is None or axis != step or stop is None or not self._is_constant(s.var.name):
+        if (
+            axis is None
+            or axis != step_axis
+            or stop is None
+            or not self._is_assigned_once(s.var.name)
+        ):
             return {}
         if contains(s.body, ir.Break):
             return {}
-        grid_index = AxisIndex(axis, True, frozenset((stop,)))
+        grid_index = AxisIndex(axis, strided=True, bounds=frozenset((stop,)))
         return self.covered(s.body, {**grid_indices, s.var.name: grid_index})
 
     def _bounded(
-        self, condition: ir.Expr, grid_indices: _IndexBounds, junction: ir.LogicalOp
+        self, condition: ir.Expr, grid_indices: _GridIndices, junction: ir.LogicalOp
     ) -> dict[str, AxisIndex] | None:
         """Add the bounds that a condition implies for indices; None for other conditions.
 
@@ -141,12 +148,12 @@ class _Search:
             return None if left is None else self._bounded(condition.right, left, junction)
         if not isinstance(condition, ir.Binary):
             return None
-        less, greater = (LT, GT) if junction is ir.LogicalOp.AND else (GE, LE)
-        if condition.op not in (less, greater):
+        op, mirrored_op = (LT, GT) if junction is ir.LogicalOp.AND else (GE, LE)
+        if condition.op not in (op, mirrored_op):
             return None
         sides = condition.left, condition.right
-        index, bound = sides if condition.op is less else sides[::-1]
-        index, length = _as_integer(index), self._length(bound)
+        index, bound = sides if condition.op is op else sides[::-1]
+        index, length = _strip_integer_casts(index), self._length(bound)
         if not isinstance(index, ir.Var) or index.name not in grid_indices or length is None:
             return None
         grid_index = grid_indices[index.name]
@@ -156,16 +163,15 @@ class _Search:
         }
 
 
-def _record(s: ir.Store, grid_indices: _IndexBounds, found: _CoveredArrays) -> None:
-    axes = [
+def _record_store(s: ir.Store, grid_indices: _GridIndices, covered: _CoveredArrays) -> None:
+    """Add the array if the indices are the grid indices of different axes."""
+    indices = [
         grid_indices.get(i.name) if isinstance(i := _strip_casts(e), ir.Var) else None
         for e in s.indices
     ]
-    complete = tuple(grid_index for grid_index in axes if grid_index is not None)
-    if len(complete) == len(axes) and len({grid_index.grid_axis for grid_index in complete}) == len(
-        axes
-    ):
-        found.setdefault(s.array.name, complete)
+    axes = tuple(grid_index for grid_index in indices if grid_index is not None)
+    if len(axes) == len(indices) == len({grid_index.grid_axis for grid_index in axes}):
+        covered.setdefault(s.array.name, axes)
 
 
 def _may_exit(s: ir.Stmt) -> bool:
@@ -176,10 +182,10 @@ def _may_exit(s: ir.Stmt) -> bool:
     return returns or contains((s,), ir.Break | ir.Continue)
 
 
-def _axis_of(e: ir.Expr | None, name: str) -> int | None:
-    """Return 0 for ``cuda.grid.x()``."""
-    if isinstance(e, ir.Apply) and e.intrinsic.name.startswith(name):
-        return "xyz".index(e.intrinsic.name.removeprefix(name))
+def _axis_of(e: ir.Expr | None, prefix: str) -> int | None:
+    """Return the axis of a coordinate: 0 for ``cuda.grid.x()``; None for other expressions."""
+    if isinstance(e, ir.Apply) and e.intrinsic.name.startswith(prefix):
+        return "xyz".index(e.intrinsic.name.removeprefix(prefix))
     return None
 
 
@@ -190,7 +196,7 @@ def _strip_casts(e: ir.Expr) -> ir.Expr:
     return e
 
 
-def _as_integer(e: ir.Expr) -> ir.Expr:
+def _strip_integer_casts(e: ir.Expr) -> ir.Expr:
     """Remove integer casts from the left side of a bounds check.
 
     For a nonnegative number, a cast never gives a larger one.

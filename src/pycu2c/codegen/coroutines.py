@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 
-from pycu2c.analysis.effects import is_dynamic, reaches_cluster
+from pycu2c.analysis.effects import accesses_cluster, is_dynamic
 from pycu2c.analysis.suspension_points import live_across_waits
 from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.records import dataclass, field
@@ -237,7 +237,7 @@ def coroutine_items(
 ) -> list[c.Item]:
     """Return the structs, the resumable function, and the functions that the scheduler calls."""
     name, speller = kernel.name, statements.speller
-    uses_cluster = reaches_cluster(kernel.loop.body)
+    uses_cluster = accesses_cluster(kernel.loop.body)
     step = _step(kernel, statements, type_of)
     items: list[c.Item] = [*_structs(kernel, statements, uses_cluster), step]
     waits = statements.waits

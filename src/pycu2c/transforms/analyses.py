@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
-from pycu2c.analysis.effects import effectful
+from pycu2c.analysis.effects import effectful_functions
 from pycu2c.analysis.launch_ranges import IndexRules
 from pycu2c.analysis.liveness import live_after_loops
 from pycu2c.analysis.ranges.range_analysis import Ranges, analyse_module
@@ -145,7 +145,7 @@ SUMMARY: Analysis[ModuleSummary] = Analysis(
     "summary", lambda a: summarize_module(a.module), whole_module
 )
 EFFECTFUL: Analysis[frozenset[str]] = Analysis(
-    "effectful_functions", lambda a: effectful(a.module), device_functions
+    "effectful_functions", lambda a: effectful_functions(a.module), device_functions
 )
 RANGES: Analysis[Mapping[str, Ranges]] = Analysis(
     "ranges", lambda a: analyse_module(a.module, a.inputs.assumptions), whole_module

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Term, TermOffset
 from pycu2c.analysis.ranges.intervals import (
-    FAR,
+    INFINITY,
     UNBOUNDED,
     Interval,
-    everything,
+    all_values,
     exact_result,
     fit_to_type,
     is_exact,
@@ -47,15 +47,15 @@ def constant(value: int) -> AbstractValue:
     return AbstractValue(Interval(value, value))
 
 
-def read(term: Term, state: RangeState) -> AbstractValue:
+def term_value(term: Term, state: RangeState) -> AbstractValue:
     """Return the abstract value of a term in a state."""
     return AbstractValue(state.of(term), (TermOffset(term, 0, 0),))
 
 
-def convert(value: AbstractValue, to: Scalar) -> AbstractValue:
+def convert(value: AbstractValue, target: Scalar) -> AbstractValue:
     """Return the value in another integer type; offsets are dropped where it may wrap."""
-    offsets = value.offsets if is_exact(value.interval, to) else ()
-    return AbstractValue(fit_to_type(value.interval, to), offsets)
+    offsets = value.offsets if is_exact(value.interval, target) else ()
+    return AbstractValue(fit_to_type(value.interval, target), offsets)
 
 
 def evaluate_operator(
@@ -63,7 +63,7 @@ def evaluate_operator(
 ) -> AbstractValue:
     """Return ``a op b`` for integers; it has no offsets if the result may wrap."""
     if not is_integral(scalar):
-        return AbstractValue(everything(scalar))
+        return AbstractValue(all_values(scalar))
     exact = exact_result(op, a.interval, b.interval, scalar.dtype)
     if op is SUB:
         exact = state.difference(a, b)
@@ -71,11 +71,11 @@ def evaluate_operator(
     return AbstractValue(fit_to_type(exact, scalar), offsets)
 
 
-def quotients(a: AbstractValue, b: AbstractValue, state: RangeState) -> Interval:
+def bound_quotient(a: AbstractValue, b: AbstractValue, state: RangeState) -> Interval:
     """Bound ``a // b`` if it is proved to be -1, 0 or 1, as for ``(i + 1) // n`` with i below n."""
-    least_length = b.interval.low
+    min_divisor = b.interval.low
     excess = state.difference(a, b).high
-    if least_length < 1 or a.interval.low < -least_length or excess >= least_length:
+    if min_divisor < 1 or a.interval.low < -min_divisor or excess >= min_divisor:
         return UNBOUNDED
     return Interval(-1 if a.interval.low < 0 else 0, 0 if excess < 0 else 1)
 
@@ -89,9 +89,9 @@ def _result_offsets(op: Operator, a: AbstractValue, b: AbstractValue) -> Iterabl
     if op is SUB:
         return [offset.shifted(negated(y)) for offset in a.offsets]
     if op is MUL:
-        grown = a.offsets if y.low >= 1 and x.low >= 0 else ()
+        factor_offsets = a.offsets if y.low >= 1 and x.low >= 0 else ()
         return [
-            *_lower_bounds(grown),
+            *_lower_bounds(factor_offsets),
             *_lower_bounds(b.offsets if x.low >= 1 and y.low >= 0 else ()),
         ]
     if op is AND:
@@ -100,17 +100,17 @@ def _result_offsets(op: Operator, a: AbstractValue, b: AbstractValue) -> Iterabl
         )
     shrinks = x.low >= 0 and (y.low >= 1 or (op is SHR and y.low >= 0))
     if op is MOD and y.low >= 1:
-        remainder = [TermOffset(offset.term, -FAR, offset.high - 1) for offset in b.offsets]
+        remainder = [TermOffset(offset.term, -INFINITY, offset.high - 1) for offset in b.offsets]
         return [*remainder, *_upper_bounds(a.offsets if shrinks else ())]
     return _upper_bounds(a.offsets) if op in (FLOORDIV, SHR) and shrinks else ()
 
 
 def _lower_bounds(offsets: Iterable[TermOffset]) -> list[TermOffset]:
-    return [TermOffset(offset.term, offset.low, FAR) for offset in offsets]
+    return [TermOffset(offset.term, offset.low, INFINITY) for offset in offsets]
 
 
 def _upper_bounds(offsets: Iterable[TermOffset]) -> list[TermOffset]:
-    return [TermOffset(offset.term, -FAR, offset.high) for offset in offsets]
+    return [TermOffset(offset.term, -INFINITY, offset.high) for offset in offsets]
 
 
 def midpoint_offsets(a: AbstractValue, b: AbstractValue, state: RangeState) -> list[TermOffset]:

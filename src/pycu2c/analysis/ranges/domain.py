@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pycu2c.analysis.ranges.intervals import FAR, Interval
+from pycu2c.analysis.ranges.intervals import INFINITY, Interval
 from pycu2c.base.dtypes import INT32
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
@@ -64,7 +64,9 @@ class RangeState:
 
     intervals: dict[Term, Interval] = field(default_factory=dict)
     min_differences: dict[tuple[Term, Term], int] = field(default_factory=dict)
-    definitions: dict[str, ir.Expr] = field(default_factory=dict)  # last value of each variable
+    definitions: dict[str, ir.Expr] = field(
+        default_factory=dict
+    )  # expression last assigned to each variable
 
     def copy(self) -> RangeState:
         return RangeState(dict(self.intervals), dict(self.min_differences), dict(self.definitions))
@@ -72,19 +74,19 @@ class RangeState:
     def of(self, term: Term) -> Interval:
         return self.intervals.get(term, term.bounds)
 
-    def distance(self, a: Term, b: Term) -> int:
+    def min_difference(self, a: Term, b: Term) -> int:
         """Return the largest k for which ``a - b >= k`` is known."""
         if a == b:
             return 0
-        return max(self.min_differences.get((a, b), -FAR), self.of(a).low - self.of(b).high)
+        return max(self.min_differences.get((a, b), -INFINITY), self.of(a).low - self.of(b).high)
 
     def difference(self, a: AbstractValue, b: AbstractValue) -> Interval:
         """Return the interval of ``a - b``."""
         low, high = a.interval.low - b.interval.high, a.interval.high - b.interval.low
         for x in a.offsets:
             for y in b.offsets:
-                low = max(low, self.distance(x.term, y.term) + x.low - y.high)
-                high = min(high, -self.distance(y.term, x.term) + x.high - y.low)
+                low = max(low, self.min_difference(x.term, y.term) + x.low - y.high)
+                high = min(high, -self.min_difference(y.term, x.term) + x.high - y.low)
         if low > high:  # unreachable: any interval is sound
             return Interval(low, low)
         return Interval(low, high)
@@ -111,9 +113,9 @@ class RangeState:
         """Add ``a - b >= least`` for terms, and its consequences."""
         if a == b:
             return least <= 0
-        if least <= self.distance(a, b):
+        if least <= self.min_difference(a, b):
             return True
-        if least > -self.distance(b, a):
+        if least > -self.min_difference(b, a):
             return False
         if least < -_UNINFORMATIVE:
             return True
@@ -123,26 +125,26 @@ class RangeState:
         if len(self.min_differences) < _MAX_DIFFERENCES:
             for x, k in [*above, (a, 0)]:
                 for y, m in [*below, (b, 0)]:
-                    self._keep_difference(x, y, k + least + m)
+                    self._raise_min_difference(x, y, k + least + m)
         return self._raise_low(a, self.of(b).low + least) and self._lower_high(
             b, self.of(a).high - least
         )
 
-    def _keep_difference(self, a: Term, b: Term, least: int) -> None:
-        if a != b and least > self.distance(a, b):
+    def _raise_min_difference(self, a: Term, b: Term, least: int) -> None:
+        if a != b and least > self.min_difference(a, b):
             self.min_differences[a, b] = least
 
     def _raise_low(self, term: Term, low: int) -> bool:
         """Raise the lower bound of a term and of the terms known to be above it."""
         shifted = [(term, low)]
         shifted += [(x, low + k) for (x, y), k in self.min_differences.items() if y == term]
-        return all(self._intersect(x, k, FAR) for x, k in shifted)
+        return all(self._intersect(x, k, INFINITY) for x, k in shifted)
 
     def _lower_high(self, term: Term, high: int) -> bool:
         """Lower the upper bound of a term and of the terms known to be below it."""
         shifted = [(term, high)]
         shifted += [(y, high - k) for (x, y), k in self.min_differences.items() if x == term]
-        return all(self._intersect(x, -FAR, k) for x, k in shifted)
+        return all(self._intersect(x, -INFINITY, k) for x, k in shifted)
 
     def _intersect(self, term: Term, low: int, high: int) -> bool:
         old = self.of(term)
@@ -159,7 +161,7 @@ class RangeState:
         for term, interval in loop_bounds.intervals.items():
             state._intersect(term, interval.low, interval.high)
         for pair, k in loop_bounds.min_differences.items():
-            state._keep_difference(*pair, k)
+            state._raise_min_difference(*pair, k)
         return state
 
     # ---- assignment ----
@@ -214,7 +216,9 @@ class RangeState:
         for term in self.intervals.keys() & other.intervals.keys():
             result.intervals[term] = self.of(term).join_with(other.of(term))
         for a, b in self.min_differences.keys() | other.min_differences.keys():
-            result._keep_difference(a, b, min(self.distance(a, b), other.distance(a, b)))
+            result._raise_min_difference(
+                a, b, min(self.min_difference(a, b), other.min_difference(a, b))
+            )
         result.definitions = self._common_definitions(other)
         return result
 
@@ -225,21 +229,21 @@ class RangeState:
         """Return whether this state is at least as general as ``other``."""
         return (
             all(i.contains(other.of(t)) for t, i in self.intervals.items())
-            and all(other.distance(a, b) >= k for (a, b), k in self.min_differences.items())
+            and all(other.min_difference(a, b) >= k for (a, b), k in self.min_differences.items())
             and self._common_definitions(other) == self.definitions
         )
 
     def widened(self, new: RangeState, loop_bounds: LoopBounds) -> RangeState:
-        """Widen: keep what still holds in ``new``, and move growing bounds far, for termination."""
-        wide = RangeState()
+        """Return constraints that hold in both states; bounds that grow move to a threshold."""
+        result = RangeState()
         for term, old in self.intervals.items():
-            wide.intervals[term] = _widened(old, new.of(term), term, loop_bounds)
+            result.intervals[term] = _widened(old, new.of(term), term, loop_bounds)
         for (a, b), k in self.min_differences.items():
-            least = k if new.distance(a, b) >= k else loop_bounds.min_differences.get((a, b))
+            least = k if new.min_difference(a, b) >= k else loop_bounds.min_differences.get((a, b))
             if least is not None:
-                wide.min_differences[a, b] = least
-        wide.definitions = self._common_definitions(new)
-        return wide
+                result.min_differences[a, b] = least
+        result.definitions = self._common_definitions(new)
+        return result
 
 
 def _reads(e: ir.Expr, name: str) -> bool:

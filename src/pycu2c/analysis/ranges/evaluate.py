@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
-from pycu2c.analysis.launch_ranges import intrinsic_range, is_fixed, length_range
+from pycu2c.analysis.launch_ranges import intrinsic_range, is_thread_coordinate, length_range
 from pycu2c.analysis.ranges import induction_variables
 from pycu2c.analysis.ranges.arithmetic import (
     assume_comparison,
+    bound_quotient,
     constant,
     convert,
     evaluate_operator,
@@ -21,17 +22,16 @@ from pycu2c.analysis.ranges.arithmetic import (
     merge_offsets,
     midpoint_offsets,
     minimum,
-    quotients,
-    read,
+    term_value,
 )
 from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Term, TermOffset, join
 from pycu2c.analysis.ranges.intervals import (
-    TRUTH,
+    BOOL_RANGE,
     UNBOUNDED,
     Interval,
     absolute,
+    all_values,
     bitwise_inverted,
-    everything,
     exact_result,
     fit_to_type,
     float_to_int_range,
@@ -73,12 +73,12 @@ from pycu2c.ops.operators import (
 _UNBOUNDED_VALUE = AbstractValue(UNBOUNDED)
 _ZERO = constant(0)
 _OPERATOR_BY_INTRINSIC = {intrinsic: op for op, intrinsic in OPERATOR_INTRINSICS.items()}
-_MINIMUM, _MAXIMUM = ("min", "numpy.minimum"), ("max", "numpy.maximum")
+_MINIMUM_NAMES, _MAXIMUM_NAMES = ("min", "numpy.minimum"), ("max", "numpy.maximum")
 
 
 def variable_term(var: ir.Var) -> Term | None:
     """Return the term of an integer variable; None for other types."""
-    return Term(var.name, everything(var.type)) if is_integral(var.type) else None
+    return Term(var.name, all_values(var.type)) if is_integral(var.type) else None
 
 
 # the interval of a number, or of the lengths of an array's axes
@@ -90,7 +90,7 @@ Elements: TypeAlias = Mapping[str, Interval]  # of all elements, by array name
 
 def unknown_result(call: ir.Call, _: Sequence[ArgumentRange]) -> Interval:
     """Return the full range of a device function's result type."""
-    return everything(call.type)
+    return all_values(call.type)
 
 
 @dataclass(slots=True)
@@ -142,7 +142,7 @@ class Evaluator:
                 return _literal(e)
             case ir.Var():
                 term = variable_term(e)
-                return read(term, state) if term else _UNBOUNDED_VALUE
+                return term_value(term, state) if term else _UNBOUNDED_VALUE
             case ir.Unary():
                 return self._unary(e, state)
             case ir.Binary():
@@ -156,15 +156,15 @@ class Evaluator:
             case ir.Load() | ir.ElementOf():
                 self.access(e, state)
                 found = self.elements.get(e.array.name) if isinstance(e, ir.Load) else None
-                return AbstractValue(found or everything(e.type))
+                return AbstractValue(found or all_values(e.type))
             case ir.Member() | ir.Item() | ir.Pack() | ir.View():
                 for child in children(e):
                     self.value(child, state)
-                return AbstractValue(everything(e.type))
+                return AbstractValue(all_values(e.type))
             case ir.Dim():
                 return self.length(e.array, e.axis, state)
             case ir.Stride():
-                return AbstractValue(everything(e.type))
+                return AbstractValue(all_values(e.type))
             case ir.Let():
                 self._bind(e, state)
                 return self.value(e.body, state)
@@ -195,8 +195,8 @@ class Evaluator:
             value = self.value(index, state)
             assert isinstance(e.array.type, Array)
             if self.recording and len(e.indices) == e.array.type.ndim:
-                left = state.difference(self.length(e.array, axis, state), value)
-                proved = value.interval.low >= 0 and left.low >= 1
+                remaining = state.difference(self.length(e.array, axis, state), value)
+                proved = value.interval.low >= 0 and remaining.low >= 1
                 self.in_bounds[id(e), axis] = proved and self.in_bounds.get((id(e), axis), True)
         for index in () if isinstance(e, ir.Load) else path_indices(e.path):
             self.value(index, state)
@@ -224,18 +224,16 @@ class Evaluator:
         if array.type.shape is not None:
             return constant(array.type.shape[axis])
         length = self.lengths.get((array.name, axis), UNBOUNDED)
-        maximum_length = length_range(self.assumptions)
-        bounds = Interval(
-            max(length.low, maximum_length.low), min(length.high, maximum_length.high)
-        )
-        return read(Term(f"{array.name}.shape[{axis}]", bounds), state)
+        any_length = length_range(self.assumptions)
+        bounds = Interval(max(length.low, any_length.low), min(length.high, any_length.high))
+        return term_value(Term(f"{array.name}.shape[{axis}]", bounds), state)
 
     def _truth(self, e: ir.Expr, state: RangeState) -> AbstractValue:
         if self.assume(e, state.copy(), True) is None:
             return _ZERO
         if self.assume(e, state.copy(), False) is None:
             return constant(1)
-        return AbstractValue(TRUTH)
+        return AbstractValue(BOOL_RANGE)
 
     def _cast(self, e: ir.Cast, state: RangeState) -> AbstractValue:
         operand = self.value(e.operand, state)
@@ -249,7 +247,7 @@ class Evaluator:
             return self._truth(e, state)
         operand = self.value(e.operand, state)
         if not is_integral(e.type) or e.type.dtype.kind is DTypeKind.BOOL:
-            return AbstractValue(everything(e.type))
+            return AbstractValue(all_values(e.type))
         if e.op is POS:
             return operand
         if e.op is NEG:
@@ -263,7 +261,7 @@ class Evaluator:
         left, right = self.value(e.left, state), self.value(e.right, state)
         value = evaluate_operator(e.op, left, right, e.type, state)
         if e.op is MOD and self.recording and is_integral(e.type):
-            found = quotients(left, right, state)
+            found = bound_quotient(left, right, state)
             self.quotients[id(e)] = found.join_with(self.quotients.get(id(e), found))
         if _is_element_count(e):  # the number of elements is limited
             return AbstractValue(
@@ -285,12 +283,12 @@ class Evaluator:
         then = self.value(e.then, if_true) if if_true else None
         orelse = self.value(e.orelse, if_false) if if_false else None
         if then is None or orelse is None or if_true is None or if_false is None:
-            return then or orelse or AbstractValue(everything(e.type))
+            return then or orelse or AbstractValue(all_values(e.type))
         terms = {f.term for f in (*then.offsets, *orelse.offsets)}
         offsets = []
         for term in sorted(terms, key=lambda t: t.name):
-            offset = if_true.difference(then, read(term, if_true))
-            hull = offset.join_with(if_false.difference(orelse, read(term, if_false)))
+            offset = if_true.difference(then, term_value(term, if_true))
+            hull = offset.join_with(if_false.difference(orelse, term_value(term, if_false)))
             offsets.append(TermOffset(term, hull.low, hull.high))
         return AbstractValue(then.interval.join_with(orelse.interval), merge_offsets(offsets))
 
@@ -304,9 +302,9 @@ class Evaluator:
             return evaluate_operator(
                 _OPERATOR_BY_INTRINSIC[intrinsic], values[0], values[1], e.type, state
             )
-        if intrinsic.name in _MINIMUM:
+        if intrinsic.name in _MINIMUM_NAMES:
             return minimum(values[0], values[1])
-        if intrinsic.name in _MAXIMUM:
+        if intrinsic.name in _MAXIMUM_NAMES:
             return maximum(values[0], values[1])
         if intrinsic is from_start:
             operand_range = values[0].interval
@@ -327,10 +325,10 @@ class Evaluator:
             return AbstractValue(fit_to_type(absolute(values[0].interval), e.type))
         bounds = intrinsic_range(self.assumptions, intrinsic)
         if bounds is None:
-            return AbstractValue(everything(e.type))
+            return AbstractValue(all_values(e.type))
         return (
-            read(Term(intrinsic.name, bounds), state)
-            if is_fixed(intrinsic)
+            term_value(Term(intrinsic.name, bounds), state)
+            if is_thread_coordinate(intrinsic)
             else AbstractValue(bounds)
         )
 
@@ -382,8 +380,8 @@ class Evaluator:
     ) -> bool:
         """Refine d by ``d * d <= n``; return False if the condition is infeasible."""
         match e:
-            case ir.Binary(product, ir.Var() as x, ir.Var(name=same)) if (
-                product is MUL and x.name == same
+            case ir.Binary(inner_op, ir.Var() as x, ir.Var(name=same)) if (
+                inner_op is MUL and x.name == same
             ):
                 d = self.value(x, state)
                 exact = exact_result(MUL, d.interval, d.interval, e.type.dtype)
@@ -418,9 +416,9 @@ class Evaluator:
         if both == expected:
             first = self.assume(left, state, expected)
             return first and self.assume(right, first, expected)
-        decided = self.assume(left, state.copy(), expected)
+        short_circuited = self.assume(left, state.copy(), expected)
         first = self.assume(left, state, not expected)
-        return join(decided, first and self.assume(right, first, expected))
+        return join(short_circuited, first and self.assume(right, first, expected))
 
 
 def _literal(e: ir.Const) -> AbstractValue:
@@ -431,8 +429,10 @@ def _literal(e: ir.Const) -> AbstractValue:
 
 
 def _is_half_of_sum(e: ir.Binary, sum_value: AbstractValue) -> bool:
-    halves = isinstance(e.right, ir.Const) and e.right.value == 2
-    return halves and isinstance(e.left, ir.Binary) and e.left.op is ADD and bool(sum_value.offsets)
+    is_halved = isinstance(e.right, ir.Const) and e.right.value == 2
+    return (
+        is_halved and isinstance(e.left, ir.Binary) and e.left.op is ADD and bool(sum_value.offsets)
+    )
 
 
 def _is_element_count(e: ir.Binary) -> bool:
@@ -449,12 +449,12 @@ def _is_thread_count(e: ir.Binary) -> bool:
         f.intrinsic.name for f in (e.left, e.right) if isinstance(f, ir.Apply) and not f.arguments
     }
     thread_counts = (
-        {f"cuda.{block}.{x}", f"cuda.blockDim.{x}"} for x in "xyz" for block in _BLOCKS
+        {f"cuda.{block}.{x}", f"cuda.blockDim.{x}"} for x in "xyz" for block in _BLOCK_COORDINATES
     )
     return e.op is MUL and any(names == thread_count for thread_count in thread_counts)
 
 
-_BLOCKS = ("blockIdx", "gridDim")
+_BLOCK_COORDINATES = ("blockIdx", "gridDim")
 
 
 def _factors(e: ir.Expr) -> list[ir.Expr]:

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pycu2c.analysis.launch_ranges import IndexRules
-from pycu2c.analysis.ranges.intervals import UNBOUNDED, Interval, everything, exact_result, negated
+from pycu2c.analysis.ranges.intervals import UNBOUNDED, Interval, all_values, exact_result, negated
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import WEAK_INT, Array
@@ -56,10 +56,10 @@ class IndexConstraints:
         for s in statements(self.function.body):
             for array, indices in _accesses(s):
                 for axis, index in enumerate(indices):
-                    self._constrain(index, self._inside(array, indices, axis))
-        self._block(self.function.body)
-        assigned_only = self._only_assigned()
-        self.variables = {n: i for n, i in self.variables.items() if n in assigned_only}
+                    self._constrain(index, self._index_range(array, indices, axis))
+        self._constrain_block(self.function.body)
+        by_assignment = self._defined_by_assignment()
+        self.variables = {n: i for n, i in self.variables.items() if n in by_assignment}
         self.modular = self._index_only_variables()
 
     def of(self, e: ir.Expr) -> Interval:
@@ -78,7 +78,7 @@ class IndexConstraints:
         """Return the interval of all values assigned to a variable in defined executions."""
         return self.variables.get(name, self.ranges.variable(name))
 
-    def _inside(self, array: ir.Var, indices: tuple[ir.Expr, ...], axis: int) -> Interval:
+    def _index_range(self, array: ir.Var, indices: tuple[ir.Expr, ...], axis: int) -> Interval:
         assert isinstance(array.type, Array)
         max_length = self.rules.max_elements
         if array.type.shape is not None:
@@ -101,17 +101,17 @@ class IndexConstraints:
         if isinstance(e, ir.Binary) and is_linear(e):
             left, right = self.ranges.of(e.left), self.ranges.of(e.right)
             exact = exact_result(e.op, left, right, e.type.dtype)
-            if not everything(e.type).contains(exact):
+            if not all_values(e.type).contains(exact):
                 intersection = UNBOUNDED  # it may wrap at 64 bits
-            self._constrain(e.left, _left_of(e, intersection, right))
-            self._constrain(e.right, _right_of(e, intersection, left))
+            self._constrain(e.left, _left_constraint(e, intersection, right))
+            self._constrain(e.right, _right_constraint(e, intersection, left))
 
-    def _block(self, body: ir.Body) -> None:
+    def _constrain_block(self, body: ir.Body) -> None:
         """Process statements backwards: constraints on a variable apply to its value."""
         for position in reversed(range(len(body))):
             s = body[position]
             for inner in bodies(s):
-                self._block(inner)
+                self._constrain_block(inner)
             if isinstance(s, ir.Assign) and s.var.type == WEAK_INT:
                 self._constrain(s.value, self._later_constraints(s.var.name, body[position + 1 :]))
                 value = self.of(s.value)
@@ -137,35 +137,39 @@ class IndexConstraints:
                 return constraint
         return constraint
 
-    # ---- modular ----
+    # ---- modular arithmetic ----
 
     def _index_only_variables(self) -> frozenset[str]:
         """Return the weak int variables whose every read is part of an index.
 
         Reads in the values of such variables count as well.
         """
-        inside = Counter(
-            leaf.name
+        access_reads = Counter(
+            operand.name
             for s in statements(self.function.body)
             for _, indices in _accesses(s)
             for index in indices
-            for leaf in leaves(index)
+            for operand in linear_operands(index)
         )
         values = [s for s in statements(self.function.body) if isinstance(s, ir.Assign)]
         all_reads = Counter(
             e.name for e in all_expressions(self.function.body) if isinstance(e, ir.Var)
         )
-        found = set(self.variables)
+        candidates = set(self.variables)
         while True:
-            index_reads = inside + Counter(
-                leaf.name for s in values if s.var.name in found for leaf in leaves(s.value)
+            index_reads = access_reads + Counter(
+                operand.name
+                for s in values
+                if s.var.name in candidates
+                for operand in linear_operands(s.value)
             )
-            remaining = {name for name in found if all_reads[name] <= index_reads[name]}
-            if remaining == found:
-                return frozenset(found)
-            found = remaining
+            remaining = {name for name in candidates if all_reads[name] <= index_reads[name]}
+            if remaining == candidates:
+                return frozenset(candidates)
+            candidates = remaining
 
-    def _only_assigned(self) -> set[str]:
+    def _defined_by_assignment(self) -> set[str]:
+        """Return the constrained variables that nothing but assignments defines."""
         excluded = {p.name for p in self.function.parameters}
         for s in statements(self.function.body):
             if isinstance(s, (ir.For, ir.Declare)):
@@ -180,7 +184,7 @@ def _intersection(interval: Interval, constraint: Interval) -> Interval:
     return Interval(low, high) if low <= high else interval
 
 
-def _left_of(e: ir.Binary, intersection: Interval, right: Interval) -> Interval:
+def _left_constraint(e: ir.Binary, intersection: Interval, right: Interval) -> Interval:
     if e.op is ADD:
         return Interval(intersection.low - right.high, intersection.high - right.low)
     if e.op is SUB:
@@ -188,7 +192,7 @@ def _left_of(e: ir.Binary, intersection: Interval, right: Interval) -> Interval:
     return _factor(intersection, right)
 
 
-def _right_of(e: ir.Binary, intersection: Interval, left: Interval) -> Interval:
+def _right_constraint(e: ir.Binary, intersection: Interval, left: Interval) -> Interval:
     if e.op is ADD:
         return Interval(intersection.low - left.high, intersection.high - left.low)
     if e.op is SUB:
@@ -219,11 +223,11 @@ def is_linear(e: ir.Expr) -> bool:
     return isinstance(e, ir.Binary) and e.op in (ADD, SUB, MUL) and e.type == WEAK_INT
 
 
-def leaves(e: ir.Expr) -> Iterator[ir.Var]:
+def linear_operands(e: ir.Expr) -> Iterator[ir.Var]:
     """Yield the variables of a sum of products of weak ints."""
     if isinstance(e, ir.Binary) and is_linear(e):
-        yield from leaves(e.left)
-        yield from leaves(e.right)
+        yield from linear_operands(e.left)
+        yield from linear_operands(e.right)
     elif isinstance(e, ir.Var) and scalar_type(e) == WEAK_INT:
         yield e
 
@@ -231,10 +235,10 @@ def leaves(e: ir.Expr) -> Iterator[ir.Var]:
 def _always_evaluated(e: ir.Expr) -> Iterator[ir.Expr]:
     """Yield an expression and its operands that are evaluated unconditionally."""
     yield e
-    inside = children(e)
+    evaluated = children(e)
     if isinstance(e, (ir.Select, ir.Logical)):
-        inside = inside[:1]
-    for child in inside:
+        evaluated = evaluated[:1]
+    for child in evaluated:
         yield from _always_evaluated(child)
 
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from pycu2c.analysis.ranges.domain import LoopBounds, RangeState, Term
-from pycu2c.analysis.ranges.intervals import FAR, Interval, everything, is_integral
+from pycu2c.analysis.ranges.intervals import INFINITY, Interval, all_values, is_integral
 from pycu2c.base.dtypes import INT64, DTypeKind
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
@@ -20,7 +20,7 @@ from pycu2c.ir.walk import all_expressions, contains, statements
 from pycu2c.ops.operators import ADD, AND, FLOORDIV, SHR, SUB
 
 _ZERO = Interval(0, 0)
-_UNKNOWN_TRIP_COUNT = FAR
+_UNKNOWN_TRIP_COUNT = INFINITY
 
 Increments = dict[str, Interval]  # change of each variable, by name
 
@@ -29,25 +29,31 @@ Increments = dict[str, Interval]  # change of each variable, by name
 class LoopIncrements:
     """Increments of the induction variables per iteration, and trip counts, of loops.
 
-    ``of``: interval of an expression at any time. ``variable``: interval of all values assigned to
-    a variable. ``ends``: whether a loop ends once a variable is in an interval.
+    ``range_of``: interval of an expression at any time. ``variable_range``: interval of all values
+    assigned to a variable. ``ends_loop``: whether a loop ends once a variable is in an interval.
     """
 
-    of: Callable[[ir.Expr], Interval]
-    variable: Callable[[ir.Var], Interval]
-    ends: Callable[[ir.While, ir.Var, Interval], bool]
-    _found: dict[int, Increments] = field(default_factory=dict)
+    range_of: Callable[[ir.Expr], Interval]
+    variable_range: Callable[[ir.Var], Interval]
+    ends_loop: Callable[[ir.While, ir.Var, Interval], bool]
+    _by_loop: dict[int, Increments] = field(default_factory=dict)
 
     def per_iteration(self, loop: ir.For | ir.While) -> Increments:
         """Return the change of each induction variable in one iteration, complete or partial."""
-        if id(loop) not in self._found:
-            self._found[id(loop)] = self._body_increments(loop.body, find_induction_variables(loop))
-        return self._found[id(loop)]
+        if id(loop) not in self._by_loop:
+            self._by_loop[id(loop)] = self._body_increments(
+                loop.body, find_induction_variables(loop)
+            )
+        return self._by_loop[id(loop)]
 
     def trip_count(self, loop: ir.For | ir.While) -> int:
         """Return the maximum number of iterations that a loop begins."""
         if isinstance(loop, ir.For):
-            start, stop, step = self.of(loop.start), self.of(loop.stop), self.of(loop.step)
+            start, stop, step = (
+                self.range_of(loop.start),
+                self.range_of(loop.stop),
+                self.range_of(loop.step),
+            )
             return max_trip_count(Interval(stop.low - start.high, stop.high - start.low), step)
         if contains(loop.body, ir.Continue):
             return _UNKNOWN_TRIP_COUNT
@@ -68,8 +74,8 @@ class LoopIncrements:
     def _statement_increments(self, s: ir.Stmt, names: Mapping[str, ir.Var]) -> Increments:
         match s:
             case ir.Assign() if s.var.name in names:
-                by = self._increment(s.value, s.var.name)
-                return {s.var.name: by.join_with(_ZERO)}
+                increment = self._increment(s.value, s.var.name)
+                return {s.var.name: increment.join_with(_ZERO)}
             case ir.If():
                 then = self._body_increments(s.then, names)
                 orelse = self._body_increments(s.orelse, names)
@@ -97,10 +103,10 @@ class LoopIncrements:
             case ir.Binary(op, left, right):
                 if not _adds_to(left, name):
                     left, right = right, left
-                by, more = self._increment(left, name), self.of(right)
+                increment, term = self._increment(left, name), self.range_of(right)
                 if op is SUB:
-                    return Interval(by.low - more.high, by.high - more.low)
-                return Interval(by.low + more.low, by.high + more.high)
+                    return Interval(increment.low - term.high, increment.high - term.low)
+                return Interval(increment.low + term.low, increment.high + term.high)
             case _:
                 raise AssertionError(e)
 
@@ -114,28 +120,36 @@ class LoopIncrements:
         """
         for name, var in find_induction_variables(loop).items():
             steps = [self._increment(s.value, name) for s in _assignments(loop.body, name)]
-            always = [s.value for s in loop.body if isinstance(s, ir.Assign) and s.var.name == name]
-            least = sum(self._increment(e, name).low for e in always)
-            most = sum(self._increment(e, name).high for e in always)
-            span = self.variable(var).join_with(_ZERO)  # variables start as 0
-            if span == everything(var.type):
+            unconditional_values = [
+                s.value for s in loop.body if isinstance(s, ir.Assign) and s.var.name == name
+            ]
+            min_increment = sum(self._increment(e, name).low for e in unconditional_values)
+            max_increment = sum(self._increment(e, name).high for e in unconditional_values)
+            values = self.variable_range(var).join_with(_ZERO)  # variables start as 0
+            if values == all_values(var.type):
                 continue
-            if least > 0 and all(step.low >= 0 for step in steps):
-                yield (span.high - span.low) // least + 1
-            elif most < 0 and all(step.high <= 0 for step in steps):
-                yield (span.high - span.low) // -most + 1
+            if min_increment > 0 and all(step.low >= 0 for step in steps):
+                yield (values.high - values.low) // min_increment + 1
+            elif max_increment < 0 and all(step.high <= 0 for step in steps):
+                yield (values.high - values.low) // -max_increment + 1
 
     def _trip_counts_from_shifts(self, loop: ir.While) -> Iterator[int]:
         """Bound ``while x > 0: x >>= 1``: the number loses at least one bit per iteration."""
-        inside = list(statements(loop.body))
-        bound = {e.name for e in all_expressions(loop.body) if isinstance(e, ir.Let)}
-        times = Counter(s.var.name for s in inside if isinstance(s, (ir.Assign, ir.For)))
+        nested = list(statements(loop.body))
+        let_names = {e.name for e in all_expressions(loop.body) if isinstance(e, ir.Let)}
+        assignment_counts = Counter(
+            s.var.name for s in nested if isinstance(s, (ir.Assign, ir.For))
+        )
         for s in loop.body:
-            if isinstance(s, ir.Assign) and times[s.var.name] == 1 and s.var.name not in bound:
-                span = self.variable(s.var).join_with(_ZERO)
+            if (
+                isinstance(s, ir.Assign)
+                and assignment_counts[s.var.name] == 1
+                and s.var.name not in let_names
+            ):
+                values = self.variable_range(s.var).join_with(_ZERO)
                 shrinks = is_integral(s.var.type) and _loses_a_bit(s.var.name, s.value)
-                if shrinks and self.ends(loop, s.var, Interval(span.low, 0)):
-                    yield span.high.bit_length()
+                if shrinks and self.ends_loop(loop, s.var, Interval(values.low, 0)):
+                    yield values.high.bit_length()
 
 
 def scale_increment(increment: Interval, trip_count: int) -> Interval:
@@ -165,7 +179,9 @@ def find_induction_variables(loop: ir.For | ir.While) -> dict[str, ir.Var]:
     if isinstance(loop, ir.For):
         reassigned.add(loop.var.name)
     for s in statements(loop.body):
-        if isinstance(s, (ir.Declare, ir.For)) or (isinstance(s, ir.Assign) and not _adds(s)):
+        if isinstance(s, (ir.Declare, ir.For)) or (
+            isinstance(s, ir.Assign) and not _is_addition(s)
+        ):
             reassigned.add(s.var.name)
         elif isinstance(s, ir.Assign):
             result[s.var.name] = s.var
@@ -174,18 +190,18 @@ def find_induction_variables(loop: ir.For | ir.While) -> dict[str, ir.Var]:
 
 def assigned_in_loop(loop: ir.For | ir.While) -> set[str]:
     """Return all variables that a loop assigns."""
-    changed = {e.name for e in all_expressions(loop.body) if isinstance(e, ir.Let)}
+    result = {e.name for e in all_expressions(loop.body) if isinstance(e, ir.Let)}
     for s in (loop, *statements(loop.body)):
         if isinstance(s, (ir.Assign, ir.Declare, ir.For)):
-            changed.add(s.var.name)
-    return changed
+            result.add(s.var.name)
+    return result
 
 
 def _assignments(body: ir.Body, name: str) -> Iterator[ir.Assign]:
     return (s for s in statements(body) if isinstance(s, ir.Assign) and s.var.name == name)
 
 
-def _adds(s: ir.Assign) -> bool:
+def _is_addition(s: ir.Assign) -> bool:
     integral = is_integral(s.var.type) and s.var.type.dtype.kind is not DTypeKind.BOOL
     return integral and _adds_to(s.value, s.var.name)
 
@@ -205,11 +221,12 @@ def _adds_to(e: ir.Expr, name: str) -> bool:
 
 
 def _loses_a_bit(name: str, e: ir.Expr) -> bool:
+    """Return whether ``e`` is ``x >> k``, ``x // k`` or ``x & (x - 1)`` of the variable."""
     match e:
         case ir.Binary(op, ir.Var(name=x), ir.Const(value=by)) if x == name:
             return (op is SHR and by >= 1) or (op is FLOORDIV and by >= 2)
-        case ir.Binary(op, ir.Var(name=x), ir.Binary(less, ir.Var(name=y), ir.Const(value=1))):
-            return op is AND and less is SUB and x == y == name
+        case ir.Binary(op, ir.Var(name=x), ir.Binary(inner_op, ir.Var(name=y), ir.Const(value=1))):
+            return op is AND and inner_op is SUB and x == y == name
         case _:
             return False
 
@@ -218,12 +235,12 @@ def _loses_a_bit(name: str, e: ir.Expr) -> bool:
 
 
 def bounds_after_iterations(
-    entry: RangeState, increments: Increments, trip_count: int, changed: set[str]
+    entry: RangeState, increments: Increments, trip_count: int, assigned: set[str]
 ) -> LoopBounds:
     """Bound the induction variables after at most ``trip_count`` iterations.
 
     Omits variables that may leave their type. Keeps differences to terms that the loop does not
-    change.
+    assign.
     """
     distances: dict[Term, Interval] = {}
     intervals: dict[Term, Interval] = {}
@@ -235,8 +252,8 @@ def bounds_after_iterations(
                 distances[term], intervals[term] = distance, shifted
     min_differences: dict[tuple[Term, Term], int] = {}
     for (a, b), k in entry.min_differences.items():
-        if a in distances and b.name not in changed:
+        if a in distances and b.name not in assigned:
             min_differences[a, b] = k + distances[a].low
-        elif b in distances and a.name not in changed:
+        elif b in distances and a.name not in assigned:
             min_differences[a, b] = k - distances[b].high
     return LoopBounds(intervals, min_differences)

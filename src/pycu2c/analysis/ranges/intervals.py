@@ -9,7 +9,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.types import WEAK_INT32, Scalar
 from pycu2c.ops.operators import ADD, AND, FLOORDIV, MOD, MUL, OR, POW, SHL, SHR, SUB, XOR, Operator
 
-FAR = 1 << 200  # infinity: beyond any sum of bounds
+INFINITY = 1 << 200  # exceeds any sum of bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class Interval:
         return Interval(min(self.low, other.low), max(self.high, other.high))
 
 
-UNBOUNDED = Interval(-FAR, FAR)
-TRUTH = Interval(0, 1)
+UNBOUNDED = Interval(-INFINITY, INFINITY)
+BOOL_RANGE = Interval(0, 1)
 
 
 def is_integral(scalar: object) -> bool:
@@ -38,7 +38,7 @@ def is_integral(scalar: object) -> bool:
     return isinstance(scalar, Scalar) and scalar.dtype.is_integral
 
 
-def everything(scalar: object) -> Interval:
+def all_values(scalar: object) -> Interval:
     """Return the interval of all values of a type; unbounded for floats and arrays."""
     if not isinstance(scalar, Scalar) or not scalar.dtype.is_integral:
         return UNBOUNDED
@@ -50,7 +50,7 @@ def float_to_int_range(scalar: Scalar) -> Interval:
 
     No float64 lies between 2**63 - 1024 and 2**63; larger floats give an undefined result.
     """
-    full = everything(scalar)
+    full = all_values(scalar)
     return Interval(full.low, full.high - 1023) if scalar.dtype is INT64 else full
 
 
@@ -59,12 +59,12 @@ def is_exact(result: Interval, scalar: Scalar) -> bool:
 
     Either the result fits, or the ``narrow`` pass chose the type and has proved that it does.
     """
-    return scalar == WEAK_INT32 or everything(scalar).contains(result)
+    return scalar == WEAK_INT32 or all_values(scalar).contains(result)
 
 
 def fit_to_type(result: Interval, scalar: Scalar) -> Interval:
     """Return the interval after conversion to a type: the full type if the result may wrap."""
-    full = everything(scalar)
+    full = all_values(scalar)
     if not is_exact(result, scalar):
         return full
     low, high = max(result.low, full.low), min(result.high, full.high)
@@ -89,8 +89,8 @@ def bitwise_inverted(a: Interval, dtype: DType) -> Interval:
 
 
 def absolute(a: Interval) -> Interval:
-    least = 0 if 0 in a else min(abs(a.low), abs(a.high))
-    return Interval(least, max(abs(a.low), abs(a.high)))
+    low = 0 if 0 in a else min(abs(a.low), abs(a.high))
+    return Interval(low, max(abs(a.low), abs(a.high)))
 
 
 def minimum_of(a: Interval, b: Interval) -> Interval:
@@ -105,8 +105,8 @@ def maximum_of(a: Interval, b: Interval) -> Interval:
 
 
 def _hull(values: Iterable[int]) -> Interval:
-    found = list(values)
-    return Interval(min(found), max(found))
+    numbers = list(values)
+    return Interval(min(numbers), max(numbers))
 
 
 def _add(a: Interval, b: Interval, _: int) -> Interval:
@@ -142,7 +142,7 @@ def _pow(a: Interval, b: Interval, bits: int) -> Interval:
     return _hull(x**b.low for x in {a.low, a.high} | ({0} if 0 in a else set()))
 
 
-def _amounts(b: Interval, bits: int) -> list[int]:
+def _shift_amounts(b: Interval, bits: int) -> list[int]:
     """Return the smallest and largest shift amounts inside the width."""
     low, high = max(b.low, 0), min(b.high, bits - 1)
     return [low, high] if low <= high else []
@@ -150,13 +150,13 @@ def _amounts(b: Interval, bits: int) -> list[int]:
 
 def _shl(a: Interval, b: Interval, bits: int) -> Interval:
     outside = b.low < 0 or b.high >= bits
-    shifted = [x << s for x in (a.low, a.high) for s in _amounts(b, bits)]
+    shifted = [x << s for x in (a.low, a.high) for s in _shift_amounts(b, bits)]
     return _hull(shifted + [0] * outside)
 
 
 def _shr(a: Interval, b: Interval, bits: int) -> Interval:
     outside = b.low < 0 or b.high >= bits
-    amounts = _amounts(b, bits) + [bits] * outside
+    amounts = _shift_amounts(b, bits) + [bits] * outside
     return _hull(x >> s for x in (a.low, a.high) for s in amounts)
 
 

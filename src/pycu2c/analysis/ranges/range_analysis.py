@@ -22,7 +22,7 @@ from pycu2c.analysis.ranges.evaluate import (
     unknown_result,
     variable_term,
 )
-from pycu2c.analysis.ranges.intervals import UNBOUNDED, Interval, everything, is_integral
+from pycu2c.analysis.ranges.intervals import UNBOUNDED, Interval, all_values, is_integral
 from pycu2c.analysis.ranges.solver import RangeSolver
 from pycu2c.base.dtypes import INT32
 from pycu2c.base.launch_assumptions import LaunchAssumptions
@@ -31,8 +31,8 @@ from pycu2c.base.types import Array, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, contains, statements
 
-_MAX_REPETITIONS = 2  # runs, while an induction variable may exceed 32 bits
-_INT32_RANGE = everything(Scalar(INT32))
+_MAX_REPETITIONS = 2  # further runs, while an induction variable may exceed 32 bits
+_INT32_RANGE = all_values(Scalar(INT32))
 _MAX_SUMMARIES = 12  # per function; above this, one summary for all arguments
 # coordinates that are less than others: threadIdx.x < blockDim.x
 _STRICTLY_BELOW = (("threadIdx", "blockDim"), ("blockIdx", "gridDim"), ("grid", "gridsize"))
@@ -52,7 +52,7 @@ class Ranges:
 
     def of(self, e: ir.Expr) -> Interval:
         """Return the interval of a node; the full range of its type if it is unreachable."""
-        return self._nodes.get(id(e), everything(e.type))
+        return self._nodes.get(id(e), all_values(e.type))
 
     def is_reachable(self, e: ir.Expr) -> bool:
         """Return whether an integer node is reachable."""
@@ -62,11 +62,11 @@ class Ranges:
         """Return the interval of all values assigned to an integer variable."""
         return self._variables.get(name, UNBOUNDED)
 
-    def within(self, access: ir.Load | ir.ElementOf | ir.Store, axis: int) -> bool:
+    def is_in_bounds(self, access: ir.Load | ir.ElementOf | ir.Store, axis: int) -> bool:
         """Return whether an index is proved to be in bounds of its axis."""
         return self._in_bounds.get((id(access), axis), False)
 
-    def quotients(self, e: ir.Expr) -> Interval:
+    def quotient(self, e: ir.Expr) -> Interval:
         """Return the interval of ``a // b`` for ``a % b``, if it is near 0."""
         return self._quotients.get(id(e), UNBOUNDED)
 
@@ -102,23 +102,23 @@ def analyse(
     ranges of the module's constant arrays.
     """
     parameters = parameters or _kernel_parameter_ranges(function, assumptions)
-    found = _analyse_once(
+    ranges = _analyse_once(
         function, Evaluator(assumptions, parameters.lengths, results, elements), parameters
     )
     for _ in range(_MAX_REPETITIONS):
         unbounded = [
             name
             for name in _induction_variables(function)
-            if not _INT32_RANGE.contains(found.variable(name))
+            if not _INT32_RANGE.contains(ranges.variable(name))
         ]
         if not unbounded:
             break
-        previous = found
+        previous = ranges
         next_evaluator = Evaluator(assumptions, parameters.lengths, results, elements)
-        found = _analyse_once(function, next_evaluator, parameters, previous)
-        if all(found.variable(name) == previous.variable(name) for name in unbounded):
+        ranges = _analyse_once(function, next_evaluator, parameters, previous)
+        if all(ranges.variable(name) == previous.variable(name) for name in unbounded):
             break
-    return found
+    return ranges
 
 
 def _analyse_once(
@@ -135,7 +135,7 @@ def _analyse_once(
             evaluator.assign(var, AbstractValue(parameters.numbers[p.name]), state)
     range_solver = RangeSolver(evaluator, _loop_increments(function, evaluator, previous))
     range_solver.block(function.body, state)
-    result = range_solver.returned or everything(function.result)
+    result = range_solver.returned or all_values(function.result)
     nodes, variables = evaluator.of_node, evaluator.of_variable
     in_bounds, quotients = evaluator.in_bounds, evaluator.quotients
     return Ranges(function, result, nodes, variables, in_bounds, parameters.lengths, quotients)
@@ -152,19 +152,19 @@ def _loop_increments(
         return None
     flow_insensitive = replace(evaluator, recording=False)
 
-    def ends(loop: ir.While, var: ir.Var, where: Interval) -> bool:
+    def ends_loop(loop: ir.While, var: ir.Var, interval: Interval) -> bool:
         state = RangeState()
-        flow_insensitive.assign(var, AbstractValue(where), state)
+        flow_insensitive.assign(var, AbstractValue(interval), state)
         return flow_insensitive.assume(loop.condition, state, True) is None
 
     if previous is not None:
         return induction_variables.LoopIncrements(
-            previous.of, lambda var: previous.variable(var.name), ends
+            previous.of, lambda var: previous.variable(var.name), ends_loop
         )
     return induction_variables.LoopIncrements(
         lambda e: flow_insensitive.value(e, RangeState()).interval,
-        lambda var: everything(var.type),
-        ends,
+        lambda var: all_values(var.type),
+        ends_loop,
     )
 
 
@@ -187,10 +187,10 @@ def _initial_state(function: ir.Function, assumptions: LaunchAssumptions) -> Ran
         for e in all_expressions(function.body)
         if isinstance(e, ir.Apply)
     }
-    for low, high in _STRICTLY_BELOW:
+    for inner_name, outer_name in _STRICTLY_BELOW:
         for axis in "xyz":
-            inner = intrinsics.get(f"cuda.{low}.{axis}")
-            outer = intrinsics.get(f"cuda.{high}.{axis}")
+            inner = intrinsics.get(f"cuda.{inner_name}.{axis}")
+            outer = intrinsics.get(f"cuda.{outer_name}.{axis}")
             if inner is None or outer is None:
                 continue
             bounds, limit = intrinsic_range(assumptions, inner), intrinsic_range(assumptions, outer)
@@ -220,7 +220,7 @@ def _kernel_parameter_ranges(
 
 def unconstrained_parameters(function: ir.Function) -> ParameterRanges:
     """Return the ranges for a function with unknown callers."""
-    numbers = {p.name: everything(p.type) for p in function.parameters if is_integral(p.type)}
+    numbers = {p.name: all_values(p.type) for p in function.parameters if is_integral(p.type)}
     return ParameterRanges(numbers, {})
 
 
@@ -231,13 +231,13 @@ def _ranges_from_callers(callers: Sequence[Ranges], function: ir.Function) -> Pa
     for caller, p, argument in _arguments(callers, function):
         if isinstance(p.type, Array):
             for axis in range(p.type.ndim):
-                argument_range = caller.length(argument, axis)
-                lengths[p.name, axis] = argument_range.join_with(
-                    lengths.get((p.name, axis), argument_range)
+                known_range = caller.length(argument, axis)
+                lengths[p.name, axis] = known_range.join_with(
+                    lengths.get((p.name, axis), known_range)
                 )
         elif is_integral(p.type) and caller.is_reachable(argument):
-            argument_range = caller.of(argument)
-            numbers[p.name] = argument_range.join_with(numbers.get(p.name, argument_range))
+            known_range = caller.of(argument)
+            numbers[p.name] = known_range.join_with(numbers.get(p.name, known_range))
     unconstrained = unconstrained_parameters(function)
     return ParameterRanges({**unconstrained.numbers, **numbers}, lengths)
 
@@ -261,7 +261,7 @@ def _calls(caller: ir.Function, name: str) -> Iterator[ir.Call]:
 
 
 def analyse_module(module: ir.Module, assumptions: LaunchAssumptions) -> Mapping[str, Ranges]:
-    """Analyse every function of a module, callers before callees, and return it by name."""
+    """Return the ranges of each function of a module by name; callers are analysed first."""
     elements = dict(_elements(module))
     summaries = _Summaries({f.name: f for f in module.devices}, assumptions, elements)
     analysed = [analyse(module.kernel, assumptions, results=summaries.result, elements=elements)]
@@ -295,32 +295,32 @@ class _Summaries:
     functions: Mapping[str, ir.Function]
     assumptions: LaunchAssumptions
     elements: Elements
-    _found: dict[tuple[str, tuple[ArgumentRange, ...]], Interval] = field(default_factory=dict)
+    _results: dict[tuple[str, tuple[ArgumentRange, ...]], Interval] = field(default_factory=dict)
     _active: list[str] = field(default_factory=list)
 
     def result(self, call: ir.Call, arguments: Sequence[ArgumentRange]) -> Interval:
         if call.function in self._active:  # recursive call
-            return everything(call.type)
+            return all_values(call.type)
         function = self.functions[call.function]
-        if sum(name == call.function for name, _ in self._found) >= _MAX_SUMMARIES:
+        if sum(name == call.function for name, _ in self._results) >= _MAX_SUMMARIES:
             arguments = [
-                () if isinstance(p.type, Array) else everything(p.type) for p in function.parameters
+                () if isinstance(p.type, Array) else all_values(p.type) for p in function.parameters
             ]
         key = (call.function, tuple(arguments))
-        if key not in self._found:
+        if key not in self._results:
             self._active.append(call.function)
-            self._found[key] = self._analysed(function, arguments)
+            self._results[key] = self._analyse_call(function, arguments)
             self._active.pop()
-        return self._found[key]
+        return self._results[key]
 
-    def _analysed(self, function: ir.Function, arguments: Sequence[ArgumentRange]) -> Interval:
+    def _analyse_call(self, function: ir.Function, arguments: Sequence[ArgumentRange]) -> Interval:
         numbers: dict[str, Interval] = {}
         lengths: dict[tuple[str, int], Interval] = {}
-        for p, found in zip(function.parameters, arguments):
-            if isinstance(found, tuple):
-                lengths |= {(p.name, axis): length for axis, length in enumerate(found)}
+        for p, known_range in zip(function.parameters, arguments):
+            if isinstance(known_range, tuple):
+                lengths |= {(p.name, axis): length for axis, length in enumerate(known_range)}
             elif is_integral(p.type):
-                numbers[p.name] = found
+                numbers[p.name] = known_range
         ranges_of_call = ParameterRanges(numbers, lengths)
         return analyse(
             function, self.assumptions, ranges_of_call, self.result, self.elements

@@ -12,7 +12,7 @@ from pycu2c.analysis.ranges import induction_variables
 from pycu2c.analysis.ranges.arithmetic import merge_offsets
 from pycu2c.analysis.ranges.domain import AbstractValue, LoopBounds, RangeState, TermOffset, join
 from pycu2c.analysis.ranges.evaluate import Evaluator
-from pycu2c.analysis.ranges.intervals import FAR, Interval, everything
+from pycu2c.analysis.ranges.intervals import INFINITY, Interval, all_values
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_truth
@@ -39,7 +39,7 @@ class _JumpStates:
 
 @dataclass(slots=True)
 class RangeSolver:
-    """Compute states through statements.
+    """Compute the state after each statement.
 
     Each method takes the state before a statement, consumes it, and returns the state after; None
     if that is unreachable.
@@ -47,7 +47,7 @@ class RangeSolver:
 
     evaluator: Evaluator
     increments: induction_variables.LoopIncrements | None  # None in a function without loops
-    returned: Interval | None = None  # of integer results
+    returned: Interval | None = None  # the interval of the integers that are returned
     loops: list[_JumpStates] = field(default_factory=list)
 
     def block(self, body: ir.Body, state: RangeState | None) -> RangeState | None:
@@ -64,7 +64,7 @@ class RangeSolver:
                 if is_truth(s.var.type) or isinstance(s.value, (ir.Binary, ir.Select, ir.Apply)):
                     state.define(s.var.name, s.value)
             case ir.Declare():
-                unassigned = AbstractValue(everything(s.var.type))
+                unassigned = AbstractValue(all_values(s.var.type))
                 value = self._value(s.init, state) if s.init else unassigned
                 self.evaluator.assign(s.var, value, state)
             case ir.Store():
@@ -131,23 +131,24 @@ class RangeSolver:
 
     def _while(self, s: ir.While, entry: RangeState) -> RangeState | None:
         assert self.increments is not None
-        changes, changed = self.increments.per_iteration(s), induction_variables.assigned_in_loop(s)
-        trip_count = self.increments.trip_count(s) if changes else 0
+        increments = self.increments.per_iteration(s)
+        assigned = induction_variables.assigned_in_loop(s)
+        trip_count = self.increments.trip_count(s) if increments else 0
         at_body = induction_variables.bounds_after_iterations(
-            entry, changes, trip_count - 1, changed
+            entry, increments, trip_count - 1, assigned
         )
         return self._loop(
             entry,
             lambda at_head: self._while_iteration(s, at_head, at_body),
-            induction_variables.bounds_after_iterations(entry, changes, trip_count, changed),
+            induction_variables.bounds_after_iterations(entry, increments, trip_count, assigned),
         )
 
     def _while_iteration(
         self, s: ir.While, at_head: RangeState, loop_bounds: LoopBounds
     ) -> LoopExits:
         at_body = self.evaluator.assume(s.condition, at_head.restricted_to(loop_bounds), True)
-        end, broken = self._iteration(s.body, at_body)
-        return end, join(self.evaluator.assume(s.condition, at_head, False), broken)
+        end, at_break = self._iteration(s.body, at_body)
+        return end, join(self.evaluator.assume(s.condition, at_head, False), at_break)
 
     def _iteration(self, body: ir.Body, at_body: RangeState | None) -> LoopExits:
         self.loops.append(_JumpStates())
@@ -159,11 +160,12 @@ class RangeSolver:
         start, stop = self._value(s.start, state), self._value(s.stop, state)
         step = self._value(s.step, state).interval
         assert self.increments is not None
-        changed, changes = induction_variables.assigned_in_loop(s), self.increments.per_iteration(s)
-        counter = _counter(start, stop, step, changed)
+        assigned = induction_variables.assigned_in_loop(s)
+        increments = self.increments.per_iteration(s)
+        counter = _counter(start, stop, step, assigned)
         trip_count = induction_variables.max_trip_count(state.difference(stop, start), step)
         bounds_inside = induction_variables.bounds_after_iterations(
-            state, changes, trip_count - 1, changed
+            state, increments, trip_count - 1, assigned
         )
 
         def transfer(at_head: RangeState) -> LoopExits:
@@ -171,13 +173,13 @@ class RangeSolver:
                 return None, at_head
             at_body = at_head.restricted_to(bounds_inside)
             self.evaluator.assign(s.var, counter, at_body)
-            end, broken = self._iteration(s.body, at_body)
-            return end, join(at_head, broken)
+            end, at_break = self._iteration(s.body, at_body)
+            return end, join(at_head, at_break)
 
         return self._loop(
             state,
             transfer,
-            induction_variables.bounds_after_iterations(state, changes, trip_count, changed),
+            induction_variables.bounds_after_iterations(state, increments, trip_count, assigned),
         )
 
 
@@ -205,20 +207,22 @@ def _solve_loop(entry: RangeState, transfer: LoopTransfer, loop_bounds: LoopBoun
 
 
 def _counter(
-    start: AbstractValue, stop: AbstractValue, step: Interval, changing: set[str]
+    start: AbstractValue, stop: AbstractValue, step: Interval, assigned: set[str]
 ) -> AbstractValue | None:
-    """Return the value of the loop variable in any iteration; None if there is none."""
-    first, end = start.interval, stop.interval
-    firsts = [f for f in start.offsets if f.term.name not in changing]
-    ends = [f for f in stop.offsets if f.term.name not in changing]
+    """Return the value of the loop variable in any iteration; None if the loop has no iteration."""
+    first, limit = start.interval, stop.interval
+    start_offsets = [f for f in start.offsets if f.term.name not in assigned]
+    stop_offsets = [f for f in stop.offsets if f.term.name not in assigned]
     if step.low > 0:
-        interval = Interval(first.low, end.high - 1)
-        offsets = [TermOffset(f.term, f.low, FAR) for f in firsts]
-        offsets += [TermOffset(f.term, -FAR, f.high - 1) for f in ends]
+        interval = Interval(first.low, limit.high - 1)
+        offsets = [TermOffset(f.term, f.low, INFINITY) for f in start_offsets]
+        offsets += [TermOffset(f.term, -INFINITY, f.high - 1) for f in stop_offsets]
     elif step.high < 0:
-        interval = Interval(end.low + 1, first.high)
-        offsets = [TermOffset(f.term, -FAR, f.high) for f in firsts]
-        offsets += [TermOffset(f.term, f.low + 1, FAR) for f in ends]
+        interval = Interval(limit.low + 1, first.high)
+        offsets = [TermOffset(f.term, -INFINITY, f.high) for f in start_offsets]
+        offsets += [TermOffset(f.term, f.low + 1, INFINITY) for f in stop_offsets]
     else:
-        return AbstractValue(Interval(min(first.low, end.low + 1), max(first.high, end.high - 1)))
+        return AbstractValue(
+            Interval(min(first.low, limit.low + 1), max(first.high, limit.high - 1))
+        )
     return None if interval.low > interval.high else AbstractValue(interval, merge_offsets(offsets))

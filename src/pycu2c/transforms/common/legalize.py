@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pycu2c.analysis.launch_ranges import IndexRules
-from pycu2c.analysis.ranges.intervals import Interval, everything, exact_result, fit_to_type
+from pycu2c.analysis.ranges.intervals import Interval, all_values, exact_result, fit_to_type
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DTypeKind
@@ -158,7 +158,7 @@ class _Legalizer:
                     return ir.Apply(REGISTRY["python.neg"], (negated,), new.type, new.span)
                 return self._wrapping_arithmetic(new, self.ranges.of(old))
             case _ if new.op is MOD and (
-                selected := self._modulo_by_selection(new, self.ranges.quotients(old))
+                selected := self._modulo_by_selection(new, self.ranges.quotient(old))
             ):
                 return selected
             case _ if new.op in (FLOORDIV, MOD):
@@ -258,7 +258,7 @@ class _Legalizer:
             return replace(e, op=OR if e.op is ADD else AND)
         if operand_type.dtype.bits < 32:
             return _in_c_int(e, operand_type)
-        cannot_overflow = operand_type == WEAK_INT32 or result != everything(operand_type)
+        cannot_overflow = operand_type == WEAK_INT32 or result != all_values(operand_type)
         if operand_type.dtype.kind is not DTypeKind.SIGNED or cannot_overflow:
             return e
         return wrapping_arithmetic(e.op, e.left, e.right, e.span)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pycu2c.analysis.ranges.intervals import Interval, everything
+from pycu2c.analysis.ranges.intervals import Interval, all_values
 from pycu2c.base.dtypes import UINT64
 from pycu2c.base.records import replace
 from pycu2c.base.types import WEAK_INT, Scalar
@@ -104,7 +104,7 @@ def _count_uses(body: ir.Body, name: str) -> int:
 
 def _may_overflow(loop: ir.For, stop: Interval, step: Interval) -> bool:
     """Return whether the counter may overflow in the step after the last value."""
-    type_range = everything(loop.var.type)
+    type_range = all_values(loop.var.type)
     overflows = step.high > 1 and stop.high + step.high - 1 > type_range.high
     underflows = step.low < -1 and stop.low + step.low + 1 < type_range.low
     return overflows or underflows

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from pycu2c.analysis.launch_ranges import is_fixed
+from pycu2c.analysis.launch_ranges import is_thread_coordinate
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
@@ -44,7 +44,7 @@ def pass_coordinates(module: ir.Module) -> ir.Module:
 def coordinates(function: ir.Function) -> set[Intrinsic]:
     """Return the coordinates that a function reads."""
     applied = (e.intrinsic for e in all_expressions(function.body) if isinstance(e, ir.Apply))
-    return {coordinate for coordinate in applied if is_fixed(coordinate)}
+    return {coordinate for coordinate in applied if is_thread_coordinate(coordinate)}
 
 
 def _add_parameters(

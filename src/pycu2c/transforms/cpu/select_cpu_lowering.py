@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from pycu2c.analysis.busy_wait import is_busy_wait
-from pycu2c.analysis.effects import reaches_cluster
+from pycu2c.analysis.effects import accesses_cluster
 from pycu2c.analysis.uniformity import Construct, Uniformity
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, operands, statements
@@ -32,7 +32,7 @@ def needs_coroutines(
         return True
     waits = list(_waits_with_path(body, ()))
     scopes = {wait.scope for wait, _ in waits}
-    if {ir.SyncScope.GRID, ir.SyncScope.CLUSTER} & scopes or reaches_cluster(body):
+    if {ir.SyncScope.GRID, ir.SyncScope.CLUSTER} & scopes or accesses_cluster(body):
         return True
     enclosing = {s for wait, path in waits if wait.scope is ir.SyncScope.BLOCK for s in path}
     if enclosing and _may_diverge_at_barriers(enclosing, block_uniformity()):

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 
 from pycu2c.analysis.launch_ranges import IndexRules
-from pycu2c.analysis.ranges.index_constraints import IndexConstraints, is_linear, leaves
-from pycu2c.analysis.ranges.intervals import Interval, everything
+from pycu2c.analysis.ranges.index_constraints import IndexConstraints, is_linear, linear_operands
+from pycu2c.analysis.ranges.intervals import Interval, all_values
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field, replace
@@ -25,7 +25,7 @@ from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.operators import POW, SHL, SHR, truth
 
 _MODULAR_INT32 = Scalar(dtypes.INT32)  # a NumPy int32, which wraps
-INT32_RANGE = everything(WEAK_INT32)
+INT32_RANGE = all_values(WEAK_INT32)
 
 
 def narrow(module: ir.Module, rules: IndexRules, ranges: Mapping[str, Ranges]) -> ir.Module:
@@ -145,7 +145,7 @@ class Narrower:
         """Narrow an index; a sum of products that needs 64 bits is computed modulo 2**32."""
         new = self._value(e)
         is_wide_sum = new.type == WEAK_INT and is_linear(e) and self.constraints.rules.index32
-        if not is_wide_sum and not any(self._is_modular(x) for x in leaves(e)):
+        if not is_wide_sum and not any(self._is_modular(x) for x in linear_operands(e)):
             return new
         new = self._modular(e)
         if self.constraints.ranges.of(e).low >= 0:

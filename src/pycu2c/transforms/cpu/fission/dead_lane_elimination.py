@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import TypeAlias
 
-from pycu2c.analysis.context_array_use import ContextArrayUse, Threads
+from pycu2c.analysis.context_array_use import ContextArrayUse, Elements, Threads
 from pycu2c.analysis.lane_values import LaneValues
 from pycu2c.analysis.variables import accessed_names, single_definitions
 from pycu2c.base.launch_assumptions import LaunchAssumptions
@@ -27,7 +27,7 @@ from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import AND, EQ, GE, LT
 
-LiveElements: TypeAlias = Mapping[str, Threads]  # live elements of each array
+LiveElements: TypeAlias = Mapping[str, Elements]  # live elements of each array
 
 
 def eliminate_dead_lanes(

@@ -65,7 +65,7 @@ def split_at_barriers(
     body: ir.Body, uniform: Uniformity, placement: Placement, masks: ActiveMasks, span: Span
 ) -> ir.Body:
     """Split a kernel's body into what one block executes."""
-    fission = _Fission(uniform, placement, masks, span, placement.leaves_block(body))
+    fission = _Fission(uniform, placement, masks, span, placement.leaves_body(body))
     return masks.with_initial_state(fission.block(body, _Context(ends_kernel=True)), span)
 
 
@@ -152,7 +152,7 @@ class _Fission:
         assert isinstance(s, ir.If | ir.While | ir.For)
         if s not in self.placement.masked:
             return self._uniform_construct(s, region, context)
-        some_inactive_before = self.some_inactive or self.placement.leaves_block(tuple(region.body))
+        some_inactive_before = self.some_inactive or self.placement.leaves_body(tuple(region.body))
         if (
             isinstance(s, ir.If)
             and not some_inactive_before
@@ -162,7 +162,7 @@ class _Fission:
             return False
         if isinstance(s, ir.If):
             self._masked_if(s, region, context)
-            may_be_empty = self.placement.leaves_block((*s.then, *s.orelse))
+            may_be_empty = self.placement.leaves_body((*s.then, *s.orelse))
         else:
             self._masked_loop(s, region, context)
             may_be_empty = self.placement.returns_early(s.body)
@@ -187,7 +187,7 @@ class _Fission:
         ends_kernel: bool = False,
     ) -> bool:
         """Emit the pending work-item loop; return True if no thread may be active after it."""
-        may_be_empty = self.placement.leaves_block(tuple(region.body)) and not ends_kernel
+        may_be_empty = self.placement.leaves_body(tuple(region.body)) and not ends_kernel
         span = region.body[0].span if region.body else self.span
         body = (
             [*self._skip_other_threads(span), *region.resets]
@@ -248,7 +248,7 @@ class _Fission:
         orelse = self.block(s.orelse, context)
         self.some_inactive = self.some_inactive or some_inactive
         region.out.append(replace(s, then=then, orelse=orelse))
-        return self.placement.leaves_block((*s.then, *s.orelse)) and not context.ends_kernel
+        return self.placement.leaves_body((*s.then, *s.orelse)) and not context.ends_kernel
 
     def _arm_ranges(self, s: ir.If) -> tuple[range, range] | None:
         """Return the contiguous thread range of each arm, or None.
@@ -260,7 +260,7 @@ class _Fission:
             inner in self.placement.strips for inner in inside
         ):
             return None
-        if self.placement.leaves_block((*s.then, *s.orelse)):
+        if self.placement.leaves_body((*s.then, *s.orelse)):
             return None
         candidates = self.thread_range or range(self.masks.threads)
         then = self.uniform.lanes.contiguous_threads(s.condition, candidates)
@@ -368,7 +368,7 @@ class _Fission:
         )
         head = _PendingRegion([], [] if isinstance(s, ir.For) else reactivations, [exit_check])
         out = list(self._exit_if_none_live(head, s.span))
-        out += self._masked_body(s, wait_codes, updates_live=self.placement.leaves_block(s.body))
+        out += self._masked_body(s, wait_codes, updates_live=self.placement.leaves_body(s.body))
         if isinstance(s, ir.For):
             step = ir.Assign(s.var, binary(ADD, s.var, s.step, s.span), s.span)
             self._close_region(_PendingRegion(out, reactivations, [step]), _Context(masked=True))
@@ -395,7 +395,7 @@ def _must_follow(s: ir.Stmt, before: list[ir.Stmt], placement: Placement) -> boo
     parts = [e for value in walk.operands(s) for e in walk.expressions(value)]
     loads = any(isinstance(e, ir.Load) for e in parts)
     divides = any(isinstance(e, ir.Binary) and e.op in (QUOTIENT, REMAINDER) for e in parts)
-    return (loads and _writes(body)) or ((loads or divides) and placement.leaves_block(body))
+    return (loads and _writes(body)) or ((loads or divides) and placement.leaves_body(body))
 
 
 def _writes(body: ir.Body) -> bool:

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from pycu2c.analysis import warp_index
 from pycu2c.analysis.axis_order import AxisOrder, choose_axis_order
-from pycu2c.analysis.launch_ranges import is_fixed
+from pycu2c.analysis.launch_ranges import is_thread_coordinate
 from pycu2c.analysis.ranges.intervals import Interval
 from pycu2c.analysis.thread_bounds import BoundSolver, conjuncts
 from pycu2c.analysis.variables import assigned_names, declared_names, single_definitions
@@ -70,7 +70,11 @@ def _uses_grid_index_only(module: ir.Module) -> bool:
     """
     match module.kernel.body:
         case (ir.WorkItemLoop(body=body),):
-            used = {coordinate for coordinate in _intrinsics_in(body) if is_fixed(coordinate)}
+            used = {
+                coordinate
+                for coordinate in _intrinsics_in(body)
+                if is_thread_coordinate(coordinate)
+            }
             block_dependent = {
                 coordinate
                 for coordinate in used
@@ -262,7 +266,7 @@ class _AxisLoopBuilder:
         return {
             coordinate
             for coordinate in _intrinsics_in(s.body)
-            if is_fixed(coordinate) and coordinate.is_divergent
+            if is_thread_coordinate(coordinate) and coordinate.is_divergent
         }
 
     def _flat_loop(self, s: ir.WorkItemLoop) -> tuple[list[Axis], ir.Body]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from pycu2c.analysis.launch_ranges import is_fixed
+from pycu2c.analysis.launch_ranges import is_thread_coordinate
 from pycu2c.analysis.thread_bounds import BoundSolver
 from pycu2c.analysis.variables import (
     NameGenerator,
@@ -141,6 +141,6 @@ def _is_invariant(e: ir.Expr, changed: set[str]) -> bool:
         case ir.Binary() | ir.Cast():
             return all(_is_invariant(x, changed) for x in walk.children(e))
         case ir.Apply(intrinsic=intrinsic):
-            return is_fixed(intrinsic)
+            return is_thread_coordinate(intrinsic)
         case _:
             return False

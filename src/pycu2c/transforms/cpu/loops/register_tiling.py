@@ -23,7 +23,7 @@ import math
 from collections.abc import Iterator
 
 from pycu2c.analysis.effects import may_be_contracted
-from pycu2c.analysis.launch_ranges import is_fixed
+from pycu2c.analysis.launch_ranges import is_thread_coordinate
 from pycu2c.analysis.simd_legality import LaneStrides
 from pycu2c.analysis.variables import assigned_names, declared_names, names_in, single_definitions
 from pycu2c.base.records import dataclass, replace
@@ -373,6 +373,6 @@ def _is_cheap_expr(e: ir.Expr | None) -> bool:
 
 def _is_cheap_node(e: ir.Expr) -> bool:
     if isinstance(e, ir.Apply):
-        return is_fixed(e.intrinsic) or e.intrinsic in EXTREMES
+        return is_thread_coordinate(e.intrinsic) or e.intrinsic in EXTREMES
     kinds = ir.Const | ir.Var | ir.Binary | ir.Unary | ir.Cast | ir.Select | ir.Logical
     return isinstance(e, kinds) and not may_be_contracted(e)
