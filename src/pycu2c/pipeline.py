@@ -18,7 +18,7 @@ from pycu2c.codegen.dialect import CUDA, C, Dialect
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.forms import (
     AXIS_LOOPS,
-    C_MEANING,
+    C_SEMANTICS,
     COROUTINES,
     DECLARED,
     FLAT,
@@ -147,8 +147,8 @@ FRONTEND = (
          when=lambda a: a.inputs.options.weak_float is not None),
 )
 _LEGALIZATION = (
-    Pass("legalize", legalize.legalize, (TYPED,), C_MEANING, uses=(INDEX_RULES, RANGES)),
-    Pass("constant_array_types", constant_array_types.narrow_constant_arrays, (C_MEANING,)),
+    Pass("legalize", legalize.legalize, (TYPED,), C_SEMANTICS, uses=(INDEX_RULES, RANGES)),
+    Pass("constant_array_types", constant_array_types.narrow_constant_arrays, (C_SEMANTICS,)),
 )
 _DEAD_CODE = (
     Pass("dead_code", dead_code.eliminate_dead_code, (ORDERED,),
@@ -167,8 +167,8 @@ _CUDA = (
          when=lambda a: a.inputs.options.fastmath),
     Pass("narrow_integers", narrow_integers.narrow, (TYPED,), uses=(INDEX_RULES, RANGES)),
     *_LEGALIZATION,
-    Pass("merge_live_ranges", merge_live_ranges.merge_live_ranges, (C_MEANING,)),
-    Pass("linearize", linearize.linearize, (C_MEANING,), ORDERED, uses=(EFFECTFUL,)),
+    Pass("merge_live_ranges", merge_live_ranges.merge_live_ranges, (C_SEMANTICS,)),
+    Pass("linearize", linearize.linearize, (C_SEMANTICS,), ORDERED, uses=(EFFECTFUL,)),
     *_DEAD_CODE,
     *_DECLARATIONS,
 )
@@ -183,9 +183,9 @@ _CPU_THREAD = (
          uses=(INDEX_RULES, RANGES),
          when=lambda a: narrow_integers_in_loops.has_candidate_loops(a.module)),
     *_LEGALIZATION,
-    Pass("scalar_replacement", scalar_replacement.replace_aggregates, (C_MEANING,),
+    Pass("scalar_replacement", scalar_replacement.replace_aggregates, (C_SEMANTICS,),
          when=_has_loops),
-    Pass("linearize_blocks", linearize.linearize_blocks, (C_MEANING,), ORDERED,
+    Pass("linearize_blocks", linearize.linearize_blocks, (C_SEMANTICS,), ORDERED,
          uses=(EFFECTFUL,)),
     Pass("inline", inline.inline_block_level, (ORDERED,), when=_has_device_functions),
     Pass("plain_memory_operations", plain_memory_operations.use_plain_memory_operations,

@@ -19,7 +19,7 @@ from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
 from pycu2c.ops.operators import (
     ADD,
     AND,
-    BY_NODE,
+    BINARY_BY_NODE,
     DIV,
     EQ,
     FLOORDIV,
@@ -43,7 +43,7 @@ _ARITHMETIC: tuple[tuple[float, Operator], ...] = (
 )  # fmt: skip
 _COMPARISONS = tuple(o for o in OPERATORS if o.result is truth)
 _EQUALITIES = (EQ, NE)
-assert {o for _, o in _ARITHMETIC} | set(_COMPARISONS) == set(BY_NODE.values())
+assert {o for _, o in _ARITHMETIC} | set(_COMPARISONS) == set(BINARY_BY_NODE.values())
 
 
 @cache

@@ -20,7 +20,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, const, integer, truth, unary
 from pycu2c.ops.intrinsics.all import REGISTRY
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, Thread
-from pycu2c.ops.operators import BY_NODE, QUOTIENT, REMAINDER, UNARY_BY_NODE
+from pycu2c.ops.operators import BINARY_BY_NODE, QUOTIENT, REMAINDER, UNARY_BY_NODE
 from pycu2c.transforms.common.declare_variables import declare
 
 LANES = 3  # of a strip: no divisor of the blocks that tests use
@@ -103,7 +103,7 @@ class Reader:
         return ir.Var(name, self.arrays.get(name, WEAK_INT), SPAN)
 
     def binary(self, op: ast.operator, left: ir.Expr, right: ir.Expr) -> ir.Expr:
-        row = C_OPERATORS.get(type(op)) or BY_NODE[type(op)]
+        row = C_OPERATORS.get(type(op)) or BINARY_BY_NODE[type(op)]
         return ir.Binary(row, left, right, WEAK_INT, SPAN)
 
     def expr(self, e: ast.expr) -> ir.Expr:
@@ -120,7 +120,7 @@ class Reader:
             case ast.BinOp(left, op, right):
                 return self.binary(op, self.expr(left), self.expr(right))
             case ast.Compare(left, [op], [right]):
-                return binary(BY_NODE[type(op)], self.expr(left), self.expr(right), SPAN)
+                return binary(BINARY_BY_NODE[type(op)], self.expr(left), self.expr(right), SPAN)
             case ast.UnaryOp(op, operand):
                 return unary(UNARY_BY_NODE[type(op)], self.expr(operand), SPAN)
             case ast.BoolOp(op, values):

@@ -6,7 +6,7 @@ import pytest
 
 from pycu2c.base.records import replace
 from pycu2c.compiler import lower
-from pycu2c.ir.forms import C_MEANING, TYPED, ModuleSummary, summarize_module
+from pycu2c.ir.forms import C_SEMANTICS, TYPED, ModuleSummary, summarize_module
 from pycu2c.ir.nodes import Module
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.verifier import InternalError
@@ -62,8 +62,10 @@ def test_preserved_analyses_are_still_right(name: str, variant: str) -> None:
 
 def test_ir_that_is_not_in_the_form_is_an_internal_error() -> None:
     module, _, assumptions = built_for_cpu("floor_division", "i32")
-    inactive = Pass("idle", lambda m: replace(m), (TYPED,), C_MEANING)
-    with pytest.raises(InternalError, match=r"idle has made IR that is not C_MEANING: .*floordiv"):
+    inactive = Pass("idle", lambda m: replace(m), (TYPED,), C_SEMANTICS)
+    with pytest.raises(
+        InternalError, match=r"idle has created IR that is not C_SEMANTICS: .*floordiv"
+    ):
         run_passes(module, (inactive,), Inputs(assumptions))
 
 

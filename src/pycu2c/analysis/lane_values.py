@@ -41,8 +41,8 @@ from pycu2c.ops.operators import (
     SUB,
     XOR,
     Operator,
-    folded,
-    folded_unary,
+    fold_binary,
+    fold_unary,
 )
 
 _COORDINATES = (
@@ -114,7 +114,7 @@ class LaneValues:
                 operand_values = self.of(e.operand)
                 source = scalar_type(e.operand)
                 return operand_values and tuple(
-                    _to_python(folded_unary(e.op, _typed(v, source))) for v in operand_values
+                    _to_python(fold_unary(e.op, _typed(v, source))) for v in operand_values
                 )
             case ir.Cast():
                 operand_values = self.of(e.operand)
@@ -170,7 +170,9 @@ def _binary(e: ir.Binary, left: Values, right: Values) -> Values:
         if _all_fit(values, e.type):
             return values
     pairs = zip(left, right)
-    return tuple(_to_python(folded(e.op, _typed(a, source), _typed(b, source))) for a, b in pairs)
+    return tuple(
+        _to_python(fold_binary(e.op, _typed(a, source), _typed(b, source))) for a, b in pairs
+    )
 
 
 def _all_fit(values: Values, target: Scalar) -> bool:

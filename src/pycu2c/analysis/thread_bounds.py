@@ -34,9 +34,9 @@ from pycu2c.ops.operators import (
     EQ,
     GE,
     GT,
-    INVERTED,
+    INVERTED_COMPARISONS,
     LT,
-    MIRRORED,
+    MIRRORED_COMPARISONS,
     MUL,
     NE,
     NOT,
@@ -59,9 +59,11 @@ def conjuncts(e: ir.Expr) -> Iterator[ir.Expr]:
         case ir.Unary(op=op, operand=ir.Logical(op=ir.LogicalOp.OR) as either) if op is NOT:
             yield from conjuncts(negation(either.left))
             yield from conjuncts(negation(either.right))
-        case ir.Unary(op=op, operand=ir.Binary() as inner) if op is NOT and inner.op in INVERTED:
+        case ir.Unary(op=op, operand=ir.Binary() as inner) if (
+            op is NOT and inner.op in INVERTED_COMPARISONS
+        ):
             if is_integral(inner.left.type):
-                yield binary(INVERTED[inner.op], inner.left, inner.right, inner.span)
+                yield binary(INVERTED_COMPARISONS[inner.op], inner.left, inner.right, inner.span)
             else:
                 yield e
         case _:
@@ -142,7 +144,7 @@ class BoundSolver:
 
         ``is_invariant`` tells whether an expression is the same for all threads along the axis.
         """
-        if not (isinstance(condition, ir.Binary) and condition.op in MIRRORED):
+        if not (isinstance(condition, ir.Binary) and condition.op in MIRRORED_COMPARISONS):
             return None
         operand_type = scalar_type(condition.left)
         if not is_integral(operand_type):
@@ -153,7 +155,7 @@ class BoundSolver:
             return AxisBound(step=step)
         for op, side, other in (
             (condition.op, condition.left, condition.right),
-            (MIRRORED[condition.op], condition.right, condition.left),
+            (MIRRORED_COMPARISONS[condition.op], condition.right, condition.left),
         ):
             offset = self._offset(side, axis, is_invariant)
             if offset is not None and is_invariant(other):

@@ -28,7 +28,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.print_format import scalar_types
 from pycu2c.ops.intrinsics.threads import clusters
-from pycu2c.ops.operators import ADD, C_SHL, C_SHR, MUL, SUB, truth
+from pycu2c.ops.operators import ADD, C_SHL, C_SHR, MUL, SUB, bool_result
 
 _MODULAR = (ADD, SUB, MUL)
 
@@ -167,7 +167,7 @@ class ExpressionSpeller:
         if _adds_zero(e):
             return self.spell(e.left, exact)
         e = _subtract_positive(e)
-        comparison = e.op.result is truth
+        comparison = e.op.result is bool_result
         left_is_literal = isinstance(e.left, ir.Const)
         if e.op in (C_SHL, C_SHR):
             left, right = self.spell(e.left, exact=True), self.spell(e.right, exact=False)
@@ -399,7 +399,7 @@ def _is_literal_expression(e: ir.Expr) -> bool:
         case ir.Select():
             return _is_literal_expression(e.then) and _is_literal_expression(e.orelse)
         case ir.Binary():
-            shifts = e.op in (C_SHL, C_SHR) or e.op.result is truth
+            shifts = e.op in (C_SHL, C_SHR) or e.op.result is bool_result
             return not shifts and _is_literal_expression(e.left) and _is_literal_expression(e.right)
         case _:
             return False

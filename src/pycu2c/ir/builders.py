@@ -12,7 +12,7 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
 from pycu2c.base.values import Number, convert, scalar_of
 from pycu2c.ir import nodes as ir
-from pycu2c.ops.operators import EQ, NE, NOT, Operator, UnaryOperator, folded, folded_unary
+from pycu2c.ops.operators import EQ, NE, NOT, Operator, UnaryOperator, fold_binary, fold_unary
 
 
 def scalar_type(e: ir.Expr) -> Scalar:
@@ -28,11 +28,11 @@ def python_number(value: Number) -> bool | int | float:
 
 def const(value: Number, span: Span, type: Scalar | None = None) -> ir.Const:
     """Return a literal of type ``type``, by default the type of the number."""
-    kind = type or scalar_of(value)
-    assert kind is not None
+    scalar = type or scalar_of(value)
+    assert scalar is not None
     # an int beyond int64 is not wrapped: it may be the operand of a uint64
     return ir.Const(
-        int(value) if kind == WEAK_INT else python_number(convert(value, kind)), kind, span
+        int(value) if scalar == WEAK_INT else python_number(convert(value, scalar)), scalar, span
     )
 
 
@@ -43,28 +43,28 @@ def integer(value: int, span: Span) -> ir.Const:
 
 def literal(value: object, span: Span) -> ir.Expr:
     """Return any number as a literal; a complex number or vector is a Pack of its parts."""
-    kind = scalar_of(value)
-    assert kind is not None
+    scalar = scalar_of(value)
+    assert scalar is not None
     number: Any = value
-    if kind.dtype.is_vector:
-        fields = kind.dtype.fields
+    if scalar.dtype.is_vector:
+        fields = scalar.dtype.fields
         return ir.Pack(
-            tuple(const(number[f.name], span, Scalar(f.dtype)) for f in fields), kind, span
+            tuple(const(number[f.name], span, Scalar(f.dtype)) for f in fields), scalar, span
         )
-    if not kind.dtype.is_complex:
-        return const(number, span, kind)
-    part = Scalar(kind.dtype.real, kind.weak)
+    if not scalar.dtype.is_complex:
+        return const(number, span, scalar)
+    part = Scalar(scalar.dtype.real, scalar.weak)
     parts = (const(number.real, span, part), const(number.imag, span, part))
-    return ir.Pack(parts, kind, span)
+    return ir.Pack(parts, scalar, span)
 
 
-def zero(kind: Scalar, span: Span) -> ir.Expr:
+def zero(scalar: Scalar, span: Span) -> ir.Expr:
     """Return the zero of a type; a Pack of zeros for complex numbers, vectors and records."""
-    if not kind.dtype.fields:
-        return const(0, span, kind)
-    weak = kind.weak and kind.dtype.is_complex
-    parts = tuple(zero(Scalar(field.dtype, weak), span) for field in kind.dtype.fields)
-    return ir.Pack(parts, kind, span)
+    if not scalar.dtype.fields:
+        return const(0, span, scalar)
+    weak = scalar.weak and scalar.dtype.is_complex
+    parts = tuple(zero(Scalar(field.dtype, weak), span) for field in scalar.dtype.fields)
+    return ir.Pack(parts, scalar, span)
 
 
 def constant_value(e: ir.Const) -> Number:
@@ -74,13 +74,13 @@ def constant_value(e: ir.Const) -> Number:
 
 def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
     """Convert ``e`` to a type; fold literals and redundant conversions."""
-    own = scalar_type(e)
-    if own == to:
+    source = scalar_type(e)
+    if source == to:
         return e
     if isinstance(e, ir.Pack) and to.dtype.is_complex:
         part = Scalar(to.dtype.real, to.weak)
         return ir.Pack(tuple(cast(p, part) for p in e.parts), to, e.span)
-    if to.dtype.is_complex and not own.dtype.is_complex:
+    if to.dtype.is_complex and not source.dtype.is_complex:
         part = Scalar(to.dtype.real, to.weak)
         return ir.Pack((cast(e, part), const(0, e.span, part)), to, e.span)
     if isinstance(e, ir.Const):
@@ -125,7 +125,7 @@ def _widens(a: Scalar, b: Scalar) -> bool:
 def binary(op: Operator, left: ir.Expr, right: ir.Expr, span: Span) -> ir.Expr:
     """Apply an operator to two operands of one type; fold two literals."""
     if isinstance(left, ir.Const) and isinstance(right, ir.Const):
-        value = folded(op, constant_value(left), constant_value(right))
+        value = fold_binary(op, constant_value(left), constant_value(right))
         return const(value, span, op.result(left.type))
     return ir.Binary(op, left, right, op.result(scalar_type(left)), span)
 
@@ -135,34 +135,34 @@ def wrapping_arithmetic(op: Operator, left: ir.Expr, right: ir.Expr, span: Span)
 
     Signed overflow is undefined in C. The operands are integers of 32 or 64 bits.
     """
-    kind = scalar_type(left)
-    if not kind.dtype.is_signed:
+    scalar = scalar_type(left)
+    if not scalar.dtype.is_signed:
         return binary(op, left, right, span)
-    unsigned = Scalar(UINT32 if kind.dtype.bits == 32 else UINT64)
-    return cast(binary(op, cast(left, unsigned), cast(right, unsigned), span), kind)
+    unsigned = Scalar(UINT32 if scalar.dtype.bits == 32 else UINT64)
+    return cast(binary(op, cast(left, unsigned), cast(right, unsigned), span), scalar)
 
 
 def unary(op: UnaryOperator, operand: ir.Expr, span: Span) -> ir.Expr:
     """Apply a unary operator to an operand of its type; fold a literal."""
     if isinstance(operand, ir.Const):
-        return const(folded_unary(op, constant_value(operand)), span, op.result(operand.type))
+        return const(fold_unary(op, constant_value(operand)), span, op.result(operand.type))
     return ir.Unary(op, operand, op.result(scalar_type(operand)), span)
 
 
 def truth(e: ir.Expr) -> ir.Expr:
     """Return ``bool(e)``: ``e`` if it is a bool, else ``e != 0``."""
-    kind = scalar_type(e)
+    scalar = scalar_type(e)
     if isinstance(e, ir.Const):
         return ir.Const(bool(e.value), WEAK_BOOL, e.span)
-    if kind.dtype.kind is DTypeKind.BOOL:
+    if scalar.dtype.kind is DTypeKind.BOOL:
         return cast(e, WEAK_BOOL)
     if isinstance(e, ir.Cast) and scalar_type(e.operand).dtype.kind is DTypeKind.BOOL:
         return truth(e.operand)
-    if kind.dtype.is_complex:
-        zero = cast(const(0, e.span), kind)
-        return ir.Binary(NE, e, zero, WEAK_BOOL, e.span)
+    if scalar.dtype.is_complex:
+        complex_zero = cast(const(0, e.span), scalar)
+        return ir.Binary(NE, e, complex_zero, WEAK_BOOL, e.span)
     return ir.Binary(
-        NE, e, ir.Const(python_number(convert(0, kind)), kind, e.span), WEAK_BOOL, e.span
+        NE, e, ir.Const(python_number(convert(0, scalar)), scalar, e.span), WEAK_BOOL, e.span
     )
 
 
@@ -179,16 +179,16 @@ def negation(e: ir.Expr) -> ir.Expr:
 
 def logical(op: ir.LogicalOp, left: ir.Expr, right: ir.Expr, span: Span) -> ir.Expr:
     """Return ``left and right`` or ``left or right``; fold an operand that is a literal."""
-    decides = op is ir.LogicalOp.OR
+    deciding_value = op is ir.LogicalOp.OR
     if isinstance(left, ir.Const):
-        return left if bool(left.value) is decides else right
-    if isinstance(right, ir.Const) and bool(right.value) is not decides:
+        return left if bool(left.value) is deciding_value else right
+    if isinstance(right, ir.Const) and bool(right.value) is not deciding_value:
         return left
     return ir.Logical(op, left, right, span)
 
 
 def is_atom(e: ir.Expr) -> bool:
-    """Return whether duplicating an expression is free.
+    """Return whether duplicating an expression costs nothing.
 
     Literals, variables, thread coordinates, array lengths and conversions of these are atoms.
     """

@@ -44,24 +44,26 @@ def functions_that(
     """
 
     def summarize(function: ir.Function, summaries: Mapping[str, bool]) -> bool:
-        return holds(function, frozenset(name for name, found in summaries.items() if found))
+        return holds(
+            function, frozenset(name for name, has_property in summaries.items() if has_property)
+        )
 
-    found = fixed_point_summaries(functions, summarize, False)
-    return frozenset(name for name, has_property in found.items() if has_property)
+    properties = fixed_point_summaries(functions, summarize, False)
+    return frozenset(name for name, has_property in properties.items() if has_property)
 
 
 def transitive_callees(functions: Sequence[ir.Function]) -> dict[str, frozenset[str]]:
     """Return, for each function, the names of the functions that it calls transitively."""
 
     def summarize(function: ir.Function, summaries: Mapping[str, frozenset[str]]) -> frozenset[str]:
-        own = callees(function)
-        return own.union(*(summaries[name] for name in own))
+        direct = callees(function)
+        return direct.union(*(summaries[name] for name in direct))
 
-    none: frozenset[str] = frozenset()
-    return fixed_point_summaries(functions, summarize, none)
+    no_callees: frozenset[str] = frozenset()
+    return fixed_point_summaries(functions, summarize, no_callees)
 
 
 def recursive_functions(module: ir.Module) -> frozenset[str]:
     """Return the names of the device functions that call themselves, directly or indirectly."""
-    found = transitive_callees(module.devices)
-    return frozenset(name for name, names in found.items() if name in names)
+    called = transitive_callees(module.devices)
+    return frozenset(name for name, callee_names in called.items() if name in callee_names)

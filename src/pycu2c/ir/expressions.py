@@ -27,9 +27,9 @@ def component_type(scalar: Scalar, step: str | Expr) -> Scalar:
     if not isinstance(step, str):
         assert scalar.dtype.element is not None, f"{scalar} has no elements"
         return Scalar(scalar.dtype.element)
-    found = scalar.dtype.field(step)
-    assert found is not None, f"{scalar} has no field {step}"
-    return Scalar(found.dtype)
+    record_field = scalar.dtype.field(step)
+    assert record_field is not None, f"{scalar} has no field {step}"
+    return Scalar(record_field.dtype)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,14 +19,14 @@ from pycu2c.ops.operators import FLOORDIV, MOD, SHL, SHR, Operator
 class ModuleSummary:
     """The classes of the nodes of a module, its binary operators, the intrinsics that it calls."""
 
-    kinds: frozenset[type[ir.Stmt | ir.Expr]]
+    node_classes: frozenset[type[ir.Stmt | ir.Expr]]
     intrinsics: frozenset[Intrinsic]
     operators: frozenset[Operator]
     has_device_functions: bool
     has_inline_c: bool
 
-    def any_of(self, *kinds: type[ir.Stmt | ir.Expr]) -> bool:
-        return not self.kinds.isdisjoint(kinds)
+    def any_of(self, *classes: type[ir.Stmt | ir.Expr]) -> bool:
+        return not self.node_classes.isdisjoint(classes)
 
     @property
     def has_memory_intrinsics(self) -> bool:
@@ -48,21 +48,26 @@ class ModuleSummary:
 def summarize_module(module: ir.Module) -> ModuleSummary:
     """Return the summary of a module."""
     functions = module.functions
-    kinds: set[type[ir.Stmt | ir.Expr]] = set()
+    node_classes: set[type[ir.Stmt | ir.Expr]] = set()
     intrinsics: set[Intrinsic] = set()
     operators: set[Operator] = set()
     for function in functions:
         for s in statements(function.body):
-            kinds.add(type(s))
+            node_classes.add(type(s))
         for e in all_expressions(function.body):
-            kinds.add(type(e))
+            node_classes.add(type(e))
             if isinstance(e, ir.Apply):
                 intrinsics.add(e.intrinsic)
             elif isinstance(e, ir.Binary):
                 operators.add(e.op)
     has_inline_c = any(function.external_code is not None for function in functions)
-    found = frozenset(kinds), frozenset(intrinsics), frozenset(operators)
-    return ModuleSummary(*found, bool(module.devices), has_inline_c)
+    return ModuleSummary(
+        frozenset(node_classes),
+        frozenset(intrinsics),
+        frozenset(operators),
+        bool(module.devices),
+        has_inline_c,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,8 +75,8 @@ class IRForm:
     """A stage of the IR, by the nodes and operators that may not occur in it."""
 
     name: str
-    forbidden: frozenset[type[ir.Stmt | ir.Expr]]
-    operators: frozenset[Operator] = frozenset()
+    forbidden_nodes: frozenset[type[ir.Stmt | ir.Expr]]
+    forbidden_operators: frozenset[Operator] = frozenset()
 
     def __repr__(self) -> str:
         return self.name
@@ -79,12 +84,14 @@ class IRForm:
 
 def check_form(summary: ModuleSummary, form: IRForm, after: str) -> None:
     """Raise InternalError if a module has nodes that its form does not allow."""
-    found = sorted(kind.__name__ for kind in summary.kinds & form.forbidden)
-    found += sorted(operator.name for operator in summary.operators & form.operators)
-    if found:
+    violations = sorted(
+        node_class.__name__ for node_class in summary.node_classes & form.forbidden_nodes
+    )
+    violations += sorted(operator.name for operator in summary.operators & form.forbidden_operators)
+    if violations:
         raise InternalError(
-            f"this is a bug in pycu2c: {after} has made IR that is not {form.name}: "
-            f"it has {', '.join(found)}"
+            f"this is a bug in pycu2c: {after} has created IR that is not {form.name}: "
+            f"it has {', '.join(violations)}"
         )
 
 
@@ -95,16 +102,16 @@ _BLOCK_CODE = _WORK_ITEM_LOOPS | {ir.CoroutineLoop}
 _PYTHON_OPERATORS = frozenset({FLOORDIV, MOD, SHL, SHR})
 _ARRAY_SHAPES = frozenset({ir.Dim, ir.Stride, ir.View})
 
-# Python's meaning; the code of one thread; variables begin where they are assigned.
+# Semantics of Python, code of one thread. Assignments declare variables.
 TYPED = IRForm("TYPED", _BLOCK_CODE | {ir.Declare, ir.BarrierWait})
-# C's meaning: operators and indices are C's. Barriers may have become waits.
-C_MEANING = IRForm("C_MEANING", _BLOCK_CODE | {ir.Declare}, _PYTHON_OPERATORS)
+# Semantics of C: operators and indices are C's. BarrierWait may replace barriers.
+C_SEMANTICS = IRForm("C_SEMANTICS", _BLOCK_CODE | {ir.Declare}, _PYTHON_OPERATORS)
 # The order of evaluation is that of the statements.
-ORDERED = IRForm("ORDERED", C_MEANING.forbidden | {ir.Let}, _PYTHON_OPERATORS)
+ORDERED = IRForm("ORDERED", C_SEMANTICS.forbidden_nodes | {ir.Let}, _PYTHON_OPERATORS)
 # Arrays are pointers; their lengths and strides are parameters.
-FLAT = IRForm("FLAT", ORDERED.forbidden | _ARRAY_SHAPES, _PYTHON_OPERATORS)
+FLAT = IRForm("FLAT", ORDERED.forbidden_nodes | _ARRAY_SHAPES, _PYTHON_OPERATORS)
 # Each variable is declared in the block that holds its uses. CUDA C is generated from it.
-DECLARED = IRForm("DECLARED", FLAT.forbidden - {ir.Declare}, _PYTHON_OPERATORS)
+DECLARED = IRForm("DECLARED", FLAT.forbidden_nodes - {ir.Declare}, _PYTHON_OPERATORS)
 
 _LOWERED = frozenset({ir.Let}) | _ARRAY_SHAPES
 # The kernel is the code of one block: loops over its threads, without waits.

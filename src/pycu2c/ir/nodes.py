@@ -281,7 +281,7 @@ class CoroutineLoop:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InlineC:
-    """Inline C: the whole body of a device function, as text of the user.
+    """Inline C: the whole body of a device function, as the user wrote it.
 
     ``arguments`` are the parameters, lengths and strides that the text names. Created by
     ``transforms/common/select_inline_c``.
@@ -361,5 +361,5 @@ class Module:
 
     @property
     def functions(self) -> tuple[Function, ...]:
-        """All functions, the kernel last."""
+        """Return all functions, the kernel last."""
         return (*self.devices, self.kernel)

@@ -29,9 +29,10 @@ def lines_of_regions(kernel: ir.Function) -> dict[ir.AxisLoop, str]:
     regions = list(regions_of(kernel.body))
     if len(regions) < 2:
         return {}
-    head = (kernel.span.file, kernel.span.line)  # the span of statements that mask or end threads
-    after = dict(pairwise(sorted(_lines(kernel.body) - {head})))
-    return {s: _lines_text(_lines((s,)) - {head}, after, kernel.span) for s in regions}
+    # statements that mask or end threads have this span
+    kernel_line = (kernel.span.file, kernel.span.line)
+    next_lines = dict(pairwise(sorted(_lines(kernel.body) - {kernel_line})))
+    return {s: _lines_text(_lines((s,)) - {kernel_line}, next_lines, kernel.span) for s in regions}
 
 
 _Line = tuple[str, int]  # file and line number
@@ -43,11 +44,11 @@ def _lines(body: ir.Body) -> set[_Line]:
     return {(s.span.file, s.span.line) for s in inside}
 
 
-def _lines_text(lines: Iterable[_Line], after: dict[_Line, _Line], kernel: Span) -> str:
-    """Return ranges of consecutive statements; lines of device functions come last."""
+def _lines_text(lines: Iterable[_Line], next_lines: dict[_Line, _Line], kernel: Span) -> str:
+    """Return the line ranges of consecutive statements; device functions come last."""
     runs: list[list[_Line]] = []
     for line in sorted(lines, key=lambda p: (not _is_within(p, kernel), p)):
-        is_next = runs and after.get(runs[-1][-1]) == line
+        is_next = runs and next_lines.get(runs[-1][-1]) == line
         if is_next and _is_within(line, kernel) == _is_within(runs[-1][-1], kernel):
             runs[-1].append(line)
         else:

@@ -16,13 +16,13 @@ from pycu2c.base.types import WEAK_INT, ParameterType, Scalar, Type, leaf_types
 
 @dataclass(frozen=True, slots=True)
 class FormatField:
-    """A replacement field for a value of type ``kind``.
+    """A replacement field for a value of type ``type``.
 
     ``conversion`` is that of an f-string, ``r`` in ``{x!r}``; ``print(x)`` has ``s``. ``spec`` is
     the format specification after the colon.
     """
 
-    kind: ParameterType
+    type: ParameterType
     conversion: str = ""
     spec: PrintFormat = ()
 
@@ -34,15 +34,15 @@ class RaisedException:
     In the log, the indices of the block and of the thread precede the values of the arguments.
     """
 
-    kind: type[BaseException] | BaseException
+    exception: type[BaseException] | BaseException
     where: str
     arguments: tuple[PrintFormat, ...]
 
     def __str__(self) -> str:
-        if isinstance(self.kind, BaseException):
-            return f"raise {self.kind!r}"
+        if isinstance(self.exception, BaseException):
+            return f"raise {self.exception!r}"
         arguments = ", ".join(map(format_text, self.arguments))
-        return f"raise {self.kind.__name__}({arguments})"
+        return f"raise {self.exception.__name__}({arguments})"
 
 
 Piece: TypeAlias = str | FormatField | RaisedException
@@ -66,7 +66,11 @@ def format_fields(text: PrintFormat) -> Iterator[FormatField]:
 
 def scalar_types(text: PrintFormat) -> list[Scalar]:
     """Return the types of the scalars that the fields take, in order."""
-    leaves = [leaf for slot in format_fields(text) for leaf in leaf_types(slot.kind)]
+    leaves = [
+        leaf
+        for replacement_field in format_fields(text)
+        for leaf in leaf_types(replacement_field.type)
+    ]
     return [leaf for leaf in leaves if isinstance(leaf, Scalar)]
 
 
@@ -95,4 +99,4 @@ def _piece_text(piece: Piece) -> str:
         return str(piece)
     conversion = f"!{piece.conversion}" if piece.conversion not in ("", "s") else ""
     spec = f":{format_text(piece.spec)}" if piece.spec else ""
-    return f"{{{piece.kind}{conversion}{spec}}}"
+    return f"{{{piece.type}{conversion}{spec}}}"

@@ -1,6 +1,6 @@
 """Print the IR: one statement per line, with the type of a variable at its first assignment.
 
-``docs/ir.md`` describes the form. It has no source positions, so that moving a kernel does not
+``docs/ir.md`` describes the form. The text has no source positions, so moving a kernel does not
 change its golden files.
 """
 
@@ -17,7 +17,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.print_format import format_text
 from pycu2c.ir.walk import path_indices
 
-_NAMES: dict[Type, str] = {
+_TYPE_NAMES: dict[Type, str] = {
     WEAK_INT32: "small",
     boolean: "bool_",
     Scalar(dtypes.FLOAT32, weak=True): "single",
@@ -44,12 +44,12 @@ def print_constant(constant: ir.ConstantArray) -> str:
     return f"constant {constant.var.name}: {print_type(constant.var.type)} = {values}"
 
 
-def print_function(function: ir.Function, word: str = "kernel", marked: Marked = ()) -> str:
+def print_function(function: ir.Function, keyword: str = "kernel", marked: Marked = ()) -> str:
     """Print the header and the body of a function."""
     printer = _Printer(marked, {p.name for p in function.parameters})
     parameters = ", ".join(_parameter(p) for p in function.parameters)
     result = "" if function.result == VOID else f" -> {print_type(function.result)}"
-    head = f"{word} {function.name}({parameters}){result}"
+    head = f"{keyword} {function.name}({parameters}){result}"
     lines = [head]
     if function.external_code is not None:
         lines += [line for code in function.external_code.codes for line in c_text(code, "  ")]
@@ -74,13 +74,13 @@ def print_expr(e: ir.Expr) -> str:
     return _Printer().expression(e)
 
 
-def print_type(kind: Type) -> str:
+def print_type(type_: Type) -> str:
     """Print a type.
 
     ``small`` is a Python int that fits in 32 bits, ``single`` a Python float in 32 bits, ``bool_``
     numpy's bool.
     """
-    return _NAMES.get(kind) or str(kind)
+    return _TYPE_NAMES.get(type_) or str(type_)
 
 
 def _parameter(p: ir.Parameter) -> str:
@@ -109,9 +109,9 @@ class _Printer:
                 yield f"{indent}while {self.expression(s.condition)}:{mark}"
                 yield from self.block(s.body, depth + 1)
             case ir.For():
-                bounds = self.listed((s.start, s.stop, s.step))
-                around = " around threads" if s.interchanged else ""
-                yield f"{indent}for {self.target(s.var)} in range({bounds}){around}:{mark}"
+                bounds = self.comma_separated((s.start, s.stop, s.step))
+                suffix = " around threads" if s.interchanged else ""
+                yield f"{indent}for {self.target(s.var)} in range({bounds}){suffix}:{mark}"
                 yield from self.block(s.body, depth + 1)
             case ir.StripLoop():
                 yield f"{indent}for each strip of threads:{mark}"
@@ -120,8 +120,8 @@ class _Printer:
                 yield f"{indent}for each thread:{mark}"
                 yield from self.block(s.body, depth + 1)
             case ir.BlockLoop():
-                along = "" if s.order == (0, 1, 2) else f", {''.join('xyz'[a] for a in s.order)}"
-                yield f"{indent}for each {'row of blocks' if s.in_rows else 'block'}{along}:{mark}"
+                order = "" if s.order == (0, 1, 2) else f", {''.join('xyz'[a] for a in s.order)}"
+                yield f"{indent}for each {'row of blocks' if s.in_rows else 'block'}{order}:{mark}"
                 yield from self.block(s.body, depth + 1)
             case ir.CoroutineLoop():
                 yield f"{indent}for each thread, as a coroutine:{mark}"
@@ -130,7 +130,7 @@ class _Printer:
                 by_one = isinstance(s.step, ir.Const) and s.step.value == 1
                 limits = (s.start, s.stop) if by_one else (s.start, s.stop, s.step)
                 lockstep = " in lockstep" if s.lockstep else ""
-                threads = f"threads({self.listed(limits)}){lockstep}"
+                threads = f"threads({self.comma_separated(limits)}){lockstep}"
                 yield f"{indent}for {self.target(s.var)} in {threads}:{mark}"
                 yield from self.block(s.body, depth + 1)
             case ir.InlineC():
@@ -176,12 +176,12 @@ class _Printer:
                 value = self.expression(s.value)  # first, because a Let in it prints its type
                 return f"{self.target(s.var)} = {value}"
             case ir.Store():
-                target = f"{self.expression(s.array)}[{self.listed(s.indices)}]"
+                target = f"{self.expression(s.array)}[{self.comma_separated(s.indices)}]"
                 return f"{target}{self.path(s.path)} = {self.expression(s.value)}"
             case ir.Evaluate():
                 return self.expression(s.value)
             case ir.Print():
-                listed = f" {self.listed(s.values)}" if s.values else ""
+                listed = f" {self.comma_separated(s.values)}" if s.values else ""
                 return f'print "{format_text(s.text)}"{listed}'
             case ir.Break():
                 return "break"
@@ -229,7 +229,7 @@ class _Printer:
     def path(self, path: ir.Path) -> str:
         return _dotted(path, [self.expression(index) for index in path_indices(path)])
 
-    def listed(self, items: Iterable[ir.Expr]) -> str:
+    def comma_separated(self, items: Iterable[ir.Expr]) -> str:
         return ", ".join(self.expression(e) for e in items)
 
     def expression(self, e: ir.Expr) -> str:
@@ -245,7 +245,7 @@ class _Printer:
             case ir.Unary():
                 return f"{e.op}.{print_type(e.operand.type)}({self.expression(e.operand)})"
             case ir.Binary():
-                operands = self.listed((e.left, e.right))
+                operands = self.comma_separated((e.left, e.right))
                 return f"{e.op}.{print_type(e.left.type)}({operands})"
             case ir.Logical():
                 return f"({self.expression(e.left)} {e.op.value} {self.expression(e.right)})"
@@ -255,30 +255,30 @@ class _Printer:
             case ir.Cast():
                 return f"{print_type(e.type)}({self.expression(e.operand)})"
             case ir.Load():
-                return f"{self.expression(e.array)}[{self.listed(e.indices)}]"
+                return f"{self.expression(e.array)}[{self.comma_separated(e.indices)}]"
             case ir.ElementOf():
-                element = f"{self.expression(e.array)}[{self.listed(e.indices)}]"
+                element = f"{self.expression(e.array)}[{self.comma_separated(e.indices)}]"
                 return f"&{element}{self.path(e.path)}"
             case ir.Member():
                 return f"{self.expression(e.operand)}.{e.field}"
             case ir.Item():
                 return f"{self.expression(e.operand)}[{self.expression(e.index)}]"
             case ir.Pack():
-                return f"{{{self.listed(e.parts)}}}"
+                return f"{{{self.comma_separated(e.parts)}}}"
             case ir.View():
                 return self.view(e)
             case ir.Dim() | ir.Stride():
-                word = "dim" if isinstance(e, ir.Dim) else "stride"
-                kind = "" if e.type == WEAK_INT else f".{print_type(e.type)}"
-                return f"{word}{kind}({self.expression(e.array)}, {e.axis})"
+                name = "dim" if isinstance(e, ir.Dim) else "stride"
+                suffix = "" if e.type == WEAK_INT else f".{print_type(e.type)}"
+                return f"{name}{suffix}({self.expression(e.array)}, {e.axis})"
             case ir.Let():
                 value = self.expression(e.value)
                 body = self.expression(e.body)
                 return f"(let {e.name}: {print_type(e.value.type)} = {value} in {body})"
             case ir.Apply():
-                return f"{e.intrinsic.name}{_variant(e)}({self.listed(e.arguments)})"
+                return f"{e.intrinsic.name}{_type_suffix(e)}({self.comma_separated(e.arguments)})"
             case ir.Call():
-                return f"{e.function}({self.listed(e.arguments)})"
+                return f"{e.function}({self.comma_separated(e.arguments)})"
             case _:
                 assert_never(e)
 
@@ -289,7 +289,7 @@ def _dotted(path: ir.Path, indices: Iterable[str]) -> str:
     return "".join(f".{step}" if isinstance(step, str) else f"[{next(following)}]" for step in path)
 
 
-def _variant(e: ir.Apply) -> str:
+def _type_suffix(e: ir.Apply) -> str:
     """Return the type of an overloaded intrinsic, or of a result that is a small int."""
     is_typed = e.intrinsic.result in ("T", "F") or e.type == WEAK_INT32
     return f".{print_type(e.type)}" if is_typed else ""

@@ -14,7 +14,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir import printer
 from pycu2c.ir.call_graph import recursive_functions
 from pycu2c.ir.print_format import matches_format, scalar_types
-from pycu2c.ir.verify_expressions import expression_violations, index_violations, is_truth
+from pycu2c.ir.verify_expressions import expression_violations, index_violations, is_bool
 from pycu2c.ir.walk import all_expressions, bodies, children, contains, operands, statements
 
 Node: TypeAlias = ir.Expr | ir.Stmt | ir.Function | ir.Parameter
@@ -51,7 +51,7 @@ def verified(module: ir.Module, after: str) -> ir.Module:
 def verify(module: ir.Module) -> list[Violation]:
     """Return all violations in all functions."""
     recursive = recursive_functions(module)
-    earlier = {f.name: f for f in module.devices if f.name in recursive}
+    callable_functions = {f.name: f for f in module.devices if f.name in recursive}
     seen: set[str] = set()
     constants = {c.var.name: c.var.type for c in module.constants}
     result: list[Violation] = []
@@ -59,8 +59,8 @@ def verify(module: ir.Module) -> list[Violation]:
         if function.name in seen:
             message = "two functions have this name"
             result.append(Violation(message, function, function.name))
-        result += _Checker(function, earlier, constants).violations()
-        earlier[function.name] = function
+        result += _Checker(function, callable_functions, constants).check()
+        callable_functions[function.name] = function
         seen.add(function.name)
     return result
 
@@ -74,43 +74,46 @@ class _Scope:
 
     declared: set[str] | None
     in_loop: bool = False
-    in_threads: bool = False
+    in_work_item_loop: bool = False
 
     def inside(self, s: ir.Stmt) -> _Scope:
+        """Return the scope of the blocks of a statement."""
         declared = None if self.declared is None else set(self.declared)
         if declared is not None and isinstance(s, (ir.For, ir.AxisLoop)):
             declared.add(s.var.name)
         if isinstance(s, (ir.WorkItemLoop, ir.AxisLoop)):
-            return _Scope(declared, in_threads=True)
+            return _Scope(declared, in_work_item_loop=True)
         if isinstance(s, ir.CoroutineLoop):
             return _Scope(declared)
-        return _Scope(declared, self.in_loop or isinstance(s, (ir.While, ir.For)), self.in_threads)
+        return _Scope(
+            declared, self.in_loop or isinstance(s, (ir.While, ir.For)), self.in_work_item_loop
+        )
 
 
 @dataclass(slots=True)
 class _Checker:
-    """Checks one function and collects violations in ``found``."""
+    """Checks one function and collects its violations."""
 
     function: ir.Function
-    earlier: Mapping[str, ir.Function]
+    callable_functions: Mapping[str, ir.Function]  # defined earlier, or recursive
     constants: Mapping[str, Type] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)
-    found: list[Violation] = field(default_factory=list)
+    violations: list[Violation] = field(default_factory=list)
 
-    def violations(self) -> list[Violation]:
-        self._definitions()
+    def check(self) -> list[Violation]:
+        self._collect_types()
         self.types |= self.constants
         declares = contains(self.function.body, ir.Declare)
         names = {p.name for p in self.function.parameters} | set(self.constants)
-        self._body(self.function.body, _Scope(names if declares else None))
-        return self.found
+        self._check_body(self.function.body, _Scope(names if declares else None))
+        return self.violations
 
     def _report(self, message: str, node: Node) -> None:
-        self.found.append(Violation(message, node, self.function.name))
+        self.violations.append(Violation(message, node, self.function.name))
 
     # ---- names ----
 
-    def _definitions(self) -> None:
+    def _collect_types(self) -> None:
         """Collect the type of each variable from its definitions."""
         for p in self.function.parameters:
             if p.name in self.types:
@@ -118,7 +121,7 @@ class _Checker:
             self.types[p.name] = p.type
         for s in statements(self.function.body):
             if isinstance(s, (ir.Assign, ir.Declare, ir.For, ir.AxisLoop, ir.Allocate)):
-                self._defined(s.var, s)
+                self._collect_type(s.var, s)
         lets: dict[str, ir.Let] = {}
         for e in all_expressions(self.function.body):
             if isinstance(e, ir.Let) and e.name not in lets:
@@ -129,11 +132,11 @@ class _Checker:
             elif isinstance(e, ir.Let) and lets[e.name].value.type != e.value.type:
                 self._report(f"{e.name} is bound in two types", e)
 
-    def _defined(self, var: ir.Var, s: ir.Stmt) -> None:
+    def _collect_type(self, var: ir.Var, s: ir.Stmt) -> None:
         if self.types.setdefault(var.name, var.type) != var.type:
             self._report(f"{var.name} is {self.types[var.name]} elsewhere, here {var.type}", s)
 
-    def _read(self, var: ir.Var, declared: set[str] | None) -> None:
+    def _check_read(self, var: ir.Var, declared: set[str] | None) -> None:
         expected = self.types.get(var.name)
         if expected is None:
             self._report(f"{var.name} is read but never assigned", var)
@@ -144,43 +147,43 @@ class _Checker:
 
     # ---- statements ----
 
-    def _body(self, body: ir.Body, scope: _Scope) -> None:
+    def _check_body(self, body: ir.Body, scope: _Scope) -> None:
         for s in body:
             for e in operands(s):
-                self._expression(e, scope.declared)
-            for message in self._statement(s, scope):
+                self._check_expression(e, scope.declared)
+            for message in self._statement_violations(s, scope):
                 self._report(message, s)
             for inner in bodies(s):
-                self._body(inner, scope.inside(s))
+                self._check_body(inner, scope.inside(s))
 
-    def _statement(self, s: ir.Stmt, scope: _Scope) -> Iterator[str]:
+    def _statement_violations(self, s: ir.Stmt, scope: _Scope) -> Iterator[str]:
         match s:
             case ir.Allocate():
                 if not _has_size(s.var.type):
                     yield f"{s.var.name} is allocated, but is not an array of known shape"
-                yield from _declaration(s.var, scope)
+                yield from _declaration_violations(s.var, scope)
             case ir.Declare():
                 if s.init is not None:
-                    yield from _assigned(s.var, s.init)
-                yield from _declaration(s.var, scope)
+                    yield from _assignment_violations(s.var, s.init)
+                yield from _declaration_violations(s.var, scope)
             case ir.Assign():
-                yield from _assigned(s.var, s.value)
+                yield from _assignment_violations(s.var, s.value)
                 if scope.declared is not None and s.var.name not in scope.declared:
                     yield f"{s.var.name} is assigned outside of its scope"
             case ir.Store():
-                yield from self._store(s, scope)
+                yield from self._store_violations(s, scope)
             case ir.If() | ir.While():
-                if not is_truth(s.condition.type):
+                if not is_bool(s.condition.type):
                     yield f"a condition is {s.condition.type}"
             case ir.For() | ir.AxisLoop():
                 if any(e.type != s.var.type for e in operands(s)):
-                    kinds = ", ".join(str(e.type) for e in operands(s))
-                    yield f"{s.var.name} is {s.var.type}, its range is of {kinds}"
+                    types = ", ".join(str(e.type) for e in operands(s))
+                    yield f"{s.var.name} is {s.var.type}, its range is of {types}"
             case ir.Break() | ir.Continue():
                 if not scope.in_loop:
                     yield "a jump is outside of every loop"
             case ir.NextWorkItem():
-                if not scope.in_threads:
+                if not scope.in_work_item_loop:
                     yield "next thread is outside of every work-item loop"
             case ir.Return():
                 actual = VOID if s.value is None else s.value.type
@@ -189,16 +192,16 @@ class _Checker:
             case ir.Print():
                 expected = scalar_types(s.text)
                 if not matches_format(expected, [e.type for e in s.values]):
-                    kinds = ", ".join(str(e.type) for e in s.values)
-                    yield f"the format takes {', '.join(map(str, expected))}, not {kinds}"
+                    types = ", ".join(str(e.type) for e in s.values)
+                    yield f"the format takes {', '.join(map(str, expected))}, not {types}"
             case ir.BarrierWait():
-                if scope.in_threads:
+                if scope.in_work_item_loop:
                     yield "a barrier is inside of a work-item loop"
-                yield from _barrier(s)
+                yield from _barrier_violations(s)
             case ir.InlineC():
                 if self.function.body != (s,):
                     yield "inline C is not the whole body"
-                yield from _inline_c_types(self.function)
+                yield from _inline_c_violations(self.function)
             case (
                 ir.Evaluate()
                 | ir.WorkItemLoop()
@@ -210,11 +213,13 @@ class _Checker:
             case _:
                 assert_never(s)
 
-    def _store(self, s: ir.Store, scope: _Scope) -> Iterator[str]:
-        self._read(s.array, scope.declared)
+    def _store_violations(self, s: ir.Store, scope: _Scope) -> Iterator[str]:
+        self._check_read(s.array, scope.declared)
         yield from index_violations(s, self._is_pointer(s.array))
-        kind = s.array.type
-        expected = ir.field_type(kind.element, s.path) if isinstance(kind, Array) else s.value.type
+        type_ = s.array.type
+        expected = (
+            ir.field_type(type_.element, s.path) if isinstance(type_, Array) else s.value.type
+        )
         if s.value.type != expected:
             yield f"{s.value.type} is stored in {s.array.name}, whose element is {expected}"
 
@@ -227,27 +232,27 @@ class _Checker:
 
     # ---- expressions ----
 
-    def _expression(self, e: ir.Expr, declared: set[str] | None) -> None:
+    def _check_expression(self, e: ir.Expr, declared: set[str] | None) -> None:
         for message in expression_violations(e):
             self._report(message, e)
         match e:
             case ir.Var():
-                self._read(e, declared)
+                self._check_read(e, declared)
             case ir.Load() | ir.ElementOf():
                 for message in index_violations(e, self._is_pointer(e.array)):
                     self._report(message, e)
             case ir.Call():
-                for message in self._call(e):
+                for message in self._call_violations(e):
                     self._report(message, e)
             case ir.Let() if declared is not None:
                 declared = {*declared, e.name}
             case _:
                 pass
         for child in children(e):
-            self._expression(child, declared)
+            self._check_expression(child, declared)
 
-    def _call(self, e: ir.Call) -> Iterator[str]:
-        callee = self.earlier.get(e.function)
+    def _call_violations(self, e: ir.Call) -> Iterator[str]:
+        callee = self.callable_functions.get(e.function)
         if callee is None:
             yield f"{e.function} is called before its definition"
             return
@@ -255,16 +260,16 @@ class _Checker:
         actual = [a.type for a in e.arguments]
         pairs = zip(callee.parameters, e.arguments)
         if len(expected) != len(actual) or not all(_accepts(p, a) for p, a in pairs):
-            kinds = ", ".join(map(str, actual))
-            yield f"{e.function} takes ({', '.join(map(str, expected))}), not ({kinds})"
+            types = ", ".join(map(str, actual))
+            yield f"{e.function} takes ({', '.join(map(str, expected))}), not ({types})"
         if e.type != callee.result:
             yield f"{e.function} returns {callee.result}, not {e.type}"
 
 
 def _declared_type(var: ir.Var) -> Type:
     """Return the type that a variable is declared with."""
-    kind = var.type
-    return kind.in_block if ir.in_cluster(var) and isinstance(kind, Array) else kind
+    type_ = var.type
+    return type_.in_block if ir.in_cluster(var) and isinstance(type_, Array) else type_
 
 
 def _accepts(parameter: ir.Parameter, argument: ir.Expr) -> bool:
@@ -275,37 +280,39 @@ def _accepts(parameter: ir.Parameter, argument: ir.Expr) -> bool:
     return argument.type == parameter.type
 
 
-def _barrier(s: ir.BarrierWait) -> Iterator[str]:
+def _barrier_violations(s: ir.BarrierWait) -> Iterator[str]:
     if s.mask is not None and (
         not isinstance(s.mask.type, Scalar) or not s.mask.type.dtype.is_integral
     ):
         yield f"the mask of a barrier is {s.mask.type}"
     for contribution in s.contributions:
-        kind = contribution.array.type
-        if not isinstance(kind, Array) or kind.element != contribution.value.type:
-            yield f"{contribution.array.name} is {kind}, the value {contribution.value.type}"
+        type_ = contribution.array.type
+        if not isinstance(type_, Array) or type_.element != contribution.value.type:
+            yield f"{contribution.array.name} is {type_}, the value {contribution.value.type}"
 
 
-def _inline_c_types(function: ir.Function) -> Iterator[str]:
+def _inline_c_violations(function: ir.Function) -> Iterator[str]:
     """Yield parameters of inline C with weak types, whose width passes may change."""
-    for kind in (function.result, *(p.type for p in function.parameters)):
-        if isinstance(kind, Scalar) and kind.weak and not is_truth(kind):
-            yield f"inline C takes or returns {kind}"
+    for type_ in (function.result, *(p.type for p in function.parameters)):
+        if isinstance(type_, Scalar) and type_.weak and not is_bool(type_):
+            yield f"inline C takes or returns {type_}"
 
 
-def _assigned(var: ir.Var, value: ir.Expr) -> Iterator[str]:
+def _assignment_violations(var: ir.Var, value: ir.Expr) -> Iterator[str]:
     if not isinstance(var.type, Scalar):
         yield f"{var.name} is assigned, but is not a scalar"
     elif value.type != var.type:
         yield f"{var.name} is {var.type}, its value {value.type}"
 
 
-def _has_size(kind: Type) -> bool:
+def _has_size(type_: Type) -> bool:
     """Return whether an array can be allocated: it has a shape, or is dynamic shared memory."""
-    return isinstance(kind, Array) and (kind.shape is not None or kind.space is MemorySpace.SHARED)
+    return isinstance(type_, Array) and (
+        type_.shape is not None or type_.space is MemorySpace.SHARED
+    )
 
 
-def _declaration(var: ir.Var, scope: _Scope) -> Iterator[str]:
+def _declaration_violations(var: ir.Var, scope: _Scope) -> Iterator[str]:
     if scope.declared is None:
         return
     if var.name in scope.declared:

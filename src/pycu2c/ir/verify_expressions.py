@@ -29,7 +29,7 @@ def expression_violations(e: ir.Expr) -> Iterator[str]:
             yield from _binary(e)
         case ir.Logical():
             for side in (e.left, e.right):
-                if not is_truth(side.type):
+                if not is_bool(side.type):
                     yield f"`{e.op.value}` takes bools, not {side.type}"
         case ir.Select():
             yield from _select(e)
@@ -54,32 +54,32 @@ def expression_violations(e: ir.Expr) -> Iterator[str]:
             assert_never(e)
 
 
-def is_truth(kind: Type) -> bool:
-    return isinstance(kind, Scalar) and kind.dtype.kind is DTypeKind.BOOL
+def is_bool(type_: Type) -> bool:
+    return isinstance(type_, Scalar) and type_.dtype.kind is DTypeKind.BOOL
 
 
-def is_integer(kind: Type) -> bool:
-    return isinstance(kind, Scalar) and kind.dtype.is_integer
+def is_integer(type_: Type) -> bool:
+    return isinstance(type_, Scalar) and type_.dtype.is_integer
 
 
 def index_violations(access: ir.Load | ir.ElementOf | ir.Store, is_pointer: bool) -> Iterator[str]:
     """Yield violations of indices: one integer per axis, or one linear index."""
-    kind = access.array.type
-    if not isinstance(kind, Array):
+    type_ = access.array.type
+    if not isinstance(type_, Array):
         yield f"{access.array.name} is indexed, but is not an array"
         return
-    axes = 1 + ir.in_cluster(access.array) if is_pointer else kind.ndim
-    if len(access.indices) != axes and not is_flat(kind, access.indices):
+    axes = 1 + ir.in_cluster(access.array) if is_pointer else type_.ndim
+    if len(access.indices) != axes and not is_linear_index(type_, access.indices):
         yield f"{access.array.name} has {axes} axes, but {len(access.indices)} indices"
     for index in access.indices:
         if not is_integer(index.type):
             yield f"an index is {index.type}"
 
 
-def is_flat(kind: Array, indices: tuple[ir.Expr, ...]) -> bool:
+def is_linear_index(type_: Array, indices: tuple[ir.Expr, ...]) -> bool:
     """Return whether a single index is a linear index into an array of more axes."""
-    thread_axes = kind.space is MemorySpace.BLOCK  # the first axis
-    return kind.layout == "C" and kind.ndim - thread_axes > 1 and len(indices) - thread_axes == 1
+    thread_axes = type_.space is MemorySpace.BLOCK  # the first axis of a context array
+    return type_.layout == "C" and type_.ndim - thread_axes > 1 and len(indices) - thread_axes == 1
 
 
 def _const(e: ir.Const) -> Iterator[str]:
@@ -92,27 +92,27 @@ def _const(e: ir.Const) -> Iterator[str]:
 
 
 def _unary(e: ir.Unary) -> Iterator[str]:
-    kind = e.operand.type
-    if not isinstance(kind, Scalar) or e.op.operand(kind) != kind:
-        yield f"`{e.op}` has no variant for {kind}"
-    elif e.op is NOT and not is_truth(kind):
-        yield f"`not` takes a bool, not {kind}"
-    elif e.type != e.op.result(kind):
-        yield f"`{e.op}` of {kind} is {e.op.result(kind)}, not {e.type}"
+    type_ = e.operand.type
+    if not isinstance(type_, Scalar) or e.op.operand(type_) != type_:
+        yield f"`{e.op}` has no variant for {type_}"
+    elif e.op is NOT and not is_bool(type_):
+        yield f"`not` takes a bool, not {type_}"
+    elif e.type != e.op.result(type_):
+        yield f"`{e.op}` of {type_} is {e.op.result(type_)}, not {e.type}"
 
 
 def _binary(e: ir.Binary) -> Iterator[str]:
-    kind = e.left.type
-    if kind != e.right.type:
-        yield f"`{e.op}` has operands {kind} and {e.right.type}"
-    elif not isinstance(kind, Scalar) or e.op.operands(kind, kind) != kind:
-        yield f"`{e.op}` has no variant for {kind}"
-    elif e.type != e.op.result(kind):
-        yield f"`{e.op}` of {kind} is {e.op.result(kind)}, not {e.type}"
+    type_ = e.left.type
+    if type_ != e.right.type:
+        yield f"`{e.op}` has operands {type_} and {e.right.type}"
+    elif not isinstance(type_, Scalar) or e.op.operands(type_, type_) != type_:
+        yield f"`{e.op}` has no variant for {type_}"
+    elif e.type != e.op.result(type_):
+        yield f"`{e.op}` of {type_} is {e.op.result(type_)}, not {e.type}"
 
 
 def _select(e: ir.Select) -> Iterator[str]:
-    if not is_truth(e.condition.type):
+    if not is_bool(e.condition.type):
         yield f"a condition is {e.condition.type}"
     for arm in (e.then, e.orelse):
         if arm.type != e.type:
@@ -120,29 +120,29 @@ def _select(e: ir.Select) -> Iterator[str]:
 
 
 def _axis(e: ir.Dim | ir.Stride) -> Iterator[str]:
-    kind = e.array.type
-    if not isinstance(kind, Array):
+    type_ = e.array.type
+    if not isinstance(type_, Array):
         yield f"{e.array.name} is not an array"
-    elif not 0 <= e.axis < kind.ndim:
+    elif not 0 <= e.axis < type_.ndim:
         yield f"{e.array.name} has no axis {e.axis}"
     if not is_integer(e.type):
         yield f"a length is {e.type}"
 
 
 def _member(e: ir.Member) -> Iterator[str]:
-    kind = e.operand.type
-    found = kind.dtype.field(e.field) if isinstance(kind, Scalar) else None
-    if found is None:
-        yield f"a {kind} has no field {e.field}"
-    elif found.dtype is not e.type.dtype:
-        yield f"{e.field} is {found.dtype}, not {e.type}"
+    type_ = e.operand.type
+    record_field = type_.dtype.field(e.field) if isinstance(type_, Scalar) else None
+    if record_field is None:
+        yield f"a {type_} has no field {e.field}"
+    elif record_field.dtype is not e.type.dtype:
+        yield f"{e.field} is {record_field.dtype}, not {e.type}"
 
 
 def _item(e: ir.Item) -> Iterator[str]:
-    kind = e.operand.type
-    element = kind.dtype.element if isinstance(kind, Scalar) else None
+    type_ = e.operand.type
+    element = type_.dtype.element if isinstance(type_, Scalar) else None
     if element is None or element is not e.type.dtype:
-        yield f"an element of {kind} is not {e.type}"
+        yield f"an element of {type_} is not {e.type}"
     if not is_integer(e.index.type):
         yield f"an index is {e.index.type}"
 
@@ -155,15 +155,17 @@ def _pack(e: ir.Pack) -> Iterator[str]:
 
 
 def _view(e: ir.View) -> Iterator[str]:
-    kind, least = e.array.type, -len(path_indices(e.path))
-    if not isinstance(kind, Array) or not (len(e.first) == kind.ndim or is_flat(kind, e.first)):
-        yield f"a view of {kind} has {len(e.first)} indices"
-    elif len(e.axes) != e.type.ndim or not all(least <= a < len(e.first) for a in e.axes):
-        yield f"a view {e.type} follows the axes {e.axes} of {kind}"
+    type_, lowest_axis = e.array.type, -len(path_indices(e.path))  # axis ~k is an index of the path
+    if not isinstance(type_, Array) or not (
+        len(e.first) == type_.ndim or is_linear_index(type_, e.first)
+    ):
+        yield f"a view of {type_} has {len(e.first)} indices"
+    elif len(e.axes) != e.type.ndim or not all(lowest_axis <= a < len(e.first) for a in e.axes):
+        yield f"a view {e.type} follows the axes {e.axes} of {type_}"
     elif not len(e.axes) == len(e.steps) == len(e.lengths):
         yield "a view needs a step and a length for each axis"
-    numbers = (*e.first, *e.steps, *e.lengths, *path_indices(e.path))
-    if not all(is_integer(n.type) for n in numbers):
+    indices = (*e.first, *e.steps, *e.lengths, *path_indices(e.path))
+    if not all(is_integer(n.type) for n in indices):
         yield "an index, step or length of a view is not an integer"
 
 

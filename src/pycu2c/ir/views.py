@@ -34,42 +34,42 @@ def with_starts(view: ir.View, starts: Sequence[ir.Expr]) -> ir.View:
 
 def array_indices(view: ir.View, indices: tuple[ir.Expr, ...]) -> tuple[tuple[ir.Expr, ...], Path]:
     """Return the indices and path in the array: ``v[j]`` of ``v = a[i, 2:]`` is ``a[i, 2 + j]``."""
-    out = start_indices(view)
+    starts = start_indices(view)
     for axis, (step, index) in enumerate(zip(view.steps, indices)):
         position = start_position(view, axis)
-        out[position] = add_scaled(out[position], step, index)
-    shifted = with_starts(view, out)
+        starts[position] = add_scaled(starts[position], step, index)
+    shifted = with_starts(view, starts)
     return shifted.first, shifted.path
 
 
 def view_elements_per_element(view: ir.View) -> int:
     """Return the size of an element of the array, in elements of the view."""
-    kind = view.array.type
-    assert isinstance(kind, Array)
-    return kind.dtype.size // view.type.dtype.size
+    array_type = view.array.type
+    assert isinstance(array_type, Array)
+    return array_type.dtype.size // view.type.dtype.size
 
 
 def stride_inside_field(view: ir.View, axis: int) -> int:
     """Return the stride of an axis inside a field, in elements of the view."""
-    kind = view.array.type
-    assert isinstance(kind, Array)
+    array_type = view.array.type
+    assert isinstance(array_type, Array)
     positions = [n for n, step in enumerate(view.path) if not isinstance(step, str)]
-    element = field_type(kind.element, view.path[: positions[~axis] + 1])
+    element = field_type(array_type.element, view.path[: positions[~axis] + 1])
     return element.dtype.size // view.type.dtype.size
 
 
-def read_path(value: ir.Expr, path: Path, span: Span) -> ir.Expr:
+def field_at_path(value: ir.Expr, path: Path, span: Span) -> ir.Expr:
     """Return the field of ``value`` at ``path``: ``value.corners[2].x``."""
     for step in path:
-        kind = component_type(scalar_type(value), step)
+        component = component_type(scalar_type(value), step)
         if isinstance(step, str):
-            value = ir.Member(value, step, kind, span)
+            value = ir.Member(value, step, component, span)
         else:
-            value = ir.Item(value, step, kind, span)
+            value = ir.Item(value, step, component, span)
     return value
 
 
-def is_flat(view: ir.View) -> bool:
+def has_linear_start(view: ir.View) -> bool:
     """Return whether a view has a linear start index into an array of more axes."""
     assert isinstance(view.array.type, Array)
     return len(view.first) == 1 and view.array.type.ndim > 1
@@ -77,13 +77,13 @@ def is_flat(view: ir.View) -> bool:
 
 def linear_start(view: ir.View) -> ir.Expr:
     """Return the linear index of the first element of a contiguous view."""
-    kind = view.array.type
-    assert isinstance(kind, Array)
+    array_type = view.array.type
+    assert isinstance(array_type, Array)
     total = view.first[0]
     for axis, index in enumerate(view.first[1:], start=1):
         length: ir.Expr = ir.Dim(view.array, axis, index.span)
-        if kind.shape is not None:
-            length = const(kind.shape[axis], index.span)
+        if array_type.shape is not None:
+            length = const(array_type.shape[axis], index.span)
         total = add_scaled(multiply(length, total), const(1, index.span), index)
     return total
 
@@ -98,8 +98,8 @@ def compose_views(outer: ir.View, inner: ir.View) -> ir.View:
     if len(inner.first) < len(outer.axes):
         first, path = linear_element(outer, inner.first[0]), (*outer.path, *inner.path)
         return replace(inner, array=outer.array, first=first, path=path)
-    before = len(path_indices(outer.path))
-    axes = tuple(outer.axes[a] if a >= 0 else ~(~a + before) for a in inner.axes)
+    outer_count = len(path_indices(outer.path))
+    axes = tuple(outer.axes[a] if a >= 0 else ~(~a + outer_count) for a in inner.axes)
     one = const(1, inner.span)
     outer_steps = (outer.steps[a] if a >= 0 else one for a in inner.axes)
     steps = tuple(map(multiply, outer_steps, inner.steps))

@@ -238,7 +238,7 @@ def statements(body: ir.Body) -> Iterator[ir.Stmt]:
 
 
 def loop_jumps(body: ir.Body) -> Iterator[ir.Break | ir.Continue]:
-    """Yield the jumps of the loop that a block is the body of, without those of nested loops."""
+    """Yield the jumps of a loop from its body, without those of nested loops."""
     for s in body:
         if isinstance(s, ir.Break | ir.Continue):
             yield s

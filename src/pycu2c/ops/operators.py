@@ -36,51 +36,51 @@ ResultRule = Callable[[Scalar], Scalar]
 
 
 def numeric(a: Scalar, b: Scalar) -> Scalar:
-    """Return the joined type; Python's bools are promoted to int."""
-    joined = promote(a, b)
-    return WEAK_INT if joined == WEAK_BOOL else joined
+    """Return the common type; Python's bools are promoted to int."""
+    common = promote(a, b)
+    return WEAK_INT if common == WEAK_BOOL else common
 
 
-def real_or_whole(a: Scalar, b: Scalar) -> Scalar | None:
-    """As ``whole_or_float``; complex numbers have no remainder."""
-    joined = whole_or_float(a, b)
-    return None if joined.dtype.is_complex else joined
+def real(a: Scalar, b: Scalar) -> Scalar | None:
+    """Return the type as ``numeric_bool_as_int8`` does; None for complex numbers."""
+    common = numeric_bool_as_int8(a, b)
+    return None if common.dtype.is_complex else common
 
 
 def numeric_no_bool(a: Scalar, b: Scalar) -> Scalar | None:
-    """Like ``numeric``, but not defined for two of numpy's bools."""
-    joined = numeric(a, b)
-    return None if joined == boolean else joined
+    """Return the type as ``numeric`` does; None for two NumPy bools."""
+    common = numeric(a, b)
+    return None if common == boolean else common
 
 
 def floating(a: Scalar, b: Scalar) -> Scalar:
-    """Return the joined type if it is floating, else float64: the type of true division."""
-    joined = numeric(a, b)
-    if not joined.dtype.is_integral:
-        return joined
-    return WEAK_FLOAT if joined.weak else float64
+    """Return the common type if it is floating, else float64: the type of true division."""
+    common = numeric(a, b)
+    if not common.dtype.is_integral:
+        return common
+    return WEAK_FLOAT if common.weak else float64
 
 
-def whole_or_float(a: Scalar, b: Scalar) -> Scalar:
-    """As ``numeric``; two numpy bools are divided as int8, as numpy does."""
-    joined = numeric(a, b)
-    return Scalar(dtypes.INT8) if joined == boolean else joined
+def numeric_bool_as_int8(a: Scalar, b: Scalar) -> Scalar:
+    """Return the type as ``numeric`` does; int8 for two NumPy bools, as in NumPy."""
+    common = numeric(a, b)
+    return Scalar(dtypes.INT8) if common == boolean else common
 
 
 def integral(a: Scalar, b: Scalar) -> Scalar | None:
-    """Return the joined type of integers, for shifts; None for other types."""
-    joined = whole_or_float(a, b)
-    return joined if joined.dtype.is_integer else None
+    """Return the common type of integers, for shifts; None for other types."""
+    common = numeric_bool_as_int8(a, b)
+    return common if common.dtype.is_integer else None
 
 
 def bitwise(a: Scalar, b: Scalar) -> Scalar | None:
-    """Whole numbers, or bools, which stay bools."""
-    joined = promote(a, b)
-    return joined if joined.dtype.is_integral else None
+    """Return the common type of integers or bools; None for other types."""
+    common = promote(a, b)
+    return common if common.dtype.is_integral else None
 
 
 def ordered(a: Scalar, b: Scalar) -> Scalar | None:
-    """As ``comparable``; complex numbers have no order."""
+    """Return the type as ``comparable`` does; None for complex numbers, which have no order."""
     common = comparable(a, b)
     return None if common.dtype.is_complex else common
 
@@ -90,18 +90,18 @@ def comparable(a: Scalar, b: Scalar) -> Scalar:
 
     int64 and uint64 have none; the front end splits this comparison by sign.
     """
-    joined = promote(a, b)
-    both_whole = a.dtype.is_integral and b.dtype.is_integral
-    if both_whole and (a.weak != b.weak) and not joined.weak:
-        return int64 if joined != Scalar(dtypes.UINT64) else joined
-    return joined
+    common = promote(a, b)
+    are_integral = a.dtype.is_integral and b.dtype.is_integral
+    if are_integral and (a.weak != b.weak) and not common.weak:
+        return int64 if common != Scalar(dtypes.UINT64) else common
+    return common
 
 
-def same(operands: Scalar) -> Scalar:
+def operand_type(operands: Scalar) -> Scalar:
     return operands
 
 
-def truth(_: Scalar) -> Scalar:
+def bool_result(_: Scalar) -> Scalar:
     """Return the result type of comparisons, Python's bool, which is weak."""
     return WEAK_BOOL
 
@@ -129,7 +129,7 @@ class Operator:
         left, right = scalar_of(a), scalar_of(b)
         assert left is not None
         assert right is not None
-        if self.result is truth:
+        if self.result is bool_result:
             return bool(self.compute(*_comparison_pair(a, b, left, right)))
         common = self.operands(left, right)
         if common is None:
@@ -181,49 +181,49 @@ def power(a: Any, b: Any) -> Any:
 
 
 def shift_left(a: Any, b: Any) -> Any:
-    """By the width or more, or by a negative amount: 0."""
+    """Return ``a << b``; 0 if ``b`` is negative, or at least the width of ``a``."""
     bits = 64 if isinstance(a, int) else a.dtype.itemsize * 8
     return int(a) << int(b) if 0 <= int(b) < bits else 0
 
 
 def shift_right(a: Any, b: Any) -> Any:
-    """By the width or more, or by a negative amount: all sign bits."""
+    """Return ``a >> b``; only sign bits if ``b`` is negative, or at least the width of ``a``."""
     bits = 64 if isinstance(a, int) else a.dtype.itemsize * 8
     return int(a) >> (int(b) if 0 <= int(b) < bits else bits)
 
 
-ADD = Operator("+", "add", ast.Add, numeric, same, operator.add, "+")
-SUB = Operator("-", "sub", ast.Sub, numeric_no_bool, same, operator.sub, "-")
-MUL = Operator("*", "mul", ast.Mult, numeric, same, operator.mul, "*")
-DIV = Operator("/", "div", ast.Div, floating, same, true_divide, "/")
-FLOORDIV = Operator("//", "floordiv", ast.FloorDiv, real_or_whole, same, floor_divide, None)
-MOD = Operator("%", "mod", ast.Mod, real_or_whole, same, modulo, None)
-POW = Operator("**", "pow", ast.Pow, whole_or_float, same, power, None)
-SHL = Operator("<<", "shl", ast.LShift, integral, same, shift_left, None)
-SHR = Operator(">>", "shr", ast.RShift, integral, same, shift_right, None)
-AND = Operator("&", "and", ast.BitAnd, bitwise, same, operator.and_, "&")
-OR = Operator("|", "or", ast.BitOr, bitwise, same, operator.or_, "|")
-XOR = Operator("^", "xor", ast.BitXor, bitwise, same, operator.xor, "^")
-LT = Operator("<", "lt", ast.Lt, ordered, truth, operator.lt, "<")
-LE = Operator("<=", "le", ast.LtE, ordered, truth, operator.le, "<=")
-GT = Operator(">", "gt", ast.Gt, ordered, truth, operator.gt, ">")
-GE = Operator(">=", "ge", ast.GtE, ordered, truth, operator.ge, ">=")
-EQ = Operator("==", "eq", ast.Eq, comparable, truth, operator.eq, "==")
-NE = Operator("!=", "ne", ast.NotEq, comparable, truth, operator.ne, "!=")
+ADD = Operator("+", "add", ast.Add, numeric, operand_type, operator.add, "+")
+SUB = Operator("-", "sub", ast.Sub, numeric_no_bool, operand_type, operator.sub, "-")
+MUL = Operator("*", "mul", ast.Mult, numeric, operand_type, operator.mul, "*")
+DIV = Operator("/", "div", ast.Div, floating, operand_type, true_divide, "/")
+FLOORDIV = Operator("//", "floordiv", ast.FloorDiv, real, operand_type, floor_divide, None)
+MOD = Operator("%", "mod", ast.Mod, real, operand_type, modulo, None)
+POW = Operator("**", "pow", ast.Pow, numeric_bool_as_int8, operand_type, power, None)
+SHL = Operator("<<", "shl", ast.LShift, integral, operand_type, shift_left, None)
+SHR = Operator(">>", "shr", ast.RShift, integral, operand_type, shift_right, None)
+AND = Operator("&", "and", ast.BitAnd, bitwise, operand_type, operator.and_, "&")
+OR = Operator("|", "or", ast.BitOr, bitwise, operand_type, operator.or_, "|")
+XOR = Operator("^", "xor", ast.BitXor, bitwise, operand_type, operator.xor, "^")
+LT = Operator("<", "lt", ast.Lt, ordered, bool_result, operator.lt, "<")
+LE = Operator("<=", "le", ast.LtE, ordered, bool_result, operator.le, "<=")
+GT = Operator(">", "gt", ast.Gt, ordered, bool_result, operator.gt, ">")
+GE = Operator(">=", "ge", ast.GtE, ordered, bool_result, operator.ge, ">=")
+EQ = Operator("==", "eq", ast.Eq, comparable, bool_result, operator.eq, "==")
+NE = Operator("!=", "ne", ast.NotEq, comparable, bool_result, operator.ne, "!=")
 
 # the equivalent comparison with exchanged operands
-MIRRORED = {LT: GT, LE: GE, GT: LT, GE: LE, EQ: EQ, NE: NE}
+MIRRORED_COMPARISONS = {LT: GT, LE: GE, GT: LT, GE: LE, EQ: EQ, NE: NE}
 # the comparison that holds where this one does not, for integers
-INVERTED = {LT: GE, GE: LT, GT: LE, LE: GT, EQ: NE, NE: EQ}
+INVERTED_COMPARISONS = {LT: GE, GE: LT, GT: LE, LE: GT, EQ: NE, NE: EQ}
 
 OPERATORS: tuple[Operator, ...] = (
     ADD, SUB, MUL, DIV, FLOORDIV, MOD, POW, SHL, SHR, AND, OR, XOR, LT, LE, GT, GE, EQ, NE,
 )  # fmt: skip
-BY_NODE: dict[type[ast.AST], Operator] = {o.node: o for o in OPERATORS if o.node}
+BINARY_BY_NODE: dict[type[ast.AST], Operator] = {o.node: o for o in OPERATORS if o.node}
 
 
 def _c_quotient(a: Any, b: Any) -> int:
-    """Return the quotient truncated toward 0; 0 for a divisor of 0, in inactive lanes."""
+    """Return the quotient truncated toward 0; 0 if ``b`` is 0, as it may be in inactive lanes."""
     return abs(int(a)) // abs(int(b)) * (1 if (a < 0) == (b < 0) else -1) if b else 0
 
 
@@ -232,10 +232,10 @@ def _c_remainder(a: Any, b: Any) -> int:
 
 
 # operators with the semantics of C, which legalize uses where it has proved them equivalent
-QUOTIENT = Operator("/", "quotient", None, integral, same, _c_quotient, "/")
-REMAINDER = Operator("%", "remainder", None, integral, same, _c_remainder, "%")
-C_SHL = Operator("<<", "c_shl", None, integral, same, shift_left, "<<")
-C_SHR = Operator(">>", "c_shr", None, integral, same, shift_right, ">>")
+QUOTIENT = Operator("/", "quotient", None, integral, operand_type, _c_quotient, "/")
+REMAINDER = Operator("%", "remainder", None, integral, operand_type, _c_remainder, "%")
+C_SHL = Operator("<<", "c_shl", None, integral, operand_type, shift_left, "<<")
+C_SHR = Operator(">>", "c_shr", None, integral, operand_type, shift_right, ">>")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -264,26 +264,28 @@ class UnaryOperator:
             return convert(self.compute(convert(a, common)), self.result(common))
 
 
-def _no_strong_bool(a: Scalar) -> Scalar | None:
+def _signed_operand(a: Scalar) -> Scalar | None:
     if a.dtype.kind is DTypeKind.BOOL:
         return WEAK_INT if a.weak else None
     return a
 
 
-def _invertible(a: Scalar) -> Scalar | None:
+def _inverted_operand(a: Scalar) -> Scalar | None:
     if not a.dtype.is_integral:
         return None
     return WEAK_INT if a == WEAK_BOOL else a
 
 
-def _any(a: Scalar) -> Scalar:
+def _any_operand(a: Scalar) -> Scalar:
     return a
 
 
-NEG = UnaryOperator("-", "neg", ast.USub, _no_strong_bool, same, operator.neg, "-")
-POS = UnaryOperator("+", "pos", ast.UAdd, _no_strong_bool, same, operator.pos, "+")
-INVERT = UnaryOperator("~", "invert", ast.Invert, _invertible, same, operator.invert, "~")
-NOT = UnaryOperator("not ", "not", ast.Not, _any, truth, operator.not_, "!")
+NEG = UnaryOperator("-", "neg", ast.USub, _signed_operand, operand_type, operator.neg, "-")
+POS = UnaryOperator("+", "pos", ast.UAdd, _signed_operand, operand_type, operator.pos, "+")
+INVERT = UnaryOperator(
+    "~", "invert", ast.Invert, _inverted_operand, operand_type, operator.invert, "~"
+)
+NOT = UnaryOperator("not ", "not", ast.Not, _any_operand, bool_result, operator.not_, "!")
 
 UNARY_OPERATORS: tuple[UnaryOperator, ...] = (NEG, POS, INVERT, NOT)
 UNARY_BY_NODE: dict[type[ast.AST], UnaryOperator] = {o.node: o for o in UNARY_OPERATORS}
@@ -292,26 +294,26 @@ UNARY_BY_NODE: dict[type[ast.AST], UnaryOperator] = {o.node: o for o in UNARY_OP
 # ---- constant folding ----------------------------------------------------------------------------
 
 _MAX_BITS = 1023  # of an int constant, so that float64 can represent its magnitude
-_EXACT = (ADD, SUB, MUL, FLOORDIV, MOD, AND, OR, XOR)
+_EXACT_OPERATORS = (ADD, SUB, MUL, FLOORDIV, MOD, AND, OR, XOR)
 
 
-def folded(op: Operator, a: Number, b: Number) -> Number:
+def fold_binary(op: Operator, a: Number, b: Number) -> Number:
     """Fold ``a op b`` of constants; Python's ints are exact, so ``2**64 - 1`` fits a uint64."""
-    exact = _exact(op, int(a), int(b)) if _has_an_int(a, b) else None
+    exact = _exact_result(op, int(a), int(b)) if _are_python_ints(a, b) else None
     return op.reference(a, b) if exact is None else exact
 
 
-def _has_an_int(a: Number, b: Number) -> bool:
+def _are_python_ints(a: Number, b: Number) -> bool:
     """Return whether one constant is a Python int, and the other an int or bool."""
     return int in (type(a), type(b)) and isinstance(a, int) and isinstance(b, int)
 
 
-def _exact(op: Operator, a: Any, b: Any) -> int | None:
+def _exact_result(op: Operator, a: Any, b: Any) -> int | None:
     if op in (FLOORDIV, MOD) and b == 0:
         return None
     if op in (POW, SHL, SHR) and b < 0:
         return None
-    if op not in (*_EXACT, POW, SHL, SHR) or _is_huge(op, a, b):
+    if op not in (*_EXACT_OPERATORS, POW, SHL, SHR) or _is_huge(op, a, b):
         return None
     value: int = {POW: operator.pow, SHL: operator.lshift, SHR: operator.rshift}.get(
         op, op.compute
@@ -328,11 +330,11 @@ def _is_huge(op: Operator, a: int, b: int) -> bool:
 
 def is_too_wide(op: Operator, a: Any, b: Any) -> bool:
     """Return whether ``a op b`` of Python ints has more bits than a constant may have."""
-    ints = _has_an_int(a, b) and op in (ADD, SUB, MUL, POW, SHL)
-    return ints and not (op in (POW, SHL) and b < 0) and _exact(op, a, b) is None
+    ints = _are_python_ints(a, b) and op in (ADD, SUB, MUL, POW, SHL)
+    return ints and not (op in (POW, SHL) and b < 0) and _exact_result(op, a, b) is None
 
 
-def folded_unary(op: UnaryOperator, a: Number) -> Number:
+def fold_unary(op: UnaryOperator, a: Number) -> Number:
     """Fold ``op a`` of a constant, exact for Python's ints."""
     value: Number = op.compute(a) if type(a) is int and op is not NOT else op.reference(a)
     return value

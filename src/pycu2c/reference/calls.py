@@ -40,7 +40,7 @@ from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.names.numba_names import is_from_buffer, numba_name
 from pycu2c.ops.names.number_methods import NUMBER_METHODS
 from pycu2c.ops.names.operator_functions import operator_named
-from pycu2c.ops.operators import ADD, BY_NODE, EQ, FLOORDIV, MOD, NE, POW, Operator
+from pycu2c.ops.operators import ADD, BINARY_BY_NODE, EQ, FLOORDIV, MOD, NE, POW, Operator
 from pycu2c.reference.elements import (
     Location,
     UnsupportedByReference,
@@ -202,7 +202,7 @@ def comparison(op: type[ast.cmpop]) -> Callable[[Any, Any], bool]:
         return _is_in
     if op is ast.NotIn:
         return lambda a, b: not _is_in(a, b)
-    operator = BY_NODE[op]
+    operator = BINARY_BY_NODE[op]
     return lambda a, b: (
         bool(operator.reference(a, b)) if _numbers(a, b) else _compared(operator, a, b)
     )

@@ -9,12 +9,19 @@ from typing import Any
 
 from pycu2c.base.records import dataclass
 from pycu2c.base.values import scalar_of
-from pycu2c.ops.operators import BY_NODE, FLOORDIV, MOD, UNARY_BY_NODE, folded, folded_unary
+from pycu2c.ops.operators import (
+    BINARY_BY_NODE,
+    FLOORDIV,
+    MOD,
+    UNARY_BY_NODE,
+    fold_binary,
+    fold_unary,
+)
 from pycu2c.reference import calls as calls
 
 
 def _divided(a: int, b: int) -> tuple[Any, Any]:
-    return folded(FLOORDIV, a, b), folded(MOD, a, b)
+    return fold_binary(FLOORDIV, a, b), fold_binary(MOD, a, b)
 
 
 # functions that return exact ints of any size
@@ -38,7 +45,7 @@ class ConstantFolder:
                 value = self.of(operand)
                 if value is None or isinstance(op, ast.Not):
                     return None if value is None else not value
-                return folded_unary(UNARY_BY_NODE[type(op)], value)
+                return fold_unary(UNARY_BY_NODE[type(op)], value)
             case ast.BinOp(left=left, op=op, right=right):
                 return self._combined(self.of(left), op, self.of(right))
             case ast.IfExp(test=test, body=body, orelse=orelse):
@@ -56,7 +63,7 @@ class ConstantFolder:
             return None
         if isinstance(op, ast.Pow) and not isinstance(b, complex) and b < 0:
             return calls.power_of_constant(a, b)
-        return folded(BY_NODE[type(op)], a, b)
+        return fold_binary(BINARY_BY_NODE[type(op)], a, b)
 
     def _result(self, node: ast.expr) -> Any:
         """Return the result of a call, or an item of a tuple."""

@@ -22,7 +22,7 @@ from pycu2c.frontend.scope.bindings import bindings, targets_of
 from pycu2c.ops.intrinsics.registry import bound_to
 from pycu2c.ops.intrinsics.threads.coalesced_groups import method_of
 from pycu2c.ops.intrinsics.threads.cooperative_groups import tiled_partition
-from pycu2c.ops.operators import BY_NODE, UNARY_BY_NODE
+from pycu2c.ops.operators import BINARY_BY_NODE, UNARY_BY_NODE
 from pycu2c.reference import calls as calls
 from pycu2c.reference import elements as elements
 from pycu2c.reference.barriers import SKIPPED, collect
@@ -300,7 +300,7 @@ class ExpressionRewriter:
                 return NOT_STATIC
 
     def binary(self, node: ast.BinOp) -> ast.expr:
-        combine = calls.binary_operation(BY_NODE[type(node.op)])
+        combine = calls.binary_operation(BINARY_BY_NODE[type(node.op)])
         if isinstance(node.op, ast.Pow) and self.constants.of(node.right) is not None:
             combine = calls.power_of_constant
         combine = self.arithmetic(combine)

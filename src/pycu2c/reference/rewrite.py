@@ -22,7 +22,7 @@ from pycu2c.base.values import convert
 from pycu2c.frontend.scope.bindings import bindings, bound_name, parameters
 from pycu2c.frontend.statements.unroll import UnrolledLoop
 from pycu2c.ops.names.dtype_names import scalar_named
-from pycu2c.ops.operators import BY_NODE
+from pycu2c.ops.operators import BINARY_BY_NODE
 from pycu2c.reference import calls as calls
 from pycu2c.reference import elements as elements
 from pycu2c.reference.barriers import is_busy_wait
@@ -276,7 +276,7 @@ class _Rewriter(ExpressionRewriter):
 
     def augmented(self, node: ast.AugAssign) -> list[ast.stmt]:
         target = node.target
-        combine = self.arithmetic(calls.binary_operation(BY_NODE[type(node.op)]))
+        combine = self.arithmetic(calls.binary_operation(BINARY_BY_NODE[type(node.op)]))
         right = self.expression(node.value)
         if isinstance(target, ast.Name):
             old: ast.expr = ast.Name(target.id, ast.Load())

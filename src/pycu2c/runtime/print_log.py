@@ -226,7 +226,7 @@ def _exception(raised: RaisedException, values: Iterator[Any]) -> BaseException:
     numbers = [next(values) for _ in THREAD_COORDINATES]
     who = f"thread {tuple(numbers[3:])} of block {tuple(numbers[:3])}"
     arguments = [_argument(text, values) for text in raised.arguments]
-    return exception_of_thread(raised.kind, arguments, raised.where, who)
+    return exception_of_thread(raised.exception, arguments, raised.where, who)
 
 
 def _argument(text: PrintFormat, values: Iterator[Any]) -> Any:
@@ -243,7 +243,7 @@ _CONVERSIONS: dict[str, Callable[[object], str]] = {"s": str, "r": repr, "a": as
 
 def _format_value(slot: FormatField | RaisedException, values: Iterator[Any]) -> str:
     assert isinstance(slot, FormatField), "exceptions are not printed"
-    value = unflatten(slot.kind, values)
+    value = unflatten(slot.type, values)
     if slot.conversion:
         value = _CONVERSIONS[slot.conversion](value)
     return format(value, _format(slot.spec, values))

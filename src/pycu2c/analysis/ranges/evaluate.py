@@ -55,10 +55,10 @@ from pycu2c.ops.operators import (
     EQ,
     FLOORDIV,
     INVERT,
-    INVERTED,
+    INVERTED_COMPARISONS,
     LE,
     LT,
-    MIRRORED,
+    MIRRORED_COMPARISONS,
     MOD,
     MUL,
     NE,
@@ -67,7 +67,7 @@ from pycu2c.ops.operators import (
     OR,
     POS,
     Operator,
-    truth,
+    bool_result,
 )
 
 _UNBOUNDED_VALUE = AbstractValue(UNBOUNDED)
@@ -256,7 +256,7 @@ class Evaluator:
         return AbstractValue(fit_to_type(bitwise_inverted(operand.interval, e.type.dtype), e.type))
 
     def _binary(self, e: ir.Binary, state: RangeState) -> AbstractValue:
-        if e.op.result is truth:
+        if e.op.result is bool_result:
             return self._truth(e, state)
         left, right = self.value(e.left, state), self.value(e.right, state)
         value = evaluate_operator(e.op, left, right, e.type, state)
@@ -344,15 +344,16 @@ class Evaluator:
                 return self.assume(e.operand, state, not expected)
             case ir.Logical():
                 return self._logical(e.left, e.right, e.op is ir.LogicalOp.AND, state, expected)
-            case ir.Binary() if e.op.result is truth and is_integral(e.left.type):
+            case ir.Binary() if e.op.result is bool_result and is_integral(e.left.type):
                 left, right = self.value(e.left, state), self.value(e.right, state)
-                op = e.op if expected else INVERTED[e.op]
+                op = e.op if expected else INVERTED_COMPARISONS[e.op]
                 if not assume_comparison(op, left, right, state):
                     return None
                 feasible = self._refine_square(op, e.left, right, state)
                 return (
                     state
-                    if feasible and self._refine_square(MIRRORED[op], e.right, left, state)
+                    if feasible
+                    and self._refine_square(MIRRORED_COMPARISONS[op], e.right, left, state)
                     else None
                 )
             case ir.Binary() if e.op in (AND, OR) and e.type.dtype.kind is DTypeKind.BOOL:
@@ -402,7 +403,7 @@ class Evaluator:
         return defined and self._nonzero(e, defined, expected)
 
     def _nonzero(self, e: ir.Expr, state: RangeState, expected: bool) -> RangeState | None:
-        if isinstance(e, ir.Binary) and e.op.result is truth:  # float comparison
+        if isinstance(e, ir.Binary) and e.op.result is bool_result:  # float comparison
             self.value(e.left, state)
             self.value(e.right, state)
             return state

@@ -25,7 +25,7 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import WEAK_INT, Array
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
-from pycu2c.ir.verify_expressions import is_flat
+from pycu2c.ir.verify_expressions import is_linear_index
 from pycu2c.ir.walk import all_expressions, bodies, children, expressions, operands, statements
 from pycu2c.ops.operators import ADD, MUL, SUB
 
@@ -82,7 +82,7 @@ class IndexConstraints:
         assert isinstance(array.type, Array)
         max_length = self.rules.max_elements
         if array.type.shape is not None:
-            flat = is_flat(array.type, indices)
+            flat = is_linear_index(array.type, indices)
             max_length = math.prod(array.type.shape) if flat else array.type.shape[axis]
         return Interval(-max_length if self.rules.wraparound else 0, max_length - 1)
 

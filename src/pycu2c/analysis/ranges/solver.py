@@ -15,7 +15,7 @@ from pycu2c.analysis.ranges.evaluate import Evaluator
 from pycu2c.analysis.ranges.intervals import INFINITY, Interval, all_values
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.verify_expressions import is_truth
+from pycu2c.ir.verify_expressions import is_bool
 from pycu2c.ir.walk import operands
 
 _NARROWING_ITERATIONS = 2
@@ -61,7 +61,7 @@ class RangeSolver:
         match s:
             case ir.Assign():
                 self.evaluator.assign(s.var, self._value(s.value, state), state)
-                if is_truth(s.var.type) or isinstance(s.value, (ir.Binary, ir.Select, ir.Apply)):
+                if is_bool(s.var.type) or isinstance(s.value, (ir.Binary, ir.Select, ir.Apply)):
                     state.define(s.var.name, s.value)
             case ir.Declare():
                 unassigned = AbstractValue(all_values(s.var.type))

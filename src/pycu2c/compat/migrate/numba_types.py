@@ -28,14 +28,14 @@ from pycu2c.base.types import (
 )
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements
-from pycu2c.ops.operators import DIV, NOT, POW, SHL, SHR, Operator, truth
+from pycu2c.ops.operators import DIV, NOT, POW, SHL, SHR, Operator, bool_result
 
 # ---- rules -------------------------------------------------------------------------------------
 
 
 def arithmetic(op: Operator, a: Scalar, b: Scalar) -> Scalar:
     """Return the type of ``a op b``; integer results have 64 bits."""
-    if op.result is truth:
+    if op.result is bool_result:
         return boolean
     if op is POW and a == float32 and b.dtype.is_integral:
         return float32

@@ -107,7 +107,7 @@ class _DifferenceAnalysis:
     def _remark(self, e: ir.Expr, stored: Scalar | None) -> Remark | None:
         if isinstance(e, ir.Binary) and (sign_remark := self._sign(e)):
             return sign_remark
-        if isinstance(e, ir.Binary) and e.op.result is ops.truth:
+        if isinstance(e, ir.Binary) and e.op.result is ops.bool_result:
             return self._comparison(e)
         if self._is_narrowed(e):
             return self._float(e, stored)

@@ -43,14 +43,14 @@ from pycu2c.ops.operators import (
     INVERT,
     LE,
     LT,
-    MIRRORED,
+    MIRRORED_COMPARISONS,
     MUL,
     NE,
     NOT,
     Operator,
     UnaryOperator,
+    bool_result,
     is_too_wide,
-    truth,
 )
 
 
@@ -123,7 +123,7 @@ def evaluate_once(context: FunctionContext, e: Expr, use: Callable[[Expr], Expr]
 
 def binary(context: FunctionContext, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
     """Lower ``left op right`` with Python's meaning and NumPy's type."""
-    if op.result is truth:
+    if op.result is bool_result:
         return compare(context, op, left, right, span)
     _check_width(left, right)
     a, b = scalar_type(left), scalar_type(right)
@@ -272,7 +272,7 @@ def _compare_across_signs(
 ) -> Expr:
     """Compare int64 with uint64, which have no common integer type: test the sign first."""
     if scalar_type(left).dtype is dtypes.UINT64:
-        op, left, right = MIRRORED[op], right, left
+        op, left, right = MIRRORED_COMPARISONS[op], right, left
     if_negative = op in (LT, LE, NE)  # the result if the signed operand is negative
 
     def spelled(signed: Expr) -> Expr:

@@ -25,9 +25,9 @@ from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Select, Var, 
 from pycu2c.ir.views import (
     add_scaled,
     array_indices,
-    is_flat,
+    field_at_path,
+    has_linear_start,
     multiply,
-    read_path,
     start_indices,
     start_position,
     with_starts,
@@ -269,7 +269,7 @@ def _extents_inside(view: View) -> list[int]:
 
 def has_linear_index(view: View) -> bool:
     """Return whether the axes of a view are strides of the array's linear index."""
-    return is_flat(view) or sum(axis >= 0 for axis in view.axes) > len(view.first)
+    return has_linear_start(view) or sum(axis >= 0 for axis in view.axes) > len(view.first)
 
 
 def contiguous_steps(lengths: Sequence[Expr], span: Span) -> tuple[Expr, ...]:
@@ -482,4 +482,4 @@ def load_view(array: ArrayValue, span: Span) -> Expr:
 
 def load_element(view: View, span: Span) -> Expr:
     """Return the element of a view without axes."""
-    return read_path(Load(view.array, view.first, span), view.path, span)
+    return field_at_path(Load(view.array, view.first, span), view.path, span)

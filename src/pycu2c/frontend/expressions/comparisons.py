@@ -23,7 +23,7 @@ from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import cast, integer, is_atom, logical, negation, scalar_type
 from pycu2c.ir.nodes import Assign, Const, Expr, If, Let, LogicalOp, Stmt, Var
 from pycu2c.ops.names.dtype_names import scalar_named
-from pycu2c.ops.operators import BY_NODE, EQ, MOD, NE, SUB
+from pycu2c.ops.operators import BINARY_BY_NODE, EQ, MOD, NE, SUB
 
 Comparison: TypeAlias = type[ast.cmpop]
 
@@ -130,7 +130,7 @@ def compared(
     if op in (ast.In, ast.NotIn):
         contained = _contained(context, left, right, span)
         return contained if op is ast.In else negation(contained)
-    operator = BY_NODE[op]
+    operator = BINARY_BY_NODE[op]
     if isinstance(left, TupleValue) and isinstance(right, TupleValue) and operator not in (EQ, NE):
         return _ordered_items(context, op, left, right, span)
     if isinstance(left, TupleValue) and isinstance(right, TupleValue):
@@ -203,7 +203,7 @@ def _in_range(context: FunctionContext, left: Value, bounds: TupleValue, span: S
     value, start, stop, step = operands
 
     def holds(op: Comparison, a: Expr, b: Expr) -> Expr:
-        return arithmetic.compare(context, BY_NODE[op], a, b, span)
+        return arithmetic.compare(context, BINARY_BY_NODE[op], a, b, span)
 
     zero = integer(0, span)
     upwards = logical(LogicalOp.AND, holds(ast.LtE, start, value), holds(ast.Lt, value, stop), span)

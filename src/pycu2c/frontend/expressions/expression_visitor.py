@@ -22,7 +22,7 @@ from pycu2c.frontend.value_checks import require_number
 from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import literal, negation
 from pycu2c.ir.nodes import Const, Expr
-from pycu2c.ops.operators import ADD, BY_NODE, MUL, UNARY_BY_NODE
+from pycu2c.ops.operators import ADD, BINARY_BY_NODE, MUL, UNARY_BY_NODE
 
 
 def expression(context: FunctionContext, node: ast.expr) -> Value:
@@ -90,7 +90,7 @@ def _tuple(context: FunctionContext, node: ast.Tuple | ast.List) -> TupleValue:
 
 def _binary(context: FunctionContext, node: ast.BinOp) -> Value:
     left, right = evaluate_in_order(context, [node.left, node.right])
-    operator, span = BY_NODE[type(node.op)], context.span(node)
+    operator, span = BINARY_BY_NODE[type(node.op)], context.span(node)
     if isinstance(left, TupleValue) and isinstance(right, TupleValue) and operator is ADD:
         return TupleValue((*left.items, *right.items), span)
     if operator is MUL:

@@ -53,7 +53,7 @@ from pycu2c.ir.nodes import Apply, Call, Expr, Load, Store, Var, View
 from pycu2c.ir.views import start_indices, with_starts
 from pycu2c.ir.walk import expressions
 from pycu2c.ops.names.dtype_names import scalar_named
-from pycu2c.ops.operators import ADD, BY_NODE, Operator
+from pycu2c.ops.operators import ADD, BINARY_BY_NODE, Operator
 
 
 def assign(context: FunctionContext, node: ast.Assign) -> None:
@@ -223,7 +223,7 @@ def _report_other_record(element: Scalar, value: Value, span: Span) -> NoReturn:
 
 def augmented(context: FunctionContext, node: ast.AugAssign) -> None:
     """Lower ``target op= value``; the target's subscript is evaluated first, and once."""
-    operator, span = BY_NODE[type(node.op)], context.span(node)
+    operator, span = BINARY_BY_NODE[type(node.op)], context.span(node)
     if not isinstance(node.target, ast.Name) and vector_variable(context, node.target) is not None:
         vectors.augmented_component(context, node, node.target, operator)
         return

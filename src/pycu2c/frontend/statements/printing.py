@@ -136,7 +136,7 @@ def _check_format(context: FunctionContext, node: ast.FormattedValue, slot: Form
     if any(isinstance(piece, FormatField) for piece in slot.spec):
         return
     try:
-        format("" if slot.conversion else _sample(slot.kind), spec)
+        format("" if slot.conversion else _sample(slot.type), spec)
     except (ValueError, TypeError) as error:
         assert node.format_spec is not None
         fail(

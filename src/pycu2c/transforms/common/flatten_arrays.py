@@ -18,7 +18,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, cast, const, scalar_type
 from pycu2c.ir.call_graph import recursive_functions
-from pycu2c.ir.views import is_flat, stride_inside_field, view_elements_per_element
+from pycu2c.ir.views import has_linear_start, stride_inside_field, view_elements_per_element
 from pycu2c.ops.intrinsics.threads.cpu_block import shared_bytes
 from pycu2c.ops.operators import ADD, MUL, QUOTIENT, SUB
 
@@ -195,7 +195,7 @@ class _Flattener:
         )
         if element_step != 1:
             step = binary(MUL, step, const(element_step, view.span, parameter.type), view.span)
-        if is_flat(view) or axis < 0:
+        if has_linear_start(view) or axis < 0:
             return step
         stride = self.component(view.array, ir.ArgumentPart.STRIDE, axis, parameter.type, view)
         return binary(MUL, stride, step, view.span)

@@ -21,9 +21,9 @@ from pycu2c.ir.expressions import Path
 from pycu2c.ir.views import (
     array_indices,
     compose_views,
+    field_at_path,
     linear_element,
     multiply,
-    read_path,
     stride_inside_field,
     view_elements_per_element,
 )
@@ -198,7 +198,7 @@ class _Renamer:
                 assert isinstance(new, ir.Load | ir.ElementOf)
                 array, indices, path = self.locate(e.array, new.indices)
                 if isinstance(new, ir.Load):
-                    return read_path(replace(new, array=array, indices=indices), path, e.span)
+                    return field_at_path(replace(new, array=array, indices=indices), path, e.span)
                 return replace(new, array=array, indices=indices, path=(*path, *new.path))
             case ir.Dim() | ir.Stride():
                 return self.dimension(e)

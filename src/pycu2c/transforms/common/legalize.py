@@ -44,7 +44,7 @@ from pycu2c.ops.operators import (
     SHL,
     SHR,
     SUB,
-    truth,
+    bool_result,
 )
 from pycu2c.transforms.common import legalize_complex, legalize_half, range_loops
 from pycu2c.transforms.common.legalize_comparisons import compare_exactly, int_compared_with_float
@@ -167,9 +167,11 @@ class _Legalizer:
                 return self._power(new, left)
             case _ if new.op in (SHL, SHR):
                 return self._shift(new, right)
-            case _ if new.op.result is truth and (int_operand := int_compared_with_float(old)):
+            case _ if new.op.result is bool_result and (
+                int_operand := int_compared_with_float(old)
+            ):
                 return compare_exactly(new, self.ranges.of(int_operand), self.bind_once)
-            case _ if new.op.result is truth:
+            case _ if new.op.result is bool_result:
                 return _narrow_comparison(new)
             case _:
                 return new

@@ -16,7 +16,7 @@ from pycu2c.base.values import MAX_EXACT_FLOAT_INT
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, logical, negation
 from pycu2c.ops.intrinsics.builtins import compared_as_float
-from pycu2c.ops.operators import EQ, LT, MIRRORED, NE, Operator
+from pycu2c.ops.operators import EQ, LT, MIRRORED_COMPARISONS, NE, Operator
 
 _INT64_END = 2.0**63  # the smallest float above the int64 range
 
@@ -41,7 +41,7 @@ def compare_exactly(e: ir.Binary, interval: Interval, bind_once: BindOnce) -> ir
     if Interval(-MAX_EXACT_FLOAT_INT, MAX_EXACT_FLOAT_INT).contains(interval):
         return binary(op, cast(left, WEAK_FLOAT), cast(right, WEAK_FLOAT), span)
     (a, left_var), (b, right_var) = bind_once(left, "left"), bind_once(right, "right")
-    i, x, op = (b, a, MIRRORED[op]) if left is e.left else (a, b, op)
+    i, x, op = (b, a, MIRRORED_COMPARISONS[op]) if left is e.left else (a, b, op)
     result = _exact_comparison(op, i, x, span)
     for var, value in ((right_var, right), (left_var, left)):
         result = result if var is None else ir.Let(var.name, value, result, span)

@@ -17,7 +17,7 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, integer, is_atom, scalar_type
-from pycu2c.ir.verify_expressions import is_flat
+from pycu2c.ir.verify_expressions import is_linear_index
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.intrinsics.memory.subscripts import (
     index_from_end,
@@ -72,7 +72,7 @@ class IndexLegalizer:
         """Yield the variables of unknown sign that are used as indices: use, array, variable."""
         for array, indices in _accesses(self.function.body):
             assert isinstance(array.type, Array)
-            if is_flat(array.type, indices):
+            if is_linear_index(array.type, indices):
                 continue
             for axis, index in enumerate(indices):
                 if ir.in_cluster(array) and axis == 0:  # the rank of a block in the cluster
@@ -102,7 +102,7 @@ class IndexLegalizer:
     ) -> tuple[ir.Expr, ...]:
         """Return the indices of an access; ``old`` are the nodes that the ranges refer to."""
         assert isinstance(array.type, Array)
-        if is_flat(array.type, old):  # the frontend has checked it
+        if is_linear_index(array.type, old):  # the frontend has checked it
             return new
         return tuple(self._index(array, axis, o, n) for axis, (o, n) in enumerate(zip(old, new)))
 

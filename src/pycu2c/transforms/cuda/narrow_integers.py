@@ -22,7 +22,7 @@ from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, cast
 from pycu2c.ops.intrinsics.memory.subscripts import from_start
 from pycu2c.ops.intrinsics.registry import Intrinsic
-from pycu2c.ops.operators import POW, SHL, SHR, truth
+from pycu2c.ops.operators import POW, SHL, SHR, bool_result
 
 _MODULAR_INT32 = Scalar(dtypes.INT32)  # a NumPy int32, which wraps
 INT32_RANGE = all_values(WEAK_INT32)
@@ -192,7 +192,7 @@ class Narrower:
                 return replace(e, type=WEAK_INT32)
             case ir.Cast() if self._fits(e) and e.operand.type != WEAK_INT:
                 return ir.Cast(narrowed[0], WEAK_INT32, e.span)
-            case ir.Binary() if e.op.result is truth and e.left.type == WEAK_INT:
+            case ir.Binary() if e.op.result is bool_result and e.left.type == WEAK_INT:
                 return walk.with_children(e, _common_type(narrowed))
             case ir.Unary() | ir.Binary() if self._computes_in_32_bits(e, walk.children(e)):
                 return _with_type(e, narrowed, WEAK_INT32)

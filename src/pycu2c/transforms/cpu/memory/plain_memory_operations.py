@@ -11,7 +11,7 @@ from __future__ import annotations
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.views import read_path
+from pycu2c.ir.views import field_at_path
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt
 from pycu2c.ops.intrinsics.memory.atomic import OWN
 from pycu2c.ops.intrinsics.memory.cache_hints import LOADS, STORES
@@ -32,7 +32,7 @@ def _plain(e: ir.Expr) -> ir.Expr:
     assert isinstance(element, ir.ElementOf)
     assert isinstance(element.array.type, Array)
     if e.intrinsic in LOADS:
-        return read_path(ir.Load(element.array, element.indices, e.span), element.path, e.span)
+        return field_at_path(ir.Load(element.array, element.indices, e.span), element.path, e.span)
     is_shared = element.array.type.space in (MemorySpace.SHARED, MemorySpace.CLUSTER)
     return replace(e, intrinsic=OWN[e.intrinsic]) if is_shared else e
 

@@ -19,7 +19,7 @@ from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.call_graph import recursive_functions
 from pycu2c.ir.walk import all_expressions, bodies, contains, statements
 from pycu2c.ops.intrinsics.builtins import OPERATOR_INTRINSICS
-from pycu2c.ops.operators import ADD, AND, FLOORDIV, MOD, POW, QUOTIENT, REMAINDER, SUB, truth
+from pycu2c.ops.operators import ADD, AND, FLOORDIV, MOD, POW, QUOTIENT, REMAINDER, SUB, bool_result
 
 _VECTORIZABLE = frozenset(
     (
@@ -139,7 +139,7 @@ def _is_vectorizable_node(e: ir.Expr) -> bool:
             if op in (QUOTIENT, REMAINDER):
                 return isinstance(right, ir.Const) and not _is_int64(operand_type)
             if _is_int64(operand_type):
-                return op.result is truth or (
+                return op.result is bool_result or (
                     op in _INT64_OPERATORS and isinstance(right, ir.Const)
                 )
             return op is not POW
@@ -164,4 +164,8 @@ def _has_vector_conversion(source: Scalar, target: Scalar) -> bool:
 
 def _gains_from_vectors(e: ir.Expr) -> bool:
     """Return whether a node is arithmetic that is faster in vectors."""
-    return isinstance(e, ir.Binary) and e.op.result is not truth and not _is_int64(scalar_type(e))
+    return (
+        isinstance(e, ir.Binary)
+        and e.op.result is not bool_result
+        and not _is_int64(scalar_type(e))
+    )
