@@ -94,8 +94,8 @@ def by_the_driver(g: cuda.Graph, library: Path) -> Callable[[int], float]:
     api = driver.api()
     graph, before = driver.check(api.cuGraphCreate(0), "make a graph"), []
     for node in g.nodes:
-        runner: Any = node.ready.runner
-        made = runner.as_node(node.ready.launch, node.ready.taken.leaves)
+        runner: Any = node.resolved_launch.runner
+        made = runner.as_node(node.resolved_launch.launch, node.resolved_launch.taken.leaves)
         answer = api.cuGraphAddKernelNode(graph, before, len(before), made.parameters)
         before = [driver.check(answer, "add a node")]
     ready = int(driver.check(api.cuGraphInstantiate(graph, 0), "make it ready"))

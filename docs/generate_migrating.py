@@ -26,8 +26,8 @@ from pycu2c.base.types import (
     uint64,
 )
 from pycu2c.cli.migrate import migrate
-from pycu2c.compat.migrate.name_map import HOST_FUNCTIONS, MOVED
-from pycu2c.compat.migrate.numba_types import arithmetic, unify
+from pycu2c.compat.migrate.name_map import HOST_FUNCTIONS, MOVED_MODULES
+from pycu2c.compat.migrate.numba_types import arithmetic_type, unify_types
 from pycu2c.compat.migrate.remarks import KINDS
 from pycu2c.compat.migrate.string_references import ENVIRONMENT_VARIABLES, UNSUPPORTED_METHODS
 from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
@@ -66,10 +66,10 @@ def types() -> str:
     """Return the table of result types in numba and in pycu2c."""
     lines = []
     for text, op, a, b in TYPES:
-        numba = unify(to_strong(a), to_strong(b))
+        numba = unify_types(to_strong(a), to_strong(b))
         here: Scalar | None = promote(a, b)
         if op is not None:
-            numba, here = arithmetic(op, to_strong(a), to_strong(b)), op.operands(a, b)
+            numba, here = arithmetic_type(op, to_strong(a), to_strong(b)), op.operands(a, b)
         assert here is not None
         pycu2c = to_strong(here)
         lines.append(f"| `{text}` | {numba} | {pycu2c if pycu2c == numba else f'**{pycu2c}**'} |")
@@ -94,7 +94,7 @@ def _with_code(text: str) -> str:
 
 def modules() -> str:
     """Return the table of modules that have moved."""
-    rows = [f"| `{numba}` | `{pycu2c}` |" for numba, pycu2c in MOVED.items()]
+    rows = [f"| `{numba}` | `{pycu2c}` |" for numba, pycu2c in MOVED_MODULES.items()]
     return "| numba | pycu2c |\n|---|---|\n" + "\n".join(rows)
 
 

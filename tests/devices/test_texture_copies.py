@@ -145,7 +145,7 @@ def test_no_texture_is_in_a_graph_of_a_gpu(device: FakeDevice) -> None:
     t = cuda.texture(np.zeros(3, np.float32))
     with cuda.Graph(device="cpu").capture():
         assert graph_capture.current() is not None
-        with pytest.raises(LaunchError, match="textures and surfaces are in no graph"):
+        with pytest.raises(LaunchError, match="textures and surfaces cannot be in a graph"):
             launched(t)
 
 

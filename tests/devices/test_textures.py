@@ -342,7 +342,7 @@ def test_compilers_take_every_type_of_elements(element: DType) -> None:
         (lambda: cuda.texture(IMAGE, ("clamp",)), "1 address modes are given for 2 axes"),
         (lambda: cuda.texture(IMAGE, filter_mode="cubic"), "filter_mode is one of"),
         (lambda: cuda.texture(IMAGE, read_mode="float"), "read_mode is one of"),
-        (lambda: cuda.texture(np.arange(3), filter_mode="linear"), "is no texture"),
+        (lambda: cuda.texture(np.arange(3), filter_mode="linear"), "cannot have elements of"),
         (
             lambda: cuda.texture(np.zeros(3, [("x", "u1"), ("y", "u1")])),
             r"no texture.*pass \.view\(cuda\.uchar2\.numpy\)",
@@ -351,7 +351,7 @@ def test_compilers_take_every_type_of_elements(element: DType) -> None:
         (lambda: cuda.texture(np.int32([1]), read_mode="normalized_float"), "8 and 16 bits"),
         (lambda: cuda.texture(IMAGE, border=(1, 2)), "the border has 2 numbers"),
         (lambda: cuda.texture(np.zeros((1, 1, 1, 1), np.float32)), "1 to 3 axes"),
-        (lambda: cuda.texture(np.zeros(0, np.float32)), "and elements"),
+        (lambda: cuda.texture(np.zeros(0, np.float32)), "at least one element"),
         (lambda: cuda.surface(3, np.float16), "surfaces have no float16"),
         (lambda: cuda.texture(IMAGE).update(IMAGE.T), "make a new object"),
     ],

@@ -259,8 +259,8 @@ class ArrayLayout:
             raise ValueError(
                 f"strides are a step in bytes for each of {self.shape}: {self.strides}"
             )
-        last = sum((n - 1) * step for n, step in zip(self.shape, self.strides))
-        self.size = 0 if 0 in self.shape else last + itemsize
+        last_offset = sum((n - 1) * step for n, step in zip(self.shape, self.strides))
+        self.size = 0 if 0 in self.shape else last_offset + itemsize
 
     def array_in(self, allocate: Callable[[int], Memory]) -> NDArray[Any]:
         """Return a numpy array in a new allocation; without a GPU in pageable memory."""
@@ -276,7 +276,9 @@ def _as_tuple(numbers: ShapeLike, name: str) -> Shape:
     try:
         return tuple(map(operator.index, numbers))
     except TypeError:
-        raise TypeError(f"{name} is a whole number or several, not {numbers!r}") from None
+        raise TypeError(
+            f"{name} is an integer or a sequence of integers, not {numbers!r}"
+        ) from None
 
 
 def strides_like(ary: HasShape) -> Shape:

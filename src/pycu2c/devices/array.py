@@ -30,8 +30,8 @@ _COPY_HINT = ": copy_to_host() gives a numpy array"
 _NUMBA_HINTS = {
     "get_ipc_handle": ": memory is not shared between processes; copy_to_host() gives what can be "
     "sent",
-    "gpu_data": ": device_ctypes_pointer is where it lies",
-    "device_pointer": ": device_ctypes_pointer is where it lies",
+    "gpu_data": ": device_ctypes_pointer is the address",
+    "device_pointer": ": device_ctypes_pointer is the address",
 }
 
 
@@ -54,7 +54,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         if self.size != 1:
             raise ValueError(
                 f"an array of {self.size} elements is not true or false: copy_to_host() gives "
-                "numpy's array, which has any() and all(); `is not None` asks whether there is one"
+                "numpy's array, which has any() and all(); use `is not None` to test for None"
             )
         return bool(self.item())
 
@@ -62,23 +62,23 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        where = "on the host" if self.device == HOST else f"on GPU {self.device}"
-        return f"<device array {self.dtype}{list(self.shape)} {where}, at {self.address:#x}>"
+        location = "on the host" if self.device == HOST else f"on GPU {self.device}"
+        return f"<device array {self.dtype}{list(self.shape)} {location}, at {self.address:#x}>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a device array is not pickled: its memory belongs to this process. Pickle what its "
-            "copy_to_host() gives"
+            "a device array is not pickled: its memory belongs to this process. Pickle the "
+            "result of copy_to_host()"
         )
 
     if not TYPE_CHECKING:  # type checkers report unknown attributes themselves
 
         def __getattr__(self, name: str) -> NoReturn:
-            if isinstance(own := getattr(type(self), name, None), property):
-                own.__get__(self)  # raises the AttributeError that led here
-            is_numpys = not name.startswith("_") and hasattr(np.ndarray, name)
+            if isinstance(descriptor := getattr(type(self), name, None), property):
+                descriptor.__get__(self)  # raises the AttributeError that led here
+            is_numpy_name = not name.startswith("_") and hasattr(np.ndarray, name)
             hint = _COPY_HINT if name in _COPY_METHODS else _NUMBA_HINTS.get(name, "")
-            hint = HINT if is_numpys else hint
+            hint = HINT if is_numpy_name else hint
             raise AttributeError(f"a device array has no {name}{hint}", name=name, obj=self)
 
     # ---- elements ----
@@ -108,7 +108,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
     def item(self) -> Any:
         """Return the only element as a Python number."""
         if self.size != 1:
-            raise ValueError(f"an array of {self.size} elements is no single number")
+            raise ValueError(f"an array of {self.size} elements is not a single number")
         return self.copy_to_host().item()
 
     # ---- shapes ----
@@ -293,7 +293,7 @@ def from_cuda_array_interface(
         Order later work on the array after the pending work of the stream in ``desc``.
     """
     if desc.get("mask") is not None:
-        raise TypeError("an array with a mask is not taken over: pass its data")
+        raise TypeError("an array with a mask cannot be imported: pass its data")
     dtype = array_interface.numpy_dtype(desc)
     shape = tuple(map(int, desc["shape"]))
     strides = desc.get("strides")
@@ -324,13 +324,14 @@ def from_dlpack(obj: Any) -> DeviceArray:
     try:
         imported = dlpack.import_array(obj, dlpack.DEFAULT_STREAM)
     except dlpack.DlpackUnsupportedError as error:
-        raise LaunchError(f"this {type(obj).__name__} is not taken over: {error}") from None
-    kind, number = imported.device
-    if kind not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
+        raise LaunchError(f"this {type(obj).__name__} cannot be imported: {error}") from None
+    device_type, device_number = imported.device
+    if device_type not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
         raise TypeError(
-            f"a {type(obj).__name__} on a device of DLPack's kind {kind} is no array here"
+            f"a {type(obj).__name__} is on a device of DLPack's type {device_type}: copy it to the "
+            "host or to a GPU"
         )
-    ordinal = number if kind in (CUDA, CUDA_MANAGED) else HOST
+    ordinal = device_number if device_type in (CUDA, CUDA_MANAGED) else HOST
     return DeviceArray(
         ExternalMemory(imported.owner, imported.address, 0, ordinal),
         imported.address,

@@ -37,8 +37,8 @@ def duplicate(
 
 def copy_if_overlapping(source: A, target: ArrayData, stream: object) -> A:
     """Return the source, or a copy of it if writing to the target would change it."""
-    same = source.address == target.address and source.strides == target.strides
-    if same or not np.may_share_memory(source._numpy_view, target._numpy_view):
+    is_same_view = source.address == target.address and source.strides == target.strides
+    if is_same_view or not np.may_share_memory(source._numpy_view, target._numpy_view):
         return source
     return duplicate(source, stream)
 
@@ -50,26 +50,27 @@ def to_host(array: ArrayData, out: NDArray[Any] | None, stream: object) -> NDArr
     if (out.shape, out.dtype) != (array.shape, array.dtype):
         raise ValueError(
             f"an array of shape {array.shape} and dtype {array.dtype} is not copied to one of "
-            f"shape {out.shape} and dtype {out.dtype}: make them alike, or leave the latter out"
+            f"shape {out.shape} and dtype {out.dtype}: use equal shapes and dtypes, or omit the "
+            "host array"
         )
     _copy_out(array, out, stream)
     return out
 
 
-_NUMBERS = (int, float, complex, np.generic)
+_NUMBER_TYPES = (int, float, complex, np.generic)
 
 
 def assign(target: ArrayData, value: object, stream: object) -> None:
     """Assign ``target[...] = value`` as in numpy. Raises ValueError."""
     if not target.writeable:
         raise ValueError("this device array is read-only")
-    if isinstance(value, _NUMBERS):
+    if isinstance(value, _NUMBER_TYPES):
         _fill(target, value, stream)
         return
     source = value if isinstance(value, ArrayData) else np.asarray(value)
-    extra = max(source.ndim - target.ndim, 0)
-    if set(source.shape[:extra]) == {1}:
-        source = source.squeeze(tuple(range(extra)))
+    extra_axes = max(source.ndim - target.ndim, 0)
+    if set(source.shape[:extra_axes]) == {1}:
+        source = source.squeeze(tuple(range(extra_axes)))
     if isinstance(source, ArrayData):
         view = source._view(view_geometry.broadcast(source.shape, source.strides, target.shape))
         copy(target, copy_if_overlapping(view, target, stream), stream)
@@ -99,8 +100,8 @@ def _check_lifetime(host: NDArray[Any]) -> None:
     if not graph_capture.retain(owner) or isinstance(owner, Memory):
         return
     graph_capture.reject(
-        "a copy between the host and a device array is of a cuda.pinned_array there: pass one, "
-        "or copy before or after the graph"
+        "a copy between the host and a device array requires a cuda.pinned_array: pass one, or "
+        "copy before or after the graph"
     )
 
 
@@ -108,28 +109,28 @@ def _reject_temporary(reason: str) -> None:
     """Raise LaunchError if a graph is captured, because a temporary host array is required."""
     if graph_capture.current() is not None:
         graph_capture.reject(
-            f"an array of the host that {reason} is not copied: make the two alike"
+            f"a copy of a host array that {reason} is not captured: use equal dtypes and layouts"
         )
 
 
 F = TypeVar("F", bound=Callable[..., None])
 
 
-def _on_device_of_first(function: F) -> F:
+def _on_device_of_first_argument(function: F) -> F:
     """Run a function on the device of its first argument, an array."""
 
     @functools.wraps(function)
-    def run(array: ArrayData, *rest: Any) -> None:
+    def wrapper(array: ArrayData, *rest: Any) -> None:
         with driver.on_device(array.device):
             function(array, *rest)
 
-    return run  # type: ignore[return-value]
+    return wrapper  # type: ignore[return-value]
 
 
 # ---- host and device ---------------------------------------------------------------------------
 
 
-@_on_device_of_first
+@_on_device_of_first_argument
 def copy_in(target: ArrayData, host: NDArray[Any], stream: object) -> None:
     """Copy a host array of the same shape to a device array."""
     _check_lifetime(host)
@@ -138,13 +139,15 @@ def copy_in(target: ArrayData, host: NDArray[Any], stream: object) -> None:
         return
     if not target.size:
         return
-    direct = target.is_c_contiguous() or target.is_f_contiguous()
+    is_contiguous = target.is_c_contiguous() or target.is_f_contiguous()
     packed = np.asarray(host, target.dtype, order=target._memory_order)
-    to = target if direct else target.empty(target.shape, target.dtype, target.device)
-    handle = _prepare(stream, target, to)
-    staging.copy_in(to.address, packed.ctypes.data, packed.nbytes, handle)
-    if to is not target:
-        copy(target, to, stream)
+    contiguous = (
+        target if is_contiguous else target.empty(target.shape, target.dtype, target.device)
+    )
+    handle = _prepare(stream, target, contiguous)
+    staging.copy_in(contiguous.address, packed.ctypes.data, packed.nbytes, handle)
+    if contiguous is not target:
+        copy(target, contiguous, stream)
     if packed is not host:
         _reject_temporary("is converted")
     # numpy may reuse the memory of `packed` when this function returns
@@ -152,7 +155,7 @@ def copy_in(target: ArrayData, host: NDArray[Any], stream: object) -> None:
         driver.synchronize(handle, "copy an array to the device")
 
 
-@_on_device_of_first
+@_on_device_of_first_argument
 def _copy_out(array: ArrayData, host: NDArray[Any], stream: object) -> None:
     """Copy a device array to a host array of the same shape and dtype."""
     _check_lifetime(host)
@@ -161,24 +164,28 @@ def _copy_out(array: ArrayData, host: NDArray[Any], stream: object) -> None:
         return
     if not array.size:
         return
-    same = host.strides == array.strides or (host.flags.c_contiguous and array.is_c_contiguous())
-    direct = same and (array.is_c_contiguous() or array.is_f_contiguous())
-    to = host if direct or host.flags.c_contiguous else np.empty(array.shape, array.dtype)
-    source = array if direct or array.is_c_contiguous() else duplicate(array, stream)
+    has_same_layout = host.strides == array.strides or (
+        host.flags.c_contiguous and array.is_c_contiguous()
+    )
+    is_direct = has_same_layout and (array.is_c_contiguous() or array.is_f_contiguous())
+    host_target = (
+        host if is_direct or host.flags.c_contiguous else np.empty(array.shape, array.dtype)
+    )
+    source = array if is_direct or array.is_c_contiguous() else duplicate(array, stream)
     handle = _prepare(stream, array, source)
-    staging.copy_out(to.ctypes.data, source.address, source.nbytes, handle)
-    if to is not host:
+    staging.copy_out(host_target.ctypes.data, source.address, source.nbytes, handle)
+    if host_target is not host:
         _reject_temporary("has gaps")
-    if (stream is None or to is not host) and graph_capture.current() is None:
+    if (stream is None or host_target is not host) and graph_capture.current() is None:
         driver.synchronize(handle, "copy a device array to the host")
-    if to is not host:
-        np.copyto(host, to)
+    if host_target is not host:
+        np.copyto(host, host_target)
 
 
 # ---- device arrays -----------------------------------------------------------------------------
 
 
-@_on_device_of_first
+@_on_device_of_first_argument
 def copy(target: ArrayData, source: ArrayData, stream: object) -> None:
     """Copy a device array to another of the same shape, with conversion of the dtype."""
     if source.device == HOST:
@@ -214,18 +221,20 @@ def _copy_between_gpus(target: ArrayData, source: ArrayData, stream: object) -> 
     """Copy between two GPUs, through contiguous arrays on each if necessary."""
     if graph_capture.current() is not None:
         graph_capture.reject(
-            "a copy between two GPUs is none of it: copy before or after the graph"
+            "a copy between two GPUs cannot be captured: copy before or after the graph"
         )
     if not _have_same_layout(target, source):
         packed = source if source.is_c_contiguous() else duplicate(source, None)
         packed = (
             packed if source.dtype == target.dtype else duplicate(packed, None, dtype=target.dtype)
         )
-        direct = target.is_c_contiguous()
-        to = target if direct else target.empty(target.shape, target.dtype, target.device)
-        _copy_between_gpus(to, packed, stream)
-        if not direct:
-            copy(target, to, stream)
+        is_contiguous = target.is_c_contiguous()
+        contiguous = (
+            target if is_contiguous else target.empty(target.shape, target.dtype, target.device)
+        )
+        _copy_between_gpus(contiguous, packed, stream)
+        if not is_contiguous:
+            copy(target, contiguous, stream)
     elif target.nbytes:
         with driver.on_device(source.device):
             source._memory.before_use(0)
@@ -246,7 +255,7 @@ def _have_same_layout(a: ArrayData, b: ArrayData) -> bool:
 # ---- fills -------------------------------------------------------------------------------------
 
 
-@_on_device_of_first
+@_on_device_of_first_argument
 def _fill(target: ArrayData, value: Any, stream: object) -> None:
     element = np.zeros((), target.dtype)
     element[()] = value  # numpy's conversion, which may raise
@@ -261,9 +270,9 @@ def _fill(target: ArrayData, value: Any, stream: object) -> None:
         driver.fill(target.address, pattern, target.nbytes // len(pattern), handle)
         return
     with graph_capture.capturing(None):  # the copy exists before the graph is launched
-        one = target.empty((), target.dtype, target.device, stream=stream)
-        copy_in(one, element, stream)
-    copy(target, one._view(view_geometry.broadcast((), (), target.shape)), stream)
+        single = target.empty((), target.dtype, target.device, stream=stream)
+        copy_in(single, element, stream)
+    copy(target, single._view(view_geometry.broadcast((), (), target.shape)), stream)
 
 
 def _fill_pattern(element: bytes) -> bytes | None:

@@ -16,7 +16,7 @@ from pycu2c.devices.view_geometry import MergedAxis
 from pycu2c.kernels.kernel import kernel
 from pycu2c.runtime.arguments.strides import Shape
 
-_THREADS = 256
+_BLOCK_SIZE = 256
 _MAX_GRID_YZ = 65535
 
 
@@ -32,8 +32,8 @@ def copy_elements(out, data):  # type: ignore[no-untyped-def]
 def copy(target: ArrayData, source: ArrayData, stream: int) -> None:
     """Copy between arrays of one shape on one GPU."""
     if target.dtype == source.dtype:
-        word = _word_dtype(target, source)
-        target, source = _as_words(target, word), _as_words(source, word)
+        word_dtype = _word_dtype(target, source)
+        target, source = _as_words(target, word_dtype), _as_words(source, word_dtype)
     axes = _merged_axes(target, source)
     outer, inner = axes[:-3], axes[-3:]
     inner = [MergedAxis(1, (target.itemsize, source.itemsize))] * (3 - len(inner)) + inner
@@ -63,11 +63,11 @@ def _word_dtype(*arrays: ArrayData) -> np.dtype[Any]:
     return np.dtype(f"u{size}")
 
 
-def _as_words(array: ArrayData, word: np.dtype[Any]) -> ArrayData:
-    """Return a view with elements of ``word`` and one more axis, of the words of an element."""
-    count = array.itemsize // word.itemsize
-    shape, strides = (*array.shape, count), (*array.strides, word.itemsize)
-    return ArrayData(array._memory, array.address, shape, strides, word)
+def _as_words(array: ArrayData, word_dtype: np.dtype[Any]) -> ArrayData:
+    """Return a view with elements of ``word_dtype``; the last axis counts words of an element."""
+    count = array.itemsize // word_dtype.itemsize
+    shape, strides = (*array.shape, count), (*array.strides, word_dtype.itemsize)
+    return ArrayData(array._memory, array.address, shape, strides, word_dtype)
 
 
 def _merged_axes(target: ArrayData, source: ArrayData) -> list[MergedAxis]:
@@ -95,8 +95,8 @@ def _box(array: ArrayData, offset: int, shape: Shape, strides: Shape) -> ArrayDa
 
 def _block(shape: Shape) -> Shape:
     """Return a block with up to 256 threads along the last axis, and the others along the next."""
-    x = min(_THREADS, max(32, 1 << (shape[2] - 1).bit_length()))
-    return x, _THREADS // x, 1
+    x = min(_BLOCK_SIZE, max(32, 1 << (shape[2] - 1).bit_length()))
+    return x, _BLOCK_SIZE // x, 1
 
 
 def _grid(shape: Shape) -> Shape:

@@ -36,13 +36,13 @@ class CpuGraph:
     def launch(
         self, launcher: Launcher, request: LaunchRequest, values: tuple[object, ...]
     ) -> None:
-        ready = launcher.resolve(request, values)
-        action = _action_of(ready)
+        resolved_launch = launcher.resolve(request, values)
+        action = _action_of(resolved_launch)
         if graph_capture.records_nodes():
-            self.nodes.append(Node(self, launcher, request, ready))
+            self.nodes.append(Node(self, launcher, request, resolved_launch))
             self._positions.append(len(self._actions))
         else:
-            self._kept_alive.append(ready)
+            self._kept_alive.append(resolved_launch)
         self._actions.append(action)
 
     def do(self, action: Callable[[], object]) -> None:
@@ -61,13 +61,13 @@ class CpuGraph:
     def instantiate(self, previous: CapturedGraph | None) -> None:
         """Do nothing: the first launch merges the actions."""
 
-    def update_node(self, index: int, ready: ResolvedLaunch) -> None:
-        self._actions[self._positions[index]] = _action_of(ready)
+    def update_node(self, index: int, resolved_launch: ResolvedLaunch) -> None:
+        self._actions[self._positions[index]] = _action_of(resolved_launch)
         self._merged = None
 
     def start(self, stream: object) -> None:
         if self._merged is None:
-            self._merged = list(_merge_launches(self._actions))
+            self._merged = list(_merge_adjacent_launches(self._actions))
         graph_capture.run_on_host(partial(_run_all, self._merged))  # another graph copies the list
 
 
@@ -76,39 +76,42 @@ def _run_all(actions: Sequence[Callable[[], object]]) -> None:
         action()
 
 
-def _action_of(ready: ResolvedLaunch) -> Callable[[], None]:
+def _action_of(resolved_launch: ResolvedLaunch) -> Callable[[], None]:
     """Return a function that executes a checked launch."""
-    runner = nvtx_ranges.without_nvtx_ranges(ready.runner)
+    runner = nvtx_ranges.without_nvtx_ranges(resolved_launch.runner)
     if isinstance(runner, CpuRunner):
-        return runner.capture(ready.launch, ready.arguments.leaves)
-    if ready.key.backend == "cuda":
+        return runner.capture(resolved_launch.launch, resolved_launch.arguments.leaves)
+    if resolved_launch.key.backend == "cuda":
         raise LaunchError(
-            "a launch on a GPU is no part of a graph on the CPU: leave the graph's device='cpu' out"
+            "a graph on the CPU cannot contain a launch on a GPU: create the graph without "
+            "device='cpu'"
         )
-    return partial(runner.run, ready.launch, ready.arguments.leaves)
+    return partial(runner.run, resolved_launch.launch, resolved_launch.arguments.leaves)
 
 
-def _merge_launches(actions: Sequence[Callable[[], object]]) -> Iterator[Callable[[], object]]:
+def _merge_adjacent_launches(
+    actions: Sequence[Callable[[], object]],
+) -> Iterator[Callable[[], object]]:
     """Yield the actions, with adjacent launches merged into one."""
     for _, group in itertools.groupby(actions, lambda a: isinstance(a, CapturedCpuLaunch)):
         members = list(group)
         launches = [action for action in members if isinstance(action, CapturedCpuLaunch)]
         if len(launches) > 1:
-            yield in_sequence(launches)
+            yield merge_launches(launches)
         else:
             yield from members
 
 
-def in_sequence(launches: Sequence[CapturedCpuLaunch]) -> Callable[[], None]:
+def merge_launches(launches: Sequence[CapturedCpuLaunch]) -> Callable[[], None]:
     """Return a function that runs launches in order; the C extension needs a single call."""
     if UNAVAILABLE:
         return partial(_run_all, launches)
     sequence = LaunchSequence(tuple(launch.step for launch in launches))
 
     def run() -> None:
-        ended = sequence.run()
-        if ended is not None:
-            index, code = ended
+        failure = sequence.run()
+        if failure is not None:
+            index, code = failure
             launches[index].finished(code)
 
     return run

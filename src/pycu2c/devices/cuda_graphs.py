@@ -70,7 +70,7 @@ class CudaGraph:
         self.handle, self._stream, self._ordinal = stream.handle, stream, ordinal
         self.nodes: list[Node] = []
         self._template = _GraphTemplate()
-        self._instantiated = self._template  # updates name the nodes of this one
+        self._instantiated_template = self._template  # updates name the nodes of this one
         self._kept_alive: dict[int, object] = {}  # memory that is no argument of a node
         self._owners: list[object] = []
         self._memories: list[DeviceMemory] = []
@@ -95,24 +95,24 @@ class CudaGraph:
     def launch(
         self, launcher: Launcher, request: LaunchRequest, values: tuple[object, ...]
     ) -> None:
-        ready = launcher.resolve(request, values)
-        runner = _capturable_runner(launcher, ready)
+        resolved_launch = launcher.resolve(request, values)
+        runner = _capturable_runner(launcher, resolved_launch)
         handle = driver.working_stream(request.stream)
         if handle != self.handle:
             _check_is_captured(handle)
-        runner.run(ready.launch, ready.arguments.leaves)
+        runner.run(resolved_launch.launch, resolved_launch.arguments.leaves)
         if graph_capture.records_nodes():
             self._template.nodes.append(_latest_node(handle))
-            self.nodes.append(Node(self, launcher, request, ready))
+            self.nodes.append(Node(self, launcher, request, resolved_launch))
             return
-        for leaf in ready.arguments.leaves:
+        for leaf in resolved_launch.arguments.leaves:
             if isinstance(leaf, ArrayArgument):
                 self.use(leaf.owner)
 
     def do(self, action: Callable[[], object]) -> None:
         graph_capture.reject(
-            "it is one of the GPU, and this is work of the CPU: use arrays on the GPU, or capture "
-            "with device='cpu'"
+            "the graph is on the GPU, but this work is on the CPU: use arrays on the GPU, or "
+            "capture with device='cpu'"
         )
 
     def use(self, memory: object) -> None:
@@ -121,8 +121,8 @@ class CudaGraph:
     def join(self, stream: int) -> None:
         if not _is_captured(stream) and not _is_non_blocking(stream):
             graph_capture.reject(
-                "a stream that the default stream waits for would become a part of it: make it "
-                "by cuda.stream(blocking=False)"
+                "a stream that the default stream waits for would become a part of the graph: "
+                "create it by cuda.stream(blocking=False)"
             )
 
     def _add_child(self, other: CudaGraph, handle: int) -> None:
@@ -131,9 +131,9 @@ class CudaGraph:
             _check_is_captured(handle)
         for owner in other._owners:
             self.use(owner)
-        graph, latest = _capture_state(handle)
-        doing = "put a graph into another"
-        arguments = graph, latest, len(latest), other._template.graph
+        graph, latest_nodes = _capture_state(handle)
+        doing = "add a graph to another graph"
+        arguments = graph, latest_nodes, len(latest_nodes), other._template.graph
         child = driver.call("cuGraphAddChildGraphNode", *arguments, doing=doing)
         nodes = (ctypes.c_void_p * 1)(int(child))
         set_dependencies = _driver_function("cuStreamUpdateCaptureDependencies", 4)
@@ -147,7 +147,7 @@ class CudaGraph:
 
     def instantiate(self, previous: CapturedGraph | None) -> None:
         if not (isinstance(previous, CudaGraph) and self._update_executable(previous)):
-            doing = "make a graph ready to be launched"
+            doing = "instantiate a graph"
             self._executable = driver.call(
                 "cuGraphInstantiate", self._template.graph, 0, doing=doing
             )
@@ -162,35 +162,35 @@ class CudaGraph:
         if int(code):
             return False
         self._executable, previous._executable = previous._executable, None
-        self._instantiated = previous._instantiated
+        self._instantiated_template = previous._instantiated_template
         return True
 
-    def update_node(self, index: int, ready: ResolvedLaunch) -> None:
+    def update_node(self, index: int, resolved_launch: ResolvedLaunch) -> None:
         node = self.nodes[index]
-        runner = _capturable_runner(node.launcher, ready)
-        peer_access.peer_devices(ready.arguments.leaves, node.name)
-        new = runner.as_node(ready.launch, ready.arguments.leaves)
+        runner = _capturable_runner(node.launcher, resolved_launch)
+        peer_access.peer_devices(resolved_launch.arguments.leaves, node.name)
+        new_node = runner.as_node(resolved_launch.launch, resolved_launch.arguments.leaves)
         doing = f"change {node!r}"
-        handle = self._instantiated.nodes[index]
+        handle = self._instantiated_template.nodes[index]
         update = "cuGraphExecKernelNodeSetParams"
-        driver.call(update, self._executable, handle, new.parameters, doing=doing)
+        driver.call(update, self._executable, handle, new_node.parameters, doing=doing)
         # the template, for graphs that have this one as a child
         handle = self._template.nodes[index]
-        driver.call("cuGraphKernelNodeSetParams", handle, new.parameters, doing=doing)
-        node.ready = ready
+        driver.call("cuGraphKernelNodeSetParams", handle, new_node.parameters, doing=doing)
+        node.resolved_launch = resolved_launch
         self._collect_memories()
 
     def _collect_memories(self) -> None:
         """Collect the memory that each launch must order with other streams, and the name."""
-        leaves = (leaf for node in self.nodes for leaf in node.ready.arguments.leaves)
+        leaves = (leaf for node in self.nodes for leaf in node.resolved_launch.arguments.leaves)
         owners = [leaf.owner for leaf in leaves if isinstance(leaf, ArrayArgument)]
         used = {id(owner): owner for owner in (*owners, *self._kept_alive.values())}
         self._owners = list(used.values())
         memories = dict.fromkeys(map(memory_behind, self._owners))
         self._memories = [each for each in memories if isinstance(each, DeviceMemory)]
         names = list(dict.fromkeys(node.name for node in self.nodes))
-        more = ", …" if len(names) > _MAX_NAMES else ""
-        self._name = f"a graph ({', '.join(names[:_MAX_NAMES])}{more})"
+        ellipsis = ", …" if len(names) > _MAX_NAMES else ""
+        self._name = f"a graph ({', '.join(names[:_MAX_NAMES])}{ellipsis})"
 
     def start(self, stream: object) -> None:
         if driver.has_multiple_devices() and driver.current_ordinal() != self._ordinal:
@@ -205,8 +205,8 @@ class CudaGraph:
                 other._add_child(self, handle)
             case _:
                 graph_capture.reject(
-                    "it is one of the CPU, and what it is to launch is a graph of a GPU: leave "
-                    "device='cpu' out"
+                    "the graph is on the CPU, but the graph to launch is on a GPU: create the "
+                    "first graph without device='cpu'"
                 )
 
     def _launch_executable(self, stream: object, handle: int) -> None:
@@ -228,24 +228,24 @@ class CudaGraph:
 # ---- checks ------------------------------------------------------------------------------------
 
 
-def _capturable_runner(launcher: Launcher, ready: ResolvedLaunch) -> CudaRunner:
+def _capturable_runner(launcher: Launcher, resolved_launch: ResolvedLaunch) -> CudaRunner:
     """Return the runner of a launch on the GPU that neither copies nor prints. Raises
     LaunchError."""
-    if ready.key.backend != "cuda":
+    if resolved_launch.key.backend != "cuda":
         raise LaunchError(
             f"{launcher.name} runs on the CPU, and the graph on a GPU: capture it with "
             "device='cpu', or leave the kernel's backend out"
         )
-    runner = nvtx_ranges.without_nvtx_ranges(ready.runner)
+    runner = nvtx_ranges.without_nvtx_ranges(resolved_launch.runner)
     if not isinstance(runner, CudaRunner):
         raise LaunchError(
             f"{launcher.name} prints, and a graph is not waited for: launch it outside of the graph"
         )
-    names = launcher.leaf_names(ready.arguments.signature)
-    for name, leaf in zip(names, ready.arguments.leaves):
+    names = launcher.leaf_names(resolved_launch.arguments.signature)
+    for name, leaf in zip(names, resolved_launch.arguments.leaves):
         if isinstance(leaf, ArrayArgument) and not transfers.is_used_in_place(leaf):
             raise LaunchError(
-                f"{name} is in memory of the host, and a graph does not copy it for the launch: "
+                f"{name} is in host memory, and a graph does not copy it for the launch: "
                 "pass a device array (cuda.to_device) or a cuda.mapped_array"
             )
     return runner
@@ -282,8 +282,8 @@ def _capture_state(handle: int) -> tuple[Any, list[Any]]:
     By ctypes, because the bindings also read results that are not requested.
     """
     status, count = ctypes.c_int(), ctypes.c_size_t()
-    graph, latest = ctypes.c_void_p(), ctypes.POINTER(ctypes.c_void_p)()
-    results = ctypes.addressof(status), None, ctypes.byref(graph), ctypes.byref(latest)
+    graph, latest_nodes = ctypes.c_void_p(), ctypes.POINTER(ctypes.c_void_p)()
+    results = ctypes.addressof(status), None, ctypes.byref(graph), ctypes.byref(latest_nodes)
     try:
         get_info = _driver_function("cuStreamGetCaptureInfo_v3", 7)
         code = get_info(handle, *results, None, ctypes.byref(count))
@@ -292,11 +292,11 @@ def _capture_state(handle: int) -> tuple[Any, list[Any]]:
         code = get_info(handle, *results, ctypes.byref(count))
     bindings = driver.api()
     driver.check((bindings.CUresult(code),), "read the state of a capture")
-    nodes = [bindings.CUgraphNode(latest[i]) for i in range(count.value)]
+    nodes = [bindings.CUgraphNode(latest_nodes[i]) for i in range(count.value)]
     return bindings.CUgraph(graph.value), nodes
 
 
-def _driver_function(name: str, pointers: int) -> Callable[..., int]:
+def _driver_function(name: str, parameter_count: int) -> Callable[..., int]:
     """Return a driver function with this number of pointer-sized parameters."""
-    prototype = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * pointers)
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * parameter_count)
     return prototype(libcuda.address_of(name))

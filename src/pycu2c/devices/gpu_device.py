@@ -32,15 +32,15 @@ def check_ordinal(number: int | Gpu) -> int:
             "CUDA_ERROR_NO_DEVICE", driver.unavailable_reason(), f"use GPU {ordinal}"
         )
     if not 0 <= ordinal < count:
-        present = "only GPU 0" if count == 1 else f"GPUs 0 to {count - 1}"
-        raise IndexError(f"there is no GPU {ordinal} here, {present}")
+        existing = "only GPU 0" if count == 1 else f"GPUs 0 to {count - 1}"
+        raise IndexError(f"there is no GPU {ordinal} here, {existing}")
     return ordinal
 
 
 def select(ordinal: int) -> None:
     """Set the current GPU of the calling thread. Raises LaunchError during graph capture."""
     if graph_capture.current() is not None and ordinal != driver.current_ordinal():
-        graph_capture.reject("another GPU would be selected: a graph is of one")
+        graph_capture.reject("another GPU would be selected: a graph uses one GPU")
     driver.set_device(ordinal)
 
 
@@ -51,7 +51,7 @@ class _PreviousOrdinals(threading.local):
         self.stack: list[int] = []
 
 
-_PREVIOUS = _PreviousOrdinals()
+_PREVIOUS_ORDINALS = _PreviousOrdinals()
 
 _DRIVER_NAMES = {  # of attributes that numba spells differently
     "MAX_THREADS_PER_MULTI_PROCESSOR": "MAX_THREADS_PER_MULTIPROCESSOR",
@@ -103,27 +103,27 @@ class Gpu:
         """Return an attribute by the driver's name: ``gpu.MULTIPROCESSOR_COUNT``."""
         bindings = driver.api()
         attribute = f"CU_DEVICE_ATTRIBUTE_{_DRIVER_NAMES.get(name, name)}"
-        which = getattr(bindings.CUdevice_attribute, attribute, None)
-        if which is None:
+        attribute_id = getattr(bindings.CUdevice_attribute, attribute, None)
+        if attribute_id is None:
             raise AttributeError(f"a GPU has no {name}", name=name, obj=self)
-        answer = bindings.cuDeviceGetAttribute(which, self._device.handle)
+        answer = bindings.cuDeviceGetAttribute(attribute_id, self._device.handle)
         return int(driver.check(answer, f"read {name} of GPU {self.id}"))
 
     @property
     def memory(self) -> MemoryInfo:
         """Free and total bytes. Unused memory of the pool does not count as free."""
-        with self._selected():
+        with self._on_this_device():
             return MemoryInfo(*memory_pool.free_and_total())
 
     def synchronize(self) -> None:
         """Wait for all work of the GPU. Raises the errors of its kernels."""
         graph_capture.reject_synchronization("synchronize()")
-        with self._selected():
+        with self._on_this_device():
             driver.check(driver.api().cuCtxSynchronize(), f"wait for GPU {self.id}")
 
     def reset(self) -> None:
         """Wait for all work of the GPU, and return unused memory to the driver."""
-        with self._selected():
+        with self._on_this_device():
             memory_pool.trim()
 
     def get_primary_context(self) -> Context:
@@ -141,18 +141,18 @@ class Gpu:
         """
         peer_access.enable_access(self.id, check_ordinal(other))
 
-    def _selected(self) -> contextlib.AbstractContextManager[None]:
+    def _on_this_device(self) -> contextlib.AbstractContextManager[None]:
         driver.make_current()
         return driver.on_device(self.id)
 
     def __enter__(self) -> Gpu:
-        before = driver.current_ordinal()
+        previous = driver.current_ordinal()
         select(self.id)
-        _PREVIOUS.stack.append(before)
+        _PREVIOUS_ORDINALS.stack.append(previous)
         return self
 
     def __exit__(self, *_: object) -> None:
-        select(_PREVIOUS.stack.pop())
+        select(_PREVIOUS_ORDINALS.stack.pop())
 
 
 # ---- contexts ----------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ class Deallocations:
             memory_pool.trim()
 
     def disable(self) -> contextlib.AbstractContextManager[None]:
-        """As ``defer_cleanup``."""
+        """Return the context manager of ``defer_cleanup``."""
         return defer_cleanup()
 
 

@@ -26,17 +26,17 @@ class Gpus:
         return device_count()
 
     @overload
-    def __getitem__(self, number: int) -> Gpu: ...
+    def __getitem__(self, index: int) -> Gpu: ...
     @overload
-    def __getitem__(self, number: slice) -> list[Gpu]: ...
-    def __getitem__(self, number: int | slice) -> Gpu | list[Gpu]:
-        if isinstance(number, slice):
-            return list(self)[number]
-        ordinal = check_ordinal(number)
+    def __getitem__(self, index: slice) -> list[Gpu]: ...
+    def __getitem__(self, index: int | slice) -> Gpu | list[Gpu]:
+        if isinstance(index, slice):
+            return list(self)[index]
+        ordinal = check_ordinal(index)
         return Gpu(driver.devices()[ordinal]) if driver.available() else _cpu_as_gpu()
 
     def __iter__(self) -> Iterator[Gpu]:
-        return (self[number] for number in range(len(self)))
+        return (self[ordinal] for ordinal in range(len(self)))
 
     def __repr__(self) -> str:
         return repr(list(self))

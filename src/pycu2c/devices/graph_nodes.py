@@ -27,7 +27,7 @@ class CapturedGraph(graph_capture.Capture, Protocol):
     def instantiate(self, previous: CapturedGraph | None) -> None:
         """Prepare the graph for launches, by updating ``previous`` if possible."""
 
-    def update_node(self, index: int, ready: ResolvedLaunch) -> None:
+    def update_node(self, index: int, resolved_launch: ResolvedLaunch) -> None:
         """Replace the launch of a node."""
 
     def start(self, stream: object) -> None:
@@ -37,19 +37,19 @@ class CapturedGraph(graph_capture.Capture, Protocol):
 class Node:
     """A launch of a graph."""
 
-    __slots__ = ("_graph", "_index", "_is_current", "_request", "launcher", "ready")
+    __slots__ = ("_graph", "_index", "_is_current", "_request", "launcher", "resolved_launch")
 
     def __init__(
         self,
         graph: CapturedGraph,
         launcher: Launcher,
         request: LaunchRequest,
-        ready: ResolvedLaunch,
+        resolved_launch: ResolvedLaunch,
     ) -> None:
         self._graph = weakref.ref(graph)  # the graph owns the node
         self._is_current = True
         self._index = len(graph.nodes)
-        self.launcher, self._request, self.ready = launcher, request, ready
+        self.launcher, self._request, self.resolved_launch = launcher, request, resolved_launch
 
     def __repr__(self) -> str:
         return f"<launch of {self.name} on grid {self.grid}, block {self.block}>"
@@ -61,25 +61,25 @@ class Node:
 
     @property
     def grid(self) -> Extent:
-        return self.ready.launch.grid
+        return self.resolved_launch.launch.grid
 
     @property
     def block(self) -> Extent:
-        return self.ready.launch.block
+        return self.resolved_launch.launch.block
 
-    def set(self, *arguments: object, **named: object) -> None:
+    def set(self, *arguments: object, **keywords: object) -> None:
         """Replace the arguments of the launch. They are checked as in a launch."""
         graph = self._graph()
         if graph is None or not self._is_current:
             raise LaunchError(
-                f"{self.name}: this node's graph has gone, or has been captured again: take the "
+                f"{self.name}: this node's graph was freed, or has been captured again: take the "
                 "node from g.nodes"
             )
-        values = self.launcher.bind(arguments, named)
+        values = self.launcher.bind(arguments, keywords)
         with graph_capture.capturing(None), graph.on_device():
-            ready = self.launcher.resolve(self._request, values)
-            graph.update_node(self._index, ready)
-        self.ready = ready
+            resolved_launch = self.launcher.resolve(self._request, values)
+            graph.update_node(self._index, resolved_launch)
+        self.resolved_launch = resolved_launch
 
     def invalidate(self) -> None:
         """Reject later updates: the graph has been captured again."""

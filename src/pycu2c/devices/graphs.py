@@ -34,8 +34,8 @@ class Graph:
         self.stream: Stream | None = None
 
     def __repr__(self) -> str:
-        where = "on the CPU" if self._ordinal == HOST else f"on GPU {self._ordinal}"
-        return f"<graph of {len(self.nodes)} launches {where}>"
+        location = "on the CPU" if self._ordinal == HOST else f"on GPU {self._ordinal}"
+        return f"<graph of {len(self.nodes)} launches {location}>"
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -56,7 +56,10 @@ class Graph:
             The stream to capture; by default a new one. It is ``g.stream`` inside the ``with``.
         """
         if graph_capture.current() is not None:
-            graph_capture.reject("no other can be begun there: launch that one in it")
+            graph_capture.reject(
+                "another graph cannot be captured inside it: capture that one before, and launch "
+                "it inside"
+            )
         old_nodes, captured = self.nodes, self._new_capture(stream)
         with driver.on_device(self._ordinal):
             try:
@@ -80,7 +83,7 @@ class Graph:
     def launch(self, stream: object = None) -> None:
         """Execute the captured work in a stream, by default the default stream."""
         if self._captured is None:
-            raise LaunchError("this graph is empty: capture what it is to do (with g.capture():)")
+            raise LaunchError("this graph is empty: capture work in `with g.capture():`")
         self._captured.start(stream)
 
     __call__ = launch
@@ -88,7 +91,7 @@ class Graph:
 
 @contextlib.contextmanager
 def graph(stream: object = None, *, device: DeviceLike = None) -> Iterator[Graph]:
-    """Return a new graph that captures the ``with``: ``with cuda.graph() as g: …``, then
+    """Yield a new graph that captures the work inside: ``with cuda.graph() as g: …``, then
     ``g.launch()``."""
     new_graph = Graph(device=device)
     with new_graph.capture(stream):

@@ -71,7 +71,7 @@ def dlpack_capsule(
     if dl_device is not None and tuple(dl_device) != device:
         if tuple(dl_device) != (CPU, 0) or copy is False:
             raise BufferError(
-                f"this array is on {device}, and not copied to {dl_device} for DLPack"
+                f"this array is on device {device}, and DLPack cannot copy it to {dl_device}"
             )
         return copies.to_host(array, None, array.stream).__dlpack__(max_version=max_version)
     if copy:
@@ -92,10 +92,10 @@ def _order_reader(array: ArrayData, stream: int | None) -> None:
     """Order the reader's stream after pending work on the array; -1 for no order."""
     if stream == -1:
         return
-    reader = DEFAULT_STREAM if stream is None else stream
-    if reader == 0:
+    reader_stream = DEFAULT_STREAM if stream is None else stream
+    if reader_stream == 0:
         raise BufferError("stream 0 is ambiguous to DLPack: pass 1, the default stream, or 2")
-    array._memory.before_use(reader)
-    driver.order_after(driver.stream_of(array.stream), reader)
-    if reader > 2:  # not a default stream
-        array.used_on(reader)
+    array._memory.before_use(reader_stream)
+    driver.order_after(driver.stream_of(array.stream), reader_stream)
+    if reader_stream > 2:  # not a default stream
+        array.used_on(reader_stream)

@@ -22,7 +22,7 @@ _LEGACY, _PER_THREAD = 1, 2  # the driver's handles of its default streams
 
 
 def _handle_of(stream: object, expected: str) -> int:
-    """Return the handle of an argument of ``wait``."""
+    """Return the handle of an argument of ``wait``; ``expected`` describes it in errors."""
     if isinstance(stream, int) and not driver.may_be_handle(stream):
         raise LaunchError(f"wait() takes {expected}, not the number {stream}")
     return driver.working_stream(stream)
@@ -35,12 +35,12 @@ class Stream:
     packages have ``__cuda_stream__``, which returns their handle.
     """
 
-    __slots__ = ("__weakref__", "_own", "_owner", "blocking", "handle")
+    __slots__ = ("__weakref__", "_is_owned", "_owner", "blocking", "handle")
 
     def __init__(
-        self, handle: int, *, blocking: bool = True, own: bool = False, owner: object = None
+        self, handle: int, *, blocking: bool = True, is_owned: bool = False, owner: object = None
     ) -> None:
-        self.handle, self.blocking, self._own, self._owner = handle, blocking, own, owner
+        self.handle, self.blocking, self._is_owned, self._owner = handle, blocking, is_owned, owner
 
     @property
     def device(self) -> int | None:
@@ -79,11 +79,11 @@ class Stream:
         if isinstance(other, Event):
             other.wait(self)
             return
-        earlier = _handle_of(other, "an event or a stream")
+        earlier_stream = _handle_of(other, "an event or a stream")
         if driver.available():
-            mine = graph_capture.stream_for(self.handle)
-            graph_capture.join(mine)
-            driver.order_after(earlier, mine)
+            own_stream = graph_capture.stream_for(self.handle)
+            graph_capture.join(own_stream)
+            driver.order_after(earlier_stream, own_stream)
 
     @contextlib.contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
@@ -98,12 +98,12 @@ class Stream:
         """
         if graph_capture.current() is not None:
             graph_capture.reject(
-                "a callback is no part of one: add it to the stream after the launch"
+                "a callback cannot be captured: add it to the stream after the launch"
             )
         if not driver.available():
             callback(self, 0, arg)
             return
-        _call_after(self, lambda: callback(self, 0, arg))
+        _add_host_function(self, lambda: callback(self, 0, arg))
 
     def async_done(self) -> asyncio.Future[Stream]:
         """Return a future that ends with the pending work of the stream, for ``await``."""
@@ -118,7 +118,7 @@ class Stream:
         return future
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
-        if self._own and not finalizing():
+        if self._is_owned and not finalizing():
             with contextlib.suppress(Exception):  # the driver is unloaded
                 driver.api().cuStreamDestroy(self.handle)  # pending work still completes
 
@@ -143,7 +143,7 @@ def stream(*, blocking: bool = True, priority: int = 0) -> Stream:
     flag = flags.CU_STREAM_DEFAULT if blocking else flags.CU_STREAM_NON_BLOCKING
     doing = "create a stream"
     handle = int(driver.call("cuStreamCreateWithPriority", int(flag), priority, doing=doing))
-    return Stream(handle, blocking=blocking, own=True)
+    return Stream(handle, blocking=blocking, is_owned=True)
 
 
 def default_stream() -> Stream:
@@ -192,10 +192,10 @@ class Event:
     def record(self, stream: object = None) -> None:
         """Move the event to the end of the work that a stream has now."""
         self._seconds = time.perf_counter()
-        recorded = driver.working_stream(stream)
+        stream_handle = driver.working_stream(stream)
         if self.handle:
             driver.make_current()
-            driver.call("cuEventRecord", self.handle, recorded, doing="record an event")
+            driver.call("cuEventRecord", self.handle, stream_handle, doing="record an event")
 
     def query(self) -> bool:
         """Return whether the work before the event has ended."""
@@ -212,12 +212,12 @@ class Event:
 
     def wait(self, stream: object = None) -> None:
         """Order later work of a stream after the work before the event."""
-        waiting = _handle_of(stream, "the stream that is to wait")
+        waiting_stream = _handle_of(stream, "the stream that is to wait")
         if self.handle:
             driver.make_current()
-            graph_capture.join(waiting)
+            graph_capture.join(waiting_stream)
             doing = "let a stream wait for an event"
-            driver.call("cuStreamWaitEvent", waiting, self.handle, 0, doing=doing)
+            driver.call("cuStreamWaitEvent", waiting_stream, self.handle, 0, doing=doing)
 
     def elapsed_time(self, end: Event) -> float:
         """Return the milliseconds between this event and ``end``; both must have completed."""
@@ -257,23 +257,25 @@ def _is_ready(answer: tuple[Any, ...], doing: str) -> bool:
 # ---- callbacks ---------------------------------------------------------------------------------
 
 _HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_PENDING: dict[int, Callable[[], object]] = {}  # by the number that the driver passes back
+_PENDING_CALLBACKS: dict[
+    int, Callable[[], object]
+] = {}  # by the number that the driver passes back
 
 
-def _run_callback(number: int | None) -> None:
-    _PENDING.pop(number or 0)()
+def _run_callback(callback_id: int | None) -> None:
+    _PENDING_CALLBACKS.pop(callback_id or 0)()
 
 
 _RUN_CALLBACK = _HOST_FUNCTION(_run_callback)
 
 
-def _call_after(stream: Stream, callback: Callable[[], object]) -> None:
+def _add_host_function(stream: Stream, callback: Callable[[], object]) -> None:
     driver.make_current()
-    number = id(callback)
-    _PENDING[number] = callback
+    callback_id = id(callback)
+    _PENDING_CALLBACKS[callback_id] = callback
     function = driver.api().CUhostFn(ctypes.cast(_RUN_CALLBACK, ctypes.c_void_p).value)
     doing = "add a callback to a stream"
-    driver.call("cuLaunchHostFunc", stream.handle, function, number, doing=doing)
+    driver.call("cuLaunchHostFunc", stream.handle, function, callback_id, doing=doing)
 
 
 # ---- profiling ---------------------------------------------------------------------------------

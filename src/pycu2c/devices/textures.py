@@ -59,38 +59,44 @@ class _OwnedHandle:
 class _Elements:
     """Elements on the host, on a GPU or on both. Access copies them if the other side is newer.
 
-    host: the elements on the host, with the numbers of an element on the last axis.
+    host: the elements on the host, with the components of an element on the last axis.
     """
 
     def __init__(self, host: NDArray[Any], element: DType) -> None:
-        number = texture_modes.component_type(element)
-        self.host, self.element, self.number = host, element, number
-        self.form = texture_objects.TexelFormat(host.shape[:-1], number, host.shape[-1])
+        component = texture_modes.component_type(element)
+        self.host, self.element, self.component = host, element, component
+        self.texel_format = texture_objects.TexelFormat(host.shape[:-1], component, host.shape[-1])
         self._gpu_array: _OwnedHandle | None = None
         self._gpu_is_current, self._host_is_current = False, True
         self._lock = threading.Lock()
 
-    def on_host(self, *, written: bool = False) -> NDArray[Any]:
+    def current_host_array(self, *, written: bool = False) -> NDArray[Any]:
         with self._lock:
             if not self._host_is_current:
                 assert self._gpu_array is not None
                 with driver.on_device(self._gpu_array.ordinal):
-                    texture_objects.read(self._gpu_array.value, self.form, self.host.ctypes.data)
+                    texture_objects.read(
+                        self._gpu_array.value, self.texel_format, self.host.ctypes.data
+                    )
             self._host_is_current = True
             self._gpu_is_current = self._gpu_is_current and not written
             return self.host
 
-    def on_device(self, *, written: bool = False) -> _OwnedHandle:
+    def current_gpu_array(self, *, written: bool = False) -> _OwnedHandle:
         if graph_capture.current() is not None:
-            graph_capture.reject("textures and surfaces are in no graph: launch it outside")
+            graph_capture.reject(
+                "textures and surfaces cannot be in a graph: launch the kernel outside"
+            )
         with self._lock:
             if self._gpu_array is None:
                 self._gpu_array = _OwnedHandle(
-                    texture_objects.new_array(self.form), texture_objects.free_array
+                    texture_objects.new_array(self.texel_format), texture_objects.free_array
                 )
             _check_device(self._gpu_array.ordinal)
             if not self._gpu_is_current:
-                texture_objects.fill(self._gpu_array.value, self.form, self.host.ctypes.data)
+                texture_objects.fill(
+                    self._gpu_array.value, self.texel_format, self.host.ctypes.data
+                )
             self._gpu_is_current = True
             self._host_is_current = self._host_is_current and not written
             return self._gpu_array
@@ -99,10 +105,11 @@ class _Elements:
         source = _elements_of(array)
         if (source.host.shape, source.element) != (self.host.shape, self.element):
             raise ValueError(
-                f"the elements are {self.element} with the shape {self.form.shape}, and the array "
-                f"is {source.element} with the shape {source.form.shape}: make a new object"
+                f"the elements are {self.element} with the shape {self.texel_format.shape}, and "
+                f"the array is {source.element} with the shape {source.texel_format.shape}: make a "
+                "new object"
             )
-        np.copyto(self.on_host(written=True), source.host)
+        np.copyto(self.current_host_array(written=True), source.host)
 
 
 def _check_device(ordinal: int) -> None:
@@ -120,19 +127,21 @@ def _elements_of(array: object) -> _Elements:
     host = array.copy_to_host() if isinstance(array, DeviceArray) else np.asarray(array)
     dtype = from_numpy(host.dtype)
     if dtype is not FLOAT16 and (dtype is None or not is_texel(dtype)):
-        known = ", ".join(map(str, (*TEXEL_COMPONENTS, FLOAT16)))
+        supported = ", ".join(map(str, (*TEXEL_COMPONENTS, FLOAT16)))
         vector = vector_like(dtype) if dtype else None
         hint = f": pass .view(cuda.{vector}.numpy)" if vector and is_texel(vector) else ""
         raise TypeError(
-            f"an array of {host.dtype} is no texture: they have {known}, and vectors of 2 or 4 "
-            f"numbers but float16{hint}"
+            f"a texture cannot have elements of {host.dtype}: they are {supported}, or vectors of "
+            f"2 or 4 numbers, except of float16{hint}"
         )
     assert dtype is not None
     if not 1 <= host.ndim <= 3 or not host.size:
-        raise ValueError(f"the shape is {host.shape}: textures have 1 to 3 axes, and elements")
-    number = texture_modes.component_type(dtype)
+        raise ValueError(
+            f"the shape is {host.shape}: textures have 1 to 3 axes, and at least one element"
+        )
+    component = texture_modes.component_type(dtype)
     copied = np.array(host, order="C", copy=True).reshape(host.shape)
-    return _Elements(copied.view(number.numpy).reshape(*host.shape, -1), dtype)
+    return _Elements(copied.view(component.numpy).reshape(*host.shape, -1), dtype)
 
 
 class _TexelObject:
@@ -147,7 +156,7 @@ class _TexelObject:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self._elements.form.shape
+        return self._elements.texel_format.shape
 
     @property
     def ndim(self) -> int:
@@ -171,7 +180,7 @@ class _TexelObject:
     def copy_to_host(self) -> NDArray[Any]:
         """Return the elements as a new array."""
         graph_capture.reject_synchronization("copy_to_host()")
-        host = self._elements.on_host().copy()
+        host = self._elements.current_host_array().copy()
         return host.view(self.dtype).reshape(self.shape)
 
     def __repr__(self) -> str:
@@ -184,10 +193,10 @@ class _TexelObject:
     def __pycu2c_handle__(self, where: Where) -> int:
         written = self._access == "surface"
         if where == "host":
-            self._elements.on_host(written=written)
+            self._elements.current_host_array(written=written)
             address: int = self._struct.ctypes.data
             return address
-        array = self._elements.on_device(written=written)
+        array = self._elements.current_gpu_array(written=written)
         if self._object is None:
             self._object = self._new_object(array)
         handle: int = self._object.value
@@ -204,12 +213,12 @@ class Texture(_TexelObject):
     ) -> None:
         super().__init__(elements, element)
         self.modes = modes
-        self._sampler = texture_sampling.sampler(elements.host, elements.number, element, modes)
+        self._sampler = texture_sampling.sampler(elements.host, elements.component, element, modes)
         self._struct = self._sampler.packed()
 
     def at(self, *coordinates: float) -> Any:
         """Return what a kernel reads at ``x``, ``y``, ``z``; a coordinate for each axis."""
-        self._elements.on_host()
+        self._elements.current_host_array()
         return self._sampler.at([float(np.float32(x)) for x in coordinates])
 
     def _new_object(self, array: _OwnedHandle) -> _OwnedHandle:
@@ -229,21 +238,21 @@ class Surface(_TexelObject):
 
     def element(self, *coordinates: int) -> Any:
         """Return what a kernel reads at ``x``, ``y``, ``z``; 0 outside."""
-        host = self._elements.on_host()
+        host = self._elements.current_host_array()
         dtype, index = self._element, coordinates[::-1]
-        if not self._has(index):
+        if not self._is_inside(index):
             return convert(0, Scalar(dtype))
-        numbers = host[index]
-        return vector(dtype, list(numbers)) if dtype.is_vector else numbers[0]
+        components = host[index]
+        return vector(dtype, list(components)) if dtype.is_vector else components[0]
 
     def set_element(self, value: Any, *coordinates: int) -> None:
         """Write as a kernel does at ``x``, ``y``, ``z``; nothing outside."""
         index = coordinates[::-1]
-        if self._has(index):
-            parts = list(value) if self._element.is_vector else [value]
-            self._elements.on_host(written=True)[index] = parts
+        if self._is_inside(index):
+            components = list(value) if self._element.is_vector else [value]
+            self._elements.current_host_array(written=True)[index] = components
 
-    def _has(self, index: Sequence[int]) -> bool:
+    def _is_inside(self, index: Sequence[int]) -> bool:
         return all(0 <= i < n for i, n in zip(index, self.shape))
 
     def _new_object(self, array: _OwnedHandle) -> _OwnedHandle:
@@ -280,7 +289,7 @@ def texture(
         The value outside with the addressing mode "border".
     """
     elements = array._elements if isinstance(array, Surface) else _elements_of(array)
-    axes, channels = len(elements.form.shape), elements.form.channels
+    axes, channels = len(elements.texel_format.shape), elements.texel_format.channels
     modes = texture_modes.checked_modes(
         texture_modes.address_modes(address_mode, axes),
         filter_mode,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 _ALTERNATIVE = (
-    "a kernel computes with it, or CuPy and PyTorch, which take it without a copy; copy_to_host() "
-    "gives numpy's array"
+    "a kernel, CuPy or PyTorch can compute with it without a copy; copy_to_host() gives a numpy "
+    "array"
 )
-HINT = f": {_ALTERNATIVE}, which has it"
+HINT = f": {_ALTERNATIVE}"
 
 _BINARY = {
     "add": "+",
@@ -66,8 +66,8 @@ def _binary_operator(symbol: str) -> Callable[[Any, Any], Any]:
 
     def reject(self: Any, other: Any) -> Any:
         # CuPy's operators, for example, accept device arrays
-        foreign = not isinstance(other, NoHostArithmetic)
-        if foreign and hasattr(type(other), "__cuda_array_interface__"):
+        is_foreign = not isinstance(other, NoHostArithmetic)
+        if is_foreign and hasattr(type(other), "__cuda_array_interface__"):
             return NotImplemented
         raise TypeError(f"a device array has no {symbol}{hint}")
 

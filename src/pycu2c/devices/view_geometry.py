@@ -27,17 +27,17 @@ class MergedAxis(NamedTuple):
     strides: tuple[int, ...]
 
 
-_ADDRESS = 1 << 40  # of arrays that only have a shape and strides
+_PLACEHOLDER_ADDRESS = 1 << 40  # of arrays that only have a shape and strides
 
 
 def _array_of(shape: Shape, strides: Shape) -> NDArray[Any]:
     """Return a numpy array without memory: it must be viewed only, not read."""
-    return array_over(_ADDRESS, (shape, strides, np.dtype(np.uint8)))
+    return array_over(_PLACEHOLDER_ADDRESS, (shape, strides, np.dtype(np.uint8)))
 
 
 def _geometry_of(view: NDArray[Any]) -> ViewGeometry:
     """Return the geometry of a view of such an array."""
-    offset = view.__array_interface__["data"][0] - _ADDRESS if view.size else 0
+    offset = view.__array_interface__["data"][0] - _PLACEHOLDER_ADDRESS if view.size else 0
     return ViewGeometry(offset, view.shape, view.strides)
 
 
@@ -45,13 +45,13 @@ def indexed(shape: Shape, strides: Shape, key: Any) -> ViewGeometry:
     """Return the view ``array[key]`` for integers, slices, an ellipsis and None. Raises
     IndexError."""
     keys = key if type(key) is tuple else (key,)
-    basic = tuple(
+    basic_key = tuple(
         each if each is None or each is Ellipsis or type(each) is slice else _integer(each)
         for each in keys
     )
-    if not any(each is Ellipsis for each in basic):
-        basic = (*basic, Ellipsis)  # without it numpy would read a single element
-    return _geometry_of(_array_of(shape, strides)[basic])
+    if not any(each is Ellipsis for each in basic_key):
+        basic_key = (*basic_key, Ellipsis)  # without it numpy would read a single element
+    return _geometry_of(_array_of(shape, strides)[basic_key])
 
 
 def _integer(index: Any) -> int:
@@ -62,7 +62,7 @@ def _integer(index: Any) -> int:
     except TypeError:
         pass
     raise IndexError(
-        "a device array is indexed by whole numbers, slices, ... and None, not by "
+        "a device array is indexed by integers, slices, ... and None, not by "
         f"{type(index).__name__}: copy_to_host() gives an array that numpy indexes"
     )
 
@@ -87,13 +87,17 @@ def broadcast(shape: Shape, strides: Shape, target: Shape) -> ViewGeometry:
 
 def resolved_shape(size: int, shape: Shape) -> Shape:
     """Replace a -1 in a shape. Raises ValueError if ``size`` elements do not have the shape."""
-    known = 1
+    known_size = 1
     for extent in shape:
-        known *= extent if extent >= 0 else 1
-    unknown = sum(extent < 0 for extent in shape)
-    if unknown > 1 or (unknown and (not known or size % known)) or (not unknown and known != size):
+        known_size *= extent if extent >= 0 else 1
+    unknown_count = sum(extent < 0 for extent in shape)
+    if (
+        unknown_count > 1
+        or (unknown_count and (not known_size or size % known_size))
+        or (not unknown_count and known_size != size)
+    ):
         raise ValueError(f"{size} elements have no shape {shape}")
-    return tuple(extent if extent >= 0 else size // known for extent in shape)
+    return tuple(extent if extent >= 0 else size // known_size for extent in shape)
 
 
 def reshaped(shape: Shape, strides: Shape, target: Shape, order: str) -> ViewGeometry | None:
@@ -111,31 +115,33 @@ def _reshaped_strides(shape: Shape, strides: Shape, target: Shape) -> Shape | No
     """Return the strides of the elements in the same order with another shape, if any exist."""
     axes = merged_axes(shape, strides)
     steps: list[int] = []
-    # the unused length and the stride of the current merged axis
-    left, (step,) = axes.pop() if axes else MergedAxis(1, (0,))
+    # the remaining length and the stride of the current merged axis
+    remaining, (step,) = axes.pop() if axes else MergedAxis(1, (0,))
     for extent in reversed(target):
         if extent == 1:
             steps.append(step)
             continue
-        if left == 1 and axes:
-            left, (step,) = axes.pop()
-        if left % extent:
+        if remaining == 1 and axes:
+            remaining, (step,) = axes.pop()
+        if remaining % extent:
             return None
         steps.append(step)
-        left, step = left // extent, step * extent
+        remaining, step = remaining // extent, step * extent
     return tuple(reversed(steps))
 
 
 def merged_axes(shape: Shape, *strides: Shape) -> list[MergedAxis]:
     """Merge neighboring axes that are one axis in each of several arrays of one shape, and drop
     axes of length 1."""
-    out: list[MergedAxis] = []
+    merged: list[MergedAxis] = []
     for axis, extent in enumerate(shape):
         steps = tuple(s[axis] for s in strides)
         if extent == 1:
             continue
-        if out and all(outer == extent * inner for outer, inner in zip(out[-1].strides, steps)):
-            out[-1] = MergedAxis(out[-1].extent * extent, steps)
+        if merged and all(
+            outer == extent * inner for outer, inner in zip(merged[-1].strides, steps)
+        ):
+            merged[-1] = MergedAxis(merged[-1].extent * extent, steps)
         else:
-            out.append(MergedAxis(extent, steps))
-    return out
+            merged.append(MergedAxis(extent, steps))
+    return merged

@@ -14,7 +14,7 @@ from pycu2c import types
 from pycu2c.base.types import Scalar
 from pycu2c.cli.main import main
 from pycu2c.compat.migrate.migrate_file import MigratedFile, migrate_file
-from pycu2c.compat.migrate.numba_types import arithmetic, unary, unify
+from pycu2c.compat.migrate.numba_types import arithmetic_type, unary_type, unify_types
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.ops.operators import OPERATORS, POW, truth
 
@@ -54,7 +54,7 @@ def test_operators(op: Any, resolve: Any) -> None:
         for b in TYPES:
             theirs = resolve(FUNCTIONS[op.name], a, b)
             if theirs is not None:
-                assert str(arithmetic(op, a, b)) == theirs, (a, b)
+                assert str(arithmetic_type(op, a, b)) == theirs, (a, b)
                 compared += 1
     assert compared > 50
 
@@ -62,15 +62,15 @@ def test_operators(op: Any, resolve: Any) -> None:
 def test_powers_of_float32_stay_float32(resolve: Any) -> None:
     for b in TYPES[:8]:
         assert resolve(operator.pow, types.float32, b) == "float32"
-        assert arithmetic(POW, types.float32, b) == types.float32
+        assert arithmetic_type(POW, types.float32, b) == types.float32
 
 
 @pytest.mark.slow
 def test_types_joined_in_a_variable(resolve: Any) -> None:
     for a in TYPES[:10]:
-        assert str(unary(a)) == resolve(operator.neg, a)
+        assert str(unary_type(a)) == resolve(operator.neg, a)
         for b in TYPES[:10]:
-            assert str(unify(a, b)) == resolve(min, a, b), (a, b)
+            assert str(unify_types(a, b)) == resolve(min, a, b), (a, b)
 
 
 # ---- of kernels: behind `#`, what is remarked of a line, and the text that it is about -----------

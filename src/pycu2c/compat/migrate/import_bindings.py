@@ -16,13 +16,13 @@ Statement: TypeAlias = ast.Import | ast.ImportFrom
 class Binding:
     """A name that an import binds to numba or a part of it.
 
-    ``path`` is the bound object; ``imported`` is the imported path, which is longer in ``import
-    numba.cuda``. ``is_from_pycu2c``: the import is of pycu2c, with the same names.
+    ``path`` is the bound object; ``imported_path`` is the path in the statement, which is longer in
+    ``import numba.cuda``. ``is_from_pycu2c``: the import is of pycu2c, with the same names.
     """
 
     name: str
     path: str
-    imported: str
+    imported_path: str
     statement: Statement
     alias: ast.alias
     is_from_pycu2c: bool
@@ -48,13 +48,13 @@ class Scope:
     parent: Scope | None
     is_class: bool
     names: set[str] = field(default_factory=set)
-    imported: dict[str, list[Binding]] = field(default_factory=dict)
+    imports: dict[str, list[Binding]] = field(default_factory=dict)
 
     def bindings(self, name: str) -> list[Binding]:
         scope: Scope | None = self
         while scope is not None:
-            if name in scope.imported:
-                return scope.imported[name]
+            if name in scope.imports:
+                return scope.imports[name]
             if name in scope.names and not (scope.is_class and scope is not self):
                 return []
             scope = scope.parent
@@ -89,19 +89,23 @@ def find_numba_names(tree: ast.Module) -> NumbaNames:
     _record_bindings(tree, module, scopes)
     paths: dict[ast.AST, str] = {}
     _record_uses(tree, module, scopes, paths)
-    bound = [list(scope.imported.values()) for scope in (module, *scopes.values())]
-    return NumbaNames(tuple(b for lists in bound for bindings in lists for b in bindings), paths)
+    bindings_by_scope = [list(scope.imports.values()) for scope in (module, *scopes.values())]
+    return NumbaNames(
+        tuple(b for groups in bindings_by_scope for bindings in groups for b in bindings), paths
+    )
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def _parts(node: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
+def _scoped_children(node: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
     """Yield the children of a node, and whether they are in the scope that the node opens."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.arguments):
-            yield from ((part, isinstance(part, ast.arg)) for part in ast.iter_child_nodes(child))
+            yield from (
+                (inner, isinstance(inner, ast.arg)) for inner in ast.iter_child_nodes(child)
+            )
         elif isinstance(node, ast.Lambda):
             yield child, child is node.body
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -126,8 +130,8 @@ def _record_bindings(node: ast.AST, scope: Scope, scopes: dict[ast.AST, Scope]) 
     inner = scope
     if isinstance(node, (*_FUNCTIONS, *_COMPREHENSIONS, ast.ClassDef)):
         inner = scopes[node] = Scope(scope, isinstance(node, ast.ClassDef))
-    for part, is_inside in _parts(node):
-        _record_bindings(part, inner if is_inside else scope, scopes)
+    for child, is_inside in _scoped_children(node):
+        _record_bindings(child, inner if is_inside else scope, scopes)
 
 
 def _bind_import(s: Statement, scope: Scope) -> None:
@@ -143,14 +147,14 @@ def _bind_import(s: Statement, scope: Scope) -> None:
         binding = Binding(
             name, numba_path(path), numba_path(imported), s, alias, is_pycu2c(imported)
         )
-        scope.imported.setdefault(name, []).append(binding)
+        scope.imports.setdefault(name, []).append(binding)
 
 
 def _record_uses(
     node: ast.AST, scope: Scope, scopes: dict[ast.AST, Scope], paths: dict[ast.AST, str]
 ) -> None:
     """Record the uses of numba names in a node."""
-    chain = _chain(node)
+    chain = _attribute_chain(node)
     if chain is not None:
         base, attributes = chain
         for binding in scope.bindings(base.id):
@@ -159,11 +163,11 @@ def _record_uses(
             binding.uses.append(Use(node, base, path))
             paths[node] = path
         return
-    for part, is_inside in _parts(node):
-        _record_uses(part, scopes[node] if is_inside else scope, scopes, paths)
+    for child, is_inside in _scoped_children(node):
+        _record_uses(child, scopes[node] if is_inside else scope, scopes, paths)
 
 
-def _chain(node: ast.AST) -> tuple[ast.Name, tuple[str, ...]] | None:
+def _attribute_chain(node: ast.AST) -> tuple[ast.Name, tuple[str, ...]] | None:
     """Return the name and the attributes of a chain such as ``nb.cuda.jit``."""
     attributes: list[str] = []
     while isinstance(node, ast.Attribute):

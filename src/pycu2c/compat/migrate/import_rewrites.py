@@ -20,20 +20,20 @@ _UFUNCS = ("numba.vectorize", "numba.guvectorize")
 class ImportMigration:
     """Decides for each name of a file whether it moves, and collects edits and remarks.
 
-    ``for_host`` contains the nodes inside calls of numba's host functions, such as the types in a
-    signature of ``njit``.
+    ``host_call_nodes`` contains the nodes inside calls of numba's host functions, such as the types
+    in a signature of ``njit``.
     """
 
     text: EditableText
     names: NumbaNames
-    for_host: frozenset[ast.AST]
+    host_call_nodes: frozenset[ast.AST]
     has_cuda: bool
     has_cuda_ufuncs: bool
     edits: list[TextEdit] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
 
     def remains_numba(self, path: str) -> bool:
-        """Return whether a name is not migrated, even if pycu2c has it."""
+        """Return whether a name is not migrated; pycu2c may have the same name."""
         if path in _UFUNCS:
             return not self.has_cuda_ufuncs
         return path in name_map.HOST_FUNCTIONS or (
@@ -42,7 +42,7 @@ class ImportMigration:
 
     def use_remains_numba(self, use: Use) -> bool:
         return not is_in_numba_cuda(use.path) and (
-            self.remains_numba(use.path) or use.node in self.for_host
+            self.remains_numba(use.path) or use.node in self.host_call_nodes
         )
 
     def add_remark(
@@ -55,17 +55,17 @@ class ImportMigration:
 def migrate_imports(text: EditableText, tree: ast.Module, names: NumbaNames) -> ImportMigration:
     """Decide for all names of a file, and edit its imports and uses."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    has_cuda_ufuncs = any(names.path(c.func) in _UFUNCS and _is_for_cuda(c) for c in calls)
-    paths = [b.imported for b in names.bindings] + [u.path for u in names.uses]
+    has_cuda_ufuncs = any(names.path(c.func) in _UFUNCS and _targets_cuda(c) for c in calls)
+    paths = [b.imported_path for b in names.bindings] + [u.path for u in names.uses]
     has_host_functions = any(p in name_map.HOST_FUNCTIONS for p in paths) and not has_cuda_ufuncs
     has_cuda = has_cuda_ufuncs or any(map(is_in_numba_cuda, paths)) or not has_host_functions
-    unrestricted = ImportMigration(text, names, frozenset(), has_cuda, has_cuda_ufuncs)
+    without_host_calls = ImportMigration(text, names, frozenset(), has_cuda, has_cuda_ufuncs)
     numba_calls = [
-        c for c in calls if (path := names.path(c.func)) and unrestricted.remains_numba(path)
+        c for c in calls if (path := names.path(c.func)) and without_host_calls.remains_numba(path)
     ]
-    for_host = frozenset(inner for call in numba_calls for inner in ast.walk(call))
-    migration = ImportMigration(text, names, for_host, has_cuda, has_cuda_ufuncs)
-    for statement, bindings in _by_statement(names.bindings):
+    host_call_nodes = frozenset(inner for call in numba_calls for inner in ast.walk(call))
+    migration = ImportMigration(text, names, host_call_nodes, has_cuda, has_cuda_ufuncs)
+    for statement, bindings in _group_by_statement(names.bindings):
         if isinstance(statement, ast.ImportFrom):
             _FromImport(migration, statement, bindings).edit()
         else:
@@ -74,12 +74,12 @@ def migrate_imports(text: EditableText, tree: ast.Module, names: NumbaNames) -> 
     return migration
 
 
-def _is_for_cuda(call: ast.Call) -> bool:
+def _targets_cuda(call: ast.Call) -> bool:
     targets = [k.value for k in call.keywords if k.arg == "target"]
     return any(isinstance(t, ast.Constant) and t.value == "cuda" for t in targets)
 
 
-def _by_statement(bindings: Iterable[Binding]) -> list[tuple[Statement, list[Binding]]]:
+def _group_by_statement(bindings: Iterable[Binding]) -> list[tuple[Statement, list[Binding]]]:
     groups: dict[Statement, list[Binding]] = {}
     for binding in bindings:
         if binding.is_from_pycu2c:
@@ -105,14 +105,16 @@ class _FromImport:
 
     def edit(self) -> None:
         """Rewrite ``from numba import cuda, njit``: keep ``njit``, import ``cuda`` from pycu2c."""
-        homes = {b.alias: target for b in self.bindings if (target := self._target_module(b))}
-        if not homes:
+        target_modules = {
+            b.alias: target for b in self.bindings if (target := self._target_module(b))
+        }
+        if not target_modules:
             return
-        modules = sorted(set(homes.values()))
-        if len(homes) == len(self.statement.names) and len(modules) == 1:
+        modules = sorted(set(target_modules.values()))
+        if len(target_modules) == len(self.statement.names) and len(modules) == 1:
             self._replace_module(modules[0])
             return
-        self._split(homes, modules)
+        self._split_statement(target_modules, modules)
 
     def _target_module(self, b: Binding) -> str | None:
         """Return the pycu2c module that provides a name; None if the name is not migrated."""
@@ -129,11 +131,11 @@ class _FromImport:
             if self.migration.has_cuda and self.migration.remains_numba(b.path):
                 self.migration.add_remark(remarks.REMAINS, b.alias, reason, b.path)
             return None
-        new = pycu2c_import_path(b.path)
-        if new is None:
+        new_path = pycu2c_import_path(b.path)
+        if new_path is None:
             self.migration.add_remark(remarks.ABSENT, b.alias, name_map.hint_for(b.path), b.path)
             return None
-        return new.rpartition(".")[0]
+        return new_path.rpartition(".")[0]
 
     def _remains_numba(self, b: Binding) -> bool:
         if is_in_numba_cuda(b.path):
@@ -153,22 +155,22 @@ class _FromImport:
         text = self.migration.text
         return text.tokens(text.start(self.statement), text.end(self.statement))
 
-    def _split(self, homes: dict[ast.alias, str], modules: list[str]) -> None:
+    def _split_statement(self, target_modules: dict[ast.alias, str], modules: list[str]) -> None:
         """Move the migrated names to new import statements after this one."""
         text, edits = self.migration.text, self.migration.edits
         lines = []
         for module in modules:
-            moved = [a for a in self.statement.names if homes.get(a) == module]
+            moved = [a for a in self.statement.names if target_modules.get(a) == module]
             lines.append(f"from {module} import {', '.join(map(_import_text, moved))}")
-        if len(homes) == len(self.statement.names):
+        if len(target_modules) == len(self.statement.names):
             edits.append(
                 TextEdit(text.start(self.statement), text.end(self.statement), lines.pop(0))
             )
         else:
-            edits += self._without(set(homes))
+            edits += self._deletions(set(target_modules))
         edits.append(_insert_after(text, self.statement, lines))
 
-    def _without(self, migrated: set[ast.alias]) -> Iterator[TextEdit]:
+    def _deletions(self, migrated: set[ast.alias]) -> Iterator[TextEdit]:
         """Yield deletions of the migrated names with their commas; empty lines are deleted."""
         text, aliases = self.migration.text, self.statement.names
         tokens = list(self._tokens())
@@ -181,8 +183,8 @@ class _FromImport:
         for run in _adjacent_runs(aliases, migrated):
             end = text.end(run[-1])
             following = [a for a in self.statement.names if text.start(a) > end]
-            bound = text.start(following[0]) if following else len(text.text)
-            own_commas = [offset for offset in commas if end <= offset < bound]
+            next_start = text.start(following[0]) if following else len(text.text)
+            own_commas = [offset for offset in commas if end <= offset < next_start]
             yield _deletion(text, text.start(run[0]), own_commas[0] + 1 if own_commas else end)
 
 
@@ -192,8 +194,8 @@ def _adjacent_runs(aliases: list[ast.alias], migrated: set[ast.alias]) -> list[l
     previous: ast.alias | None = None
     for alias in aliases:
         if alias in migrated:
-            joins = previous in migrated and previous and previous.lineno == alias.lineno
-            runs = [*runs[:-1], [*runs[-1], alias]] if joins else [*runs, [alias]]
+            is_adjacent = previous in migrated and previous and previous.lineno == alias.lineno
+            runs = [*runs[:-1], [*runs[-1], alias]] if is_adjacent else [*runs, [alias]]
         previous = alias
     return runs
 
@@ -204,9 +206,9 @@ def _import_text(alias: ast.alias) -> str:
 
 def _deletion(text: EditableText, start: int, end: int) -> TextEdit:
     """Return the deletion of a range with following blanks, or of its whole line."""
-    line, next_line = text.line_of(start), text.line_end(end)
-    if not text.text[line:start].strip() and not text.text[end:next_line].strip():
-        return TextEdit(line, next_line, "")
+    line_start, next_line = text.line_start(start), text.next_line_start(end)
+    if not text.text[line_start:start].strip() and not text.text[end:next_line].strip():
+        return TextEdit(line_start, next_line, "")
     while text.text[end : end + 1] in (" ", "\t"):
         end += 1
     return TextEdit(start, end, "")
@@ -215,15 +217,15 @@ def _deletion(text: EditableText, start: int, end: int) -> TextEdit:
 def _insert_after(text: EditableText, s: Statement, lines: list[str]) -> TextEdit:
     """Return the insertion of statements: each on a line, or on the same line if it is shared."""
     start, end = text.start(s), text.end(s)
-    indent = text.text[text.line_of(start) : start]
-    rest = text.text[end : text.line_end(end)].strip()
-    if indent.strip() or rest.startswith(";"):
+    indent = text.text[text.line_start(start) : start]
+    rest_of_line = text.text[end : text.next_line_start(end)].strip()
+    if indent.strip() or rest_of_line.startswith(";"):
         return TextEdit(end, end, "".join(f"; {line}" for line in lines))
-    offset = text.line_end(end)
-    ends = text.text[:offset].endswith(("\n", "\r"))
-    first, last = ("", text.newline) if ends else (text.newline, "")
-    added = text.newline.join(indent + line for line in lines)
-    return TextEdit(offset, offset, f"{first}{added}{last}" if lines else "")
+    offset = text.next_line_start(end)
+    ends_with_newline = text.text[:offset].endswith(("\n", "\r"))
+    prefix, suffix = ("", text.newline) if ends_with_newline else (text.newline, "")
+    statements = text.newline.join(indent + line for line in lines)
+    return TextEdit(offset, offset, f"{prefix}{statements}{suffix}" if lines else "")
 
 
 # ---- import numba … ----------------------------------------------------------------------------
@@ -236,38 +238,40 @@ class _PlainImport:
     bindings: list[Binding]
 
     def edit(self) -> None:
-        added = [self._edit(b) for b in self.bindings]
-        if any(added):
+        needs_import = [self._edit_binding(b) for b in self.bindings]
+        if any(needs_import):
             self.migration.edits.append(
                 _insert_after(self.migration.text, self.statement, [f"import {PYCU2C}"])
             )
 
-    def _edit(self, b: Binding) -> bool:
+    def _edit_binding(self, b: Binding) -> bool:
         """Rename a module, or rewrite its migrated uses; return whether these need an import."""
-        staying = [use for use in b.uses if self._use_remains_numba(use)]
-        moving = [use for use in b.uses if not self._use_remains_numba(use)]
-        self._report(staying if self.migration.has_cuda else [])
-        if not is_in_numba_cuda(b.imported) and (not moving or not self.migration.has_cuda):
+        remaining_uses = [use for use in b.uses if self._use_remains_numba(use)]
+        migrated_uses = [use for use in b.uses if not self._use_remains_numba(use)]
+        self._report(remaining_uses if self.migration.has_cuda else [])
+        if not is_in_numba_cuda(b.imported_path) and (
+            not migrated_uses or not self.migration.has_cuda
+        ):
             return False
-        new = pycu2c_path(b.imported)
-        if new is None or not name_map.is_module(new):
+        module = pycu2c_path(b.imported_path)
+        if module is None or not name_map.is_module(module):
             self.migration.add_remark(
-                remarks.ABSENT, b.alias, name_map.hint_for(b.imported), b.imported
+                remarks.ABSENT, b.alias, name_map.hint_for(b.imported_path), b.imported_path
             )
             return False
-        if not staying:
-            self._rename(b, new)
-            return self._rewrite(moving, b.name if b.alias.asname else PYCU2C, new)
-        if b.alias.asname is None and b.imported != name_map.NUMBA:
+        if not remaining_uses:
+            self._rename(b, module)
+            return self._rewrite(migrated_uses, b.name if b.alias.asname else PYCU2C, module)
+        if b.alias.asname is None and b.imported_path != name_map.NUMBA:
             self._rename(b, name_map.NUMBA)
-        self._rewrite(moving, PYCU2C, PYCU2C)
+        self._rewrite(migrated_uses, PYCU2C, PYCU2C)
         return True
 
     def _use_remains_numba(self, use: Use) -> bool:
         return use.path == name_map.NUMBA or self.migration.use_remains_numba(use)
 
-    def _report(self, staying: list[Use]) -> None:
-        for use in staying:
+    def _report(self, remaining_uses: list[Use]) -> None:
+        for use in remaining_uses:
             if use.path != name_map.NUMBA and self.migration.remains_numba(use.path):
                 self.migration.add_remark(
                     remarks.REMAINS, use.node, name_map.reason_to_keep(use.path), use.path
@@ -284,19 +288,19 @@ class _PlainImport:
         """
         needs_import = False
         for use in uses:
-            same_name = PYCU2C + use.path.removeprefix(name_map.NUMBA)
-            new = pycu2c_path(use.path) or same_name
-            if name == PYCU2C or not f"{new}.".startswith(f"{module}."):
+            same_path = PYCU2C + use.path.removeprefix(name_map.NUMBA)
+            new_path = pycu2c_path(use.path) or same_path
+            if name == PYCU2C or not f"{new_path}.".startswith(f"{module}."):
                 needs_import |= name != PYCU2C
-                self._replace(use, new, same_name)
-            elif ast.unparse(use.node) != (shown := name + new.removeprefix(module)):
-                self._replace(use, shown, "")
+                self._replace(use, new_path, same_path)
+            elif ast.unparse(use.node) != (new_text := name + new_path.removeprefix(module)):
+                self._replace(use, new_text, "")
         return needs_import
 
-    def _replace(self, use: Use, new: str, same_name: str) -> None:
+    def _replace(self, use: Use, new_text: str, same_path: str) -> None:
         """Replace the whole attribute chain, or only its first name if that suffices."""
         text = self.migration.text
         start, end = text.start(use.node), text.end(use.node)
-        if new == same_name and use.base.id == name_map.NUMBA:
-            end, new = start + len(name_map.NUMBA), PYCU2C
-        self.migration.edits.append(TextEdit(start, end, new))
+        if new_text == same_path and use.base.id == name_map.NUMBA:
+            end, new_text = start + len(name_map.NUMBA), PYCU2C
+        self.migration.edits.append(TextEdit(start, end, new_text))

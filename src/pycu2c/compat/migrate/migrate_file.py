@@ -16,7 +16,7 @@ from pycu2c.base.types import Signature
 from pycu2c.compat.migrate.import_bindings import find_numba_names
 from pycu2c.compat.migrate.import_rewrites import migrate_imports
 from pycu2c.compat.migrate.name_map import NUMBA, PYCU2C
-from pycu2c.compat.migrate.remarks import Remark, Severity, deduplicated
+from pycu2c.compat.migrate.remarks import Remark, Severity, sort_and_deduplicate
 from pycu2c.compat.migrate.static_env import KernelDefinition, StaticEnvironment
 from pycu2c.compat.migrate.string_references import find_string_references
 from pycu2c.compat.migrate.text_edits import EditableText
@@ -51,10 +51,10 @@ class MigratedFile:
         new = self.new.splitlines(keepends=True)
         name = str(self.path).lstrip("/\\")
         lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
-        complete = (
+        terminated_lines = (
             s if s.endswith("\n") else f"{s}\n\\ No newline at end of file\n" for s in lines
         )
-        return "".join(complete)
+        return "".join(terminated_lines)
 
 
 def migrate_file(path: Path, types: Types = NO_TYPES) -> MigratedFile:
@@ -72,10 +72,10 @@ def migrate_file(path: Path, types: Types = NO_TYPES) -> MigratedFile:
     OSError, SyntaxError, ValueError, RecursionError
         If the file cannot be read or parsed.
     """
-    text = EditableText.of(path)
+    text = EditableText.read(path)
     if NUMBA not in text.text and PYCU2C not in text.text:
         return MigratedFile(path, text, text.text, ())
-    with warnings.catch_warnings():  # of invalid escape sequences
+    with warnings.catch_warnings():  # parsing warns of invalid escape sequences
         warnings.simplefilter("ignore")
         tree = ast.parse(text.text, filename=text.file)
     names = find_numba_names(tree)
@@ -84,7 +84,9 @@ def migrate_file(path: Path, types: Types = NO_TYPES) -> MigratedFile:
     if migration.has_cuda and names.bindings:
         remarks += find_string_references(text, tree)
         remarks += _kernel_remarks(text, StaticEnvironment(text, tree, names), types)
-    return MigratedFile(path, text, text.edited(migration.edits), tuple(deduplicated(remarks)))
+    return MigratedFile(
+        path, text, text.apply(migration.edits), tuple(sort_and_deduplicate(remarks))
+    )
 
 
 def _kernel_remarks(
@@ -94,11 +96,11 @@ def _kernel_remarks(
     untyped = {definition.node.name: definition.node for definition in environment.kernels}
     for definition in environment.kernels:
         for module in _typed_modules(definition, types):
-            remarks += differences(module, text.file, environment.number)
+            remarks += differences(module, text.file, environment.global_number)
             for function in (module.kernel, *module.devices):
                 untyped.pop(function.python_name, None)
     for node in untyped.values():
-        remarks += possible_differences(text, node, environment.number)
+        remarks += possible_differences(text, node, environment.global_number)
     return remarks
 
 

@@ -20,7 +20,7 @@ _MERGED_MODULES = (  # numba modules whose names are in pycu2c.cuda
     "api args cache_hints compiler cudadrv.linkable_code decorators intrinsics kernels.reduction "
     "misc.special np.ufunc reduction stubs vector_types"
 )
-MOVED: dict[str, str] = {
+MOVED_MODULES: dict[str, str] = {
     "numba.cuda.types": "pycu2c.types",
     "numba.cuda.core": "pycu2c.core",
     "numba.cuda.np": "pycu2c.np",
@@ -67,30 +67,32 @@ def hint_for(path: str) -> str:
     parts = path.split(".")[2:]
     hints = (HINTS[part] for part in parts if HINTS.get(part, FOR_THE_HOST) != FOR_THE_HOST)
     hint = next(hints, None)
-    known = dir(cuda) if len(parts) == 1 else ()
+    candidates = dir(cuda) if len(parts) == 1 else ()
     return hint or did_you_mean(
-        parts[-1], known, "it is internal to numba; dir(cuda) lists the public names", "cuda."
+        parts[-1], candidates, "it is internal to numba; dir(cuda) lists the public names", "cuda."
     )
 
 
 @cache
 def pycu2c_path(path: str) -> str | None:
     """Return the pycu2c path of a numba path, which may have moved; None if absent."""
-    return next((found for found in _candidates(path) if lookup(found) is not None), None)
+    return next(
+        (candidate for candidate in _candidates(path) if lookup(candidate) is not None), None
+    )
 
 
 @cache
 def pycu2c_import_path(path: str) -> str | None:
     """Return the pycu2c path for a ``from … import`` statement, whose parent must be a module."""
     modules = (c for c in _candidates(path) if is_module(c.rpartition(".")[0]))
-    return next((found for found in modules if lookup(found) is not None), None)
+    return next((candidate for candidate in modules if lookup(candidate) is not None), None)
 
 
 def _candidates(path: str) -> Iterator[str]:
     yield PYCU2C + path.removeprefix(NUMBA)
-    for numba_module in sorted(MOVED, key=len, reverse=True):
+    for numba_module in sorted(MOVED_MODULES, key=len, reverse=True):
         if path == numba_module or path.startswith(f"{numba_module}."):
-            yield MOVED[numba_module] + path.removeprefix(numba_module)
+            yield MOVED_MODULES[numba_module] + path.removeprefix(numba_module)
 
 
 @cache
@@ -109,17 +111,17 @@ def lookup(path: str) -> Any:
     """Return the public object at a pycu2c path; None if there is none."""
     if not _is_public(path):
         return None
-    reached: Any = importlib.import_module(PYCU2C)
-    done = PYCU2C
+    value: Any = importlib.import_module(PYCU2C)
+    prefix = PYCU2C
     for part in path.split(".")[1:]:
-        done = f"{done}.{part}"
-        if is_module(done):
-            reached = importlib.import_module(done)
+        prefix = f"{prefix}.{part}"
+        if is_module(prefix):
+            value = importlib.import_module(prefix)
             continue
-        inside, reached = reached, getattr(reached, part, None)
-        if reached is None or (isinstance(inside, ModuleType) and not _is_exported(part, reached)):
+        parent, value = value, getattr(value, part, None)
+        if value is None or (isinstance(parent, ModuleType) and not _is_exported(part, value)):
             return None
-    return reached
+    return value
 
 
 def _is_public(path: str) -> bool:
@@ -133,5 +135,7 @@ def _is_exported(name: str, value: object) -> bool:
     """Return whether an attribute of a module is public, not an import of the module."""
     if name.startswith("_"):
         return False
-    home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", PYCU2C)
-    return str(home).split(".")[0] == PYCU2C
+    defining_module = (
+        value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", PYCU2C)
+    )
+    return str(defining_module).split(".")[0] == PYCU2C

@@ -29,7 +29,7 @@ class RemarkKind:
 ABSENT = RemarkKind("name", Severity.MANUAL, "pycu2c does not provide this name of numba.cuda")
 STAR = RemarkKind("star", Severity.MANUAL, "names imported with * cannot be resolved")
 TEXT = RemarkKind("text", Severity.MANUAL, "a string names numba.cuda and is not rewritten")
-VARIABLE = RemarkKind(
+ENVIRONMENT = RemarkKind(
     "environment", Severity.MANUAL, "an environment variable of numba has no effect"
 )
 METHOD = RemarkKind("method", Severity.MANUAL, "a method of numba's kernels is not supported")
@@ -52,7 +52,7 @@ UNTYPED = RemarkKind(
 REMAINS = RemarkKind("numba", Severity.NOTE, "this name remains numba's")
 
 KINDS = (
-    ABSENT, STAR, TEXT, VARIABLE, METHOD, COMPILE_ERROR, SMALL_INTEGERS, FLOAT64, INT32, SIGN,
+    ABSENT, STAR, TEXT, ENVIRONMENT, METHOD, COMPILE_ERROR, SMALL_INTEGERS, FLOAT64, INT32, SIGN,
     UNTYPED, REMAINS,
 )  # fmt: skip
 
@@ -83,7 +83,7 @@ class Remark:
         return "\n".join(render_excerpts(head, self.labels, self.hint))
 
 
-def of_error(error: CompileError) -> list[Remark]:
+def remarks_of_error(error: CompileError) -> list[Remark]:
     """Return the remarks for a compile error of a kernel."""
     return [
         Remark(COMPILE_ERROR, d.labels, d.hint, title=f"{d.title} ({d.code})")
@@ -92,10 +92,10 @@ def of_error(error: CompileError) -> list[Remark]:
     ]
 
 
-def deduplicated(remarks: Iterable[Remark]) -> list[Remark]:
+def sort_and_deduplicate(remarks: Iterable[Remark]) -> list[Remark]:
     """Sort remarks by severity and location, and remove duplicates for several types."""
-    weights = list(Severity)
-    ordered = sorted(remarks, key=lambda r: (weights.index(r.kind.severity), *r.position))
+    severities = list(Severity)
+    ordered = sorted(remarks, key=lambda r: (severities.index(r.kind.severity), *r.position))
     return list({(r.kind, r.position, r.title): r for r in reversed(ordered)}.values())[::-1]
 
 
@@ -105,10 +105,10 @@ def merge_by_topic(remarks: Iterable[Remark]) -> list[Remark]:
     for remark in remarks:
         key = remark.topic or remark.position
         topics.setdefault((remark.kind, key, remark.title), []).append(remark)
-    return [_merged(same) for same in topics.values()]
+    return [_merge(group) for group in topics.values()]
 
 
-def _merged(remarks: Sequence[Remark]) -> Remark:
+def _merge(remarks: Sequence[Remark]) -> Remark:
     first = remarks[0]
     lines = sorted({r.position[1] for r in remarks} - {first.position[1]})
     if not lines:

@@ -20,15 +20,15 @@ from pycu2c.base.records import dataclass
 from pycu2c.compat.migrate import remarks
 from pycu2c.compat.migrate.import_bindings import NumbaNames
 from pycu2c.compat.migrate.name_map import is_numba, lookup, pycu2c_path
-from pycu2c.compat.migrate.remarks import Remark, of_error
+from pycu2c.compat.migrate.remarks import Remark, remarks_of_error
 from pycu2c.compat.migrate.text_edits import EditableText
 from pycu2c.declarations.options import BadOption
 from pycu2c.declarations.signatures import BadSignature
 from pycu2c.kernels.kernel import Kernel
 
-JIT = ("numba.cuda.jit", "numba.cuda.decorators.jit", "pycu2c.cuda.jit")
-_DEVICE = (*JIT, "numba.njit", "numba.jit")
-_MODULES = ("math", "cmath", "numpy", "operator", "pycu2c")
+JIT_DECORATORS = ("numba.cuda.jit", "numba.cuda.decorators.jit", "pycu2c.cuda.jit")
+_DEVICE_DECORATORS = (*JIT_DECORATORS, "numba.njit", "numba.jit")
+_EVALUATED_MODULES = ("math", "cmath", "numpy", "operator", "pycu2c")
 _SAFE_BUILTINS = frozenset(
     ["bool", "int", "float", "complex", "round", "abs", "min", "max", "len", "tuple", "range"]
 )
@@ -71,14 +71,14 @@ class StaticEnvironment:
         self.remarks: list[Remark] = []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            outer = list(_module_statements(tree.body))
-            for s in outer:
+            module_statements = list(_module_statements(tree.body))
+            for s in module_statements:
                 self._evaluate(s)
             for node in ast.walk(tree):
-                if isinstance(node, ast.FunctionDef) and node not in outer:
+                if isinstance(node, ast.FunctionDef) and node not in module_statements:
                     self._define_function(node)
 
-    def number(self, name: str) -> object:
+    def global_number(self, name: str) -> object:
         """Return the Python number of a global name; None if it is not a number."""
         first, *rest = name.split(".")
         value = self.globals.get(first)
@@ -117,7 +117,7 @@ class StaticEnvironment:
             new_path = pycu2c_path(path)
             return lookup(new_path) if new_path else None
         first, *rest = path.split(".")
-        if first not in _MODULES:
+        if first not in _EVALUATED_MODULES:
             return None
         value: Any = importlib.import_module(first)
         for part in rest:
@@ -131,7 +131,9 @@ class StaticEnvironment:
 
     # ---- functions ----
 
-    def decorator(self, node: ast.FunctionDef, paths: Sequence[str] = JIT) -> ast.expr | None:
+    def decorator(
+        self, node: ast.FunctionDef, paths: Sequence[str] = JIT_DECORATORS
+    ) -> ast.expr | None:
         """Return the decorator that makes a kernel or device function, if any."""
         for d in node.decorator_list:
             path = self._names.path(d.func if isinstance(d, ast.Call) else d)
@@ -141,7 +143,7 @@ class StaticEnvironment:
 
     def _define_function(self, node: ast.FunctionDef) -> None:
         jit = self.decorator(node)
-        if jit is None and node.decorator_list and self.decorator(node, _DEVICE) is None:
+        if jit is None and node.decorator_list and self.decorator(node, _DEVICE_DECORATORS) is None:
             return
         if not all(map(self._is_safe, _defaults(node))):
             return
@@ -164,7 +166,9 @@ class StaticEnvironment:
 
     def _define(self, node: ast.FunctionDef, jit: ast.expr | None) -> None:
         """Define the function with the kernel decorator only."""
-        decorators = [d for d in (jit or self.decorator(node, _DEVICE),) if d is not None]
+        decorators = [
+            d for d in (jit or self.decorator(node, _DEVICE_DECORATORS),) if d is not None
+        ]
         if not all(map(self._is_safe, decorators)):
             assert jit is not None
             decorators = [_without_types(jit)]
@@ -179,7 +183,7 @@ class StaticEnvironment:
     ) -> None:
         """Record a compile error, unless an unresolved name may be its cause."""
         if jit is not None and error.code not in _UNRESOLVED_CODES:
-            self.remarks += of_error(error)
+            self.remarks += remarks_of_error(error)
         self._forget(node, jit)
 
     def _forget(self, node: ast.FunctionDef, jit: ast.expr | None) -> None:
@@ -221,12 +225,12 @@ class StaticEnvironment:
         value = self.globals.get(first)
         for part in rest:
             value = getattr(value, part, None)
-        home = str(getattr(value, "__module__", ""))
-        if home in ("math", "cmath") or (isinstance(value, type) and home == "numpy"):
+        module = str(getattr(value, "__module__", ""))
+        if module in ("math", "cmath") or (isinstance(value, type) and module == "numpy"):
             return True
-        if home.split(".")[0] == "pycu2c":
+        if module.split(".")[0] == "pycu2c":
             return getattr(value, "__name__", "") in _SAFE_PYCU2C
-        return home.startswith("numpy") and getattr(value, "__name__", "") in _SAFE_NUMPY
+        return module.startswith("numpy") and getattr(value, "__name__", "") in _SAFE_NUMPY
 
 
 def _module_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -247,10 +251,10 @@ def _undecorated_kernels(tree: ast.Module, names: NumbaNames) -> Iterator[tuple[
     for call in ast.walk(tree):
         match call:
             case ast.Call(func=ast.Call(func=jit) as decorator, args=[ast.Name(id=name)]):
-                if names.path(jit) in JIT:
+                if names.path(jit) in JIT_DECORATORS:
                     yield name, decorator
             case ast.Call(func=jit, args=[ast.Name(id=name)], keywords=keywords):
-                if names.path(jit) in JIT:
+                if names.path(jit) in JIT_DECORATORS:
                     yield name, ast.copy_location(ast.Call(jit, [], keywords), call)
 
 

@@ -44,27 +44,29 @@ UNSUPPORTED_METHODS: dict[str, str] = {
 }
 """Methods of numba's kernels that are not supported, and their replacements."""
 
-_NAMING = ("importorskip", "import_module", "find_spec", "__import__")
-_MODULE = re.compile(r"numba\.cuda(\.\w+)*|numba_cuda")
+_IMPORT_FUNCTIONS = ("importorskip", "import_module", "find_spec", "__import__")
+_NUMBA_MODULE = re.compile(r"numba\.cuda(\.\w+)*|numba_cuda")
 
 
 def find_string_references(text: EditableText, tree: ast.Module) -> Iterator[Remark]:
     """Yield a remark for each reference."""
     for node in ast.walk(tree):
         match node:
-            case ast.Constant(value=str(word)) if word in ENVIRONMENT_VARIABLES:
-                yield _remark(text, node, remarks.VARIABLE, ENVIRONMENT_VARIABLES[word], word)
-            case ast.Constant(value=str(word)) if _MODULE.fullmatch(word):
-                yield _remark(text, node, remarks.TEXT, _rename_hint(word), "")
-            case ast.Call(func=called, args=[ast.Constant(value="numba") as word, *_]):
-                if ast.unparse(called).split(".")[-1] in _NAMING:
-                    yield _remark(text, word, remarks.TEXT, _rename_hint("numba"), "")
+            case ast.Constant(value=str(string)) if string in ENVIRONMENT_VARIABLES:
+                yield _remark(
+                    text, node, remarks.ENVIRONMENT, ENVIRONMENT_VARIABLES[string], string
+                )
+            case ast.Constant(value=str(string)) if _NUMBA_MODULE.fullmatch(string):
+                yield _remark(text, node, remarks.TEXT, _rename_hint(string), "")
+            case ast.Call(func=called, args=[ast.Constant(value="numba") as string, *_]):
+                if ast.unparse(called).split(".")[-1] in _IMPORT_FUNCTIONS:
+                    yield _remark(text, string, remarks.TEXT, _rename_hint("numba"), "")
             case ast.Attribute(attr=name) if name in UNSUPPORTED_METHODS:
                 yield _remark(text, node, remarks.METHOD, UNSUPPORTED_METHODS[name], name)
 
 
-def _rename_hint(word: str) -> str:
-    path = word.replace("numba_cuda", "numba").replace("numba", "pycu2c")
+def _rename_hint(string: str) -> str:
+    path = string.replace("numba_cuda", "numba").replace("numba", "pycu2c")
     return f"write {path!r} if it refers to the module of the kernels"
 
 

@@ -34,7 +34,7 @@ class EditableText:
             self._starts.append(self._starts[-1] + len(line))
 
     @classmethod
-    def of(cls, path: Path) -> EditableText:
+    def read(cls, path: Path) -> EditableText:
         """Read a file in its declared encoding. Raises OSError, SyntaxError, UnicodeDecodeError."""
         data = path.read_bytes()
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
@@ -64,12 +64,12 @@ class EditableText:
         end_column = self.offset(end_line, end) - self._starts[end_line - 1]
         return Span(self.file, node.lineno, column, end_line, end_column)
 
-    def line_of(self, offset: int) -> int:
-        """Return the offset of the line start."""
+    def line_start(self, offset: int) -> int:
+        """Return the offset at which the line of an offset starts."""
         return max(start for start in self._starts if start <= offset)
 
-    def line_end(self, offset: int) -> int:
-        """Return the offset of the next line."""
+    def next_line_start(self, offset: int) -> int:
+        """Return the offset at which the next line starts."""
         return min((s for s in self._starts if s > offset), default=len(self.text))
 
     @cached_property
@@ -84,12 +84,12 @@ class EditableText:
             if start <= offset < end:
                 yield offset, token.string
 
-    def edited(self, edits: Iterable[TextEdit]) -> str:
+    def apply(self, edits: Iterable[TextEdit]) -> str:
         """Return the text with all edits applied; they must not overlap."""
         parts: list[str] = []
-        done = 0
+        position = 0
         for edit in sorted(set(edits), key=lambda e: (e.start, e.end)):
-            assert edit.start >= done, "edits overlap"
-            parts += [self.text[done : edit.start], edit.text]
-            done = edit.end
-        return "".join((*parts, self.text[done:]))
+            assert edit.start >= position, "edits overlap"
+            parts += [self.text[position : edit.start], edit.text]
+            position = edit.end
+        return "".join((*parts, self.text[position:]))

@@ -1,6 +1,6 @@
 """Report where a typed kernel computes in other types than numba, with visible effects.
 
-Of differences that follow from each other, only the first is reported.
+Of differences that follow from each other, only the first is is_reported.
 """
 
 from __future__ import annotations
@@ -21,108 +21,130 @@ from pycu2c.ir.walk import children, operands, statements
 from pycu2c.ops import operators as ops
 
 # truncation at the end gives the same result
-_MODULAR = (ops.ADD, ops.SUB, ops.MUL, ops.SHL, ops.AND, ops.OR, ops.XOR, ops.NEG, ops.INVERT)
-_OVERFLOWING = (ops.ADD, ops.SUB, ops.MUL, ops.SHL, ops.POW, ops.NEG, ops.INVERT)
+_MODULAR_OPERATORS = (
+    ops.ADD,
+    ops.SUB,
+    ops.MUL,
+    ops.SHL,
+    ops.AND,
+    ops.OR,
+    ops.XOR,
+    ops.NEG,
+    ops.INVERT,
+)
+_OVERFLOWING_OPERATORS = (ops.ADD, ops.SUB, ops.MUL, ops.SHL, ops.POW, ops.NEG, ops.INVERT)
 # the result depends on the signedness
-_SIGNED = (ops.FLOORDIV, ops.MOD, ops.SHR, ops.LT, ops.LE, ops.GT, ops.GE)
+_SIGN_SENSITIVE_OPERATORS = (ops.FLOORDIV, ops.MOD, ops.SHR, ops.LT, ops.LE, ops.GT, ops.GE)
 # computed in float64 and rounded to float32, the result is the same as in float32
-_ROUNDING = (ops.ADD, ops.SUB, ops.MUL, ops.DIV)
+_ROUNDED_OPERATORS = (ops.ADD, ops.SUB, ops.MUL, ops.DIV)
 
-_DIGITS = "if precision matters, convert an operand with float64(…) and keep the result in float64"
-_START = "write float64(…) to compute as numba does, or float32(…) to confirm the type"
-_WIDTH = "if the number may be larger, convert an operand: int64(…)"
-_WRAPS = "convert an operand: int32(…), or int64(…) as numba does"
+_PRECISION_HINT = (
+    "if precision matters, convert an operand with float64(…) and keep the result in float64"
+)
+_INITIAL_VALUE_HINT = "write float64(…) to compute as numba does, or float32(…) to confirm the type"
+_WIDTH_HINT = "if the number may be larger, convert an operand: int64(…)"
+_WRAP_HINT = "convert an operand: int32(…), or int64(…) as numba does"
 
 
-def differences(module: ir.Module, file: str, number: Callable[[str], object]) -> Iterator[Remark]:
+def differences(
+    module: ir.Module, file: str, global_number: Callable[[str], object]
+) -> Iterator[Remark]:
     """Yield the remarks for a kernel and the functions of its file that it calls."""
     for function in (module.kernel, *module.devices):
         if function.external_code is None and function.span.file == file:
-            yield from _DifferenceAnalysis(function, number).remarks()
+            yield from _DifferenceAnalysis(function, global_number).remarks()
 
 
 class _DifferenceAnalysis:
     """The analysis of one function."""
 
-    def __init__(self, function: ir.Function, number: Callable[[str], object]) -> None:
-        self._function, self._number = function, number
-        self._types = NumbaTypes(function, number)
+    def __init__(self, function: ir.Function, global_number: Callable[[str], object]) -> None:
+        self._function, self._global_number = function, global_number
+        self._types = NumbaTypes(function, global_number)
         self._types.infer()
 
     def remarks(self) -> Iterator[Remark]:
         for s in statements(self._function.body):
-            yield from self._of_statement(s)
+            yield from self._statement_remarks(s)
 
-    def _of_statement(self, s: ir.Stmt) -> Iterator[Remark]:
+    def _statement_remarks(self, s: ir.Stmt) -> Iterator[Remark]:
         match s:
             case ir.Store(value=value):
                 element = value.type if isinstance(value.type, Scalar) else None
-                yield from self._of(value, element)
+                yield from self._expression_remarks(value, element)
                 for index in s.indices:
-                    yield from self._of(index)
+                    yield from self._expression_remarks(index)
             case ir.Assign(var=var, value=ir.Const() as value):
-                yield from self._of_initial_value(var, value)
+                yield from self._initial_value_remarks(var, value)
             case _:
                 for e in operands(s):
-                    yield from self._of(e)
+                    yield from self._expression_remarks(e)
 
-    def _of_initial_value(self, var: ir.Var, value: ir.Const) -> Iterator[Remark]:
+    def _initial_value_remarks(self, var: ir.Var, value: ir.Const) -> Iterator[Remark]:
         """Yield a remark for ``s = 0.0``, which makes ``s`` a float64 in numba."""
-        if not self._is_narrowed(var) or self._types.literal(value) is None:
+        if not self._is_narrowed(var) or self._types.literal_type(value) is None:
             return
         name = source_name(var.name)
         text = f"`{name}` is float64 in numba; in pycu2c it is float32, like the values added to it"
-        if self._types.of(value) == float64:
-            yield Remark(remarks.FLOAT64, (Label(value.span, text),), _START, self._topic(name))
+        if self._types.type_of(value) == float64:
+            yield Remark(
+                remarks.FLOAT64, (Label(value.span, text),), _INITIAL_VALUE_HINT, self._topic(name)
+            )
 
     def _topic(self, name: str) -> str:
         return f"{self._function.name} {name}"
 
-    def _of(
-        self, e: ir.Expr, stored: Scalar | None = None, reported: bool = False
+    def _expression_remarks(
+        self, e: ir.Expr, stored_type: Scalar | None = None, is_reported: bool = False
     ) -> Iterator[Remark]:
         """Yield the remarks for an expression.
 
-        ``stored``: the type that the value is converted to next. ``reported``: an enclosing integer
-        expression has been reported.
+        ``stored_type``: the type that the value is converted to next. ``is_reported``: an enclosing
+        integer expression has been reported.
         """
-        child_stored, child_reported = None, False
+        child_stored_type, child_is_reported = None, False
         if isinstance(e, (ir.Binary, ir.Unary)) or _is_unifying(e):
-            remark = None if reported else self._remark(e, stored)
+            remark = None if is_reported else self._remark(e, stored_type)
             if remark is not None:
                 yield remark
             is_integer = isinstance(e.type, Scalar) and e.type.dtype.is_integer
-            if isinstance(e, (ir.Binary, ir.Unary)) and e.op in _MODULAR and is_integer:
-                child_stored, child_reported = stored, reported or remark is not None
+            if isinstance(e, (ir.Binary, ir.Unary)) and e.op in _MODULAR_OPERATORS and is_integer:
+                child_stored_type, child_is_reported = (
+                    stored_type,
+                    is_reported or remark is not None,
+                )
         if isinstance(e, ir.Cast):
             assert isinstance(e.type, Scalar)
-            child_stored = to_strong(e.type)
+            child_stored_type = to_strong(e.type)
         elif isinstance(e, ir.Apply):
-            child_stored = _atomic_element(e)
+            child_stored_type = _atomic_element_type(e)
         for child in children(e):
-            yield from self._of(child, child_stored, child_reported)
+            yield from self._expression_remarks(child, child_stored_type, child_is_reported)
 
     # ---- one expression ----
 
-    def _remark(self, e: ir.Expr, stored: Scalar | None) -> Remark | None:
-        if isinstance(e, ir.Binary) and (sign_remark := self._sign(e)):
+    def _remark(self, e: ir.Expr, stored_type: Scalar | None) -> Remark | None:
+        if isinstance(e, ir.Binary) and (sign_remark := self._sign_remark(e)):
             return sign_remark
         if isinstance(e, ir.Binary) and e.op.result is ops.bool_result:
-            return self._comparison(e)
+            return self._comparison_remark(e)
         if self._is_narrowed(e):
-            return self._float(e, stored)
-        if isinstance(e, (ir.Binary, ir.Unary)) and e.op in _OVERFLOWING:
-            return self._integer(e, stored)
+            return self._float_remark(e, stored_type)
+        if isinstance(e, (ir.Binary, ir.Unary)) and e.op in _OVERFLOWING_OPERATORS:
+            return self._integer_remark(e, stored_type)
         return None
 
-    def _sign(self, e: ir.Binary) -> Remark | None:
+    def _sign_remark(self, e: ir.Binary) -> Remark | None:
         """Report int64 with uint64, which is float64 in pycu2c."""
-        for value in (e, *(without_implicit_cast(x) for x in children(e) if e.op in _SIGNED)):
-            numba_type = self._types.of(value)
+        for value in (
+            e,
+            *(without_implicit_cast(x) for x in children(e) if e.op in _SIGN_SENSITIVE_OPERATORS),
+        ):
+            numba_type = self._types.type_of(value)
             if isinstance(value, ir.Const) or not isinstance(value.type, Scalar):
                 continue
             pycu2c_type = to_strong(value.type)
-            differing = (uint64, float64) if e.op in _SIGNED else (float64,)
+            differing = (uint64, float64) if e.op in _SIGN_SENSITIVE_OPERATORS else (float64,)
             if numba_type == int64 and pycu2c_type in differing:
                 label = Label(e.span, f"{pycu2c_type} in pycu2c")
                 hint = "convert one operand to the type of the other"
@@ -130,29 +152,29 @@ class _DifferenceAnalysis:
         return None
 
     def _is_narrowed(self, e: ir.Expr) -> bool:
-        numba_type = self._types.of(e)
+        numba_type = self._types.type_of(e)
         if numba_type is None or not isinstance(e.type, Scalar):
             return False
         return numba_type.dtype.real is float64.dtype and e.type.dtype.real is float32.dtype
 
-    def _float(self, e: ir.Expr, stored: Scalar | None) -> Remark | None:
-        values = _values(e)
-        others = [without_implicit_cast(v) for v in values if not isinstance(v, ir.Const)]
-        if any(map(self._is_narrowed, others)):
+    def _float_remark(self, e: ir.Expr, stored_type: Scalar | None) -> Remark | None:
+        values = _value_operands(e)
+        variables = [without_implicit_cast(v) for v in values if not isinstance(v, ir.Const)]
+        if any(map(self._is_narrowed, variables)):
             return None
-        if stored == float32 and self._rounds_alike(e, values):
+        if stored_type == float32 and self._rounds_alike(e, values):
             return None
         label = Label(e.span, self._cause(values))
-        return Remark(remarks.FLOAT64, (label,), _DIGITS, self._topic("float"))
+        return Remark(remarks.FLOAT64, (label,), _PRECISION_HINT, self._topic("float"))
 
     def _rounds_alike(self, e: ir.Expr, values: tuple[ir.Expr, ...]) -> bool:
         """Return whether float64 rounded to float32 gives the same number."""
-        if isinstance(e, ir.Binary) and e.op not in _ROUNDING:
+        if isinstance(e, ir.Binary) and e.op not in _ROUNDED_OPERATORS:
             return False
         return all(
             self._is_exact(v)
             if isinstance(v, ir.Const)
-            else self._types.of(without_implicit_cast(v)) == float32
+            else self._types.type_of(without_implicit_cast(v)) == float32
             for v in values
         )
 
@@ -162,17 +184,19 @@ class _DifferenceAnalysis:
         try:
             value = ast.literal_eval(text)
         except (ValueError, SyntaxError):
-            value = self._number(text)
+            value = self._global_number(text)
         return isinstance(value, (int, float)) and float(np.float32(value)) == value
 
     def _cause(self, values: tuple[ir.Expr, ...]) -> str:
         for v in values:
-            if isinstance(v, ir.Const) and self._types.literal(v) is not None:
-                return f"`{source_text(v.span)}` is {self._types.of(v)} in numba"
-        kinds = [str(kind) for v in values if (kind := self._types.of(without_implicit_cast(v)))]
-        return f"{' and '.join(dict.fromkeys(kinds))} are float64 in numba"
+            if isinstance(v, ir.Const) and self._types.literal_type(v) is not None:
+                return f"`{source_text(v.span)}` is {self._types.type_of(v)} in numba"
+        types = [
+            str(type_) for v in values if (type_ := self._types.type_of(without_implicit_cast(v)))
+        ]
+        return f"{' and '.join(dict.fromkeys(types))} are float64 in numba"
 
-    def _comparison(self, e: ir.Binary) -> Remark | None:
+    def _comparison_remark(self, e: ir.Binary) -> Remark | None:
         """Report a comparison of a float32 with an inexact literal, which numba does not round."""
         pairs = ((e.left, e.right), (e.right, e.left))
         for value, other in pairs:
@@ -181,30 +205,37 @@ class _DifferenceAnalysis:
                 without_implicit_cast(other)
             ):
                 continue
-            if self._types.literal(value) is not None and not self._is_exact(value):
+            if self._types.literal_type(value) is not None and not self._is_exact(value):
                 literal = source_text(value.span)
                 text = f"`{literal}` is not a float32; pycu2c compares with the nearest one"
                 topic = self._topic("comparison")
-                return Remark(remarks.FLOAT64, (Label(e.span, text),), _DIGITS, topic)
+                return Remark(remarks.FLOAT64, (Label(e.span, text),), _PRECISION_HINT, topic)
         return None
 
-    def _integer(self, e: ir.Binary | ir.Unary, stored: Scalar | None) -> Remark | None:
-        numba_type = self._types.of(e)
+    def _integer_remark(self, e: ir.Binary | ir.Unary, stored_type: Scalar | None) -> Remark | None:
+        numba_type = self._types.type_of(e)
         if numba_type is None or not isinstance(e.type, Scalar) or not e.type.dtype.is_integer:
             return None
         pycu2c_type = to_strong(e.type)
         if not numba_type.dtype.is_integer or numba_type.dtype.bits <= pycu2c_type.dtype.bits:
             return None
-        is_cut = stored is not None and stored.dtype.is_integral
-        if is_cut and stored and stored.dtype.bits <= pycu2c_type.dtype.bits and e.op in _MODULAR:
+        is_converted_to_integer = stored_type is not None and stored_type.dtype.is_integral
+        if (
+            is_converted_to_integer
+            and stored_type
+            and stored_type.dtype.bits <= pycu2c_type.dtype.bits
+            and e.op in _MODULAR_OPERATORS
+        ):
             return None
         is_small = pycu2c_type.dtype.bits <= 16
-        kind, hint = (remarks.SMALL_INTEGERS, _WRAPS) if is_small else (remarks.INT32, _WIDTH)
+        kind, hint = (
+            (remarks.SMALL_INTEGERS, _WRAP_HINT) if is_small else (remarks.INT32, _WIDTH_HINT)
+        )
         label = Label(e.span, f"{numba_type} in numba, {pycu2c_type} in pycu2c")
         return Remark(kind, (label,), hint, self._topic(str(pycu2c_type)))
 
 
-def _values(e: ir.Expr) -> tuple[ir.Expr, ...]:
+def _value_operands(e: ir.Expr) -> tuple[ir.Expr, ...]:
     """Return the operands; of a selection without the condition."""
     return (e.then, e.orelse) if isinstance(e, ir.Select) else children(e)
 
@@ -215,8 +246,8 @@ def _is_unifying(e: ir.Expr) -> bool:
     )
 
 
-def _atomic_element(e: ir.Apply) -> Scalar | None:
-    """Return the element type of an atomic operation."""
+def _atomic_element_type(e: ir.Apply) -> Scalar | None:
+    """Return the element type of an atomic operation; None for other calls."""
     first = e.arguments[0] if e.arguments else None
     if not isinstance(first, ir.ElementOf) or not isinstance(first.array.type, Array):
         return None
