@@ -47,11 +47,11 @@ def collect_in_order(context: FunctionContext, values: Iterator[Value]) -> list[
     """Collect values that are evaluated as the iterator yields them."""
     out: list[Value] = []
     while True:
-        with context.block() as written:
+        with context.block() as emitted:
             value = next(values, None)
-        if written:
-            out = [materialize_if_changed(context, earlier, tuple(written)) for earlier in out]
-            context.emit_all(written)
+        if emitted:
+            out = [materialize_if_changed(context, earlier, tuple(emitted)) for earlier in out]
+            context.emit_all(emitted)
         if value is None:
             return out
         out.append(value)
@@ -75,10 +75,10 @@ def reads_or_changes_memory(value: Value) -> bool:
 def materialize_if_changed(context: FunctionContext, value: Value, later: Body) -> Value:
     """Store a value in a variable before statements that could change it."""
 
-    def stored(leaf: Expr) -> Value:
+    def materialized(leaf: Expr) -> Value:
         return materialize(context, leaf, "first") if _may_change(leaf, later) else leaf
 
-    return map_leaves(value, stored)
+    return map_leaves(value, materialized)
 
 
 def _may_change(value: Expr, later: Body) -> bool:
@@ -100,32 +100,33 @@ def has_effect(e: Expr) -> bool:
     return isinstance(e, Call) or (isinstance(e, Apply) and e.intrinsic.has_effect)
 
 
-def materialize(context: FunctionContext, value: Value, hint: str) -> Value:
-    """Store a value in variables that nothing else assigns."""
+def materialize(context: FunctionContext, value: Value, prefix: str) -> Value:
+    """Store a value in fresh variables, whose names start with ``prefix``."""
 
-    def stored(leaf: Expr) -> Value:
+    def materialized(leaf: Expr) -> Value:
         if isinstance(leaf, View):
-            return materialize_view(context, leaf, hint)
+            return materialize_view(context, leaf, prefix)
         if isinstance(leaf, Const) or not isinstance(leaf.type, Scalar):
             return leaf
-        return assign_temporary(context, leaf, hint)
+        return assign_temporary(context, leaf, prefix)
 
-    return map_leaves(value, stored)
+    return map_leaves(value, materialized)
 
 
-def materialize_view(context: FunctionContext, view: View, hint: str) -> View:
-    """Evaluate the computed numbers of a view now."""
-    parts = children(view)[1:]
-    new = tuple(
-        p if is_invariant(context, p) else assign_temporary(context, p, hint) for p in parts
+def materialize_view(context: FunctionContext, view: View, prefix: str) -> View:
+    """Store the computed numbers of a view in fresh variables."""
+    numbers = children(view)[1:]
+    materialized = tuple(
+        number if is_invariant(context, number) else assign_temporary(context, number, prefix)
+        for number in numbers
     )
-    result = with_children(view, (view.array, *new))
+    result = with_children(view, (view.array, *materialized))
     assert isinstance(result, View)
     return result
 
 
 def is_invariant(context: FunctionContext, e: Expr) -> bool:
-    """Return whether an expression has the same value everywhere and is free to read."""
+    """Return whether an expression has the same value everywhere and costs nothing."""
     match e:
         case Const() | Dim():
             return True
@@ -137,8 +138,8 @@ def is_invariant(context: FunctionContext, e: Expr) -> bool:
             return False
 
 
-def assign_temporary(context: FunctionContext, value: Expr, hint: str) -> Var:
+def assign_temporary(context: FunctionContext, value: Expr, prefix: str) -> Var:
     """Store a number in a fresh variable."""
-    var = Var(context.fresh(hint), scalar_type(value), value.span)
+    var = Var(context.fresh(prefix), scalar_type(value), value.span)
     context.emit(Assign(var, value, value.span))
     return var

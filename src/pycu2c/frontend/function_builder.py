@@ -27,11 +27,11 @@ from pycu2c.ir.builders import cast
 from pycu2c.ir.call_graph import transitive_callees
 from pycu2c.ir.walk import all_expressions
 
-Key: TypeAlias = tuple[Source, ArgumentTypes]
+FunctionKey: TypeAlias = tuple[Source, ArgumentTypes]
 
 # Types settle in two or three passes; a chain of n loop-carried names takes n. After this many
-# passes types only grow, which guarantees termination.
-_MAX_FREE_PASSES = 20
+# passes each type is joined with that of the pass before, which guarantees termination.
+_MAX_PASSES_BEFORE_JOIN = 20
 
 
 class RecursionFound(Exception):
@@ -47,7 +47,7 @@ class BuiltModule:
     """A module, and the inferred types that the reference interpreter uses."""
 
     module: ir.Module
-    inferred_types: Mapping[Key, InferredTypes]
+    inferred_types: Mapping[FunctionKey, InferredTypes]
     warnings: tuple[Diagnostic, ...]
 
 
@@ -58,7 +58,11 @@ def build(
     builder, module = _build_module(source, signature.parameters, cluster, checked, is_kernel=True)
     # the kernel has no entry in ``names``
     used = {None, *(device.name for device in module.devices)}
-    types = {key: n for key, n in builder.inferred_types.items() if builder.names.get(key) in used}
+    types = {
+        key: inferred
+        for key, inferred in builder.inferred_types.items()
+        if builder.names.get(key) in used
+    }
     return BuiltModule(module, types, tuple(builder.warnings))
 
 
@@ -90,7 +94,7 @@ def _build_module(
             recursive |= frozenset(recursion.functions)
             continue
         devices = called_functions(function, tuple(builder.devices.values()))
-        constants = _read_constants((function, *devices), builder.constants)
+        constants = _used_constants((function, *devices), builder.constants)
         module = ir.Module(function, devices, constants, cluster)
         check_memory_limits(module)
         check_integer_constants(module)
@@ -99,19 +103,19 @@ def _build_module(
 
 @dataclass(slots=True)
 class _ModuleBuilder:
-    kernel: str
+    kernel_name: str
     recursive: frozenset[Source]  # recursive device functions
     cluster: tuple[int, ...]
     checked: bool
-    devices: dict[Key, ir.Function] = field(default_factory=dict)
-    results: dict[Key, ParameterType | None] = field(default_factory=dict)
-    names: dict[Key, str] = field(default_factory=dict)
-    inferred_types: dict[Key, InferredTypes] = field(default_factory=dict)
+    devices: dict[FunctionKey, ir.Function] = field(default_factory=dict)
+    results: dict[FunctionKey, ParameterType | None] = field(default_factory=dict)
+    names: dict[FunctionKey, str] = field(default_factory=dict)
+    inferred_types: dict[FunctionKey, InferredTypes] = field(default_factory=dict)
     constants: dict[object, ir.ConstantArray] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
-    _active: list[Key] = field(default_factory=list)
+    _active: list[FunctionKey] = field(default_factory=list)
     # the recursive functions whose result types are being inferred; None outside of inference
-    _inferring: set[Key] | None = None
+    _inferring: set[FunctionKey] | None = None
 
     def function(self, source: Source, types: ArgumentTypes, *, is_kernel: bool) -> ir.Function:
         """Build one function: repeat passes until the types of its variables settle."""
@@ -121,11 +125,11 @@ class _ModuleBuilder:
         if context.problems:
             raise CompileError(_unique(context.problems))
         for name, span in context.untyped_reads:  # no pass has found a type
-            plain = name.split(".")[0]
+            python_name = name.split(".")[0]
             fail(
                 "name",
-                Label(span, f"`{plain}` is computed from itself, and has no first value"),
-                hint=f"give {plain} a value before the loop",
+                Label(span, f"`{python_name}` is computed from itself, and has no first value"),
+                hint=f"give {python_name} a value before the loop",
             )
         return self._finish(source, context, body, types)
 
@@ -154,23 +158,23 @@ class _ModuleBuilder:
     def _finish(
         self, source: Source, context: FunctionContext, body: ir.Body, types: ArgumentTypes
     ) -> ir.Function:
-        kind = check_result_type(context, body)
-        self.inferred_types[source, types] = inferred_types(context, kind)
-        body = convert_returns(context, body, kind)
+        result = check_result_type(context, body)
+        self.inferred_types[source, types] = inferred_types(context, result)
+        body = convert_returns(context, body, result)
         if source.external_code is not None:
-            declared_signatures.check_c_types(source, types, kind, context.thread_exits)
+            declared_signatures.check_c_types(source, types, result, context.thread_exits)
         if context.thread_exits:
-            body = exceptions.return_exit_flag(context, body, kind)
-            kind = exceptions.with_exit_flag(kind)
-        self.results[source, types] = kind
+            body = exceptions.return_exit_flag(context, body, result)
+            result = exceptions.with_exit_flag(result)
+        self.results[source, types] = result
         self.warnings += _maybe_undefined(context)
-        parameters, converted = _parameters(context, types)
+        parameters, conversions = _parameters(context, types)
         return ir.Function(
             source.name,
             source.name,
             parameters,
-            result_type(kind),
-            converted + body,
+            result_type(result),
+            conversions + body,
             source.span(source.tree),
             source.external_code,
         )
@@ -187,13 +191,13 @@ class _ModuleBuilder:
 
     def signature(self, source: Source) -> Signature | None:
         """Return the types to which arguments are converted; annotations count only if required."""
-        is_signed = source.signature or source.external_code or source in self.recursive
-        return declared_signatures.declared_signature(source) if is_signed else None
+        has_signature = source.signature or source.external_code or source in self.recursive
+        return declared_signatures.declared_signature(source) if has_signature else None
 
     def specialize(
         self, source: Source, types: ArgumentTypes, span: Span
     ) -> tuple[str, ParameterType]:
-        """Return the name and result type of a device function; build it once for each types."""
+        """Return the name and result type of a device function; build it once per ``types``."""
         key = (source, types)
         if key not in self.devices:
             if source in [active for active, _ in self._active]:
@@ -209,8 +213,8 @@ class _ModuleBuilder:
             raise UnknownType
         return self.names[key], result
 
-    def _check_recursion(self, key: Key, span: Span) -> None:
-        """Handle a call of a function that is being built: restart, or check its signature."""
+    def _check_recursion(self, key: FunctionKey, span: Span) -> None:
+        """Raise RecursionFound for a call of a function that is being built and not recursive."""
         active = [source for source, _ in self._active]
         cycle = self._active[active.index(key[0]) :]
         functions = tuple(source for source, _ in cycle)
@@ -218,7 +222,7 @@ class _ModuleBuilder:
             declared_signatures.require_signatures(functions, cycle[0][1], span)
             raise RecursionFound(functions)
 
-    def _build_device(self, key: Key, span: Span) -> ir.Function:
+    def _build_device(self, key: FunctionKey, span: Span) -> ir.Function:
         source, types = key
         self._active.append(key)
         try:
@@ -235,11 +239,11 @@ class _ModuleBuilder:
         return replace(built, name=self.names[key])
 
     def _free_name(self, source: Source) -> str:
-        used = {self.kernel, *self.names.values()}
+        used = {self.kernel_name, *self.names.values()}
         return f"{source.name}.{len(self.names)}" if source.name in used else source.name
 
-    def _build_recursive(self, key: Key) -> ir.Function:
-        """Build a recursive function until its assumed result type is its result type.
+    def _build_recursive(self, key: FunctionKey) -> ir.Function:
+        """Rebuild a recursive function until its result type is the assumed one.
 
         Recursive functions that it calls are rebuilt with it.
         """
@@ -248,15 +252,15 @@ class _ModuleBuilder:
         if self.results[key] is None:
             declared_signatures.report_no_result(source)
         while True:
-            assumed, before = self.results[key], set(self.devices)
+            assumed, devices_before = self.results[key], set(self.devices)
             built = self.function(source, types, is_kernel=False)
             if self.results[key] == assumed:
                 return built
-            for other in self.devices.keys() - before:
+            for other in self.devices.keys() - devices_before:
                 if other[0] in self.recursive:
                     del self.devices[other]
 
-    def _infer_result(self, key: Key) -> None:
+    def _infer_result(self, key: FunctionKey) -> None:
         """Set the result type of a recursive function: the declared one, or that of its returns."""
         source, types = key
         signature = self.signature(source)
@@ -264,20 +268,20 @@ class _ModuleBuilder:
         self.results[key] = signature.result
         if signature.result is not None:
             return
-        outer = self._inferring
-        self._inferring = {key} if outer is None else outer | {key}
+        outer_inferring = self._inferring
+        self._inferring = {key} if outer_inferring is None else outer_inferring | {key}
         self._active.append(key)
         try:
-            first, _ = _iterate_to_fixpoint(
+            context, _ = _iterate_to_fixpoint(
                 self._new_context(source, types, is_kernel=False), types
             )
         finally:
             self._active.pop()
-            if outer is None:
+            if outer_inferring is None:
                 self._inferring = None
-        if first.problems:
-            raise CompileError(_unique(first.problems))
-        self.results[key] = joined_result(first)
+        if context.problems:
+            raise CompileError(_unique(context.problems))
+        self.results[key] = joined_result(context)
 
 
 def _with_call(error: CompileError, call: Label) -> CompileError:
@@ -288,7 +292,7 @@ def _with_call(error: CompileError, call: Label) -> CompileError:
 def _call_text(source: Source, types: ArgumentTypes) -> str:
     if source.name != source.python.__name__ or not types:
         return "called here"  # a local function also has captured parameters
-    return f"called here, with {', '.join(f'`{displayed_type(kind)}`' for kind in types)}"
+    return f"called here, with {', '.join(f'`{displayed_type(t)}`' for t in types)}"
 
 
 def called_functions(
@@ -299,7 +303,7 @@ def called_functions(
     return tuple(f for f in devices if f.name in needed)
 
 
-def _read_constants(
+def _used_constants(
     functions: tuple[ir.Function, ...], constants: Mapping[object, ir.ConstantArray]
 ) -> tuple[ir.ConstantArray, ...]:
     """Return the constant arrays that the functions read."""
@@ -315,21 +319,23 @@ def _iterate_to_fixpoint(
     while True:
         body = _lower_once(context, types)
         if context.unroller.pending:
-            context, passes = context.unrolled(), 0
+            context, passes = context.with_unrolled_loops(), 0
             continue
-        if passes >= _MAX_FREE_PASSES:
+        if passes >= _MAX_PASSES_BEFORE_JOIN:
             context.types = _join_types(context.previous_types, context.types)
         if context.types == context.previous_types and not context.arrays_changed:
             return context, body
         context, passes = context.next_pass(), passes + 1
 
 
-def _join_types(before: Mapping[str, Scalar], after: Mapping[str, Scalar]) -> dict[str, Scalar]:
+def _join_types(
+    old_types: Mapping[str, Scalar], new_types: Mapping[str, Scalar]
+) -> dict[str, Scalar]:
     """Join the types of two passes, so that no type narrows."""
-    result = dict(before)
-    for name, kind in after.items():
-        old = before.get(name, kind)
-        result[name] = kind if old == kind else promote(old, kind)
+    result = dict(old_types)
+    for name, new_type in new_types.items():
+        old_type = old_types.get(name, new_type)
+        result[name] = new_type if old_type == new_type else promote(old_type, new_type)
     return result
 
 
@@ -340,16 +346,16 @@ def _lower_once(context: FunctionContext, types: ArgumentTypes) -> ir.Body:
         name, span = context.ranges.names[id(node)], source.span(node)
         context.origins[name] = span
 
-        def leaf(part: str, kind: Scalar | Array, span: Span = span) -> ir.Expr:
-            if isinstance(kind, Array):
-                return ir.Var(part, kind, span)
-            context.types[part] = kind
-            context.origins[part] = span
-            return context.variable(part, span)
+        def leaf(leaf_name: str, leaf_type: Scalar | Array, span: Span = span) -> ir.Expr:
+            if isinstance(leaf_type, Array):
+                return ir.Var(leaf_name, leaf_type, span)
+            context.types[leaf_name] = leaf_type
+            context.origins[leaf_name] = span
+            return context.variable(leaf_name, span)
 
         value = value_of_type(name, parameter_type, span, leaf)
         if not isinstance(parameter_type, Scalar):
-            context.bound[name] = value
+            context.bound_values[name] = value
     return block(context, source.tree.body)
 
 
@@ -366,27 +372,29 @@ def _parameters(
 ) -> tuple[tuple[ir.Parameter, ...], ir.Body]:
     """Return a parameter for each scalar and array, and conversions to the variables' types."""
     parameters: list[ir.Parameter] = []
-    converted: list[ir.Stmt] = []
+    conversions: list[ir.Stmt] = []
     for node, parameter_type in zip(parameters_of(context.source.tree.args), types):
         span = context.span(node)
 
-        def leaf(name: str, kind: Scalar | Array, span: Span = span) -> ir.Expr:
-            variable_type = context.types.get(name, kind)
+        def leaf(name: str, leaf_type: Scalar | Array, span: Span = span) -> ir.Expr:
+            variable_type = context.types.get(name, leaf_type)
             if (
-                isinstance(kind, Scalar)
+                isinstance(leaf_type, Scalar)
                 and isinstance(variable_type, Scalar)
-                and variable_type != kind
+                and variable_type != leaf_type
             ):
-                passed = ir.Var(f"{name}.given", kind, span)
-                converted.append(
-                    ir.Assign(ir.Var(name, variable_type, span), cast(passed, variable_type), span)
+                argument = ir.Var(f"{name}.given", leaf_type, span)
+                conversions.append(
+                    ir.Assign(
+                        ir.Var(name, variable_type, span), cast(argument, variable_type), span
+                    )
                 )
-                name = passed.name
-            parameters.append(ir.Parameter(name, kind, len(parameters)))
-            return ir.Var(name, kind, span)
+                name = argument.name
+            parameters.append(ir.Parameter(name, leaf_type, len(parameters)))
+            return ir.Var(name, leaf_type, span)
 
         value_of_type(context.ranges.names[id(node)], parameter_type, span, leaf)
-    return tuple(parameters), tuple(converted)
+    return tuple(parameters), tuple(conversions)
 
 
 def _maybe_undefined(context: FunctionContext) -> list[Diagnostic]:

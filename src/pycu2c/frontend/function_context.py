@@ -58,14 +58,14 @@ class FunctionContext:
     ranges: LiveRanges
     previous_types: dict[str, Scalar]
     devices: DeviceFunctions
-    evaluate: Evaluate  # these two break import cycles between kinds of syntax
+    evaluate: Evaluate  # these two callbacks avoid cyclic imports of the visitors
     lower_block: LowerBlock
     is_kernel: bool
 
     # ---- the state of this pass ----
     types: dict[str, Scalar] = field(default_factory=dict)
     origins: dict[str, Span] = field(default_factory=dict)  # the span that gave a variable its type
-    bound: dict[str, Value] = field(default_factory=dict)  # arrays, tuples, functions
+    bound_values: dict[str, Value] = field(default_factory=dict)  # arrays, tuples, functions
     # the targets of each enclosing comprehension
     comprehension_scopes: list[dict[str, Value]] = field(default_factory=list)
     results: list[tuple[ParameterType, Span]] = field(default_factory=list)
@@ -74,13 +74,13 @@ class FunctionContext:
     store_types: dict[int, str] = field(default_factory=dict)  # id(ast.Name) -> variable
     nodes_without_variable: list[int] = field(default_factory=list)  # id(ast.Name)
     join_types: dict[int, Scalar] = field(default_factory=dict)  # id(ast.IfExp) -> type
-    mixed_joins: list[int] = field(default_factory=list)  # those with more than one type
-    returns: list[int] = field(default_factory=list)  # id(ast.Return), with a value
-    constant_variables: dict[str, Const] = field(default_factory=dict)  # by name
+    mixed_joins: list[int] = field(default_factory=list)  # ids of nodes with several types
+    returns: list[int] = field(default_factory=list)  # id(ast.Return), if it has a value
+    constant_variables: dict[str, Const] = field(default_factory=dict)
     thread_exits: list[Return] = field(default_factory=list)  # in a device function
     arrays_changed: bool = False  # whether this pass has added to ``arrays``
     untyped_reads: list[tuple[str, Span]] = field(default_factory=list)  # reads without a type yet
-    conflicting: set[str] = field(default_factory=set)  # variables with a reported error
+    conflicting_variables: set[str] = field(default_factory=set)  # those with a reported error
     # an expression and the variable that it is assigned to, which names an array created there
     target: tuple[ast.expr, str] | None = None
     temporaries: set[str] = field(default_factory=set)  # variables with one assignment
@@ -91,7 +91,7 @@ class FunctionContext:
     local_functions: dict[int, LocalFunction] = field(default_factory=dict)
     # by the id of a NumPy array, or by the content of a tuple
     constants: dict[object, ConstantArray] = field(default_factory=dict)
-    declared: dict[str, Scalar] = field(default_factory=dict)  # by annotations
+    declared_types: dict[str, Scalar] = field(default_factory=dict)  # from annotations
     unroller: LoopUnroller = field(default_factory=LoopUnroller)
     # the arrays that a name may refer to
     arrays: dict[str, dict[ViewLayout, Var | View]] = field(default_factory=dict)
@@ -109,17 +109,17 @@ class FunctionContext:
             declared_result=self.declared_result,
             local_functions=self.local_functions,
             constants=self.constants,
-            declared=self.declared,
+            declared_types=self.declared_types,
             unroller=self.unroller,
             arrays=self.arrays,
         )
 
-    def unrolled(self) -> FunctionContext:
+    def with_unrolled_loops(self) -> FunctionContext:
         """Return the context of the first pass after loops were unrolled."""
         source = replace(self.source, tree=self.unroller.unroll(self.source.tree))
         context = self.next_pass()
         context.source, context.ranges = source, live_ranges(source.tree)
-        context.previous_types, context.declared, context.arrays = {}, {}, {}
+        context.previous_types, context.declared_types, context.arrays = {}, {}, {}
         return context
 
     def span(self, node: ast.AST) -> Span:
@@ -155,12 +155,12 @@ class FunctionContext:
         else:
             self.nodes_without_variable.append(id(node))
 
-    def record_join(self, node: ast.AST, kind: Scalar) -> None:
+    def record_join(self, node: ast.AST, node_type: Scalar) -> None:
         """Record the common type of an ``ast.IfExp``, an ``ast.BoolOp`` or a tuple item.
 
         A comprehension evaluates the node for each item, so types can differ.
         """
-        if self.join_types.setdefault(id(node), kind) != kind:
+        if self.join_types.setdefault(id(node), node_type) != node_type:
             self.mixed_joins.append(id(node))
 
     def emit(self, statement: Stmt) -> None:
@@ -181,7 +181,7 @@ class FunctionContext:
     @property
     def is_unconditional(self) -> bool:
         """Return whether the current point is outside all branches and loops."""
-        return len(self.blocks) == 2
+        return len(self.blocks) == 2  # an empty list, and the body of the function
 
     @contextmanager
     def collecting_errors(self) -> Iterator[None]:
@@ -193,44 +193,44 @@ class FunctionContext:
         except UnknownType:
             pass
 
-    def fresh(self, hint: str) -> str:
-        """Return a new variable name that is no Python identifier."""
-        name = f"{hint}.t{len(self.temporaries) + 1}"
+    def fresh(self, prefix: str) -> str:
+        """Return a new variable name, which cannot be a Python identifier."""
+        name = f"{prefix}.t{len(self.temporaries) + 1}"
         self.temporaries.add(name)
         for previous in [n for n in self.arrays if n == name or n.startswith(f"{name}.")]:
-            del self.arrays[previous]  # of a temporary of the previous pass
+            del self.arrays[previous]  # the previous pass used the name for other arrays
         return name
 
     def constant_name(self, name: str) -> str:
         """Return an unused name for a constant array that the program calls ``name``."""
-        number = sum(c.var.name.split(".")[0] == name for c in self.constants.values())
-        return f"{name}.const{number}" if number else f"{name}.const"
+        count = sum(c.var.name.split(".")[0] == name for c in self.constants.values())
+        return f"{name}.const{count}" if count else f"{name}.const"
 
-    def name_for(self, node: ast.expr, hint: str) -> str:
+    def name_for(self, node: ast.expr, prefix: str) -> str:
         """Return the variable that ``node`` is assigned to, or a fresh name."""
         if self.target is not None and self.target[0] is node:
             return self.target[1]
-        return self.fresh(hint)
+        return self.fresh(prefix)
 
     def join_type(self, name: str, value_type: Scalar, span: Span) -> Scalar:
         """Join a type into a variable's type; return the variable's type in this pass."""
-        old = self.types.get(name)
-        if name in self.declared:
-            self.types[name] = self.declared[name]
+        old_type = self.types.get(name)
+        if name in self.declared_types:
+            self.types[name] = self.declared_types[name]
             self.origins.setdefault(name, span)
-            return self.declared[name]
-        self.types[name] = value_type if old is None else promote(old, value_type)
-        if old != self.types[name]:
+            return self.declared_types[name]
+        self.types[name] = value_type if old_type is None else promote(old_type, value_type)
+        if old_type != self.types[name]:
             self.origins[name] = span
         return self.previous_types.get(name, self.types[name])
 
     def variable(self, name: str, span: Span) -> Var:
         """Return a read of a scalar variable."""
-        kind = self.previous_types.get(name) or self.types.get(name)
-        if kind is None:
+        variable_type = self.previous_types.get(name) or self.types.get(name)
+        if variable_type is None:
             self.untyped_reads.append((name, span))
             raise UnknownType
-        return Var(name, kind, span)
+        return Var(name, variable_type, span)
 
 
 def is_temporary_name(name: str) -> bool:

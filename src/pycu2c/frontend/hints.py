@@ -1,4 +1,4 @@
-"""Word the hints of compile errors: what to write in place of an unsupported construct."""
+"""Hints of compile errors: what to write in place of an unsupported construct."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pycu2c.ops.names.host_names import FOR_THE_HOST, HOST_NAMES
 
 def single_field_hint(value: object) -> str:
     """Return the hint for a record in place of a number; empty for other values."""
-    record = _record(value)
+    record = _record_dtype(value)
     return (
         f"take one of its fields: r.{record.fields[0].name}{record_as_vector_hint(record)}"
         if record
@@ -28,7 +28,7 @@ def single_field_hint(value: object) -> str:
 
 def all_fields_hint(value: object) -> str:
     """Return the hint for a record in place of a tuple; empty for other values."""
-    record = _record(value)
+    record = _record_dtype(value)
     if record is None:
         return ""
     fields = ", ".join(f"r.{f.name}" for f in record.fields)
@@ -36,11 +36,11 @@ def all_fields_hint(value: object) -> str:
 
 
 def vector_view_hint(*values: object) -> str:
-    """Return the hint for a record with the layout of a required vector; also for types."""
-    found = [_one(value) for value in values]
-    records = [record for record in map(_record, values) if record]
+    """Return the hint for a record and a vector of its layout, which may be values or types."""
+    dtypes = [_element_dtype(value) for value in values]
+    records = [record for record in map(_record_dtype, values) if record]
     return next(
-        (record_as_vector_hint(record) for record in records if vector_like(record) in found), ""
+        (record_as_vector_hint(record) for record in records if vector_like(record) in dtypes), ""
     )
 
 
@@ -50,37 +50,41 @@ def record_as_vector_hint(record: DType | None) -> str:
     return f"; to have a vector, pass a.view(cuda.{vector}.numpy)" if vector else ""
 
 
-def _one(value: object) -> DType | None:
-    """Return the type of one element or number."""
-    kind = getattr(value, "type", value)
-    if isinstance(kind, Array) and kind.ndim:
+def _element_dtype(value: object) -> DType | None:
+    """Return the dtype of a number or of an array without axes, from the value or its type."""
+    value_type = getattr(value, "type", value)
+    if isinstance(value_type, Array) and value_type.ndim:
         return None
-    return kind.dtype if isinstance(kind, (Scalar, Array)) else None
+    return value_type.dtype if isinstance(value_type, (Scalar, Array)) else None
 
 
-def _record(value: object) -> DType | None:
-    record = _one(value)
+def _record_dtype(value: object) -> DType | None:
+    record = _element_dtype(value)
     return record if record and record.kind is DTypeKind.RECORD else None
 
 
-LOOP = "write a loop over the elements, `for x in a: …`"
-_ALLOCATE = "use cuda.local.array(shape, dtype), one for each thread, or pass the array"
-_FIXED = "write a tuple, or use cuda.local.array(n, dtype) and count its items"
-_TEXT = "text is made on the host: store numbers in an array, and show them after the launch"
-_TYPES = "a kernel is compiled for each combination of types: compare a.dtype, or `x is None`"
-_RANDOM = "cuda.random has random numbers: cuda.random.xoroshiro128p_uniform_float32(states, i)"
-_CLOCK = "measure the time around the launch"
-_KERNEL = "decorate what kernels call with @device; a kernel is launched from Python"
-_CALLED = (
+_LOOP_HINT = "write a loop over the elements, `for x in a: …`"
+_ALLOCATION_HINT = "use cuda.local.array(shape, dtype), one for each thread, or pass the array"
+_FIXED_SIZE_HINT = "write a tuple, or use cuda.local.array(n, dtype) and count its items"
+_TEXT_HINT = "text is made on the host: store numbers in an array, and show them after the launch"
+_TYPE_TEST_HINT = (
+    "a kernel is compiled for each combination of types: compare a.dtype, or `x is None`"
+)
+_RANDOM_HINT = (
+    "cuda.random has random numbers: cuda.random.xoroshiro128p_uniform_float32(states, i)"
+)
+_CLOCK_HINT = "measure the time around the launch"
+_KERNEL_CALL_HINT = "decorate what kernels call with @device; a kernel is launched from Python"
+_CALLABLES_HINT = (
     "kernels call math.f and np.f of numbers, cuda.*, abs min max sum round int float bool len, "
     "dtypes as conversions, and functions decorated with @device"
 )
 
 
-def count_phrase(number: int, noun: str) -> str:
-    """Return ``1 axis`` or ``2 axes``."""
+def count_phrase(count: int, noun: str) -> str:
+    """Return a count with its noun: ``1 axis``, ``2 axes``."""
     plural = _PLURALS.get(noun, f"{noun}s")
-    return f"{number} {noun if number == 1 else plural}"
+    return f"{count} {noun if count == 1 else plural}"
 
 
 _PLURALS = {"axis": "axes", "index": "indices"}
@@ -95,68 +99,73 @@ def valid_indices(count: int) -> str:
 
 # ---- functions ---------------------------------------------------------------------------------
 
-_MODULES = {
-    "random": _RANDOM,
-    "numpy.random": _RANDOM,
-    "numpy.linalg": LOOP,
-    "time": _CLOCK,
-    "datetime": _CLOCK,
+_MODULE_HINTS = {
+    "random": _RANDOM_HINT,
+    "numpy.random": _RANDOM_HINT,
+    "numpy.linalg": _LOOP_HINT,
+    "time": _CLOCK_HINT,
+    "datetime": _CLOCK_HINT,
 }
-_FUNCTION_HINTS = (
+_HINTED_FUNCTIONS = (
     (
         "numpy",
         "zeros ones empty full array asarray linspace eye concatenate stack copy "
         "zeros_like ones_like empty_like full_like",
-        _ALLOCATE,
+        _ALLOCATION_HINT,
     ),
-    ("numpy", "arange", f"to count, write `for i in range(n): …`; for an array {_ALLOCATE}"),
+    ("numpy", "arange", f"to count, write `for i in range(n): …`; for an array {_ALLOCATION_HINT}"),
     (
         "numpy",
         "sum prod mean std var median min max amin amax argmin argmax any all dot vdot inner "
         "cumsum sort argsort count_nonzero nonzero",
-        LOOP,
+        _LOOP_HINT,
     ),
-    ("builtins", "sorted map filter iter next", LOOP),
-    ("builtins", "list dict set frozenset bytearray", _FIXED),
-    ("builtins", "str repr format chr open input", _TEXT),
-    ("builtins", "isinstance issubclass type hasattr getattr callable", _TYPES),
+    ("builtins", "sorted map filter iter next", _LOOP_HINT),
+    ("builtins", "list dict set frozenset bytearray", _FIXED_SIZE_HINT),
+    ("builtins", "str repr format chr open input", _TEXT_HINT),
+    ("builtins", "isinstance issubclass type hasattr getattr callable", _TYPE_TEST_HINT),
 )
-_ON_HOST = frozenset({*HOST_NAMES.values(), "pycu2c.device_library.random.states"})
-_FUNCTIONS = {
-    f"{home}.{name}": hint for home, names, hint in _FUNCTION_HINTS for name in names.split()
+_HOST_MODULES = frozenset({*HOST_NAMES.values(), "pycu2c.device_library.random.states"})
+_FUNCTION_HINTS = {
+    f"{module}.{name}": hint for module, names, hint in _HINTED_FUNCTIONS for name in names.split()
 }
 
 
 def unsupported_function(value: object) -> tuple[str, str]:
     """Return what a called object is, and what to write in its place."""
     name = getattr(value, "__name__", None) or type(value).__name__
-    home, owner = _home(value), getattr(value, "__self__", None)
-    full = f"{home}.{name}" if home and home != "builtins" else name
+    module, owner = _module_name(value), getattr(value, "__self__", None)
+    qualified_name = f"{module}.{name}" if module and module != "builtins" else name
     if hasattr(value, "__pycu2c_kernel__"):
-        return f"`{name}` is a kernel", _KERNEL
-    if home in _ON_HOST:
+        return f"`{name}` is a kernel", _KERNEL_CALL_HINT
+    if module in _HOST_MODULES:
         return f"`{name}` is no function of kernels", FOR_THE_HOST
     if isinstance(value, FunctionType) and name == "<lambda>":
         return "this is a plain Python function", "pass or define device(lambda …)"
-    if isinstance(value, FunctionType) and home.partition(".")[0] not in sys.stdlib_module_names:
+    if isinstance(value, FunctionType) and module.partition(".")[0] not in sys.stdlib_module_names:
         return f"`{name}` is a plain Python function", f"decorate {name} with @device"
     if isinstance(owner, str):
         return f"`{name}` is a method of strings", "compare strings with `==`"
     if isinstance(owner, (list, dict, set)):
-        kind = type(owner).__name__
-        return f"`{name}` is a method of a {kind}, outside of the kernel", _instead(owner)
-    hint = _FUNCTIONS.get(f"{home}.{name}") or _MODULES.get(home)
+        class_name = type(owner).__name__
+        return f"`{name}` is a method of a {class_name}, outside of the kernel", _instead_of_global(
+            owner
+        )
+    hint = _FUNCTION_HINTS.get(f"{module}.{name}") or _MODULE_HINTS.get(module)
     if hint is None and isinstance(value, type) and issubclass(value, np.generic):
-        return f"kernels have no `{full}`", "use float64, or another number that kernels have"
-    if hint is None and isinstance(value, type) and home != "builtins":
+        return (
+            f"kernels have no `{qualified_name}`",
+            "use float64, or another number that kernels have",
+        )
+    if hint is None and isinstance(value, type) and module != "builtins":
         return f"`{name}` is a class", "keep its fields in variables or in a tuple"
-    return f"kernels have no `{full}`", hint or _CALLED
+    return f"kernels have no `{qualified_name}`", hint or _CALLABLES_HINT
 
 
-def _home(value: object) -> str:
-    """Return the module of a function, or of a method's object, as for ``random.random``."""
-    home = getattr(value, "__module__", None) or type(getattr(value, "__self__", None)).__module__
-    return "numpy.random" if home.startswith("numpy.random.") else home
+def _module_name(value: object) -> str:
+    """Return the module of a function; for ``random.random``, that of the method's object."""
+    module = getattr(value, "__module__", None) or type(getattr(value, "__self__", None)).__module__
+    return "numpy.random" if module.startswith("numpy.random.") else module
 
 
 # ---- objects -----------------------------------------------------------------------------------
@@ -190,11 +199,11 @@ def instead_of_object(value: object) -> str:
     if isinstance(value, Scalar):
         return f"it converts a number: {value}(x)"
     if isinstance(value, type) or not callable(value):
-        return _instead(value)
+        return _instead_of_global(value)
     return f"call it: {getattr(value, '__name__', 'f')}(…)"
 
 
-def _instead(value: object) -> str:
+def _instead_of_global(value: object) -> str:
     """Return the hint for a global object that is no constant."""
     match value:
         case list():
@@ -207,14 +216,14 @@ def _instead(value: object) -> str:
             return "pass numbers, tuples and arrays as arguments of the kernel"
 
 
-def instead_of_global(value: object) -> str:
+def instead_of_array(value: object) -> str:
     """Return the hint for an object that is subscripted or assigned to and is no array."""
     if isinstance(value, (str, Namespace, ModuleType)) or callable(value):
         return "only arrays and tuples have elements"
-    return _instead(value) if value is not None else instead_of_object(value)
+    return _instead_of_global(value) if value is not None else instead_of_object(value)
 
 
-_PYTHONS: dict[object, str] = {
+_DTYPES_OF_PYTHON_TYPES: dict[object, str] = {
     float: "float64 or float32",
     int: "int64 or int32",
     bool: "bool_",
@@ -224,27 +233,27 @@ _PYTHONS: dict[object, str] = {
 
 def instead_of_dtype(value: object) -> str:
     """Return the hint for an object in place of a dtype."""
-    if isinstance(value, type) and value in _PYTHONS:
-        return f"Python's numbers have no size in memory: write {_PYTHONS[value]}"
+    if isinstance(value, type) and value in _DTYPES_OF_PYTHON_TYPES:
+        return f"Python's numbers have no size in memory: write {_DTYPES_OF_PYTHON_TYPES[value]}"
     hint = "write float32, int32, … (from pycu2c or numpy)"
     return did_you_mean(value, BY_NAME, hint) if isinstance(value, str) else hint
 
 
 # ---- names -------------------------------------------------------------------------------------
 
-_IMPORTS = {
+_IMPORT_STATEMENTS = {
     "np": "import numpy as np",
     "numpy": "import numpy",
     "math": "import math",
     "cuda": "from pycu2c import cuda",
     "device": "from pycu2c import device",
 } | {name: f"from pycu2c import {name}" for name in BY_NAME if name != "bool"}
-_ELSEWHERE = {  # names of numba and CUDA C
+_NUMBA_AND_CUDA_NAMES = {  # names of numba and CUDA C
     "prange": "range; cuda.grid(1) spreads work over threads",
     "__syncthreads": "cuda.syncthreads()",
     **{
-        f"atomic{name}": f"cuda.atomic.{ours}(array, index, value)"
-        for name, ours in {
+        f"atomic{name}": f"cuda.atomic.{method}(array, index, value)"
+        for name, method in {
             "Add": "add",
             "Sub": "sub",
             "And": "and_",
@@ -262,27 +271,29 @@ _ELSEWHERE = {  # names of numba and CUDA C
     "NULL": "None",
     "nullptr": "None",
 }
-_SHORT = {"cuda": "cuda", "math": "math", "numpy": "np"}
+_MODULE_ALIASES = {"cuda": "cuda", "math": "math", "numpy": "np"}
 
 
 def defined_elsewhere(name: str) -> str | None:
     """Return the hint for a name that a module defines: ``threadIdx`` is ``cuda.threadIdx``."""
-    if name in _IMPORTS:
-        return f"write `{_IMPORTS[name]}` at the top of the file"
-    if name in _ELSEWHERE:
-        return f"write {_ELSEWHERE[name]}"
-    for known in tuple(REGISTRY):
-        home, _, rest = known.partition(".")
-        if home in _SHORT and rest.partition(".")[0] == name:
-            return f"write `{_SHORT[home]}.{name}`"
+    if name in _IMPORT_STATEMENTS:
+        return f"write `{_IMPORT_STATEMENTS[name]}` at the top of the file"
+    if name in _NUMBA_AND_CUDA_NAMES:
+        return f"write {_NUMBA_AND_CUDA_NAMES[name]}"
+    for qualified_name in tuple(REGISTRY):
+        module, _, member = qualified_name.partition(".")
+        if module in _MODULE_ALIASES and member.partition(".")[0] == name:
+            return f"write `{_MODULE_ALIASES[module]}.{name}`"
     return None
 
 
 # ---- attributes --------------------------------------------------------------------------------
 
-_ATTRIBUTES = {
-    **dict.fromkeys(("sum", "prod", "mean", "max", "min", "argmax", "argmin", "any", "all"), LOOP),
-    **dict.fromkeys(("append", "extend", "insert", "pop", "remove", "clear"), _FIXED),
+_ATTRIBUTE_HINTS = {
+    **dict.fromkeys(
+        ("sum", "prod", "mean", "max", "min", "argmax", "argmin", "any", "all"), _LOOP_HINT
+    ),
+    **dict.fromkeys(("append", "extend", "insert", "pop", "remove", "clear"), _FIXED_SIZE_HINT),
     "fill": "let each thread set one element, a[i] = …",
     "astype": "convert one number with its type: int32(x)",
     "item": "leave it out: an element is a number",
@@ -293,6 +304,6 @@ _ATTRIBUTES = {
 }
 
 
-def instead_of_attribute(name: str, otherwise: str) -> str:
+def instead_of_attribute(name: str, default: str) -> str:
     """Return the hint for an attribute that Python objects have and kernels do not."""
-    return _ATTRIBUTES.get(name, otherwise)
+    return _ATTRIBUTE_HINTS.get(name, default)

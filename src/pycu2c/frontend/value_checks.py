@@ -1,4 +1,4 @@
-"""Kinds of values: predicates, their description in errors, and errors for other kinds."""
+"""Predicates for kinds of values, their descriptions, and errors for the wrong kind."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def describe(value: Value) -> str:
             return f"`{value.type}`"
 
 
-_READING = {"texture": "tex{}D(t, …)", "surface": "surf{}Dread(s, …)"}
+_READ_CALLS = {"texture": "tex{}D(t, …)", "surface": "surf{}Dread(s, …)"}
 
 
 def require_number(value: Value, subject: str = "this") -> Expr:
@@ -60,7 +60,7 @@ def require_number(value: Value, subject: str = "this") -> Expr:
         fail(
             "type-needed",
             Label(value.span, f"{subject} is a {handle.access} `{e.type}`, not a number"),
-            hint="read it: cuda." + _READING[handle.access].format(handle.axes),
+            hint="read it: cuda." + _READ_CALLS[handle.access].format(handle.axes),
         )
     if e.type.dtype.is_vector:
         fail(
@@ -101,21 +101,21 @@ def require_value(value: Value, subject: str = "this") -> Expr:
         fail(
             "type-needed",
             Label(value.span, f"{subject} is an array `{value.type}`"),
-            hint=f"index it: a kernel works on one element at a time, {_one_element(value)}",
+            hint=f"index it: a kernel works on one element at a time, {_element_text(value)}",
         )
     if not isinstance(value.type, Scalar):
         report_no_value(value.span)
     return value
 
 
-def _one_element(value: Expr | ArraySelect) -> str:
+def _element_text(value: Expr | ArraySelect) -> str:
     """Return ``a[i]`` with an index for each axis of the array."""
     whole = value.array if isinstance(value, View) else value
     name = whole.name if isinstance(whole, Var) else "a"
     axes = whole.type.ndim if isinstance(whole.type, Array) else 1
-    counts = f"; {name} has {axes} axes" if axes > 1 else ""
-    letters = ("i", "j", "k", "l") if axes <= 4 else ("i", "…")
-    return f"{name}[{', '.join(letters[:axes])}]{counts}"
+    axes_note = f"; {name} has {axes} axes" if axes > 1 else ""
+    index_names = ("i", "j", "k", "l") if axes <= 4 else ("i", "…")
+    return f"{name}[{', '.join(index_names[:axes])}]{axes_note}"
 
 
 def report_no_value(span: Span) -> NoReturn:

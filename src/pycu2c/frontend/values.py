@@ -34,8 +34,8 @@ class TupleValue:
 class LocalFunction:
     """A function defined inside another one.
 
-    ``source`` receives the variables that it reads there, ``captured``, as parameters after its
-    own, ``arguments``.
+    ``arguments`` are its own parameters. ``captured`` are the variables of the enclosing function
+    that it reads; ``source`` takes them as further parameters.
     """
 
     source: Source
@@ -52,7 +52,7 @@ class LocalFunction:
 class Closure:
     """A local function as a value: with its default arguments and its captured variables.
 
-    While ``is_open``, in the enclosing function, the variables are read at each use.
+    If ``is_open``, in the enclosing function, each use reads the variables' current values.
     """
 
     function: LocalFunction

@@ -16,7 +16,7 @@ from pycu2c.base.source import Source
 from pycu2c.base.types import WEAK_INT, Array, Constant, ParameterType, Scalar, Signature, Tuple
 from pycu2c.base.values import scalar_of
 from pycu2c.frontend.scope.bindings import parameters
-from pycu2c.frontend.scope.inferred_types import InferredTypes, merge_enclosing, merge_types
+from pycu2c.frontend.scope.inferred_types import InferredTypes, merge_types, with_inner_functions
 from pycu2c.reference.weak_floats import ReferenceTypes, RuntimeKinds
 from pycu2c.runtime.arguments.arguments import describe_handle
 
@@ -35,14 +35,14 @@ def inferred_from(
         grouped.setdefault(function, {}).setdefault(kinds, []).append(inferred)
 
     def merged_types(inferred: list[InferredTypes]) -> ReferenceTypes:
-        types = merge_enclosing(inferred[0], merged)  # variants of one kind have equal types
+        types = with_inner_functions(inferred[0], merged)  # variants of one kind have equal types
         return ReferenceTypes(types.names, types.joins, single, tree=types.tree)
 
     variants = {
         function: {kinds: merged_types(inferred) for kinds, inferred in group.items()}
         for function, group in grouped.items()
     }
-    own = merge_enclosing(recorded[source, signature.parameters], merged)
+    own = with_inner_functions(recorded[source, signature.parameters], merged)
     return ReferenceTypes(own.names, own.joins, single, variants, own.tree)
 
 

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType
-from pycu2c.frontend.scope.bindings import bindings, targets_of
+from pycu2c.frontend.scope.bindings import bindings, comprehension_targets
 from pycu2c.ops.intrinsics.registry import bound_to
 from pycu2c.ops.intrinsics.threads.coalesced_groups import method_of
 from pycu2c.ops.intrinsics.threads.cooperative_groups import tiled_partition
@@ -255,7 +255,7 @@ class ExpressionRewriter:
         if self.may_synchronize_in(node):
             return self.collected(node.generators, node.elt, None)
         first = self.expression(node.generators[0].iter)
-        with self.inside(targets_of(node)):
+        with self.inside(comprehension_targets(node)):
             generators = []
             for position, old in enumerate(node.generators):
                 source = first

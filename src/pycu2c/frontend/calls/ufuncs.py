@@ -224,7 +224,7 @@ def array_ufunc(
 
     def store_element(indices: tuple[Var, ...]) -> None:
         items = [
-            slice_assignment.element_of(v, indices, span) if isinstance(v, View) else v
+            slice_assignment.source_element(v, indices, span) if isinstance(v, View) else v
             for v in operands
         ]
         result = _of_numbers(context, node, items, call)

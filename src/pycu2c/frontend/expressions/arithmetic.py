@@ -22,7 +22,7 @@ from pycu2c.base.types import (
 )
 from pycu2c.base.values import MAX_EXACT_FLOAT_INT, fits
 from pycu2c.frontend.function_context import FunctionContext
-from pycu2c.frontend.subset.unsupported_syntax import TOO_WIDE
+from pycu2c.frontend.subset.unsupported_syntax import INTEGER_TOO_WIDE
 from pycu2c.ir.builders import binary as binary_node
 from pycu2c.ir.builders import (
     cast,
@@ -134,7 +134,7 @@ def binary(context: FunctionContext, op: Operator, left: Expr, right: Expr, span
         common, right = _exponent(left, right, common)
     if isinstance(left, Const) and isinstance(right, Const) and common == WEAK_INT:
         if is_too_wide(op, int(left.value), int(right.value)):
-            TOO_WIDE.report(span)
+            INTEGER_TOO_WIDE.report(span)
     return binary_node(op, coerce(left, common), coerce(right, common), span)
 
 
@@ -144,7 +144,7 @@ def _check_width(*sides: Expr) -> None:
         return
     for e in sides:
         if isinstance(e, Const) and e.type == WEAK_INT and not fits_64_bits(int(e.value)):
-            TOO_WIDE.report(e.span)
+            INTEGER_TOO_WIDE.report(e.span)
 
 
 def fits_64_bits(value: int) -> bool:

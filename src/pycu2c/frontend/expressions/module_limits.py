@@ -10,7 +10,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace
 from pycu2c.frontend.expressions.arithmetic import fits_64_bits
-from pycu2c.frontend.subset.unsupported_syntax import TOO_WIDE
+from pycu2c.frontend.subset.unsupported_syntax import INTEGER_TOO_WIDE
 from pycu2c.ir.nodes import Allocate, Const, Module
 from pycu2c.ir.walk import all_expressions, statements
 
@@ -69,4 +69,4 @@ def check_integer_constants(module: Module) -> None:
     for function in (module.kernel, *module.devices):
         for e in all_expressions(function.body):
             if isinstance(e, Const) and e.type == WEAK_INT and not fits_64_bits(int(e.value)):
-                TOO_WIDE.report(e.span)
+                INTEGER_TOO_WIDE.report(e.span)

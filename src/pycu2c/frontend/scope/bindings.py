@@ -45,8 +45,8 @@ def shape_parameters(function: ast.FunctionDef) -> frozenset[str]:
         if isinstance(node, ast.Call) and getattr(node.func, "attr", None) == "array":
             shapes += [k.value for k in node.keywords if k.arg == "shape"] or node.args[:1]
     used = {n.id for shape in shapes for n in ast.walk(shape) if isinstance(n, ast.Name)}
-    bound = bindings(function)
-    return frozenset(name for name in names & used if len(bound[name]) == 1)
+    nodes_by_name = bindings(function)
+    return frozenset(name for name in names & used if len(nodes_by_name[name]) == 1)
 
 
 def bound_name(node: ast.AST) -> str | None:
@@ -76,7 +76,7 @@ def changed_name(node: ast.AST) -> str | None:
             return bound_name(node)
 
 
-def evaluated_outside(node: FunctionLike | ast.ClassDef) -> list[ast.expr]:
+def expressions_evaluated_outside(node: FunctionLike | ast.ClassDef) -> list[ast.expr]:
     """Return the expressions of a nested definition that the enclosing scope evaluates."""
     match node:
         case ast.ClassDef():
@@ -87,40 +87,44 @@ def evaluated_outside(node: FunctionLike | ast.ClassDef) -> list[ast.expr]:
             return [*node.decorator_list, *_defaults(node.args)]
 
 
-def targets_of(comprehension: Comprehension) -> frozenset[str]:
+def comprehension_targets(comprehension: Comprehension) -> frozenset[str]:
     """Return the names that a comprehension binds in its own scope."""
     stores = (n for g in comprehension.generators for n in ast.walk(g.target))
     return frozenset(filter(None, map(bound_name, stores)))
 
 
-def free_names(node: ast.AST, hidden: frozenset[str] = frozenset()) -> Iterator[ast.Name]:
-    """Yield the Name nodes inside ``node`` that refer to variables of the enclosing scope."""
+def free_names(node: ast.AST, inner_names: frozenset[str] = frozenset()) -> Iterator[ast.Name]:
+    """Yield the Name nodes in ``node`` that refer to the enclosing scope, not ``inner_names``."""
     match node:
         case ast.Name(id=name):
-            if name not in hidden:
+            if name not in inner_names:
                 yield node
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-            yield from _free_in(evaluated_outside(node), hidden)
-            yield from _free_in(_body(node), hidden | set(bindings(node)) | _globals(node))
+            yield from _free_names_in(expressions_evaluated_outside(node), inner_names)
+            yield from _free_names_in(
+                _body(node), inner_names | set(bindings(node)) | _global_declarations(node)
+            )
         case ast.ClassDef():
-            yield from _free_in(evaluated_outside(node), hidden)
+            yield from _free_names_in(expressions_evaluated_outside(node), inner_names)
             class_names = frozenset(filter(None, map(bound_name, _scope_nodes(node.body))))
-            yield from _free_in(node.body, hidden | class_names)
+            yield from _free_names_in(node.body, inner_names | class_names)
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             first = node.generators[0]
             others = (n for n in ast.iter_child_nodes(node) if n is not first)
-            yield from free_names(first.iter, hidden)
-            yield from _free_in([*first.ifs, *others], hidden | targets_of(node))
+            yield from free_names(first.iter, inner_names)
+            yield from _free_names_in(
+                [*first.ifs, *others], inner_names | comprehension_targets(node)
+            )
         case _:
-            yield from _free_in(ast.iter_child_nodes(node), hidden)
+            yield from _free_names_in(ast.iter_child_nodes(node), inner_names)
 
 
-def _free_in(nodes: Iterable[ast.AST], hidden: frozenset[str]) -> Iterator[ast.Name]:
+def _free_names_in(nodes: Iterable[ast.AST], inner_names: frozenset[str]) -> Iterator[ast.Name]:
     for node in nodes:
-        yield from free_names(node, hidden)
+        yield from free_names(node, inner_names)
 
 
-def _globals(function: FunctionLike) -> frozenset[str]:
+def _global_declarations(function: FunctionLike) -> frozenset[str]:
     """Return the names that a nested function declares ``global``."""
     declared = (n for n in _scope_nodes(_body(function)) if isinstance(n, ast.Global))
     return frozenset(name for d in declared for name in d.names)
@@ -140,7 +144,7 @@ def _scope_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 def _children_in_scope(node: ast.AST) -> Iterable[ast.AST]:
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
-            return evaluated_outside(node)
+            return expressions_evaluated_outside(node)
         case ast.comprehension(iter=iterable, ifs=conditions):
             return [iterable, *conditions]
         case _:

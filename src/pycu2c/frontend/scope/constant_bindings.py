@@ -1,6 +1,6 @@
-"""Names that an iteration or a case assigns; constants stay constants.
+"""Assign to the names of an iteration or a case, so that constants stay constants.
 
-So in ``for k in (0, 1): t[k]`` the index is a literal, and ``if k == 1`` is decided at compile
+In ``for k in (0, 1): t[k]`` the index is a literal, and ``if k == 1`` is decided at compile
 time.
 """
 
@@ -31,7 +31,7 @@ def assign_constants(context: FunctionContext, target: ast.expr, value: Value) -
 
 
 def matching_pairs(target: ast.expr, value: Value) -> list[tuple[ast.expr, Value]] | None:
-    """Return pairs of targets and items if their numbers match, else None."""
+    """Return pairs of targets and items if their counts match, else None."""
     if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(value, TupleValue):
         return None
     starred = any(isinstance(t, ast.Starred) for t in target.elts)
@@ -45,7 +45,7 @@ def assign_name(
 ) -> None:
     """Assign a value to a name; bind it if the name has one assignment and a constant value."""
     name, span = context.variable_name(node), context.span(node)
-    if name in context.ranges.single_assignment and name not in context.declared:
+    if name in context.ranges.single_assignment and name not in context.declared_types:
         constants = _with_constants(context, name, value, span)
         if constants is not None:
             bind(context, name, constants, span)
@@ -64,9 +64,9 @@ def _with_constants(context: FunctionContext, name: str, value: Value, span: Spa
     items: list[Value] = []
     for position, item in enumerate(value.items):
         variable = item_variable_at(name, value, position)
-        constants = _with_constants(context, variable, item, span)
-        if constants is None:
+        item_value = _with_constants(context, variable, item, span)
+        if item_value is None:
             set_value(context, variable, item, item.span)
-            constants = read_variable(context, variable, item.span)
-        items.append(constants)
+            item_value = read_variable(context, variable, item.span)
+        items.append(item_value)
     return TupleValue(tuple(items), value.span, value.names)

@@ -18,10 +18,10 @@ from pycu2c.frontend.scope.bindings import parameters
 class InferredTypes:
     """The types of syntax nodes in one function.
 
-    ``names``: of the variable that an ``ast.Name`` or ``ast.arg`` assigns. ``joins``: of an
-    ``ast.IfExp``, ``ast.BoolOp``, ``ast.Return`` or ``ast.Subscript``. ``mixed``: nodes with more
-    than one type, for the items of a comprehension. ``tree``: with unrolled loops over tuples, each
-    iteration with nodes of its own.
+    ``names``: the type of the variable that an ``ast.Name`` or ``ast.arg`` assigns. ``joins``: the
+    type of an ``ast.IfExp``, ``ast.BoolOp``, ``ast.Return`` or ``ast.Subscript``. ``mixed``: nodes
+    with several types, because a comprehension evaluates them for each item. ``tree``: the function
+    with unrolled loops over tuples, where each iteration has its own nodes.
     """
 
     tree: ast.FunctionDef
@@ -32,40 +32,42 @@ class InferredTypes:
 
 def inferred_types(context: FunctionContext, result: ParameterType) -> InferredTypes:
     """Return the types of a function after its last pass."""
-    stores = {key: context.types[name] for key, name in context.store_types.items()}
+    names = {key: context.types[name] for key, name in context.store_types.items()}
     for node in parameters(context.source.tree.args):
         name = context.ranges.names[id(node)]
         if name in context.types:
-            stores[id(node)] = context.types[name]
+            names[id(node)] = context.types[name]
     joins = dict(context.join_types)
     if isinstance(result, Scalar):
         joins |= dict.fromkeys(context.returns, result)
     mixed = {*context.nodes_without_variable, *context.mixed_joins}
-    return _without(context.source.tree, stores, joins, mixed)
+    return _without_mixed(context.source.tree, names, joins, mixed)
 
 
 def merge_types(types: Iterable[InferredTypes]) -> InferredTypes:
     """Merge the types of all functions; nodes with different types become mixed."""
     all_types = list(types)
-    names, names_mixed = _unambiguous(pair for one in all_types for pair in one.names.items())
-    joins, joins_mixed = _unambiguous(pair for one in all_types for pair in one.joins.items())
-    mixed = {key for one in all_types for key in one.mixed}
-    return _without(all_types[0].tree, names, joins, mixed | names_mixed | joins_mixed)
+    names, names_mixed = _first_types_and_mixed(pair for t in all_types for pair in t.names.items())
+    joins, joins_mixed = _first_types_and_mixed(pair for t in all_types for pair in t.joins.items())
+    mixed = {key for t in all_types for key in t.mixed}
+    return _without_mixed(all_types[0].tree, names, joins, mixed | names_mixed | joins_mixed)
 
 
-def merge_enclosing(types: InferredTypes, everywhere: InferredTypes) -> InferredTypes:
-    """Return the types of one function and of the functions defined inside it."""
-    names, joins = {**everywhere.names, **types.names}, {**everywhere.joins, **types.joins}
-    return _without(types.tree, names, joins, set(types.mixed))
+def with_inner_functions(types: InferredTypes, all_types: InferredTypes) -> InferredTypes:
+    """Return the types of one function, and of functions inside it from ``all_types``."""
+    names, joins = {**all_types.names, **types.names}, {**all_types.joins, **types.joins}
+    return _without_mixed(types.tree, names, joins, set(types.mixed))
 
 
-def _unambiguous(pairs: Iterable[tuple[int, Scalar]]) -> tuple[dict[int, Scalar], set[int]]:
-    kinds: dict[int, Scalar] = {}
-    mixed = {key for key, kind in pairs if kinds.setdefault(key, kind) != kind}
-    return kinds, mixed
+def _first_types_and_mixed(
+    pairs: Iterable[tuple[int, Scalar]],
+) -> tuple[dict[int, Scalar], set[int]]:
+    first_types: dict[int, Scalar] = {}
+    mixed = {key for key, node_type in pairs if first_types.setdefault(key, node_type) != node_type}
+    return first_types, mixed
 
 
-def _without(
+def _without_mixed(
     tree: ast.FunctionDef,
     names: Mapping[int, Scalar],
     joins: Mapping[int, Scalar],
@@ -73,7 +75,7 @@ def _without(
 ) -> InferredTypes:
     return InferredTypes(
         tree,
-        {key: kind for key, kind in names.items() if key not in mixed},
-        {key: kind for key, kind in joins.items() if key not in mixed},
+        {key: node_type for key, node_type in names.items() if key not in mixed},
+        {key: node_type for key, node_type in joins.items() if key not in mixed},
         frozenset(mixed),
     )

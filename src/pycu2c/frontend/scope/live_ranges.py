@@ -43,78 +43,80 @@ class LiveRanges:
 
 def live_ranges(function: ast.FunctionDef) -> LiveRanges:
     """Analyze ``function`` and name its variables."""
-    flow = reaching_definitions(function)
-    reads = sorted(flow.reads.items(), key=lambda item: _position(item[0]))
-    names = _webs(flow).names()
-    single_assignment = _single_assignment(flow, names)
+    analysis = reaching_definitions(function)
+    reads = sorted(analysis.reads.items(), key=lambda item: _position(item[0]))
+    names = _webs(analysis).names()
+    single_assignment = _single_assignment(analysis, names)
     unassigned_reads = {
         node: _assignments(definitions)
         for node, definitions in reads
-        if not all(map(_assigns, definitions))
+        if not all(map(_is_assignment, definitions))
     }
     return LiveRanges(
         names=names,
-        maybe_undefined=tuple((node, some) for node, some in unassigned_reads.items() if some),
-        undefined=tuple(node for node, some in unassigned_reads.items() if not some),
-        locals=frozenset(flow.bound),
+        maybe_undefined=tuple(
+            (node, assignments) for node, assignments in unassigned_reads.items() if assignments
+        ),
+        undefined=tuple(node for node, assignments in unassigned_reads.items() if not assignments),
+        locals=frozenset(analysis.binding_nodes),
         single_assignment=single_assignment,
         invariant=single_assignment
-        - _bound_in_loops(function, flow, names)
-        - _with_shared_names(names),
+        - _bound_in_loops(function, analysis, names)
+        - _variables_with_shared_names(names),
     )
 
 
-def _single_assignment(flow: ReachingDefinitions, names: dict[int, str]) -> frozenset[str]:
-    counts = Counter(names[id(node)] for node in _bindings(flow) if id(node) in names)
+def _single_assignment(analysis: ReachingDefinitions, names: dict[int, str]) -> frozenset[str]:
+    counts = Counter(names[id(node)] for node in _bindings(analysis) if id(node) in names)
     return frozenset(name for name, count in counts.items() if count == 1)
 
 
 def _bound_in_loops(
-    function: ast.FunctionDef, flow: ReachingDefinitions, names: dict[int, str]
+    function: ast.FunctionDef, analysis: ReachingDefinitions, names: dict[int, str]
 ) -> set[str]:
     loops = (n for n in ast.walk(function) if isinstance(n, (ast.For, ast.While)))
-    repeated = {id(inner) for loop in loops for inner in ast.walk(loop)}
-    return {names[id(n)] for n in _bindings(flow) if id(n) in repeated and id(n) in names}
+    ids_in_loops = {id(inner) for loop in loops for inner in ast.walk(loop)}
+    return {names[id(n)] for n in _bindings(analysis) if id(n) in ids_in_loops and id(n) in names}
 
 
-def _with_shared_names(names: dict[int, str]) -> set[str]:
+def _variables_with_shared_names(names: dict[int, str]) -> set[str]:
     variables = set(names.values())
     counts = Counter(name.split(".", 1)[0] for name in variables)
     return {name for name in variables if counts[name.split(".", 1)[0]] > 1}
 
 
-def _bindings(flow: ReachingDefinitions) -> Iterator[ast.AST]:
-    return (node for nodes in flow.bound.values() for node in nodes)
+def _bindings(analysis: ReachingDefinitions) -> Iterator[ast.AST]:
+    return (node for nodes in analysis.binding_nodes.values() for node in nodes)
 
 
 def _assignments(definitions: set[Definition]) -> tuple[ast.AST, ...]:
-    assignments = [node for node in definitions if node is not None and _assigns(node)]
+    assignments = [node for node in definitions if node is not None and _is_assignment(node)]
     return tuple(sorted(assignments, key=_position))
 
 
-def _assigns(definition: Definition) -> bool:
-    deletes = isinstance(definition, ast.Name) and isinstance(definition.ctx, ast.Del)
-    return definition is not None and not deletes
+def _is_assignment(definition: Definition) -> bool:
+    is_deletion = isinstance(definition, ast.Name) and isinstance(definition.ctx, ast.Del)
+    return definition is not None and not is_deletion
 
 
 def _position(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
-def _webs(flow: ReachingDefinitions) -> _Webs:
+def _webs(analysis: ReachingDefinitions) -> _Webs:
     webs = _Webs()
-    for name, nodes in flow.bound.items():
+    for name, nodes in analysis.binding_nodes.items():
         for node in nodes:
             webs.add(node, name)
-            if name in flow.unsplit:
+            if name in analysis.unsplit_names:
                 webs.union(node, nodes[0])
-    for read, definitions in [*flow.reads.items(), *flow.dead_reads.items()]:
+    for read, definitions in [*analysis.reads.items(), *analysis.dead_reads.items()]:
         for definition in filter(None, definitions):
             webs.add(read, read.id)
             webs.union(read, definition)
-    for read in flow.deferred_reads:
+    for read in analysis.deferred_reads:
         webs.add(read, read.id)
-        webs.union(read, flow.bound[read.id][0])
+        webs.union(read, analysis.binding_nodes[read.id][0])
     return webs
 
 
@@ -135,17 +137,17 @@ class _Webs:
             node = self.parent[node]
         return node
 
-    def union(self, one: ast.AST, other: ast.AST) -> None:
-        self.parent[self.find(one)] = self.find(other)
+    def union(self, a: ast.AST, b: ast.AST) -> None:
+        self.parent[self.find(a)] = self.find(b)
 
     def names(self) -> dict[int, str]:
         """Number the webs of each Python name in source order."""
         counts: dict[str, int] = {}
-        chosen: dict[ast.AST, str] = {}
+        web_names: dict[ast.AST, str] = {}
         for node in sorted(self.name_of, key=_position):
             web, name = self.find(node), self.name_of[node]
-            if web not in chosen:
+            if web not in web_names:
                 count = counts.get(name, 0)
-                chosen[web] = f"{name}.{count}" if count else name
+                web_names[web] = f"{name}.{count}" if count else name
                 counts[name] = count + 1
-        return {id(node): chosen[self.find(node)] for node in self.name_of}
+        return {id(node): web_names[self.find(node)] for node in self.name_of}

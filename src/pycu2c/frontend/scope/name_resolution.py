@@ -19,7 +19,7 @@ from pycu2c.frontend import hints
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.variables import read_variable, with_span
 from pycu2c.frontend.subset.subset_check import unassigned_read
-from pycu2c.frontend.subset.unsupported_syntax import TOO_WIDE
+from pycu2c.frontend.subset.unsupported_syntax import INTEGER_TOO_WIDE
 from pycu2c.frontend.values import Closure, StaticObject, TupleValue, Value
 from pycu2c.ir import builders
 from pycu2c.ir.nodes import Apply, ConstantArray, Var
@@ -44,7 +44,7 @@ def resolve(context: FunctionContext, node: ast.Name) -> Value:
         )
     if isinstance(bound, Unbound):
         builtin = did_you_mean(node.id, dir(builtins), "define or import it before the kernel")
-        hint = did_you_mean(node.id, _visible(context), builtin)
+        hint = did_you_mean(node.id, _user_names(context), builtin)
         fail(
             "name",
             Label(context.span(node), f"`{node.id}` is not defined"),
@@ -76,7 +76,7 @@ def bind_captures(context: FunctionContext, closure: Closure, span: Span) -> Clo
     """Return a local function with the current values of its captured variables."""
     values: list[Value] = []
     for name in closure.function.captured:
-        bound = context.bound.get(context.ranges.names.get(id(name), ""))
+        bound = context.bound_values.get(context.ranges.names.get(id(name), ""))
         if isinstance(bound, Closure) and bound.function is closure.function:
             fail(
                 "recursion",
@@ -87,18 +87,18 @@ def bind_captures(context: FunctionContext, closure: Closure, span: Span) -> Clo
     return Closure(closure.function, closure.defaults, TupleValue(tuple(values), span), span)
 
 
-def _visible(context: FunctionContext) -> list[str]:
+def _user_names(context: FunctionContext) -> list[str]:
     """Return the user's own names, which have precedence in suggestions."""
     return [*context.ranges.locals, *context.source.python.__globals__]
 
 
-def value_of_object(context: FunctionContext, python: object, name: str, span: Span) -> Value:
+def value_of_object(context: FunctionContext, value: object, name: str, span: Span) -> Value:
     """Return a Python object as a value; a NumPy array becomes a constant array."""
-    if not isinstance(python, np.ndarray):
-        return static_value(python, span)
-    if id(python) not in context.constants:
-        context.constants[id(python)] = constant_array(python, context.constant_name(name), span)
-    return with_span(context.constants[id(python)].var, span)
+    if not isinstance(value, np.ndarray):
+        return static_value(value, span)
+    if id(value) not in context.constants:
+        context.constants[id(value)] = constant_array(value, context.constant_name(name), span)
+    return with_span(context.constants[id(value)].var, span)
 
 
 _MAX_CONSTANT_BYTES = 64 * 1024
@@ -134,15 +134,15 @@ def constant_array(array: np.ndarray[Any, Any], name: str, span: Span) -> Consta
             hint=f"constant arrays hold numbers or vectors, on one axis or more; {hint}",
         )
     check_constant_bytes(array.nbytes, span)
-    kind = Array(dtype, array.ndim, "C", MemorySpace.CONSTANT, array.shape)
+    array_type = Array(dtype, array.ndim, "C", MemorySpace.CONSTANT, array.shape)
     values = tuple(builders.literal(number, span) for number in array.ravel())
-    return ConstantArray(Var(name, kind, span), values)
+    return ConstantArray(Var(name, array_type, span), values)
 
 
-def static_value(python: object, span: Span) -> Value:
+def static_value(value: object, span: Span) -> Value:
     """Return a Python object as a value; numbers become constants."""
-    python = numba_name(python) or python
-    intrinsic = bound_to(python)
+    value = numba_name(value) or value
+    intrinsic = bound_to(value)
     if intrinsic is not None and intrinsic.is_attribute:
         least, greatest = intrinsic.bounds or (None, None)
         if least is not None and least == greatest:
@@ -150,27 +150,27 @@ def static_value(python: object, span: Span) -> Value:
         return Apply(intrinsic, (), WEAK_INT, span)
     if intrinsic is not None:
         return StaticObject(intrinsic, span)
-    if isinstance(python, (bool, int, float, complex, np.generic)):
-        return _constant(python, span)
-    if isinstance(python, tuple) and isinstance(python, vectors.Vector):
-        return _constant(python, span)
-    if isinstance(python, tuple):
-        names = getattr(python, "_fields", ())
-        return TupleValue(tuple(static_value(item, span) for item in python), span, names)
-    return StaticObject(python, span)
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        return _constant(value, span)
+    if isinstance(value, tuple) and isinstance(value, vectors.Vector):
+        return _constant(value, span)
+    if isinstance(value, tuple):
+        names = getattr(value, "_fields", ())
+        return TupleValue(tuple(static_value(item, span) for item in value), span, names)
+    return StaticObject(value, span)
 
 
-def _constant(python: Any, span: Span) -> Value:
-    kind = scalar_of(python)
-    if kind is None:
+def _constant(value: Any, span: Span) -> Value:
+    scalar_type = scalar_of(value)
+    if scalar_type is None:
         fail(
             "global-value",
-            Label(span, f"this is a `{type(python).__name__}`"),
+            Label(span, f"this is a `{type(value).__name__}`"),
             hint="convert it to a number where it is defined",
         )
-    if kind == WEAK_INT and not -(2**63) <= int(python) < 2**64:
-        TOO_WIDE.report(span)
-    return builders.literal(python, span)
+    if scalar_type == WEAK_INT and not -(2**63) <= int(value) < 2**64:
+        INTEGER_TOO_WIDE.report(span)
+    return builders.literal(value, span)
 
 
 def attribute(
@@ -183,14 +183,15 @@ def attribute(
     try:
         member = getattr(value, name)
     except AttributeError as error:
-        shown = ast.unparse(node.value)
+        owner_text = ast.unparse(node.value)
         names = [n for n in dir(value) if not n.startswith("_")]
-        of_cuda = HINTS.get(name) if CUDA in (owner.value, error.obj) else None
-        hint = error.hint if isinstance(error, UnknownNameError) else of_cuda
+        numba_hint = HINTS.get(name) if CUDA in (owner.value, error.obj) else None
+        hint = error.hint if isinstance(error, UnknownNameError) else numba_hint
         fail(
             "name",
-            Label(context.span(node), f"`{shown}` has no `{name}`"),
-            hint=hint or did_you_mean(name, names, _attribute_list(shown, names), f"{shown}."),
+            Label(context.span(node), f"`{owner_text}` has no `{name}`"),
+            hint=hint
+            or did_you_mean(name, names, _attribute_list(owner_text, names), f"{owner_text}."),
         )
     except Exception as error:  # from a user's property
         fail(

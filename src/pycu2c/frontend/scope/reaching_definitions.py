@@ -13,41 +13,44 @@ from pycu2c.frontend.scope.bindings import (
     Comprehension,
     bindings,
     bound_name,
-    evaluated_outside,
+    comprehension_targets,
+    expressions_evaluated_outside,
     free_names,
     parameters,
-    targets_of,
 )
 from pycu2c.frontend.statements.unroll import UnrolledLoop
 
 Definition: TypeAlias = ast.AST | None  # None: unassigned at the function's start
-NOTHING: frozenset[Definition] = frozenset([None])
+UNASSIGNED: frozenset[Definition] = frozenset([None])
 
 
 @dataclass(frozen=True, slots=True)
 class ReachingState:
     """The definitions of each local that may reach a point.
 
-    An unreachable point (``live`` is False) keeps the definitions of the text before it, so that
-    names in dead code resolve. It adds nothing to reachable code.
+    An unreachable point keeps the definitions of the text before it, so that names in dead code
+    resolve. It adds nothing to reachable code.
     """
 
     sets: dict[str, frozenset[Definition]]
-    live: bool = True
+    is_reachable: bool = True
 
-    def after(self, name: str, definition: ast.AST) -> ReachingState:
-        return ReachingState({**self.sets, name: frozenset([definition])}, self.live)
+    def with_definition(self, name: str, definition: ast.AST) -> ReachingState:
+        return ReachingState({**self.sets, name: frozenset([definition])}, self.is_reachable)
 
-    def dead(self) -> ReachingState:
-        return ReachingState(self.sets, live=False)
+    def as_unreachable(self) -> ReachingState:
+        return ReachingState(self.sets, is_reachable=False)
 
 
-def join(*points: ReachingState) -> ReachingState:
+def join(*states: ReachingState) -> ReachingState:
     """Return the state where paths join."""
-    live = [p for p in points if p.live]
-    first, *rest = live or points
-    sets = {name: seen.union(*(p.sets[name] for p in rest)) for name, seen in first.sets.items()}
-    return ReachingState(sets, bool(live))
+    reachable = [s for s in states if s.is_reachable]
+    first, *rest = reachable or states
+    sets = {
+        name: definitions.union(*(s.sets[name] for s in rest))
+        for name, definitions in first.sets.items()
+    }
+    return ReachingState(sets, bool(reachable))
 
 
 @dataclass(slots=True)
@@ -59,38 +62,38 @@ class Jumps:
 
 
 class ExpressionDefinitions:
-    """The analysis of expressions; ``reach`` is the state at the current point."""
+    """The analysis of expressions; ``state`` is the state at the current point."""
 
-    def __init__(self, bound: dict[str, list[ast.AST]]) -> None:
-        self.bound = bound
+    def __init__(self, binding_nodes: dict[str, list[ast.AST]]) -> None:
+        self.binding_nodes = binding_nodes
         self.reads: dict[ast.Name, set[Definition]] = {}
         self.dead_reads: dict[ast.Name, set[Definition]] = {}  # in unreachable code
         # in nested functions: any definition may reach them
         self.deferred_reads: list[ast.Name] = []
-        self.unsplit: set[str] = set()  # names whose definitions stay one variable
-        self.reach = ReachingState(dict.fromkeys(bound, NOTHING))
+        self.unsplit_names: set[str] = set()  # names whose definitions stay one variable
+        self.state = ReachingState(dict.fromkeys(binding_nodes, UNASSIGNED))
         self.loops: list[Jumps] = []
         # the last state at the head of a loop, at which an inner loop starts
-        self.heads: dict[ast.AST, ReachingState] = {}
-        self.hidden: frozenset[str] = frozenset()  # names bound by a comprehension
+        self.loop_heads: dict[ast.AST, ReachingState] = {}
+        self.comprehension_names: frozenset[str] = frozenset()  # bound by a comprehension
 
     def is_local(self, name: str) -> bool:
-        return name in self.bound and name not in self.hidden
+        return name in self.binding_nodes and name not in self.comprehension_names
 
     def define(self, node: ast.AST, name: str | None) -> None:
         if name is not None and self.is_local(name):
-            self.reach = self.reach.after(name, node)
+            self.state = self.state.with_definition(name, node)
 
     def read(self, node: ast.Name) -> None:
         if self.is_local(node.id):
-            reads = self.reads if self.reach.live else self.dead_reads
-            reads.setdefault(node, set()).update(self.reach.sets[node.id])
+            reads = self.reads if self.state.is_reachable else self.dead_reads
+            reads.setdefault(node, set()).update(self.state.sets[node.id])
 
     def defer(self, node: ast.AST) -> None:
-        """Handle code that runs later."""
-        free = [name for name in free_names(node) if self.is_local(name.id)]
-        self.deferred_reads += free
-        self.unsplit.update(name.id for name in free)
+        """Handle a nested function, which runs later: any definition may reach its reads."""
+        reads = [name for name in free_names(node) if self.is_local(name.id)]
+        self.deferred_reads += reads
+        self.unsplit_names.update(name.id for name in reads)
 
     def children(self, node: ast.AST) -> None:
         for child in ast.iter_child_nodes(node):
@@ -108,16 +111,16 @@ class ExpressionDefinitions:
                 self.expression(value)
                 self.expression(target)
             case ast.BoolOp() | ast.Compare() | ast.UnaryOp(op=ast.Not()):
-                self.reach = join(*self.branch(node))
+                self.state = join(*self.branch(node))
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 then, otherwise = self.branch(test)
-                self.reach = then
+                self.state = then
                 self.expression(body)
-                then, self.reach = self.reach, otherwise
+                then, self.state = self.state, otherwise
                 self.expression(orelse)
-                self.reach = join(then, self.reach)
+                self.state = join(then, self.state)
             case ast.Lambda():
-                for outside in evaluated_outside(node):
+                for outside in expressions_evaluated_outside(node):
                     self.expression(outside)
                 self.defer(node)
             case ast.ListComp() | ast.SetComp() | ast.DictComp():
@@ -132,79 +135,84 @@ class ExpressionDefinitions:
         """Return the states after a condition: where it holds, and where it fails."""
         match test:
             case ast.Constant(value=value):
-                return (self.reach, self.reach.dead()) if value else (self.reach.dead(), self.reach)
+                return (
+                    (self.state, self.state.as_unreachable())
+                    if value
+                    else (self.state.as_unreachable(), self.state)
+                )
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                holds, fails = self.branch(operand)
-                return fails, holds
+                if_true, if_false = self.branch(operand)
+                return if_false, if_true
             case ast.BoolOp(op=ast.And(), values=values):
                 exits = []
                 for value in values:
-                    self.reach, fails = self.branch(value)
-                    exits.append(fails)
-                return self.reach, join(*exits)
+                    self.state, if_false = self.branch(value)
+                    exits.append(if_false)
+                return self.state, join(*exits)
             case ast.BoolOp(values=values):
                 exits = []
                 for value in values:
-                    holds, self.reach = self.branch(value)
-                    exits.append(holds)
-                return join(*exits), self.reach
+                    if_true, self.state = self.branch(value)
+                    exits.append(if_true)
+                return join(*exits), self.state
             case ast.Compare(left=left, comparators=[first, *comparators]):
                 self.expression(left)
                 self.expression(first)
-                exits = [self.reach]
+                exits = [self.state]
                 for comparator in comparators:
                     self.expression(comparator)
-                    exits.append(self.reach)
-                return self.reach, join(*exits)
+                    exits.append(self.state)
+                return self.state, join(*exits)
             case ast.NamedExpr(target=target, value=value):
-                holds, self.reach = self.branch(value)
+                if_true, self.state = self.branch(value)
                 self.expression(target)
-                fails, self.reach = self.reach, holds
+                if_false, self.state = self.state, if_true
                 self.expression(target)
-                return self.reach, fails
+                return self.state, if_false
             case _:
                 self.expression(test)
-                return self.reach, self.reach
+                return self.state, self.state
 
     def comprehension(self, node: Comprehension) -> None:
         """Handle a comprehension: a loop in which a walrus binds names of the function."""
         self.expression(node.generators[0].iter)
-        outer, self.hidden = self.hidden, self.hidden | targets_of(node)
-        head = self.reach
-        while (grown := join(head, self.comprehension_iteration(node, head))) != head:
-            head = grown
-        self.reach, self.hidden = head, outer
+        outer_names = self.comprehension_names
+        self.comprehension_names |= comprehension_targets(node)
+        head = self.state
+        while (new_head := join(head, self.comprehension_iteration(node, head))) != head:
+            head = new_head
+        self.state, self.comprehension_names = head, outer_names
 
     def comprehension_iteration(self, node: Comprehension, head: ReachingState) -> ReachingState:
-        self.reach = head
+        self.state = head
         exits: list[ReachingState] = []
         for position, generator in enumerate(node.generators):
             if position:
                 self.expression(generator.iter)
             for condition in generator.ifs:
-                self.reach, fails = self.branch(condition)
-                exits.append(fails)
+                self.state, if_false = self.branch(condition)
+                exits.append(if_false)
         for child in ast.iter_child_nodes(node):
             if not isinstance(child, ast.comprehension):
                 self.expression(child)
-        return join(self.reach, *exits)
+        return join(self.state, *exits)
 
 
 def reaching_definitions(function: ast.FunctionDef) -> ReachingDefinitions:
     """Analyze a function; the results are attributes of the analysis.
 
-    They are ``reads``, ``dead_reads``, ``deferred_reads`` and ``unsplit``. A ``for`` over a
-    constant non-empty ``range`` is assumed to run.
+    They are ``reads``, ``dead_reads``, ``deferred_reads`` and ``unsplit_names``. A ``for`` over a
+    constant non-empty ``range`` runs at least once.
     """
-    flow = ReachingDefinitions(bindings(function))
+    analysis = ReachingDefinitions(bindings(function))
     for parameter in parameters(function.args):
-        flow.define(parameter, parameter.arg)
-    flow.block(function.body)
-    return flow
+        analysis.define(parameter, parameter.arg)
+    analysis.block(function.body)
+    return analysis
 
 
 class ReachingDefinitions(ExpressionDefinitions):
-    """The analysis of statements; ``reach`` is the state at the current point."""
+    """The analysis of statements; ``state`` is the state at the current point."""
 
     def block(self, body: list[ast.stmt]) -> None:
         for statement in body:
@@ -217,16 +225,16 @@ class ReachingDefinitions(ExpressionDefinitions):
                 for target in targets:
                     self.expression(target)
             case ast.AugAssign():
-                self.augmented(node)
+                self.augmented_assignment(node)
             case ast.AnnAssign():
-                self.annotated(node)
+                self.annotated_assignment(node)
             case ast.If(test=test, body=body, orelse=orelse):
                 then, otherwise = self.branch(test)
-                self.reach = then
+                self.state = then
                 self.block(body)
-                then, self.reach = self.reach, otherwise
+                then, self.state = self.state, otherwise
                 self.block(orelse)
-                self.reach = join(then, self.reach)
+                self.state = join(then, self.state)
             case ast.While():
                 self.while_loop(node)
             case ast.For() | ast.AsyncFor():
@@ -236,19 +244,19 @@ class ReachingDefinitions(ExpressionDefinitions):
             case ast.Break() | ast.Continue():
                 if self.loops:
                     jumps = self.loops[-1]
-                    ends = jumps.breaks if isinstance(node, ast.Break) else jumps.continues
-                    ends.append(self.reach)
-                self.reach = self.reach.dead()
+                    states = jumps.breaks if isinstance(node, ast.Break) else jumps.continues
+                    states.append(self.state)
+                self.state = self.state.as_unreachable()
             case ast.Return() | ast.Raise():
                 self.children(node)
-                self.reach = self.reach.dead()
-            case ast.Assert(test=test, msg=message):  # may not be evaluated
-                before = self.reach
+                self.state = self.state.as_unreachable()
+            case ast.Assert(test=test, msg=message):  # an assertion may not be evaluated
+                before = self.state
                 self.expression(test)
-                after = self.reach
+                after = self.state
                 if message is not None:
                     self.expression(message)
-                self.reach = join(before, after)
+                self.state = join(before, after)
             case ast.Match():
                 self.match_statement(node)
             case ast.Try() | ast.TryStar():
@@ -258,7 +266,7 @@ class ReachingDefinitions(ExpressionDefinitions):
                     self.children(item)
                 self.block(node.body)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                for outside in evaluated_outside(node):
+                for outside in expressions_evaluated_outside(node):
                     self.expression(outside)
                 self.defer(node)
                 self.define(node, node.name)
@@ -268,7 +276,7 @@ class ReachingDefinitions(ExpressionDefinitions):
             case _:  # Expr, Delete, Pass, Global, Nonlocal
                 self.children(node)
 
-    def augmented(self, node: ast.AugAssign) -> None:
+    def augmented_assignment(self, node: ast.AugAssign) -> None:
         """Handle ``x += …``, which reads and then writes one variable."""
         if isinstance(node.target, ast.Name):
             self.read(node.target)
@@ -277,101 +285,105 @@ class ReachingDefinitions(ExpressionDefinitions):
         else:
             self.children(node)
 
-    def annotated(self, node: ast.AnnAssign) -> None:
+    def annotated_assignment(self, node: ast.AnnAssign) -> None:
         """Handle ``x: T``: all bindings of a declared ``x`` are one variable."""
         if node.value is not None:
             self.expression(node.value)
             self.expression(node.target)
         if isinstance(node.target, ast.Name):
-            self.unsplit.add(node.target.id)
+            self.unsplit_names.add(node.target.id)
 
     def while_loop(self, node: ast.While) -> None:
-        head = self.head(node)
+        head = self.loop_head(node)
         while True:
-            self.reach = head
-            enter, leave = self.branch(node.test)
-            body_end, breaks = self.loop_body(node.body, enter)
-            if (grown := join(head, body_end)) == head:
+            self.state = head
+            entry, exit_state = self.branch(node.test)
+            body_end, breaks = self.loop_body(node.body, entry)
+            if (new_head := join(head, body_end)) == head:
                 break
-            head = grown
-        self.leave_loop(node, head, leave, breaks)
+            head = new_head
+        self.leave_loop(node, head, exit_state, breaks)
 
     def for_loop(self, node: ast.For | ast.AsyncFor) -> None:
         self.expression(node.iter)
-        runs = "range" not in self.bound and _runs_at_least_once(node.iter)
-        head = self.head(node)
+        always_runs = "range" not in self.binding_nodes and _runs_at_least_once(node.iter)
+        head = self.loop_head(node)
         while True:
-            self.reach = head
+            self.state = head
             self.expression(node.target)
-            body_end, breaks = self.loop_body(node.body, self.reach)
-            if (grown := join(head, body_end)) == head:
+            body_end, breaks = self.loop_body(node.body, self.state)
+            if (new_head := join(head, body_end)) == head:
                 break
-            head = grown
-        self.leave_loop(node, head, body_end if runs else head, breaks)
+            head = new_head
+        self.leave_loop(node, head, body_end if always_runs else head, breaks)
 
     def unrolled_loop(self, node: UnrolledLoop) -> None:
         """Handle an unrolled loop: its iterations follow each other."""
         self.expression(node.iter)
         all_breaks: list[ReachingState] = []
         for iteration in node.iterations:
-            before = self.reach
+            before = self.state
             self.expression(iteration.target)
-            self.reach, breaks = self.loop_body(iteration.body, self.reach)
+            self.state, breaks = self.loop_body(iteration.body, self.state)
             all_breaks += breaks
             if node.is_guarded:
-                self.reach = join(before, self.reach)
+                self.state = join(before, self.state)
         self.block(node.orelse)
-        self.reach = join(self.reach, *all_breaks)
+        self.state = join(self.state, *all_breaks)
 
-    def head(self, loop: ast.AST) -> ReachingState:
-        return join(self.reach, self.heads.get(loop, self.reach))
+    def loop_head(self, loop: ast.AST) -> ReachingState:
+        return join(self.state, self.loop_heads.get(loop, self.state))
 
     def loop_body(
-        self, body: list[ast.stmt], enter: ReachingState
+        self, body: list[ast.stmt], entry: ReachingState
     ) -> tuple[ReachingState, list[ReachingState]]:
         """Return the state at the end of an iteration, and the states at its breaks."""
         self.loops.append(Jumps())
-        self.reach = enter
+        self.state = entry
         self.block(body)
         jumps = self.loops.pop()
-        return join(self.reach, *jumps.continues), jumps.breaks
+        return join(self.state, *jumps.continues), jumps.breaks
 
     def leave_loop(
         self,
         node: ast.For | ast.AsyncFor | ast.While,
         head: ReachingState,
-        leave: ReachingState,
+        exit_state: ReachingState,
         breaks: list[ReachingState],
     ) -> None:
-        self.heads[node] = head
-        self.reach = leave
+        self.loop_heads[node] = head
+        self.state = exit_state
         self.block(node.orelse)
-        self.reach = join(self.reach, *breaks)
+        self.state = join(self.state, *breaks)
 
     def match_statement(self, node: ast.Match) -> None:
         self.expression(node.subject)
         ends: list[ReachingState] = []
         for case in node.cases:
-            before = self.reach
+            before = self.state
             self.pattern(case.pattern)
-            bound = self.reach
-            enter, fails = (bound, bound.dead()) if case.guard is None else self.branch(case.guard)
-            self.reach = enter
+            matched = self.state
+            entry, if_false = (
+                (matched, matched.as_unreachable())
+                if case.guard is None
+                else self.branch(case.guard)
+            )
+            self.state = entry
             self.block(case.body)
-            ends.append(self.reach)
+            ends.append(self.state)
             is_irrefutable = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
             # names are bound when the pattern has matched
-            self.reach = fails if is_irrefutable else join(before, fails)
-        self.reach = join(*ends, self.reach)
+            self.state = if_false if is_irrefutable else join(before, if_false)
+        self.state = join(*ends, self.state)
 
     def pattern(self, node: ast.pattern) -> None:
         if isinstance(node, ast.MatchOr):  # one alternative binds the names
-            before, ends = self.reach, []
-            for part in node.patterns:
-                self.reach = before
-                self.pattern(part)
-                ends.append(self.reach)
-            self.reach = join(*ends)
+            before, ends = self.state, []
+            for alternative in node.patterns:
+                self.state = before
+                self.pattern(alternative)
+                ends.append(self.state)
+            self.state = join(*ends)
             return
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.pattern):
@@ -382,18 +394,18 @@ class ReachingDefinitions(ExpressionDefinitions):
 
     def try_statement(self, node: ast.Try | ast.TryStar) -> None:
         """Handle ``try``: any statement may raise, so names bound inside are not split."""
-        self.unsplit.update(name for inner in ast.walk(node) if (name := bound_name(inner)))
-        before = self.reach
+        self.unsplit_names.update(name for inner in ast.walk(node) if (name := bound_name(inner)))
+        before = self.state
         self.block(node.body)
-        raised = join(before, self.reach)
+        handler_state = join(before, self.state)
         self.block(node.orelse)
-        ends = [self.reach]
+        ends = [self.state]
         for handler in node.handlers:
-            self.reach = raised
+            self.state = handler_state
             self.define(handler, handler.name)
             self.block(handler.body)
-            ends.append(self.reach)
-        self.reach = join(*ends)
+            ends.append(self.state)
+        self.state = join(*ends)
         self.block(node.finalbody)
 
 

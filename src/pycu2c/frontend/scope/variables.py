@@ -37,10 +37,10 @@ from pycu2c.ir.walk import path_indices, with_path_indices
 
 def set_value(context: FunctionContext, name: str, value: Value, span: Span) -> None:
     """Assign any value to a name."""
-    if isinstance(value, (TupleValue, View, ArraySelect)) and _reads(value, name):
+    if isinstance(value, (TupleValue, View, ArraySelect)) and _reads_name(value, name):
         value = materialize(context, value, "old")  # it reads the assigned variable
-    if isinstance(context.bound.get(name), StaticObject) and context.is_unconditional:
-        del context.bound[name], context.origins[name]  # no later path has the old object
+    if isinstance(context.bound_values.get(name), StaticObject) and context.is_unconditional:
+        del context.bound_values[name], context.origins[name]  # no later path has the old object
     match value:
         case TupleValue():
             bind(context, name, _items_in_variables(context, name, value), span)
@@ -85,10 +85,10 @@ def _select_arrays(
     span = value.span
 
     def assign_selection(array: Var | View) -> None:
-        number = layouts.index(array_select.view_layout(array))
-        if isinstance(arrays[layouts[number]], View):
-            _view_in_variables(context, item_variable(name, str(number)), whole_view(array, span))
-        set_variable(context, selector, integer(number, span), span)
+        position = layouts.index(array_select.view_layout(array))
+        if isinstance(arrays[layouts[position]], View):
+            _view_in_variables(context, item_variable(name, str(position)), whole_view(array, span))
+        set_variable(context, selector, integer(position, span), span)
 
     if isinstance(value, ArraySelect):
         blocks: list[list[Stmt]] = []
@@ -97,35 +97,37 @@ def _select_arrays(
                 assign_selection(array)
             blocks.append(statements)
         if all(len(block) == 1 for block in blocks):
-            numbers = [layouts.index(array_select.view_layout(array)) for array in value.arrays]
-            remapped = array_select.remap_selector(value.selector, numbers, span)
+            positions = [layouts.index(array_select.view_layout(array)) for array in value.arrays]
+            remapped = array_select.remap_selector(value.selector, positions, span)
             set_variable(context, selector, remapped, span)
         else:
             context.emit_all(array_select.select_block(value.selector, blocks, span))
     else:
         assign_selection(value)
     samples = enumerate(arrays.values())
-    options = tuple(_option(context, item_variable(name, str(i)), sample) for i, sample in samples)
-    return ArraySelect(context.variable(selector, span), options, span)
+    candidates = tuple(
+        _candidate_array(context, item_variable(name, str(i)), sample) for i, sample in samples
+    )
+    return ArraySelect(context.variable(selector, span), candidates, span)
 
 
-def _option(context: FunctionContext, name: str, sample: Var | View) -> Var | View:
+def _candidate_array(context: FunctionContext, name: str, sample: Var | View) -> Var | View:
     """Return an array that a name may refer to, in terms of the name's variables."""
     if isinstance(sample, Var):
         return sample
 
-    def part(label: str, e: Expr) -> Expr:
-        if isinstance(e, Const) and label.startswith("step"):
+    def map_number(suffix: str, e: Expr) -> Expr:
+        if isinstance(e, Const) and suffix.startswith("step"):
             return e
-        variable = item_variable(name, label)
+        variable = item_variable(name, suffix)
         return Var(variable, context.join_type(variable, scalar_type(e), e.span), e.span)
 
-    return _with_parts(sample, part)
+    return _map_numbers(sample, map_number)
 
 
 def set_variable(context: FunctionContext, name: str, value: Expr, span: Span) -> None:
     """Assign a number to a name, converted to the common type of the variable's values."""
-    if name in context.bound:
+    if name in context.bound_values:
         _report_type_conflict(context, name, value, span)
     old = context.types.get(name)
     if old is not None and not have_common_type(old, scalar_type(value)):
@@ -138,10 +140,10 @@ def set_variable(context: FunctionContext, name: str, value: Expr, span: Span) -
 
 def read_variable(context: FunctionContext, name: str, span: Span) -> Value:
     """Return the value of a variable."""
-    if name in context.conflicting:
+    if name in context.conflicting_variables:
         raise UnknownType
-    if name in context.bound:
-        return with_span(context.bound[name], span)
+    if name in context.bound_values:
+        return with_span(context.bound_values[name], span)
     return context.variable(name, span)
 
 
@@ -161,10 +163,10 @@ def with_span(value: Value, span: Span) -> Value:
 
 def bind(context: FunctionContext, name: str, value: Value, span: Span) -> None:
     """Bind a name to an array, a tuple or a function, at compile time."""
-    old = context.bound.get(name)
+    old = context.bound_values.get(name)
     if name in context.types or (old is not None and not _same_binding(old, value)):
         _report_type_conflict(context, name, value, span)
-    context.bound[name] = value
+    context.bound_values[name] = value
     context.origins.setdefault(name, span)
 
 
@@ -173,7 +175,7 @@ def _same_binding(a: Value, b: Value) -> bool:
         case StaticObject(), StaticObject():
             return a.value is b.value
         case TupleValue(), TupleValue():
-            return _all_same(a.items, b.items)
+            return _all_same_bindings(a.items, b.items)
         case Closure(), Closure():
             return a.function is b.function and _same_binding(a.operands, b.operands)
         case ArraySelect(), ArraySelect():
@@ -185,16 +187,16 @@ def _same_binding(a: Value, b: Value) -> bool:
         case View(), View():
             same_axes = (a.array.name, a.axes) == (b.array.name, b.axes)
             same_path = array_select.field_path(a) == array_select.field_path(b)
-            return same_axes and same_path and _all_same(_parts(a), _parts(b))
+            return same_axes and same_path and _all_same_bindings(_numbers(a), _numbers(b))
         case _:
             return False
 
 
-def _all_same(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
+def _all_same_bindings(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
     return len(a) == len(b) and all(_same_binding(x, y) for x, y in zip(a, b))
 
 
-def _parts(view: View) -> tuple[Expr, ...]:
+def _numbers(view: View) -> tuple[Expr, ...]:
     steps = () if array_select.has_contiguous_steps(view) else view.steps
     return (*view.first, *steps, *view.lengths, *path_indices(view.path))
 
@@ -206,29 +208,29 @@ def _report_type_conflict(
 
     Later reads of the name raise UnknownType, so one mistake gives one error.
     """
-    context.conflicting.add(name)
-    old = context.bound.get(name)
-    before = describe(old) if old is not None else f"`{context.types[name]}`"
+    context.conflicting_variables.add(name)
+    old = context.bound_values.get(name)
+    old_text = describe(old) if old is not None else f"`{context.types[name]}`"
     here, there = f"here `{name.split('.')[0]}`", "here"
     if is_temporary_name(name):
         here = there = "this"
     fail(
         "join",
         Label(span, f"{here} is {describe(value)}"),
-        Label(context.origins[name], f"and {there} {before}"),
+        Label(context.origins[name], f"and {there} {old_text}"),
         hint=_conflict_hint(value, old) + hints.vector_view_hint(value, old or context.types[name]),
     )
 
 
 def _conflict_hint(value: Value, old: Value | None) -> str:
     """Return the hint for a name with two incompatible values."""
-    both = (value, old)
-    tuples = [v for v in both if isinstance(v, TupleValue)]
+    values = (value, old)
+    tuples = [v for v in values if isinstance(v, TupleValue)]
     if len({len(t.items) for t in tuples}) == 2:
         return "a tuple keeps its length: use two names, or count in a cuda.local.array(n, dtype)"
-    if any(v is not None and is_none(v) for v in both):
+    if any(v is not None and is_none(v) for v in values):
         return "give it a number first, such as 0.0 or -math.inf, and no None"
-    if all(isinstance(v, (StaticObject, Closure)) for v in both):
+    if all(isinstance(v, (StaticObject, Closure)) for v in values):
         return "strings and functions are known when the kernel is compiled: use two names"
     return "use two names"
 
@@ -237,43 +239,43 @@ def _items_in_variables(context: FunctionContext, name: str, value: TupleValue) 
     """Assign the items of a tuple to variables of their own."""
     items: list[Value] = []
     for position, item in enumerate(value.items):
-        part = item_variable_at(name, value, position)
-        set_value(context, part, item, item.span)
-        items.append(read_variable(context, part, item.span))
+        item_name = item_variable_at(name, value, position)
+        set_value(context, item_name, item, item.span)
+        items.append(read_variable(context, item_name, item.span))
     return TupleValue(tuple(items), value.span, value.names)
 
 
 def _view_in_variables(context: FunctionContext, name: str, view: View) -> View:
     """Assign the computed numbers of a view to variables."""
 
-    def part(label: str, e: Expr) -> Expr:
-        if isinstance(e, Const) and label.startswith("step"):
+    def map_number(suffix: str, e: Expr) -> Expr:
+        if isinstance(e, Const) and suffix.startswith("step"):
             return e
         is_temporary = isinstance(e, Var) and e.name in context.temporaries
         if name in context.ranges.invariant and (is_temporary or is_invariant(context, e)):
             return e
-        variable = item_variable(name, label)
+        variable = item_variable(name, suffix)
         set_variable(context, variable, e, e.span)
         return context.variable(variable, e.span)
 
-    return _with_parts(view, part)
+    return _map_numbers(view, map_number)
 
 
-def _with_parts(view: View, part: Callable[[str, Expr], Expr]) -> View:
-    """Rebuild a view from its numbers; contiguous steps are computed from the lengths."""
+def _map_numbers(view: View, map_number: Callable[[str, Expr], Expr]) -> View:
+    """Map the computed numbers of a view; contiguous steps follow from the new lengths."""
 
-    def group(label: str, numbers: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        return tuple(part(f"{label}{i}", e) for i, e in enumerate(numbers))
+    def map_group(suffix: str, numbers: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple(map_number(f"{suffix}{i}", e) for i, e in enumerate(numbers))
 
-    first = group("start", view.first)
-    steps = () if array_select.has_contiguous_steps(view) else group("step", view.steps)
-    lengths = group("length", view.lengths)
+    first = map_group("start", view.first)
+    steps = () if array_select.has_contiguous_steps(view) else map_group("step", view.steps)
+    lengths = map_group("length", view.lengths)
     steps = steps or contiguous_steps(lengths, view.span)
-    path = with_path_indices(view.path, group("item", path_indices(view.path)))
+    path = with_path_indices(view.path, map_group("item", path_indices(view.path)))
     return replace(view, first=first, steps=steps, lengths=lengths, path=path)
 
 
-def _reads(value: Value, name: str) -> bool:
+def _reads_name(value: Value, name: str) -> bool:
     """Return whether a value reads a variable."""
     base = name.split(".", 1)[0]
     variables = (e.name for e in subexpressions(value) if isinstance(e, Var))

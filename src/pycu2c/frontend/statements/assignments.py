@@ -58,11 +58,11 @@ from pycu2c.ops.operators import ADD, BINARY_BY_NODE, Operator
 
 def assign(context: FunctionContext, node: ast.Assign) -> None:
     """Lower ``target = value`` and ``first = second = value``."""
-    single = node.targets[0] if len(node.targets) == 1 else None
-    name = context.ranges.names.get(id(single))
+    only_target = node.targets[0] if len(node.targets) == 1 else None
+    name = context.ranges.names.get(id(only_target))
     context.target = (node.value, name) if name is not None else None
-    if isinstance(single, ast.Name) and isinstance(node.value, ast.Lambda):
-        value: Value = device_calls.new_closure(context, node.value, single.id)
+    if isinstance(only_target, ast.Name) and isinstance(node.value, ast.Lambda):
+        value: Value = device_calls.new_closure(context, node.value, only_target.id)
     else:
         value = context.value(node.value)
     context.target = None
@@ -72,10 +72,10 @@ def assign(context: FunctionContext, node: ast.Assign) -> None:
         assign_to(context, target, value)
 
 
-_PYTHON_TYPES: dict[object, Scalar] = {int: WEAK_INT, float: WEAK_FLOAT, bool: WEAK_BOOL}
+_WEAK_TYPES: dict[object, Scalar] = {int: WEAK_INT, float: WEAK_FLOAT, bool: WEAK_BOOL}
 
 
-def annotated(context: FunctionContext, node: ast.AnnAssign) -> None:
+def annotated_assignment(context: FunctionContext, node: ast.AnnAssign) -> None:
     """Lower ``x: float32 = value``: all values that are assigned to ``x`` are converted."""
     if isinstance(node.annotation, ast.Subscript):
         fail(
@@ -84,35 +84,35 @@ def annotated(context: FunctionContext, node: ast.AnnAssign) -> None:
             hint="leave it out: a name for an array has the type of the array",
         )
     annotation = context.value(node.annotation)
-    declared = None
+    declared_type = None
     if isinstance(annotation, StaticObject):
-        named = annotation.value
-        declared = scalar_named(named) or (
-            _PYTHON_TYPES.get(named) if isinstance(named, type) else None
+        type_object = annotation.value
+        declared_type = scalar_named(type_object) or (
+            _WEAK_TYPES.get(type_object) if isinstance(type_object, type) else None
         )
-    if declared is None:
+    if declared_type is None:
         fail(
             "dtype",
             Label(context.span(node.annotation), f"{describe(annotation)} is not a number type"),
             hint="write float32, int32, …; arrays need no annotation",
         )
-    _declare(context, node, declared)
+    _declare(context, node, declared_type)
     if node.value is not None:
         value = require_value(context.value(node.value), "the value")
-        assign_to(context, node.target, coerce(value, declared))
+        assign_to(context, node.target, coerce(value, declared_type))
 
 
-def _declare(context: FunctionContext, node: ast.AnnAssign, declared: Scalar) -> None:
+def _declare(context: FunctionContext, node: ast.AnnAssign, declared_type: Scalar) -> None:
     assert isinstance(node.target, ast.Name)
     name = context.variable_name(node.target)
-    previous = context.declared.setdefault(name, declared)
-    if previous != declared:
-        first = context.origins.get(name)
-        before = [Label(first, f"and here `{previous}`")] if first else []
+    previous = context.declared_types.setdefault(name, declared_type)
+    if previous != declared_type:
+        first_span = context.origins.get(name)
+        earlier_labels = [Label(first_span, f"and here `{previous}`")] if first_span else []
         fail(
             "join",
-            Label(context.span(node.annotation), f"here `{node.target.id}` is `{declared}`"),
-            *before,
+            Label(context.span(node.annotation), f"here `{node.target.id}` is `{declared_type}`"),
+            *earlier_labels,
             hint=f"it is declared as `{previous}` before: use two names",
         )
 
@@ -143,8 +143,8 @@ def assign_to(context: FunctionContext, target: ast.expr, value: Value) -> None:
 
 def _assign_name(context: FunctionContext, target: ast.Name, value: Value) -> None:
     name = context.variable_name(target)
-    is_once = context.is_unconditional and name in context.ranges.single_assignment
-    if is_once and isinstance(value, TupleValue) and constant_tables.is_table(value):
+    is_assigned_once = context.is_unconditional and name in context.ranges.single_assignment
+    if is_assigned_once and isinstance(value, TupleValue) and constant_tables.is_table(value):
         bind(context, name, value, context.span(target))
     else:
         if isinstance(value, (TupleValue, Closure)):
@@ -167,18 +167,22 @@ def walrus(context: FunctionContext, node: ast.NamedExpr) -> Value:
 def _store(context: FunctionContext, target: View | ArraySelect, value: Value, span: Span) -> None:
     """Store a value in an element, a slice or a record."""
     if isinstance(target, ArraySelect):
-        once = materialize(context, value, "value")
+        evaluated = materialize(context, value, "value")
         blocks = []
-        for option in target.arrays:
-            assert isinstance(option, View)
+        for array in target.arrays:
+            assert isinstance(array, View)
             with context.block() as statements:
-                _store(context, option, once, span)
+                _store(context, array, evaluated, span)
             blocks.append(statements)
         context.emit_all(array_select.select_block(target.selector, blocks, span))
         return
     if target.axes:
         slice_assignment.assign_slice(
-            context, target, value, span, lambda one, item: _store(context, one, item, span)
+            context,
+            target,
+            value,
+            span,
+            lambda element_view, item: _store(context, element_view, item, span),
         )
         return
     element = target.type.element
@@ -189,7 +193,7 @@ def _store(context: FunctionContext, target: View | ArraySelect, value: Value, s
         return
     number = require_value(value, "the value")
     if not have_common_type(scalar_type(number), element):
-        _report_other_record(element, number, span)
+        _report_no_conversion(element, number, span)
     context.emit(Store(target.array, target.first, coerce(number, element), span, target.path))
 
 
@@ -197,17 +201,17 @@ def _store_fields(context: FunctionContext, target: View, value: TupleValue, spa
     """Store a tuple, or a record that is an argument, field by field: ``record = (1, 2.5)``."""
     fields = target.type.dtype.fields
     if target.type.dtype.is_vector or len(fields) != len(value.items):
-        _report_other_record(target.type.element, value, span)
-    once = materialize(context, value, "field")
-    assert isinstance(once, TupleValue)
+        _report_no_conversion(target.type.element, value, span)
+    evaluated = materialize(context, value, "field")
+    assert isinstance(evaluated, TupleValue)
     target = materialize_view(context, target, "record")
-    for field, item in zip(fields, once.items):
-        part = array_views.field_view(target, field.name, span)
-        assert part is not None
-        _store(context, part, item, span)
+    for field, item in zip(fields, evaluated.items):
+        view = array_views.field_view(target, field.name, span)
+        assert view is not None
+        _store(context, view, item, span)
 
 
-def _report_other_record(element: Scalar, value: Value, span: Span) -> NoReturn:
+def _report_no_conversion(element: Scalar, value: Value, span: Span) -> NoReturn:
     """Report a value whose type has no conversion to the type of the element."""
     text = f"a vector, {element}(…)" if element.dtype.is_vector else "a record of the same dtype"
     if not element.dtype.has_fields:
@@ -221,7 +225,7 @@ def _report_other_record(element: Scalar, value: Value, span: Span) -> NoReturn:
     )
 
 
-def augmented(context: FunctionContext, node: ast.AugAssign) -> None:
+def augmented_assignment(context: FunctionContext, node: ast.AugAssign) -> None:
     """Lower ``target op= value``; the target's subscript is evaluated first, and once."""
     operator, span = BINARY_BY_NODE[type(node.op)], context.span(node)
     if not isinstance(node.target, ast.Name) and vector_variable(context, node.target) is not None:
@@ -255,7 +259,7 @@ def _augmented_element(
         _augmented_slice(context, node, view, operator)
         return
     span = context.span(node)
-    view, old = _read_first(context, view, context.span(target))
+    view, old = _evaluate_target(context, view, context.span(target))
     with context.block() as prefix:
         right = context.number(node.value)
     if prefix:
@@ -283,10 +287,10 @@ def _augmented_slice(
     slice_assignment.assign_elements(context, target, value, span, store)
 
 
-def _read_first(
+def _evaluate_target(
     context: FunctionContext, target: View | ArraySelect, span: Span
 ) -> tuple[View | ArraySelect, Expr]:
-    """Return a target whose subscript is evaluated now, and its value."""
+    """Evaluate the subscript of a target; return the target and its old value."""
     if isinstance(target, View):
         starts = [_materialize_index(context, index) for index in start_indices(target)]
         target = with_starts(target, starts)
@@ -322,19 +326,21 @@ def _materialize_index(context: FunctionContext, index: Expr) -> Expr:
 
 
 def _unpack(context: FunctionContext, target: ast.Tuple | ast.List, value: Value) -> None:
-    targets, items = _match_targets(context, target, _items_of(context, target, value))
-    changed = [_is_changed(item, targets[:i]) for i, item in enumerate(items)]
-    last = max((i for i, is_changed in enumerate(changed) if is_changed), default=-1)
+    targets, items = _match_targets(context, target, _unpacked_items(context, target, value))
+    may_change = [_is_changed(item, targets[:i]) for i, item in enumerate(items)]
+    last_changed = max((i for i, is_changed in enumerate(may_change) if is_changed), default=-1)
     values = []
     for i, item in enumerate(items):  # keep the order of values before a materialized one
-        has_effects = any(map(may_have_effects, items[i : last + 1]))
-        is_materialized = changed[i] or (has_effects and reads_or_changes_memory(item))
+        has_effects = any(map(may_have_effects, items[i : last_changed + 1]))
+        is_materialized = may_change[i] or (has_effects and reads_or_changes_memory(item))
         values.append(materialize(context, item, "old") if is_materialized else item)
-    for inner, item in zip(targets, values):
-        assign_to(context, inner, item)
+    for inner_target, item in zip(targets, values):
+        assign_to(context, inner_target, item)
 
 
-def _items_of(context: FunctionContext, target: ast.Tuple | ast.List, value: Value) -> TupleValue:
+def _unpacked_items(
+    context: FunctionContext, target: ast.Tuple | ast.List, value: Value
+) -> TupleValue:
     """Return the items to unpack: those of a tuple, or elements of an array."""
     if isinstance(value, TupleValue):
         return value
@@ -344,11 +350,11 @@ def _items_of(context: FunctionContext, target: ast.Tuple | ast.List, value: Val
     if fields is not None:
         return fields
     starred = any(isinstance(t, ast.Starred) for t in target.elts)
-    numbers = [integer(i, value.span) for i in range(len(target.elts))]
+    indices = [integer(i, value.span) for i in range(len(target.elts))]
     if has_axes(value) and not starred:
         array = materialize(context, value, "row") if isinstance(value, ArraySelect) else value
         assert has_axes(array)
-        items = [subscripts.item_at(context, array, n, value.span) for n in numbers]
+        items = [subscripts.item_at(context, array, index, value.span) for index in indices]
         return TupleValue(tuple(items), value.span)
     fail(
         "unpack",
@@ -361,17 +367,17 @@ def _items_of(context: FunctionContext, target: ast.Tuple | ast.List, value: Val
 def _match_targets(
     context: FunctionContext, target: ast.Tuple | ast.List, value: TupleValue
 ) -> tuple[list[ast.expr], list[Value]]:
-    """Return pairs of targets and items; a starred name gets the remaining items."""
+    """Return the targets and their items; a starred name gets the remaining items."""
     targets, items = list(target.elts), list(value.items)
-    starred = [i for i, t in enumerate(targets) if isinstance(t, ast.Starred)]
-    if len(targets) != len(items) if not starred else len(targets) - 1 > len(items):
+    starred_positions = [i for i, t in enumerate(targets) if isinstance(t, ast.Starred)]
+    if len(targets) != len(items) if not starred_positions else len(targets) - 1 > len(items):
         fail(
             "unpack",
             Label(context.span(target), hints.count_phrase(len(targets), "name")),
             Label(value.span, hints.count_phrase(len(items), "value")),
             hint="write a name for each value, `_` for those not needed, or `*rest` for the rest",
         )
-    for i in starred:
+    for i in starred_positions:
         target_node = targets[i]
         assert isinstance(target_node, ast.Starred)
         count = len(items) - len(targets) + 1
@@ -384,10 +390,10 @@ def _is_changed(value: Value, earlier: list[ast.expr]) -> bool:
     """Return whether assignments to earlier targets could change a value."""
     # compare Python names, because live ranges of one name may be merged again
     names = {n.id for t in earlier for n in ast.walk(t) if isinstance(n, ast.Name)}
-    stores = any(not isinstance(t, ast.Name) for t in earlier)
+    stores_elements = any(not isinstance(t, ast.Name) for t in earlier)
     for e in subexpressions(value):
         if isinstance(e, Var) and e.name.split(".", 1)[0] in names:
             return True
-        if (isinstance(e, (Call, Load)) and stores) or (has_effect(e) and earlier):
+        if (isinstance(e, (Call, Load)) and stores_elements) or (has_effect(e) and earlier):
             return True
     return False

@@ -23,7 +23,7 @@ Arm: TypeAlias = tuple[Value, Sequence[Stmt]]  # a value and the statements befo
 def value_of_branches(
     context: FunctionContext, test: Expr, span: Span, then: Arm, orelse: Arm
 ) -> Value:
-    """Return a variable that an ``if`` sets, for tuples, arrays and arms with statements."""
+    """Emit an ``if`` whose arms assign a fresh variable; return the variable's value."""
     name, blocks = _assign_in_blocks(context, [then, orelse], span)
     context.emit(If(test, blocks[0], blocks[1], span))
     return read_variable(context, name, span)
@@ -34,12 +34,12 @@ def _assign_in_blocks(
 ) -> tuple[str, list[tuple[Stmt, ...]]]:
     """Return a fresh variable and the blocks that set it."""
     name = context.fresh("chosen")
-    changed = context.arrays_changed
+    arrays_changed = context.arrays_changed
     try:
         for value, _ in arms:
             record_arrays(context, name, value)
     finally:
-        context.arrays_changed = changed  # the variable is read only after its assignment
+        context.arrays_changed = arrays_changed  # the variable is read only after its assignment
     blocks = []
     for value, prefix in arms:
         with context.block() as statements:
@@ -67,8 +67,8 @@ def for_each_array(
         merged = merge_values(array.selector, values, array.span)
         if merged is not None:
             return merged
-    if all(_is_nothing(value) for value in values):
-        effects = [(*prefix, *_evaluated(value)) for value, prefix in arms]
+    if all(_is_none_or_void(value) for value in values):
+        effects = [(*prefix, *_effect_statements(value)) for value, prefix in arms]
         context.emit_all(select_block(array.selector, effects, array.span))
         return StaticObject(None, array.span)
     name, blocks = _assign_in_blocks(context, arms, array.span)
@@ -76,12 +76,12 @@ def for_each_array(
     return read_variable(context, name, array.span)
 
 
-def _is_nothing(value: Value) -> bool:
+def _is_none_or_void(value: Value) -> bool:
     return is_none(value) or isinstance(getattr(value, "type", None), Void)
 
 
-def _evaluated(value: Value) -> tuple[Stmt, ...]:
-    if isinstance(value, (StaticObject, TupleValue)) or not _is_nothing(value):
+def _effect_statements(value: Value) -> tuple[Stmt, ...]:
+    if isinstance(value, (StaticObject, TupleValue)) or not _is_none_or_void(value):
         return ()
     assert not isinstance(value, ArraySelect)
     return (Evaluate(value, value.span),)  # type: ignore[arg-type]
@@ -110,21 +110,21 @@ def merge_values(selector: Expr, values: Sequence[Value], span: Span) -> Value |
 def promote_items(items: TupleValue) -> TupleValue:
     """Convert the numbers of a tuple to their common type, if they have one."""
     numbers = [value for value in items.items if is_number(value)]
-    kinds = list(map(scalar_type, numbers))
+    types = list(map(scalar_type, numbers))
     all_numbers = numbers and len(numbers) == len(items.items)
-    if not all_numbers or not all(map(have_common_type, kinds, kinds[1:])):
+    if not all_numbers or not all(map(have_common_type, types, types[1:])):
         return items
-    return TupleValue(tuple(_in_one_type(numbers)), items.span, items.names)
+    return TupleValue(tuple(_to_common_type(numbers)), items.span, items.names)
 
 
-def _in_one_type(numbers: Sequence[Expr]) -> list[Expr]:
-    kinds = list(map(scalar_type, numbers))
-    common = kinds[0] if len(set(kinds)) == 1 else reduce(promote, kinds)
+def _to_common_type(numbers: Sequence[Expr]) -> list[Expr]:
+    types = list(map(scalar_type, numbers))
+    common = types[0] if len(set(types)) == 1 else reduce(promote, types)
     return [e if e.type == common else coerce(e, common) for e in numbers]
 
 
 def _select_number(selector: Expr, numbers: Sequence[Expr], span: Span) -> Expr:
-    *others, last = _in_one_type(numbers)
+    *others, last = _to_common_type(numbers)
     common = scalar_type(last)
     if isinstance(last, Const):
         if all(isinstance(e, Const) and e.value == last.value for e in others):

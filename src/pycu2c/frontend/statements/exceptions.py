@@ -16,7 +16,7 @@ from pycu2c.base.types import WEAK_BOOL, WEAK_INT, ParameterType, Scalar, Tuple,
 from pycu2c.frontend.expressions.composite_values import pack_result, result_type
 from pycu2c.frontend.expressions.conditional import condition
 from pycu2c.frontend.function_context import FunctionContext
-from pycu2c.frontend.statements.printing import texts_of, values_in
+from pycu2c.frontend.statements.printing import printed_expressions, texts_of
 from pycu2c.frontend.value_checks import require_number
 from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import negation, zero
@@ -25,15 +25,15 @@ from pycu2c.ir.print_format import RaisedException
 from pycu2c.ir.walk import children, map_stmt
 from pycu2c.ops.intrinsics.registry import REGISTRY
 
-_EXIT_FIELDS = ("<value>", "<ended>")
+_EXIT_FIELDS = ("<value>", "<ended>")  # no named tuple of a program has such names
 
 
 def end_thread(context: FunctionContext, span: Span) -> None:
     """Emit the end of the thread."""
-    leave = Return(None, span)
+    return_statement = Return(None, span)
     if not context.is_kernel:
-        context.thread_exits.append(leave)
-    context.emit(leave)
+        context.thread_exits.append(return_statement)
+    context.emit(return_statement)
 
 
 def check_exit_flag(context: FunctionContext, value: Value, span: Span) -> Value:
@@ -47,29 +47,33 @@ def check_exit_flag(context: FunctionContext, value: Value, span: Span) -> Value
     return result
 
 
-def with_exit_flag(kind: ParameterType) -> ParameterType:
+def with_exit_flag(result: ParameterType) -> ParameterType:
     """Return the result type of a function that may end the thread."""
-    return Tuple((kind, WEAK_BOOL), _EXIT_FIELDS)
+    return Tuple((result, WEAK_BOOL), _EXIT_FIELDS)
 
 
-def return_exit_flag(context: FunctionContext, body: Body, kind: ParameterType) -> Body:
+def return_exit_flag(context: FunctionContext, body: Body, result: ParameterType) -> Body:
     """Add the flag to each return of a function that may end the thread."""
-    numbers = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
-    returned_type = result_type(with_exit_flag(kind))
+    number_types = [leaf for leaf in leaf_types(result) if isinstance(leaf, Scalar)]
+    returned_type = result_type(with_exit_flag(result))
 
     def with_flag(s: Stmt) -> Body:
         if not isinstance(s, Return):
             return (s,)
         ended = s in context.thread_exits
-        parts = [zero(n, s.span) for n in numbers] if ended else _parts(s, len(numbers))
+        numbers = (
+            [zero(n, s.span) for n in number_types]
+            if ended
+            else _returned_numbers(s, len(number_types))
+        )
         flag = Const(ended, WEAK_BOOL, s.span)
-        return (Return(pack_result([*parts, flag], returned_type, s.span), s.span),)
+        return (Return(pack_result([*numbers, flag], returned_type, s.span), s.span),)
 
     span = context.span(context.source.tree)
-    return map_stmt(body if numbers else (*body, Return(None, span)), with_flag)
+    return map_stmt(body if number_types else (*body, Return(None, span)), with_flag)
 
 
-def _parts(s: Return, count: int) -> list[Expr]:
+def _returned_numbers(s: Return, count: int) -> list[Expr]:
     if s.value is None:
         return []
     return [s.value] if count == 1 else list(children(s.value))
@@ -81,11 +85,11 @@ RaisedObject: TypeAlias = type[BaseException] | BaseException
 def raise_statement(context: FunctionContext, node: ast.Raise) -> None:
     """Lower ``raise``."""
     assert node.exc is not None
-    called = node.exc if isinstance(node.exc, ast.Call) else None
-    kind = _exception(context, called.func if called else node.exc)
-    arguments = called.args if called else []
+    call = node.exc if isinstance(node.exc, ast.Call) else None
+    exception = _exception(context, call.func if call else node.exc)
+    arguments = call.args if call else []
     if context.devices.checked:
-        _record_exception(context, kind, arguments, node)
+        _record_exception(context, exception, arguments, node)
     else:
         _check_values(context, arguments)
     end_thread(context, context.span(node))
@@ -100,21 +104,21 @@ def assert_statement(context: FunctionContext, node: ast.Assert) -> None:
             _check_values(context, message)
         return
     test = condition(context, node.test)
-    with context.block() as failing:
+    with context.block() as failure_statements:
         _record_exception(context, AssertionError, message, node)
         end_thread(context, context.span(node))
     if isinstance(test, Const) and test.value:
         return
-    context.emit(If(negation(test), tuple(failing), (), context.span(node)))
+    context.emit(If(negation(test), tuple(failure_statements), (), context.span(node)))
 
 
 def _exception(context: FunctionContext, node: ast.expr) -> RaisedObject:
     value = context.value(node)
-    python = value.value if isinstance(value, StaticObject) else None
-    if isinstance(python, BaseException):
-        return python
-    if isinstance(python, type) and issubclass(python, BaseException):
-        return python
+    exception = value.value if isinstance(value, StaticObject) else None
+    if isinstance(exception, BaseException):
+        return exception
+    if isinstance(exception, type) and issubclass(exception, BaseException):
+        return exception
     fail(
         "exceptions",
         Label(context.span(node), "this is not an exception"),
@@ -125,18 +129,18 @@ def _exception(context: FunctionContext, node: ast.expr) -> RaisedObject:
 def _check_values(context: FunctionContext, nodes: list[ast.expr]) -> None:
     """Check the values of a message for errors."""
     with context.block():
-        for value in values_in(nodes):
+        for value in printed_expressions(nodes):
             context.value(value)
 
 
 def _record_exception(
-    context: FunctionContext, kind: RaisedObject, arguments: list[ast.expr], node: ast.stmt
+    context: FunctionContext, exception: RaisedObject, arguments: list[ast.expr], node: ast.stmt
 ) -> None:
     """Emit the statement that records an exception for the host."""
     span = context.span(node)
     texts, values = texts_of(context, arguments)
-    where = f"{context.source.file}:{node.lineno}"
-    record = RaisedException(kind, where, tuple(texts))
+    location = f"{context.source.file}:{node.lineno}"
+    record = RaisedException(exception, location, tuple(texts))
     names = [f"cuda.{name}.{axis}" for name in ("blockIdx", "threadIdx") for axis in "xyz"]
     thread = [Apply(REGISTRY[name], (), WEAK_INT, span) for name in names]
     context.emit(Print((record,), (*thread, *values), span))

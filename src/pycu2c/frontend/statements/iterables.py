@@ -51,8 +51,8 @@ class CountedIterable:
 class ListedIterable:
     """Values of an unrolled loop.
 
-    With a ``limit``, at most so many are used; then the values include elements of arrays, which
-    are read in their iteration only if it runs.
+    With a ``limit``, at most ``limit`` values are used. Then the values include elements of arrays,
+    and an iteration reads its element only if it runs.
     """
 
     values: tuple[Value, ...]
@@ -65,39 +65,41 @@ Iterable: TypeAlias = CountedIterable | ListedIterable
 
 def iterable(context: FunctionContext, node: ast.expr) -> Iterable:
     """Return the iterable of ``for x in node``."""
-    if isinstance(node, ast.Call) and _may_be_form(node.func):
+    if isinstance(node, ast.Call) and _may_be_iterable_call(node.func):
         callee = context.value(node.func)
-        for function, build in _FORMS:
+        for function, build in _ITERABLE_CALLS:
             if isinstance(callee, StaticObject) and callee.value is function:
                 return build(context, node)
-    return _of_value(context, context.value(node))
+    return _iterable_of_value(context, context.value(node))
 
 
-def _may_be_form(function: ast.expr) -> bool:
-    """Return whether a callee may be ``range`` or another iterable form, so that it has a value."""
-    is_form = isinstance(function, ast.Attribute) and function.attr in _FORM_NAMES
-    return isinstance(function, ast.Name) or is_form
+def _may_be_iterable_call(function: ast.expr) -> bool:
+    """Return whether a callee may be ``range``, ``enumerate``, ``zip`` or ``reversed``."""
+    is_attribute = isinstance(function, ast.Attribute) and function.attr in _ITERABLE_CALL_NAMES
+    return isinstance(function, ast.Name) or is_attribute
 
 
-def _of_value(context: FunctionContext, value: Value) -> Iterable:
+def _iterable_of_value(context: FunctionContext, value: Value) -> Iterable:
     span = value.span
     match value:
         case TupleValue():
             return ListedIterable(value.items)
-        case StaticObject(value=range() as known):
-            start, stop, step = (integer(n, span) for n in (known.start, known.stop, known.step))
+        case StaticObject(value=range() as numbers):
+            start, stop, step = (
+                integer(n, span) for n in (numbers.start, numbers.stop, numbers.step)
+            )
             return CountedIterable(start, stop, step, _counter_value)
         case StaticObject(value=str() as text):
             return ListedIterable(tuple(StaticObject(character, span) for character in text))
         case ArraySelect() if value.type.ndim:
-            return _of_array(context, value)
+            return _iterable_of_array(context, value)
         case Var() | View() if isinstance(value.type, Array) and value.type.ndim:
-            return _of_array(context, value)
+            return _iterable_of_array(context, value)
         case _:
-            _reject(value)
+            _report_not_iterable(value)
 
 
-def _reject(value: Value) -> NoReturn:
+def _report_not_iterable(value: Value) -> NoReturn:
     is_object = isinstance(value, (StaticObject, Closure))
     fail(
         "iterable",
@@ -106,15 +108,17 @@ def _reject(value: Value) -> NoReturn:
     )
 
 
-def _of_array(context: FunctionContext, array: Var | View | ArraySelect) -> CountedIterable:
+def _iterable_of_array(
+    context: FunctionContext, array: Var | View | ArraySelect
+) -> CountedIterable:
     """Return the iterable of an array's elements, or of its rows."""
-    once = materialize(context, array, "rows")
-    assert array_views.has_axes(once)
+    evaluated = materialize(context, array, "rows")
+    assert array_views.has_axes(evaluated)
     span = array.span
-    count = branches.for_each_array(context, once, lambda a: array_views.length(a, 0, span))
+    count = branches.for_each_array(context, evaluated, lambda a: array_views.length(a, 0, span))
 
     def item(counter: Expr) -> Value:
-        return item_at(context, once, counter, span)
+        return item_at(context, evaluated, counter, span)
 
     return CountedIterable(integer(0, span), require_number(count), integer(1, span), item)
 
@@ -172,8 +176,12 @@ def _range_bound(e: Expr) -> Expr:
 
 def _enumerate(context: FunctionContext, node: ast.Call) -> Iterable:
     span = context.span(node)
-    starts = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "start")]
-    if not node.args or len(starts) > 1 or len(node.args) + len(node.keywords) != 1 + len(starts):
+    start_nodes = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "start")]
+    if (
+        not node.args
+        or len(start_nodes) > 1
+        or len(node.args) + len(node.keywords) != 1 + len(start_nodes)
+    ):
         fail(
             "argument-count",
             Label(span, hints.count_phrase(len(node.args), "argument")),
@@ -181,7 +189,7 @@ def _enumerate(context: FunctionContext, node: ast.Call) -> Iterable:
         )
     inner = iterable(context, node.args[0])
     start: Expr = integer(0, span)
-    for start_node in starts:
+    for start_node in start_nodes:
         with context.block() as prefix:
             start = _require_integer(context.number(start_node), "enumerate counts in integers")
         inner = _materialize_iterable(context, inner, prefix)
@@ -191,7 +199,7 @@ def _enumerate(context: FunctionContext, node: ast.Call) -> Iterable:
         numbers = (_sum(context, start, integer(i, span)) for i in range(len(inner.values)))
         pairs = tuple(TupleValue(pair, span) for pair in zip(numbers, inner.values))
         return ListedIterable(pairs, inner.limit, is_sequence=False)
-    counted = _from_zero(context, inner, span)
+    counted = _counted_from_zero(context, inner, span)
 
     def pair_of(counter: Expr) -> Value:
         return TupleValue((_sum(context, start, counter), counted.value(counter)), span)
@@ -207,43 +215,52 @@ def _zip(context: FunctionContext, node: ast.Call) -> Iterable:
             Label(context.span(node.keywords[0]), "zip stops at the shortest in a kernel"),
             hint="leave it out, and compare the lengths before the launch",
         )
-    parts = _argument_iterables(context, node.args)
-    lists = [part for part in parts if isinstance(part, ListedIterable)]
-    if not lists and parts:
+    iterables = _argument_iterables(context, node.args)
+    listed = [argument for argument in iterables if isinstance(argument, ListedIterable)]
+    if not listed and iterables:
         return _zip_counted(
-            [_from_zero(context, p, span) for p in parts if isinstance(p, CountedIterable)]
+            [
+                _counted_from_zero(context, argument, span)
+                for argument in iterables
+                if isinstance(argument, CountedIterable)
+            ]
         )
-    trips = min((len(part.values) for part in lists), default=0)
-    limits = [part.limit for part in lists if part.limit is not None]
+    trip_count = min((len(argument.values) for argument in listed), default=0)
+    limits = [argument.limit for argument in listed if argument.limit is not None]
     columns: list[tuple[Value, ...]] = []
-    for part in parts:
-        if isinstance(part, ListedIterable):
+    for argument in iterables:
+        if isinstance(argument, ListedIterable):
             # values paired with elements, or possibly unused, are evaluated now
-            fixed = len(lists) < len(parts) or any(map(may_have_effects, part.values))
+            is_evaluated_now = len(listed) < len(iterables) or any(
+                map(may_have_effects, argument.values)
+            )
             columns.append(
-                tuple(materialize(context, v, "item") if fixed else v for v in part.values)
+                tuple(
+                    materialize(context, v, "item") if is_evaluated_now else v
+                    for v in argument.values
+                )
             )
             continue
-        counted = _from_zero(context, part, span)
+        counted = _counted_from_zero(context, argument, span)
         if isinstance(counted.stop, Const):
-            trips = min(trips, max(int(counted.stop.value), 0))
+            trip_count = min(trip_count, max(int(counted.stop.value), 0))
         else:
             limits.append(counted.stop)
-        columns.append(tuple(counted.value(integer(i, span)) for i in range(trips)))
-    values = tuple(TupleValue(group, span) for group in list(zip(*columns))[:trips])
-    limit = _materialize_bound(context, _least(limits)) if limits else None
+        columns.append(tuple(counted.value(integer(i, span)) for i in range(trip_count)))
+    values = tuple(TupleValue(group, span) for group in list(zip(*columns))[:trip_count])
+    limit = _materialize_bound(context, _minimum(limits)) if limits else None
     return ListedIterable(values, limit, is_sequence=False)
 
 
-def _zip_counted(parts: list[CountedIterable]) -> CountedIterable:
-    first = parts[0]
+def _zip_counted(iterables: list[CountedIterable]) -> CountedIterable:
+    first = iterables[0]
     span = first.start.span
 
     def group(counter: Expr) -> Value:
-        return TupleValue(tuple(part.value(counter) for part in parts), span)
+        return TupleValue(tuple(iterable.value(counter) for iterable in iterables), span)
 
-    least = _least([part.stop for part in parts])
-    return CountedIterable(first.start, least, first.step, group, is_sequence=False)
+    stop = _minimum([iterable.stop for iterable in iterables])
+    return CountedIterable(first.start, stop, first.step, group, is_sequence=False)
 
 
 def _reversed(context: FunctionContext, node: ast.Call) -> Iterable:
@@ -265,31 +282,35 @@ def _reversed(context: FunctionContext, node: ast.Call) -> Iterable:
         return ListedIterable(inner.values[::-1], is_sequence=False)
     step = _constant_step(inner)
     start, stop = (_materialize_bound(context, e) for e in (inner.start, inner.stop))
-    count = _length(context, start, stop, step)
-    last = _sum(context, start, binary(context, MUL, _less_one(context, count), inner.step, span))
+    count = _trip_count(context, start, stop, step)
+    last_number = _sum(
+        context, start, binary(context, MUL, _minus_one(context, count), inner.step, span)
+    )
     if step == 1:
-        last = _less_one(context, stop)
-    before = binary(context, SUB, start, inner.step, span)
-    return CountedIterable(last, before, integer(-step, span), inner.value, is_sequence=False)
+        last_number = _minus_one(context, stop)
+    number_before_start = binary(context, SUB, start, inner.step, span)
+    return CountedIterable(
+        last_number, number_before_start, integer(-step, span), inner.value, is_sequence=False
+    )
 
 
 def _argument_iterables(context: FunctionContext, nodes: list[ast.expr]) -> list[Iterable]:
     """Return the iterables of a call's arguments; ``*t`` gives one for each item of a tuple."""
-    earlier: list[Iterable] = []
+    iterables: list[Iterable] = []
     for node in nodes:
         with context.block() as prefix:
-            new = _starred(context, node) if isinstance(node, ast.Starred) else None
-            new = [iterable(context, node)] if new is None else new
-        earlier = [*(_materialize_iterable(context, i, prefix) for i in earlier), *new]
+            added = _starred_iterables(context, node) if isinstance(node, ast.Starred) else None
+            added = [iterable(context, node)] if added is None else added
+        iterables = [*(_materialize_iterable(context, i, prefix) for i in iterables), *added]
         context.emit_all(prefix)
-    return earlier
+    return iterables
 
 
-def _starred(context: FunctionContext, node: ast.Starred) -> list[Iterable]:
+def _starred_iterables(context: FunctionContext, node: ast.Starred) -> list[Iterable]:
     value = context.value(node.value)
     if not isinstance(value, TupleValue):
         report_not_starrable(value, context.span(node))
-    return [_of_value(context, item) for item in value.items]
+    return [_iterable_of_value(context, item) for item in value.items]
 
 
 def _materialize_iterable(
@@ -307,25 +328,27 @@ def _materialize_iterable(
     return replace(iterable, start=start, stop=stop, step=step)
 
 
-_FORMS: tuple[tuple[type, Callable[[FunctionContext, ast.Call], Iterable]], ...] = (
+_ITERABLE_CALLS: tuple[tuple[type, Callable[[FunctionContext, ast.Call], Iterable]], ...] = (
     (range, _range),
     (enumerate, _enumerate),
     (zip, _zip),
     (reversed, _reversed),
 )
-_FORM_NAMES = [form.__name__ for form, _ in _FORMS]
+_ITERABLE_CALL_NAMES = [function.__name__ for function, _ in _ITERABLE_CALLS]
 
 
 # ---- counting ----------------------------------------------------------------------------------
 
 
-def _from_zero(context: FunctionContext, iterable: CountedIterable, span: Span) -> CountedIterable:
+def _counted_from_zero(
+    context: FunctionContext, iterable: CountedIterable, span: Span
+) -> CountedIterable:
     """Return an equal iterable whose counter starts at 0 with step 1."""
     step = _constant_step(iterable)
     if _is_zero(iterable.start) and step == 1:
         return iterable
     start, stop = (_materialize_bound(context, e) for e in (iterable.start, iterable.stop))
-    count = _length(context, start, stop, step)
+    count = _trip_count(context, start, stop, step)
 
     def value(counter: Expr) -> Value:
         distance = binary(context, MUL, counter, iterable.step, span) if step != 1 else counter
@@ -344,7 +367,7 @@ def _constant_step(iterable: CountedIterable) -> int:
     )
 
 
-def _length(context: FunctionContext, start: Expr, stop: Expr, step: int) -> Expr:
+def _trip_count(context: FunctionContext, start: Expr, stop: Expr, step: int) -> Expr:
     """Return the trip count of a range; negative if it is empty."""
     span = stop.span
     low, high = (start, stop) if step > 0 else (stop, start)
@@ -356,7 +379,7 @@ def _length(context: FunctionContext, start: Expr, stop: Expr, step: int) -> Exp
     return binary(context, FLOORDIV, rounded, integer(size, span), span)
 
 
-def _less_one(context: FunctionContext, e: Expr) -> Expr:
+def _minus_one(context: FunctionContext, e: Expr) -> Expr:
     return binary(context, SUB, e, integer(1, e.span), e.span)
 
 
@@ -368,7 +391,7 @@ def _is_zero(e: Expr) -> bool:
     return isinstance(e, Const) and e.value == 0
 
 
-def _least(lengths: list[Expr]) -> Expr:
+def _minimum(lengths: list[Expr]) -> Expr:
     least, *rest = lengths
     for other in rest:
         if isinstance(least, Const) and isinstance(other, Const):

@@ -11,33 +11,33 @@ from pycu2c.ir.walk import with_bodies
 
 def has_break(body: Body) -> bool:
     """Return whether a block breaks out of the enclosing loop."""
-    return any(isinstance(s, Break) for s in _own(body))
+    return any(isinstance(s, Break) for s in _statements_outside_loops(body))
 
 
 def has_continue(body: Body) -> bool:
     """Return whether a block continues the enclosing loop."""
-    return any(isinstance(s, Continue) for s in _own(body))
+    return any(isinstance(s, Continue) for s in _statements_outside_loops(body))
 
 
-def _own(body: Body) -> Iterator[Stmt]:
+def _statements_outside_loops(body: Body) -> Iterator[Stmt]:
     """Yield the statements of a block outside nested loops."""
     for s in body:
         yield s
         if isinstance(s, If):
-            yield from _own(s.then)
-            yield from _own(s.orelse)
+            yield from _statements_outside_loops(s.then)
+            yield from _statements_outside_loops(s.orelse)
 
 
 def replace_jumps(
-    body: Body, jump: type[Break] | type[Continue], new: Callable[[Stmt], Body]
+    body: Body, jump: type[Break] | type[Continue], replacement: Callable[[Stmt], Body]
 ) -> Body:
     """Replace the jumps of a kind with other statements."""
     out: list[Stmt] = []
     for s in body:
         if isinstance(s, jump):
-            out += new(s)
+            out += replacement(s)
         elif isinstance(s, If):
-            branches = tuple(replace_jumps(b, jump, new) for b in (s.then, s.orelse))
+            branches = tuple(replace_jumps(b, jump, replacement) for b in (s.then, s.orelse))
             out.append(with_bodies(s, branches))
         else:
             out.append(s)
@@ -57,7 +57,7 @@ def never_falls_through(body: Body) -> bool:
 
 
 def without_continues(body: Body) -> Body | None:
-    """Return a loop body that runs once without its ``continue`` statements, or None.
+    """Return a body that is executed once without its ``continue`` statements, or None.
 
     Statements after a branch that ends with ``continue`` move to the other branch. The result is
     None if they would have to move to both.
@@ -66,12 +66,12 @@ def without_continues(body: Body) -> Body | None:
         if isinstance(s, Continue):
             return body[:position]
         if isinstance(s, If) and has_continue((s,)):
-            changed = _branches(s, body[position + 1 :])
-            return None if changed is None else (*body[:position], changed)
+            new_if = _branches_without_continues(s, body[position + 1 :])
+            return None if new_if is None else (*body[:position], new_if)
     return body
 
 
-def _branches(s: If, rest: Body) -> If | None:
+def _branches_without_continues(s: If, rest: Body) -> If | None:
     then, orelse = s.then, s.orelse
     if never_falls_through(then):
         orelse = (*orelse, *rest)
@@ -79,9 +79,9 @@ def _branches(s: If, rest: Body) -> If | None:
         then = (*then, *rest)
     elif rest:
         return None
-    first, second = without_continues(then), without_continues(orelse)
-    if first is None or second is None:
+    new_then, new_orelse = without_continues(then), without_continues(orelse)
+    if new_then is None or new_orelse is None:
         return None
-    if not first:
-        return If(negation(s.condition), second, (), s.span)
-    return If(s.condition, first, second, s.span)
+    if not new_then:
+        return If(negation(s.condition), new_orelse, (), s.span)
+    return If(s.condition, new_then, new_orelse, s.span)

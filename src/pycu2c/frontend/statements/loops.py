@@ -39,7 +39,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import expressions
 from pycu2c.ops.operators import GT
 
-_MAX_ITERATIONS = 1024
+_MAX_UNROLLED_ITERATIONS = 1024
 
 
 def while_loop(context: FunctionContext, node: ast.While) -> None:
@@ -59,8 +59,8 @@ def while_loop(context: FunctionContext, node: ast.While) -> None:
     def loop(body: Body) -> Stmt:
         if not prefix:
             return While(test, body, span)
-        leave = If(negation(test), (Break(span),), (), span)
-        return While(Const(True, WEAK_BOOL, span), (*prefix, leave, *body), span)
+        exit_test = If(negation(test), (Break(span),), (), span)
+        return While(Const(True, WEAK_BOOL, span), (*prefix, exit_test, *body), span)
 
     _with_else(context, node, loop, body)
 
@@ -69,7 +69,7 @@ def for_loop(context: FunctionContext, node: ast.For) -> None:
     """Lower ``for target in iterable: …``."""
     iterable = iterables.iterable(context, node.iter)
     if isinstance(iterable, iterables.ListedIterable):
-        if len(iterable.values) > _MAX_ITERATIONS:
+        if len(iterable.values) > _MAX_UNROLLED_ITERATIONS:
             fail(
                 "constant-needed",
                 Label(context.span(node.iter), f"{len(iterable.values)} items"),
@@ -90,10 +90,10 @@ def _with_else(
     """Emit a loop, and the ``else`` that runs without a ``break``."""
     span = context.span(node)
     if node.orelse and jumps.has_break(body):
-        broke = BreakFlag(context, span)
-        context.emit(broke.clear())
-        context.emit(loop(jumps.replace_jumps(body, Break, broke.set_and_break)))
-        context.emit(If(negation(broke.var), context.lower(node.orelse), (), span))
+        break_flag = BreakFlag(context, span)
+        context.emit(break_flag.clear())
+        context.emit(loop(jumps.replace_jumps(body, Break, break_flag.set_and_break)))
+        context.emit(If(negation(break_flag.var), context.lower(node.orelse), (), span))
         return
     context.emit(loop(body))
     context.emit_all(context.lower(node.orelse))
@@ -109,9 +109,9 @@ class BreakFlag:
     def clear(self) -> Stmt:
         return Assign(self.var, Const(False, WEAK_BOOL, self.var.span), self.var.span)
 
-    def set_and_break(self, leave: Stmt) -> Body:
+    def set_and_break(self, jump: Stmt) -> Body:
         self.is_used = True
-        return Assign(self.var, Const(True, WEAK_BOOL, leave.span), leave.span), Break(leave.span)
+        return Assign(self.var, Const(True, WEAK_BOOL, jump.span), jump.span), Break(jump.span)
 
 
 # ---- loops that count --------------------------------------------------------------------------
@@ -121,9 +121,9 @@ def _counted_loop(
     context: FunctionContext, node: ast.For, iterable: iterables.CountedIterable
 ) -> None:
     span = context.span(node.target)
-    unnamed = Var(context.fresh("i"), WEAK_INT, span)
-    target = _counter_name(node.target, iterable.value(unnamed), unnamed)
-    counter = unnamed if target is None else _named_counter(context, target, unnamed)
+    temporary = Var(context.fresh("i"), WEAK_INT, span)
+    target = _counter_target(node.target, iterable.value(temporary), temporary)
+    counter = temporary if target is None else _named_counter(context, target, temporary)
     with context.block() as assignments:
         _assign_target(context, node.target, iterable.value(counter), counter)
     body = context.lower(node.body)
@@ -135,22 +135,22 @@ def _counted_loop(
     _with_else(context, node, loop, body)
 
 
-def _counter_name(target: ast.expr, value: Value, counter: Var) -> ast.Name | None:
+def _counter_target(target: ast.expr, value: Value, counter: Var) -> ast.Name | None:
     """Return the name that is assigned the counter itself."""
     if isinstance(target, ast.Name):
         return target if value is counter else None
     for inner, item in constant_bindings.matching_pairs(target, value) or ():
-        name = _counter_name(inner, item, counter)
+        name = _counter_target(inner, item, counter)
         if name is not None:
             return name
     return None
 
 
-def _named_counter(context: FunctionContext, target: ast.Name, unnamed: Var) -> Var:
+def _named_counter(context: FunctionContext, target: ast.Name, temporary: Var) -> Var:
     """Return the target's variable as the counter, unless it has another type elsewhere."""
     name, span = context.variable_name(target), context.span(target)
-    if name in context.bound or context.join_type(name, WEAK_INT, span) != WEAK_INT:
-        return unnamed
+    if name in context.bound_values or context.join_type(name, WEAK_INT, span) != WEAK_INT:
+        return temporary
     return Var(name, WEAK_INT, span)
 
 
@@ -189,7 +189,7 @@ def unrolled_loop(context: FunctionContext, node: UnrolledLoop) -> None:
             test = binary(GT, iterable.limit, integer(position, value.span), value.span)
             body = (If(test, body, (), context.span(node)),)
         bodies.append(body)
-        if _is_last(body):
+        if _ends_loop(body):
             break
     _emit_iterations(context, bodies, node)
 
@@ -199,38 +199,38 @@ class _Effects:
     """What the iterations of a loop may change."""
 
     names: frozenset[str]
-    memory: bool
+    changes_memory: bool
 
     def may_change(self, e: Expr) -> bool:
         if isinstance(e, Var):  # compare Python names, because live ranges may be merged again
             return e.name.split(".", 1)[0] in self.names
-        return has_effect(e) or (self.memory and isinstance(e, Load))
+        return has_effect(e) or (self.changes_memory and isinstance(e, Load))
 
 
 def _effects(node: UnrolledLoop) -> _Effects:
-    inner = [n for iteration in node.iterations[:1] for n in ast.walk(iteration)]
-    elements = [n for n in inner if isinstance(n, (ast.Subscript, ast.Attribute))]
-    stores = any(isinstance(n.ctx, ast.Store) for n in elements)
-    calls = any(isinstance(n, ast.Call) for n in inner)
-    names = frozenset(name for n in inner if (name := changed_name(n)))
-    return _Effects(names, stores or calls)
+    nodes = [n for iteration in node.iterations[:1] for n in ast.walk(iteration)]
+    elements = [n for n in nodes if isinstance(n, (ast.Subscript, ast.Attribute))]
+    has_stores = any(isinstance(n.ctx, ast.Store) for n in elements)
+    has_calls = any(isinstance(n, ast.Call) for n in nodes)
+    names = frozenset(name for n in nodes if (name := changed_name(n)))
+    return _Effects(names, has_stores or has_calls)
 
 
 def _materialize_changed(context: FunctionContext, value: Value, effects: _Effects) -> Value:
     """Evaluate an item before the first iteration if iterations may change it."""
 
-    def stored(leaf: Expr) -> Value:
+    def materialized(leaf: Expr) -> Value:
         is_changed = any(effects.may_change(e) for e in expressions(leaf))
         return materialize(context, leaf, "item") if is_changed else leaf
 
-    return map_leaves(value, stored)
+    return map_leaves(value, materialized)
 
 
 def _emit_iterations(context: FunctionContext, bodies: list[Body], node: UnrolledLoop) -> None:
     """Emit the iterations and the ``else``; if there is a ``break``, in a loop that runs once."""
     span = context.span(node)
     orelse: Body = ()
-    if not bodies or not _is_last(bodies[-1]):
+    if not bodies or not _ends_loop(bodies[-1]):
         orelse = context.lower(node.orelse)
     if _ends_with_break(bodies):
         bodies[-1] = bodies[-1][:-1]
@@ -239,32 +239,32 @@ def _emit_iterations(context: FunctionContext, bodies: list[Body], node: Unrolle
             context.emit_all(_without_continues(body, span))
         context.emit_all(orelse)
         return
-    broke = BreakFlag(context, span)
+    break_flag = BreakFlag(context, span)
     is_else_outside = jumps.has_break(orelse) or jumps.has_continue(
         orelse
     )  # jumps of an outer loop
     iterations: list[Stmt] = []
     for body in bodies:
         needs_two_exits = jumps.has_break(body) and jumps.without_continues(body) is None
-        flagged = (
-            jumps.replace_jumps(body, Break, broke.set_and_break)
+        body_with_flag = (
+            jumps.replace_jumps(body, Break, break_flag.set_and_break)
             if is_else_outside or needs_two_exits
             else body
         )
-        iterations += _without_continues(flagged, span)
+        iterations += _without_continues(body_with_flag, span)
         if needs_two_exits:
-            iterations.append(If(broke.var, (Break(span),), (), span))
+            iterations.append(If(break_flag.var, (Break(span),), (), span))
     iterations += () if is_else_outside else orelse
-    if broke.is_used:
-        context.emit(broke.clear())
+    if break_flag.is_used:
+        context.emit(break_flag.clear())
     if not jumps.never_falls_through(tuple(iterations)):
         iterations.append(Break(span))
     context.emit(While(Const(True, WEAK_BOOL, span), tuple(iterations), span))
     if is_else_outside:
-        context.emit(If(negation(broke.var), orelse, (), span))
+        context.emit(If(negation(break_flag.var), orelse, (), span))
 
 
-def _is_last(body: Body) -> bool:
+def _ends_loop(body: Body) -> bool:
     """Return whether an iteration ends the loop without its ``else``."""
     return jumps.never_falls_through(body) and not jumps.has_continue(body)
 
@@ -278,8 +278,8 @@ def _ends_with_break(bodies: list[Body]) -> bool:
 
 def _without_continues(body: Body, span: Span) -> Body:
     """Return an iteration without ``continue``, in a loop that runs once if necessary."""
-    plain = jumps.without_continues(body)
-    if plain is not None:
-        return plain
-    once = jumps.replace_jumps(body, Continue, lambda jump: (Break(jump.span),))
-    return (While(Const(True, WEAK_BOOL, span), (*once, Break(span)), span),)
+    result = jumps.without_continues(body)
+    if result is not None:
+        return result
+    body_with_breaks = jumps.replace_jumps(body, Continue, lambda jump: (Break(jump.span),))
+    return (While(Const(True, WEAK_BOOL, span), (*body_with_breaks, Break(span)), span),)

@@ -28,10 +28,10 @@ Captures: TypeAlias = "list[tuple[ast.MatchAs | ast.MatchStar, Value]]"
 
 def match_statement(context: FunctionContext, node: ast.Match) -> None:
     """Lower ``match subject: case …``; the subject is evaluated once."""
-    captured = {
+    captured_names = {
         name for case in node.cases for n in _pattern_nodes(case) if (name := bound_name(n))
     }
-    subject = _materialize_subject(context, context.value(node.subject), captured)
+    subject = _materialize_subject(context, context.value(node.subject), captured_names)
     _Cases(context, node.cases, subject).emit(0)
 
 
@@ -41,13 +41,15 @@ def _pattern_nodes(case: ast.match_case) -> Iterator[ast.AST]:
         yield from ast.walk(case.guard)
 
 
-def _materialize_subject(context: FunctionContext, value: Value, captured: set[str]) -> Value:
+def _materialize_subject(context: FunctionContext, value: Value, captured_names: set[str]) -> Value:
     """Return the subject in variables that no case assigns before later cases read them."""
     match value:
         case TupleValue():
-            items = tuple(_materialize_subject(context, item, captured) for item in value.items)
+            items = tuple(
+                _materialize_subject(context, item, captured_names) for item in value.items
+            )
             return TupleValue(items, value.span, value.names)
-        case Var() if value.name.split(".", 1)[0] not in captured:
+        case Var() if value.name.split(".", 1)[0] not in captured_names:
             return value
         case StaticObject() | Closure() | ArraySelect():
             return value
@@ -68,13 +70,13 @@ class _Cases:
         case, context = self.cases[position], self.context
         captures: Captures = []
         test = matches(context, case.pattern, self.subject, captures)
-        if _is(test, False):
+        if _is_constant(test, False):
             return self.emit(position + 1)
         if case.guard is not None:
-            test = self.guarded(case.guard, test, captures)
-        if _is(test, False):
+            test = self.with_guard(case.guard, test, captures)
+        if _is_constant(test, False):
             return self.emit(position + 1)
-        if _is(test, True):
+        if _is_constant(test, True):
             capture(context, captures)
             context.emit_all(context.lower(case.body))
             return None
@@ -86,19 +88,19 @@ class _Cases:
         context.emit(If(test, tuple(then), tuple(orelse), context.span(case.pattern)))
         return None
 
-    def guarded(self, guard: ast.expr, test: Expr, captures: Captures) -> Expr:
+    def with_guard(self, guard: ast.expr, test: Expr, captures: Captures) -> Expr:
         """Return ``test and guard``; the guard may read the captured names."""
         context = self.context
         with context.block() as prefix:
             capture(context, captures)
-            holds = condition(context, guard)
+            guard_test = condition(context, guard)
         captures.clear()
-        if _is(test, True):
+        if _is_constant(test, True):
             context.emit_all(prefix)
-            return holds
+            return guard_test
         if prefix:
-            return conditional_truth(context, test, prefix, holds, LogicalOp.AND)
-        return logical(LogicalOp.AND, test, holds, test.span)
+            return conditional_truth(context, test, prefix, guard_test, LogicalOp.AND)
+        return logical(LogicalOp.AND, test, guard_test, test.span)
 
 
 def capture(context: FunctionContext, captures: Captures) -> None:
@@ -107,7 +109,7 @@ def capture(context: FunctionContext, captures: Captures) -> None:
         assign_name(context, node, value)
 
 
-def _is(test: Expr, value: bool) -> bool:
+def _is_constant(test: Expr, value: bool) -> bool:
     return isinstance(test, Const) and bool(test.value) is value
 
 
@@ -124,8 +126,8 @@ def matches(
             return _equal(context, value, context.value(pattern_value), span)
         case ast.MatchSingleton(value=pattern_value):
             return _singleton(context, value, pattern_value, span)
-        case ast.MatchSequence(patterns=parts):
-            return _sequence(context, parts, value, captures, span)
+        case ast.MatchSequence(patterns=patterns):
+            return _sequence(context, patterns, value, captures, span)
         case ast.MatchOr():
             return _alternatives(context, pattern, value, captures)
         case ast.MatchAs(pattern=inner, name=name):
@@ -165,39 +167,48 @@ def _singleton(
         return Const(is_none(value), WEAK_BOOL, span)
     if not is_number(value):
         return Const(False, WEAK_BOOL, span)
-    kind = scalar_type(value)
-    if kind.dtype.kind is not DTypeKind.BOOL:
+    subject_type = scalar_type(value)
+    if subject_type.dtype.kind is not DTypeKind.BOOL:
         return Const(False, WEAK_BOOL, span)
-    if not kind.weak:
+    if not subject_type.weak:
         fail(
             "match",
-            Label(span, f"the subject is `{kind}`, which is numpy's and never is {pattern_value}"),
+            Label(
+                span,
+                f"the subject is `{subject_type}`, which is numpy's and never is {pattern_value}",
+            ),
             hint="match bool(x)",
         )
     return compared(context, ast.Eq, value, Const(pattern_value, WEAK_BOOL, span), span)
 
 
 def _sequence(
-    context: FunctionContext, parts: list[ast.pattern], value: Value, captures: Captures, span: Span
+    context: FunctionContext,
+    patterns: list[ast.pattern],
+    value: Value,
+    captures: Captures,
+    span: Span,
 ) -> Expr:
     """Match ``[a, b, *rest]`` with a tuple of known length."""
     if not isinstance(value, TupleValue):
         return Const(False, WEAK_BOOL, span)
     items = list(value.items)
-    stars = [i for i, part in enumerate(parts) if isinstance(part, ast.MatchStar)]
-    more = len(items) - len(parts) + len(stars)
-    if more < 0 or (not stars and more > 0):
+    star_positions = [i for i, pattern in enumerate(patterns) if isinstance(pattern, ast.MatchStar)]
+    rest_length = len(items) - len(patterns) + len(star_positions)
+    if rest_length < 0 or (not star_positions and rest_length > 0):
         return Const(False, WEAK_BOOL, span)
-    for star in stars:
-        items[star : star + more] = [TupleValue(tuple(items[star : star + more]), value.span)]
+    for star in star_positions:
+        items[star : star + rest_length] = [
+            TupleValue(tuple(items[star : star + rest_length]), value.span)
+        ]
     test: Expr = Const(True, WEAK_BOOL, span)
-    for part, item in zip(parts, items):
-        if isinstance(part, ast.MatchStar):
-            if part.name is not None:
-                captures.append((part, item))
+    for pattern, item in zip(patterns, items):
+        if isinstance(pattern, ast.MatchStar):
+            if pattern.name is not None:
+                captures.append((pattern, item))
             continue
-        test = logical(LogicalOp.AND, test, matches(context, part, item, captures), span)
-        if _is(test, False):
+        test = logical(LogicalOp.AND, test, matches(context, pattern, item, captures), span)
+        if _is_constant(test, False):
             return test
     return test
 
@@ -208,12 +219,12 @@ def _alternatives(
     """Match ``1 | 2``; if the alternatives capture names, the first match assigns them."""
     span = context.span(pattern)
     alternatives: list[tuple[Expr, Captures]] = []
-    for part in pattern.patterns:
-        bindings: Captures = []
-        test = matches(context, part, value, bindings)
-        if not _is(test, False):
-            alternatives.append((test, bindings))
-        if _is(test, True):
+    for alternative in pattern.patterns:
+        alternative_captures: Captures = []
+        test = matches(context, alternative, value, alternative_captures)
+        if not _is_constant(test, False):
+            alternatives.append((test, alternative_captures))
+        if _is_constant(test, True):
             break
     if not alternatives:
         return Const(False, WEAK_BOOL, span)
@@ -223,10 +234,10 @@ def _alternatives(
         for test, _ in alternatives[1:]:
             result = logical(LogicalOp.OR, result, test, span)
         return result
-    return _first_of(context, alternatives, captures, span)
+    return _first_match(context, alternatives, captures, span)
 
 
-def _first_of(
+def _first_match(
     context: FunctionContext,
     alternatives: list[tuple[Expr, Captures]],
     captures: Captures,
@@ -234,20 +245,22 @@ def _first_of(
 ) -> Expr:
     """Emit ``if test: x = …; hit = True`` for each alternative, nested in the ``else`` branches."""
     hit = Var(context.fresh("hit"), WEAK_BOOL, span)
-    variables = {_name(node): context.fresh(_name(node)) for node, _ in alternatives[0][1]}
+    variables = {
+        _captured_name(node): context.fresh(_captured_name(node)) for node, _ in alternatives[0][1]
+    }
     chain: Body = (Assign(hit, Const(False, WEAK_BOOL, span), span),)
-    for test, bindings in reversed(alternatives):
+    for test, alternative_captures in reversed(alternatives):
         with context.block() as then:
-            for node, value in bindings:
-                set_value(context, variables[_name(node)], value, span)
+            for node, value in alternative_captures:
+                set_value(context, variables[_captured_name(node)], value, span)
             context.emit(Assign(hit, Const(True, WEAK_BOOL, span), span))
         chain = (If(test, tuple(then), chain, span),)
     context.emit_all(chain)
     for node, _ in alternatives[0][1]:
-        captures.append((node, read_variable(context, variables[_name(node)], span)))
+        captures.append((node, read_variable(context, variables[_captured_name(node)], span)))
     return hit
 
 
-def _name(node: ast.MatchAs | ast.MatchStar) -> str:
+def _captured_name(node: ast.MatchAs | ast.MatchStar) -> str:
     assert node.name is not None
     return node.name

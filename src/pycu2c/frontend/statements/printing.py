@@ -1,4 +1,4 @@
-"""``print(...)``: lower it to ``ir.Print``, a text with slots for values."""
+"""Lower ``print(...)`` to ``ir.Print``, a text with slots for values."""
 
 from __future__ import annotations
 
@@ -22,18 +22,23 @@ from pycu2c.frontend.values import StaticObject, TupleValue, Value, leaves
 from pycu2c.ir.nodes import Expr, Print
 from pycu2c.ir.print_format import FormatField, Piece, PrintFormat
 
-_CONVERSIONS = {-1: "", 115: "s", 114: "r", 97: "a"}  # the codes of ``ast``
+_CONVERSIONS = {
+    -1: "",
+    115: "s",
+    114: "r",
+    97: "a",
+}  # ast.FormattedValue.conversion -> the letter after `!`
 
 
 def print_call(context: FunctionContext, node: ast.Call) -> Value:
     """Emit the print statement; the call returns None."""
     sep, end = _options(context, node)
-    words, numbers = texts_of(context, node.args)
-    text: list[Piece] = []
-    for position, word in enumerate(words):
-        text += [*([sep] if position else []), *word]
+    texts, numbers = texts_of(context, node.args)
+    pieces: list[Piece] = []
+    for position, text in enumerate(texts):
+        pieces += [*([sep] if position else []), *text]
     span = context.span(node)
-    context.emit(Print(_joined([*text, end]), tuple(numbers), span))
+    context.emit(Print(_merge_texts([*pieces, end]), tuple(numbers), span))
     return StaticObject(None, span)
 
 
@@ -41,12 +46,12 @@ def texts_of(
     context: FunctionContext, nodes: list[ast.expr]
 ) -> tuple[list[PrintFormat], list[Expr]]:
     """Return the text of each argument, and the numbers for all slots."""
-    values = iter(evaluate_in_order(context, list(values_in(nodes))))
+    values = iter(evaluate_in_order(context, list(printed_expressions(nodes))))
     numbers: list[Expr] = []
-    words: list[PrintFormat] = []
+    texts: list[PrintFormat] = []
     for argument in nodes:
-        words += _words(context, argument, values, numbers)
-    return words, numbers
+        texts += _argument_texts(context, argument, values, numbers)
+    return texts, numbers
 
 
 def _options(context: FunctionContext, node: ast.Call) -> tuple[str, str]:
@@ -73,36 +78,36 @@ def _options(context: FunctionContext, node: ast.Call) -> tuple[str, str]:
     return options["sep"], options["end"]
 
 
-def values_in(nodes: list[ast.expr]) -> Iterator[ast.expr]:
+def printed_expressions(nodes: list[ast.expr]) -> Iterator[ast.expr]:
     """Yield the expressions to print, in the order of evaluation."""
     for node in nodes:
         match node:
             case ast.Starred():
                 yield node.value
             case ast.JoinedStr():
-                yield from values_in(node.values)
+                yield from printed_expressions(node.values)
             case ast.FormattedValue():
-                yield from values_in([node.value])
-                yield from values_in([node.format_spec] if node.format_spec else [])
+                yield from printed_expressions([node.value])
+                yield from printed_expressions([node.format_spec] if node.format_spec else [])
             case _:
                 yield node
 
 
-def _words(
+def _argument_texts(
     context: FunctionContext, node: ast.expr, values: Iterator[Value], numbers: list[Expr]
 ) -> list[PrintFormat]:
     """Return the texts of one argument of print(); a starred one gives more than one."""
     match node:
         case ast.Starred():
             items = comprehensions.static_items(materialize_effects(context, next(values)))
-            return [_word(context, node.value, item, numbers) for item in items]
+            return [_value_text(context, node.value, item, numbers) for item in items]
         case ast.JoinedStr():
-            return [_formatted(context, node, values, numbers)]
+            return [_fstring_text(context, node, values, numbers)]
         case _:
-            return [_word(context, node, next(values), numbers)]
+            return [_value_text(context, node, next(values), numbers)]
 
 
-def _formatted(
+def _fstring_text(
     context: FunctionContext, node: ast.JoinedStr, values: Iterator[Value], numbers: list[Expr]
 ) -> PrintFormat:
     """Return the text of an f-string."""
@@ -116,18 +121,18 @@ def _formatted(
                         Label(context.span(inner), "this f-string is formatted once more"),
                         hint="format the values in it",
                     )
-                pieces += _formatted(context, inner, values, numbers)
+                pieces += _fstring_text(context, inner, values, numbers)
             case ast.FormattedValue():
                 slot = _slot(context, part.value, next(values), numbers)
                 spec: PrintFormat = ()
                 if isinstance(part.format_spec, ast.JoinedStr):
-                    spec = _formatted(context, part.format_spec, values, numbers)
+                    spec = _fstring_text(context, part.format_spec, values, numbers)
                 slot = replace(slot, conversion=_CONVERSIONS[part.conversion], spec=spec)
                 _check_format(context, part, slot)
                 pieces.append(slot)
             case _:
-                pieces += _text(next(values))
-    return _joined(pieces)
+                pieces += _string_text(next(values))
+    return _merge_texts(pieces)
 
 
 def _check_format(context: FunctionContext, node: ast.FormattedValue, slot: FormatField) -> None:
@@ -136,7 +141,7 @@ def _check_format(context: FunctionContext, node: ast.FormattedValue, slot: Form
     if any(isinstance(piece, FormatField) for piece in slot.spec):
         return
     try:
-        format("" if slot.conversion else _sample(slot.type), spec)
+        format("" if slot.conversion else _sample_value(slot.type), spec)
     except (ValueError, TypeError) as error:
         assert node.format_spec is not None
         fail(
@@ -146,23 +151,23 @@ def _check_format(context: FunctionContext, node: ast.FormattedValue, slot: Form
         )
 
 
-def _sample(kind: ParameterType) -> object:
+def _sample_value(value_type: ParameterType) -> object:
     """Return a sample value of a type."""
-    match kind:
+    match value_type:
         case Tuple(items):
-            return tuple(map(_sample, items))
+            return tuple(map(_sample_value, items))
         case Constant(value=value):
             return value
         case Scalar(dtype) if dtype.is_vector:
             return as_vector(0, dtype)
         case Scalar(dtype):
             number = np.zeros((), FLOAT32.numpy if dtype is BFLOAT16 else dtype.numpy)[()]
-            return number.item() if kind.weak else number
+            return number.item() if value_type.weak else number
         case Array():
             raise AssertionError("arrays are not printed")
 
 
-def _text(value: Value) -> PrintFormat:
+def _string_text(value: Value) -> PrintFormat:
     assert isinstance(value, StaticObject)
     assert isinstance(value.value, str)
     return (value.value,)
@@ -172,25 +177,25 @@ def _slot(
     context: FunctionContext, node: ast.expr, value: Value, numbers: list[Expr]
 ) -> FormatField:
     """Return the slot of a value; append its numbers."""
-    _check(context, node, value)
+    _check_printable(context, node, value)
     numbers += leaves(value)
     return FormatField(type_of(value), "s")
 
 
-def _word(
+def _value_text(
     context: FunctionContext, node: ast.expr, value: Value, numbers: list[Expr]
 ) -> PrintFormat:
     """Return a value as print() shows it."""
     is_text = isinstance(value, StaticObject) and isinstance(value.value, str)
-    return _text(value) if is_text else (_slot(context, node, value, numbers),)
+    return _string_text(value) if is_text else (_slot(context, node, value, numbers),)
 
 
-def _check(context: FunctionContext, node: ast.expr, value: Value) -> None:
+def _check_printable(context: FunctionContext, node: ast.expr, value: Value) -> None:
     """Check that the host can print a value: numbers, None, text, and tuples of these."""
     match value:
         case TupleValue():
             for item in value.items:
-                _check(context, node, item)
+                _check_printable(context, node, item)
         case StaticObject(value=str() | None):
             return
         case StaticObject():
@@ -216,7 +221,7 @@ def _check(context: FunctionContext, node: ast.expr, value: Value) -> None:
                     )
 
 
-def _joined(pieces: list[Piece]) -> PrintFormat:
+def _merge_texts(pieces: list[Piece]) -> PrintFormat:
     """Merge adjacent texts."""
     out: list[Piece] = []
     for piece in pieces:

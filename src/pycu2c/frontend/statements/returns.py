@@ -35,32 +35,34 @@ def check_result_type(context: FunctionContext, body: Body) -> ParameterType:
 def joined_result(context: FunctionContext) -> ParameterType | None:
     """Return the declared result type, or the common type of the results, or None."""
     result = context.declared_result
-    for kind, span in context.results:
-        common = kind if result is None else unify_types(result, kind)
+    for returned, span in context.results:
+        common = returned if result is None else unify_types(result, returned)
         if common is None:
-            first, first_span = context.results[0]
+            first_result, first_span = context.results[0]
             fail(
                 "return-type",
-                Label(span, f"here `{displayed_type(kind)}`"),
-                Label(first_span, f"and here `{displayed_type(first)}`"),
+                Label(span, f"here `{displayed_type(returned)}`"),
+                Label(first_span, f"and here `{displayed_type(first_result)}`"),
                 hint="return a value of one type on every path, such as math.nan for none",
             )
         result = common
     return result
 
 
-def convert_returns(context: FunctionContext, body: Body, kind: ParameterType) -> Body:
+def convert_returns(context: FunctionContext, body: Body, result: ParameterType) -> Body:
     """Convert every returned value to the result type."""
     if len({returned for returned, _ in context.results}) < 2:
         return body
-    kinds = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
+    number_types = [leaf for leaf in leaf_types(result) if isinstance(leaf, Scalar)]
 
-    def converted(s: Stmt) -> Body:
+    def convert_return(s: Stmt) -> Body:
         if not isinstance(s, Return) or s.value is None:
             return (s,)
         is_record = isinstance(s.value, Pack) and s.value.type.dtype.kind is DTypeKind.RECORD
         values = children(s.value) if is_record else (s.value,)
-        parts = [cast(e, to) for e, to in zip(values, kinds, strict=True)]
-        return (Return(pack_result(parts, result_type(kind), s.span), s.span),)
+        numbers = [
+            cast(e, number_type) for e, number_type in zip(values, number_types, strict=True)
+        ]
+        return (Return(pack_result(numbers, result_type(result), s.span), s.span),)
 
-    return map_stmt(body, converted)
+    return map_stmt(body, convert_return)

@@ -43,9 +43,9 @@ def assign_elements(
     """
     value = materialize_source(context, value)
     if isinstance(value, TupleValue) and len(value.items) == 1:
-        _to_each(context, target, value.items[0], span, store)
+        _broadcast_item(context, target, value.items[0], span, store)
     elif isinstance(value, TupleValue):
-        _items(context, target, value, span, store)
+        _assign_items(context, target, value, span, store)
     elif isinstance(value, View) and value.axes:
         check_shapes(target, value, span)
         check_no_overlap(target, value, span)
@@ -54,8 +54,9 @@ def assign_elements(
             context,
             target,
             span,
-            lambda at: store(
-                array_views.element_view(target, at, span), element_of(source, at, span)
+            lambda indices: store(
+                array_views.element_view(target, indices, span),
+                source_element(source, indices, span),
             ),
         )
     else:
@@ -63,11 +64,11 @@ def assign_elements(
             context,
             target,
             span,
-            lambda at: store(array_views.element_view(target, at, span), value),
+            lambda indices: store(array_views.element_view(target, indices, span), value),
         )
 
 
-def _to_each(
+def _broadcast_item(
     context: FunctionContext, target: View, item: Value, span: Span, store: StoreElement
 ) -> None:
     """Assign the only item of a tuple to each element or row (NumPy's broadcasting)."""
@@ -76,16 +77,18 @@ def _to_each(
             context,
             target,
             span,
-            lambda at: store(array_views.element_view(target, at, span), item),
+            lambda indices: store(array_views.element_view(target, indices, span), item),
         )
         return
     counter = Var(context.fresh("i"), WEAK_INT, span)
-    with context.block() as written:
+    with context.block() as statements:
         assign_elements(
             context, array_views.subscript_view(target, [counter], span), item, span, store
         )
-    rows = For(counter, integer(0, span), target.lengths[0], integer(1, span), tuple(written), span)
-    context.emit(rows)
+    row_loop = For(
+        counter, integer(0, span), target.lengths[0], integer(1, span), tuple(statements), span
+    )
+    context.emit(row_loop)
 
 
 def materialize_source(context: FunctionContext, value: Value) -> Value:
@@ -103,34 +106,38 @@ def loop_over_elements(
 ) -> None:
     """Emit a nest of loops over the axes, the last one innermost."""
     counters = tuple(Var(context.fresh("i"), WEAK_INT, span) for _ in target.axes)
-    with context.block() as written:
+    with context.block() as statements:
         use(counters)
-    body: Body = tuple(written)
+    body: Body = tuple(statements)
     for counter, length in reversed(tuple(zip(counters, target.lengths))):
         body = (For(counter, integer(0, span), length, integer(1, span), body, span),)
     context.emit_all(body)
 
 
-def element_of(source: View, counters: tuple[Var, ...], span: Span) -> Expr:
+def source_element(source: View, counters: tuple[Var, ...], span: Span) -> Expr:
     """Return the source element for an element of the target; axes of length 1 are broadcast."""
-    indices_of_source = counters[len(counters) - len(source.axes) :]
-    pairs = zip(indices_of_source, source.lengths)
-    indices = tuple(integer(0, span) if _is_one(length) else at for at, length in pairs)
+    source_counters = counters[len(counters) - len(source.axes) :]
+    pairs = zip(source_counters, source.lengths)
+    indices = tuple(
+        integer(0, span) if _is_constant_one(length) else counter for counter, length in pairs
+    )
     return array_views.subscript_value(source, list(indices), span)
 
 
-def _is_one(length: Expr) -> bool:
+def _is_constant_one(length: Expr) -> bool:
     return isinstance(length, Const) and length.value == 1
 
 
 def check_shapes(target: View, source: View, span: Span) -> None:
     """Report shapes that are known to differ."""
-    target_length, source_length = target.lengths[::-1], source.lengths[::-1]
-    fits = len(source_length) <= len(target_length) and all(
-        _is_one(b) or not (isinstance(a, Const) and isinstance(b, Const)) or a.value == b.value
-        for a, b in zip(target_length, source_length)
+    target_lengths, source_lengths = target.lengths[::-1], source.lengths[::-1]
+    may_match = len(source_lengths) <= len(target_lengths) and all(
+        _is_constant_one(b)
+        or not (isinstance(a, Const) and isinstance(b, Const))
+        or a.value == b.value
+        for a, b in zip(target_lengths, source_lengths)
     )
-    if not fits:
+    if not may_match:
         fail(
             "slice-assign",
             Label(span, f"these elements have the shape {_shape(target)}"),
@@ -140,8 +147,8 @@ def check_shapes(target: View, source: View, span: Span) -> None:
 
 
 def _shape(view: View) -> str:
-    known = (str(n.value) if isinstance(n, Const) else "…" for n in view.lengths)
-    return f"({', '.join(known)}{',' * (len(view.lengths) == 1)})"
+    texts = (str(n.value) if isinstance(n, Const) else "…" for n in view.lengths)
+    return f"({', '.join(texts)}{',' * (len(view.lengths) == 1)})"
 
 
 def check_no_overlap(target: View, source: View, span: Span) -> None:
@@ -171,16 +178,16 @@ def _are_same_or_disjoint(target: View, source: View) -> bool:
         or array_views.has_linear_index(target)
     ):
         return False
-    begins, source_length = start_indices(target), start_indices(source)
-    along = [start_position(target, axis) for axis in range(len(target.axes))]
+    target_starts, source_starts = start_indices(target), start_indices(source)
+    start_positions = [start_position(target, axis) for axis in range(len(target.axes))]
     steps = zip(target.steps, source.steps)
     return all(
         array_views.equal_steps(a, b)
-        for a, b in (*((begins[n], source_length[n]) for n in along), *steps)
+        for a, b in (*((target_starts[n], source_starts[n]) for n in start_positions), *steps)
     )
 
 
-def _items(
+def _assign_items(
     context: FunctionContext, target: View, value: TupleValue, span: Span, store: StoreElement
 ) -> None:
     """Lower ``a[:3] = x, y, z``."""
@@ -192,9 +199,9 @@ def _items(
         and known_length == count
         and all(isinstance(v, TupleValue) for v in value.items)
     ):
-        for number, row in enumerate(value.items):
-            part = array_views.subscript_view(target, [integer(number, span)], span)
-            assign_elements(context, part, row, span, store)
+        for index, row in enumerate(value.items):
+            row_view = array_views.subscript_view(target, [integer(index, span)], span)
+            assign_elements(context, row_view, row, span, store)
         return
     if len(target.axes) != 1 or known_length != count:
         fail(
@@ -206,32 +213,32 @@ def _items(
             ),
             hint="a tuple is assigned to as many elements along one axis",
         )
-    for number, item in enumerate(value.items):
-        store(array_views.element_view(target, (integer(number, span),), span), item)
+    for index, item in enumerate(value.items):
+        store(array_views.element_view(target, (integer(index, span),), span), item)
 
 
 def check_slice_lengths(target: View, value: Value, span: Span) -> None:
     """Check that a slice such as ``a[1:3]`` can have as many elements as are assigned.
 
-    Where lengths are known exactly, ``slice_assignment.check_shapes`` compares them.
+    Where lengths are known exactly, ``check_shapes`` compares them.
     """
     if isinstance(value, TupleValue) and len(target.axes) == 1:
         count = len(value.items)
-        _compare(target.lengths[0], count, span, Label(value.span, f"and {describe(value)}"))
+        _check_count(target.lengths[0], count, span, Label(value.span, f"and {describe(value)}"))
     elif is_array(value) and array_views.array_type(value).ndim:
         source = array_views.whole_view(value, value.span)
         for target_length, source_length in zip(reversed(target.lengths), reversed(source.lengths)):
             count = _constant(source_length) or 0
-            _compare(target_length, count, span, Label(value.span, f"and these have {count}"))
+            _check_count(target_length, count, span, Label(value.span, f"and these have {count}"))
 
 
-def _compare(length: Expr, count: int, span: Span, other: Label) -> None:
-    most = None if isinstance(length, Const) else max_length(length)
-    if most is not None and 1 != count > most:
-        elements = hints.count_phrase(most, "element")
-        text = f"there {'is' if most == 1 else 'are'} at most {elements}"
+def _check_count(length: Expr, count: int, span: Span, source_label: Label) -> None:
+    max_count = None if isinstance(length, Const) else max_length(length)
+    if max_count is not None and 1 != count > max_count:
+        elements = hints.count_phrase(max_count, "element")
+        text = f"there {'is' if max_count == 1 else 'are'} at most {elements}"
         hint = "assign a number, or as many as there are elements"
-        fail("slice-assign", Label(span, text), other, hint=hint)
+        fail("slice-assign", Label(span, text), source_label, hint=hint)
 
 
 def max_length(length: Expr) -> int | None:
@@ -246,11 +253,11 @@ def max_length(length: Expr) -> int | None:
             bound = max_length(distance)
             return None if bound is None else max(bound, 0)
         case Binary(op=op, left=stop, right=start) if op is SUB:
-            return _between(start, stop)
-        case Binary(op=op, left=Binary(op=plus, left=distance, right=more), right=step) if (
-            op is FLOORDIV and plus is ADD
+            return _constant_distance(start, stop)
+        case Binary(op=op, left=Binary(op=inner_op, left=distance, right=addend), right=step) if (
+            op is FLOORDIV and inner_op is ADD
         ):
-            bound, added, divisor = max_length(distance), _constant(more), _constant(step)
+            bound, added, divisor = max_length(distance), _constant(addend), _constant(step)
             if bound is None or added is None or not divisor:
                 return None
             return (bound + added) // divisor
@@ -258,15 +265,15 @@ def max_length(length: Expr) -> int | None:
             return None
 
 
-def _between(start: Expr, stop: Expr) -> int | None:
+def _constant_distance(start: Expr, stop: Expr) -> int | None:
     """Return the distance of two constant bounds that count from the same end, or None."""
-    first, last = _bound(start), _bound(stop)
+    first, last = _constant_bound(start), _constant_bound(stop)
     if first is None or last is None or (first < 0) != (last < 0):
         return None
     return max(last - first, 0)
 
 
-def _bound(e: Expr) -> int | None:
+def _constant_bound(e: Expr) -> int | None:
     if isinstance(e, Apply) and e.intrinsic in (slice_start, slice_stop):
         return _constant(e.arguments[0])
     return _constant(e)

@@ -17,7 +17,11 @@ from pycu2c.frontend.expressions.composite_values import (
 from pycu2c.frontend.expressions.conditional import condition
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import exceptions, loops, match_statement
-from pycu2c.frontend.statements.assignments import annotated, assign, augmented
+from pycu2c.frontend.statements.assignments import (
+    annotated_assignment,
+    assign,
+    augmented_assignment,
+)
 from pycu2c.frontend.statements.unroll import UnrolledLoop
 from pycu2c.frontend.subset.unsupported_syntax import UNSUPPORTED
 from pycu2c.frontend.values import leaves
@@ -41,8 +45,8 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import children, expressions
 
-_EXITS = (ast.Return, ast.Break, ast.Continue, ast.Raise)
-_JUMPS = (Return, Break, Continue)  # from a branch that was decided at compile time
+_EXIT_NODES = (ast.Return, ast.Break, ast.Continue, ast.Raise)
+_EXIT_STATEMENTS = (Return, Break, Continue)  # from a branch that was decided at compile time
 
 
 def block(context: FunctionContext, nodes: list[ast.stmt]) -> tuple[Stmt, ...]:
@@ -58,7 +62,7 @@ def _lower_statements(context: FunctionContext, nodes: list[ast.stmt]) -> None:
     for node in nodes:
         with context.collecting_errors():
             statement(context, node)
-        if isinstance(node, _EXITS) or (out and isinstance(out[-1], _JUMPS)):
+        if isinstance(node, _EXIT_NODES) or (out and isinstance(out[-1], _EXIT_STATEMENTS)):
             return
 
 
@@ -68,9 +72,9 @@ def statement(context: FunctionContext, node: ast.stmt) -> None:
         case ast.Assign():
             assign(context, node)
         case ast.AugAssign():
-            augmented(context, node)
+            augmented_assignment(context, node)
         case ast.AnnAssign():
-            annotated(context, node)
+            annotated_assignment(context, node)
         case ast.If():
             _if(context, node)
         case ast.While():
@@ -123,8 +127,8 @@ def _effects(e: Expr) -> Body:
         case Logical(LogicalOp.OR, left, right):
             return (If(left, (), _effects(right), e.span),)
         case Let(name, value, body):
-            kept = Assign(Var(name, scalar_type(value), e.span), value, e.span)
-            return (kept, *_effects(body))
+            assignment = Assign(Var(name, scalar_type(value), e.span), value, e.span)
+            return (assignment, *_effects(body))
         case _ if has_effect(e):
             return (Evaluate(e, e.span),)
         case _:
@@ -158,10 +162,10 @@ def _return(context: FunctionContext, node: ast.Return) -> None:
         )
     value = declared_signatures.convert_result(context.value(node.value), context.declared_result)
     reject_arrays(value)
-    kind = type_of(value)
-    context.results.append((kind, span))
+    returned_type = type_of(value)
+    context.results.append((returned_type, span))
     context.returns.append(id(node))
-    context.emit(Return(pack_result(leaves(value), result_type(kind), span), span))
+    context.emit(Return(pack_result(leaves(value), result_type(returned_type), span), span))
 
 
 def _delete(context: FunctionContext, node: ast.Delete) -> None:

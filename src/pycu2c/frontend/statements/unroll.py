@@ -34,7 +34,7 @@ class UnrolledLoop(ast.stmt):
     is_guarded: bool
 
 
-_Inside = (ast.stmt, ast.match_case, UnrolledIteration)  # nodes with statements
+_STATEMENT_OWNERS = (ast.stmt, ast.match_case, UnrolledIteration)  # nodes with statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class LoopUnroller:
     """The loops to unroll, and the source node of each copied node."""
 
     pending: dict[ast.For, TripCount] = field(default_factory=dict)
-    done: dict[ast.For, TripCount] = field(default_factory=dict)
+    unrolled: dict[ast.For, TripCount] = field(default_factory=dict)
     origins: dict[int, int] = field(default_factory=dict)
 
     def origin(self, node_id: int) -> int:
@@ -58,26 +58,26 @@ class LoopUnroller:
 
     def unroll(self, tree: ast.FunctionDef) -> ast.FunctionDef:
         """Return the function with the pending loops unrolled; ``tree`` is not changed."""
-        new = self._with_unrolled(tree)
-        self.done |= self.pending  # keeps the nodes alive whose ``id`` is used
+        new = self._with_unrolled_loops(tree)
+        self.unrolled |= self.pending  # keeps the nodes alive whose ``id`` is used
         self.pending = {}
         assert isinstance(new, ast.FunctionDef)
         return new
 
-    def _with_unrolled(self, node: ast.AST) -> ast.AST:
+    def _with_unrolled_loops(self, node: ast.AST) -> ast.AST:
         """Copy the statements on the way to a pending loop; share the rest."""
         if isinstance(node, ast.For) and node in self.pending:
             return self._unrolled_loop(node, self.pending[node])
-        changed = {}
+        changed_fields = {}
         for name, value in ast.iter_fields(node):
-            if isinstance(value, list) and value and isinstance(value[0], _Inside):
-                new = [self._with_unrolled(child) for child in value]
+            if isinstance(value, list) and value and isinstance(value[0], _STATEMENT_OWNERS):
+                new = [self._with_unrolled_loops(child) for child in value]
                 if any(a is not b for a, b in zip(new, value)):
-                    changed[name] = new
-        if not changed:
+                    changed_fields[name] = new
+        if not changed_fields:
             return node
         copied = copy.copy(node)
-        for name, new in changed.items():
+        for name, new in changed_fields.items():
             setattr(copied, name, new)
         return copied
 

@@ -21,7 +21,7 @@ _SUPPORTED_NAMES = (
     "Break Continue Pass Name Constant UnaryOp BinOp BoolOp IfExp Compare Call Attribute Subscript "
     "Slice Tuple List NamedExpr Lambda ListComp"
 )
-_SUPPORTED = frozenset(_SUPPORTED_NAMES.split())
+_SUPPORTED_NODES = frozenset(_SUPPORTED_NAMES.split())
 _MIN_INTEGER, _MAX_INTEGER = dtypes.INT64.minimum, dtypes.UINT64.maximum
 
 
@@ -51,7 +51,7 @@ def _position(diagnostic: Diagnostic) -> tuple[int, int]:
 class _SubsetCheck(ast.NodeVisitor):
     """Collects the diagnostics of unsupported syntax.
 
-    Of supported syntax without a method of its own, the parts are checked.
+    Supported syntax without a method of its own is checked by its children.
     """
 
     def __init__(self, source: Source) -> None:
@@ -66,10 +66,10 @@ class _SubsetCheck(ast.NodeVisitor):
         self.diagnostics.append(Diagnostic(syntax.code, (Label(span, syntax.text),), syntax.hint))
 
     def visit(self, node: ast.AST) -> None:
-        if isinstance(node, ast.stmt) and type(node).__name__ not in _SUPPORTED:
+        if isinstance(node, ast.stmt) and type(node).__name__ not in _SUPPORTED_NODES:
             self.reject(node, STATEMENTS.get(type(node), unsupported_syntax.UNSUPPORTED))
             self.nested_statements(node)
-        elif isinstance(node, ast.expr) and type(node).__name__ not in _SUPPORTED:
+        elif isinstance(node, ast.expr) and type(node).__name__ not in _SUPPORTED_NODES:
             self.reject(node, EXPRESSIONS.get(type(node), unsupported_syntax.UNSUPPORTED))
         else:
             super().visit(node)
@@ -132,26 +132,26 @@ class _SubsetCheck(ast.NodeVisitor):
             case ast.Call(func=exception, args=arguments):
                 self.visit(exception)
                 for argument in arguments:
-                    self.printed(argument)
+                    self.printed_value(argument)
             case exception:
                 self.visit(exception)
 
     def visit_Assert(self, node: ast.Assert) -> None:
         self.visit(node.test)
         if node.msg is not None:
-            self.printed(node.msg)
+            self.printed_value(node.msg)
 
     def visit_Delete(self, node: ast.Delete) -> None:
         for target in node.targets:
-            self.deleted(target)
+            self.deleted_target(target)
 
-    def deleted(self, target: ast.expr) -> None:
+    def deleted_target(self, target: ast.expr) -> None:
         match target:
             case ast.Name():
                 pass
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 for item in items:
-                    self.deleted(item)
+                    self.deleted_target(item)
             case _:
                 self.reject(target, unsupported_syntax.DELETED_TARGET)
 
@@ -162,13 +162,13 @@ class _SubsetCheck(ast.NodeVisitor):
         self.body(node.body)
 
     def visit_arguments(self, node: ast.arguments) -> None:
-        """Check the parameters of a function that a kernel defines; it evaluates the defaults."""
+        """Check the parameters and the defaults of a function that a kernel defines."""
         self.parameters(node)
         self.visit_all([*node.defaults, *node.kw_defaults])
 
     def parameters(self, arguments: ast.arguments) -> None:
         if arguments.kwarg is not None:
-            self.reject(arguments.kwarg, unsupported_syntax.KEYWORD_REST)
+            self.reject(arguments.kwarg, unsupported_syntax.KEYWORD_PARAMETERS)
 
     def visit_Expr(self, node: ast.Expr) -> None:
         value = node.value
@@ -209,7 +209,7 @@ class _SubsetCheck(ast.NodeVisitor):
                 pass
             case int() as value:
                 if not _MIN_INTEGER <= value <= _MAX_INTEGER:
-                    self.reject(node, unsupported_syntax.TOO_WIDE)
+                    self.reject(node, unsupported_syntax.INTEGER_TOO_WIDE)
             case bytes():
                 self.reject(node, unsupported_syntax.BYTES)
             case _:
@@ -219,7 +219,7 @@ class _SubsetCheck(ast.NodeVisitor):
         match node:
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as integer)):
                 if not _MIN_INTEGER <= -integer <= _MAX_INTEGER:
-                    self.reject(node, unsupported_syntax.TOO_WIDE)
+                    self.reject(node, unsupported_syntax.INTEGER_TOO_WIDE)
             case _:
                 self.visit(node.operand)
 
@@ -234,8 +234,8 @@ class _SubsetCheck(ast.NodeVisitor):
     def visit_Compare(self, node: ast.Compare) -> None:
         operands = [node.left, *node.comparators]
         for op, left, right in zip(node.ops, operands, operands[1:]):
-            with_none = _is_none(left) or _is_none(right)
-            if isinstance(op, (ast.Is, ast.IsNot)) and not with_none:
+            compares_with_none = _is_none(left) or _is_none(right)
+            if isinstance(op, (ast.Is, ast.IsNot)) and not compares_with_none:
                 self.reject(node, unsupported_syntax.IDENTITY)
                 return
         self.visit_all(operands)
@@ -250,10 +250,10 @@ class _SubsetCheck(ast.NodeVisitor):
                 self.visit(callee)
         is_print = isinstance(node.func, ast.Name) and node.func.id == "print"
         for argument in node.args:
-            self.printed(argument) if is_print else self.argument(argument)
+            self.printed_value(argument) if is_print else self.argument(argument)
         for keyword in node.keywords:
             if keyword.arg is None:
-                self.reject(keyword, unsupported_syntax.KEYWORDS)
+                self.reject(keyword, unsupported_syntax.UNPACKED_KEYWORDS)
             else:
                 self.argument(keyword.value)
 
@@ -268,16 +268,16 @@ class _SubsetCheck(ast.NodeVisitor):
         """Check an item, which may be starred."""
         self.visit(node.value if isinstance(node, ast.Starred) else node)
 
-    def printed(self, node: ast.expr) -> None:
+    def printed_value(self, node: ast.expr) -> None:
         """Check a value to print, which may be an f-string."""
         if not isinstance(node, ast.JoinedStr):
             self.argument(node)
             return
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
-                self.printed(part.value)
+                self.printed_value(part.value)
                 if part.format_spec is not None:
-                    self.printed(part.format_spec)
+                    self.printed_value(part.format_spec)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         if _is_text(node.value):
@@ -315,7 +315,7 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def unassigned_read(source: Source, node: ast.Name) -> Diagnostic:
-    """Return the diagnostic of a read that no path has assigned, of a name the function assigns."""
+    """Return the diagnostic of a read of a local name that no path has assigned."""
     labels = [Label(source.span(node), f"`{node.id}` has no value here")]
     same_name = (n for n in ast.walk(source.tree) if isinstance(n, ast.Name) and n.id == node.id)
     for other in same_name:

@@ -15,7 +15,7 @@ from pycu2c.base.source import Span
 class UnsupportedSyntax:
     """A diagnostic for a kind of syntax.
 
-    ``keyword`` gets the carets if the statement spans lines.
+    With a ``keyword``, the error marks only this first word of the statement.
     """
 
     code: str
@@ -31,8 +31,8 @@ class UnsupportedSyntax:
 _TRY = UnsupportedSyntax(
     "exceptions", "GPU code cannot catch exceptions", "test the condition with `if`", "try"
 )
-_ASYNC = "GPU code cannot wait for other tasks"
-_PLAIN = "write it without `async`"
+_ASYNC_TEXT = "GPU code cannot wait for other tasks"
+_ASYNC_HINT = "write it without `async`"
 _IMPORT = UnsupportedSyntax("import", "an import inside a kernel", "move it to the top of the file")
 
 STATEMENTS: dict[type[ast.stmt], UnsupportedSyntax] = {
@@ -44,9 +44,9 @@ STATEMENTS: dict[type[ast.stmt], UnsupportedSyntax] = {
         "use it around the launch, or write the statements of its body alone",
         "with",
     ),
-    ast.AsyncWith: UnsupportedSyntax("async", _ASYNC, _PLAIN, "async with"),
-    ast.AsyncFor: UnsupportedSyntax("async", _ASYNC, _PLAIN, "async for"),
-    ast.AsyncFunctionDef: UnsupportedSyntax("async", _ASYNC, _PLAIN, "async def"),
+    ast.AsyncWith: UnsupportedSyntax("async", _ASYNC_TEXT, _ASYNC_HINT, "async with"),
+    ast.AsyncFor: UnsupportedSyntax("async", _ASYNC_TEXT, _ASYNC_HINT, "async for"),
+    ast.AsyncFunctionDef: UnsupportedSyntax("async", _ASYNC_TEXT, _ASYNC_HINT, "async def"),
     ast.ClassDef: UnsupportedSyntax(
         "class",
         "a class inside a kernel",
@@ -105,7 +105,7 @@ EXPRESSIONS: dict[type[ast.expr], UnsupportedSyntax] = {
     ast.YieldFrom: UnsupportedSyntax(
         "generator", "GPU code has no generators", "store each value in an array, `out[i] = …`"
     ),
-    ast.Await: UnsupportedSyntax("async", _ASYNC, "call the function without `await`"),
+    ast.Await: UnsupportedSyntax("async", _ASYNC_TEXT, "call the function without `await`"),
     ast.JoinedStr: UnsupportedSyntax(
         "string",
         "this makes a string when the kernel runs",
@@ -134,7 +134,7 @@ STRING = UnsupportedSyntax(
 BYTES = UnsupportedSyntax(
     "string", "GPU code has no bytes", "write a tuple of ints, or pass an array"
 )
-TOO_WIDE = UnsupportedSyntax(
+INTEGER_TOO_WIDE = UnsupportedSyntax(
     "constant-range",
     "no integer type holds this number",
     "int64 holds -2**63 to 2**63 - 1, uint64 up to 2**64 - 1; write a float, such as 1e20",
@@ -145,7 +145,7 @@ CALLEE = UnsupportedSyntax(
 LAUNCH = UnsupportedSyntax(
     "call", "a kernel cannot launch a kernel", "call a @device function; launch kernels from Python"
 )
-KEYWORDS = UnsupportedSyntax(
+UNPACKED_KEYWORDS = UnsupportedSyntax(
     "starred", "this unpacks keyword arguments", "write the arguments one by one"
 )
 MATMUL = UnsupportedSyntax(
@@ -167,7 +167,7 @@ LOOP_TARGET = UnsupportedSyntax(
 DELETED_TARGET = UnsupportedSyntax(
     "delete", "only names are deleted", "leave the line out; an element can be set to 0"
 )
-KEYWORD_REST = UnsupportedSyntax(
+KEYWORD_PARAMETERS = UnsupportedSyntax(
     "parameter-kind",
     "this takes any number of keywords",
     "name each parameter; `*values` takes any number by position",
