@@ -339,7 +339,7 @@ def test_copies_know_their_origin() -> None:
 
 def inner_target(copies: LoopUnroller) -> ast.expr:
     """The target of the inner loop as it was in the source."""
-    outer = next(iter(copies.done))
+    outer = next(iter(copies.unrolled))
     inner = outer.body[0]
     assert isinstance(inner, ast.For)
     return inner.target

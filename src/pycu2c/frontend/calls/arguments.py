@@ -58,10 +58,10 @@ def report_not_starrable(value: Value, span: Span, hint: str = "") -> NoReturn:
     )
 
 
-def in_call_order(
+def evaluate_in_call_order(
     context: FunctionContext, signature: ast.arguments, arguments: list[CallArgument]
 ) -> list[CallArgument]:
-    """Evaluate arguments first whose keywords are in another order than the parameters."""
+    """Evaluate the arguments now if their order is not that of the parameters."""
     names = [parameter.arg for parameter in parameters(signature)]
     positions = [names.index(keyword) for keyword, _, _ in arguments if keyword in names]
     has_effects = any(may_have_effects(value) for _, value, _ in arguments)
@@ -82,7 +82,7 @@ class ArgumentBinder:
     name: str
     span: Span
     by_name: dict[str, Value] = field(default_factory=dict)
-    rest: list[Value] = field(default_factory=list)
+    variadic: list[Value] = field(default_factory=list)
 
     def bind(self, arguments: Sequence[CallArgument]) -> list[Value]:
         """Return one value for each parameter, in the order of ``bindings.parameters``."""
@@ -91,7 +91,7 @@ class ArgumentBinder:
             if keyword is None and position >= len(positional):
                 if self.signature.vararg is None:
                     self._reject(span, "one argument too many")
-                self.rest.append(value)
+                self.variadic.append(value)
                 continue
             name = keyword or positional[position]
             if keyword:
@@ -101,14 +101,14 @@ class ArgumentBinder:
                     "argument-count",
                     Label(span, f"`{name}` is given here"),
                     Label(self.by_name[name].span, "and here"),
-                    hint=f"write one of them: {self._takes()}",
+                    hint=f"write one of them: {self._signature_hint()}",
                 )
             self.by_name[name] = value
         return [self._value(parameter) for parameter in parameters(self.signature)]
 
     def _value(self, parameter: ast.arg) -> Value:
         if parameter is self.signature.vararg:
-            return TupleValue(tuple(self.rest), self.span)
+            return TupleValue(tuple(self.variadic), self.span)
         value = self.by_name.get(parameter.arg) or self.defaults.get(parameter.arg)
         if value is None:
             self._reject(self.span, f"`{parameter.arg}` has no argument")
@@ -121,9 +121,9 @@ class ArgumentBinder:
             self._reject(span, text, did_you_mean(keyword, names, ""))
 
     def _reject(self, span: Span, text: str, hint: str = "") -> NoReturn:
-        fail("argument-count", Label(span, text), hint=hint or self._takes())
+        fail("argument-count", Label(span, text), hint=hint or self._signature_hint())
 
-    def _takes(self) -> str:
+    def _signature_hint(self) -> str:
         return f"{self.name} takes ({', '.join(a.arg for a in parameters(self.signature))})"
 
 
@@ -147,9 +147,11 @@ def argument_nodes(
     for keyword in node.keywords:
         name = keyword.arg or "**"
         if name not in names or name in by_name:
-            is_twice = name in names
+            is_repeated = name in names
             text = (
-                f"`{name}` is given twice" if is_twice else f"{function} has no parameter `{name}`"
+                f"`{name}` is given twice"
+                if is_repeated
+                else f"{function} has no parameter `{name}`"
             )
             fail(
                 "argument-count",
@@ -160,14 +162,14 @@ def argument_nodes(
     for name, value in defaults.items():
         by_name.setdefault(name, ast.copy_location(ast.Constant(value), node))
     if len(by_name) < len(names) or len(node.args) > len(names):
-        count = hints.count_phrase(len(node.args) + len(node.keywords), "argument")
+        argument_count = hints.count_phrase(len(node.args) + len(node.keywords), "argument")
         required = len(names) - len(defaults)
-        counts = f"{required} to {len(names)}" if defaults else f"{required}"
-        shown = ", ".join(f"{n}={defaults[n]}" if n in defaults else n for n in names)
+        accepted_counts = f"{required} to {len(names)}" if defaults else f"{required}"
+        parameter_list = ", ".join(f"{n}={defaults[n]}" if n in defaults else n for n in names)
         fail(
             "argument-count",
-            Label(context.span(node), count),
-            hint=f"{function} takes {counts}: ({shown})",
+            Label(context.span(node), argument_count),
+            hint=f"{function} takes {accepted_counts}: ({parameter_list})",
         )
     return [by_name[name] for name in names]
 
@@ -181,13 +183,13 @@ def argument_values(
 ) -> list[Value]:
     """Return the values of the arguments in the order of the parameters."""
     nodes = argument_nodes(context, node, names, function, defaults)
-    written = [*node.args, *(keyword.value for keyword in node.keywords)]
-    written += [n for n in nodes if n not in written]
-    values = evaluate_in_order(context, written)
-    if nodes != written and any(map(may_have_effects, values)):
+    call_nodes = [*node.args, *(keyword.value for keyword in node.keywords)]
+    call_nodes += [n for n in nodes if n not in call_nodes]
+    values = evaluate_in_order(context, call_nodes)
+    if nodes != call_nodes and any(map(may_have_effects, values)):
         values = [materialize(context, value, "given") for value in values]
-    by_node = dict(zip(map(id, written), values))
-    return [by_node[id(n)] for n in nodes]
+    values_by_node = dict(zip(map(id, call_nodes), values))
+    return [values_by_node[id(n)] for n in nodes]
 
 
 def operator_operands(
@@ -202,7 +204,7 @@ def operator_operands(
     return operands
 
 
-def constant_integer(context: FunctionContext, node: ast.expr, description: str) -> int:
+def require_constant_int(context: FunctionContext, node: ast.expr, description: str) -> int:
     """Return an integer that must be known at compile time."""
     integer = constant_int(context, context.value(node))
     if integer is not None:
@@ -228,8 +230,8 @@ def constant_int(context: FunctionContext, value: Value) -> int | None:
             operand = constant_int(context, value.operand)
             return None if operand is None else int(value.op.reference(operand))
         case Binary() if value.type == WEAK_INT:
-            sides = [constant_int(context, e) for e in (value.left, value.right)]
-            numbers = [n for n in sides if n is not None]
+            operands = [constant_int(context, e) for e in (value.left, value.right)]
+            numbers = [n for n in operands if n is not None]
             return int(value.op.reference(*numbers)) if len(numbers) == 2 else None
         case _:
             return None
@@ -237,12 +239,12 @@ def constant_int(context: FunctionContext, value: Value) -> int | None:
 
 def named_scalar(context: FunctionContext, node: ast.expr) -> Scalar:
     """Return the type that an argument names."""
-    named = context.value(node)
-    scalar = scalar_named(named.value) if isinstance(named, StaticObject) else None
+    dtype_value = context.value(node)
+    scalar = scalar_named(dtype_value.value) if isinstance(dtype_value, StaticObject) else None
     if scalar is None or scalar.weak:
         fail(
             "dtype",
-            Label(context.span(node), f"{describe(named)} is not a dtype"),
-            hint=hints.instead_of_dtype(getattr(named, "value", None)),
+            Label(context.span(node), f"{describe(dtype_value)} is not a dtype"),
+            hint=hints.instead_of_dtype(getattr(dtype_value, "value", None)),
         )
     return scalar

@@ -61,7 +61,9 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
     value = callee.value
     ufunc = _ufunc_with_out(context, value, node)
     if ufunc is not None:
-        return ufuncs.array_ufunc(context, ufunc, node, lambda one: call(context, one))
+        return ufuncs.array_ufunc(
+            context, ufunc, node, lambda element_call: call(context, element_call)
+        )
     if isinstance(value, Intrinsic):
         return _intrinsic(context, value, node)
     if _is_builtin(value):
@@ -96,7 +98,7 @@ def _intrinsic(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -
     if intrinsic.expands_to:
         return intrinsic_calls.expanded_call(context, intrinsic, node)
     if intrinsic.bindings and intrinsic.name in integers.FOLDING and len(node.args) == 1:
-        return python_builtins.abs_of(context, node, is_float=intrinsic.result == "F")
+        return python_builtins.abs_of_argument(context, node, is_float=intrinsic.result == "F")
     if intrinsic.bindings and intrinsic.name in integers.FOLDING and len(node.args) > 2:
         # hypot(x, y, z) is hypot(hypot(x, y), z)
         inner = ast.copy_location(ast.Call(node.func, node.args[:-1], []), node)

@@ -21,7 +21,7 @@ from pycu2c.frontend.calls.arguments import (
     IntrinsicLowering,
     argument_nodes,
     argument_values,
-    constant_integer,
+    require_constant_int,
 )
 from pycu2c.frontend.evaluation_order import materialize
 from pycu2c.frontend.expressions.arithmetic import require_integer
@@ -59,30 +59,30 @@ def call_group_method(
     return device_calls.call_function(context, function, node, owner)
 
 
-def _group(group: type) -> IntrinsicLowering:
+def _group_lowering(group: type) -> IntrinsicLowering:
     """Return the lowering of ``cuda.cg.this_grid()``."""
 
-    def build(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+    def lower(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
         argument_nodes(context, node, (), intrinsic.name)
         return StaticObject(group, context.span(node))
 
-    return build
+    return lower
 
 
 def _tiles(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """Lower ``cuda.cg.tiled_partition(block, 8)``."""
-    group, lanes = argument_nodes(context, node, ("group", "size"), intrinsic.name)
-    size = constant_integer(context, lanes, "the threads of a tile")
+    group, size_node = argument_nodes(context, node, ("group", "size"), intrinsic.name)
+    size = require_constant_int(context, size_node, "the threads of a tile")
     if size not in SIZES:
         fail(
             "argument-type",
-            Label(context.span(lanes), f"this is {size}"),
+            Label(context.span(size_node), f"this is {size}"),
             hint=f"a tile has {', '.join(map(str, SIZES[:-1]))} or {SIZES[-1]} threads",
         )
     parent = context.value(group)
     if is_coalesced_group(parent):
-        sized = ast.copy_location(ast.Call(node.func, [lanes], []), node)
-        return call_group_method(context, parent, "tiled_partition", sized)
+        method_call = ast.copy_location(ast.Call(node.func, [size_node], []), node)
+        return call_group_method(context, parent, "tiled_partition", method_call)
     tile = partition(parent.value, size) if isinstance(parent, StaticObject) else None
     if tile is None:
         fail(
@@ -112,7 +112,7 @@ def _coordinate(variable: str, axis: str, span: Span) -> Expr:
     return Apply(COORDINATES[variable, axis], (), WEAK_INT, span)
 
 
-def _index(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
+def _block_index(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
     """Return the index of the block in its cluster."""
     sizes = zip(AXES, context.devices.cluster)
     return tuple(
@@ -131,12 +131,12 @@ def _linear_index(index: tuple[Expr, ...], extents: tuple[Expr, ...], span: Span
     return total
 
 
-def _extents(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
+def _cluster_extents(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
     return tuple(integer(size, span) for size in context.devices.cluster)
 
 
-def _rank(context: FunctionContext, span: Span) -> Expr:
-    return _linear_index(_index(context, span), _extents(context, span), span)
+def _block_rank(context: FunctionContext, span: Span) -> Expr:
+    return _linear_index(_block_index(context, span), _cluster_extents(context, span), span)
 
 
 def _block_extents(span: Span) -> tuple[Expr, ...]:
@@ -144,7 +144,7 @@ def _block_extents(span: Span) -> tuple[Expr, ...]:
 
 
 def _thread_index(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
-    blocks = zip(AXES, _index(context, span), _block_extents(span))
+    blocks = zip(AXES, _block_index(context, span), _block_extents(span))
     return tuple(
         add_scaled(_coordinate("threadIdx", axis, span), size, block)
         for axis, block, size in blocks
@@ -152,25 +152,25 @@ def _thread_index(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
 
 
 def _thread_extents(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
-    return tuple(map(multiply, _extents(context, span), _block_extents(span)))
+    return tuple(map(multiply, _cluster_extents(context, span), _block_extents(span)))
 
 
 def _thread_rank(context: FunctionContext, span: Span) -> Expr:
-    threads = tuple(_coordinate("threadIdx", axis, span) for axis in AXES)
+    thread_index = tuple(_coordinate("threadIdx", axis, span) for axis in AXES)
     extents = _block_extents(span)
-    in_block = _linear_index(threads, extents, span)
-    return add_scaled(in_block, reduce(multiply, extents), _rank(context, span))
+    in_block = _linear_index(thread_index, extents, span)
+    return add_scaled(in_block, reduce(multiply, extents), _block_rank(context, span))
 
 
-def _blocks(context: FunctionContext, span: Span) -> Expr:
+def _block_count(context: FunctionContext, span: Span) -> Expr:
     return integer(math.prod(context.devices.cluster), span)
 
 
-def _threads(context: FunctionContext, span: Span) -> Expr:
-    return reduce(multiply, _block_extents(span), _blocks(context, span))
+def _thread_count(context: FunctionContext, span: Span) -> Expr:
+    return reduce(multiply, _block_extents(span), _block_count(context, span))
 
 
-def _along_axes(
+def _extents_lowering(
     compute: Callable[[FunctionContext, Span], tuple[Expr, ...]],
 ) -> Callable[[FunctionContext, Span], Value]:
     return lambda context, span: TupleValue(compute(context, span), span, Extents._fields)
@@ -179,11 +179,11 @@ def _along_axes(
 def _without_arguments(compute: Callable[[FunctionContext, Span], Value]) -> IntrinsicLowering:
     """Return the lowering of a function without arguments."""
 
-    def build(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+    def lower(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
         argument_nodes(context, node, (), intrinsic.name)
         return compute(context, context.span(node))
 
-    return build
+    return lower
 
 
 # ---- distributed shared memory -----------------------------------------------------------------
@@ -193,32 +193,34 @@ def _map_shared_rank(context: FunctionContext, intrinsic: Intrinsic, node: ast.C
     """Lower ``cluster.map_shared_rank(array, rank)``."""
     array, rank_value = argument_values(context, node, ("array", "rank"), intrinsic.name)
     rank = require_integer(require_number(rank_value, "the rank"))
-    blocks = math.prod(context.devices.cluster)
-    if isinstance(rank, Const) and not 0 <= rank.value < blocks:
+    block_count = math.prod(context.devices.cluster)
+    if isinstance(rank, Const) and not 0 <= rank.value < block_count:
         fail(
             "index-range",
-            Label(rank.span, f"a cluster has {blocks} blocks"),
-            hint=f"write 0 to {blocks - 1}",
+            Label(rank.span, f"a cluster has {block_count} blocks"),
+            hint=f"write 0 to {block_count - 1}",
         )
     span = context.span(node)
     if isinstance(array, ArraySelect):
-        once = require_number(materialize(context, rank, "rank"))
-        return branches.for_each_array(context, array, lambda a: _mapped(a, once, span))
-    return _mapped(array, rank, span)
+        evaluated_rank = require_number(materialize(context, rank, "rank"))
+        return branches.for_each_array(
+            context, array, lambda a: _map_array(a, evaluated_rank, span)
+        )
+    return _map_array(array, rank, span)
 
 
-def _mapped(array: Value, rank: Expr, span: Span) -> View:
+def _map_array(array: Value, rank: Expr, span: Span) -> View:
     if not is_array(array):
-        _reject_mapped(array, f"this is {describe(array)}")
+        _reject_array(array, f"this is {describe(array)}")
     owner = array.array if isinstance(array, View) else array
     space = array_type(owner).space
     if space is MemorySpace.CLUSTER:
-        _reject_mapped(array, "this is in another block already")
+        _reject_array(array, "this is in another block already")
     if space is not MemorySpace.SHARED:
-        _reject_mapped(array, f"`{array.type}` is not known to be in shared memory")
+        _reject_array(array, f"`{array.type}` is not known to be in shared memory")
     view = whole_view(array, array.span)
     if has_linear_index(view):
-        _reject_mapped(array, "this is an array in another shape")
+        _reject_array(array, "this is an array in another shape")
     return _in_cluster(view, cast(rank, WEAK_INT), span)
 
 
@@ -226,13 +228,13 @@ def _in_cluster(view: View, rank: Expr, span: Span) -> View:
     """Return a view of one block's array as a view of the cluster's arrays."""
     cluster_array = Var(view.array.name, array_type(view.array).in_cluster, view.array.span)
     axes = tuple(axis + 1 for axis in view.axes)
-    kind = Array(view.type.dtype, view.type.ndim, "A")
+    view_type = Array(view.type.dtype, view.type.ndim, "A")
     return replace(
-        view, array=cluster_array, first=(rank, *view.first), axes=axes, type=kind, span=span
+        view, array=cluster_array, first=(rank, *view.first), axes=axes, type=view_type, span=span
     )
 
 
-def _reject_mapped(array: Value, text: str) -> NoReturn:
+def _reject_array(array: Value, text: str) -> NoReturn:
     fail(
         "argument-type",
         Label(array.span, text),
@@ -241,17 +243,17 @@ def _reject_mapped(array: Value, text: str) -> NoReturn:
 
 
 GROUP_LOWERINGS: dict[str, IntrinsicLowering] = {
-    "cuda.cg.this_grid": _group(Grid),
-    "cuda.cg.this_thread_block": _group(Block),
+    "cuda.cg.this_grid": _group_lowering(Grid),
+    "cuda.cg.this_thread_block": _group_lowering(Block),
     "cuda.cg.tiled_partition": _tiles,
     PREFIX: _cluster,
-    f"{PREFIX}.block_index": _without_arguments(_along_axes(_index)),
-    f"{PREFIX}.dim_blocks": _without_arguments(_along_axes(_extents)),
-    f"{PREFIX}.thread_index": _without_arguments(_along_axes(_thread_index)),
-    f"{PREFIX}.dim_threads": _without_arguments(_along_axes(_thread_extents)),
-    f"{PREFIX}.block_rank": _without_arguments(_rank),
-    f"{PREFIX}.num_blocks": _without_arguments(_blocks),
+    f"{PREFIX}.block_index": _without_arguments(_extents_lowering(_block_index)),
+    f"{PREFIX}.dim_blocks": _without_arguments(_extents_lowering(_cluster_extents)),
+    f"{PREFIX}.thread_index": _without_arguments(_extents_lowering(_thread_index)),
+    f"{PREFIX}.dim_threads": _without_arguments(_extents_lowering(_thread_extents)),
+    f"{PREFIX}.block_rank": _without_arguments(_block_rank),
+    f"{PREFIX}.num_blocks": _without_arguments(_block_count),
     f"{PREFIX}.thread_rank": _without_arguments(_thread_rank),
-    f"{PREFIX}.num_threads": _without_arguments(_threads),
+    f"{PREFIX}.num_threads": _without_arguments(_thread_count),
     f"{PREFIX}.map_shared_rank": _map_shared_rank,
 }

@@ -1,7 +1,7 @@
 """Device functions with a declared signature: conversion of arguments and results to it.
 
 Recursive functions need one, because their result type must be known before their body is lowered.
-Only there annotations count as a signature; other functions are typed for each call. Functions
+Only for them, annotations count as a signature; other functions are typed for each call. Functions
 with a C body need types of fixed width, so Python's number types are rejected. A function that also
 has a Python body is typed like any other.
 """
@@ -38,7 +38,7 @@ from pycu2c.frontend.values import Closure, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import Expr, Function, Parameter, Return, Var, View
 
-_RANK = {
+_KIND_RANKS = {
     DTypeKind.BOOL: 0,
     DTypeKind.UNSIGNED: 1,
     DTypeKind.SIGNED: 1,
@@ -82,8 +82,8 @@ def _report_no_signature(source: Source, types: tuple[ParameterType, ...], span:
         fail("recursion", label, hint="write it as a @device function, with a signature")
     names = [p.arg for p in parameters(source.tree.args)]
     shown_types = [displayed_type(t) for t in types] if types else ["…"] * len(names)
-    written = ", ".join(f"{name}: {kind}" for name, kind in zip(names, shown_types))
-    fail("recursion", label, hint=f"annotate it: def {source.name}({written}) -> …")
+    parameter_list = ", ".join(f"{name}: {t}" for name, t in zip(names, shown_types))
+    fail("recursion", label, hint=f"annotate it: def {source.name}({parameter_list}) -> …")
 
 
 def report_no_result(source: Source) -> NoReturn:
@@ -99,17 +99,17 @@ def report_no_result(source: Source) -> NoReturn:
 
 
 def convert_to_declared(value: Value, declared: ParameterType) -> Value:
-    """Convert a value to a declared type; report a conversion to a lower kind of number."""
+    """Convert a value to a declared type; report a lossy one, such as float to int."""
     match declared:
         case Scalar():
-            return _number(require_value(value), declared)
+            return _convert_number(require_value(value), declared)
         case Array() if isinstance(value, (Var, View)) and isinstance(value.type, Array):
-            return _array(value, declared)
+            return _convert_array(value, declared)
         case Tuple(items, names) if isinstance(value, TupleValue) and len(items) == len(
             value.items
         ):
-            parts = tuple(convert_to_declared(v, kind) for v, kind in zip(value.items, items))
-            return TupleValue(parts, value.span, value.names or names)
+            converted = tuple(convert_to_declared(v, t) for v, t in zip(value.items, items))
+            return TupleValue(converted, value.span, value.names or names)
         case _ if (
             isinstance(value, (StaticObject, TupleValue, Closure)) and type_of(value) == declared
         ):
@@ -118,29 +118,32 @@ def convert_to_declared(value: Value, declared: ParameterType) -> Value:
             _reject(value, declared)
 
 
-def _number(e: Expr, declared: Scalar) -> Expr:
+def _convert_number(e: Expr, declared: Scalar) -> Expr:
     dtype, target = scalar_type(e).dtype, declared.dtype
-    no_conversion = dtype.is_unpromotable or target.is_unpromotable
-    if dtype is not target if no_conversion else _RANK[dtype.kind] > _RANK[target.kind]:
+    must_be_equal = dtype.is_unpromotable or target.is_unpromotable
+    if dtype is not target if must_be_equal else _KIND_RANKS[dtype.kind] > _KIND_RANKS[target.kind]:
         _reject(e, declared)
-    return e if no_conversion else coerce(e, declared)
+    return e if must_be_equal else coerce(e, declared)
 
 
-def _array(value: Var | View, declared: Array) -> Expr:
-    kind = value.type
-    if kind == declared:
+def _convert_array(value: Var | View, declared: Array) -> Expr:
+    value_type = value.type
+    if value_type == declared:
         return value
-    assert isinstance(kind, Array)
-    if (kind.dtype, kind.ndim) != (declared.dtype, declared.ndim) or kind.layout < declared.layout:
+    assert isinstance(value_type, Array)
+    if (value_type.dtype, value_type.ndim) != (
+        declared.dtype,
+        declared.ndim,
+    ) or value_type.layout < declared.layout:
         _reject(value, declared)
     return array_views.with_array_type(value, declared)
 
 
 def _reject(value: Value, declared: ParameterType) -> NoReturn:
-    shown = displayed_type(declared)
+    type_text = displayed_type(declared)
     fail(
         "argument-type",
-        Label(value.span, f"this is {describe(value)}, the signature has `{shown}`"),
+        Label(value.span, f"this is {describe(value)}, the signature has `{type_text}`"),
         hint="convert it, or change the signature",
     )
 
@@ -158,8 +161,8 @@ def convert_result(value: Value, declared: ParameterType | None) -> Value:
     return convert_to_declared(value, declared)
 
 
-_STRONG = {WEAK_INT: "int32 or int64", WEAK_FLOAT: "float32 or float64"}
-_STRONG[WEAK_COMPLEX] = "complex64 or complex128"
+_SIZED_TYPES = {WEAK_INT: "int32 or int64", WEAK_FLOAT: "float32 or float64"}
+_SIZED_TYPES[WEAK_COMPLEX] = "complex64 or complex128"
 
 
 def external_function(
@@ -168,70 +171,70 @@ def external_function(
     """Return a function without a Python body; its result type must be declared."""
     if signature is None or signature.result is None:
         names = [p.arg for p in parameters(source.tree.args)]
-        written = ", ".join(f"{name}: {displayed_type(kind)}" for name, kind in zip(names, types))
+        parameter_list = ", ".join(f"{name}: {displayed_type(t)}" for name, t in zip(names, types))
         fail(
             "inline-c",
             Label(
                 source.span(source.tree),
                 "the function has no Python body, so its types must be declared",
             ),
-            hint=f"annotate it: def {source.name}({written}) -> float32, or -> None",
+            hint=f"annotate it: def {source.name}({parameter_list}) -> float32, or -> None",
         )
     check_c_types(source, types, signature.result)
-    kinds = [kind for kind in types if isinstance(kind, Scalar | Array)]
+    c_types = [t for t in types if isinstance(t, Scalar | Array)]
     names = [p.arg for p in parameters(source.tree.args)]
-    c_parameters = tuple(Parameter(n, kind, i) for i, (n, kind) in enumerate(zip(names, kinds)))
+    c_parameters = tuple(Parameter(n, t, i) for i, (n, t) in enumerate(zip(names, c_types)))
     span, result = source.span(source.tree), result_type(signature.result)
     return Function(source.name, source.name, c_parameters, result, (), span, source.external_code)
 
 
 def check_c_types(
-    source: Source, types: ArgumentTypes, result: ParameterType, raises: Sequence[Return] = ()
+    source: Source, types: ArgumentTypes, result: ParameterType, thread_exits: Sequence[Return] = ()
 ) -> None:
     """Check the parameter and result types, and that C code uses the strides of its arrays."""
-    if raises:
+    if thread_exits:
         _reject_c_type(
-            "this ends the thread", raises[0].span, "C code cannot: return a status instead"
+            "this ends the thread", thread_exits[0].span, "C code cannot: return a status instead"
         )
-    for node, kind in zip(parameters(source.tree.args), types):
+    for node, parameter_type in zip(parameters(source.tree.args), types):
         span = source.span(node)
-        if isinstance(kind, Array):
-            _check_array(source, node.arg, kind, span)
+        if isinstance(parameter_type, Array):
+            _check_array(source, node.arg, parameter_type, span)
         else:
-            _check_type(kind, span, "is passed")
+            _check_type(parameter_type, span, "is passed")
     if result != NONE:
         _check_type(result, source.span(source.tree.returns or source.tree), "returns")
 
 
-def _check_type(kind: ParameterType, span: Span, verb: str) -> None:
-    if not isinstance(kind, Scalar) or kind.dtype.kind is DTypeKind.RECORD:
+def _check_type(c_type: ParameterType, span: Span, verb: str) -> None:
+    if not isinstance(c_type, Scalar) or c_type.dtype.kind is DTypeKind.RECORD:
         _reject_c_type(
-            f"C {verb} `{displayed_type(kind)}` here",
+            f"C {verb} `{displayed_type(c_type)}` here",
             span,
             "C functions take and return numbers and vectors",
         )
-    if kind.weak and kind != WEAK_BOOL:
-        wide = _STRONG.get(kind, "a numpy type")
+    if c_type.weak and c_type != WEAK_BOOL:
+        sized_types = _SIZED_TYPES.get(c_type, "a numpy type")
         _reject_c_type(
-            f"C {verb} Python's `{kind}` here", span, f"write a type with a width: {wide}"
+            f"C {verb} Python's `{c_type}` here", span, f"write a type with a width: {sized_types}"
         )
 
 
-def _check_array(source: Source, name: str, kind: Array, span: Span) -> None:
-    if kind.dtype.kind is DTypeKind.RECORD:
+def _check_array(source: Source, name: str, array_type: Array, span: Span) -> None:
+    if array_type.dtype.kind is DTypeKind.RECORD:
         hint = "C functions take arrays of numbers and vectors"
-        _reject_c_type(f"C is passed `{kind}` here", span, hint)
-    if kind.layout == "C" or source.external_code is None:
+        _reject_c_type(f"C is passed `{array_type}` here", span, hint)
+    if array_type.layout == "C" or source.external_code is None:
         return
     for code in source.external_code.codes:
-        strides = {stride_name(name, axis) for axis in range(kind.ndim)}
+        strides = {stride_name(name, axis) for axis in range(array_type.ndim)}
         if name in code.identifiers and not strides <= code.identifiers:
-            axes = ", ".join([":"] * (kind.ndim - 1) + ["::1"])
+            axes = ", ".join([":"] * (array_type.ndim - 1) + ["::1"])
             unread = min(strides - code.identifiers)
             _reject_c_type(
-                f"`{kind}` may have gaps, and the C does not read {unread}",
+                f"`{array_type}` may have gaps, and the C does not read {unread}",
                 span,
-                f"annotate it {kind.dtype}[{axes}], which is contiguous, or use "
+                f"annotate it {array_type.dtype}[{axes}], which is contiguous, or use "
                 f"{' and '.join(sorted(strides))}, counted in elements",
             )
 

@@ -18,7 +18,7 @@ from pycu2c.frontend.calls.arguments import (
     ArgumentBinder,
     call_arguments,
     constant_int,
-    in_call_order,
+    evaluate_in_call_order,
 )
 from pycu2c.frontend.evaluation_order import assign_temporary, evaluate_in_order, materialize
 from pycu2c.frontend.expressions import array_views
@@ -53,17 +53,17 @@ def call_function(
     if owner is not None:
         arguments = [(None, owner, owner.span), *arguments]
     if isinstance(callee, Closure):
-        local = callee.function
+        function = callee.function
         defaults = dict(zip(callee.defaults.names, callee.defaults.items))
-        values = ArgumentBinder(local.arguments, defaults, local.__name__, span).bind(
-            in_call_order(context, local.arguments, arguments)
+        values = ArgumentBinder(function.arguments, defaults, function.__name__, span).bind(
+            evaluate_in_call_order(context, function.arguments, arguments)
         )
-        return _call(context, local.source, [*values, *callee.variables.items], span)
+        return _call(context, function.source, [*values, *callee.variables.items], span)
     source = library.device_source(callee.value)
     if source is None:
         text, hint = hints.unsupported_function(callee.value)
         fail("call", Label(context.span(node.func), text), hint=hint)
-    arguments = in_call_order(context, source.tree.args, arguments)
+    arguments = evaluate_in_call_order(context, source.tree.args, arguments)
     values = ArgumentBinder(source.tree.args, _defaults(source), source.name, span).bind(arguments)
     return _call(context, source, values, span)
 
@@ -71,12 +71,12 @@ def call_function(
 def _call(context: FunctionContext, source: Source, values: list[Value], span: Span) -> Value:
     signature = context.devices.signature(source)
     if signature is not None:
-        for position, (value, kind) in enumerate(zip(values, signature.parameters)):
-            if isinstance(value, ArraySelect) and isinstance(kind, Array):
-                return _call_for_each(context, source, values, position, span)
+        for position, (value, parameter_type) in enumerate(zip(values, signature.parameters)):
+            if isinstance(value, ArraySelect) and isinstance(parameter_type, Array):
+                return _call_for_each_array(context, source, values, position, span)
         values = [
-            declared_signatures.convert_to_declared(v, kind)
-            for v, kind in zip(values, signature.parameters)
+            declared_signatures.convert_to_declared(v, parameter_type)
+            for v, parameter_type in zip(values, signature.parameters)
         ]
     shapes = shape_parameters(source.tree)
     if shapes:
@@ -85,23 +85,23 @@ def _call(context: FunctionContext, source: Source, values: list[Value], span: S
             _specialize_constants(context, v) if n in shapes else v for n, v in zip(names, values)
         ]
     types = tuple(type_of(value) for value in values)
-    name, kind = context.devices.specialize(source, types, span)
-    result = result_type(kind)
+    name, returned_type = context.devices.specialize(source, types, span)
+    result = result_type(returned_type)
     arguments = tuple(leaf for value in values for leaf in leaves(value))
     for argument in arguments:
         _check_alignment(argument)
     call = Call(name, arguments, result, span)
-    if isinstance(kind, Scalar) or kind == NONE:
+    if isinstance(returned_type, Scalar) or returned_type == NONE:
         return call
     if isinstance(result, Scalar):
-        value = unpack_result(assign_temporary(context, call, source.name), kind, span)
+        value = unpack_result(assign_temporary(context, call, source.name), returned_type, span)
         return exceptions.check_exit_flag(context, value, span)
     context.emit(Evaluate(call, span))
-    return unpack_result(call, kind, span)
+    return unpack_result(call, returned_type, span)
 
 
 def _specialize_constants(context: FunctionContext, value: Value) -> Value:
-    """Return a constant argument of a shape as a part of the type."""
+    """Return a value whose constant integers become compile-time objects, which shapes need."""
     if isinstance(value, TupleValue):
         items = tuple(_specialize_constants(context, item) for item in value.items)
         return TupleValue(items, value.span, value.names)
@@ -109,16 +109,18 @@ def _specialize_constants(context: FunctionContext, value: Value) -> Value:
     return value if integer is None else StaticObject(integer, value.span)
 
 
-def _call_for_each(
+def _call_for_each_array(
     context: FunctionContext, source: Source, values: list[Value], position: int, span: Span
 ) -> Value:
     """Call a function whose signature takes an array, for each array of a selection."""
-    once = [materialize(context, value, "given") for value in values]
-    array = once[position]
+    evaluated = [materialize(context, value, "given") for value in values]
+    array = evaluated[position]
     assert isinstance(array, ArraySelect)
 
     def call(one_array: Var | View) -> Value:
-        return _call(context, source, [*once[:position], one_array, *once[position + 1 :]], span)
+        return _call(
+            context, source, [*evaluated[:position], one_array, *evaluated[position + 1 :]], span
+        )
 
     return branches.for_each_array(context, array, call)
 
@@ -138,11 +140,11 @@ def _check_alignment(argument: Expr) -> None:
 
 def _defaults(source: Source) -> dict[str, Value]:
     """Return the defaults of a device function."""
-    signature, python = source.tree.args, source.python
+    signature, function = source.tree.args, source.python
     positional = [*signature.posonlyargs, *signature.args]
-    values = python.__defaults__ or ()
+    values = function.__defaults__ or ()
     defaults = dict(zip((a.arg for a in positional[len(positional) - len(values) :]), values))
-    defaults |= python.__kwdefaults__ or {}
+    defaults |= function.__kwdefaults__ or {}
     nodes = {a.arg: a for a in parameters(signature)}
     return {
         name: name_resolution.static_value(value, source.span(nodes[name]))
@@ -186,7 +188,7 @@ def new_closure(context: FunctionContext, node: ast.FunctionDef | ast.Lambda, na
     """Return a function as a closure: defaults are evaluated now, captured variables are not."""
     function = context.local_functions.get(id(node))
     if function is None:
-        captured = tuple(_captured(context, node))
+        captured = tuple(_captured_reads(context, node))
         function = LocalFunction(_lift(context, node, name, captured), node.args, captured)
         context.local_functions[id(node)] = function
     signature, span = node.args, context.span(node)
@@ -198,16 +200,16 @@ def new_closure(context: FunctionContext, node: ast.FunctionDef | ast.Lambda, na
     return Closure(function, defaults, TupleValue((), span), span, is_open=True)
 
 
-def _captured(context: FunctionContext, node: FunctionLike) -> list[ast.Name]:
+def _captured_reads(context: FunctionContext, node: FunctionLike) -> list[ast.Name]:
     """Return one read of each local that the nested function captures."""
-    first: dict[str, ast.Name] = {}
+    first_reads: dict[str, ast.Name] = {}
     defaults = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
     in_defaults = {id(n) for default in defaults for n in ast.walk(default)}
     for read in free_names(node):
         is_read = isinstance(read.ctx, ast.Load) and id(read) not in in_defaults
         if is_read and context.is_local(read.id):
-            first.setdefault(read.id, read)
-    return list(first.values())
+            first_reads.setdefault(read.id, read)
+    return list(first_reads.values())
 
 
 def _lift(
@@ -218,10 +220,10 @@ def _lift(
 ) -> Source:
     """Return the nested function as a function without an enclosing scope (lambda lifting)."""
     signature = node.args
-    more = [ast.copy_location(ast.arg(read.id), read) for read in captured]
-    plain = [*signature.posonlyargs, *signature.args, *signature.kwonlyargs]
-    plain += [signature.vararg] if signature.vararg else []
-    arguments = ast.arguments([], [*plain, *more], None, [], [], None, [])
+    captured_parameters = [ast.copy_location(ast.arg(read.id), read) for read in captured]
+    own_parameters = [*signature.posonlyargs, *signature.args, *signature.kwonlyargs]
+    own_parameters += [signature.vararg] if signature.vararg else []
+    arguments = ast.arguments([], [*own_parameters, *captured_parameters], None, [], [], None, [])
     body: list[ast.stmt] = []
     body += (
         node.body
@@ -231,5 +233,5 @@ def _lift(
     tree = ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[])
     ast.copy_location(tree, node)
     names = frozenset(read.id for read in captured)
-    outer = context.source
-    return Source(outer.python, tree, outer.file, outer.lines, captured=names)
+    enclosing = context.source
+    return Source(enclosing.python, tree, enclosing.file, enclosing.lines, captured=names)

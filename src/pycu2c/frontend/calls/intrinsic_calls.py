@@ -52,8 +52,8 @@ def intrinsic_call(
 ) -> Value:
     """Lower a call; ``arguments`` are in the order of the parameters."""
     values = dict(zip((name for name, _ in intrinsic.parameters), arguments))
-    name = next((n for n, kind in intrinsic.parameters if kind == "array"), "")
-    array = values.get(name)
+    array_name = next((n for n, kind in intrinsic.parameters if kind == "array"), "")
+    array = values.get(array_name)
     if (
         intrinsic.effect is Effect.WARP
         and intrinsic.result == "T"
@@ -64,18 +64,18 @@ def intrinsic_call(
         return _atomic_by_component(context, intrinsic, values, node)
     if not isinstance(array, ArraySelect):
         return _apply(context, intrinsic, values, node)
-    once = {n: v if v is array else materialize(context, v, n) for n, v in values.items()}
+    evaluated = {n: v if v is array else materialize(context, v, n) for n, v in values.items()}
     return for_each_array(
-        context, array, lambda a: _apply(context, intrinsic, {**once, name: a}, node)
+        context, array, lambda a: _apply(context, intrinsic, {**evaluated, array_name: a}, node)
     )
 
 
 def _has_components(value: Value) -> bool:
     """Return whether a value is a vector or complex number, or an array of them."""
-    kind = getattr(value, "type", None)
-    if not isinstance(kind, Scalar | Array):
+    value_type = getattr(value, "type", None)
+    if not isinstance(value_type, Scalar | Array):
         return False
-    return kind.dtype.is_vector or kind.dtype.is_complex
+    return value_type.dtype.is_vector or value_type.dtype.is_complex
 
 
 def _atomic_by_component(
@@ -86,11 +86,11 @@ def _atomic_by_component(
     if not isinstance(array, ArraySelect):
         index = materialize(context, values["index"], "index")
         return _apply_to_components(context, intrinsic, {**values, "index": index}, node)
-    once = {n: v if v is array else materialize(context, v, n) for n, v in values.items()}
+    evaluated = {n: v if v is array else materialize(context, v, n) for n, v in values.items()}
     return for_each_array(
         context,
         array,
-        lambda a: _apply_to_components(context, intrinsic, {**once, "array": a}, node),
+        lambda a: _apply_to_components(context, intrinsic, {**evaluated, "array": a}, node),
     )
 
 
@@ -99,31 +99,39 @@ def _apply_to_components(
 ) -> Value:
     element, span = _element_address(intrinsic, values), context.span(node)
     assert isinstance(element, ElementOf)
-    kind = scalar_type(element)
+    element_type = scalar_type(element)
     value = require_value(
-        materialize(context, coerce(require_value(values["value"]), kind), "value")
+        materialize(context, coerce(require_value(values["value"]), element_type), "value")
     )
-    parts: list[Expr] = []
-    for part in kind.dtype.fields:
-        part_type = Scalar(part.dtype)
+    old_parts: list[Expr] = []
+    for component in element_type.dtype.fields:
+        part_type = Scalar(component.dtype)
         check_accepted(intrinsic, part_type, span)
-        address = ElementOf(element.array, element.indices, span, (*element.path, part.name))
-        parts.append(
-            Apply(intrinsic, (address, Member(value, part.name, part_type, span)), part_type, span)
+        address = ElementOf(element.array, element.indices, span, (*element.path, component.name))
+        old_parts.append(
+            Apply(
+                intrinsic,
+                (address, Member(value, component.name, part_type, span)),
+                part_type,
+                span,
+            )
         )
-    return materialize(context, Pack(tuple(parts), kind, span), "old")
+    return materialize(context, Pack(tuple(old_parts), element_type, span), "old")
 
 
 def _exchange_by_component(
     context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Expr:
     """Exchange a vector or complex number between lanes with one call for each part."""
-    once = {name: materialize(context, value, name) for name, value in values.items()}
-    whole = require_value(once["value"])
-    kind, span = scalar_type(whole), context.span(node)
-    parts = [Member(whole, f.name, Scalar(f.dtype, kind.weak), span) for f in kind.dtype.fields]
-    calls = (_apply(context, intrinsic, {**once, "value": part}, node) for part in parts)
-    return Pack(tuple(calls), kind, span)
+    evaluated = {name: materialize(context, value, name) for name, value in values.items()}
+    composite = require_value(evaluated["value"])
+    composite_type, span = scalar_type(composite), context.span(node)
+    parts = [
+        Member(composite, f.name, Scalar(f.dtype, composite_type.weak), span)
+        for f in composite_type.dtype.fields
+    ]
+    calls = (_apply(context, intrinsic, {**evaluated, "value": part}, node) for part in parts)
+    return Pack(tuple(calls), composite_type, span)
 
 
 def _apply(
@@ -145,16 +153,16 @@ def _apply(
     arguments = tuple(
         _element_address(intrinsic, values)
         if kind == "array"
-        else _argument(kind, values[name], common)
+        else _lower_argument(kind, values[name], common)
         for name, kind in intrinsic.parameters
         if kind != "index"
     )
-    _check_width(intrinsic, arguments)
-    result = Apply(intrinsic, arguments, _result(intrinsic, common), context.span(node))
+    _check_shuffle_width(intrinsic, arguments)
+    result = Apply(intrinsic, arguments, _result_type(intrinsic, common), context.span(node))
     return cast(result, result_type) if result_type and result.type == common else result
 
 
-def _check_width(intrinsic: Intrinsic, arguments: tuple[Expr, ...]) -> None:
+def _check_shuffle_width(intrinsic: Intrinsic, arguments: tuple[Expr, ...]) -> None:
     """Check that the width of a shuffle divides a warp."""
     if intrinsic.parameters[-1:] != (("width", "int"),):
         return
@@ -167,7 +175,7 @@ def _check_width(intrinsic: Intrinsic, arguments: tuple[Expr, ...]) -> None:
         )
 
 
-def _argument(kind: str, value: Value, common: Scalar | None) -> Expr:
+def _lower_argument(kind: str, value: Value, common: Scalar | None) -> Expr:
     match kind:
         case "int":
             return require_integer(require_number(value))
@@ -178,13 +186,13 @@ def _argument(kind: str, value: Value, common: Scalar | None) -> Expr:
         case _ if kind in HANDLE_KINDS:
             return require_value(value)
         case _ if kind in FIXED:
-            return _of_type(require_number(value), Scalar(FIXED[kind]))
+            return _convert_to_fixed_type(require_number(value), Scalar(FIXED[kind]))
         case _:
             assert common is not None, kind
             return coerce(require_value(value), common)
 
 
-def _of_type(e: Expr, parameter_type: Scalar) -> Expr:
+def _convert_to_fixed_type(e: Expr, parameter_type: Scalar) -> Expr:
     """Convert an argument to a fixed type; a float is not converted to an integer."""
     if parameter_type.dtype.is_integer and scalar_type(e).dtype.is_float:
         require_integer(e)
@@ -192,8 +200,8 @@ def _of_type(e: Expr, parameter_type: Scalar) -> Expr:
 
 
 def _is_complex(value: Value) -> bool:
-    kind = getattr(value, "type", None)
-    return isinstance(kind, Scalar) and kind.dtype.is_complex
+    value_type = getattr(value, "type", None)
+    return isinstance(value_type, Scalar) and value_type.dtype.is_complex
 
 
 def _common_type(
@@ -207,14 +215,14 @@ def _common_type(
     if arrays:
         common = _element_type(context, intrinsic, arrays[0], node)
     else:
-        numbers = [
+        number_types = [
             scalar_type(require_number(values[n]))
             for n, k in intrinsic.parameters
             if k in ("T", "F")
         ]
-        if not numbers:
+        if not number_types:
             return None
-        common = reduce(promote, numbers)
+        common = reduce(promote, number_types)
         if any(kind == "F" for _, kind in intrinsic.parameters) and common.dtype.is_integral:
             common = WEAK_FLOAT
         elif common == WEAK_BOOL and BOOL not in intrinsic.dtypes:
@@ -241,8 +249,8 @@ def _element_type(
 
 def _texel_type(intrinsic: Intrinsic, value: Value, parameter_type: str) -> Scalar:
     """Return the element type of a texture or surface."""
-    kind = getattr(value, "type", None)
-    handle = kind.dtype.handle if isinstance(kind, Scalar) else None
+    value_type = getattr(value, "type", None)
+    handle = value_type.dtype.handle if isinstance(value_type, Scalar) else None
     if handle is not None and f"{handle.access}{handle.axes}d" == parameter_type:
         return Scalar(handle.element)
     access = parameter_type[:-2]
@@ -259,12 +267,12 @@ def _texel_type(intrinsic: Intrinsic, value: Value, parameter_type: str) -> Scal
 
 
 def _element_address(intrinsic: Intrinsic, values: dict[str, Value]) -> Expr:
-    kinds = {kind: name for name, kind in intrinsic.parameters}
-    array = values[kinds["array"]]
+    names_by_kind = {kind: name for name, kind in intrinsic.parameters}
+    array = values[names_by_kind["array"]]
     assert is_array(array)
     zeros = tuple(integer(0, array.span) for _ in range(array_type(array).ndim))
-    first: Value = TupleValue(zeros, array.span)
-    index = values[kinds["index"]] if "index" in kinds else first
+    first_index: Value = TupleValue(zeros, array.span)
+    index = values[names_by_kind["index"]] if "index" in names_by_kind else first_index
     items: list[Value] = list(index.items) if isinstance(index, TupleValue) else [index]
     span = index.span
     view = single_element_view(array, [require_number(item, "the index") for item in items], span)
@@ -309,7 +317,7 @@ def _check_aligned(view: View, span: Span) -> None:
         )
 
 
-def _result(intrinsic: Intrinsic, common: Scalar | None) -> Type:
+def _result_type(intrinsic: Intrinsic, common: Scalar | None) -> Type:
     match intrinsic.result:
         case "None":
             return VOID
@@ -337,7 +345,9 @@ def expanded_call(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call
     ]
     if len(intrinsic.expands_to) > 1:
         operands = [require_number(materialize(context, e, "given")) for e in operands]
-    results = tuple(_typed_result(context, typed, operands, node) for typed in intrinsic.expands_to)
+    results = tuple(
+        _typed_result(context, operation, operands, node) for operation in intrinsic.expands_to
+    )
     return TupleValue(results, context.span(node)) if len(results) > 1 else results[0]
 
 
@@ -352,14 +362,14 @@ def _convert_argument(e: Expr, kind: str) -> Expr:
 
 
 def _typed_result(
-    context: FunctionContext, typed: TypedOperation, operands: list[Expr], node: ast.Call
+    context: FunctionContext, step: TypedOperation, operands: list[Expr], node: ast.Call
 ) -> Expr:
-    if typed.operand_types:
-        pairs = zip(operands, typed.operand_types, strict=True)
+    if step.operand_types:
+        pairs = zip(operands, step.operand_types, strict=True)
         operands = [cast(e, Scalar(dtype)) for e, dtype in pairs]
-    if isinstance(typed.operation, Intrinsic):
-        result = require_number(intrinsic_call(context, typed.operation, list(operands), node))
+    if isinstance(step.operation, Intrinsic):
+        result = require_number(intrinsic_call(context, step.operation, list(operands), node))
     else:
         left, right = operands
-        result = arithmetic.binary(context, typed.operation, left, right, context.span(node))
-    return result if typed.result_type is None else cast(result, Scalar(typed.result_type))
+        result = arithmetic.binary(context, step.operation, left, right, context.span(node))
+    return result if step.result_type is None else cast(result, Scalar(step.result_type))

@@ -41,9 +41,11 @@ def _magnitude(n: Expr, span: Span) -> tuple[Expr, int]:
     """Return ``abs(n)`` in 32 or 64 bits, and the width; the least integer keeps its bits."""
     dtype = scalar_type(n).dtype
     width = max(dtype.bits, 32)
-    working = BY_NAME[f"{'int' if dtype.is_signed or not dtype.is_integer else 'uint'}{width}"]
-    wide = cast(n, Scalar(working))
-    return (Apply(REGISTRY["abs"], (wide,), wide.type, span) if working.is_signed else wide), width
+    working_type = BY_NAME[f"{'int' if dtype.is_signed or not dtype.is_integer else 'uint'}{width}"]
+    wide = cast(n, Scalar(working_type))
+    return (
+        Apply(REGISTRY["abs"], (wide,), wide.type, span) if working_type.is_signed else wide
+    ), width
 
 
 def _bit_count(context: FunctionContext, n: Expr, span: Span) -> Expr:
@@ -51,9 +53,9 @@ def _bit_count(context: FunctionContext, n: Expr, span: Span) -> Expr:
 
 
 def _bit_length(context: FunctionContext, n: Expr, span: Span) -> Expr:
-    size, width = _magnitude(n, span)
-    leading = Apply(REGISTRY["cuda.clz"], (size,), WEAK_INT, span)
-    return binary(SUB, const(width, span), leading, span)
+    magnitude, width = _magnitude(n, span)
+    leading_zeros = Apply(REGISTRY["cuda.clz"], (magnitude,), WEAK_INT, span)
+    return binary(SUB, const(width, span), leading_zeros, span)
 
 
 def _is_integer(context: FunctionContext, x: Expr, span: Span) -> Expr:
@@ -63,7 +65,7 @@ def _is_integer(context: FunctionContext, x: Expr, span: Span) -> Expr:
             materialize(context, x, "value")
         return literal(True, span)
     wide = cast(x, Scalar(BY_NAME["float32"])) if scalar_type(x).dtype.is_half else x
-    return evaluate_once(context, wide, lambda own: _equals_trunc(own, span))
+    return evaluate_once(context, wide, lambda number: _equals_trunc(number, span))
 
 
 def _equals_trunc(x: Expr, span: Span) -> Expr:
@@ -88,7 +90,7 @@ _METHODS: dict[str, Callable[[FunctionContext, Expr, Span], Expr]] = {
 }
 
 
-# ---- to a type -----------------------------------------------------------------------------------
+# ---- conversions ---------------------------------------------------------------------------------
 
 
 def _astype(x: Expr, target_type: Scalar, span: Span) -> Expr:
@@ -123,12 +125,12 @@ def _is_viewable(dtype: DType) -> bool:
     return dtype.is_integer or dtype.is_float
 
 
-def _reinterpret(x: Expr, target_type: DType, span: Span) -> Expr:
+def _reinterpret(x: Expr, dtype: DType, span: Span) -> Expr:
     intrinsic: Intrinsic = getattr(
         CUDA,
-        f"{_INTRINSIC_NAMES[scalar_type(x).dtype.name]}_as_{_INTRINSIC_NAMES[target_type.name]}",
+        f"{_INTRINSIC_NAMES[scalar_type(x).dtype.name]}_as_{_INTRINSIC_NAMES[dtype.name]}",
     )
-    return Apply(intrinsic, (x,), Scalar(target_type), span)
+    return Apply(intrinsic, (x,), Scalar(dtype), span)
 
 
 _INTRINSIC_NAMES = {

@@ -16,7 +16,7 @@ from pycu2c.frontend.calls import ufuncs
 from pycu2c.frontend.calls.arguments import (
     argument_nodes,
     argument_values,
-    constant_integer,
+    require_constant_int,
 )
 from pycu2c.frontend.evaluation_order import (
     evaluate_in_order,
@@ -26,7 +26,7 @@ from pycu2c.frontend.evaluation_order import (
 )
 from pycu2c.frontend.expressions import array_views, comprehensions
 from pycu2c.frontend.expressions.arithmetic import binary, coerce, require_integer, unary
-from pycu2c.frontend.expressions.comparisons import compared, conditional_truth
+from pycu2c.frontend.expressions.comparisons import compare_values, conditional_truth
 from pycu2c.frontend.expressions.conditional import truth_of
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
@@ -50,28 +50,28 @@ from pycu2c.ops.operators import ADD, FLOORDIV, MOD, POS, POW
 # ---- Python's own functions --------------------------------------------------------------------
 
 
-def _single(context: FunctionContext, node: ast.Call, function: str) -> Expr:
+def _only_number(context: FunctionContext, node: ast.Call, function: str) -> Expr:
     return context.number(argument_nodes(context, node, ("x",), function)[0])
 
 
 def _int(context: FunctionContext, node: ast.Call) -> Expr:
-    return cast(real_number(_single(context, node, "int")), WEAK_INT)
+    return cast(real_number(_only_number(context, node, "int")), WEAK_INT)
 
 
 def _index(context: FunctionContext, node: ast.Call) -> Expr:
     """Lower ``operator.index(n)``, which takes integers."""
-    return cast(require_integer(_single(context, node, "operator.index")), WEAK_INT)
+    return cast(require_integer(_only_number(context, node, "operator.index")), WEAK_INT)
 
 
 def _float(context: FunctionContext, node: ast.Call) -> Expr:
     (argument,) = argument_nodes(context, node, ("x",), "float")
     value = context.value(argument)
     if isinstance(value, StaticObject) and isinstance(value.value, str):
-        return const(_of_text(context, argument, value.value), context.span(node), WEAK_FLOAT)
+        return const(_parse_float(context, argument, value.value), context.span(node), WEAK_FLOAT)
     return with_cast_span(cast(real_number(require_number(value)), WEAK_FLOAT), context.span(node))
 
 
-def _of_text(context: FunctionContext, node: ast.expr, text: str) -> float:
+def _parse_float(context: FunctionContext, node: ast.expr, text: str) -> float:
     """Return the value of ``float("inf")``."""
     try:
         return float(text)
@@ -109,14 +109,14 @@ def _bool(context: FunctionContext, node: ast.Call) -> Expr:
 
 
 def _abs(context: FunctionContext, node: ast.Call) -> Expr:
-    operand = _single(context, node, "abs")
+    operand = _only_number(context, node, "abs")
     if scalar_type(operand).dtype.is_complex:
-        own = scalar_type(operand)
-        kind = Scalar(own.dtype.real, own.weak)
-        return Apply(REGISTRY["complex.abs"], (operand,), kind, context.span(node))
+        operand_type = scalar_type(operand)
+        real_type = Scalar(operand_type.dtype.real, operand_type.weak)
+        return Apply(REGISTRY["complex.abs"], (operand,), real_type, context.span(node))
     if operand.type != WEAK_BOOL:
-        own = scalar_type(operand)
-        if not (own.dtype.is_float or own.dtype.is_signed):
+        operand_type = scalar_type(operand)
+        if not (operand_type.dtype.is_float or operand_type.dtype.is_signed):
             return operand
     operand = unary(POS, operand, context.span(node)) if operand.type == WEAK_BOOL else operand
     if isinstance(operand, Const):
@@ -128,7 +128,7 @@ def _abs(context: FunctionContext, node: ast.Call) -> Expr:
     )
 
 
-def abs_of(context: FunctionContext, node: ast.Call, *, is_float: bool) -> Expr:
+def abs_of_argument(context: FunctionContext, node: ast.Call, *, is_float: bool) -> Expr:
     """Lower ``math.hypot(x)`` or ``math.gcd(n)`` of one number."""
     value = _abs(context, node)
     if is_float and scalar_type(value).dtype.is_integral:
@@ -148,7 +148,7 @@ def _round(context: FunctionContext, node: ast.Call) -> Expr:
             for v in argument_values(context, node, ("number", "ndigits"), "round")
         ]
         return ufuncs.rounded(context, arguments, context.span(node))
-    operand = _single(context, node, "round")
+    operand = _only_number(context, node, "round")
     if not scalar_type(operand).dtype.is_float:
         return cast(real_number(operand), WEAK_INT)
     intrinsic = REGISTRY["round"]
@@ -177,8 +177,8 @@ def _len(context: FunctionContext, node: ast.Call) -> Expr:
     )
 
 
-def _extreme(name: str) -> Callable[[FunctionContext, ast.Call], Value]:
-    def build(context: FunctionContext, node: ast.Call) -> Value:
+def _min_or_max(name: str) -> Callable[[FunctionContext, ast.Call], Value]:
+    def lower(context: FunctionContext, node: ast.Call) -> Value:
         if node.keywords:
             fail(
                 "argument-count",
@@ -186,18 +186,18 @@ def _extreme(name: str) -> Callable[[FunctionContext, ast.Call], Value]:
                 hint=f"compare in a loop, or write {name}(a, b) of the numbers",
             )
         arguments = evaluate_in_order(context, node.args)
-        alone = len(arguments) == 1 and is_number(arguments[0])
-        is_iterable = len(arguments) == 1 and not alone
+        is_one_number = len(arguments) == 1 and is_number(arguments[0])
+        is_iterable = len(arguments) == 1 and not is_one_number
         values = list(comprehensions.static_items(arguments[0])) if is_iterable else arguments
-        if alone or not values:
-            what = "one number" if alone else "nothing"
+        if is_one_number or not values:
+            subject = "one number" if is_one_number else "nothing"
             fail(
                 "argument-count",
-                Label(context.span(node), f"{name}() of {what}"),
+                Label(context.span(node), f"{name}() of {subject}"),
                 hint=f"write {name}(a, b), or {name}() of a tuple that has items",
             )
         if all(isinstance(v, TupleValue) for v in values):
-            return _extreme_tuple(context, ast.Lt if name == "min" else ast.Gt, values, node)
+            return _min_or_max_tuple(context, ast.Lt if name == "min" else ast.Gt, values, node)
         numbers = [require_number(v) for v in values]
         common = ufuncs.common_type(numbers)
         constants = [int(e.value) for e in numbers if isinstance(e, Const) and e.type == WEAK_INT]
@@ -208,17 +208,17 @@ def _extreme(name: str) -> Callable[[FunctionContext, ast.Call], Value]:
             result = ufuncs.apply_intrinsic(REGISTRY[name], [result, e], common, context.span(node))
         return result
 
-    return build
+    return lower
 
 
-def _extreme_tuple(
-    context: FunctionContext, better: type[ast.Lt | ast.Gt], values: list[Value], node: ast.Call
+def _min_or_max_tuple(
+    context: FunctionContext, comparison: type[ast.Lt | ast.Gt], values: list[Value], node: ast.Call
 ) -> Value:
     """Lower ``max((x, i), (y, j))``; of equal tuples the first is the result."""
     span = context.span(node)
     result, *others = (materialize(context, value, "item") for value in values)
     for other in others:
-        test = compared(context, better, other, result, span)
+        test = compare_values(context, comparison, other, result, span)
         if isinstance(test, Const):
             result = other if test.value else result
         else:
@@ -266,7 +266,7 @@ def _sum(context: FunctionContext, node: ast.Call) -> Value:
 
 
 def _all_or_any(op: LogicalOp) -> Callable[[FunctionContext, ast.Call], Value]:
-    def build(context: FunctionContext, node: ast.Call) -> Value:
+    def lower(context: FunctionContext, node: ast.Call) -> Value:
         span, name = context.span(node), "all" if op is LogicalOp.AND else "any"
         (argument,) = argument_nodes(context, node, ("iterable",), name)
         if isinstance(argument, ast.GeneratorExp):
@@ -275,7 +275,7 @@ def _all_or_any(op: LogicalOp) -> Callable[[FunctionContext, ast.Call], Value]:
             items = iter(_argument_items(context, node, name))
         return _combine_tests(context, op, map(truth_of, items), span)
 
-    return build
+    return lower
 
 
 def _combine_tests(
@@ -303,7 +303,9 @@ def _enumerate(context: FunctionContext, node: ast.Call) -> Value:
     names = ("iterable", "start") if len(node.args) + len(node.keywords) > 1 else ("iterable",)
     arguments = argument_nodes(context, node, names, "enumerate")
     start = (
-        constant_integer(context, arguments[1], "the start of enumerate") if arguments[1:] else 0
+        require_constant_int(context, arguments[1], "the start of enumerate")
+        if arguments[1:]
+        else 0
     )
     span = context.span(node)
     items = comprehensions.static_items(materialize_effects(context, context.value(arguments[0])))
@@ -324,12 +326,14 @@ def _reversed(context: FunctionContext, node: ast.Call) -> Value:
     return TupleValue(tuple(_argument_items(context, node, "reversed")[::-1]), context.span(node))
 
 
-def named_tuple(context: FunctionContext, kind: Any, node: ast.Call) -> Value:
+def named_tuple(context: FunctionContext, tuple_class: Any, node: ast.Call) -> Value:
     """Lower ``Point(x, y=2)``."""
-    fields, defaults = kind._fields, kind._field_defaults
+    fields, defaults = tuple_class._fields, tuple_class._field_defaults
     arguments = {*fields[: len(node.args)], *(keyword.arg for keyword in node.keywords)}
     names = tuple(field for field in fields if field in arguments or field not in defaults)
-    arguments_by_name = dict(zip(names, argument_values(context, node, names, kind.__name__)))
+    arguments_by_name = dict(
+        zip(names, argument_values(context, node, names, tuple_class.__name__))
+    )
     span = context.span(node)
     items = [
         arguments_by_name[f]
@@ -357,8 +361,8 @@ BUILTINS: dict[object, Callable[[FunctionContext, ast.Call], Value]] = {
     np.abs: _abs,
     round: _round,
     len: _len,
-    min: _extreme("min"),
-    max: _extreme("max"),
+    min: _min_or_max("min"),
+    max: _min_or_max("max"),
     range: _range,
     tuple: _tuple,
     list: _tuple,

@@ -14,8 +14,8 @@ from pycu2c.frontend.calls.arguments import (
     argument_nodes,
     argument_values,
     constant_int,
-    constant_integer,
     named_scalar,
+    require_constant_int,
 )
 from pycu2c.frontend.evaluation_order import materialize
 from pycu2c.frontend.expressions.array_views import array_type
@@ -32,7 +32,7 @@ from pycu2c.ops.intrinsics.threads import warp
 def _coordinates(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """Lower ``cuda.grid(ndim)`` and ``cuda.gridsize(ndim)``."""
     (argument,) = argument_nodes(context, node, ("ndim",), intrinsic.name)
-    ndim = constant_integer(context, argument, f"the number of axes of {intrinsic.name}")
+    ndim = require_constant_int(context, argument, f"the number of axes of {intrinsic.name}")
     if ndim not in (1, 2, 3):
         fail(
             "argument-type",
@@ -40,46 +40,48 @@ def _coordinates(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call)
             hint=f"{intrinsic.name} takes the number of axes: 1, 2 or 3",
         )
     span = context.span(node)
-    axes = [Apply(REGISTRY[f"{intrinsic.name}.{a}"], (), WEAK_INT, span) for a in "xyz"[:ndim]]
-    return axes[0] if ndim == 1 else TupleValue(tuple(axes), span)
+    coordinates = [
+        Apply(REGISTRY[f"{intrinsic.name}.{a}"], (), WEAK_INT, span) for a in "xyz"[:ndim]
+    ]
+    return coordinates[0] if ndim == 1 else TupleValue(tuple(coordinates), span)
 
 
 def _allocation(space: MemorySpace) -> IntrinsicLowering:
-    def build(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+    def lower(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
         shape_node, dtype_node = argument_nodes(context, node, ("shape", "dtype"), intrinsic.name)
         shape = _shape(context, shape_node, 0 if space is MemorySpace.SHARED else 1)
         scalar = named_scalar(context, dtype_node)
-        if shape == DYNAMIC and space is MemorySpace.SHARED:
-            kind = Array(scalar.dtype, 1, "C", space)
+        if shape == DYNAMIC_SHAPE and space is MemorySpace.SHARED:
+            allocated_type = Array(scalar.dtype, 1, "C", space)
         else:
-            kind = Array(scalar.dtype, len(shape), "C", space, shape)
-        if array_bytes(kind) > MEMORY_LIMITS[space].max_bytes:
-            report_too_large(kind, array_bytes(kind), context.span(shape_node))
-        var = Var(context.name_for(node, space.value), kind, context.span(node))
+            allocated_type = Array(scalar.dtype, len(shape), "C", space, shape)
+        if array_bytes(allocated_type) > MEMORY_LIMITS[space].max_bytes:
+            report_too_large(allocated_type, array_bytes(allocated_type), context.span(shape_node))
+        var = Var(context.name_for(node, space.value), allocated_type, context.span(node))
         context.emit(Allocate(var, context.span(node)))
         return var
 
-    return build
+    return lower
 
 
-_FIXED = "write a literal, a variable with one constant value, or a global int"
-_DYNAMIC = "or 0, and pass the bytes at the launch: k[grid, block, stream, bytes]"
-DYNAMIC = (0,)  # the shape of dynamic shared memory
+_LENGTH_HINT = "write a literal, a variable with one constant value, or a global int"
+_DYNAMIC_HINT = "or 0, and pass the bytes at the launch: k[grid, block, stream, bytes]"
+DYNAMIC_SHAPE = (0,)  # the shape of dynamic shared memory
 
 
-def _shape(context: FunctionContext, node: ast.expr, least: int) -> tuple[int, ...]:
+def _shape(context: FunctionContext, node: ast.expr, min_length: int) -> tuple[int, ...]:
     value = context.value(node)
     items = value.items if isinstance(value, TupleValue) else (value,)
     shape = []
     for item in items:
         length = constant_int(context, item)
-        if length is None or length < (least if len(items) == 1 else 1):
+        if length is None or length < (min_length if len(items) == 1 else 1):
             is_constant = isinstance(item, (Const, StaticObject, TupleValue))
             error_span = item.span if is_constant else context.span(node)
             fail(
                 "shape",
                 Label(error_span, "not a positive integer that is known at compile time"),
-                hint=_FIXED if least else f"{_FIXED}; {_DYNAMIC}",
+                hint=_LENGTH_HINT if min_length else f"{_LENGTH_HINT}; {_DYNAMIC_HINT}",
             )
         shape.append(length)
     if not 1 <= len(shape) <= MAX_AXES:
@@ -96,13 +98,17 @@ def _clip(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Val
     full_names = {"min": "a_min", "max": "a_max"}
     keywords = [ast.keyword(full_names.get(k.arg or "", k.arg), k.value) for k in node.keywords]
     argument_names = {k.arg for k in keywords} | set(("a", "a_min", "a_max")[: len(node.args)])
-    none = ast.copy_location(ast.Constant(None), node)
-    keywords += [ast.keyword(n, none) for n in ("a_min", "a_max") if n not in argument_names]
+    none_node = ast.copy_location(ast.Constant(None), node)
+    keywords += [ast.keyword(n, none_node) for n in ("a_min", "a_max") if n not in argument_names]
     for old, new in zip(node.keywords, keywords):
         ast.copy_location(new, old)
-    full = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
-    value, least, most = argument_values(context, full, ("a", "a_min", "a_max"), intrinsic.name)
-    return ufuncs.clipped(require_number(value), _limit(least), _limit(most), context.span(node))
+    full_call = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
+    value, lower_limit, upper_limit = argument_values(
+        context, full_call, ("a", "a_min", "a_max"), intrinsic.name
+    )
+    return ufuncs.clipped(
+        require_number(value), _limit(lower_limit), _limit(upper_limit), context.span(node)
+    )
 
 
 def _limit(value: Value) -> Expr | None:
@@ -124,8 +130,8 @@ def _constant_array(context: FunctionContext, intrinsic: Intrinsic, node: ast.Ca
 
 def _match_all(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """Lower ``cuda.match_all_sync(mask, value)``: all lanes match if the lane mask is not empty."""
-    given = argument_values(context, node, ("mask", "value"), intrinsic.name)
-    lanes = intrinsic_calls.intrinsic_call(context, warp.match_all_lanes, given, node)
+    arguments = argument_values(context, node, ("mask", "value"), intrinsic.name)
+    lanes = intrinsic_calls.intrinsic_call(context, warp.match_all_lanes, arguments, node)
     lane_mask = require_number(materialize(context, lanes, "lanes"))
     return TupleValue((lane_mask, truth(lane_mask)), context.span(node))
 

@@ -83,8 +83,8 @@ def apply_operator(
     if isinstance(op, UnaryOperator):
         return unary(op, operands[0], span)
     left, right = operands
-    negative = isinstance(right, Const) and right.value < 0
-    if op is POW and negative and common_type(operands).dtype.is_integral:
+    is_negative = isinstance(right, Const) and right.value < 0
+    if op is POW and is_negative and common_type(operands).dtype.is_integral:
         fail(
             "operand-type",
             Label(right.span, "numpy has no integer power with a negative exponent"),
@@ -101,12 +101,12 @@ def _where(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
     return select(truth(condition), then, orelse, span)
 
 
-def clipped(value: Expr, least: Expr | None, most: Expr | None, span: Span) -> Expr:
+def clipped(value: Expr, lower_limit: Expr | None, upper_limit: Expr | None, span: Span) -> Expr:
     """Lower ``np.clip``; a limit may be None."""
-    common = common_type([e for e in (value, least, most) if e is not None])
+    common = common_type([e for e in (value, lower_limit, upper_limit) if e is not None])
     common = WEAK_INT if common == WEAK_BOOL else common
     result = coerce(value, common)
-    for name, limit in (("numpy.maximum", least), ("numpy.minimum", most)):
+    for name, limit in (("numpy.maximum", lower_limit), ("numpy.minimum", upper_limit)):
         if limit is not None:
             result = apply_intrinsic(REGISTRY[name], [result, limit], common, span)
     return result
@@ -117,19 +117,19 @@ def _square(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
 
 
 def _reciprocal(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
-    kind = scalar_type(operands[0])
-    if not kind.dtype.is_integer:
+    number_type = scalar_type(operands[0])
+    if not number_type.dtype.is_integer:
         return binary(context, DIV, integer(1, span), operands[0], span)
-    one, zero = const(1, span, kind), const(0, span, kind)
+    one, zero = const(1, span, number_type), const(0, span, number_type)
 
-    def lowered(x: Expr) -> Expr:
-        rest: Expr = zero
-        if kind.dtype.is_signed:
-            least = const(-1, span, kind)
-            rest = select(binary(context, EQ, x, least, span), least, zero, span)
-        return select(binary(context, EQ, x, one, span), one, rest, span)
+    def integer_reciprocal(x: Expr) -> Expr:
+        otherwise: Expr = zero
+        if number_type.dtype.is_signed:
+            minus_one = const(-1, span, number_type)
+            otherwise = select(binary(context, EQ, x, minus_one, span), minus_one, zero, span)
+        return select(binary(context, EQ, x, one, span), one, otherwise, span)
 
-    return evaluate_once(context, operands[0], lowered)
+    return evaluate_once(context, operands[0], integer_reciprocal)
 
 
 def _float_power(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
@@ -151,23 +151,27 @@ def _exclusive_or(context: FunctionContext, operands: list[Expr], span: Span) ->
 
 def rounded(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
     """Lower ``np.round(x, digits)`` and ``round(x, digits)``, in the type of ``x``."""
-    kind = scalar_type(operands[0])
-    if kind.dtype.is_complex:
-        fail("argument-type", Label(operands[0].span, f"this is `{kind}`"), hint="round z.real")
-    kind = WEAK_INT if kind.dtype.kind is DTypeKind.BOOL else kind
+    number_type = scalar_type(operands[0])
+    if number_type.dtype.is_complex:
+        fail(
+            "argument-type",
+            Label(operands[0].span, f"this is `{number_type}`"),
+            hint="round z.real",
+        )
+    number_type = WEAK_INT if number_type.dtype.kind is DTypeKind.BOOL else number_type
     digits = require_integer(operands[1]) if len(operands) > 1 else integer(0, span)
     constant_digits = digits.value if isinstance(digits, Const) else None
-    if kind.dtype.is_integral and constant_digits is not None and constant_digits >= 0:
-        return cast(operands[0], kind)
+    if number_type.dtype.is_integral and constant_digits is not None and constant_digits >= 0:
+        return cast(operands[0], number_type)
     if constant_digits == 0:
-        return apply_intrinsic(REGISTRY["numpy.rint"], [operands[0]], kind, span)
+        return apply_intrinsic(REGISTRY["numpy.rint"], [operands[0]], number_type, span)
     intrinsic = REGISTRY["round_digits"]
-    wide = compute_type(intrinsic, kind)
+    wide = compute_type(intrinsic, number_type)
     arguments = (cast(operands[0], wide), digits)
-    return cast(Apply(intrinsic, arguments, wide, span), kind)
+    return cast(Apply(intrinsic, arguments, wide, span), number_type)
 
 
-def _part_lowering(name: str) -> Callable[[FunctionContext, list[Expr], Span], Expr]:
+def _complex_part_lowering(name: str) -> Callable[[FunctionContext, list[Expr], Span], Expr]:
     return lambda context, operands, span: real_or_imag(operands[0], name, span)
 
 
@@ -181,8 +185,8 @@ OPERATOR_LOWERINGS: dict[str, Callable[[FunctionContext, list[Expr], Span], Expr
     "numpy.logical_or": _logical_lowering(LogicalOp.OR),
     "numpy.logical_xor": _exclusive_or,
     "numpy.round": rounded,
-    "numpy.real": _part_lowering("real"),
-    "numpy.imag": _part_lowering("imag"),
+    "numpy.real": _complex_part_lowering("real"),
+    "numpy.imag": _complex_part_lowering("imag"),
 }
 
 
@@ -227,7 +231,7 @@ def array_ufunc(
             slice_assignment.source_element(v, indices, span) if isinstance(v, View) else v
             for v in operands
         ]
-        result = _of_numbers(context, node, items, call)
+        result = _lower_for_element(context, node, items, call)
         results = result.items if isinstance(result, TupleValue) else (result,)
         for target, value in zip(targets, results, strict=True):
             element = array_views.element_view(target, indices, span)
@@ -238,12 +242,20 @@ def array_ufunc(
 
 
 def _check_arguments(context: FunctionContext, function: Any, node: ast.Call, name: str) -> None:
-    others = [k for k in node.keywords if k.arg != "out"]
-    if others:
-        _reject(context.span(others[0]), "kernels do not support this", f"{name} takes out=")
+    other_keywords = [k for k in node.keywords if k.arg != "out"]
+    if other_keywords:
+        _reject(
+            context.span(other_keywords[0]),
+            "kernels do not support this",
+            f"{name} takes out=",
+        )
     if len(node.args) != function.nin + (0 if node.keywords else function.nout):
-        takes = "one operand" if function.nin == 1 else f"{function.nin} operands"
-        _reject(context.span(node), f"{len(node.args)} arguments", f"{name} takes {takes}, and out")
+        operand_count = "one operand" if function.nin == 1 else f"{function.nin} operands"
+        _reject(
+            context.span(node),
+            f"{len(node.args)} arguments",
+            f"{name} takes {operand_count}, and out",
+        )
 
 
 def _check_operands(outputs: list[View], operands: list[Value], span: Span) -> None:
@@ -259,14 +271,16 @@ def _check_operands(outputs: list[View], operands: list[Value], span: Span) -> N
 def _output_view(value: Value, name: str) -> View:
     if is_array(value) and array_views.array_type(value).ndim:
         return check_writable(array_views.whole_view(value, value.span), value.span)
-    shown = "None" if is_none(value) else describe(value)
-    _reject(value.span, f"this is {shown}, not an array", f"for one number, write x = {name}(…)")
+    value_text = "None" if is_none(value) else describe(value)
+    _reject(
+        value.span, f"this is {value_text}, not an array", f"for one number, write x = {name}(…)"
+    )
 
 
-def _of_numbers(
+def _lower_for_element(
     context: FunctionContext, node: ast.Call, items: list[Value], call: Callable[[ast.Call], Value]
 ) -> Value:
-    """Lower the ufunc of one element of each operand, under names that no program has."""
+    """Lower the ufunc of one element of each operand, bound to placeholder names."""
     names = [f"<operand {i}>" for i in range(len(items))]
     operands: list[ast.expr] = [
         ast.copy_location(ast.Name(n, ast.Load()), a) for n, a in zip(names, node.args)
@@ -280,11 +294,11 @@ def _of_numbers(
 
 def _store(context: FunctionContext, target: View, value: Expr, name: str, span: Span) -> None:
     """Store a result; like NumPy, reject a conversion to a lower kind of number."""
-    element, result = target.type.element, scalar_type(value)
-    if element.dtype.has_fields or _rank(result) > _rank(element):
-        text = f"the result of {name} is `{result}` here, and the array has `{element}`"
+    element_type, value_type = target.type.element, scalar_type(value)
+    if element_type.dtype.has_fields or _rank(value_type) > _rank(element_type):
+        text = f"the result of {name} is `{value_type}` here, and the array has `{element_type}`"
         _reject(span, text, "use an array of that type, or convert in a loop")
-    context.emit(Store(target.array, target.first, coerce(value, element), span, target.path))
+    context.emit(Store(target.array, target.first, coerce(value, element_type), span, target.path))
 
 
 def _rank(scalar: Scalar) -> int:

@@ -54,33 +54,34 @@ from pycu2c.ops.operators import (
 )
 
 
-def coerce(e: Expr, to: Scalar) -> Expr:
+def coerce(e: Expr, to_type: Scalar) -> Expr:
     """Convert an operand; a literal that the type cannot represent is an error, as in NumPy."""
-    if not have_common_type(scalar_type(e), to):
+    if not have_common_type(scalar_type(e), to_type):
         fail(
             "store-type",
-            Label(e.span, f"this is `{e.type}`, here it would become `{to}`"),
+            Label(e.span, f"this is `{e.type}`, here it would become `{to_type}`"),
             hint="make one from the numbers: float4(v.x, v.y, 0, 1), or take one of them, v.x",
         )
-    if scalar_type(e).dtype.is_complex and not to.dtype.is_complex:
+    if scalar_type(e).dtype.is_complex and not to_type.dtype.is_complex:
         fail(
             "store-type",
-            Label(e.span, f"this is `{e.type}`, here it would become `{to}`"),
+            Label(e.span, f"this is `{e.type}`, here it would become `{to_type}`"),
             hint="take one part: z.real, or abs(z)",
         )
     if (
         isinstance(e, Const)
-        and to.dtype.is_integer
+        and to_type.dtype.is_integer
         and e.type == WEAK_INT
-        and not to.weak
-        and not fits(int(e.value), to)
+        and not to_type.weak
+        and not fits(int(e.value), to_type)
     ):
         fail(
             "constant-range",
-            Label(e.span, f"{e.value} does not fit `{to}`"),
-            hint=f"use a number from {to.dtype.minimum} to {to.dtype.maximum}, or a wider type",
+            Label(e.span, f"{e.value} does not fit `{to_type}`"),
+            hint=f"use a number from {to_type.dtype.minimum} to {to_type.dtype.maximum}, "
+            "or a wider type",
         )
-    return cast(e, to)
+    return cast(e, to_type)
 
 
 def integer_hint(e: Expr) -> str:
@@ -125,24 +126,24 @@ def binary(context: FunctionContext, op: Operator, left: Expr, right: Expr, span
     """Lower ``left op right`` with Python's meaning and NumPy's type."""
     if op.result is bool_result:
         return compare(context, op, left, right, span)
-    _check_width(left, right)
+    _check_integer_width(left, right)
     a, b = scalar_type(left), scalar_type(right)
     common = op.operands(a, b)
     if common is None:
         _report_no_operator(op, left, right, span)
     if op.name == "pow":
-        common, right = _exponent(left, right, common)
+        common, right = _power_operands(left, right, common)
     if isinstance(left, Const) and isinstance(right, Const) and common == WEAK_INT:
         if is_too_wide(op, int(left.value), int(right.value)):
             INTEGER_TOO_WIDE.report(span)
     return binary_node(op, coerce(left, common), coerce(right, common), span)
 
 
-def _check_width(*sides: Expr) -> None:
+def _check_integer_width(*operands: Expr) -> None:
     """Check integer constants that are combined with computed 64-bit integers."""
-    if all(isinstance(e, Const) or not scalar_type(e).dtype.is_integral for e in sides):
+    if all(isinstance(e, Const) or not scalar_type(e).dtype.is_integral for e in operands):
         return
-    for e in sides:
+    for e in operands:
         if isinstance(e, Const) and e.type == WEAK_INT and not fits_64_bits(int(e.value)):
             INTEGER_TOO_WIDE.report(e.span)
 
@@ -152,12 +153,12 @@ def fits_64_bits(value: int) -> bool:
     return fits(value, WEAK_INT) or fits(value, uint64)
 
 
-def _exponent(left: Expr, right: Expr, common: Scalar) -> tuple[Scalar, Expr]:
+def _power_operands(left: Expr, right: Expr, common: Scalar) -> tuple[Scalar, Expr]:
     """Return the type and exponent of a power; an int to a negative literal power is a float."""
-    negative = isinstance(right, Const) and right.value < 0
-    if negative and common == WEAK_INT:
+    is_negative = isinstance(right, Const) and right.value < 0
+    if is_negative and common == WEAK_INT:
         return WEAK_FLOAT, right
-    if negative and common.dtype.is_integer:
+    if is_negative and common.dtype.is_integer:
         fail(
             "operand-type",
             Label(right.span, f"`{left.type}` to a negative power is not an integer"),
@@ -178,7 +179,7 @@ def _report_no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> No
         fail(
             "operand-type",
             Label(floats[0].span, f"this is `{floats[0].type}`; `{op.symbol}` works on integers"),
-            hint=_NOT_OF_BITS.get(op.symbol, "") + integer_hint(floats[0]),
+            hint=_BITWISE_HINTS.get(op.symbol, "") + integer_hint(floats[0]),
         )
     fail(
         "operand-type",
@@ -187,7 +188,7 @@ def _report_no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> No
     )
 
 
-_NOT_OF_BITS = {  # operators of bits that users take for others
+_BITWISE_HINTS = {  # bitwise operators that users confuse with others
     "^": "a power is written `**`; of bits: ",
     "&": "join conditions with `and`; of numbers: ",
     "|": "join conditions with `or`; of numbers: ",
@@ -198,23 +199,23 @@ def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
     """Lower ``op operand``; ``not`` applies to the truth of a number."""
     if op is NOT:
         return negation(truth_node(operand))
-    kind = scalar_type(operand)
-    common = op.operand(kind)
+    operand_type = scalar_type(operand)
+    common = op.operand(operand_type)
     if common is None:
         fail(
             "operand-type",
-            Label(operand.span, f"`{op.symbol}` has no meaning for `{kind}`"),
+            Label(operand.span, f"`{op.symbol}` has no meaning for `{operand_type}`"),
             hint="convert it with int(...)",
         )
-    if op is INVERT and kind.dtype.kind is DTypeKind.BOOL and not kind.weak:
-        return cast(negation(truth_node(operand)), kind)
+    if op is INVERT and operand_type.dtype.kind is DTypeKind.BOOL and not operand_type.weak:
+        return cast(negation(truth_node(operand)), operand_type)
     return unary_node(op, cast(operand, common), span)
 
 
 def compare(context: FunctionContext, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
     """Lower a comparison, which is exact for integers of any two types and for Python numbers."""
     left, right = _out_of_range_literal(left, right), _out_of_range_literal(right, left)
-    _check_width(left, right)
+    _check_integer_width(left, right)
     left, right = _matching_literal(left, right), _matching_literal(right, left)
     a, b = scalar_type(left), scalar_type(right)
     common = op.operands(a, b)
@@ -235,11 +236,9 @@ def compare(context: FunctionContext, op: Operator, left: Expr, right: Expr, spa
     return binary_node(op, cast(left, common), cast(right, common), span)
 
 
-def _compared_exactly(e: Expr, partner: Expr) -> Expr:
+def _compared_exactly(e: Expr, other: Expr) -> Expr:
     """Return a Python int in a form that compares exactly with a Python float."""
-    if e.type != WEAK_INT or (
-        isinstance(partner, Const) and abs(partner.value) < MAX_EXACT_FLOAT_INT
-    ):
+    if e.type != WEAK_INT or (isinstance(other, Const) and abs(other.value) < MAX_EXACT_FLOAT_INT):
         return e
     if isinstance(e, Const):
         value = int(e.value)
@@ -248,22 +247,22 @@ def _compared_exactly(e: Expr, partner: Expr) -> Expr:
     return Apply(compared_as_float, (e,), WEAK_FLOAT, e.span)
 
 
-def _out_of_range_literal(e: Expr, partner: Expr) -> Expr:
+def _out_of_range_literal(e: Expr, other: Expr) -> Expr:
     """Replace a literal outside all integer types by an infinity, which compares equally."""
-    if not isinstance(e, Const) or e.type != WEAK_INT or not scalar_type(partner).dtype.is_integer:
+    if not isinstance(e, Const) or e.type != WEAK_INT or not scalar_type(other).dtype.is_integer:
         return e
-    if fits(int(e.value), WEAK_INT) or fits(int(e.value), uint64) or isinstance(partner, Const):
+    if fits(int(e.value), WEAK_INT) or fits(int(e.value), uint64) or isinstance(other, Const):
         return e
     return const(math.inf if e.value > 0 else -math.inf, e.span, WEAK_FLOAT)
 
 
-def _matching_literal(e: Expr, partner: Expr) -> Expr:
+def _matching_literal(e: Expr, other: Expr) -> Expr:
     """Return a weak int literal in the type of the other operand, or in uint64 above int64."""
-    partner_type = scalar_type(partner)
+    partner_type = scalar_type(other)
     if isinstance(e, Const) and e.type == WEAK_INT and partner_type.dtype.is_integer:
-        for kind in (partner_type, WEAK_INT, uint64):
-            if fits(int(e.value), kind):
-                return const(e.value, e.span, kind)
+        for literal_type in (partner_type, WEAK_INT, uint64):
+            if fits(int(e.value), literal_type):
+                return const(e.value, e.span, literal_type)
     return e
 
 
@@ -275,14 +274,14 @@ def _compare_across_signs(
         op, left, right = MIRRORED_COMPARISONS[op], right, left
     if_negative = op in (LT, LE, NE)  # the result if the signed operand is negative
 
-    def spelled(signed: Expr) -> Expr:
-        negative = binary_node(LT, signed, const(0, span, scalar_type(signed)), span)
-        positive = binary_node(op, cast(signed, uint64), cast(right, uint64), span)
+    def compare_signed(signed: Expr) -> Expr:
+        is_negative = binary_node(LT, signed, const(0, span, scalar_type(signed)), span)
+        unsigned_result = binary_node(op, cast(signed, uint64), cast(right, uint64), span)
         if if_negative:
-            return logical(LogicalOp.OR, negative, positive, span)
-        return logical(LogicalOp.AND, negation(negative), positive, span)
+            return logical(LogicalOp.OR, is_negative, unsigned_result, span)
+        return logical(LogicalOp.AND, negation(is_negative), unsigned_result, span)
 
-    return evaluate_once(context, left, spelled)
+    return evaluate_once(context, left, compare_signed)
 
 
 def select(condition: Expr, then: Expr, orelse: Expr, span: Span) -> Expr:

@@ -68,20 +68,20 @@ def _record_array(context: FunctionContext, name: str, array: ArrayValue) -> Non
     arrays = context.arrays.setdefault(name, {})
     layout = view_layout(array)
     old = arrays.get(layout)
-    kind = array_type(array)
+    new_type = array_type(array)
     for other in arrays.values():
-        if (kind.dtype, kind.ndim) != (array_type(other).dtype, array_type(other).ndim):
+        if (new_type.dtype, new_type.ndim) != (array_type(other).dtype, array_type(other).ndim):
             fail(
                 "array-assign",
-                Label(array.span, f"this is `{kind}`"),
+                Label(array.span, f"this is `{new_type}`"),
                 Label(other.span, f"and this `{other.type}`"),
                 hint="choose between their elements, `a[i] if … else b[i]`, or use two names",
             )
     if old is None or (isinstance(array, View) and not isinstance(old, View)):
         arrays[layout], context.arrays_changed = array, True
     elif isinstance(old, View) and isinstance(array, View):
-        if array_type(old).layout == "C" and kind.layout == "A":
-            arrays[layout], context.arrays_changed = replace(old, type=kind), True
+        if array_type(old).layout == "C" and new_type.layout == "A":
+            arrays[layout], context.arrays_changed = replace(old, type=new_type), True
 
 
 def candidate_arrays(context: FunctionContext, name: str) -> dict[ViewLayout, ArrayValue]:
@@ -98,14 +98,14 @@ def is_selected(selector: Expr, position: int, span: Span) -> Expr:
     return binary(EQ, selector, integer(position, span), span)
 
 
-def remap_selector(selector: Expr, numbers: Sequence[int], span: Span) -> Expr:
-    """Return ``numbers[selector]``."""
-    if list(numbers) == list(range(len(numbers))):
+def remap_selector(selector: Expr, new_positions: Sequence[int], span: Span) -> Expr:
+    """Return the expression of ``new_positions[selector]``."""
+    if list(new_positions) == list(range(len(new_positions))):
         return selector
-    out: Expr = integer(numbers[-1], span)
-    for position, number in reversed(list(enumerate(numbers[:-1]))):
+    out: Expr = integer(new_positions[-1], span)
+    for position, new_position in reversed(list(enumerate(new_positions[:-1]))):
         test = is_selected(selector, position, span)
-        out = Select(test, integer(number, span), out, WEAK_INT, span)
+        out = Select(test, integer(new_position, span), out, WEAK_INT, span)
     return out
 
 

@@ -89,17 +89,17 @@ def whole_view(array: ArrayValue, span: Span) -> View:
     """Return an array as a view of all its elements."""
     if isinstance(array, View):
         return array
-    kind = array_type(array)
-    axes = tuple(range(kind.ndim))
+    whole_type = array_type(array)
+    axes = tuple(range(whole_type.ndim))
     zeros = tuple(integer(0, span) for _ in axes)
     ones = tuple(integer(1, span) for _ in axes)
     lengths = tuple(length(array, axis, span) for axis in axes)
-    return View(array, zeros, axes, ones, lengths, kind, span)
+    return View(array, zeros, axes, ones, lengths, whole_type, span)
 
 
-def with_array_type(array: ArrayValue, kind: Array) -> View:
+def with_array_type(array: ArrayValue, view_type: Array) -> View:
     """Return a view of an array with a less specific type."""
-    return replace(whole_view(array, array.span), type=kind)
+    return replace(whole_view(array, array.span), type=view_type)
 
 
 def subscript_value(array: ArrayValue, subscripts: list[Subscript], span: Span) -> Expr:
@@ -110,63 +110,68 @@ def subscript_value(array: ArrayValue, subscripts: list[Subscript], span: Span) 
 
 def subscript_view(array: ArrayValue, subscripts: list[Subscript], span: Span) -> View:
     """Return ``array[subscripts]`` as a view; an element is a view without axes."""
-    kind = array_type(array)
-    items = _expand_ellipsis(subscripts, kind, span)
-    check_subscripts(items, kind)
+    owner_type = array_type(array)
+    items = _expand_ellipsis(subscripts, owner_type, span)
+    check_subscripts(items, owner_type)
     indices = [item for item in items if not isinstance(item, (SliceBounds, EllipsisIndex))]
-    if len(indices) < kind.ndim or is_record(array):
-        return _view(whole_view(array, span), items, span)
+    if len(indices) < owner_type.ndim or is_record(array):
+        return _sliced_view(whole_view(array, span), items, span)
     return element_view(array, tuple(indices), span)
 
 
 def element_view(array: ArrayValue, indices: tuple[Expr, ...], span: Span) -> View:
     """Return the view of the element at one index for each axis."""
-    kind = Array(array_type(array).dtype, 0, "C")
+    element_type = Array(array_type(array).dtype, 0, "C")
     if isinstance(array, Var):
-        return View(array, indices, (), (), (), kind, span)
-    own_indices = tuple(_index(array, axis, index) for axis, index in enumerate(indices))
-    all_indices, path = array_indices(array, own_indices)
+        return View(array, indices, (), (), (), element_type, span)
+    view_indices = tuple(
+        _nonnegative_index(array, axis, index) for axis, index in enumerate(indices)
+    )
+    all_indices, path = array_indices(array, view_indices)
     first = list(all_indices)
-    for axis, base in enumerate(array.axes):
-        if base >= 0 and not _is_array_axis(array, axis):
-            first[base] = _from_start(first[base])
-    return View(array.array, tuple(first), (), (), (), kind, span, path)
+    for axis, array_axis in enumerate(array.axes):
+        if array_axis >= 0 and not _is_array_axis(array, axis):
+            first[array_axis] = _mark_from_start(first[array_axis])
+    return View(array.array, tuple(first), (), (), (), element_type, span, path)
 
 
-def _from_start(index: Expr) -> Expr:
+def _mark_from_start(index: Expr) -> Expr:
+    """Mark an index as one that does not count from the end."""
     if isinstance(index, Const):
         return index
     return Apply(from_start, (index,), scalar_type(index), index.span)
 
 
-def _expand_ellipsis(subscripts: list[Subscript], kind: Array, span: Span) -> list[Subscript]:
+def _expand_ellipsis(subscripts: list[Subscript], owner_type: Array, span: Span) -> list[Subscript]:
     """Return one item for each axis; ``...`` and missing indices become whole axes."""
     ellipses = [item for item in subscripts if isinstance(item, EllipsisIndex)]
-    missing = kind.ndim - (len(subscripts) - len(ellipses))
+    missing = owner_type.ndim - (len(subscripts) - len(ellipses))
     if missing < 0 or len(ellipses) > 1:
-        report_index_count(kind, len(subscripts), span)
-    everything = [SliceBounds(None, None, 1, span) for _ in range(missing)]
+        report_index_count(owner_type, len(subscripts), span)
+    whole_axes = [SliceBounds(None, None, 1, span) for _ in range(missing)]
     position = subscripts.index(ellipses[0]) if ellipses else len(subscripts)
-    return [*subscripts[:position], *everything, *subscripts[position + len(ellipses) :]]
+    return [*subscripts[:position], *whole_axes, *subscripts[position + len(ellipses) :]]
 
 
-def report_index_count(kind: Array, count: int, span: Span) -> NoReturn:
+def report_index_count(owner_type: Array, count: int, span: Span) -> NoReturn:
     """Report too many indices, or too few for one element."""
-    indices, axes = hints.count_phrase(count, "index"), hints.count_phrase(kind.ndim, "axis")
-    is_vector = kind.ndim == 1
-    one = ", where i is a number, and not a tuple, as cuda.grid(2) returns" if is_vector else ""
+    indices, axes = hints.count_phrase(count, "index"), hints.count_phrase(owner_type.ndim, "axis")
+    has_one_axis = owner_type.ndim == 1
+    tuple_hint = (
+        ", where i is a number, and not a tuple, as cuda.grid(2) returns" if has_one_axis else ""
+    )
     fail(
         "index-count",
-        Label(span, f"{indices} for `{kind}`, which has {axes}"),
-        hint=hints.single_field_hint(kind)
-        or f"write one for each axis: a[{', '.join(_INDICES[: kind.ndim])}]{one}",
+        Label(span, f"{indices} for `{owner_type}`, which has {axes}"),
+        hint=hints.single_field_hint(owner_type)
+        or f"write one for each axis: a[{', '.join(_INDEX_NAMES[: owner_type.ndim])}]{tuple_hint}",
     )
 
 
-_INDICES = "ijklmnopqrstuvwx"
+_INDEX_NAMES = "ijklmnopqrstuvwx"
 
 
-def check_subscripts(items: list[Subscript], kind: Array) -> None:
+def check_subscripts(items: list[Subscript], owner_type: Array) -> None:
     """Check that indices are integers, and that literals are within a known length."""
     for axis, item in enumerate(items):
         bounds = (item.start, item.stop, item.step) if isinstance(item, SliceBounds) else (item,)
@@ -174,8 +179,8 @@ def check_subscripts(items: list[Subscript], kind: Array) -> None:
             if isinstance(index, (EllipsisIndex, int)) or index is None:
                 continue
             _check_index_type(index)
-            if isinstance(index, Const) and kind.shape and not isinstance(item, SliceBounds):
-                count = kind.shape[axis]
+            if isinstance(index, Const) and owner_type.shape and not isinstance(item, SliceBounds):
+                count = owner_type.shape[axis]
                 if not -count <= index.value < count:
                     _report_out_of_range(index, count, axis)
 
@@ -187,16 +192,16 @@ def _report_out_of_range(index: Expr, count: int, axis: int | None = None) -> No
 
 
 def _check_index_type(index: Expr) -> None:
-    kind = scalar_type(index)
-    if not kind.dtype.is_integer:
-        fail("index-type", Label(index.span, f"this is `{kind}`"), hint=integer_hint(index))
+    index_type = scalar_type(index)
+    if not index_type.dtype.is_integer:
+        fail("index-type", Label(index.span, f"this is `{index_type}`"), hint=integer_hint(index))
     to_index(index)
 
 
 # ---- views -------------------------------------------------------------------------------------
 
 
-def _view(view: View, items: list[Subscript], span: Span) -> View:
+def _sliced_view(view: View, items: list[Subscript], span: Span) -> View:
     starts = start_indices(view)
     axes: list[int] = []
     steps: list[Expr] = []
@@ -206,7 +211,7 @@ def _view(view: View, items: list[Subscript], span: Span) -> View:
         start_axis, stride = start_position(view, position), view.steps[position]
         if not isinstance(item, SliceBounds):
             starts[start_axis] = add_scaled(
-                starts[start_axis], stride, _index(view, position, item)
+                starts[start_axis], stride, _nonnegative_index(view, position, item)
             )
             continue
         start, count = _extent(item, view.lengths[position])
@@ -217,53 +222,54 @@ def _view(view: View, items: list[Subscript], span: Span) -> View:
         lengths.append(count)
     result = replace(with_starts(view, starts), axes=tuple(axes), steps=tuple(steps), span=span)
     result = replace(result, lengths=tuple(lengths))
-    return replace(result, type=_type(result))
+    return replace(result, type=_view_type(result))
 
 
-def _type(view: View) -> Array:
+def _view_type(view: View) -> Array:
     """Return the type of a view, with its contiguity.
 
     A view is contiguous if it has unit steps along the last axes of a contiguous array, and takes
     all of them but the first one whole.
     """
-    kind = array_type(view.array)
+    whole_type = array_type(view.array)
     ndim = len(view.axes)
     if any(axis < 0 for axis in view.axes):
         return Array(view.type.dtype, ndim, "C" if _is_packed_field(view) else "A")
     if has_linear_index(view):
-        packed = all(map(equal_steps, view.steps, contiguous_steps(view.lengths, view.span)))
-        is_whole = kind.layout == "C" and packed and not view.path
+        is_packed = all(map(equal_steps, view.steps, contiguous_steps(view.lengths, view.span)))
+        is_whole = whole_type.layout == "C" and is_packed and not view.path
         return Array(view.type.dtype, ndim, "C" if is_whole else "A")
-    last = tuple(range(kind.ndim - ndim, kind.ndim))
-    unit = all(isinstance(step, Const) and step.value == 1 for step in view.steps)
-    inner = zip(view.axes[1:], view.lengths[1:], view.first[kind.ndim - ndim + 1 :])
+    last = tuple(range(whole_type.ndim - ndim, whole_type.ndim))
+    has_unit_steps = all(isinstance(step, Const) and step.value == 1 for step in view.steps)
+    inner_axes = zip(view.axes[1:], view.lengths[1:], view.first[whole_type.ndim - ndim + 1 :])
     layout: Layout = "C" if not ndim else "A"
-    if kind.layout == "C" and unit and view.axes == last and not view.path:
-        if all(_covers_axis(view.array, *part) for part in inner):
+    if whole_type.layout == "C" and has_unit_steps and view.axes == last and not view.path:
+        if all(_covers_axis(view.array, *extent) for extent in inner_axes):
             layout = "C"
     return Array(view.type.dtype, ndim, layout)
 
 
 def _is_packed_field(view: View) -> bool:
     """Return whether a view's elements are contiguous within one field of one record."""
-    extents = _extents_inside(view)
-    last = len(path_indices(view.path))
-    expected = tuple(~number for number in range(last - len(view.axes), last))
-    unit = all(isinstance(step, Const) and step.value == 1 for step in view.steps)
-    names = [n for n, step in enumerate(view.path) if isinstance(step, str)]
-    field_axes = len(view.path) - 1 - names[-1]  # axes of the innermost field
-    lengths = zip(view.lengths[1:], extents[last - len(view.axes) + 1 :])
+    extents = _subarray_extents(view)
+    axis_count = len(path_indices(view.path))
+    # an axis inside a record is the complement of its number in the path
+    expected = tuple(~number for number in range(axis_count - len(view.axes), axis_count))
+    has_unit_steps = all(isinstance(step, Const) and step.value == 1 for step in view.steps)
+    field_positions = [n for n, step in enumerate(view.path) if isinstance(step, str)]
+    field_axes = len(view.path) - 1 - field_positions[-1]  # axes of the innermost field
+    lengths = zip(view.lengths[1:], extents[axis_count - len(view.axes) + 1 :])
     is_whole = all(isinstance(n, Const) and n.value == extent for n, extent in lengths)
-    return unit and view.axes == expected and len(view.axes) <= field_axes and is_whole
+    return has_unit_steps and view.axes == expected and len(view.axes) <= field_axes and is_whole
 
 
-def _extents_inside(view: View) -> list[int]:
+def _subarray_extents(view: View) -> list[int]:
     """Return the extents of the subarray axes along the view's path."""
-    kind, extents = array_type(view.array).element, []
+    element_type, extents = array_type(view.array).element, []
     for step in view.path:
         if not isinstance(step, str):
-            extents.append(kind.dtype.extents[0])
-        kind = component_type(kind, step)
+            extents.append(element_type.dtype.extents[0])
+        element_type = component_type(element_type, step)
     return extents
 
 
@@ -303,7 +309,7 @@ def _covers_axis(array: Var, axis: int, count: Expr, first: Expr) -> bool:
     return is_at_start and isinstance(count, Dim) and count.array.name == array.name
 
 
-def _index(view: View, axis: int, index: Expr) -> Expr:
+def _nonnegative_index(view: View, axis: int, index: Expr) -> Expr:
     """Return an index of the view that does not count from the end."""
     if _is_array_axis(view, axis):
         return index  # equals the index of the array itself
@@ -329,50 +335,50 @@ def _sum(a: Expr, b: Expr) -> Expr:
     return binary(ADD, cast(a, WEAK_INT), cast(b, WEAK_INT), b.span)
 
 
-def _extent(part: SliceBounds, count: Expr) -> tuple[Expr, Expr]:
+def _extent(bounds: SliceBounds, count: Expr) -> tuple[Expr, Expr]:
     """Return the start and the length of a slice."""
-    if not isinstance(part.step, int):
-        return _extent_of_computed_step(part, cast(part.step, WEAK_INT), count)
-    if part.step < 0:
-        return _extent_backward(part, count)
-    start = _start(part, count)
-    stop = count if part.stop is None else _stop(part.stop, count)
+    if not isinstance(bounds.step, int):
+        return _extent_of_computed_step(bounds, cast(bounds.step, WEAK_INT), count)
+    if bounds.step < 0:
+        return _extent_backward(bounds, count)
+    start = _slice_start(bounds, count)
+    stop = count if bounds.stop is None else _slice_stop(bounds.stop, count)
     if isinstance(start, Const) and start.value == 0:
-        return start, _count_steps(stop, part)
-    distance = binary(SUB, stop, start, part.span)
-    return start, _count_steps(_not_negative(distance), part)
+        return start, _count_steps(stop, bounds)
+    distance = binary(SUB, stop, start, bounds.span)
+    return start, _count_steps(_not_negative(distance), bounds)
 
 
-def _start(part: SliceBounds, count: Expr) -> Expr:
-    if part.start is None:
-        return integer(0, part.span)
-    start = cast(part.start, WEAK_INT)
+def _slice_start(bounds: SliceBounds, count: Expr) -> Expr:
+    if bounds.start is None:
+        return integer(0, bounds.span)
+    start = cast(bounds.start, WEAK_INT)
     if isinstance(start, Const) and isinstance(count, Const):
-        return const(slice(int(start.value), None).indices(int(count.value))[0], part.span)
+        return const(slice(int(start.value), None).indices(int(count.value))[0], bounds.span)
     if isinstance(start, Const) and start.value >= 0:
         return start
-    return Apply(slice_start, (start, count), WEAK_INT, part.span)
+    return Apply(slice_start, (start, count), WEAK_INT, bounds.span)
 
 
-def _stop(stop: Expr, count: Expr) -> Expr:
+def _slice_stop(stop: Expr, count: Expr) -> Expr:
     stop = cast(stop, WEAK_INT)
     if isinstance(stop, Const) and isinstance(count, Const):
         return const(slice(None, int(stop.value)).indices(int(count.value))[1], stop.span)
     return Apply(slice_stop, (stop, count), WEAK_INT, stop.span)
 
 
-def _extent_backward(part: SliceBounds, count: Expr) -> tuple[Expr, Expr]:
+def _extent_backward(bounds: SliceBounds, count: Expr) -> tuple[Expr, Expr]:
     """Return the start and length of ``a[::-1]`` or ``a[n:0:-2]``."""
-    last = binary(SUB, count, integer(1, part.span), part.span)
-    start = last if part.start is None else _back(part.start, count)
-    stop = integer(-1, part.span) if part.stop is None else _back(part.stop, count)
+    last = binary(SUB, count, integer(1, bounds.span), bounds.span)
+    start = last if bounds.start is None else _backward_bound(bounds.start, count)
+    stop = integer(-1, bounds.span) if bounds.stop is None else _backward_bound(bounds.stop, count)
     distance = count
-    if part.start is not None or part.stop is not None:
-        distance = _not_negative(binary(SUB, start, stop, part.span))
-    return start, _count_steps(distance, part)
+    if bounds.start is not None or bounds.stop is not None:
+        distance = _not_negative(binary(SUB, start, stop, bounds.span))
+    return start, _count_steps(distance, bounds)
 
 
-def _back(bound: Expr, count: Expr) -> Expr:
+def _backward_bound(bound: Expr, count: Expr) -> Expr:
     bound = cast(bound, WEAK_INT)
     if isinstance(bound, Const) and isinstance(count, Const):
         return const(slice(int(bound.value), None, -1).indices(int(count.value))[0], bound.span)
@@ -385,30 +391,34 @@ def _not_negative(e: Expr) -> Expr:
     return Apply(REGISTRY["max"], (e, integer(0, e.span)), WEAK_INT, e.span)
 
 
-def _extent_of_computed_step(part: SliceBounds, step: Expr, count: Expr) -> tuple[Expr, Expr]:
+def _extent_of_computed_step(bounds: SliceBounds, step: Expr, count: Expr) -> tuple[Expr, Expr]:
     """Return the start and length of ``a[::s]``, whose direction is the sign of ``s``."""
-    span = part.span
+    span = bounds.span
     is_backward = binary(LT, step, integer(0, span), span)
 
     def by_direction(backward: Expr, forward: Expr) -> Expr:
         return Select(is_backward, backward, forward, WEAK_INT, span)
 
     last = binary(SUB, count, integer(1, span), span)
-    back = last if part.start is None else _back(part.start, count)
-    start = by_direction(back, _start(part, count))
-    end = integer(-1, span) if part.stop is None else _back(part.stop, count)
-    stop = by_direction(end, count if part.stop is None else _stop(part.stop, count))
+    backward_start = last if bounds.start is None else _backward_bound(bounds.start, count)
+    start = by_direction(backward_start, _slice_start(bounds, count))
+    backward_stop = (
+        integer(-1, span) if bounds.stop is None else _backward_bound(bounds.stop, count)
+    )
+    stop = by_direction(
+        backward_stop, count if bounds.stop is None else _slice_stop(bounds.stop, count)
+    )
     return start, Apply(range_trip_count, (start, stop, step), WEAK_INT, span)
 
 
-def _count_steps(distance: Expr, part: SliceBounds) -> Expr:
+def _count_steps(distance: Expr, bounds: SliceBounds) -> Expr:
     """Return how many steps of the slice cover a distance, rounded up."""
-    assert isinstance(part.step, int)
-    size = min(abs(part.step), MAX_ARRAY_ELEMENTS)  # longer steps never reach a second element
+    assert isinstance(bounds.step, int)
+    size = min(abs(bounds.step), MAX_ARRAY_ELEMENTS)  # longer steps never reach a second element
     if size == 1:
         return distance
-    rounded = binary(ADD, distance, integer(size - 1, part.span), part.span)
-    return binary(FLOORDIV, rounded, integer(size, part.span), part.span)
+    rounded = binary(ADD, distance, integer(size - 1, bounds.span), bounds.span)
+    return binary(FLOORDIV, rounded, integer(size, bounds.span), bounds.span)
 
 
 def transposed(array: ArrayValue, span: Span) -> ArrayValue:
@@ -419,7 +429,7 @@ def transposed(array: ArrayValue, span: Span) -> ArrayValue:
     result = replace(
         view, axes=view.axes[::-1], steps=view.steps[::-1], lengths=view.lengths[::-1], span=span
     )
-    return replace(result, type=_type(result))
+    return replace(result, type=_view_type(result))
 
 
 # ---- records -----------------------------------------------------------------------------------
@@ -462,7 +472,7 @@ def _view_of_field(view: View, name: str, span: Span) -> View:
     assert field is not None
     layout: Layout = "A" if view.axes else "C"
     extents, outer_axes = field.dtype.extents, len(path_indices(view.path))
-    kind = Array(field.dtype.innermost, len(view.axes) + len(extents), layout)
+    field_type = Array(field.dtype.innermost, len(view.axes) + len(extents), layout)
     zeros = tuple(integer(0, span) for _ in extents)
     return replace(
         view,
@@ -470,7 +480,7 @@ def _view_of_field(view: View, name: str, span: Span) -> View:
         steps=(*view.steps, *(integer(1, span) for _ in extents)),
         lengths=(*view.lengths, *(integer(n, span) for n in extents)),
         path=(*view.path, name, *zeros),
-        type=kind,
+        type=field_type,
         span=span,
     )
 

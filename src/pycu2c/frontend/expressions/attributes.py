@@ -34,7 +34,7 @@ from pycu2c.ir.views import stride_inside_field
 def attribute(context: FunctionContext, node: ast.Attribute) -> Value:
     """Lower ``owner.name``."""
     if node.attr in ("name", "value"):
-        member = _member_named(context, node.value)
+        member = _enum_member(context, node.value)
         if member is not None:
             owner = StaticObject(member, context.span(node))
             return name_resolution.attribute(context, owner, node.attr, node)
@@ -58,57 +58,57 @@ def attribute_view(context: FunctionContext, owner: Value, node: ast.Attribute) 
         return owner.items[owner.names.index(node.attr)]
     if is_vector(owner):
         return vectors.component(require_value(owner), node.attr, context.span(node))
-    is_tuple = isinstance(owner, (TupleValue, Closure))
+    is_composite = isinstance(owner, (TupleValue, Closure))
     if node.attr in ("real", "imag") and isinstance(getattr(owner, "type", None), Scalar):
         return real_or_imag(require_number(owner), node.attr, context.span(node))
     if node.attr == "dtype" and is_number(owner) and not scalar_type(owner).weak:
         return StaticObject(Scalar(scalar_type(owner).dtype), context.span(node))
-    kind = describe(owner) if is_tuple else f"a {describe(owner)}"
+    owner_text = describe(owner) if is_composite else f"a {describe(owner)}"
     if isinstance(owner, TupleValue) and hasattr([], node.attr) and not hasattr((), node.attr):
-        kind = "a list"
+        owner_text = "a list"
     hint = "attributes are those of modules, of arrays, records and named tuples"
     if isinstance(owner, TupleValue) and owner.names:
         hint = did_you_mean(node.attr, owner.names, f"its fields are {', '.join(owner.names)}")
     fail(
         "subset",
-        Label(context.span(node), f"{kind} has no attribute `{node.attr}` in a kernel"),
+        Label(context.span(node), f"{owner_text} has no attribute `{node.attr}` in a kernel"),
         hint=hints.instead_of_attribute(node.attr, hint),
     )
 
 
 def real_or_imag(value: Expr, name: str, span: Span) -> Expr:
-    """Lower ``z.real`` and ``z.imag``; also of real numbers."""
-    kind = scalar_type(value)
-    if not kind.dtype.is_complex:
-        return value if name == "real" else const(0, span, kind)
+    """Lower ``z.real`` and ``z.imag`` of a complex or real number."""
+    number_type = scalar_type(value)
+    if not number_type.dtype.is_complex:
+        return value if name == "real" else const(0, span, number_type)
     if isinstance(value, Pack):
         return value.parts[name == "imag"]
-    part_type = Scalar(kind.dtype.real, kind.weak)
+    part_type = Scalar(number_type.dtype.real, number_type.weak)
     return Member(value, "x" if name == "real" else "y", part_type, span)
 
 
 def _array_attribute(context: FunctionContext, array: ArrayValue, node: ast.Attribute) -> Value:
-    span, kind = context.span(node), array_views.array_type(array)
+    span, owner_type = context.span(node), array_views.array_type(array)
     field = array_views.field_view(array_views.whole_view(array, span), node.attr, span)
     if field is not None:
         return field
-    axes: list[Expr] = [array_views.length(array, axis, span) for axis in range(kind.ndim)]
+    lengths: list[Expr] = [array_views.length(array, axis, span) for axis in range(owner_type.ndim)]
     match node.attr:
         case "shape":
-            return TupleValue(tuple(axes), span)
+            return TupleValue(tuple(lengths), span)
         case "size":
-            return arithmetic.product(context, axes, span)
+            return arithmetic.product(context, lengths, span)
         case "ndim":
-            return integer(kind.ndim, span)
+            return integer(owner_type.ndim, span)
         case "strides":
             return TupleValue(_strides(context, array, span), span)
         case "dtype":
-            return StaticObject(Scalar(kind.dtype), span)
+            return StaticObject(Scalar(owner_type.dtype), span)
         case "T":
             return array_views.transposed(array, span)
-        case "real" | "imag" if kind.dtype.is_complex:
+        case "real" | "imag" if owner_type.dtype.is_complex:
             return array_views.complex_part(array, node.attr, span)
-        case "real" if not kind.dtype.has_fields:
+        case "real" if not owner_type.dtype.has_fields:
             return array
         case _ if array_views.is_record(array):
             report_no_field(array, node.attr, span)
@@ -143,11 +143,11 @@ def _strides(context: FunctionContext, array: ArrayValue, span: Span) -> tuple[E
 
 
 def report_no_field(array: ArrayValue, name: str, span: Span) -> NoReturn:
-    kind = array_views.array_type(array)
-    names = [f.name for f in kind.dtype.fields]
+    record_type = array_views.array_type(array)
+    names = [f.name for f in record_type.dtype.fields]
     fail(
         "name",
-        Label(span, f"`{kind}` has no field `{name}`"),
+        Label(span, f"`{record_type}` has no field `{name}`"),
         hint=did_you_mean(name, names, f"its fields are {', '.join(names)}")
         if names
         else "index it with integers: a[i]",
@@ -159,10 +159,10 @@ def report_no_field(array: ArrayValue, name: str, span: Span) -> NoReturn:
 # expression.
 
 
-def _member_named(context: FunctionContext, node: ast.expr) -> Enum | None:
+def _enum_member(context: FunctionContext, node: ast.expr) -> Enum | None:
     """Return the enumeration member that an expression names, or None."""
-    python = _named_object(context, node)
-    return python if isinstance(python, Enum) else None
+    value = _named_object(context, node)
+    return value if isinstance(value, Enum) else None
 
 
 def _named_object(context: FunctionContext, node: ast.expr) -> object:
@@ -171,12 +171,14 @@ def _named_object(context: FunctionContext, node: ast.expr) -> object:
             is_local = context.is_local(name)
             return None if is_local else bound_object(context.source.python, name)
         case ast.Attribute(value=owner, attr=name):
-            python = _named_object(context, owner)
-            if isinstance(python, EnumMeta):
-                return python.__members__.get(name)
-            return vars(python).get(name) if isinstance(python, ModuleType) else None
+            owner_object = _named_object(context, owner)
+            if isinstance(owner_object, EnumMeta):
+                return owner_object.__members__.get(name)
+            return vars(owner_object).get(name) if isinstance(owner_object, ModuleType) else None
         case ast.Subscript(value=owner, slice=ast.Constant(value=str(name))):
-            python = _named_object(context, owner)
-            return python.__members__.get(name) if isinstance(python, EnumMeta) else None
+            owner_object = _named_object(context, owner)
+            return (
+                owner_object.__members__.get(name) if isinstance(owner_object, EnumMeta) else None
+            )
         case _:
             return None

@@ -27,20 +27,22 @@ from pycu2c.ops.operators import BINARY_BY_NODE, EQ, MOD, NE, SUB
 
 Comparison: TypeAlias = type[ast.cmpop]
 
-_RANGE = ("<start>", "<stop>", "<step>")  # the fields of a range in ``in``
+_RANGE_FIELDS = ("<start>", "<stop>", "<step>")  # the fields of a range in ``in``
 
 
 def compare(context: FunctionContext, node: ast.Compare) -> Expr:
     """Lower ``a < b``, ``a < b < c``, ``x in t`` and ``x is None``."""
-    first = [node.left, node.comparators[0]]
-    left, right = evaluate_in_order(context, first, lambda n: _operand(context, node, n))
+    operands = [node.left, node.comparators[0]]
+    left, right = evaluate_in_order(context, operands, lambda n: _operand(context, node, n))
     return _chain(context, [left, right], node, 0)
 
 
 def _operand(context: FunctionContext, node: ast.Compare, operand: ast.expr) -> Value:
     """Return an operand; the operand of ``in`` may be a computed range."""
-    sought = (c for c, op in zip(node.comparators, node.ops) if isinstance(op, (ast.In, ast.NotIn)))
-    if isinstance(operand, ast.Call) and operand in sought and not operand.keywords:
+    containers = (
+        c for c, op in zip(node.comparators, node.ops) if isinstance(op, (ast.In, ast.NotIn))
+    )
+    if isinstance(operand, ast.Call) and operand in containers and not operand.keywords:
         callee = context.value(operand.func)
         if (
             isinstance(callee, StaticObject)
@@ -49,14 +51,16 @@ def _operand(context: FunctionContext, node: ast.Compare, operand: ast.expr) -> 
         ):
             arguments = evaluate_in_order(context, operand.args)
             bounds = [require_integer(require_number(v, "a bound of the range")) for v in arguments]
-            return _range_of(bounds, context.span(operand))
+            return _range_tuple(bounds, context.span(operand))
     return context.value(operand)
 
 
-def _range_of(bounds: list[Expr], span: Span) -> TupleValue:
+def _range_tuple(bounds: list[Expr], span: Span) -> TupleValue:
     start = bounds[0] if len(bounds) > 1 else integer(0, span)
     step = bounds[2] if len(bounds) > 2 else integer(1, span)
-    return TupleValue((start, bounds[0] if len(bounds) == 1 else bounds[1], step), span, _RANGE)
+    return TupleValue(
+        (start, bounds[0] if len(bounds) == 1 else bounds[1], step), span, _RANGE_FIELDS
+    )
 
 
 def _chain(context: FunctionContext, pair: list[Value], node: ast.Compare, position: int) -> Expr:
@@ -64,7 +68,7 @@ def _chain(context: FunctionContext, pair: list[Value], node: ast.Compare, posit
     op, span = type(node.ops[position]), context.span(node)
     left, middle = pair
     if position + 1 == len(node.ops):
-        return compared(context, op, left, middle, span)
+        return compare_values(context, op, left, middle, span)
     if is_number(left) and is_number(middle):
         with context.block() as prefix:
             result = _chain_numbers(
@@ -74,8 +78,8 @@ def _chain(context: FunctionContext, pair: list[Value], node: ast.Compare, posit
             return result
         left = materialize(context, left, "value")  # the emitted statements read it
     middle = materialize(context, middle, "value")
-    holds = compared(context, op, left, middle, span)
-    return _and_then(context, holds, middle, node, position + 1)
+    comparison = compare_values(context, op, left, middle, span)
+    return _and_then(context, comparison, middle, node, position + 1)
 
 
 def _chain_numbers(
@@ -88,29 +92,29 @@ def _chain_numbers(
         variable = Var(name, scalar_type(left), left.span)
         return Let(name, left, _chain_numbers(context, (variable, middle), node, position), span)
 
-    def chained(value: Expr) -> Expr:
-        holds = compared(context, type(node.ops[position]), left, value, span)
-        return _and_then(context, holds, value, node, position + 1)
+    def chain_from(value: Expr) -> Expr:
+        comparison = compare_values(context, type(node.ops[position]), left, value, span)
+        return _and_then(context, comparison, value, node, position + 1)
 
-    return arithmetic.evaluate_once(context, middle, chained)
+    return arithmetic.evaluate_once(context, middle, chain_from)
 
 
 def _and_then(
-    context: FunctionContext, holds: Expr, left: Value, node: ast.Compare, position: int
+    context: FunctionContext, comparison: Expr, left: Value, node: ast.Compare, position: int
 ) -> Expr:
     span = context.span(node)
     with context.block() as prefix:
         right = _operand(context, node, node.comparators[position])
         rest = _chain(context, [left, right], node, position)
     if not prefix:
-        return logical(LogicalOp.AND, holds, rest, span)
-    return conditional_truth(context, holds, prefix, rest, LogicalOp.AND)
+        return logical(LogicalOp.AND, comparison, rest, span)
+    return conditional_truth(context, comparison, prefix, rest, LogicalOp.AND)
 
 
 def conditional_truth(
     context: FunctionContext, first: Expr, prefix: Sequence[Stmt], rest: Expr, op: LogicalOp
 ) -> Expr:
-    """Return ``first and rest``, or ``or``, where ``rest`` needs statements."""
+    """Return ``first and rest`` or ``first or rest``; ``prefix`` computes ``rest``."""
     result = assign_temporary(context, first, "holds")
     assign = Assign(result, rest, rest.span)
     condition = result if op is LogicalOp.AND else negation(result)
@@ -118,7 +122,7 @@ def conditional_truth(
     return result
 
 
-def compared(
+def compare_values(
     context: FunctionContext, op: Comparison, left: Value, right: Value, span: Span
 ) -> Expr:
     """Compare two values of any kind."""
@@ -126,18 +130,18 @@ def compared(
         if may_have_effects(left) or may_have_effects(right):  # the comparison may skip items
             left, right = materialize(context, left, "value"), materialize(context, right, "value")
     if op in (ast.Is, ast.IsNot):
-        return _identical(op, left, right, span)
+        return _compare_identity(op, left, right, span)
     if op in (ast.In, ast.NotIn):
-        contained = _contained(context, left, right, span)
+        contained = _membership(context, left, right, span)
         return contained if op is ast.In else negation(contained)
     operator = BINARY_BY_NODE[op]
     if isinstance(left, TupleValue) and isinstance(right, TupleValue) and operator not in (EQ, NE):
-        return _ordered_items(context, op, left, right, span)
+        return _compare_tuple_order(context, op, left, right, span)
     if isinstance(left, TupleValue) and isinstance(right, TupleValue):
-        equal = _equal_items(context, left, right, span)
+        equal = _are_equal_tuples(context, left, right, span)
         return equal if operator is EQ else negation(equal)
     if _is_static(left) and _is_static(right) and operator in (EQ, NE):
-        return Const(_same(left, right) is (operator is EQ), WEAK_BOOL, span)
+        return Const(_are_equal_objects(left, right) is (operator is EQ), WEAK_BOOL, span)
     if operator in (EQ, NE) and (_is_static(left) != _is_static(right)):
         return Const(operator is NE, WEAK_BOOL, span)
     return arithmetic.compare(context, operator, require_number(left), require_number(right), span)
@@ -148,35 +152,35 @@ def _is_static(value: Value) -> bool:
     return isinstance(value, StaticObject)
 
 
-def _same(left: Value, right: Value) -> bool:
+def _are_equal_objects(left: Value, right: Value) -> bool:
     assert isinstance(left, StaticObject)
     assert isinstance(right, StaticObject)
     a, b = (scalar_named(v) or v for v in (left.value, right.value))
     return a is b or (isinstance(a, (str, Scalar)) and isinstance(b, (str, Scalar)) and a == b)
 
 
-def _identical(op: Comparison, left: Value, right: Value, span: Span) -> Expr:
+def _compare_identity(op: Comparison, left: Value, right: Value, span: Span) -> Expr:
     """Lower ``is``, which compares with None and is decided at compile time."""
-    sides = [v for v in (left, right) if isinstance(v, StaticObject) and v.value is None]
-    if not sides:
+    nones = [v for v in (left, right) if isinstance(v, StaticObject) and v.value is None]
+    if not nones:
         fail(
             "comparison",
             Label(span, "`is` compares with None in a kernel"),
             hint="compare values with `==`",
         )
-    return Const((len(sides) == 2) is (op is ast.Is), WEAK_BOOL, span)
+    return Const((len(nones) == 2) is (op is ast.Is), WEAK_BOOL, span)
 
 
-def _contained(context: FunctionContext, left: Value, right: Value, span: Span) -> Expr:
+def _membership(context: FunctionContext, left: Value, right: Value, span: Span) -> Expr:
     if isinstance(left, StaticObject) and isinstance(right, StaticObject):
         if isinstance(left.value, str) and isinstance(right.value, str):
             return Const(left.value in right.value, WEAK_BOOL, span)
     if isinstance(right, StaticObject) and isinstance(right.value, range):
         numbers = right.value
-        right = _range_of(
+        right = _range_tuple(
             [integer(n, span) for n in (numbers.start, numbers.stop, numbers.step)], span
         )
-    if isinstance(right, TupleValue) and right.names == _RANGE:
+    if isinstance(right, TupleValue) and right.names == _RANGE_FIELDS:
         return _in_range(context, left, right, span)
     if not isinstance(right, TupleValue):
         fail(
@@ -191,7 +195,9 @@ def _contained(context: FunctionContext, left: Value, right: Value, span: Span) 
     )
     result: Expr = Const(False, WEAK_BOOL, span)
     for item in right.items:
-        result = logical(LogicalOp.OR, result, compared(context, ast.Eq, left, item, span), span)
+        result = logical(
+            LogicalOp.OR, result, compare_values(context, ast.Eq, left, item, span), span
+        )
     return result
 
 
@@ -202,51 +208,63 @@ def _in_range(context: FunctionContext, left: Value, bounds: TupleValue, span: S
     operands = [require_number(materialize(context, v, "bound")) for v in (left, *bounds.items)]
     value, start, stop, step = operands
 
-    def holds(op: Comparison, a: Expr, b: Expr) -> Expr:
+    def compare_numbers(op: Comparison, a: Expr, b: Expr) -> Expr:
         return arithmetic.compare(context, BINARY_BY_NODE[op], a, b, span)
 
     zero = integer(0, span)
-    upwards = logical(LogicalOp.AND, holds(ast.LtE, start, value), holds(ast.Lt, value, stop), span)
-    downwards = logical(
-        LogicalOp.AND, holds(ast.Lt, stop, value), holds(ast.LtE, value, start), span
+    in_ascending_range = logical(
+        LogicalOp.AND,
+        compare_numbers(ast.LtE, start, value),
+        compare_numbers(ast.Lt, value, stop),
+        span,
+    )
+    in_descending_range = logical(
+        LogicalOp.AND,
+        compare_numbers(ast.Lt, stop, value),
+        compare_numbers(ast.LtE, value, start),
+        span,
     )
     if isinstance(step, Const):
-        between = upwards if step.value > 0 else downwards
+        is_between = in_ascending_range if step.value > 0 else in_descending_range
     else:
-        between = arithmetic.select(holds(ast.Gt, step, zero), upwards, downwards, span)
+        is_between = arithmetic.select(
+            compare_numbers(ast.Gt, step, zero), in_ascending_range, in_descending_range, span
+        )
     is_integral = scalar_type(value).dtype.is_integral
     if is_integral and isinstance(step, Const) and abs(step.value) == 1:
-        return between
+        return is_between
     distance = arithmetic.binary(context, SUB, value, start, span)
     if is_integral:
         distance = arithmetic.binary(context, SUB, cast(value, WEAK_INT), start, span)
-    rest = arithmetic.binary(context, MOD, distance, step, span)
-    return logical(LogicalOp.AND, between, holds(ast.Eq, rest, zero), span)
+    remainder = arithmetic.binary(context, MOD, distance, step, span)
+    return logical(LogicalOp.AND, is_between, compare_numbers(ast.Eq, remainder, zero), span)
 
 
 def _is_atom_value(value: Value) -> bool:
     return is_number(value) and is_atom(require_number(value))
 
 
-def _ordered_items(
+def _compare_tuple_order(
     context: FunctionContext, op: Comparison, left: TupleValue, right: TupleValue, span: Span
 ) -> Expr:
     """Lower ``(a, b) < (c, d)``: compare the first items that differ."""
     pairs = list(zip(left.items, right.items))
     lengths = integer(len(left.items), span), integer(len(right.items), span)
-    result = compared(context, op, *lengths, span)
+    result = compare_values(context, op, *lengths, span)
     for a, b in reversed(
         [(materialize(context, a, "item"), materialize(context, b, "item")) for a, b in pairs]
     ):
-        same = compared(context, ast.Eq, a, b, span)
-        result = arithmetic.select(same, result, compared(context, op, a, b, span), span)
+        is_equal = compare_values(context, ast.Eq, a, b, span)
+        result = arithmetic.select(is_equal, result, compare_values(context, op, a, b, span), span)
     return result
 
 
-def _equal_items(context: FunctionContext, left: TupleValue, right: TupleValue, span: Span) -> Expr:
+def _are_equal_tuples(
+    context: FunctionContext, left: TupleValue, right: TupleValue, span: Span
+) -> Expr:
     if len(left.items) != len(right.items):
         return Const(False, WEAK_BOOL, span)
     equal: Expr = Const(True, WEAK_BOOL, span)
     for a, b in zip(left.items, right.items):
-        equal = logical(LogicalOp.AND, equal, compared(context, ast.Eq, a, b, span), span)
+        equal = logical(LogicalOp.AND, equal, compare_values(context, ast.Eq, a, b, span), span)
     return equal

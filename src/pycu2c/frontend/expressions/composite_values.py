@@ -40,11 +40,11 @@ from pycu2c.frontend.values import (
 from pycu2c.ir import builders
 from pycu2c.ir.nodes import Expr, Member, Pack
 
-Leaf: TypeAlias = Callable[[str, "Scalar | Array"], Expr]
+LeafBuilder: TypeAlias = Callable[[str, "Scalar | Array"], Expr]
 
 
 # the item names in the type of a local function
-_CLOSURE = ("<function>", "<defaults>", "<variables>")
+_CLOSURE_FIELDS = ("<function>", "<defaults>", "<variables>")
 SELECTOR = "<which>"  # the first item name in the type of an array selection
 
 
@@ -55,10 +55,10 @@ def type_of(value: Value) -> ParameterType:
             return Constant(value.value)
         case Closure():
             operands = (type_of(value.defaults), type_of(value.variables))
-            return Tuple((Constant(value.function), *operands), _CLOSURE)
+            return Tuple((Constant(value.function), *operands), _CLOSURE_FIELDS)
         case ArraySelect():
-            parts = tuple(type_of(item) for item in value.operands.items)
-            return Tuple(parts, (SELECTOR, *(f"<{i}>" for i in range(len(value.arrays)))))
+            item_types = tuple(type_of(item) for item in value.operands.items)
+            return Tuple(item_types, (SELECTOR, *(f"<{i}>" for i in range(len(value.arrays)))))
         case TupleValue():
             return Tuple(tuple(type_of(item) for item in value.items), value.names)
         case _ if isinstance(value.type, Void):
@@ -67,51 +67,51 @@ def type_of(value: Value) -> ParameterType:
             return value.type
 
 
-def displayed_type(kind: ParameterType) -> ParameterType:
+def displayed_type(value_type: ParameterType) -> ParameterType:
     """Return a type as errors show it: a local function by its name."""
-    if not isinstance(kind, Tuple):
-        return kind
-    if kind.names == _CLOSURE:
-        return kind.items[0]
-    return Tuple(tuple(map(displayed_type, kind.items)), kind.names)
+    if not isinstance(value_type, Tuple):
+        return value_type
+    if value_type.names == _CLOSURE_FIELDS:
+        return value_type.items[0]
+    return Tuple(tuple(map(displayed_type, value_type.items)), value_type.names)
 
 
-def value_of_type(name: str, kind: ParameterType, span: Span, leaf: Leaf) -> Value:
+def value_of_type(name: str, value_type: ParameterType, span: Span, leaf: LeafBuilder) -> Value:
     """Build a value of a type from leaves made by name: ``t``, ``t.0.item``."""
-    match kind:
+    match value_type:
         case Tuple(items, names):
-            labels = names or tuple(map(str, range(len(items))))
-            variables = [item_variable(name, label) for label in labels]
-            parts = [value_of_type(v, item, span, leaf) for v, item in zip(variables, items)]
-            return _assembled(parts, names, span)
+            item_names = names or tuple(map(str, range(len(items))))
+            variables = [item_variable(name, label) for label in item_names]
+            values = [value_of_type(v, item, span, leaf) for v, item in zip(variables, items)]
+            return _assemble(values, names, span)
         case Constant(value=int() as integer):
             return builders.integer(integer, span)
         case Constant(value=value):
             return StaticObject(value, span)
         case _:
-            return leaf(name, kind)
+            return leaf(name, value_type)
 
 
-def item_variable(name: str, part: str) -> str:
+def item_variable(name: str, item: str) -> str:
     """Return the name of the variable of a tuple's item."""
-    return f"{name}.{part}.item"
+    return f"{name}.{item}.item"
 
 
 def item_variable_at(name: str, value: TupleValue, position: int) -> str:
     return item_variable(name, value.names[position] if value.names else str(position))
 
 
-def _assembled(parts: list[Value], names: tuple[str, ...], span: Span) -> Value:
-    if names == _CLOSURE:
-        function, defaults, variables = parts
+def _assemble(items: list[Value], names: tuple[str, ...], span: Span) -> Value:
+    if names == _CLOSURE_FIELDS:
+        function, defaults, variables = items
         assert isinstance(function, StaticObject)
         assert isinstance(function.value, LocalFunction)
         assert isinstance(defaults, TupleValue)
         assert isinstance(variables, TupleValue)
         return Closure(function.value, defaults, variables, span)
     if names[:1] == (SELECTOR,):
-        return array_select(parts, span)
-    return TupleValue(tuple(parts), span, names)
+        return array_select(items, span)
+    return TupleValue(tuple(items), span, names)
 
 
 def unify_types(a: ParameterType, b: ParameterType) -> ParameterType | None:
@@ -128,33 +128,36 @@ def unify_types(a: ParameterType, b: ParameterType) -> ParameterType | None:
 # ---- results -----------------------------------------------------------------------------------
 
 
-def result_record(kinds: list[Scalar]) -> DType:
+def result_record(number_types: list[Scalar]) -> DType:
     """Return the record in which a function returns its numbers."""
-    return dtypes.aligned_record([(f"item{i}", kind.dtype) for i, kind in enumerate(kinds)])
+    return dtypes.aligned_record([(f"item{i}", t.dtype) for i, t in enumerate(number_types)])
 
 
-def result_type(kind: ParameterType) -> Type:
+def result_type(value_type: ParameterType) -> Type:
     """Return the IR result type for a value of this type."""
-    numbers = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
-    if len(numbers) < 2:
-        return numbers[0] if numbers else VOID
-    return Scalar(result_record(numbers))
+    number_types = [leaf for leaf in leaf_types(value_type) if isinstance(leaf, Scalar)]
+    if len(number_types) < 2:
+        return number_types[0] if number_types else VOID
+    return Scalar(result_record(number_types))
 
 
-def pack_result(parts: list[Expr], kind: Type, span: Span) -> Expr | None:
+def pack_result(numbers: list[Expr], packed_type: Type, span: Span) -> Expr | None:
     """Pack the leaves of a result into the one value that a function returns."""
-    if isinstance(kind, Scalar) and kind.dtype.kind is DTypeKind.RECORD:
-        return Pack(tuple(parts), kind, span)
-    return parts[0] if parts else None
+    if isinstance(packed_type, Scalar) and packed_type.dtype.kind is DTypeKind.RECORD:
+        return Pack(tuple(numbers), packed_type, span)
+    return numbers[0] if numbers else None
 
 
-def unpack_result(value: Expr, kind: ParameterType, span: Span) -> Value:
+def unpack_result(value: Expr, value_type: ParameterType, span: Span) -> Value:
     """Rebuild a value from an evaluated function result."""
-    numbers = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
-    parts = iter([value])
+    number_types = [leaf for leaf in leaf_types(value_type) if isinstance(leaf, Scalar)]
+    numbers = iter([value])
     if isinstance(value.type, Scalar) and value.type.dtype.kind is DTypeKind.RECORD:
-        parts = (Member(value, f"item{i}", number, span) for i, number in enumerate(numbers))
-    return value_of_type("result", kind, span, lambda name, kind: next(parts))
+        numbers = (
+            Member(value, f"item{i}", number_type, span)
+            for i, number_type in enumerate(number_types)
+        )
+    return value_of_type("result", value_type, span, lambda _name, _type: next(numbers))
 
 
 def reject_arrays(value: Value) -> None:

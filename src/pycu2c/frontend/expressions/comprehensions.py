@@ -32,41 +32,41 @@ def comprehension(context: FunctionContext, node: ast.ListComp | ast.GeneratorEx
 
 def generate(context: FunctionContext, node: ast.ListComp | ast.GeneratorExp) -> Iterator[Value]:
     """Yield the values of a comprehension; each is evaluated when it is requested."""
-    first = _iterated(context, node, node.generators[0].iter)
-    return _values(context, node, 0, first)
+    first = _evaluate_iterable(context, node, node.generators[0].iter)
+    return _generate_values(context, node, 0, first)
 
 
-def _iterated(
+def _evaluate_iterable(
     context: FunctionContext, node: ast.ListComp | ast.GeneratorExp, source: ast.expr
 ) -> Value:
     """Return the iterable of a comprehension, evaluated before the first item."""
     value = context.value(source)
     tests = [test for generator in node.generators for test in generator.ifs]
-    inner = [n for part in (node.elt, *tests) for n in ast.walk(part)]
-    may_write = any(isinstance(n, (ast.Call, ast.NamedExpr)) for n in inner)
+    nodes = [n for part in (node.elt, *tests) for n in ast.walk(part)]
+    may_write = any(isinstance(n, (ast.Call, ast.NamedExpr)) for n in nodes)
     if isinstance(value, TupleValue) and may_write:
         if any(isinstance(e, Load) for e in subexpressions(value)):
             return materialize(context, value, "item")
     return materialize_effects(context, value)
 
 
-def _values(
+def _generate_values(
     context: FunctionContext, node: ast.ListComp | ast.GeneratorExp, depth: int, iterable: Value
 ) -> Iterator[Value]:
     generator = node.generators[depth]
     for item in static_items(iterable):
         scope: dict[str, Value] = {}
-        _bind(context, scope, generator.target, item)
+        _bind_target(context, scope, generator.target, item)
         context.comprehension_scopes.append(scope)
         try:
-            if all(_holds(context, test) for test in generator.ifs):
+            if all(_is_true(context, test) for test in generator.ifs):
                 if depth + 1 == len(node.generators):
                     value = context.value(node.elt)
                     _check_captures(context, value, scope)
                     yield value
                 else:
-                    inner = _iterated(context, node, node.generators[depth + 1].iter)
-                    yield from _values(context, node, depth + 1, inner)
+                    inner = _evaluate_iterable(context, node, node.generators[depth + 1].iter)
+                    yield from _generate_values(context, node, depth + 1, inner)
         finally:
             context.comprehension_scopes.remove(scope)
 
@@ -116,7 +116,7 @@ def _check_captures(context: FunctionContext, value: Value, scope: dict[str, Val
             )
 
 
-def _holds(context: FunctionContext, test: ast.expr) -> bool:
+def _is_true(context: FunctionContext, test: ast.expr) -> bool:
     test_value = condition(context, test)
     if not isinstance(test_value, Const):
         fail(
@@ -127,24 +127,26 @@ def _holds(context: FunctionContext, test: ast.expr) -> bool:
     return bool(test_value.value)
 
 
-def _bind(context: FunctionContext, scope: dict[str, Value], target: ast.expr, item: Value) -> None:
+def _bind_target(
+    context: FunctionContext, scope: dict[str, Value], target: ast.expr, item: Value
+) -> None:
     match target:
         case ast.Name(id=name):
             scope[name] = item
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            parts = static_items(item)
-            if len(parts) != len(targets):
+            items = static_items(item)
+            if len(items) != len(targets):
                 fail(
                     "unpack",
                     Label(
                         context.span(target),
                         hints.count_phrase(len(targets), "name"),
                     ),
-                    Label(item.span, hints.count_phrase(len(parts), "value")),
+                    Label(item.span, hints.count_phrase(len(items), "value")),
                     hint="write a name for each value",
                 )
-            for inner, part in zip(targets, parts):
-                _bind(context, scope, inner, part)
+            for inner_target, inner_item in zip(targets, items):
+                _bind_target(context, scope, inner_target, inner_item)
         case _:
             fail(
                 "assignment-target",

@@ -47,32 +47,32 @@ def truth_of(value: Value) -> Expr:
             return truth(require_number(value, "the condition"))
 
 
-def _op(node: ast.BoolOp) -> LogicalOp:
+def _logical_op(node: ast.BoolOp) -> LogicalOp:
     return LogicalOp.AND if isinstance(node.op, ast.And) else LogicalOp.OR
 
 
 def _boolean_condition(context: FunctionContext, node: ast.BoolOp) -> Expr:
-    op, span = _op(node), context.span(node)
-    joined = condition(context, node.values[0])
-    for part in node.values[1:]:
-        if isinstance(joined, Const) and bool(joined.value) is (op is LogicalOp.OR):
-            return joined  # decided: the rest may be untyped
+    op, span = _logical_op(node), context.span(node)
+    result = condition(context, node.values[0])
+    for operand in node.values[1:]:
+        if isinstance(result, Const) and bool(result.value) is (op is LogicalOp.OR):
+            return result  # decided: the rest may be untyped
         with context.block() as prefix:
-            value = condition(context, part)
+            value = condition(context, operand)
         if prefix:
-            joined = conditional_truth(context, joined, prefix, value, op)
+            result = conditional_truth(context, result, prefix, value, op)
         else:
-            joined = logical(op, joined, value, span)
-    return joined
+            result = logical(op, result, value, span)
+    return result
 
 
 def boolean_value(context: FunctionContext, node: ast.BoolOp) -> Value:
     """Lower ``a and b`` as a value: the deciding operand, in the common type."""
-    op = _op(node)
+    op = _logical_op(node)
     values: list[Value] = []
-    for position, part in enumerate(node.values):
+    for position, operand in enumerate(node.values):
         with context.block() as prefix:
-            value = context.value(part)
+            value = context.value(operand)
         if position and prefix:
             return _evaluate_in_statements(context, node, values)
         context.emit_all(prefix)
@@ -84,20 +84,20 @@ def boolean_value(context: FunctionContext, node: ast.BoolOp) -> Value:
             break
     if len(values) == 1:
         return values[0]
-    return _joined_values(context, node, [require_number(v) for v in values])
+    return _join_values(context, node, [require_number(v) for v in values])
 
 
-def _joined_values(context: FunctionContext, node: ast.BoolOp, values: list[Expr]) -> Expr:
-    op, span = _op(node), context.span(node)
+def _join_values(context: FunctionContext, node: ast.BoolOp, values: list[Expr]) -> Expr:
+    op, span = _logical_op(node), context.span(node)
     common = scalar_type(values[0])
     for value in values[1:]:
         common = promote(common, scalar_type(value))
     context.record_join(node, common)
     if all(scalar_type(v).dtype is BOOL for v in values):  # the operand equals its truth
-        joined = truth(values[0])
+        result = truth(values[0])
         for value in values[1:]:
-            joined = logical(op, joined, truth(value), span)
-        return arithmetic.coerce(joined, common)
+            result = logical(op, result, truth(value), span)
+        return arithmetic.coerce(result, common)
     return _select_deciding(context, op, [arithmetic.coerce(v, common) for v in values])
 
 
@@ -109,21 +109,25 @@ def _constant_truth(value: Value) -> bool | None:
 
 
 def _evaluate_in_statements(
-    context: FunctionContext, node: ast.BoolOp, before: list[Value]
+    context: FunctionContext, node: ast.BoolOp, earlier_values: list[Value]
 ) -> Value:
     """Lower ``and``/``or`` whose later operands need statements: ``x = a; if x: x = b``."""
-    op, span = _op(node), context.span(node)
+    op, span = _logical_op(node), context.span(node)
     name = context.fresh("value")
-    first = before[0]
-    if len(before) > 1:
-        first = _joined_values(context, node, [require_number(v) for v in before])
+    first = earlier_values[0]
+    if len(earlier_values) > 1:
+        first = _join_values(context, node, [require_number(v) for v in earlier_values])
     set_value(context, name, first, span)
     test = truth_of(read_variable(context, name, span))
-    with context.block() as inside:
-        rest = node.values[len(before) :]
-        later = ast.copy_location(ast.BoolOp(node.op, rest), node) if len(rest) > 1 else rest[0]
-        set_value(context, name, context.value(later), span)
-    context.emit(If(test if op is LogicalOp.AND else negation(test), tuple(inside), (), span))
+    with context.block() as statements:
+        remaining = node.values[len(earlier_values) :]
+        remaining_node = (
+            ast.copy_location(ast.BoolOp(node.op, remaining), node)
+            if len(remaining) > 1
+            else remaining[0]
+        )
+        set_value(context, name, context.value(remaining_node), span)
+    context.emit(If(test if op is LogicalOp.AND else negation(test), tuple(statements), (), span))
     if name in context.types:
         context.record_join(node, context.previous_types.get(name, context.types[name]))
     return read_variable(context, name, span)
@@ -134,14 +138,14 @@ def _select_deciding(context: FunctionContext, op: LogicalOp, values: list[Expr]
     if not rest:
         return first
 
-    def decide(value: Expr) -> Expr:
+    def select_operand(value: Expr) -> Expr:
         other = _select_deciding(context, op, rest)
-        decided = truth(value)
+        test = truth(value)
         if op is LogicalOp.AND:
-            return Select(decided, other, value, scalar_type(value), value.span)
-        return Select(decided, value, other, scalar_type(value), value.span)
+            return Select(test, other, value, scalar_type(value), value.span)
+        return Select(test, value, other, scalar_type(value), value.span)
 
-    return arithmetic.evaluate_once(context, first, decide)
+    return arithmetic.evaluate_once(context, first, select_operand)
 
 
 def conditional(context: FunctionContext, node: ast.IfExp) -> Value:
@@ -155,9 +159,9 @@ def conditional(context: FunctionContext, node: ast.IfExp) -> Value:
         orelse = context.value(node.orelse)
     span = context.span(node)
     if not then_prefix and not else_prefix and is_number(then) and is_number(orelse):
-        chosen = arithmetic.select(test, then, orelse, span)
-        context.record_join(node, scalar_type(chosen))
-        return chosen
+        selected = arithmetic.select(test, then, orelse, span)
+        context.record_join(node, scalar_type(selected))
+        return selected
     result = branches.value_of_branches(
         context, test, span, (then, then_prefix), (orelse, else_prefix)
     )

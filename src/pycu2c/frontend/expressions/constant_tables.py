@@ -34,7 +34,7 @@ def lookup_item(
     if shape is None or not is_table(items):
         return None
     leaves = _leaves(items)
-    table = _table(context, leaves, shape, _name(node), span)
+    table = _table(context, leaves, shape, _table_name(node), span)
     if len(shape) == 1:
         return _element(table, (index,), scalar_type(leaves[0]), span)
     row = index if is_atom(index) else assign_temporary(context, require_integer(index), "row")
@@ -51,27 +51,37 @@ def is_table(value: Value) -> bool:
 
 def lookup_in_row(items: Sequence[Value], index: Expr, span: Span) -> Expr | None:
     """Return ``t[i][index]`` if ``t[i]`` is a row of a table; None for other items."""
-    first, elements = items[0], [_read(item) for item in items]
-    load = elements[0]
-    if load is None or len(items) < _MIN_TABLE_LENGTH or not isinstance(first, (Load, Cast)):
+    first_item, elements = items[0], [_table_load(item) for item in items]
+    first_load = elements[0]
+    if (
+        first_load is None
+        or len(items) < _MIN_TABLE_LENGTH
+        or not isinstance(first_item, (Load, Cast))
+    ):
         return None
-    *outer, _ = load.indices
+    *outer_indices, _ = first_load.indices
     for position, other in enumerate(elements):
-        if other is None or other.array.name != load.array.name:
+        if other is None or other.array.name != first_load.array.name:
             return None
-        *others, last = other.indices
-        if others != outer or not isinstance(last, Const) or last.value != position:
+        *other_outer_indices, last = other.indices
+        if (
+            other_outer_indices != outer_indices
+            or not isinstance(last, Const)
+            or last.value != position
+        ):
             return None
-    kind = load.array.type
-    whole_row = isinstance(kind, Array) and kind.shape and kind.shape[-1] == len(items)
-    if not whole_row or not isinstance(load.array, Var):
+    table_type = first_load.array.type
+    is_whole_row = (
+        isinstance(table_type, Array) and table_type.shape and table_type.shape[-1] == len(items)
+    )
+    if not is_whole_row or not isinstance(first_load.array, Var):
         return None
-    return _element(load.array, (*outer, index), scalar_type(first), span)
+    return _element(first_load.array, (*outer_indices, index), scalar_type(first_item), span)
 
 
-def _read(item: Value) -> Load | None:
-    inside = item.operand if isinstance(item, Cast) else item
-    return inside if isinstance(inside, Load) else None
+def _table_load(item: Value) -> Load | None:
+    operand = item.operand if isinstance(item, Cast) else item
+    return operand if isinstance(operand, Load) else None
 
 
 def _shape(items: TupleValue) -> tuple[int, ...] | None:
@@ -94,11 +104,11 @@ def _leaves(items: TupleValue) -> list[Const]:
     return out
 
 
-def _name(node: ast.expr) -> str:
+def _table_name(node: ast.expr) -> str:
     """Return the name for a table."""
     match node:
         case ast.Subscript(value=owner):
-            return _name(owner)
+            return _table_name(owner)
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name
         case _:
@@ -109,10 +119,10 @@ def _table(
     context: FunctionContext, leaves: Sequence[Const], shape: tuple[int, ...], name: str, span: Span
 ) -> Var:
     """Return the constant array of these numbers, shared by equal tables."""
-    kind = scalar_type(leaves[0])
-    key = (name, shape, kind, *(repr(leaf.value) for leaf in leaves))
+    number_type = scalar_type(leaves[0])
+    key = (name, shape, number_type, *(repr(leaf.value) for leaf in leaves))
     if key not in context.constants:
-        element = Scalar(_element_type(kind, leaves))
+        element = Scalar(_element_type(number_type, leaves))
         check_constant_bytes(len(leaves) * element.dtype.size, span)
         var = Var(
             context.constant_name(name),
@@ -125,16 +135,18 @@ def _table(
     return Var(table.name, table.type, span)
 
 
-def _element_type(kind: Scalar, leaves: Sequence[Const]) -> dtypes.DType:
+def _element_type(number_type: Scalar, leaves: Sequence[Const]) -> dtypes.DType:
     """Return the element type in memory: int32 for Python ints that all fit."""
-    small = dtypes.INT32
-    if kind == WEAK_INT and all(small.minimum <= leaf.value <= small.maximum for leaf in leaves):
-        return small
-    return kind.dtype
+    int32 = dtypes.INT32
+    if number_type == WEAK_INT and all(
+        int32.minimum <= leaf.value <= int32.maximum for leaf in leaves
+    ):
+        return int32
+    return number_type.dtype
 
 
 def _row(
-    table: Var, outer: tuple[Expr, ...], items: TupleValue, kind: Scalar, span: Span
+    table: Var, outer: tuple[Expr, ...], items: TupleValue, number_type: Scalar, span: Span
 ) -> TupleValue:
     """Return ``t[i]`` of a table with more than one axis, as a tuple of its elements."""
     inner = items.items[0]
@@ -143,11 +155,11 @@ def _row(
     for position, item in enumerate(inner.items):
         indices = (*outer, integer(position, span))
         if isinstance(item, TupleValue):
-            elements.append(_row(table, indices, inner, kind, span))
+            elements.append(_row(table, indices, inner, number_type, span))
         else:
-            elements.append(_element(table, indices, kind, span))
+            elements.append(_element(table, indices, number_type, span))
     return TupleValue(tuple(elements), span, inner.names)
 
 
-def _element(table: Var, indices: tuple[Expr, ...], kind: Scalar, span: Span) -> Expr:
-    return cast(array_views.subscript_value(table, list(indices), span), kind)
+def _element(table: Var, indices: tuple[Expr, ...], number_type: Scalar, span: Span) -> Expr:
+    return cast(array_views.subscript_value(table, list(indices), span), number_type)

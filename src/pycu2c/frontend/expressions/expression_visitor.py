@@ -97,10 +97,10 @@ def _binary(context: FunctionContext, node: ast.BinOp) -> Value:
         for items, count in ((left, right), (right, left)):
             is_integer = isinstance(count, Const) and count.type.dtype.is_integral
             if isinstance(items, TupleValue) and isinstance(count, Const) and is_integer:
-                once = materialize_effects(context, items)
-                assert isinstance(once, TupleValue)
-                comprehensions.check_unrolled_count(len(once.items) * int(count.value), span)
-                return TupleValue(once.items * int(count.value), span)
+                evaluated = materialize_effects(context, items)
+                assert isinstance(evaluated, TupleValue)
+                comprehensions.check_unrolled_count(len(evaluated.items) * int(count.value), span)
+                return TupleValue(evaluated.items * int(count.value), span)
     return arithmetic.binary(context, operator, require_number(left), require_number(right), span)
 
 

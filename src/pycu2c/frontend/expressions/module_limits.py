@@ -36,16 +36,16 @@ MEMORY_LIMITS = {
 }
 
 
-def array_bytes(kind: Array) -> int:
+def array_bytes(array_type: Array) -> int:
     """Return the bytes of an array; 0 for dynamic shared memory."""
-    return 0 if kind.shape is None else kind.dtype.size * math.prod(kind.shape)
+    return 0 if array_type.shape is None else array_type.dtype.size * math.prod(array_type.shape)
 
 
-def report_too_large(kind: Array, size: int, span: Span, among: str = "") -> NoReturn:
-    limit = MEMORY_LIMITS[kind.space]
+def report_too_large(array_type: Array, size: int, span: Span, prefix: str = "") -> NoReturn:
+    limit = MEMORY_LIMITS[array_type.space]
     fail(
         "shape",
-        Label(span, f"{among}{size} bytes; a {limit.owner} has {limit.max_bytes}"),
+        Label(span, f"{prefix}{size} bytes; a {limit.owner} has {limit.max_bytes}"),
         hint=limit.hint,
     )
 
@@ -57,11 +57,13 @@ def check_memory_limits(module: Module) -> None:
         for s in statements(function.body):
             if not isinstance(s, Allocate):
                 continue
-            kind = s.var.type
-            assert isinstance(kind, Array)
-            total[kind.space] += array_bytes(kind)
-            if total[kind.space] > MEMORY_LIMITS[kind.space].max_bytes:
-                report_too_large(kind, total[kind.space], s.span, "with the arrays before it ")
+            array_type = s.var.type
+            assert isinstance(array_type, Array)
+            total[array_type.space] += array_bytes(array_type)
+            if total[array_type.space] > MEMORY_LIMITS[array_type.space].max_bytes:
+                report_too_large(
+                    array_type, total[array_type.space], s.span, "with the arrays before it "
+                )
 
 
 def check_integer_constants(module: Module) -> None:

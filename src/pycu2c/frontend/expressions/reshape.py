@@ -21,7 +21,7 @@ from pycu2c.ir.nodes import Const, Expr, View
 from pycu2c.ir.views import linear_start
 from pycu2c.ops.operators import FLOORDIV
 
-_SHAPES = "write the lengths, one of them -1 for what is left: a.reshape(4, -1)"
+_SHAPE_HINT = "write the lengths, one of them -1 for what is left: a.reshape(4, -1)"
 
 
 def reshaped(context: FunctionContext, array: ArrayValue, node: ast.Call) -> View:
@@ -35,9 +35,11 @@ def reshaped(context: FunctionContext, array: ArrayValue, node: ast.Call) -> Vie
     values = evaluate_in_order(context, node.args)
     shape = [i for v in values for i in (v.items if isinstance(v, TupleValue) else (v,))]
     if not shape:
-        fail("argument-count", Label(context.span(node), "reshape() needs a shape"), hint=_SHAPES)
+        fail(
+            "argument-count", Label(context.span(node), "reshape() needs a shape"), hint=_SHAPE_HINT
+        )
     lengths = [require_integer(require_number(value, "a length")) for value in shape]
-    return _shaped(context, array, lengths, context.span(node))
+    return _reshape(context, array, lengths, context.span(node))
 
 
 def raveled(context: FunctionContext, array: ArrayValue, node: ast.Call) -> View:
@@ -45,30 +47,30 @@ def raveled(context: FunctionContext, array: ArrayValue, node: ast.Call) -> View
     span = context.span(node)
     if node.args or node.keywords:
         fail("argument-count", Label(span, "ravel() takes no arguments"), hint="write a.ravel()")
-    return _shaped(context, array, [integer(-1, span)], span)
+    return _reshape(context, array, [integer(-1, span)], span)
 
 
 def from_buffer(context: FunctionContext, node: ast.Call) -> Value:
     """Lower ``ffi.from_buffer(array)``: all elements, for a C function."""
-    (given,) = argument_nodes(context, node, ("cdata",), "from_buffer")
-    array, span = context.value(given), context.span(node)
+    (argument,) = argument_nodes(context, node, ("cdata",), "from_buffer")
+    array, span = context.value(argument), context.span(node)
     if not is_array(array):
         hint = "from_buffer() takes an array"
         fail("argument-type", Label(array.span, f"this is {describe(array)}"), hint=hint)
-    return _shaped(context, array, [integer(-1, span)], span)
+    return _reshape(context, array, [integer(-1, span)], span)
 
 
-def _shaped(context: FunctionContext, array: ArrayValue, shape: list[Expr], span: Span) -> View:
-    kind = array_type(array)
+def _reshape(context: FunctionContext, array: ArrayValue, shape: list[Expr], span: Span) -> View:
+    source_type = array_type(array)
     view = array_views.whole_view(array, span)
-    if kind.layout != "C" or view.path:
+    if source_type.layout != "C" or view.path:
         fail(
             "reshape",
-            Label(array.span, f"`{kind}`: its elements may not be contiguous"),
+            Label(array.span, f"`{source_type}`: its elements may not be contiguous"),
             hint="reshape a contiguous array, float32[:, ::1], or a slice of its rows",
         )
     lengths = _lengths(context, view, shape, span)
-    result = Array(kind.dtype, len(lengths), "C")
+    result = Array(source_type.dtype, len(lengths), "C")
     first = (_materialize_length(context, linear_start(view)),)
     steps = array_views.contiguous_steps(lengths, span)
     return View(view.array, first, (0,) * len(lengths), steps, tuple(lengths), result, span)
@@ -83,17 +85,17 @@ def _lengths(context: FunctionContext, view: View, shape: list[Expr], span: Span
         fail(
             "reshape",
             Label(shape[open_axes[1]].span, "only one length can be left open"),
-            hint=_SHAPES,
+            hint=_SHAPE_HINT,
         )
     _check_size(size, others, bool(open_axes), span)
     lengths = [_materialize_length(context, e) for e in shape]
     if open_axes:
-        rest = [e for i, e in enumerate(lengths) if i not in open_axes]
-        left = size
+        known_lengths = [e for i, e in enumerate(lengths) if i not in open_axes]
+        remaining = size
         if others:
-            part = arithmetic.product(context, rest, span)
-            left = arithmetic.binary(context, FLOORDIV, size, part, span)
-        lengths[open_axes[0]] = _materialize_length(context, left)
+            known_size = arithmetic.product(context, known_lengths, span)
+            remaining = arithmetic.binary(context, FLOORDIV, size, known_size, span)
+        lengths[open_axes[0]] = _materialize_length(context, remaining)
     return lengths
 
 
@@ -105,7 +107,11 @@ def _check_size(size: Expr, others: list[Expr], is_open: bool, span: Span) -> No
     count, total = math.prod(constants), int(size.value)
     if (count == 0 or total % count) if is_open else total != count:
         shown_shape = ", ".join(map(str, constants)) + (", …" if is_open else "")
-        fail("reshape", Label(span, f"{total} elements do not fill ({shown_shape})"), hint=_SHAPES)
+        fail(
+            "reshape",
+            Label(span, f"{total} elements do not fill ({shown_shape})"),
+            hint=_SHAPE_HINT,
+        )
 
 
 def _materialize_length(context: FunctionContext, e: Expr) -> Expr:

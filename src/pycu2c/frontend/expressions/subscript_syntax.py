@@ -31,26 +31,26 @@ def evaluate_subscripts(context: FunctionContext, node: ast.expr) -> list[Subscr
                 hint="a thread takes one element at a time: a[i]; for more write a loop",
             )
     values = iter(
-        evaluate_in_order(context, [inner for part in nodes for inner in _evaluated(part)])
+        evaluate_in_order(context, [inner for part in nodes for inner in _expressions_in(part)])
     )
     out: list[Subscript | StaticObject] = []
     for part in nodes:
         if isinstance(part, ast.Slice):
             bounds = (part.lower, part.upper, part.step)
-            evaluated_bounds = [None if n is None else _bound(next(values)) for n in bounds]
+            evaluated_bounds = [None if n is None else _require_bound(next(values)) for n in bounds]
             out.append(_slice(context, evaluated_bounds, context.span(part)))
         else:
-            out += _flat(next(values), context.span(part))
+            out += _flatten(next(values), context.span(part))
     return out
 
 
-def _evaluated(part: ast.expr) -> list[ast.expr]:
+def _expressions_in(part: ast.expr) -> list[ast.expr]:
     if not isinstance(part, ast.Slice):
         return [part]
     return [n for n in (part.lower, part.upper, part.step) if n is not None]
 
 
-def after_owner(
+def evaluate_after_owner(
     context: FunctionContext, owner: Value, index: ast.expr
 ) -> tuple[Value, list[Subscript | StaticObject]]:
     """Return a subscript and its owner, which is evaluated first."""
@@ -62,9 +62,9 @@ def after_owner(
     return owner, subscripts
 
 
-def _flat(value: Value, span: Span) -> list[Subscript | StaticObject]:
+def _flatten(value: Value, span: Span) -> list[Subscript | StaticObject]:
     if isinstance(value, TupleValue):
-        return [index for item in value.items for index in _flat(item, span)]
+        return [index for item in value.items for index in _flatten(item, span)]
     if isinstance(value, StaticObject) and value.value is ...:
         return [EllipsisIndex(span)]
     if isinstance(value, StaticObject) and isinstance(value.value, str):
@@ -105,7 +105,7 @@ def _slice(context: FunctionContext, bounds: list[Expr | None], span: Span) -> S
     return SliceBounds(start, stop, step, span)
 
 
-def _bound(value: Value) -> Expr | None:
+def _require_bound(value: Value) -> Expr | None:
     if isinstance(value, StaticObject) and value.value is None:
         return None
     return require_number(value, "a bound of the slice")

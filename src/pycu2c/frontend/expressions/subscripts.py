@@ -27,8 +27,8 @@ from pycu2c.frontend.expressions.array_views import (
 )
 from pycu2c.frontend.expressions.composite_values import type_of
 from pycu2c.frontend.expressions.subscript_syntax import (
-    after_owner,
     array_subscripts,
+    evaluate_after_owner,
     materialize_index,
 )
 from pycu2c.frontend.function_context import FunctionContext
@@ -59,17 +59,19 @@ def _subscript_of(context: FunctionContext, owner: Value, node: ast.Subscript) -
     if isinstance(owner, StaticObject) and isinstance(owner.value, range):
         owner = TupleValue(comprehensions.static_items(owner), owner.span)
     if isinstance(owner, StaticObject) and isinstance(owner.value, EnumMeta):
-        named = ast.Attribute(node.value, vectors.component_name(context, node), ast.Load())
-        return name_resolution.attribute(context, owner, named.attr, ast.copy_location(named, node))
+        member = ast.Attribute(node.value, vectors.component_name(context, node), ast.Load())
+        return name_resolution.attribute(
+            context, owner, member.attr, ast.copy_location(member, node)
+        )
     if isinstance(owner, TupleValue):
         items = materialize_effects(context, owner)
         assert isinstance(items, TupleValue)
-        return _item(context, items, node)
+        return _tuple_item(context, items, node)
     if is_vector(owner):
         return vectors.component(
             require_value(owner), vectors.component_name(context, node), context.span(node)
         )
-    owner, indices = after_owner(context, owner, node.slice)
+    owner, indices = evaluate_after_owner(context, owner, node.slice)
     span = context.span(node)
 
     def view(array: ArrayValue) -> View:
@@ -127,7 +129,7 @@ def item_at(
 
 def target_view(context: FunctionContext, node: ast.Subscript) -> View | ArraySelect:
     """Return the view of a subscript target: ``a[i, j]``, ``a[i, 1:]`` or ``a[i]['x']``."""
-    owner, indices = after_owner(context, owner_view(context, node.value), node.slice)
+    owner, indices = evaluate_after_owner(context, owner_view(context, node.value), node.slice)
     span = context.span(node)
 
     def view(array: ArrayValue) -> View:
@@ -146,33 +148,33 @@ def target_view(context: FunctionContext, node: ast.Subscript) -> View | ArraySe
 
 def owner_view(context: FunctionContext, node: ast.expr) -> ArrayValue | ArraySelect:
     """Return the array, record or vector in memory that contains a target."""
-    value = _unloaded(context, node)
+    value = _unloaded_value(context, node)
     if isinstance(value, (View, ArraySelect)) and not value.type.dtype.has_fields:
         value = attributes.load_elements(context, value)
     return value if isinstance(value, ArraySelect) else require_array(context, value, node)
 
 
-def _unloaded(context: FunctionContext, node: ast.expr) -> Value:
+def _unloaded_value(context: FunctionContext, node: ast.expr) -> Value:
     match node:
         case ast.Subscript(value=owner):
-            return _subscript_of(context, _unloaded(context, owner), node)
+            return _subscript_of(context, _unloaded_value(context, owner), node)
         case ast.Attribute(value=owner):
-            return attributes.attribute_view(context, _unloaded(context, owner), node)
+            return attributes.attribute_view(context, _unloaded_value(context, owner), node)
         case _:
             return context.value(node)
 
 
 def single_element_view(array: ArrayValue, indices: list[Subscript], span: Span) -> View:
     """Return the view of the element that indices name; report a slice."""
-    kind = array_views.array_type(array)
+    array_type = array_views.array_type(array)
     if any(isinstance(item, (SliceBounds, EllipsisIndex)) for item in indices):
         fail(
             "index-count",
-            Label(span, f"this is several elements of `{kind}`"),
+            Label(span, f"this is several elements of `{array_type}`"),
             hint="one element is meant: a[i]",
         )
-    if len(indices) != kind.ndim:
-        array_views.report_index_count(kind, len(indices), span)
+    if len(indices) != array_type.ndim:
+        array_views.report_index_count(array_type, len(indices), span)
     return array_views.subscript_view(array, indices, span)
 
 
@@ -181,8 +183,8 @@ Target = TypeVar("Target", bound=View | ArraySelect)
 
 def check_writable(target: Target, span: Span) -> Target:
     """Return the view of a target; report one in a constant array."""
-    options = target.arrays if isinstance(target, ArraySelect) else (target,)
-    arrays = (array_views.whole_view(option, span).array for option in options)
+    views = target.arrays if isinstance(target, ArraySelect) else (target,)
+    arrays = (array_views.whole_view(view, span).array for view in views)
     if any(array_views.array_type(array).space is MemorySpace.CONSTANT for array in arrays):
         fail(
             "assignment-target",
@@ -239,8 +241,12 @@ def _report_not_an_array(context: FunctionContext, value: StaticObject, node: as
     span, hint = context.span(node), hints.instead_of_array(value.value)
     if not isinstance(value.value, (list, dict, set)):
         fail("type-needed", Label(span, f"this is {describe(value)}, not an array"), hint=hint)
-    kind = type(value.value).__name__
-    fail("global-value", Label(span, f"this is a {kind}, from outside of the kernel"), hint=hint)
+    class_name = type(value.value).__name__
+    fail(
+        "global-value",
+        Label(span, f"this is a {class_name}, from outside of the kernel"),
+        hint=hint,
+    )
 
 
 def _report_no_record(array: ArrayValue, name: str, span: Span) -> NoReturn:
@@ -254,18 +260,18 @@ def _report_no_record(array: ArrayValue, name: str, span: Span) -> NoReturn:
 # ---- items of tuples, fields of records ---------------------------------------------------------
 
 
-def _item(context: FunctionContext, owner: TupleValue, node: ast.Subscript) -> Value:
+def _tuple_item(context: FunctionContext, owner: TupleValue, node: ast.Subscript) -> Value:
     """Lower an item or a slice of a tuple."""
     if isinstance(node.slice, ast.Slice):
         bounds = (node.slice.lower, node.slice.upper, node.slice.step)
-        cut = slice(*(None if b is None else _constant(context, b) for b in bounds))
-        if cut.step == 0:
+        selection = slice(*(None if b is None else _constant(context, b) for b in bounds))
+        if selection.step == 0:
             fail(
                 "constant-needed",
                 Label(context.span(node.slice), "the step of a slice is not 0"),
                 hint="write another step, or none",
             )
-        return TupleValue(owner.items[cut], context.span(node))
+        return TupleValue(owner.items[selection], context.span(node))
     if owner.names and isinstance(node.slice, (ast.Constant, ast.Name)):
         key = context.value(node.slice)  # a field of a record
         if (
@@ -284,19 +290,19 @@ def _indexed_item(
     context: FunctionContext, owner: TupleValue, index_value: Value, node: ast.Subscript
 ) -> Value:
     if is_number(index_value) and not isinstance(index_value, Const):
-        return _any_item(context, owner, index_value, node)
+        return _computed_item(context, owner, index_value, node)
     index = _constant_index(index_value, context.span(node.slice))
     count = len(owner.items)
     if index is None or not -count <= index < count:
         fail(
             "index-range",
-            Label(context.span(node.slice), _too_far(node.value, count)),
+            Label(context.span(node.slice), _out_of_range_text(node.value, count)),
             hint=hints.valid_indices(count),
         )
     return owner.items[index]
 
 
-def _too_far(owner: ast.expr, count: int) -> str:
+def _out_of_range_text(owner: ast.expr, count: int) -> str:
     """Return the label for an index that is out of range."""
     if isinstance(owner, ast.Attribute) and owner.attr in ("shape", "strides"):
         return f"`{ast.unparse(owner.value)}` has {hints.count_phrase(count, 'axis')}"
@@ -308,7 +314,7 @@ def _nested_item(
 ) -> Value:
     """Lower ``r.m[1, 0]``: a field with axes of a record argument, which is nested tuples."""
     item: Value = owner
-    for part in index.items:
+    for item_index in index.items:
         if not isinstance(item, TupleValue):
             fail(
                 "index-count",
@@ -318,29 +324,31 @@ def _nested_item(
                 ),
                 hint="write one for each axis",
             )
-        item = _indexed_item(context, item, part, node)
+        item = _indexed_item(context, item, item_index, node)
     return item
 
 
-def _any_item(
+def _computed_item(
     context: FunctionContext, owner: TupleValue, index: Expr, node: ast.Subscript
 ) -> Value:
     """Lower ``t[i]`` with a computed index: items of one type, or numbers in their common type."""
     promoted = branches.promote_items(owner)
-    selected = _one_of(context, promoted, index, node)
+    selected = _select_item(context, promoted, index, node)
     if {type_of(item) for item in owner.items} != {type_of(item) for item in promoted.items}:
         context.record_join(node, scalar_type(require_value(selected)))
     return selected
 
 
-def _one_of(context: FunctionContext, owner: TupleValue, index: Expr, node: ast.Subscript) -> Value:
-    kinds = {type_of(item) for item in owner.items}
+def _select_item(
+    context: FunctionContext, owner: TupleValue, index: Expr, node: ast.Subscript
+) -> Value:
+    types = {type_of(item) for item in owner.items}
     span = context.span(node)
-    if len(kinds) > 1 or not owner.items:
-        listed = ", ".join(map(str, (type_of(item) for item in owner.items)))
+    if len(types) > 1 or not owner.items:
+        type_list = ", ".join(map(str, (type_of(item) for item in owner.items)))
         fail(
             "constant-needed",
-            Label(context.span(node.slice), f"an index into ({listed})"),
+            Label(context.span(node.slice), f"an index into ({type_list})"),
             hint="a computed index is of numbers, or of tuples of the same types, equally long",
         )
     selected = constant_tables.lookup_in_row(

@@ -24,28 +24,28 @@ from pycu2c.ir.nodes import Expr, Member, Pack, Var
 from pycu2c.ops.operators import Operator
 
 
-def construct_vector(context: FunctionContext, kind: Scalar, node: ast.Call) -> Expr:
+def construct_vector(context: FunctionContext, vector_type: Scalar, node: ast.Call) -> Expr:
     """Lower ``float4(x, y, z, w)`` and ``float4(v, z, w)``."""
     arguments = call_arguments(context, node)
-    keywords = [span for name, _, span in arguments if name is not None]
-    if keywords:
+    keyword_spans = [span for name, _, span in arguments if name is not None]
+    if keyword_spans:
         fail(
             "argument-count",
-            Label(keywords[0], f"{kind} takes its components by position"),
-            hint=f"write {kind}({', '.join(f.name for f in kind.dtype.fields)})",
+            Label(keyword_spans[0], f"{vector_type} takes its components by position"),
+            hint=f"write {vector_type}({', '.join(f.name for f in vector_type.dtype.fields)})",
         )
-    parts: list[Expr] = []
+    numbers: list[Expr] = []
     for _, value, _ in arguments:
-        parts += components(context, value) if is_vector(value) else [require_number(value)]
-    fields = kind.dtype.fields
-    if len(parts) != len(fields):
+        numbers += components(context, value) if is_vector(value) else [require_number(value)]
+    fields = vector_type.dtype.fields
+    if len(numbers) != len(fields):
         fail(
             "argument-count",
-            Label(context.span(node), f"{len(parts)} components are given"),
-            hint=f"{kind} takes {len(fields)}: numbers, or vectors that have as many in all",
+            Label(context.span(node), f"{len(numbers)} components are given"),
+            hint=f"{vector_type} takes {len(fields)}: numbers, or vectors that have as many in all",
         )
-    converted = tuple(coerce(e, Scalar(f.dtype)) for e, f in zip(parts, fields))
-    return Pack(converted, kind, context.span(node))
+    converted = tuple(coerce(e, Scalar(f.dtype)) for e, f in zip(numbers, fields))
+    return Pack(converted, vector_type, context.span(node))
 
 
 def components(context: FunctionContext, value: Value) -> list[Expr]:
@@ -62,20 +62,20 @@ def components(context: FunctionContext, value: Value) -> list[Expr]:
 
 def component(vector: Expr, name: str, span: Span) -> Expr:
     """Lower ``v.x``."""
-    found = scalar_type(vector).dtype.field(name)
-    if found is None:
-        _no_component(vector, name, span)
-    return Member(vector, name, Scalar(found.dtype), span)
+    field = scalar_type(vector).dtype.field(name)
+    if field is None:
+        _report_no_component(vector, name, span)
+    return Member(vector, name, Scalar(field.dtype), span)
 
 
-def with_component(vector: Var, name: str, new: Expr, span: Span) -> Expr:
+def with_component(vector: Var, name: str, value: Expr, span: Span) -> Expr:
     """Return the vector ``v`` with a component replaced."""
     component(vector, name, span)  # checks that it exists
-    parts = [
-        coerce(new, Scalar(f.dtype)) if f.name == name else component(vector, f.name, span)
+    numbers = [
+        coerce(value, Scalar(f.dtype)) if f.name == name else component(vector, f.name, span)
         for f in scalar_type(vector).dtype.fields
     ]
-    return Pack(tuple(parts), scalar_type(vector), span)
+    return Pack(tuple(numbers), scalar_type(vector), span)
 
 
 def component_name(context: FunctionContext, node: ast.Subscript) -> str:
@@ -90,7 +90,7 @@ def component_name(context: FunctionContext, node: ast.Subscript) -> str:
     )
 
 
-def _no_component(vector: Expr, name: str, span: Span) -> NoReturn:
+def _report_no_component(vector: Expr, name: str, span: Span) -> NoReturn:
     names = [f.name for f in scalar_type(vector).dtype.fields]
     fail(
         "name",

@@ -12,7 +12,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL
 from pycu2c.frontend.evaluation_order import is_invariant, materialize
-from pycu2c.frontend.expressions.comparisons import compared, conditional_truth
+from pycu2c.frontend.expressions.comparisons import compare_values, conditional_truth
 from pycu2c.frontend.expressions.conditional import condition
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.bindings import bound_name
@@ -155,7 +155,7 @@ def _equal(context: FunctionContext, value: Value, pattern_value: Value, span: S
             )
         return Const(False, WEAK_BOOL, span)
     if is_number(value) or isinstance(value, StaticObject) or isinstance(pattern_value, TupleValue):
-        return compared(context, ast.Eq, value, pattern_value, span)
+        return compare_values(context, ast.Eq, value, pattern_value, span)
     return Const(False, WEAK_BOOL, span)
 
 
@@ -179,7 +179,7 @@ def _singleton(
             ),
             hint="match bool(x)",
         )
-    return compared(context, ast.Eq, value, Const(pattern_value, WEAK_BOOL, span), span)
+    return compare_values(context, ast.Eq, value, Const(pattern_value, WEAK_BOOL, span), span)
 
 
 def _sequence(
