@@ -203,7 +203,7 @@ _PARALLEL_REGIONS = (
     Pass("coroutines", coroutines.lower_to_coroutines, (DECLARED,), COROUTINES,
          when=lambda a: a.get(NEEDS_COROUTINES)),
     Pass("copy_parameters", work_item_loops.copy_parameters, (DECLARED,)),
-    Pass("lane_counters", work_item_loops.count_lanes, (DECLARED,), uses=(STRIP_LOOPS,)),
+    Pass("lane_counters", work_item_loops.use_while_loops, (DECLARED,), uses=(STRIP_LOOPS,)),
     Pass("lane_coordinates", work_item_loops.hoist_coordinates, (DECLARED,), uses=(STRIP_LOOPS,)),
     Pass("interchange", interchange.interchange_loops, (DECLARED,),
          uses=(ASSUMPTIONS, UNIFORMITY, EFFECTFUL), when=_any_of(ir.For)),

@@ -51,19 +51,19 @@ def _waits_with_path(body: ir.Body, path: _Path) -> Iterator[tuple[ir.BarrierWai
                 yield from _waits_with_path(inner, (*path, s))
 
 
-def _may_diverge_at_barriers(enclosing: set[Construct], uniform: Uniformity) -> bool:
+def _may_diverge_at_barriers(enclosing: set[Construct], uniformity: Uniformity) -> bool:
     """Return whether threads of a block may wait at different barriers.
 
     A condition around a barrier must be uniform, or behaviour is undefined; so it is assumed to be.
     This does not apply if the thread index makes it vary, or if both branches have barriers.
     """
-    for s in enclosing & uniform.divergent:
+    for s in enclosing & uniformity.divergent:
         in_both_branches = isinstance(s, ir.If) and all(
             any(True for _ in _waits_with_path(b, ())) for b in bodies(s)
         )
         jumps = [x for x in statements(bodies(s)[0]) if isinstance(x, ir.If) and _jumps(x)]
         if in_both_branches or any(
-            uniform.lanes.varies(e) for x in (s, *jumps) for e in operands(x)
+            uniformity.lanes.varies(e) for x in (s, *jumps) for e in operands(x)
         ):
             return True
     return False

@@ -17,11 +17,11 @@ from pycu2c.ops.operators import ADD, MUL
 
 def contribution_array(sums: ir.Var, threads: int) -> ir.Var:
     """Return an array with the contribution of each thread, padded to full warps."""
-    kind = sums.type
-    assert isinstance(kind, Array)
+    array_type = sums.type
+    assert isinstance(array_type, Array)
     count = -(-threads // WARP) * WARP
     base, _, rest = sums.name.partition(".")
-    return replace(sums, name=f"{base}_each.{rest}", type=replace(kind, shape=(count,)))
+    return replace(sums, name=f"{base}_each.{rest}", type=replace(array_type, shape=(count,)))
 
 
 def clear(array: ir.Var, span: Span) -> ir.Body:
@@ -32,14 +32,16 @@ def clear(array: ir.Var, span: Span) -> ir.Body:
 
 def reduce_contributions(sums: ir.Var, contributions: ir.Var, span: Span) -> ir.Body:
     """Sum the contributions of each warp or block, which are contiguous."""
-    per_sum = _length(contributions) // _length(sums)
+    contributions_per_sum = _length(contributions) // _length(sums)
     index = ir.Var(f"sum.{sums.name}", WEAK_INT, span)
     contribution = ir.Var(f"each.{contributions.name}", WEAK_INT, span)
     total = binary(
         ADD, ir.Load(sums, (index,), span), ir.Load(contributions, (contribution,), span), span
     )
-    first = binary(MUL, index, const(per_sum, span), span)
-    inner = _loop(contribution, first, per_sum, (ir.Store(sums, (index,), total, span),))
+    first = binary(MUL, index, const(contributions_per_sum, span), span)
+    inner = _loop(
+        contribution, first, contributions_per_sum, (ir.Store(sums, (index,), total, span),)
+    )
     body = (_zero(sums, index, span), inner)
     return (_loop(index, const(0, span), _length(sums), body),)
 

@@ -50,8 +50,8 @@ class IrValue(Value):
 
     def select(self, if_true: Operand, if_false: Value) -> Value:
         then = if_false.literal(if_true) if isinstance(if_true, int) else if_true
-        kind = scalar_type(expr_of(if_false))
-        return IrValue(ir.Select(self.expr, expr_of(then), expr_of(if_false), kind, self.expr.span))
+        t = scalar_type(expr_of(if_false))
+        return IrValue(ir.Select(self.expr, expr_of(then), expr_of(if_false), t, self.expr.span))
 
     def wrapping_add(self, other: Value) -> Value:
         span = self.expr.span
@@ -65,7 +65,7 @@ def expr_of(value: Value) -> ir.Expr:
 
 @dataclass(slots=True)
 class IrCollective(Collective):
-    """The lowering of one call: the contributions of a thread, and the statements after the wait.
+    """The lowering of one call: the contributions of a thread, and the epilogue after the wait.
 
     ``new_array`` allocates contribution arrays, ``new_variable`` variables.
     """
@@ -76,7 +76,7 @@ class IrCollective(Collective):
     new_array: Callable[[str, ir.Granularity, Scalar], ir.Var]
     new_variable: Callable[[str, Scalar], ir.Var]
     contributions: list[ir.Contribution] = field(default_factory=list)
-    after: list[ir.Stmt] = field(default_factory=list)
+    epilogue: list[ir.Stmt] = field(default_factory=list)
     _participants: ir.Var | None = None
 
     def __getitem__(self, parameter: str) -> Value:
@@ -88,18 +88,16 @@ class IrCollective(Collective):
 
     def count(self, name: str, condition: Value) -> Value:
         one = cast(truth(expr_of(condition)), WEAK_INT)
-        counted = self._load(self._contribute(name, ir.Granularity.BLOCK, one), self._integer(0))
-        return IrValue(cast(counted, WEAK_INT))
+        total = self._load(self._contribute(name, ir.Granularity.BLOCK, one), self._integer(0))
+        return IrValue(cast(total, WEAK_INT))
 
     def ballot(self, name: str, condition: Value | None = None) -> Value:
-        bits, lane = (
-            Scalar(UINT32),
-            cast(self._binary(AND, self._thread(), WARP - 1), Scalar(UINT32)),
-        )
-        bit = self._binary(C_SHL, const(1, self.span, bits), lane)
+        mask_type = Scalar(UINT32)
+        lane = cast(self._binary(AND, self._thread(), WARP - 1), mask_type)
+        bit = self._binary(C_SHL, const(1, self.span, mask_type), lane)
         if condition is not None:
-            unset = const(0, self.span, bits)
-            bit = ir.Select(truth(expr_of(condition)), bit, unset, bits, self.span)
+            unset = const(0, self.span, mask_type)
+            bit = ir.Select(truth(expr_of(condition)), bit, unset, mask_type, self.span)
         warp = self._binary(C_SHR, self._thread(), WARP.bit_length() - 1)
         loaded = self._load(self._contribute(name, ir.Granularity.WARP, bit), warp)
         lanes = cast(loaded, WEAK_INT)
@@ -114,8 +112,8 @@ class IrCollective(Collective):
         if is_in_range is None:
             return IrValue(sent_value)
         other_value = self._load(sent, expr_of(otherwise or self.thread))
-        kind = scalar_type(sent_value)
-        return IrValue(ir.Select(expr_of(is_in_range), sent_value, other_value, kind, self.span))
+        t = scalar_type(sent_value)
+        return IrValue(ir.Select(expr_of(is_in_range), sent_value, other_value, t, self.span))
 
     @property
     def participants(self) -> Value:
@@ -129,12 +127,12 @@ class IrCollective(Collective):
         same = self.new_variable("same", WEAK_INT)
         self._assign(same, self._integer(0))
         value = self.arguments["value"]
-        strong = Scalar(scalar_type(value).dtype)
-        own = self.new_variable("own", strong)
-        self._assign(own, cast(value, strong))
+        strong_type = Scalar(scalar_type(value).dtype)
+        own_value = self.new_variable("own", strong_type)
+        self._assign(own_value, cast(value, strong_type))
 
         def update(value: ir.Load) -> ir.Stmt:
-            equal = ir.Apply(same_bits, (value, own), WEAK_BOOL, self.span)
+            equal = ir.Apply(same_bits, (value, own_value), WEAK_BOOL, self.span)
             lane = self._binary(AND, value.indices[0], WARP - 1)
             bit = self._binary(C_SHL, self._integer(1), lane)
             with_lane = self._binary(OR, same, bit)
@@ -146,10 +144,10 @@ class IrCollective(Collective):
         return IrValue(same)
 
     def reduce(self, combine: Callable[[Value, Value], Value], start: int | None = None) -> Value:
-        kind = Scalar(self.type.dtype)
-        total = self.new_variable("total", kind)
-        own = cast(self.arguments["value"], kind)
-        self._assign(total, own if start is None else const(start, self.span, kind))
+        result_type = Scalar(self.type.dtype)
+        total = self.new_variable("total", result_type)
+        own_value = cast(self.arguments["value"], result_type)
+        self._assign(total, own_value if start is None else const(start, self.span, result_type))
 
         def update(value: ir.Load) -> ir.Stmt:
             return ir.Assign(total, expr_of(combine(IrValue(total), IrValue(value))), self.span)
@@ -161,25 +159,25 @@ class IrCollective(Collective):
         """Loop over the lanes of a mask; ``update`` takes the value of each lane."""
         sent = self._contribute_value()
         lane = self.new_variable("lane", WEAK_INT)
-        first = self._binary(AND, self._thread(), -WARP)
-        lane_value = self._load(sent, self._binary(OR, first, lane))
+        first_thread = self._binary(AND, self._thread(), -WARP)
+        lane_value = self._load(sent, self._binary(OR, first_thread, lane))
         bit = self._binary(AND, self._binary(C_SHR, lanes, lane), 1)
         step = ir.If(self._binary(NE, bit, 0), (update(lane_value),), (), self.span)
         bounds = (self._integer(0), self._integer(WARP), self._integer(1))
-        self.after.append(ir.For(lane, *bounds, (step,), self.span))
+        self.epilogue.append(ir.For(lane, *bounds, (step,), self.span))
 
     def _contribute_value(self) -> ir.Var:
         return self._contribute("sent", ir.Granularity.THREAD, self.arguments["value"])
 
-    def _contribute(self, name: str, per: ir.Granularity, value: ir.Expr) -> ir.Var:
+    def _contribute(self, name: str, granularity: ir.Granularity, value: ir.Expr) -> ir.Var:
         """Contribute ``value`` to the thread's own element, or to the sum of its warp or block."""
         element = Scalar(scalar_type(value).dtype)
-        array = self.new_array(name, per, element)
-        self.contributions.append(ir.Contribution(array, per, cast(value, element)))
+        array = self.new_array(name, granularity, element)
+        self.contributions.append(ir.Contribution(array, granularity, cast(value, element)))
         return array
 
     def _assign(self, var: ir.Var, value: ir.Expr) -> None:
-        self.after.append(ir.Assign(var, value, self.span))
+        self.epilogue.append(ir.Assign(var, value, self.span))
 
     def _load(self, array: ir.Var, index: ir.Expr) -> ir.Load:
         return ir.Load(array, (index,), self.span)

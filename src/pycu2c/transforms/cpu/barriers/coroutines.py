@@ -58,11 +58,11 @@ def _shared_array_names(body: ir.Body) -> dict[str, str]:
                 for contribution in wait.contributions
             ),
         )
-        for contributed, reused in zip(
+        for contribution, first_contribution in zip(
             wait.contributions, first_contributions.setdefault(signature, wait.contributions)
         ):
-            if contributed is not reused:
-                merged_names[contributed.array.name] = reused.array.name
+            if contribution is not first_contribution:
+                merged_names[contribution.array.name] = first_contribution.array.name
     return merged_names
 
 
@@ -73,18 +73,18 @@ def _rename(contribution: ir.Contribution, merged_names: Mapping[str, str]) -> i
 
 def _yield_in_loop(loop: ir.For | ir.While) -> ir.Stmt:
     yield_wait = ir.BarrierWait(ir.SyncScope.YIELD, None, (), None, loop.span)
-    body = _before_continue(loop.body, yield_wait)
+    body = _yield_before_continue(loop.body, yield_wait)
     if not (body and isinstance(body[-1], ir.Break | ir.Continue | ir.Return)):
         body = (*body, yield_wait)
     return replace(loop, body=body)
 
 
-def _before_continue(body: ir.Body, yield_wait: ir.BarrierWait) -> ir.Body:
+def _yield_before_continue(body: ir.Body, yield_wait: ir.BarrierWait) -> ir.Body:
     out: list[ir.Stmt] = []
     for s in body:
         if isinstance(s, ir.Continue):
             out.append(replace(yield_wait))
         if not isinstance(s, ir.For | ir.While):
-            s = map_bodies(s, lambda b: _before_continue(b, yield_wait))
+            s = map_bodies(s, lambda b: _yield_before_continue(b, yield_wait))
         out.append(s)
     return tuple(out)

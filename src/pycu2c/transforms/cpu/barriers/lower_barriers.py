@@ -40,13 +40,13 @@ def _lower_coordinates(function: ir.Function) -> ir.Function:
 
 
 def _lower_coordinate(e: ir.Expr) -> ir.Expr:
-    """Lower ``cuda.laneid`` and other functions of the lane to ``block.thread() & 31`` etc."""
+    """Lower ``cuda.laneid`` and other functions of the lane, to ``block.thread() & 31`` etc."""
     if not isinstance(e, ir.Apply) or e.intrinsic.cpu is None or e.intrinsic.synchronizes:
         return e
-    kind = scalar_type(e)
+    result_type = scalar_type(e)
     lowering = _Lowering(0, e.span)
-    call = IrCollective({}, kind, e.span, lowering.new_array, lowering.new_variable)
-    return cast(expr_of(e.intrinsic.cpu(call)), kind)
+    call = IrCollective({}, result_type, e.span, lowering.new_array, lowering.new_variable)
+    return cast(expr_of(e.intrinsic.cpu(call)), result_type)
 
 
 def _scope(intrinsic: Intrinsic) -> ir.SyncScope:
@@ -71,8 +71,8 @@ class _Lowering:
 
     def synchronization(self, s: ir.Assign | ir.Evaluate, e: ir.Apply) -> ir.Body:
         self._count += 1
-        before, arguments = self.evaluate_arguments(e)
-        after: list[ir.Stmt] = []
+        prologue, arguments = self.evaluate_arguments(e)
+        epilogue: list[ir.Stmt] = []
         contributions: list[ir.Contribution] = []
         if isinstance(s, ir.Assign):
             assert e.intrinsic.cpu is not None
@@ -80,29 +80,29 @@ class _Lowering:
                 arguments, scalar_type(e), s.span, self.new_array, self.new_variable
             )
             result = cast(expr_of(e.intrinsic.cpu(call)), scalar_type(e))
-            contributions, after = call.contributions, call.after
-            after.append(ir.Assign(s.var, cast(result, scalar_type(s.var)), s.span))
+            contributions, epilogue = call.contributions, call.epilogue
+            epilogue.append(ir.Assign(s.var, cast(result, scalar_type(s.var)), s.span))
         scope, mask = _scope(e.intrinsic), arguments.get("mask")
         wait = ir.BarrierWait(scope, mask, tuple(contributions), e.intrinsic, s.span)
-        return (*before, wait, *after)
+        return (*prologue, wait, *epilogue)
 
     def evaluate_arguments(self, e: ir.Apply) -> tuple[list[ir.Stmt], dict[str, ir.Expr]]:
         """Return statements and arguments that can be read again after other threads have run."""
-        before: list[ir.Stmt] = []
+        prologue: list[ir.Stmt] = []
         arguments: dict[str, ir.Expr] = {}
         for (name, kind), value in zip(e.intrinsic.parameters, e.arguments):
             value = cast(value, WEAK_INT) if kind == "int" else value
             if not _is_rematerializable(value):
                 var = self.new_variable(name, scalar_type(value))
-                before.append(ir.Assign(var, value, value.span))
+                prologue.append(ir.Assign(var, value, value.span))
                 value = var
             arguments[name] = value
-        return before, arguments
+        return prologue, arguments
 
-    def new_variable(self, name: str, kind: Scalar) -> ir.Var:
-        return ir.Var(f"{name}.m{self._count}", kind, self.span)
+    def new_variable(self, name: str, var_type: Scalar) -> ir.Var:
+        return ir.Var(f"{name}.m{self._count}", var_type, self.span)
 
-    def new_array(self, name: str, per: ir.Granularity, element: Scalar) -> ir.Var:
+    def new_array(self, name: str, granularity: ir.Granularity, element: Scalar) -> ir.Var:
         """Allocate an array for the contributions of a call site.
 
         Arrays with an element per thread are padded to full warps.
@@ -112,9 +112,9 @@ class _Lowering:
             ir.Granularity.THREAD: warps * WARP,
             ir.Granularity.WARP: warps,
             ir.Granularity.BLOCK: 1,
-        }[per]
-        kind = Array(element.dtype, 1, "C", MemorySpace.BLOCK, (count,))
-        var = ir.Var(f"{name}.m{self._count}", kind, self.span)
+        }[granularity]
+        array_type = Array(element.dtype, 1, "C", MemorySpace.BLOCK, (count,))
+        var = ir.Var(f"{name}.m{self._count}", array_type, self.span)
         self.arrays.append(ir.Allocate(var, self.span))
         return var
 

@@ -1,4 +1,4 @@
-"""Insert context arrays: keep variables that are live across parallel regions per thread.
+"""Insert context arrays: store variables that are live across parallel regions for each thread.
 
 ``x = f(i)`` in one region, ``out[i] = x`` in a later one -> ``x[thread] = f(i)`` and ``i =
 blockIdx.x * blockDim.x + threadIdx.x; out[i] = x[thread]``. A value that is cheap to compute is
@@ -39,11 +39,13 @@ def _work_item_loops(body: ir.Body) -> Iterator[ir.WorkItemLoop]:
 
 def _block_scalars(body: ir.Body) -> set[str]:
     """Return the variables declared outside all work-item loops, counters included."""
-    inside = {s for loop in _work_item_loops(body) for s in walk.statements(loop.body)}
-    outside = (
-        s for s in walk.statements(body) if isinstance(s, ir.Declare | ir.For) and s not in inside
+    inner_statements = {s for loop in _work_item_loops(body) for s in walk.statements(loop.body)}
+    outer_statements = (
+        s
+        for s in walk.statements(body)
+        if isinstance(s, ir.Declare | ir.For) and s not in inner_statements
     )
-    return {s.var.name for s in outside}
+    return {s.var.name for s in outer_statements}
 
 
 def live_across_regions(body: ir.Body, shared: Set[str]) -> set[str]:
@@ -52,27 +54,33 @@ def live_across_regions(body: ir.Body, shared: Set[str]) -> set[str]:
     This includes reads from the loop's own previous execution. ``shared``: parameters and arrays,
     which are visible everywhere.
     """
-    outside = _block_scalars(body) | shared
-    return {n for loop in _work_item_loops(body) for n in upward_exposed_reads(loop.body)} - outside
+    outer_names = _block_scalars(body) | shared
+    return {
+        n for loop in _work_item_loops(body) for n in upward_exposed_reads(loop.body)
+    } - outer_names
 
 
 def insert_context_arrays(body: ir.Body, shared: Set[str], masks: ActiveMasks) -> ir.Body:
     """Rewrite the work-item loops of a kernel so that each declares or loads what it reads."""
     variables = {s.var.name: s for s in walk.statements(body) if isinstance(s, ir.Declare)}
-    lanes = _names_in_strips(body)
-    rematerialized = _rematerializable(body, variables, shared | (lanes - _block_scalars(body)))
+    lane_names = _names_in_strips(body)
+    rematerialized = _rematerializable(
+        body, variables, shared | (lane_names - _block_scalars(body))
+    )
     spilled = [
         variables[name].var
         for name in sorted(live_across_regions(body, shared) - set(rematerialized))
     ]
     context_arrays: dict[str, ir.Var] = {}
     for v in (*spilled, *_arrays_live_across_regions(body)):
-        named = replace(v, name=context_array_name(v.name)) if v.name in lanes else v
-        context_arrays[v.name] = context_array(named, masks.threads)
-    outside = _block_scalars(body) | shared | set(context_arrays)
-    lane_variables = [LaneVariable(v, context_arrays[v.name]) for v in spilled if v.name in lanes]
+        renamed = replace(v, name=context_array_name(v.name)) if v.name in lane_names else v
+        context_arrays[v.name] = context_array(renamed, masks.threads)
+    outer_names = _block_scalars(body) | shared | set(context_arrays)
+    lane_variables = [
+        LaneVariable(v, context_arrays[v.name]) for v in spilled if v.name in lane_names
+    ]
     insertion = _ContextArrayInsertion(
-        context_arrays, rematerialized, variables, outside, lane_variables, masks
+        context_arrays, rematerialized, variables, outer_names, lane_variables, masks
     )
     return (*(ir.Allocate(v, v.span) for v in context_arrays.values()), *insertion.block(body))
 
@@ -98,7 +106,11 @@ def _arrays_live_across_regions(body: ir.Body) -> list[ir.Var]:
         for s in walk.statements(loop.body):
             if isinstance(s, ir.Allocate):
                 declarations[s.var.name] = (s.var, loop)
-    return [var for name, (var, home) in declarations.items() if users.get(name, {home}) != {home}]
+    return [
+        var
+        for name, (var, allocating_loop) in declarations.items()
+        if users.get(name, {allocating_loop}) != {allocating_loop}
+    ]
 
 
 def _rematerializable(
@@ -152,41 +164,44 @@ class _ContextArrayInsertion:
     """State of the rewrite.
 
     ``context_arrays``: spilled variables and local arrays. ``rematerialized``: definitions to
-    repeat. ``outside``: names that a work-item loop need not declare.
+    repeat. ``outer_names``: names that a work-item loop need not declare.
     """
 
     context_arrays: Mapping[str, ir.Var]
     rematerialized: Mapping[str, ir.Declare]
     variables: Mapping[str, ir.Declare]
-    outside: Set[str]
+    outer_names: Set[str]
     lane_variables: Sequence[LaneVariable]  # variables of lanes in strips
     masks: ActiveMasks
 
-    def block(self, body: ir.Body, strips: ir.StripLoop | None = None) -> ir.Body:
-        """Rewrite a block outside the work-item loops, in a strip or not."""
+    def block(self, body: ir.Body, strip: ir.StripLoop | None = None) -> ir.Body:
+        """Rewrite a block outside the work-item loops, inside a strip or not."""
         out: list[ir.Stmt] = []
         for s in body:
             if isinstance(s, ir.StripLoop):
                 out.append(replace(s, body=self.block(s.body, s)))
                 continue
             if not isinstance(s, ir.WorkItemLoop):
-                out.append(walk.map_bodies(s, lambda b: self.block(b, strips)))
+                out.append(walk.map_bodies(s, lambda b: self.block(b, strip)))
                 continue
-            complete = self._with_declarations(s.body)
-            found = self._lane_loop(s, complete, strips) if strips else self._statements(complete)
-            out += (ir.WorkItemLoop(found, s.span),) if found else ()
+            loop_body = self._with_declarations(s.body)
+            if strip:
+                new_body = self._lane_loop(s, loop_body, strip)
+            else:
+                new_body = self._statements(loop_body)
+            out += (ir.WorkItemLoop(new_body, s.span),) if new_body else ()
         return tuple(out)
 
-    def _lane_loop(self, loop: ir.WorkItemLoop, body: ir.Body, strips: ir.StripLoop) -> ir.Body:
-        lane_names = {s.var.name for s in self.lane_variables}
+    def _lane_loop(self, loop: ir.WorkItemLoop, body: ir.Body, strip: ir.StripLoop) -> ir.Body:
+        lane_names = {v.var.name for v in self.lane_variables}
         other_arrays = {
             name: array for name, array in self.context_arrays.items() if name not in lane_names
         }
         lane_variables = (*self.lane_variables, lane_state(self.masks))
         lane_body = use_lane_variables(body, lane_variables)
-        if is_if_convertible_loop(strips, loop):
+        if is_if_convertible_loop(strip, loop):
             context_arrays = {
-                s.lane_value.name for s in self.lane_variables if s.var.name in strips.live_out
+                v.lane_value.name for v in self.lane_variables if v.var.name in strip.live_out
             }
             state = lane_variables[-1].var
             lane_body = (
@@ -199,24 +214,21 @@ class _ContextArrayInsertion:
     def _with_declarations(self, body: ir.Body) -> ir.Body:
         """Return the body of a work-item loop with the declarations that it needs."""
         body = self._drop_unused(body)
-        missing = self._needed(body) - self.outside - declared_names(body)
+        missing = self._needed_names(body) - self.outer_names - declared_names(body)
         missing_declarations = [
             replace(s, init=s.init if name in self.rematerialized else None)
             for name, s in self.variables.items()
             if name in missing
         ]
-        first = next((i for i, s in enumerate(body) if referenced_names((s,)) - self.outside), 0)
-        return (*body[:first], *missing_declarations, *body[first:])
+        uses = (i for i, s in enumerate(body) if referenced_names((s,)) - self.outer_names)
+        first_use = next(uses, 0)
+        return (*body[:first_use], *missing_declarations, *body[first_use:])
 
     def _drop_unused(self, body: ir.Body) -> ir.Body:
         """Drop unused declarations until none is left."""
         used = referenced_names(body)
-        needed_statements = tuple(s for s in body if not self._is_unused(s, used))
-        return (
-            needed_statements
-            if len(needed_statements) == len(body)
-            else self._drop_unused(needed_statements)
-        )
+        remaining = tuple(s for s in body if not self._is_unused(s, used))
+        return remaining if len(remaining) == len(body) else self._drop_unused(remaining)
 
     def _is_unused(self, s: ir.Stmt, used: Set[str]) -> bool:
         """Return whether a declaration is not used in its work-item loop."""
@@ -224,7 +236,7 @@ class _ContextArrayInsertion:
             return False
         return s.init is None or _is_rematerializable(s.init)
 
-    def _needed(self, body: ir.Body) -> set[str]:
+    def _needed_names(self, body: ir.Body) -> set[str]:
         """Return the names that a body references, and those needed to rematerialize them."""
         result: set[str] = set()
         worklist = referenced_names(body)
@@ -274,11 +286,11 @@ class _ContextArrayInsertion:
     def _expr(self, e: ir.Expr) -> ir.Expr:
         match e:
             case ir.Var(name, type_, span) if name in self.context_arrays:
-                target, here = self.context_arrays[name], thread_index(span)
+                context_array, thread = self.context_arrays[name], thread_index(span)
                 if isinstance(type_, Scalar):
-                    return cast(ir.Load(target, (here,), span), type_)
-                first = (ir.Const(0, WEAK_INT, span),) * type_.ndim
-                return ir.ElementOf(target, (here, *first), span)
+                    return cast(ir.Load(context_array, (thread,), span), type_)
+                first_element = (ir.Const(0, WEAK_INT, span),) * type_.ndim
+                return ir.ElementOf(context_array, (thread, *first_element), span)
             case ir.Load(array) | ir.ElementOf(array):
                 new = walk.with_children(e, (array, *(self._expr(i) for i in walk.children(e)[1:])))
                 assert isinstance(new, ir.Load | ir.ElementOf)

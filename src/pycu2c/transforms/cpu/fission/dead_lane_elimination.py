@@ -45,15 +45,10 @@ def eliminate_dead_lanes(
     return with_kernel_body(module, body)
 
 
-def _context_length(kind: Type) -> int | None:
+def _context_length(t: Type) -> int | None:
     """Return the length of a one-dimensional context array, or None for other types."""
-    if (
-        isinstance(kind, Array)
-        and kind.space is MemorySpace.BLOCK
-        and kind.ndim == 1
-        and kind.shape
-    ):
-        return kind.shape[0]
+    if isinstance(t, Array) and t.space is MemorySpace.BLOCK and t.ndim == 1 and t.shape:
+        return t.shape[0]
     return None
 
 
@@ -71,8 +66,12 @@ class _DeadLaneElimination:
                 loop_body, live = self.loop(s, live)
                 out += loop_body
             elif isinstance(s, ir.If):
-                (then, before), (orelse, other) = (self.block(b, live) for b in bodies(s))
-                live = self._all_live(_union(before, other), (replace(s, then=(), orelse=()),))
+                (then, live_in_then), (orelse, live_in_else) = (
+                    self.block(b, live) for b in bodies(s)
+                )
+                live = self._all_live(
+                    _union(live_in_then, live_in_else), (replace(s, then=(), orelse=()),)
+                )
                 out.append(with_bodies(s, (then, orelse)))
             else:
                 live = self._all_live(live, (s,))
@@ -85,12 +84,13 @@ class _DeadLaneElimination:
         return {**live, **{name: frozenset(range(self.lengths[name])) for name in names}}
 
     def loop(self, s: ir.WorkItemLoop, live: LiveElements) -> tuple[ir.Body, LiveElements]:
+        """Restrict a loop to the live threads; also return the elements live before it."""
         threads = self.assumptions.max_threads
         values = LaneValues(
             self.assumptions.block, {n: (v,) for n, v in single_definitions(s.body).items()}
         )
-        usage = ContextArrayUse(values, threads, self.lengths, self.effectful)
-        active = _ThreadRange.covering(usage.live_threads(s.body, live), threads)
+        analysis = ContextArrayUse(values, threads, self.lengths, self.effectful)
+        active = _ThreadRange.covering(analysis.live_threads(s.body, live), threads)
         if not active.threads:
             return (), live
         body = s.body
@@ -100,9 +100,11 @@ class _DeadLaneElimination:
             guarded = tuple(x for x in body if not _is_coordinate(x))
             branch = ir.If(active.condition(s.span), guarded, (), s.span)
             s = replace(s, body=(*coordinates, branch))
-        used = usage.of(body, active.threads)
-        remaining = {n: elements - used.written.get(n, frozenset()) for n, elements in live.items()}
-        return (s,), _union(remaining, used.read)
+        accesses = analysis.of(body, active.threads)
+        remaining = {
+            n: elements - accesses.written.get(n, frozenset()) for n, elements in live.items()
+        }
+        return (s,), _union(remaining, accesses.read)
 
 
 def _union(a: LiveElements, b: LiveElements) -> LiveElements:
@@ -122,8 +124,8 @@ def _resolve_conditions(body: ir.Body, values: LaneValues, active_threads: Threa
     """Resolve conditions that have one outcome for all active threads."""
 
     def outcome(condition: ir.Expr) -> bool | None:
-        found = values.of(condition)
-        outcomes = {bool(found[t]) for t in active_threads} if found else set()
+        value_of = values.of(condition)
+        outcomes = {bool(value_of[t]) for t in active_threads} if value_of else set()
         return outcomes.pop() if len(outcomes) == 1 else None
 
     def resolve_select(e: ir.Expr) -> ir.Expr:
@@ -141,10 +143,13 @@ def _resolve_conditions(body: ir.Body, values: LaneValues, active_threads: Threa
 
 @dataclass(frozen=True, slots=True)
 class _ThreadRange:
-    """A contiguous range of threads: of the block, or of each of its warps."""
+    """A contiguous range of threads: of the block, or of each of its warps.
+
+    ``threads`` are the threads of the block in the range ``first`` to ``stop - 1``.
+    """
 
     first: int
-    last: int
+    stop: int
     threads: Threads
     in_warps: bool
 
@@ -153,34 +158,34 @@ class _ThreadRange:
         """Return the smallest range that contains the threads and makes an efficient loop."""
         if not active_threads:
             return _ThreadRange(0, 0, active_threads, in_warps=False)
-        first, last = _align_outwards(min(active_threads), max(active_threads) + 1)
-        in_block = _ThreadRange(
-            first, min(last, threads), frozenset(range(first, min(last, threads))), False
+        first, stop = _align_outwards(min(active_threads), max(active_threads) + 1)
+        block_range = _ThreadRange(
+            first, min(stop, threads), frozenset(range(first, min(stop, threads))), False
         )
         if threads % WARP or threads == WARP:
-            return in_block
+            return block_range
         lanes = {t % WARP for t in active_threads}
-        first, last = _align_outwards(min(lanes), max(lanes) + 1)
-        in_lanes = frozenset(t for t in range(threads) if first <= t % WARP < last)
-        in_warps = _ThreadRange(first, last, in_lanes, True)
-        return in_warps if len(in_lanes) < len(in_block.threads) else in_block
+        first, stop = _align_outwards(min(lanes), max(lanes) + 1)
+        threads_in_lanes = frozenset(t for t in range(threads) if first <= t % WARP < stop)
+        warp_range = _ThreadRange(first, stop, threads_in_lanes, True)
+        return warp_range if len(threads_in_lanes) < len(block_range.threads) else block_range
 
     def condition(self, span: Span) -> ir.Expr:
         index: ir.Expr = ir.Apply(block_thread, (), WEAK_INT, span)
         if self.in_warps:
             index = binary(AND, index, integer(WARP - 1, span), span)
-        if (self.first, self.last) == (0, 1):
+        if (self.first, self.stop) == (0, 1):
             return binary(EQ, index, integer(self.first, span), span)
-        below = binary(LT, index, integer(self.last, span), span)
+        below = binary(LT, index, integer(self.stop, span), span)
         if self.first == 0:
             return below
         above = binary(GE, index, integer(self.first, span), span)
         return logical(ir.LogicalOp.AND, above, below, span)
 
 
-def _align_outwards(first: int, last: int) -> tuple[int, int]:
+def _align_outwards(first: int, stop: int) -> tuple[int, int]:
     """Extend a range to the smallest aligned power of 2 that contains it."""
     size = 1
-    while last > first // size * size + size:
+    while stop > first // size * size + size:
         size *= 2
     return first // size * size, first // size * size + size

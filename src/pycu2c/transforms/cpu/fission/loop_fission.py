@@ -39,8 +39,8 @@ class _WaitCodes:
 class _Context:
     """Context of a block.
 
-    ``masked``: it is under a mask. ``loop``: the masked loop around it. ``ends_kernel``: the kernel
-    ends with it. ``repeats``: it is executed repeatedly.
+    ``masked``: the block is under a mask. ``loop``: the codes of the enclosing masked loop.
+    ``ends_kernel``: the kernel ends with the block. ``repeats``: a loop repeats the block.
     """
 
     masked: bool = False
@@ -53,7 +53,7 @@ class _Context:
 class _PendingRegion:
     """The next work-item loop: reactivations first, then the statements of active threads.
 
-    ``out`` receives the statements of the block.
+    ``resets`` are the reactivations; ``out`` receives the statements of the block.
     """
 
     out: list[ir.Stmt]
@@ -62,21 +62,21 @@ class _PendingRegion:
 
 
 def split_at_barriers(
-    body: ir.Body, uniform: Uniformity, placement: Placement, masks: ActiveMasks, span: Span
+    body: ir.Body, uniformity: Uniformity, placement: Placement, masks: ActiveMasks, span: Span
 ) -> ir.Body:
-    """Split a kernel's body into what one block executes."""
-    fission = _Fission(uniform, placement, masks, span, placement.leaves_body(body))
+    """Split a kernel's body into work-item loops and the uniform control flow around them."""
+    fission = _Fission(uniformity, placement, masks, span, placement.leaves_body(body))
     return masks.with_initial_state(fission.block(body, _Context(ends_kernel=True)), span)
 
 
 @dataclass(slots=True)
 class _Fission:
-    uniform: Uniformity
+    uniformity: Uniformity
     placement: Placement
     masks: ActiveMasks
     span: Span
-    some_exit: bool  # of the kernel, or of the masked loop around
-    some_inactive: bool = False  # some thread may be inactive here
+    may_exit: bool  # whether threads may leave the kernel, or the enclosing masked loop, early
+    some_inactive: bool = False  # whether some thread may be inactive at this point
     thread_range: range | None = None  # the threads that reach this point; None: all
 
     def block(self, body: ir.Body, context: _Context) -> ir.Body:
@@ -109,7 +109,7 @@ class _Fission:
     def _must_close(self, s: ir.Stmt, region: _PendingRegion) -> bool:
         """Return whether the pending region must end before ``s``."""
         if s in self.placement.hoisted:  # divergent conditions are evaluated in the work-item loop
-            return self.uniform.agrees(*walk.operands(s))
+            return self.uniformity.agrees(*walk.operands(s))
         if self._is_scalar(s):
             return _must_follow(s, region.body, self.placement)
         return s in self.placement.block_jumps
@@ -169,10 +169,10 @@ class _Fission:
         self.some_inactive = some_inactive_before or may_be_empty
         if context.ends_kernel:
             return False
-        others_may_have_left = self.some_exit and context.masked  # a loop, earlier
+        others_may_have_left = self.may_exit and context.masked  # earlier, in a loop
         if may_be_empty or others_may_have_left:
             self._close_region(region, context, marks_live=True)
-        elif self.some_exit:
+        elif self.may_exit:
             region.out.append(self.masks.set_live(True, s.span))
         return may_be_empty
 
@@ -255,17 +255,17 @@ class _Fission:
 
         Requires that all threads of an arm reach its end.
         """
-        inside = walk.statements((s,))
+        inner_statements = walk.statements((s,))
         if not walk.contains((s,), ir.BarrierWait) or any(
-            inner in self.placement.strips for inner in inside
+            inner in self.placement.strips for inner in inner_statements
         ):
             return None
         if self.placement.leaves_body((*s.then, *s.orelse)):
             return None
         candidates = self.thread_range or range(self.masks.threads)
-        then = self.uniform.lanes.contiguous_threads(s.condition, candidates)
+        then = self.uniformity.lanes.contiguous_threads(s.condition, candidates)
         orelse = (
-            self.uniform.lanes.contiguous_threads(negation(s.condition), candidates)
+            self.uniformity.lanes.contiguous_threads(negation(s.condition), candidates)
             if s.orelse
             else range(0)
         )
@@ -293,12 +293,12 @@ class _Fission:
         thread = thread_index(span)
         below = binary(LT, thread, integer(self.thread_range.start, span), span)
         above = binary(GE, thread, integer(self.thread_range.stop, span), span)
-        outside = [
+        excluded = [
             (below, self.thread_range.start),
             (above, self.masks.threads - self.thread_range.stop),
         ]
-        ended = (ir.NextWorkItem(span),)
-        return tuple(ir.If(condition, ended, (), span) for condition, some in outside if some)
+        end_thread = (ir.NextWorkItem(span),)
+        return tuple(ir.If(condition, end_thread, (), span) for condition, n in excluded if n)
 
     def _masked_if(self, s: ir.If, region: _PendingRegion, context: _Context) -> None:
         """Deactivate threads that skip ``then``, and swap the active ones for ``orelse``."""
@@ -326,7 +326,7 @@ class _Fission:
             if _has_jump(s, ir.Continue)
             else []
         )
-        if self.uniform.agrees(*walk.operands(s)):
+        if self.uniformity.agrees(*walk.operands(s)):
             self.some_inactive = True
             body = self._masked_body(s, wait_codes, updates_live=True)
             exit_check = self._exit_if_none_live(_PendingRegion([], reactivations), s.span)
@@ -344,16 +344,16 @@ class _Fission:
     def _masked_body(
         self, s: ir.While | ir.For, wait_codes: _WaitCodes, *, updates_live: bool
     ) -> ir.Body:
-        """Split the body of a masked loop; ``updates_live``: it must count active threads."""
-        some_exit, self.some_exit = self.some_exit, updates_live
+        """Split the body of a masked loop; ``updates_live``: it must update ``live``."""
+        may_exit, self.may_exit = self.may_exit, updates_live
         body = self.block(s.body, _Context(masked=True, loop=wait_codes))
-        self.some_exit = some_exit
+        self.may_exit = may_exit
         return body
 
-    def _wrap_in_strip(self, s: ir.Stmt, placed: ir.Stmt) -> ir.Body:
+    def _wrap_in_strip(self, s: ir.Stmt, lowered: ir.Stmt) -> ir.Body:
         if s not in self.placement.strips:
-            return (placed,)
-        return (ir.StripLoop((placed,), self.placement.strips[s], s.span),)
+            return (lowered,)
+        return (ir.StripLoop((lowered,), self.placement.strips[s], s.span),)
 
     def _divergent_loop(
         self, s: ir.While | ir.For, wait_codes: _WaitCodes, reactivations: list[ir.Stmt]
@@ -375,7 +375,7 @@ class _Fission:
         return ir.While(ir.Const(True, WEAK_BOOL, s.span), tuple(out), s.span)
 
     def _exit_if_none_live(self, region: _PendingRegion, span: Span) -> ir.Body:
-        """Emit the check, once per iteration, that some thread is active."""
+        """Emit the test, once per iteration, whether any thread is active."""
         if region.resets or region.body:  # otherwise ``live`` is current
             self._close_region(region, _Context(masked=True), marks_live=True)
         return (*region.out, self.masks.if_none_live((ir.Break(span),), span))
@@ -385,16 +385,15 @@ def _has_jump(loop: ir.While | ir.For, kind: type[ir.Break] | type[ir.Continue])
     return any(isinstance(jump, kind) for jump in walk.loop_jumps(loop.body))
 
 
-def _must_follow(s: ir.Stmt, before: list[ir.Stmt], placement: Placement) -> bool:
+def _must_follow(s: ir.Stmt, preceding: list[ir.Stmt], placement: Placement) -> bool:
     """Return whether a scalar cannot be computed before the preceding thread code."""
     assert isinstance(s, ir.Assign | ir.Declare)
-    body = tuple(before)
-    used = defined_names(body)
-    if s.var.name in used or s.var.name in names_in(*walk.all_expressions(body)):
+    body = tuple(preceding)
+    if s.var.name in defined_names(body) or s.var.name in names_in(*walk.all_expressions(body)):
         return True
-    parts = [e for value in walk.operands(s) for e in walk.expressions(value)]
-    loads = any(isinstance(e, ir.Load) for e in parts)
-    divides = any(isinstance(e, ir.Binary) and e.op in (QUOTIENT, REMAINDER) for e in parts)
+    nodes = [e for value in walk.operands(s) for e in walk.expressions(value)]
+    loads = any(isinstance(e, ir.Load) for e in nodes)
+    divides = any(isinstance(e, ir.Binary) and e.op in (QUOTIENT, REMAINDER) for e in nodes)
     return (loads and _writes(body)) or ((loads or divides) and placement.leaves_body(body))
 
 

@@ -3,7 +3,7 @@
 ``a; syncthreads(); b`` -> ``WorkItemLoop(a) WorkItemLoop(b)``. The passes are the functions from
 module to module, in the order in which they run. They require flat, legal, declared IR in which all
 threads of a scope reach the same barrier. A thread that leaves a loop with barriers early continues
-when all threads have left it. So no thread may busy-wait for what it does next.
+when all threads have left it. So no thread may busy-wait for what such a thread does next.
 Reference: Karrenberg and Hack (2012); pocl.
 """
 
@@ -50,7 +50,7 @@ def copy_parameters(module: ir.Module) -> ir.Module:
     return with_kernel_body(replace(module, kernel=kernel), (*arrays, *body))
 
 
-def count_lanes(module: ir.Module, strips: StripLoops) -> ir.Module:
+def use_while_loops(module: ir.Module, strips: StripLoops) -> ir.Module:
     """Convert ``for`` loops that are strip-mined to ``while`` loops with a counter per lane."""
     if not strips:
         return module
@@ -59,7 +59,7 @@ def count_lanes(module: ir.Module, strips: StripLoops) -> ir.Module:
 
 
 def hoist_coordinates(module: ir.Module, strips: StripLoops) -> ir.Module:
-    """Read coordinates before the strips; in a strip, a lane has its thread index only."""
+    """Read coordinates before the strips, where only the thread index is available."""
     coordinates = {
         e.intrinsic.name: e
         for e in all_expressions(tuple(strips))
@@ -89,7 +89,7 @@ def single_region(module: ir.Module) -> ir.Module:
 
 
 def split_into_regions(
-    module: ir.Module, assumptions: LaunchAssumptions, strips: StripLoops, uniform: Uniformity
+    module: ir.Module, assumptions: LaunchAssumptions, strips: StripLoops, uniformity: Uniformity
 ) -> ir.Module:
     """Split the kernel into several work-item loops.
 
@@ -110,18 +110,22 @@ def split_into_regions(
     name = fresh("state")
     state = ir.Var(context_array_name(name) if strips else name, Scalar(INT32), span)
     live = ir.Var(fresh("live"), Scalar(INT32), span)
-    shared = {p.name for p in module.kernel.parameters} | _arrays(body) | {state.name, live.name}
+    shared = (
+        {p.name for p in module.kernel.parameters} | _array_names(body) | {state.name, live.name}
+    )
     block_scalars: set[str] = set()
     while True:
         masks = ActiveMasks(context_array(state, assumptions.max_threads), live)
-        placement = place_regions(body, uniform, block_scalars, strips, interchanged)
-        regions = fuse_lane_loops(split_at_barriers(body, uniform, placement, masks, span), masks)
-        needed = live_across_regions(regions, shared) - uniform.varying
-        if needed <= block_scalars:
+        placement = place_regions(body, uniformity, block_scalars, strips, interchanged)
+        regions = fuse_lane_loops(
+            split_at_barriers(body, uniformity, placement, masks, span), masks
+        )
+        new_scalars = live_across_regions(regions, shared) - uniformity.varying
+        if new_scalars <= block_scalars:
             regions = remove_dead_live_flags(regions, masks)
-            split = insert_context_arrays(regions, shared, masks)
-            return with_kernel_body(module, (*arrays, *map_stmt(split, _clear_interchanged)))
-        block_scalars |= needed
+            new_body = insert_context_arrays(regions, shared, masks)
+            return with_kernel_body(module, (*arrays, *map_stmt(new_body, _clear_interchanged)))
+        block_scalars |= new_scalars
 
 
 def _clear_interchanged(s: ir.Stmt) -> ir.Body:
@@ -134,11 +138,11 @@ def _block_arrays(body: ir.Body) -> tuple[ir.Body, ir.Body]:
     return body[:count], body[count:]
 
 
-def _arrays(body: ir.Body) -> set[str]:
+def _array_names(body: ir.Body) -> set[str]:
     """Return all arrays that a kernel names."""
-    named: list[ir.Expr] = [e for e in all_expressions(body) if isinstance(e, ir.Var)]
-    named += [s.var for s in statements(body) if isinstance(s, ir.Allocate)]
-    return {v.name for v in named if isinstance(v, ir.Var) and isinstance(v.type, Array)}
+    variables: list[ir.Expr] = [e for e in all_expressions(body) if isinstance(e, ir.Var)]
+    variables += [s.var for s in statements(body) if isinstance(s, ir.Allocate)]
+    return {v.name for v in variables if isinstance(v, ir.Var) and isinstance(v.type, Array)}
 
 
 def is_block_array(s: ir.Stmt) -> bool:

@@ -45,13 +45,13 @@ def loop_over_axes(
     builder = _AxisLoopBuilder(module, assumptions, effectful)
     body, span = module.kernel.body, module.kernel.span
     if not _uses_grid_index_only(module):
-        body = walk.map_expr(builder.block(body), builder.extents)
+        body = walk.map_expr(builder.block(body), builder.fold_extent)
     else:
-        axis_order = builder.choose_order(body, least=1)
+        axis_order = builder.choose_order(body, min_threads=1)
         inner, middle, outer = axis_order.order
         builder.across_blocks = not axis_order.tiled
         order = (middle, inner, outer) if axis_order.tiled else axis_order.order
-        body = walk.map_expr(builder.block(body), builder.extents)
+        body = walk.map_expr(builder.block(body), builder.fold_extent)
         body = (ir.BlockLoop(body, span, order, builder.across_blocks),)
     return walk.with_kernel_body(module, body)
 
@@ -59,7 +59,7 @@ def loop_over_axes(
 def fold_grid_extents(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
     """Replace ``gridsize.x`` by ``gridDim.x * 256`` in kernels that are coroutines."""
     kernel = module.kernel
-    body = walk.map_expr(kernel.body, _AxisLoopBuilder(module, assumptions).extents)
+    body = walk.map_expr(kernel.body, _AxisLoopBuilder(module, assumptions).fold_extent)
     return walk.with_kernel_body(module, body)
 
 
@@ -78,7 +78,7 @@ def _uses_grid_index_only(module: ir.Module) -> bool:
             block_dependent = {
                 coordinate
                 for coordinate in used
-                if coordinate.is_divergent or coordinate in _BLOCK_NUMBERS
+                if coordinate.is_divergent or coordinate in _BLOCK_INDICES
             }
             return (
                 bool(block_dependent)
@@ -89,9 +89,9 @@ def _uses_grid_index_only(module: ir.Module) -> bool:
             return False
 
 
-_THREAD = tuple(COORDINATES["threadIdx", axis] for axis in AXES)
-_THREAD_X = _THREAD[0]
-_BLOCK_NUMBERS = {COORDINATES["blockIdx", axis] for axis in AXES}
+_THREAD_INDICES = tuple(COORDINATES["threadIdx", axis] for axis in AXES)
+_THREAD_X = _THREAD_INDICES[0]
+_BLOCK_INDICES = {COORDINATES["blockIdx", axis] for axis in AXES}
 
 
 def _intrinsics_in(body: ir.Body) -> set[Intrinsic]:
@@ -115,11 +115,11 @@ class _AxisLoopBuilder:
     effectful: Set[str] = frozenset()
     across_blocks: bool = False
     types: dict[str, Type] = field(default_factory=dict)  # of all variables, by name
-    outer: set[str] = field(default_factory=set)  # names visible in every work-item loop
+    outer_names: set[str] = field(default_factory=set)  # names visible in every work-item loop
     values: dict[str, ir.Expr] = field(default_factory=dict)  # single definitions
     declarations: Mapping[str, int] = field(default_factory=dict)
     order_dependent: bool = False
-    counter_ranges: dict[str, Interval] = field(default_factory=dict)  # of loops around them
+    counter_ranges: dict[str, Interval] = field(default_factory=dict)  # of enclosing loops
     strip_bounds: tuple[ir.Expr, ir.Expr] | None = (
         None  # first and last thread of the current strip
     )
@@ -132,9 +132,11 @@ class _AxisLoopBuilder:
         work_item_loops = [
             s for s in walk.statements(kernel.body) if isinstance(s, ir.WorkItemLoop)
         ]
-        inside = {v.name for s in work_item_loops for v in _variables(s.body)}
-        self.outer = set(self.types) - inside
-        self.values = {n: v for n, v in single_definitions(kernel.body).items() if n in self.outer}
+        inner_names = {v.name for s in work_item_loops for v in _variables(s.body)}
+        self.outer_names = set(self.types) - inner_names
+        self.values = {
+            n: v for n, v in single_definitions(kernel.body).items() if n in self.outer_names
+        }
         self.order_dependent = _is_order_dependent(self.module)
 
     def block(self, body: ir.Body) -> ir.Body:
@@ -164,10 +166,10 @@ class _AxisLoopBuilder:
         return BoundSolver(self.assumptions, parameters, values, dict(self.counter_ranges))
 
     def new_name(self, name: str) -> str:
-        candidate, number = name, 0
+        candidate, suffix = name, 0
         while candidate in self.types:
-            number += 1
-            candidate = f"{name}.{number}"
+            suffix += 1
+            candidate = f"{name}.{suffix}"
         self.types[candidate] = WEAK_INT
         return candidate
 
@@ -179,7 +181,7 @@ class _AxisLoopBuilder:
         self.types[candidate] = self.types[name]
         return candidate
 
-    def extents(self, e: ir.Expr) -> ir.Expr:
+    def fold_extent(self, e: ir.Expr) -> ir.Expr:
         """Replace ``gridsize.x`` by ``gridDim.x * 256``."""
         if (
             self.assumptions.block is None
@@ -187,11 +189,9 @@ class _AxisLoopBuilder:
             or e.intrinsic not in GRIDSIZE
         ):
             return e
-        number = GRIDSIZE.index(e.intrinsic)
-        blocks = ir.Apply(COORDINATES["gridDim", AXES[number]], (), WEAK_INT, e.span)
-        return cast(
-            multiply(blocks, integer(self.assumptions.block[number], e.span)), scalar_type(e)
-        )
+        axis = GRIDSIZE.index(e.intrinsic)
+        blocks = ir.Apply(COORDINATES["gridDim", AXES[axis]], (), WEAK_INT, e.span)
+        return cast(multiply(blocks, integer(self.assumptions.block[axis], e.span)), scalar_type(e))
 
     # ---- one work-item loop ---------------------------------------------------------------------
 
@@ -207,24 +207,24 @@ class _AxisLoopBuilder:
         coordinate_exprs: dict[Intrinsic, ir.Expr] = {}
         axes: dict[int, Axis] = {}
         body = s.body
-        order = self.choose_order((s,), least=1).order
-        for number in (2, 1, 0):
-            first = ir.Apply(FIRST[number], (), WEAK_INT, s.span)
-            if number != order[0] and self._extent(number) == 1:
-                coordinate_exprs[GRID[number]] = first
+        order = self.choose_order((s,), min_threads=1).order
+        for axis in (2, 1, 0):
+            first = ir.Apply(FIRST[axis], (), WEAK_INT, s.span)
+            if axis != order[0] and self._extent(axis) == 1:
+                coordinate_exprs[GRID[axis]] = first
                 continue
-            var, body = self._coordinate_variable(GRID[number], AXES[number], body, s.span)
-            coordinate_exprs[GRID[number]] = var
-            axes[number] = Axis(var, first, ir.Apply(LAST[number], (), WEAK_INT, s.span))
+            var, body = self._coordinate_variable(GRID[axis], AXES[axis], body, s.span)
+            coordinate_exprs[GRID[axis]] = var
+            axes[axis] = Axis(var, first, ir.Apply(LAST[axis], (), WEAK_INT, s.span))
         return _outermost_first(axes, order), _substitute_coordinates(body, coordinate_exprs)
 
-    def choose_order(self, body: ir.Body, least: int) -> AxisOrder:
+    def choose_order(self, body: ir.Body, min_threads: int) -> AxisOrder:
         """Return the loop order of the axes for a body."""
         if self.order_dependent:
             return AxisOrder((0, 1, 2), tiled=False)
         parameters = {p.name: p for p in self.module.kernel.parameters}
-        extents = [self._extent(number) for number in range(3)]
-        return choose_axis_order(body, self.values, parameters, extents, least)
+        extents = [self._extent(axis) for axis in range(3)]
+        return choose_axis_order(body, self.values, parameters, extents, min_threads)
 
     def _loops_in_block(self, s: ir.WorkItemLoop) -> tuple[list[Axis], ir.Body]:
         used = self._used_coordinates(s)
@@ -233,25 +233,25 @@ class _AxisLoopBuilder:
         if used <= {block_thread}:
             return self._flat_loop(s)
         coordinate_exprs: dict[Intrinsic, ir.Expr] = {}
-        found: dict[int, Axis] = {}
+        axis_loops: dict[int, Axis] = {}
         body = s.body
-        for number in (2, 1, 0):
-            coordinate = COORDINATES["threadIdx", AXES[number]]
-            extent = self._extent(number)
+        for axis in (2, 1, 0):
+            coordinate = COORDINATES["threadIdx", AXES[axis]]
+            extent = self._extent(axis)
             if extent == 1:
                 coordinate_exprs[coordinate] = integer(0, s.span)
                 continue
-            var, body = self._coordinate_variable(coordinate, f"t{AXES[number]}", body, s.span)
+            var, body = self._coordinate_variable(coordinate, f"t{AXES[axis]}", body, s.span)
             coordinate_exprs[coordinate] = var
-            found[number] = Axis(
-                var, integer(0, s.span), _extent_expression(extent, number, s.span)
+            axis_loops[axis] = Axis(
+                var, integer(0, s.span), _extent_expression(extent, axis, s.span)
             )
-        axes = _outermost_first(found, self.choose_order(s.body, MIN_LANES).order)
+        axes = _outermost_first(axis_loops, self.choose_order(s.body, MIN_LANES).order)
         if not axes:  # a block of one thread
             var = ir.Var(self._unused_name("tx", s.body), WEAK_INT, s.span)
             axes.append(Axis(var, integer(0, s.span), integer(1, s.span)))
-        for number, grid_index in enumerate(GRID):
-            coordinate_exprs[grid_index] = self._grid_index(number, coordinate_exprs, s.span)
+        for axis, grid_index in enumerate(GRID):
+            coordinate_exprs[grid_index] = self._grid_index(axis, coordinate_exprs, s.span)
         if block_thread in used:
             linear_index = self._linear_index(coordinate_exprs, s.span)
             if not isinstance(linear_index, ir.Var | ir.Const):
@@ -282,9 +282,9 @@ class _AxisLoopBuilder:
         if self.strip_bounds is not None or not has_full_warps or threads == WARP:
             return False
         match body:
-            case (*before, ir.If(condition=condition, orelse=())):
+            case (*declarations, ir.If(condition=condition, orelse=())):
                 comparisons = [e for e in conjuncts(condition) if isinstance(e, ir.Binary)]
-                return all(isinstance(s, ir.Declare) for s in before) and any(
+                return all(isinstance(s, ir.Declare) for s in declarations) and any(
                     e.op in (LT, GE) and warp_index.is_lane(e.left) for e in comparisons
                 )
             case _:
@@ -292,32 +292,32 @@ class _AxisLoopBuilder:
 
     def _linear_coordinates(self) -> set[Intrinsic]:
         """Return the coordinates that the linear thread index determines."""
-        is_line = self.assumptions.block is not None and self.assumptions.block[1:] == (1, 1)
-        return {block_thread, _THREAD_X, GRID[0]} if is_line else {block_thread}
+        is_1d = self.assumptions.block is not None and self.assumptions.block[1:] == (1, 1)
+        return {block_thread, _THREAD_X, GRID[0]} if is_1d else {block_thread}
 
     def _warp_and_lane_loops(self, s: ir.WorkItemLoop) -> tuple[list[Axis], ir.Body]:
-        """Loop over warps, and over the lanes of each."""
+        """Loop over the warps of a block, and over the lanes of each warp."""
         warp = ir.Var(self._unused_name("warp", s.body), WEAK_INT, s.span)
         lane = ir.Var(self._unused_name("lane", s.body), WEAK_INT, s.span)
         thread, body = self._coordinate_variable(_THREAD_X, "t", s.body, s.span)
         zero, count = integer(0, s.span), integer(self.assumptions.max_threads // WARP, s.span)
         axes = [Axis(warp, zero, count), Axis(lane, zero, integer(WARP, s.span))]
-        number = binary(ADD, binary(MUL, warp, integer(WARP, s.span), s.span), lane, s.span)
+        linear_index = binary(ADD, binary(MUL, warp, integer(WARP, s.span), s.span), lane, s.span)
         coordinate_exprs: dict[Intrinsic, ir.Expr] = {block_thread: thread, _THREAD_X: thread}
         coordinate_exprs[GRID[0]] = self._grid_index(0, coordinate_exprs, s.span)
         body = walk.map_expr(
             body, lambda e: warp_index.replace_warp_and_lane(e, warp, lane, self.assumptions)
         )
         return axes, (
-            ir.Declare(thread, number, s.span),
+            ir.Declare(thread, linear_index, s.span),
             *_substitute_coordinates(body, coordinate_exprs),
         )
 
     def _thread_count(self, span: Span) -> ir.Expr:
         """Return the number of threads of a block."""
         threads: ir.Expr = integer(1, span)
-        for number in range(3):
-            threads = multiply(threads, _extent_expression(self._extent(number), number, span))
+        for axis in range(3):
+            threads = multiply(threads, _extent_expression(self._extent(axis), axis, span))
         return threads
 
     def _strip_loops(self, s: ir.StripLoop) -> ir.Body:
@@ -326,15 +326,15 @@ class _AxisLoopBuilder:
             return self._loops_in_strip(s, integer(0, s.span), threads)
         first = ir.Var(self.new_name("strip"), WEAK_INT, s.span)
         end: ir.Expr = binary(ADD, first, lanes, s.span)
-        declared: ir.Body = ()
+        end_declaration: ir.Body = ()
         if not isinstance(threads, ir.Const) or threads.value % LANES:
-            is_multiple = binary(LT, binary(SUB, threads, first, s.span), lanes, s.span)
+            is_last_strip = binary(LT, binary(SUB, threads, first, s.span), lanes, s.span)
             last = ir.Var(self.new_name("strip.end"), WEAK_INT, s.span)
-            declared = (
-                ir.Declare(last, ir.Select(is_multiple, threads, end, WEAK_INT, s.span), s.span),
+            end_declaration = (
+                ir.Declare(last, ir.Select(is_last_strip, threads, end, WEAK_INT, s.span), s.span),
             )
             end = last
-        body = (*declared, *self._loops_in_strip(s, first, end))
+        body = (*end_declaration, *self._loops_in_strip(s, first, end))
         return (ir.For(first, integer(0, s.span), threads, lanes, body, s.span),)
 
     def _loops_in_strip(self, s: ir.StripLoop, start: ir.Expr, stop: ir.Expr) -> ir.Body:
@@ -343,35 +343,39 @@ class _AxisLoopBuilder:
         self.strip_bounds = None
         return body
 
-    def _extent(self, number: int) -> int | None:
-        return None if self.assumptions.block is None else self.assumptions.block[number]
+    def _extent(self, axis: int) -> int | None:
+        return None if self.assumptions.block is None else self.assumptions.block[axis]
 
     def _grid_index(
-        self, number: int, coordinate_exprs: Mapping[Intrinsic, ir.Expr], span: Span
+        self, axis: int, coordinate_exprs: Mapping[Intrinsic, ir.Expr], span: Span
     ) -> ir.Expr:
-        block = ir.Apply(COORDINATES["blockIdx", AXES[number]], (), WEAK_INT, span)
-        size = _extent_expression(self._extent(number), number, span)
-        return _add(multiply(block, size), coordinate_exprs[COORDINATES["threadIdx", AXES[number]]])
+        block = ir.Apply(COORDINATES["blockIdx", AXES[axis]], (), WEAK_INT, span)
+        size = _extent_expression(self._extent(axis), axis, span)
+        return _add(multiply(block, size), coordinate_exprs[COORDINATES["threadIdx", AXES[axis]]])
 
     def _linear_index(self, coordinate_exprs: Mapping[Intrinsic, ir.Expr], span: Span) -> ir.Expr:
         """Return the linear index of a thread."""
         index: ir.Expr = integer(0, span)
-        for number in (2, 1, 0):
-            size = _extent_expression(self._extent(number), number, span)
+        for axis in (2, 1, 0):
+            size = _extent_expression(self._extent(axis), axis, span)
             index = _add(
-                multiply(index, size), coordinate_exprs[COORDINATES["threadIdx", AXES[number]]]
+                multiply(index, size), coordinate_exprs[COORDINATES["threadIdx", AXES[axis]]]
             )
         return index
 
     def _coordinate_variable(
         self, coordinate: Intrinsic, name: str, body: ir.Body, span: Span
     ) -> tuple[ir.Var, ir.Body]:
-        """Return the kernel's variable for a coordinate if it is never reassigned; else a new
-        one."""
+        """Return a variable for a coordinate, and the body without its declaration.
+
+        It is the variable of the kernel if that is never reassigned, else a new one.
+        """
         changed = assigned_names(body)
         for i, s in enumerate(body):
             match s:
-                case ir.Declare(var=var, init=ir.Apply(intrinsic=found)) if found is coordinate:
+                case ir.Declare(var=var, init=ir.Apply(intrinsic=intrinsic)) if (
+                    intrinsic is coordinate
+                ):
                     if var.name not in changed and var.type == WEAK_INT:
                         return var, (*body[:i], *body[i + 1 :])
                 case _:
@@ -384,7 +388,7 @@ class _AxisLoopBuilder:
             e.name for e in walk.all_expressions(body) if isinstance(e, ir.Var)
         }
         has_same_type = name not in self.types or self.types[name] == WEAK_INT
-        if has_same_type and name not in used_names and name not in self.outer:
+        if has_same_type and name not in used_names and name not in self.outer_names:
             self.types[name] = WEAK_INT
             return name
         return self.new_name(name)
@@ -392,20 +396,20 @@ class _AxisLoopBuilder:
 
 def _outermost_first(axes: Mapping[int, Axis], order: Sequence[int]) -> list[Axis]:
     """Return the axes of the loops, outermost first."""
-    return [axes[number] for number in reversed(order) if number in axes]
+    return [axes[axis] for axis in reversed(order) if axis in axes]
 
 
 def _variables(body: ir.Body) -> list[ir.Var]:
-    declared = (
+    declarations = (
         s for s in walk.statements(body) if isinstance(s, ir.Declare | ir.For | ir.Allocate)
     )
-    return [s.var for s in declared]
+    return [s.var for s in declarations]
 
 
-def _extent_expression(extent: int | None, number: int, span: Span) -> ir.Expr:
+def _extent_expression(extent: int | None, axis: int, span: Span) -> ir.Expr:
     if extent is not None:
         return integer(extent, span)
-    return ir.Apply(COORDINATES["blockDim", AXES[number]], (), WEAK_INT, span)
+    return ir.Apply(COORDINATES["blockDim", AXES[axis]], (), WEAK_INT, span)
 
 
 def _substitute_coordinates(

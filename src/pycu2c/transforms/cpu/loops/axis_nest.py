@@ -37,9 +37,9 @@ class Axis:
 
 @dataclass(slots=True)
 class _Level:
-    """Statements inside a number of loops, before the next loop."""
+    """The statements and conditions at one nesting depth, before the next loop."""
 
-    steps: list[ir.Declare | ir.Evaluate | ir.If | ir.Expr] = field(default_factory=list)
+    prologue: list[ir.Declare | ir.Evaluate | ir.If | ir.Expr] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -65,11 +65,13 @@ class AxisNest:
 
     @property
     def solver(self) -> BoundSolver:
-        found = replace(self.outer_solver, values={**self.outer_solver.values, **self.values})
-        loops = dict(found.loops)
+        solver = replace(self.outer_solver, values={**self.outer_solver.values, **self.values})
+        loops = dict(solver.loops)
         for axis in self.axes:
-            loops[axis.var.name] = Interval(found.of(axis.start).low, found.of(axis.stop).high - 1)
-        return replace(found, loops=loops)
+            loops[axis.var.name] = Interval(
+                solver.of(axis.start).low, solver.of(axis.stop).high - 1
+            )
+        return replace(solver, loops=loops)
 
     def add_body(self, body: ir.Body) -> None:
         """Distribute the leading declarations and conditions of a body over the levels."""
@@ -81,7 +83,7 @@ class AxisNest:
                 case (ir.Declare() as s, *rest):
                     body = self._declare(s, tuple(rest), changed)
                 case (ir.If(condition, (ir.NextWorkItem(),), ()), *rest):
-                    remaining = self._conditions(negation(condition), changed)
+                    remaining = self._move_conditions(negation(condition))
                     body = tuple(rest)
                     if remaining is not None:
                         end_threads = ir.If(
@@ -90,9 +92,9 @@ class AxisNest:
                             (),
                             remaining.span,
                         )
-                        self.levels[-1].steps.append(end_threads)
+                        self.levels[-1].prologue.append(end_threads)
                 case (ir.If(condition, then, ()),):
-                    remaining = self._conditions(condition, changed)
+                    remaining = self._move_conditions(condition)
                     body = then
                     if remaining is not None:
                         self.body = (ir.If(remaining, then, (), remaining.span),)
@@ -118,7 +120,7 @@ class AxisNest:
             self.values[name] = self.values[s.var.name]
             s = replace(s, var=replace(s.var, name=name))
         self.levels_of[s.var.name] = level
-        self.levels[level].steps.append(s)
+        self.levels[level].prologue.append(s)
         return rest
 
     def _level(self, e: ir.Expr) -> int:
@@ -126,11 +128,11 @@ class AxisNest:
         names = [x.name for x in expressions(e) if isinstance(x, ir.Var)]
         return max((self.levels_of.get(name, 0) for name in names), default=0)
 
-    def _conditions(self, condition: ir.Expr, changed: Set[str]) -> ir.Expr | None:
+    def _move_conditions(self, condition: ir.Expr) -> ir.Expr | None:
         """Move conjuncts out of the innermost loop; return those that remain."""
         remaining: ir.Expr | None = None
         for conjunct in conjuncts(condition):
-            if _is_speculatable(conjunct) and self._becomes_bound(conjunct):
+            if _is_speculatable(conjunct) and self._move_condition(conjunct):
                 continue
             remaining = (
                 conjunct
@@ -139,7 +141,8 @@ class AxisNest:
             )
         return remaining
 
-    def _becomes_bound(self, condition: ir.Expr) -> bool:
+    def _move_condition(self, condition: ir.Expr) -> bool:
+        """Move a condition to a bound or a prologue; return False if neither is possible."""
         level = self._level(condition)
         if level:
             axis = self.axes[level - 1].var
@@ -149,7 +152,7 @@ class AxisNest:
                 return True
         if level == len(self.axes):
             return False
-        self.levels[level].steps.append(condition)
+        self.levels[level].prologue.append(condition)
         return True
 
     def _is_invariant(self, level: int) -> IsInvariant:
@@ -163,18 +166,19 @@ class AxisNest:
     # ---- the loops ----
 
     def loops(self) -> ir.Body:
-        body = (*self._steps(self.levels[-1], self.body),)
+        """Return the nested loops, each after the prologue of its level."""
+        body = (*self._with_prologue(self.levels[-1], self.body),)
         for index in reversed(range(len(self.axes))):
             loop = version_loop(self._loop(index, body), self.solver, self._is_invariant(index + 1))
-            body = self._steps(self.levels[index], (loop,))
+            body = self._with_prologue(self.levels[index], (loop,))
         return body
 
-    def _steps(self, level: _Level, body: ir.Body) -> ir.Body:
-        for step in reversed(level.steps):
-            if isinstance(step, ir.Declare | ir.Evaluate | ir.If):
-                body = (step, *body)
-            else:
-                body = (ir.If(step, body, (), step.span),)
+    def _with_prologue(self, level: _Level, body: ir.Body) -> ir.Body:
+        for node in reversed(level.prologue):
+            if isinstance(node, ir.Declare | ir.Evaluate | ir.If):
+                body = (node, *body)
+            else:  # a condition
+                body = (ir.If(node, body, (), node.span),)
         return body
 
     def _nonempty_assertions(self, body: ir.Body) -> list[ir.Evaluate]:
@@ -202,13 +206,13 @@ class AxisNest:
                 stop = solver.minimum(stop, bound.stop)
         steps = [bound.step for bound in self.bounds[index] if bound.step is not None]
         step = steps[0] if steps else integer(1, self.span)
-        if steps:  # up to there, no multiple exceeds 64 bits
+        if steps:  # a multiple beyond axis.stop may exceed 64 bits
             start = _round_up(solver.minimum(start, axis.stop), step)
-        innermost = index == len(self.axes) - 1
+        is_innermost = index == len(self.axes) - 1
         is_wide = not steps and solver.of(stop).high - solver.of(start).low >= MIN_LANES
-        lockstep = innermost and is_wide and in_lockstep(axis.var, body, self.effectful)
+        lockstep = is_innermost and is_wide and in_lockstep(axis.var, body, self.effectful)
         if lockstep:
-            self.levels[0].steps += self._nonempty_assertions(body)
+            self.levels[0].prologue += self._nonempty_assertions(body)
         return ir.AxisLoop(axis.var, start, stop, step, body, lockstep, self.span)
 
 
@@ -216,8 +220,8 @@ def _round_up(e: ir.Expr, step: ir.Expr) -> ir.Expr:
     """Round a nonnegative number up to a multiple of a step."""
     if isinstance(e, ir.Const) and e.value == 0:
         return e
-    rounded = binary(ADD, e, binary(SUB, step, integer(1, e.span), e.span), e.span)
-    return binary(MUL, binary(QUOTIENT, rounded, step, e.span), step, e.span)
+    raised = binary(ADD, e, binary(SUB, step, integer(1, e.span), e.span), e.span)
+    return binary(MUL, binary(QUOTIENT, raised, step, e.span), step, e.span)
 
 
 def _is_speculatable(e: ir.Expr) -> bool:

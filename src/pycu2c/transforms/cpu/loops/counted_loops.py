@@ -100,14 +100,14 @@ class _LoopConversion:
         return is_invariant and self.solver.of(step).low > 0
 
     def _can_move_declaration(
-        self, declaration: ir.Declare, init: ir.Expr, before: list[ir.Stmt]
+        self, declaration: ir.Declare, init: ir.Expr, preceding: list[ir.Stmt]
     ) -> bool:
         """Return whether only the loop reads the counter's initial value.
 
         The value must also be the same if it is computed later.
         """
-        after = tuple(before[before.index(declaration) + 1 :])
-        if declaration.var.name in names_in(*walk.all_expressions(after)):
+        following = tuple(preceding[preceding.index(declaration) + 1 :])
+        if declaration.var.name in names_in(*walk.all_expressions(following)):
             return False
         return _is_invariant(
             init, {name for name in names_in(init) if self.assignment_counts.get(name)}

@@ -57,10 +57,10 @@ def interchange_loops(
     interchange = _Interchange(
         assumptions, uniformity, _invariant_definitions(body), declaration_counts, effectful, fresh
     )
-    changed = interchange.block(body)
-    if not interchange.changed:
+    new_body = interchange.block(body)
+    if not interchange.has_interchanged:
         return module
-    return walk.with_kernel_body(module, changed)
+    return walk.with_kernel_body(module, new_body)
 
 
 def _invariant_definitions(body: ir.Body) -> dict[str, ir.Expr]:
@@ -83,18 +83,18 @@ class _Start:
 class _Interchange:
     assumptions: LaunchAssumptions
     uniformity: Uniformity
-    values: Mapping[str, ir.Expr]  # by variable
+    values: Mapping[str, ir.Expr]  # invariant definitions, by variable
     declaration_counts: Mapping[str, int]  # number of declarations, by name
     effectful: Set[str]
     fresh: NameGenerator
-    changed: bool = False
+    has_interchanged: bool = False
 
     def block(self, body: ir.Body) -> ir.Body:
         """Process a block that all running threads reach."""
-        return tuple(part for s in body for part in self._statement(s))
+        return tuple(new for s in body for new in self._statement(s))
 
     def _statement(self, s: ir.Stmt) -> ir.Body:
-        if isinstance(s, ir.For) and (start := self._interchangeable(s)):
+        if isinstance(s, ir.For) and (start := self._interchange_start(s)):
             return (self._interchange(s, start),)
         if isinstance(s, ir.If | ir.While | ir.For) and s not in self.uniformity.divergent:
             return (walk.map_bodies(s, self.block),)
@@ -102,7 +102,7 @@ class _Interchange:
             return self._split_guarded(s)
         return (s,)
 
-    def _interchangeable(self, s: ir.For) -> _Start | None:
+    def _interchange_start(self, s: ir.For) -> _Start | None:
         return self._thread_start(s) if self._is_order_independent(s.body) else None
 
     # ---- loops under a condition ----------------------------------------------------------------
@@ -117,7 +117,7 @@ class _Interchange:
             return (s,)
         was_interchanged = False
         for inner in s.then:
-            start = self._interchangeable(inner) if isinstance(inner, ir.For) else None
+            start = self._interchange_start(inner) if isinstance(inner, ir.For) else None
             if (
                 isinstance(inner, ir.For)
                 and start
@@ -145,15 +145,21 @@ class _Interchange:
 
     def _interchange(self, s: ir.For, start: _Start, condition: ir.Expr | None = None) -> ir.Stmt:
         first = ir.Var(self.fresh(f"{s.var.name}.first"), s.var.type, s.var.span)
-        own_index = ir.Declare(s.var, binary(ADD, first, start.offset, s.span), s.span)
+        thread_index = ir.Declare(s.var, binary(ADD, first, start.offset, s.span), s.span)
         in_range = binary(LT, s.var, s.stop, s.span)
         if condition is not None:
             in_range = logical(ir.LogicalOp.AND, condition, in_range, s.span)
-        inside = ir.If(in_range, s.body, (), s.span)
+        guarded_body = ir.If(in_range, s.body, (), s.span)
         uniform_part = start.uniform_part or integer(0, s.span)
-        self.changed = True
+        self.has_interchanged = True
         return ir.For(
-            first, uniform_part, s.stop, s.step, (own_index, inside), s.span, interchanged=True
+            first,
+            uniform_part,
+            s.stop,
+            s.step,
+            (thread_index, guarded_body),
+            s.span,
+            interchanged=True,
         )
 
     def _is_order_independent(self, body: ir.Body) -> bool:
@@ -192,13 +198,13 @@ class _Interchange:
                 )
             case ir.Binary(op, left, right) if op is ADD and e.type == WEAK_INT:
                 for side, rest in ((left, right), (right, left)):
-                    found = self._decompose(side) if self.uniformity.agrees(rest) else None
-                    if found:
-                        uniform_part = found.uniform_part
+                    start = self._decompose(side) if self.uniformity.agrees(rest) else None
+                    if start:
+                        uniform_part = start.uniform_part
                         uniform_sum = (
                             binary(ADD, uniform_part, rest, e.span) if uniform_part else rest
                         )
-                        return replace(found, uniform_part=uniform_sum)
+                        return replace(start, uniform_part=uniform_sum)
         return None
 
     def _coordinate(self, e: ir.Apply) -> _Start | None:
@@ -256,10 +262,10 @@ def _loop_control(s: ir.For, start: _Start) -> list[ir.Expr]:
 
 @dataclass(slots=True)
 class GuardedRegions:
-    """Parts of a guarded block.
+    """The statements that replace a guarded block.
 
-    ``changed``: variables that the block assigns. ``declared``: declarations that precede all
-    parts.
+    ``declared`` are declarations. They precede the ``parts``: interchanged loops, and the guard
+    with the statements between them. ``changed``: the variables that the block assigns.
     """
 
     guard: ir.If
@@ -270,7 +276,7 @@ class GuardedRegions:
 
     @classmethod
     def empty(cls, s: ir.If) -> GuardedRegions:
-        """Return the regions of a condition, without parts."""
+        """Return an empty replacement of a guarded block."""
         return cls(s, assigned_names(s.then))
 
     def add(self, s: ir.Stmt) -> None:
@@ -294,8 +300,8 @@ class GuardedRegions:
 
     def is_invariant(self, *values: ir.Expr) -> bool:
         """Return whether expressions keep their values in the block and are safe to speculate."""
-        inner = (e for value in values for e in walk.expressions(value))
-        return not self.changed & set(names_in(*values)) and all(map(_is_speculatable, inner))
+        nodes = (e for value in values for e in walk.expressions(value))
+        return not self.changed & set(names_in(*values)) and all(map(_is_speculatable, nodes))
 
 
 def _is_speculatable(e: ir.Expr) -> bool:

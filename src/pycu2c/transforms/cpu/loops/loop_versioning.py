@@ -45,11 +45,11 @@ def version_loop(loop: ir.AxisLoop, solver: BoundSolver, is_invariant: IsInvaria
 
     fast_loop = replace(loop, body=map_expr(loop.body, select_implied))
     guard = conditions[0]
-    for side in conditions[1:]:
+    for condition in conditions[1:]:
         guard = (
             guard
-            if printer.print_expr(side) in map(printer.print_expr, conjuncts(guard))
-            else (logical(ir.LogicalOp.AND, guard, side, loop.span))
+            if printer.print_expr(condition) in map(printer.print_expr, conjuncts(guard))
+            else (logical(ir.LogicalOp.AND, guard, condition, loop.span))
         )
     return ir.If(guard, (fast_loop,), (loop,), loop.span)
 

@@ -35,6 +35,7 @@ from pycu2c.ops.intrinsics.builtins import EXTREMES
 from pycu2c.ops.operators import ADD, GE, SUB
 from pycu2c.transforms.cpu.simd import divergent_loops
 
+_MINIMUM = EXTREMES[0]
 TILE_ROWS = 4
 TILE_ROW_BYTES = 256  # four rows fill 16 AVX-512 registers
 MIN_LANES = 16  # of a tile, whatever the size of their variables
@@ -79,24 +80,26 @@ def _find_tile(s: ir.Stmt) -> _Tile | None:
 def _make_tile(
     row_loop: ir.AxisLoop | None, row_declarations: ir.Body, lane_loop: ir.AxisLoop
 ) -> _Tile | None:
-    first = [i for i, x in enumerate(lane_loop.body) if not isinstance(x, ir.Declare)]
-    if not first or not isinstance(lane_loop.body[first[0]], ir.For):
+    loop_index = next(
+        (i for i, x in enumerate(lane_loop.body) if not isinstance(x, ir.Declare)), None
+    )
+    if loop_index is None or not isinstance(lane_loop.body[loop_index], ir.For):
         return None
     loops: list[ir.For] = []
-    between: list[ir.Stmt] = []
-    body = lane_loop.body[first[0] : first[0] + 1]
+    inner_declarations: list[ir.Stmt] = []
+    body = lane_loop.body[loop_index : loop_index + 1]
     while body and isinstance(loop := body[-1], ir.For):
-        between += body[:-1]
+        inner_declarations += body[:-1]
         loops.append(loop)
         body = loop.body
-    prologue, epilogue = lane_loop.body[: first[0]], lane_loop.body[first[0] + 1 :]
+    prologue, epilogue = lane_loop.body[:loop_index], lane_loop.body[loop_index + 1 :]
     tile = _Tile(
         row_loop,
         row_declarations,
         lane_loop,
         prologue,
         tuple(loops),
-        tuple(between),
+        tuple(inner_declarations),
         body,
         epilogue,
     )
@@ -124,11 +127,14 @@ def _tile_axis(axis: ir.AxisLoop, max_size: int) -> _TiledAxis:
     has_constant_stop = isinstance(axis.stop, ir.Const)
     first, max_threads = _first_index(axis), integer(max_size, axis.span)
     remaining = binary(SUB, axis.stop, first, axis.span)
-    count = ir.Apply(EXTREMES[0], (max_threads, remaining), WEAK_INT, axis.span)
+    count = ir.Apply(_MINIMUM, (max_threads, remaining), WEAK_INT, axis.span)
     loop = ir.For(first, axis.start, axis.stop, max_threads, (), axis.span)
-    divides = has_constant_stop and extent is not None and extent % max_size == 0
+    is_always_full = has_constant_stop and extent is not None and extent % max_size == 0
     return _TiledAxis(
-        loop, max_size, None if divides else binary(GE, remaining, max_threads, axis.span), count
+        loop,
+        max_size,
+        None if is_always_full else binary(GE, remaining, max_threads, axis.span),
+        count,
     )
 
 
@@ -138,7 +144,7 @@ def _max_extent(axis: ir.AxisLoop) -> int | None:
         case ir.Const(value=start), ir.Const(value=stop):
             return int(stop) - int(start)
         case ir.Const(value=start), ir.Apply(intrinsic=intrinsic, arguments=arguments) if (
-            intrinsic is EXTREMES[0]
+            intrinsic is _MINIMUM
         ):
             extents = [int(e.value) - int(start) for e in arguments if isinstance(e, ir.Const)]
             return min(extents, default=None)
@@ -150,8 +156,8 @@ def _max_extent(axis: ir.AxisLoop) -> int | None:
 class _Tile:
     """A tile under construction.
 
-    ``prologue``, ``between``: declarations before and inside the loops. ``epilogue``: what a thread
-    executes after the loops.
+    ``prologue``, ``inner_declarations``: declarations before and inside the loops. ``epilogue``:
+    what a thread executes after the loops.
     """
 
     row_loop: ir.AxisLoop | None
@@ -159,7 +165,7 @@ class _Tile:
     lane_loop: ir.AxisLoop
     prologue: ir.Body
     loops: tuple[ir.For, ...]
-    between: ir.Body
+    inner_declarations: ir.Body
     body: ir.Body
     epilogue: ir.Body
 
@@ -167,15 +173,16 @@ class _Tile:
 
     def is_legal(self) -> bool:
         """Return whether the loops are the same for all threads, and only compute."""
-        inside = tuple(walk.statements(self.body))
-        if not all(isinstance(s, ir.Declare | ir.Assign | ir.If) for s in inside):
+        inner_statements = tuple(walk.statements(self.body))
+        if not all(isinstance(s, ir.Declare | ir.Assign | ir.If) for s in inner_statements):
             return False
         if not all(
-            isinstance(s, ir.Declare) and self._is_rematerializable(s) for s in self.between
+            isinstance(s, ir.Declare) and self._is_rematerializable(s)
+            for s in self.inner_declarations
         ):
             return False
-        local_names = declared_names((*self.between, *self.body))
-        changed = {s.var.name for s in inside if isinstance(s, ir.Assign)} - local_names
+        local_names = declared_names((*self.inner_declarations, *self.body))
+        changed = {s.var.name for s in inner_statements if isinstance(s, ir.Assign)} - local_names
         if not changed or not changed <= declared_names(self.prologue):
             return False
         if any(isinstance(s, ir.Declare) and s.init is None for s in self.prologue):
@@ -189,17 +196,19 @@ class _Tile:
         """Return the names whose values differ between threads."""
         axis_names = {v.var.name for v in (self.row_loop, self.lane_loop) if v}
         return axis_names | declared_names(
-            (*self.row_declarations, *self.prologue, *self.between, *self.body)
+            (*self.row_declarations, *self.prologue, *self.inner_declarations, *self.body)
         )
 
     def is_profitable(self) -> bool:
         trip_counts = [_trip_count(loop) for loop in self.loops]
         if None not in trip_counts and math.prod(r or 0 for r in trip_counts) < MIN_ITERATIONS:
             return False
-        if divergent_loops.is_vectorizable((*self.between, *self.body)):
+        if divergent_loops.is_vectorizable((*self.inner_declarations, *self.body)):
             return True
-        values = single_definitions((*self.prologue, *self.between, *self.body))
-        strides = LaneStrides(self.lane_loop.var.name, values, {v.name for v in self._spilled()})
+        values = single_definitions((*self.prologue, *self.inner_declarations, *self.body))
+        strides = LaneStrides(
+            self.lane_loop.var.name, values, {v.name for v in self._spilled_variables()}
+        )
         iteration_dependent = {loop.var.name for loop in self.loops}
         for name, value in values.items():
             if iteration_dependent & set(names_in(value)):
@@ -210,7 +219,7 @@ class _Tile:
             for e in loads
         )
 
-    def _spilled(self) -> list[ir.Var]:
+    def _spilled_variables(self) -> list[ir.Var]:
         """Return the variables with one element per thread: those that cannot be rematerialized."""
         return [
             s.var
@@ -246,7 +255,7 @@ class _Tile:
     def _width(self) -> int:
         """Return the number of lanes of a tile."""
         element_sizes = sum(
-            v.type.dtype.size for v in self._spilled() if isinstance(v.type, Scalar)
+            v.type.dtype.size for v in self._spilled_variables() if isinstance(v.type, Scalar)
         )
         return max(MIN_LANES, 1 << ((TILE_ROW_BYTES // element_sizes).bit_length() - 1))
 
@@ -264,7 +273,7 @@ class _Tile:
     def _tile_body(self, counts: list[ir.Expr], max_threads: list[ir.Expr]) -> ir.Body:
         """Return what the threads of a tile execute, for the given number of threads."""
         shape = tuple(int(e.value) for e in max_threads if isinstance(e, ir.Const))
-        arrays = {v.name: _array(v, shape) for v in self._spilled()}
+        arrays = {v.name: _array(v, shape) for v in self._spilled_variables()}
         spiller = _Spiller(arrays, tuple(v for v, _ in self._tile_indices()))
         span = self.lane_loop.span
         prologue_loop = self._loop_over_tile(counts, spiller.spill(self.prologue))
@@ -275,7 +284,7 @@ class _Tile:
             counts,
             (
                 *spiller.spill(rematerialized),
-                *spiller.spill_after_branches((*self.between, *self.body)),
+                *spiller.spill_after_branches((*self.inner_declarations, *self.body)),
             ),
         )
         for loop in reversed(self.loops):
@@ -354,8 +363,8 @@ def _first_index(axis: ir.AxisLoop) -> ir.Var:
 
 def _array(v: ir.Var, shape: tuple[int, ...]) -> ir.Var:
     assert isinstance(v.type, Scalar)
-    kind = Array(v.type.dtype, len(shape), "C", MemorySpace.LOCAL, shape)
-    return ir.Var(f"{v.name}.tile", kind, v.span)
+    array_type = Array(v.type.dtype, len(shape), "C", MemorySpace.LOCAL, shape)
+    return ir.Var(f"{v.name}.tile", array_type, v.span)
 
 
 def _trip_count(loop: ir.For) -> int | None:
@@ -374,5 +383,5 @@ def _is_cheap_expr(e: ir.Expr | None) -> bool:
 def _is_cheap_node(e: ir.Expr) -> bool:
     if isinstance(e, ir.Apply):
         return is_thread_coordinate(e.intrinsic) or e.intrinsic in EXTREMES
-    kinds = ir.Const | ir.Var | ir.Binary | ir.Unary | ir.Cast | ir.Select | ir.Logical
-    return isinstance(e, kinds) and not may_be_contracted(e)
+    cheap_nodes = ir.Const | ir.Var | ir.Binary | ir.Unary | ir.Cast | ir.Select | ir.Logical
+    return isinstance(e, cheap_nodes) and not may_be_contracted(e)

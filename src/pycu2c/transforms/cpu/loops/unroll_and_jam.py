@@ -43,9 +43,9 @@ def _unroll(s: ir.Stmt) -> ir.Stmt | None:
             start=ir.Const(value=0),
             stop=ir.Const(value=count),
             step=ir.Const(value=1),
-            body=(ir.AxisLoop(lockstep=True, body=(*before, ir.For() as loop)) as row,),
-        ) if count % ROW_COUNT == 0 and _is_short_row(row) and _is_simple(tuple(before), loop):
-            group = _RowGroup(row_axis, tuple(before), loop, _stored_arrays(loop))
+            body=(ir.AxisLoop(lockstep=True, body=(*prologue, ir.For() as loop)) as row,),
+        ) if count % ROW_COUNT == 0 and _is_short_row(row) and _is_simple(tuple(prologue), loop):
+            group = _RowGroup(row_axis, tuple(prologue), loop, _stored_arrays(loop))
             return group.unrolled(s, row) if group.is_legal() else None
         case _:
             return None
@@ -59,9 +59,9 @@ def _is_short_row(row: ir.AxisLoop) -> bool:
             return False
 
 
-def _is_simple(before: ir.Body, loop: ir.For) -> bool:
+def _is_simple(prologue: ir.Body, loop: ir.For) -> bool:
     """Return whether a loop contains arithmetic and stores to context arrays only."""
-    if not all(isinstance(s, ir.Declare) and s.init is not None for s in before):
+    if not all(isinstance(s, ir.Declare) and s.init is not None for s in prologue):
         return False
     return all(
         isinstance(s, ir.Declare | ir.Assign)
@@ -84,20 +84,20 @@ class _RowGroup:
     """A loop in a row of threads, its prologue, and the context-array elements that it stores."""
 
     row_axis: ir.Var
-    before: ir.Body
+    prologue: ir.Body
     loop: ir.For
     stores: Mapping[str, ir.Store]
 
     def is_legal(self) -> bool:
-        assigned = defined_names((*self.before, self.loop))
-        inside = assigned | {self.row_axis.name}
+        assigned = defined_names((*self.prologue, self.loop))
+        inner_names = assigned | {self.row_axis.name}
         bounds = self.loop.start, self.loop.stop, self.loop.step
         row_dependent = {
-            s.var.name for s in (*self.before, *self.loop.body) if isinstance(s, ir.Declare)
+            s.var.name for s in (*self.prologue, *self.loop.body) if isinstance(s, ir.Declare)
         }
         if assigned - row_dependent:
             return False  # assigns a variable of the block
-        if inside & set(names_in(*bounds)) or not self._has_invariant_indices():
+        if inner_names & set(names_in(*bounds)) or not self._has_invariant_indices():
             return False
         return bool(self.stores) and self._has_shared_reads()
 
@@ -124,7 +124,7 @@ class _RowGroup:
     def _has_shared_reads(self) -> bool:
         """Return whether all rows read some of the same elements."""
         row_dependent = {self.row_axis.name}
-        for s in (*self.before, *walk.statements(self.loop.body)):
+        for s in (*self.prologue, *walk.statements(self.loop.body)):
             if isinstance(s, ir.Declare | ir.Assign) and row_dependent & set(
                 names_in(*walk.operands(s))
             ):
@@ -136,32 +136,35 @@ class _RowGroup:
         )
 
     def unrolled(self, s: ir.AxisLoop, row: ir.AxisLoop) -> ir.AxisLoop:
+        """Return loop ``s`` over rows with the code of several rows in each iteration."""
         assert isinstance(s.stop, ir.Const)
-        group = replace(self.row_axis, name=f"{self.row_axis.name}_by_{ROW_COUNT}.rows")
-        copies = [self._copy(group, row_number) for row_number in range(ROW_COUNT)]
+        group_index = replace(self.row_axis, name=f"{self.row_axis.name}_by_{ROW_COUNT}.rows")
+        copies = [self._copy(group_index, row_number) for row_number in range(ROW_COUNT)]
         loop = replace(self.loop, body=tuple(x for _, body, _ in copies for x in body))
         body = (*(x for b, _, _ in copies for x in b), loop, *(x for *_, a in copies for x in a))
         stop = replace(s.stop, value=int(s.stop.value) // ROW_COUNT)
-        return replace(s, var=group, stop=stop, body=(replace(row, body=body),))
+        return replace(s, var=group_index, stop=stop, body=(replace(row, body=body),))
 
-    def _copy(self, group: ir.Var, row_number: int) -> tuple[ir.Body, ir.Body, ir.Body]:
+    def _copy(self, group_index: ir.Var, row_number: int) -> tuple[ir.Body, ir.Body, ir.Body]:
         """Return prologue, loop body and epilogue of one row."""
         prologue_loads = tuple(
-            ir.Declare(_scalar(s), ir.Load(s.array, s.indices, s.span), s.span)
+            ir.Declare(_element_variable(s), ir.Load(s.array, s.indices, s.span), s.span)
             for s in self._stores()
         )
         stores_back = tuple(
-            ir.Store(s.array, s.indices, _scalar(s), s.span) for s in self._stores()
+            ir.Store(s.array, s.indices, _element_variable(s), s.span) for s in self._stores()
         )
-        local = (*self.before, *prologue_loads, *walk.statements(self.loop.body))
+        inner_statements = (*self.prologue, *prologue_loads, *walk.statements(self.loop.body))
         names = {
             s.var.name: _row_name(s.var.name, row_number)
-            for s in local
+            for s in inner_statements
             if isinstance(s, ir.Declare)
         }
-        row_index = binary(MUL, group, integer(ROW_COUNT, group.span), group.span)
+        row_index = binary(MUL, group_index, integer(ROW_COUNT, group_index.span), group_index.span)
         if row_number:
-            row_index = binary(ADD, row_index, integer(row_number, group.span), group.span)
+            row_index = binary(
+                ADD, row_index, integer(row_number, group_index.span), group_index.span
+            )
 
         def substitute_row(e: ir.Expr) -> ir.Expr:
             return row_index if isinstance(e, ir.Var) and e.name == self.row_axis.name else e
@@ -170,7 +173,7 @@ class _RowGroup:
             return walk.map_expr(rename_variables(body, names), substitute_row)
 
         return (
-            rename_for_row((*self.before, *prologue_loads)),
+            rename_for_row((*self.prologue, *prologue_loads)),
             rename_for_row(self._with_scalars()),
             rename_for_row(stores_back),
         )
@@ -183,18 +186,18 @@ class _RowGroup:
 
         def load(e: ir.Expr) -> ir.Expr:
             if isinstance(e, ir.Load) and e.array.name in self.stores:
-                return _scalar(self.stores[e.array.name])
+                return _element_variable(self.stores[e.array.name])
             return e
 
         def store(s: ir.Stmt) -> ir.Body:
             if isinstance(s, ir.Store) and s.array.name in self.stores:
-                return (ir.Assign(_scalar(s), s.value, s.span),)
+                return (ir.Assign(_element_variable(s), s.value, s.span),)
             return (s,)
 
         return walk.map_stmt(walk.map_expr(self.loop.body, load), store)
 
 
-def _scalar(s: ir.Store) -> ir.Var:
+def _element_variable(s: ir.Store) -> ir.Var:
     assert isinstance(s.array.type, Array)
     return ir.Var(f"{s.array.name}.row", s.array.type.element, s.span)
 

@@ -31,24 +31,24 @@ def _block(body: ir.Body) -> ir.Body:
     for i, s in enumerate(body):
         if isinstance(s, ir.If | ir.While | ir.BlockLoop):
             s = walk.map_bodies(s, _block)
-        start = _find_start(s, out) if isinstance(s, ir.While) else None
-        unrolled = _unroll(s, out[start]) if isinstance(s, ir.While) and start is not None else None
-        if unrolled is None or start is None:
+        index = _find_counter_declaration(s, out) if isinstance(s, ir.While) else None
+        unrolled = _unroll(s, out[index]) if isinstance(s, ir.While) and index is not None else None
+        if unrolled is None or index is None:
             out.append(s)
             continue
         *iterations, final_assignment = unrolled
         assert isinstance(final_assignment, ir.Assign)
-        if final_assignment.var.name in accessed_names((*out[start:], *body[i + 1 :])):
+        if final_assignment.var.name in accessed_names((*out[index:], *body[i + 1 :])):
             out += unrolled
         else:
-            out[start:] = [*out[start + 1 :], *iterations]
+            out[index:] = [*out[index + 1 :], *iterations]
     return tuple(out)
 
 
-def _find_start(s: ir.While, before: list[ir.Stmt]) -> int | None:
+def _find_counter_declaration(s: ir.While, preceding: list[ir.Stmt]) -> int | None:
     """Return the position of the counter's declaration, if it is not reassigned before the loop."""
     name = s.body[-1].var.name if s.body and isinstance(s.body[-1], ir.Assign) else None
-    for position, x in reversed(list(enumerate(before))):
+    for position, x in reversed(list(enumerate(preceding))):
         if isinstance(x, ir.Declare) and x.var.name == name:
             return position
         if any(isinstance(y, ir.Assign) and y.var.name == name for y in walk.statements((x,))):
@@ -56,9 +56,9 @@ def _find_start(s: ir.While, before: list[ir.Stmt]) -> int | None:
     return None
 
 
-def _unroll(s: ir.While, before: ir.Stmt) -> list[ir.Stmt] | None:
+def _unroll(s: ir.While, declaration: ir.Stmt) -> list[ir.Stmt] | None:
     """Return the unrolled iterations and the final assignment of the counter, or None."""
-    match before, s.body:
+    match declaration, s.body:
         case ir.Declare(var, ir.Const() as start), (*rest, ir.Assign(counter, step)):
             iterations = tuple(rest)
             if counter.name != var.name or not all(

@@ -31,7 +31,7 @@ from pycu2c.ops.intrinsics.threads.cpu_block import (
 from pycu2c.ops.operators import ADD, SUB
 from pycu2c.transforms.cpu.memory.software_prefetch import is_contiguous_argument
 
-_BUFFER_BYTES = 1024  # collected before they are written
+_BUFFER_BYTES = 1024  # size of the buffer that collects elements before they are streamed
 
 
 def use_nontemporal_stores(module: ir.Module) -> ir.Module:
@@ -66,8 +66,8 @@ def _buffer_store(s: ir.Stmt, buffers: list[ir.Stmt], fresh: NameGenerator) -> i
         return (s,)
     assert isinstance(store.array.type, Array)
     dtype = store.array.type.dtype
-    kind = Array(dtype, 1, "C", MemorySpace.LOCAL, (_BUFFER_BYTES // dtype.size,))
-    buffer = ir.Var(fresh(f"{store.array.name}_line"), kind, s.span)
+    buffer_type = Array(dtype, 1, "C", MemorySpace.LOCAL, (_BUFFER_BYTES // dtype.size,))
+    buffer = ir.Var(fresh(f"{store.array.name}_line"), buffer_type, s.span)
     buffers.append(ir.Allocate(buffer, s.span))
     return _store_by_lines(s, store, index, buffer, fresh)
 
@@ -111,7 +111,7 @@ def _store_by_lines(
     def subtract(a: ir.Expr, b: ir.Expr) -> ir.Expr:
         return binary(SUB, a, b, span)
 
-    before = integer_call(cache_line_offset, ir.Load(store.array, (index_of(begin),), span))
+    offset = integer_call(cache_line_offset, ir.Load(store.array, (index_of(begin),), span))
     buffered_store = replace(store, array=buffer, indices=(subtract(loop.var, base),))
     destination = ir.ElementOf(store.array, (index_of(first),), span)
     flush = ir.Apply(
@@ -129,5 +129,5 @@ def _store_by_lines(
     return (
         ir.Declare(begin, loop.start, span),
         ir.Declare(end, loop.stop, span),
-        ir.For(base, subtract(begin, before), end, length, line_body, span),
+        ir.For(base, subtract(begin, offset), end, length, line_body, span),
     )

@@ -20,11 +20,12 @@ from pycu2c.ops.intrinsics.memory.cache_hints import LOADS, STORES
 def use_plain_memory_operations(module: ir.Module) -> ir.Module:
     """Replace the operations in all functions of a module."""
     return map_functions(
-        module, lambda f: replace(f, body=map_stmt(map_expr(f.body, _plain), _plain_store))
+        module,
+        lambda f: replace(f, body=map_stmt(map_expr(f.body, _plain_operation), _plain_store)),
     )
 
 
-def _plain(e: ir.Expr) -> ir.Expr:
+def _plain_operation(e: ir.Expr) -> ir.Expr:
     """Return a plain load for a load with a hint, and a plain update for a shared atomic."""
     if not isinstance(e, ir.Apply) or e.intrinsic not in (*LOADS, *OWN):
         return e

@@ -31,8 +31,8 @@ _MERGE_OPERATIONS = {ADD: ADD, SUB: ADD, AND: AND, OR: OR, XOR: XOR, MAX: MAX, M
 def accumulators(kernel: ir.Function) -> dict[str, Intrinsic]:
     """Map the contiguous array parameters with one kind of update to their merge operation."""
     updates = list(_updates(kernel.body))
-    arrays = Counter(element.array.name for _, element in updates)
-    uses = Counter(_array_uses(kernel.body))
+    update_counts = Counter(element.array.name for _, element in updates)
+    use_counts = Counter(_array_uses(kernel.body))
     result: dict[str, Intrinsic] = {}
     for p in kernel.parameters:
         merge_operations = {
@@ -40,7 +40,9 @@ def accumulators(kernel: ir.Function) -> dict[str, Intrinsic]:
             for intrinsic, element in updates
             if element.array.name == p.name
         }
-        has_only_updates = arrays[p.name] == uses[p.name] and len(merge_operations) == 1
+        has_only_updates = (
+            update_counts[p.name] == use_counts[p.name] and len(merge_operations) == 1
+        )
         is_contiguous = (
             isinstance(p.type, Array) and p.type.layout == "C" and p.type.dtype.is_integer
         )
@@ -56,6 +58,7 @@ def accumulator_arguments(module: ir.Module) -> tuple[int, ...]:
 
 
 def _updates(body: ir.Body) -> Iterator[tuple[Intrinsic, ir.ElementOf]]:
+    """Yield the atomic updates with unused results: operation and element."""
     for s in statements(body):
         if (
             isinstance(s, ir.Evaluate)
@@ -90,24 +93,27 @@ def privatize_accumulators(module: ir.Module, assumptions: LaunchAssumptions) ->
     changed.
     """
     kernel = module.kernel
-    found = accumulators(kernel)
+    merge_operations = accumulators(kernel)
     privatized = [
-        p for p in kernel.parameters if p.part is ir.ArgumentPart.DATA and p.name in found
+        p
+        for p in kernel.parameters
+        if p.part is ir.ArgumentPart.DATA and p.name in merge_operations
     ]
     privatized = [p for p in privatized if p.argument in assumptions.unaliased_accumulators]
     if not privatized or coroutine_loop(kernel.body) is not None:
         return module
     scalar_types = {p.name: p.type for p in kernel.parameters if isinstance(p.type, Scalar)}
     private_copies = {
-        p.name: _PrivateCopy(p, found[p.name], scalar_types, kernel.span) for p in privatized
+        p.name: _PrivateCopy(p, merge_operations[p.name], scalar_types, kernel.span)
+        for p in privatized
     }
     body = map_stmt(kernel.body, lambda s: (_redirect(s, private_copies),))
-    before = [s for copy in private_copies.values() for s in copy.initialization()]
-    after = [s for copy in private_copies.values() for s in copy.merge_back()]
+    initialization = [s for copy in private_copies.values() for s in copy.initialization()]
+    merges = [s for copy in private_copies.values() for s in copy.merge_back()]
     parameters = list(kernel.parameters)
     for copy in private_copies.values():
         _add_length_parameters(parameters, copy)
-    new_body = (*before, ir.BlockLoop(body, kernel.span), *after)
+    new_body = (*initialization, ir.BlockLoop(body, kernel.span), *merges)
     return replace(module, kernel=replace(kernel, body=new_body, parameters=tuple(parameters)))
 
 
@@ -130,19 +136,19 @@ def _redirect(s: ir.Stmt, private_copies: Mapping[str, _PrivateCopy]) -> ir.Stmt
 def _add_length_parameters(parameters: list[ir.Parameter], copy: _PrivateCopy) -> None:
     """Add the length parameters of the array that the kernel does not have yet."""
     parameter_names = {p.name for p in parameters}
-    element = parameters.index(copy.parameter) + 1
+    position = parameters.index(copy.parameter) + 1
     for axis, var in enumerate(copy.lengths()):
         if var.name not in parameter_names:
             argument = copy.parameter.argument
             parameters.insert(
-                element, ir.Parameter(var.name, WEAK_INT, argument, ir.ArgumentPart.SHAPE, axis)
+                position, ir.Parameter(var.name, WEAK_INT, argument, ir.ArgumentPart.SHAPE, axis)
             )
-        element += 1
+        position += 1
 
 
 @dataclass(frozen=True, slots=True)
 class _PrivateCopy:
-    """The copy of an array of one OS thread."""
+    """The private copy of an array, of which each OS thread has one."""
 
     parameter: ir.Parameter
     merge_operation: Intrinsic
@@ -155,10 +161,10 @@ class _PrivateCopy:
 
     @property
     def var(self) -> ir.Var:
-        kind = Array(
+        array_type = Array(
             self.parameter.type.dtype, 1, "C", MemorySpace.WORKER, (MAX_ACCUMULATOR_ELEMENTS,)
         )
-        return ir.Var(f"{self.parameter.name}.own", kind, self.span)
+        return ir.Var(f"{self.parameter.name}.own", array_type, self.span)
 
     def lengths(self) -> list[ir.Var]:
         assert isinstance(self.parameter.type, Array)

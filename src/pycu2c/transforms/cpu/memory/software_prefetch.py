@@ -123,7 +123,7 @@ def _streams(loops: Iterable[ir.AxisLoop], is_start: IsStart) -> list[PrefetchSt
     for loop in loops:
         definitions = {s.var.name: s.init for s in loop.body if isinstance(s, ir.Declare)}
         first_indices = {
-            name: first for name, e in definitions.items() if (first := _first(e, loop))
+            name: first for name, e in definitions.items() if (first := _first_index(e, loop))
         }
         for array, index, is_written in accesses(loop.body):
             first = first_indices.get(index.name) if isinstance(index, ir.Var) else None
@@ -133,7 +133,7 @@ def _streams(loops: Iterable[ir.AxisLoop], is_start: IsStart) -> list[PrefetchSt
     return list(streams.values()) if len(streams) <= _MAX_ARRAYS else []
 
 
-def _first(e: ir.Expr | None, loop: ir.AxisLoop) -> ir.Expr | None:
+def _first_index(e: ir.Expr | None, loop: ir.AxisLoop) -> ir.Expr | None:
     """Return the start index if an expression is the start plus the loop variable, else None."""
     match e:
         case ir.Binary(op=op, left=first, right=ir.Var(name=name)):

@@ -67,16 +67,16 @@ def _is_stencil(streams: Sequence[PrefetchStream]) -> bool:
 
 def _streams(loop: ir.AxisLoop) -> list[PrefetchStream]:
     """Return the unit-stride streams of a loop; accesses that differ by a constant share one."""
-    unit_stride, found = UnitStrideAccesses(loop), dict[str, PrefetchStream]()
+    unit_stride, streams = UnitStrideAccesses(loop), dict[str, PrefetchStream]()
     for array, index, is_written in accesses(loop.body):
         lane_index = unit_stride.unit_stride_index(index)
         if lane_index is None:
             continue
         first = _without_constants(lane_index)
         key = f"{array.name}[{print_expr(first)}]"
-        is_written |= key in found and found[key].is_written
-        found[key] = PrefetchStream(array, first, is_written)
-    return list(found.values())
+        is_written |= key in streams and streams[key].is_written
+        streams[key] = PrefetchStream(array, first, is_written)
+    return list(streams.values())
 
 
 def _without_constants(e: ir.Expr) -> ir.Expr:
@@ -97,25 +97,29 @@ def _strip_loop(
     first, strip, end = (
         ir.Var(fresh(name), WEAK_INT, span) for name in (f"{loop_variable}.first", "strip", "end")
     )
-    widest = max(stream.element_size for stream in streams)
+    max_element_size = max(stream.element_size for stream in streams)
     min_elements = _MIN_TOTAL_BYTES // sum(
         {stream.array.name: stream.element_size for stream in streams}.values()
     )
     is_small = binary(LT, ir.Apply(launched, (), WEAK_INT, span), integer(min_elements, span), span)
     all_elements = binary(SUB, end, loop.start, span)
-    strip_elements = integer(_STRIP_BYTES // widest, span)
+    strip_elements = integer(_STRIP_BYTES // max_element_size, span)
     length = ir.Select(is_small, all_elements, strip_elements, WEAK_INT, span)
     stop = ir.Apply(REGISTRY["min"], (binary(ADD, first, strip, span), end), WEAK_INT, span)
 
     def substitute_first(e: ir.Expr) -> ir.Expr:
         return first if isinstance(e, ir.Var) and e.name == loop_variable else e
 
-    distance = integer(_PREFETCH_DISTANCE // widest, span)
-    shifted = (replace(stream, first=rewrite(stream.first, substitute_first)) for stream in streams)
-    prefetches = tuple(prefetch_statement(stream, distance, strip_elements) for stream in shifted)
-    inside = (*prefetches, replace(loop, start=first, stop=stop))
+    distance = integer(_PREFETCH_DISTANCE // max_element_size, span)
+    strip_streams = (
+        replace(stream, first=rewrite(stream.first, substitute_first)) for stream in streams
+    )
+    prefetches = tuple(
+        prefetch_statement(stream, distance, strip_elements) for stream in strip_streams
+    )
+    body = (*prefetches, replace(loop, start=first, stop=stop))
     return (
         ir.Declare(end, loop.stop, span),
         ir.Declare(strip, length, span),
-        ir.For(first, loop.start, end, strip, inside, span),
+        ir.For(first, loop.start, end, strip, body, span),
     )

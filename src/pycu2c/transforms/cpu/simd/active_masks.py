@@ -36,12 +36,12 @@ def thread_index(span: Span) -> ir.Expr:
 
 @dataclass(slots=True)
 class ActiveMasks:
-    """Builds the state nodes of one kernel, and records whether there are any."""
+    """Builds the nodes that access the states of one kernel, and records whether there are any."""
 
     state: ir.Var
     live: ir.Var
     last_code: int = RETURNED
-    used: bool = False
+    is_used: bool = False
 
     @property
     def threads(self) -> int:
@@ -56,23 +56,24 @@ class ActiveMasks:
         return self.last_code
 
     def set_state(self, code: int, span: Span) -> ir.Stmt:
-        self.used = True
+        self.is_used = True
         value = ir.Const(code, Scalar(INT32), span)
         return ir.Store(self.state, (thread_index(span),), value, span)
 
     def _compare(self, op: Operator, code: int, span: Span) -> ir.Expr:
-        self.used = True
+        self.is_used = True
         thread_state = ir.Load(self.state, (thread_index(span),), span)
         return ir.Binary(op, thread_state, ir.Const(code, Scalar(INT32), span), WEAK_BOOL, span)
 
     def deactivate(self, code: int, span: Span) -> ir.Body:
-        """End the running thread's part with a new state."""
+        """Set a new state, and end the thread's iteration of the work-item loop."""
         return (self.set_state(code, span), ir.NextWorkItem(span))
 
     def is_running(self, span: Span) -> ir.Expr:
         return self._compare(EQ, RUNNING, span)
 
     def is_skip_inactive(self, s: ir.Stmt) -> bool:
+        """Return whether a statement is one that ``skip_inactive`` returns."""
         match s:
             case ir.If(ir.Binary(op, ir.Load(array), ir.Const(0)), (ir.NextWorkItem(),), ()):
                 return op is NE and array.name == self.state.name
@@ -80,7 +81,7 @@ class ActiveMasks:
                 return False
 
     def skip_inactive(self, span: Span) -> ir.Stmt:
-        """End the part of threads that are not running."""
+        """End the iteration of threads that are not running."""
         return ir.If(self._compare(NE, RUNNING, span), (ir.NextWorkItem(span),), (), span)
 
     def reactivate(self, code: int, span: Span) -> ir.Stmt:
@@ -89,9 +90,11 @@ class ActiveMasks:
 
     def swap_active(self, code: int, span: Span) -> ir.Stmt:
         """Let the threads with a code run, and deactivate those that ran with this code."""
-        other = ir.If(self._compare(EQ, RUNNING, span), (self.set_state(code, span),), (), span)
+        deactivate = ir.If(
+            self._compare(EQ, RUNNING, span), (self.set_state(code, span),), (), span
+        )
         return ir.If(
-            self._compare(EQ, code, span), (self.set_state(RUNNING, span),), (other,), span
+            self._compare(EQ, code, span), (self.set_state(RUNNING, span),), (deactivate,), span
         )
 
     def set_live(self, value: bool, span: Span) -> ir.Stmt:
@@ -116,15 +119,15 @@ class ActiveMasks:
 
     def with_initial_state(self, body: ir.Body, span: Span) -> ir.Body:
         """Initialize the state, in the first work-item loop if possible."""
-        if not self.used:
+        if not self.is_used:
             return body
-        start = self.set_state(RUNNING, span)
+        initialize = self.set_state(RUNNING, span)
         live_declaration = ir.Declare(self.live, self._live_value(True, span), span)
         match body:
-            case (ir.Assign() as counting, ir.WorkItemLoop(first, loop_span), *rest):
-                body = (counting, ir.WorkItemLoop((start, *first), loop_span), *rest)
+            case (ir.Assign() as set_live, ir.WorkItemLoop(first, loop_span), *rest):
+                body = (set_live, ir.WorkItemLoop((initialize, *first), loop_span), *rest)
             case (ir.WorkItemLoop(first, loop_span), *rest):
-                body = (ir.WorkItemLoop((start, *first), loop_span), *rest)
+                body = (ir.WorkItemLoop((initialize, *first), loop_span), *rest)
             case _:
-                body = (ir.WorkItemLoop((start,), span), *body)
+                body = (ir.WorkItemLoop((initialize,), span), *body)
         return (ir.Allocate(self.state, span), live_declaration, *body)

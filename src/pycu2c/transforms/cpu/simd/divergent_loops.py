@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pycu2c.analysis import uniformity
 from pycu2c.analysis.effects import block_level_functions
+from pycu2c.analysis.uniformity import Uniformity
 from pycu2c.base.dtypes import FLOAT32
 from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
@@ -39,20 +39,20 @@ _VECTORIZABLE = frozenset(
         "cuda.fma",
     )
 )
-_EXPANDED = ("math.exp", "math.log")  # for float32, expanded to arithmetic
+_EXPANDED_FLOAT32 = ("math.exp", "math.log")  # for float32, helpers that only use arithmetic
 _DIVISIONS = (OPERATOR_INTRINSICS[FLOORDIV], OPERATOR_INTRINSICS[MOD])
 _INT64_OPERATORS = (ADD, SUB)  # allowed on 64-bit integers
 
 
-def divergent_loops(body: ir.Body, uniform: uniformity.Uniformity) -> frozenset[ir.Stmt]:
+def divergent_loops(body: ir.Body, uniformity: Uniformity) -> frozenset[ir.Stmt]:
     """Return the outermost loops of a kernel that are worth strip-mining."""
     if contains(body, ir.Print):
         return frozenset()  # printed output is in thread order
-    return frozenset(_outermost(body, uniform))
+    return frozenset(_outermost_divergent(body, uniformity))
 
 
 def functions_to_inline(module: ir.Module) -> frozenset[str]:
-    """Return the device functions to inline: block-level ones, and those with such loops."""
+    """Return the device functions to inline: block-level ones, and those with profitable loops."""
     recursive = recursive_functions(module)
     loops = {f.name for f in module.devices if f.name not in recursive and profitable_loops(f)}
     return block_level_functions(module) | loops
@@ -74,14 +74,14 @@ def _has_exit(loop: ir.For) -> bool:
     return contains(loop.body, ir.Break | ir.Return)
 
 
-def _outermost(body: ir.Body, uniform: uniformity.Uniformity) -> Iterator[ir.Stmt]:
+def _outermost_divergent(body: ir.Body, uniformity: Uniformity) -> Iterator[ir.Stmt]:
     for s in body:
-        if isinstance(s, ir.While | ir.For) and s in uniform.divergent:
+        if isinstance(s, ir.While | ir.For) and s in uniformity.divergent:
             if _is_profitable(s):
                 yield s
         else:
             for inner in bodies(s):
-                yield from _outermost(inner, uniform)
+                yield from _outermost_divergent(inner, uniformity)
 
 
 def _is_profitable(loop: ir.While | ir.For) -> bool:
@@ -90,7 +90,7 @@ def _is_profitable(loop: ir.While | ir.For) -> bool:
     if any(map(_clears_lowest_bit, loop.body)) and len(loop.body) <= 2:
         return False
     if not all(
-        isinstance(s, ir.While | ir.For | ir.If | ir.Assign | ir.Declare) or _jumps(s)
+        isinstance(s, ir.While | ir.For | ir.If | ir.Assign | ir.Declare) or _is_jump(s)
         for s in inner_statements
     ):
         return False
@@ -107,19 +107,19 @@ def _clears_lowest_bit(s: ir.Stmt) -> bool:
     """Return whether a statement is ``x &= x - 1``."""
     match s:
         case ir.Assign(
-            ir.Var(x), ir.Binary(op, ir.Var(a), ir.Binary(less, ir.Var(b), ir.Const(1)))
+            ir.Var(x), ir.Binary(op, ir.Var(a), ir.Binary(minus, ir.Var(b), ir.Const(1)))
         ):
-            return op is AND and less is SUB and x == a == b
+            return op is AND and minus is SUB and x == a == b
         case _:
             return False
 
 
-def _jumps(s: ir.Stmt) -> bool:
+def _is_jump(s: ir.Stmt) -> bool:
     return isinstance(s, ir.Break | ir.Continue | ir.Return)
 
 
 def _is_vectorizable_node(e: ir.Expr) -> bool:
-    if not isinstance(e.type, Scalar) or not _is_number(e.type):
+    if not isinstance(e.type, Scalar) or not _is_float_or_integer(e.type):
         return False
     match e:
         case ir.Const() | ir.Var() | ir.Logical() | ir.Select() | ir.Unary() | ir.Let():
@@ -131,7 +131,7 @@ def _is_vectorizable_node(e: ir.Expr) -> bool:
                 return intrinsic.is_pure
             if intrinsic in _DIVISIONS and not isinstance(arguments[1], ir.Const):
                 return False
-            if intrinsic.name in _EXPANDED:
+            if intrinsic.name in _EXPANDED_FLOAT32:
                 return e.type.dtype is FLOAT32
             return intrinsic.name in _VECTORIZABLE and not _is_int64(e.type)
         case ir.Binary(op=op, left=left, right=right):
@@ -147,7 +147,7 @@ def _is_vectorizable_node(e: ir.Expr) -> bool:
             return False  # memory, calls, members of structs
 
 
-def _is_number(operand_type: Scalar) -> bool:
+def _is_float_or_integer(operand_type: Scalar) -> bool:
     dtype = operand_type.dtype
     return not dtype.fields and not dtype.is_half
 
@@ -158,8 +158,8 @@ def _is_int64(operand_type: Scalar) -> bool:
 
 def _has_vector_conversion(source: Scalar, target: Scalar) -> bool:
     """Return whether vectors of a type can be converted to another without AVX-512."""
-    floats = source.dtype.is_float or target.dtype.is_float
-    return not (floats and (_is_int64(source) or _is_int64(target)))
+    has_float = source.dtype.is_float or target.dtype.is_float
+    return not (has_float and (_is_int64(source) or _is_int64(target)))
 
 
 def _gains_from_vectors(e: ir.Expr) -> bool:

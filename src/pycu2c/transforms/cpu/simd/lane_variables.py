@@ -32,7 +32,7 @@ class LaneVariable:
     array: ir.Var
 
     @property
-    def element(self) -> Scalar:
+    def element_type(self) -> Scalar:
         assert isinstance(self.array.type, Array)
         return self.array.type.element
 
@@ -41,13 +41,13 @@ class LaneVariable:
         """Return the variable of the lane; for a bool an int, since vectors have no bools."""
         if self.var.type != WEAK_BOOL:
             return self.var
-        return replace(self.var, name=f"{self.var.name}.lane", type=self.element)
+        return replace(self.var, name=f"{self.var.name}.lane", type=self.element_type)
 
     def read(self, span: Span) -> ir.Expr:
         lane_value = replace(self.lane_value, span=span)
         return truth(lane_value) if self.var.type == WEAK_BOOL else lane_value
 
-    def set(self, value: ir.Expr, span: Span) -> ir.Stmt:
+    def assign(self, value: ir.Expr, span: Span) -> ir.Stmt:
         return ir.Assign(self.lane_value, cast(value, scalar_type(self.lane_value)), span)
 
     def load_lane(self) -> ir.Stmt:
@@ -60,7 +60,7 @@ class LaneVariable:
     def store_lane(self) -> ir.Stmt:
         span = self.var.span
         return ir.Store(
-            self.array, (thread_index(span),), cast(self.lane_value, self.element), span
+            self.array, (thread_index(span),), cast(self.lane_value, self.element_type), span
         )
 
 
@@ -74,8 +74,8 @@ def lane_state(masks: ActiveMasks) -> LaneVariable:
 
 def use_lane_variables(body: ir.Body, lane_variables: Sequence[LaneVariable]) -> ir.Body:
     """Replace context-array accesses of a strip's work-item loop by variables."""
-    arrays = {s.array.name: s for s in lane_variables}
-    by_name = {s.var.name: s for s in lane_variables}
+    arrays = {v.array.name: v for v in lane_variables}
+    by_name = {v.var.name: v for v in lane_variables}
 
     def replace_load(e: ir.Expr) -> ir.Expr:
         match e:
@@ -89,11 +89,11 @@ def use_lane_variables(body: ir.Body, lane_variables: Sequence[LaneVariable]) ->
     def replace_store(s: ir.Stmt) -> ir.Body:
         match s:
             case ir.Store(array, _, value, span) if array.name in arrays:
-                return (arrays[array.name].set(value, span),)
+                return (arrays[array.name].assign(value, span),)
             case ir.Declare(var, init, span) if var.name in by_name:
-                return () if init is None else (by_name[var.name].set(init, span),)
+                return () if init is None else (by_name[var.name].assign(init, span),)
             case ir.Assign(var, value, span) if var.name in by_name:
-                return (by_name[var.name].set(value, span),)
+                return (by_name[var.name].assign(value, span),)
             case _:
                 return (s,)
 
@@ -105,7 +105,7 @@ def load_and_store_lanes(body: ir.Body, lane_variables: Sequence[LaneVariable]) 
     used_names = referenced_names(body)
     changed = assigned_names(body)
     return (
-        *(s.load_lane() for s in lane_variables if s.lane_value.name in used_names),
+        *(v.load_lane() for v in lane_variables if v.lane_value.name in used_names),
         *body,
-        *(s.store_lane() for s in lane_variables if s.lane_value.name in changed),
+        *(v.store_lane() for v in lane_variables if v.lane_value.name in changed),
     )

@@ -31,7 +31,7 @@ from pycu2c.transforms.cuda.narrow_integers import (
 
 
 def has_candidate_loops(module: ir.Module) -> bool:
-    """Return whether a module has such loops."""
+    """Return whether a module has loops to narrow."""
     functions = module.functions
     return any(True for f in functions for _ in _candidate_loops(f.body))
 
@@ -39,7 +39,7 @@ def has_candidate_loops(module: ir.Module) -> bool:
 def narrow_integers_in_loops(
     module: ir.Module, rules: IndexRules, ranges: Mapping[str, Ranges]
 ) -> ir.Module:
-    """Narrow such loops; ``ranges`` is the range analysis of the module, by function."""
+    """Narrow the candidate loops; ``ranges`` are the results of the range analysis, by function."""
     loops = {f.name: frozenset(_candidate_loops(f.body)) for f in module.functions}
     variables = {
         f.name: _variables_changed_in_loops(loops[f.name], ranges[f.name]) for f in module.functions
@@ -70,16 +70,18 @@ def _candidate_loops(body: ir.Body) -> Iterator[ir.Stmt]:
 
 
 def _may_exit_early(s: ir.While | ir.For) -> bool:
-    inside = walk.statements(s.body)
+    inner_statements = walk.statements(s.body)
     return isinstance(s, ir.While) or any(
-        isinstance(x, ir.Break | ir.Return | ir.While) for x in inside
+        isinstance(x, ir.Break | ir.Return | ir.While) for x in inner_statements
     )
 
 
 def only_computes(loop: ir.Stmt) -> bool:
     """Return whether a loop neither accesses memory nor makes calls that might."""
-    kinds = ir.While | ir.For | ir.If | ir.Assign | ir.Declare | ir.Break | ir.Continue | ir.Return
-    if not all(isinstance(s, kinds) for s in walk.statements((loop,))):
+    computing_statements = (
+        ir.While | ir.For | ir.If | ir.Assign | ir.Declare | ir.Break | ir.Continue | ir.Return
+    )
+    if not all(isinstance(s, computing_statements) for s in walk.statements((loop,))):
         return False
     return not any(
         isinstance(e, ir.Load | ir.ElementOf | ir.Call)
@@ -89,34 +91,34 @@ def only_computes(loop: ir.Stmt) -> bool:
 
 
 def _variables_changed_in_loops(loops: Set[ir.Stmt], ranges: Ranges) -> frozenset[str]:
-    """Return the ints that such loops assign, if all their values fit 32 bits."""
+    """Return the ints that the loops assign, if all their values fit 32 bits."""
     names = defined_ints(tuple(loops)) - wide_counters(ranges)
     return frozenset(n for n in names if INT32_RANGE.contains(ranges.variable(n)))
 
 
 def _narrow_variables(function: ir.Function, ranges: Ranges) -> frozenset[str]:
     """Return all variables and parameters that fit 32 bits."""
-    read = (e for e in walk.all_expressions(function.body) if isinstance(e, ir.Var))
-    names = {e.name for e in read if e.type == WEAK_INT}
+    reads = (e for e in walk.all_expressions(function.body) if isinstance(e, ir.Var))
+    names = {e.name for e in reads if e.type == WEAK_INT}
     return frozenset(n for n in names if INT32_RANGE.contains(ranges.variable(n)))
 
 
 def _signature(
     function: ir.Function, narrow_variables: Set[str], loops: Set[ir.Stmt], ranges: Ranges
 ) -> NarrowSignature:
-    """Return the types of a function; its result is narrowed if such a loop returns it."""
+    """Return the types of a function; its result is narrowed if one of the loops returns it."""
     signature = narrow_signature(function, narrow_variables, ranges)
-    returns = walk.contains(tuple(loops), ir.Return)
-    return signature if returns else replace(signature, result=function.result)
+    has_return = walk.contains(tuple(loops), ir.Return)
+    return signature if has_return else replace(signature, result=function.result)
 
 
 @dataclass(slots=True)
 class _LoopNarrowing:
-    """Narrows a function: in the loops all, outside only the variables that they assign."""
+    """Narrows all ints in the loops, and outside only the variables that the loops assign."""
 
     narrower: Narrower
     loops: Set[ir.Stmt]
-    _done: dict[int, ir.Expr] = field(default_factory=dict)  # shared nodes stay shared
+    _widened: dict[int, ir.Expr] = field(default_factory=dict)  # shared nodes stay shared
 
     def body(self, body: ir.Body) -> ir.Body:
         return tuple(self._statement(s) for s in body)
@@ -135,9 +137,9 @@ class _LoopNarrowing:
         return s
 
     def _widen(self, e: ir.Expr) -> ir.Expr:
-        if id(e) not in self._done:
-            self._done[id(e)] = self._widen_node(e)
-        return self._done[id(e)]
+        if id(e) not in self._widened:
+            self._widened[id(e)] = self._widen_node(e)
+        return self._widened[id(e)]
 
     def _widen_node(self, e: ir.Expr) -> ir.Expr:
         operands = tuple(self._widen(child) for child in walk.children(e))

@@ -41,22 +41,21 @@ def replace_in_body(function: ir.Function, body: ir.Body) -> ir.Function:
     aggregate_nodes = [e for e in walk.all_expressions(body) if _is_aggregate(e.type)]
     if not aggregate_nodes:
         return function
-    read = {e.name for e in aggregate_nodes if isinstance(e, ir.Var)}
-    changed = assigned_names(body)
-    return _ScalarReplacement(frozenset(read | changed)).function(function)
+    names = {e.name for e in aggregate_nodes if isinstance(e, ir.Var)}
+    return _ScalarReplacement(frozenset(names | assigned_names(body))).function(function)
 
 
-def _is_aggregate(kind: Type) -> bool:
+def _is_aggregate(t: Type) -> bool:
     """Return whether values of a type consist of numbers."""
-    if not isinstance(kind, Scalar) or not kind.dtype.fields:
+    if not isinstance(t, Scalar) or not t.dtype.fields:
         return False
-    return not any(f.dtype.fields for f in kind.dtype.fields)
+    return not any(f.dtype.fields for f in t.dtype.fields)
 
 
 def _component_variables(var: ir.Var) -> tuple[ir.Var, ...]:
     """Return the variables that replace an aggregate variable."""
-    kind = scalar_type(var)
-    names = ("real", "imag") if kind.dtype.is_complex else (f.name for f in kind.dtype.fields)
+    t = scalar_type(var)
+    names = ("real", "imag") if t.dtype.is_complex else (f.name for f in t.dtype.fields)
     return tuple(
         ir.Var(f"{var.name}.{name}.item", scalar_type(component), var.span)
         for name, component in zip(names, _members(var))
@@ -64,9 +63,9 @@ def _component_variables(var: ir.Var) -> tuple[ir.Var, ...]:
 
 
 def _members(e: ir.Expr) -> Components:
-    kind = scalar_type(e)
-    weak = kind.weak and kind.dtype.is_complex
-    return tuple(ir.Member(e, f.name, Scalar(f.dtype, weak), e.span) for f in kind.dtype.fields)
+    t = scalar_type(e)
+    weak = t.weak and t.dtype.is_complex
+    return tuple(ir.Member(e, f.name, Scalar(f.dtype, weak), e.span) for f in t.dtype.fields)
 
 
 @dataclass(slots=True)
@@ -79,12 +78,12 @@ class _ScalarReplacement:
         parameters = [
             ir.Var(p.name, p.type, f.span) for p in f.parameters if p.name in self.replaced_names
         ]
-        opening: list[ir.Stmt] = []
+        initial_assignments: list[ir.Stmt] = []
         for var in (v for v in parameters if _is_aggregate(v.type)):
-            opening += (
+            initial_assignments += (
                 ir.Assign(p, m, f.span) for p, m in zip(_component_variables(var), _members(var))
             )
-        return replace(f, body=(*opening, *self.body(f.body)))
+        return replace(f, body=(*initial_assignments, *self.body(f.body)))
 
     def body(self, body: ir.Body) -> ir.Body:
         return tuple(new for s in body for new in self.statement(s))
@@ -92,8 +91,11 @@ class _ScalarReplacement:
     def statement(self, s: ir.Stmt) -> ir.Body:
         if isinstance(s, ir.Assign) and self._is_replaced(s.var):
             bindings, components = self.components(s.value)
-            first = tuple(ir.Assign(var, e, s.span) for var, e in bindings)
-            return (*first, *self._assign_components(_component_variables(s.var), components, s))
+            binding_assignments = tuple(ir.Assign(var, e, s.span) for var, e in bindings)
+            return (
+                *binding_assignments,
+                *self._assign_components(_component_variables(s.var), components, s),
+            )
         s = walk.map_operands(s, self.expression)
         return (walk.map_bodies(s, self.body),)
 
@@ -139,7 +141,7 @@ class _ScalarReplacement:
                 return walk.map_children(e, self.expression)
 
     def components(self, e: ir.Expr) -> tuple[_Bindings, Components]:
-        """Return bindings to evaluate first, and the components, in any order."""
+        """Return bindings to evaluate first, and the components, which have no evaluation order."""
         bindings: _Bindings = []
         return bindings, self._components(e, bindings)
 
@@ -182,8 +184,8 @@ class _ScalarReplacement:
             return _members(self._bind(self.expression(e), bindings))
         condition = self._atom(self.expression(e.condition), bindings)
         then, orelse = (
-            [_with_bindings(own_bindings, component) for component in components]
-            for own_bindings, components in (self.components(e.then), self.components(e.orelse))
+            [_with_bindings(branch_bindings, component) for component in components]
+            for branch_bindings, components in (self.components(e.then), self.components(e.orelse))
         )
         return tuple(
             ir.Select(condition, a, cast(b, scalar_type(a)), scalar_type(a), e.span)
@@ -197,8 +199,8 @@ class _ScalarReplacement:
         return tuple(self._atom(p, bindings) for p in self._components(e, bindings))
 
     def _atom(self, e: ir.Expr, bindings: _Bindings) -> ir.Expr:
-        simple = is_atom(e) or (isinstance(e, ir.Member) and isinstance(e.operand, ir.Var))
-        return e if simple else self._bind(e, bindings)
+        is_simple = is_atom(e) or (isinstance(e, ir.Member) and isinstance(e.operand, ir.Var))
+        return e if is_simple else self._bind(e, bindings)
 
     def _stable(self, e: ir.Expr, bindings: _Bindings) -> ir.Expr:
         return e if _is_stable(e) else self._bind(e, bindings)
@@ -211,9 +213,9 @@ class _ScalarReplacement:
     def _binder(self, bindings: _Bindings) -> Bind:
         return lambda e: self._bind(e, bindings)
 
-    def _variable(self, kind: Scalar, at: ir.Expr) -> ir.Var:
+    def _variable(self, t: Scalar, origin: ir.Expr) -> ir.Var:
         self._fresh += 1
-        return ir.Var(f"part.p{self._fresh}", kind, at.span)
+        return ir.Var(f"part.p{self._fresh}", t, origin.span)
 
 
 def _with_bindings(bindings: Iterable[tuple[ir.Var, ir.Expr]], e: ir.Expr) -> ir.Expr:

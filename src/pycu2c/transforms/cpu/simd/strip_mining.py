@@ -26,7 +26,7 @@ from pycu2c.transforms.cpu.simd.if_conversion import selects_wide_floats
 def use_lane_counters(
     body: ir.Body, loops: Mapping[ir.Stmt, Set[str]], fresh: Callable[[str], str]
 ) -> ir.Body:
-    """Convert the loops that are if-convertible.
+    """Convert if-convertible ``for`` loops to ``while`` loops with a counter in each lane.
 
     ``for k in range(n): if c: break`` -> ``next = 0; while next < n: k = next; next = next + 1; if
     c: break``. ``loops`` maps each strip-mined loop to the variables that are live after it.
@@ -105,11 +105,11 @@ class _LaneLoopFusion:
         checks = [i for i, s in enumerate(body) if _is_loop_exit(s)]
         if len(checks) != 1:
             return body
-        before, after = body[: checks[0]], body[checks[0] + 1 :]
-        if not all(map(self._is_lane_work, (*before, *after))):
+        preceding, following = body[: checks[0]], body[checks[0] + 1 :]
+        if not all(map(self._is_lane_work, (*preceding, *following))):
             return body
-        work = [self._without_live_flag(s) for s in after if isinstance(s, ir.WorkItemLoop)]
-        return (*before, *work, body[checks[0]])
+        work = [self._without_live_flag(s) for s in following if isinstance(s, ir.WorkItemLoop)]
+        return (*preceding, *work, body[checks[0]])
 
     def _is_lane_work(self, s: ir.Stmt) -> bool:
         return isinstance(s, ir.WorkItemLoop) or self._sets_live(s)
@@ -125,8 +125,8 @@ class _LaneLoopFusion:
         loops = [s for s in group if isinstance(s, ir.WorkItemLoop)]
         if not loops:
             return tuple(group)
-        last_counting = [s for s in loops if any(map(self._sets_live, statements(s.body)))][-1:]
-        work = [(s if s in last_counting else self._without_live_flag(s)).body for s in loops]
+        last_setting_live = [s for s in loops if any(map(self._sets_live, statements(s.body)))][-1:]
+        work = [(s if s in last_setting_live else self._without_live_flag(s)).body for s in loops]
         resets = [s for s in group if self._sets_live(s)][:1]
         return (*resets, ir.WorkItemLoop(self._concatenate(work), loops[0].span))
 
@@ -134,9 +134,9 @@ class _LaneLoopFusion:
         """Concatenate the bodies of several work-item loops for one lane."""
         *earlier, out = work
         for body in reversed(earlier):
-            if out and self.masks.is_skip_inactive(out[0]):  # ended lanes execute nothing
-                guarded = any(map(self.masks.is_skip_inactive, body))
-                out = (*body, *(out[1:] if guarded else out))
+            if out and self.masks.is_skip_inactive(out[0]):  # inactive lanes skip the rest
+                has_skip = any(map(self.masks.is_skip_inactive, body))
+                out = (*body, *(out[1:] if has_skip else out))
             else:
                 out = (*self._without_jumps(body), *out)
         return self._without_jumps(out)
@@ -147,7 +147,7 @@ class _LaneLoopFusion:
             if isinstance(s, ir.NextWorkItem):
                 return body[:i]
             if _has_jump((s,)):
-                assert isinstance(s, ir.If), "in strips, loops stand outside of the thread loops"
+                assert isinstance(s, ir.If), "in strips, loops are outside of the work-item loops"
                 return (*body[:i], *self._split_if(s, self._without_jumps(body[i + 1 :])))
         return body
 
@@ -196,19 +196,19 @@ def _remove_flags(body: ir.Body, masks: ActiveMasks, *, is_read: bool) -> tuple[
     out: list[ir.Stmt] = []
     for s in reversed(body):
         if isinstance(s, ir.If):
-            then, first = _remove_flags(s.then, masks, is_read=is_read)
-            orelse, second = _remove_flags(s.orelse, masks, is_read=is_read)
-            is_read = first or second or masks.live.name in names_in(s.condition)
+            then, read_in_then = _remove_flags(s.then, masks, is_read=is_read)
+            orelse, read_in_else = _remove_flags(s.orelse, masks, is_read=is_read)
+            is_read = read_in_then or read_in_else or masks.live.name in names_in(s.condition)
             out.append(replace(s, then=then, orelse=orelse))
             continue
-        sets = isinstance(s, ir.Assign) and s.var.name == masks.live.name
+        sets_live = isinstance(s, ir.Assign) and s.var.name == masks.live.name
         if not isinstance(s, ir.WorkItemLoop | ir.StripLoop | ir.Assign):
             is_read = is_read or masks.live.name in names_in(*all_expressions((s,)))
-        if sets and not is_read:
+        if sets_live and not is_read:
             continue
         if isinstance(s, ir.WorkItemLoop) and not is_read:
             s = _drop_live_flag(s, masks)
-        is_read = is_read and not sets
+        is_read = is_read and not sets_live
         out.append(s)
     return tuple(reversed(out)), is_read
 
