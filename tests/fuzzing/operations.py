@@ -34,14 +34,14 @@ from pycu2c.ops.operators import (
     SUB,
     XOR,
     Operator,
-    truth,
+    bool_result,
 )  # fmt: skip
 
 _ARITHMETIC: tuple[tuple[float, Operator], ...] = (
     (4, ADD), (4, SUB), (3, MUL), (2, DIV), (2, FLOORDIV), (2, MOD), (1, AND), (1, OR), (1, XOR),
     (1, SHL), (1, SHR), (0.5, POW),
 )  # fmt: skip
-_COMPARISONS = tuple(o for o in OPERATORS if o.result is truth)
+_COMPARISONS = tuple(o for o in OPERATORS if o.result is bool_result)
 _EQUALITIES = (EQ, NE)
 assert {o for _, o in _ARITHMETIC} | set(_COMPARISONS) == set(BINARY_BY_NODE.values())
 

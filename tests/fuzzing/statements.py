@@ -17,7 +17,7 @@ from fuzzing.operations import condition
 from fuzzing.writing import SMALL, ArrayName, Made, Variable, Writer, holds
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.types import WEAK_INT, Scalar, promote
-from pycu2c.ops.operators import OPERATORS, POW, SHL, SHR, Operator, truth
+from pycu2c.ops.operators import OPERATORS, POW, SHL, SHR, Operator, bool_result
 
 Write: TypeAlias = "Callable[[Writer], None]"
 
@@ -161,7 +161,7 @@ def augmented(w: Writer, target: str, kind: Scalar) -> str:
 
 def _keeps(operator: Operator, kind: Scalar) -> bool:
     common = operator.operands(kind, kind)
-    return operator.result is not truth and common == kind and operator.result(common) == kind
+    return operator.result is not bool_result and common == kind and operator.result(common) == kind
 
 
 @writes(1, nests)

@@ -16,7 +16,7 @@ from pycu2c.cli.main import main
 from pycu2c.compat.migrate.migrate_file import MigratedFile, migrate_file
 from pycu2c.compat.migrate.numba_types import arithmetic_type, unary_type, unify_types
 from pycu2c.declarations.signatures import parse_signature
-from pycu2c.ops.operators import OPERATORS, POW, truth
+from pycu2c.ops.operators import OPERATORS, POW, bool_result
 
 NAMES = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
 TYPES: list[Scalar] = [getattr(types, name) for name in NAMES.split()]
@@ -47,7 +47,7 @@ def resolve() -> Any:
     return returned
 
 
-@pytest.mark.parametrize("op", [o for o in OPERATORS if o.result is not truth], ids=str)
+@pytest.mark.parametrize("op", [o for o in OPERATORS if o.result is not bool_result], ids=str)
 def test_operators(op: Any, resolve: Any) -> None:
     compared = 0
     for a in TYPES:
