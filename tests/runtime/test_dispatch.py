@@ -38,8 +38,8 @@ from pycu2c.runtime.arguments.arguments import Layout, describe, layout_of, pack
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.dispatch.guards import ArrayGuard, RecordedLaunch
 from pycu2c.runtime.dispatch.table import DispatchTable, Field, LaunchGuard, entry_of
-from pycu2c.runtime.launch_configuration import HEAD
-from pycu2c.runtime.runner import Direct
+from pycu2c.runtime.launch_configuration import LAUNCH_HEADER
+from pycu2c.runtime.runner import DirectLaunch
 from pycu2c.toolchain.cc import cc
 from support.launching import leaks
 
@@ -107,8 +107,8 @@ def test_the_limits_are_those_of_the_compiler() -> None:
 
 def test_the_launch_header_is_that_of_kernels() -> None:
     """What Python packs before the arguments of a kernel on the CPU is the struct of C."""
-    assert HEAD.size == _dispatch.HEADER_SIZE
-    packed = HEAD.pack(1, 2, 3, 4, 5, 6, 7)
+    assert LAUNCH_HEADER.size == _dispatch.HEADER_SIZE
+    packed = LAUNCH_HEADER.pack(1, 2, 3, 4, 5, 6, 7)
     assert struct.unpack_from("@3i", packed, _dispatch.HEADER_BLOCK_OFFSET) == (4, 5, 6)
     assert struct.unpack_from("@q", packed, _dispatch.HEADER_SHARED_BYTES_OFFSET) == (7,)
 
@@ -217,19 +217,19 @@ def test_arguments_are_packed_as_on_the_slow_path(value: Any) -> None:
 
     @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
     def start(kernel: int, arguments: int, blocks: int) -> int:
-        kept.append(ctypes.string_at(arguments, HEAD.size + len(packed)))
+        kept.append(ctypes.string_at(arguments, LAUNCH_HEADER.size + len(packed)))
         return 0
 
     array = describe(value)
     types = (array.type if array else scalar_of(value),)
     launch = RecordedLaunch((value,), types, (array or value,), (), {})  # type: ignore[arg-type]
     address = ctypes.cast(start, ctypes.c_void_p).value or 0
-    direct = Direct(layout, address, 0, lambda code, head: None)
+    direct = DirectLaunch(layout, address, 0, lambda code, head: None)
     table, signature = DispatchTable(ONE), Signature(())
     assert table.record(launch, LaunchGuard(None, 16), direct, signature)
     configuration = LaunchConfiguration((6, 5, 4), (3, 2, 1), 16, None, 0, True)
     assert table.launch(configuration, (value,))
-    assert kept == [HEAD.pack(6, 5, 4, 3, 2, 1, 16) + packed]
+    assert kept == [LAUNCH_HEADER.pack(6, 5, 4, 3, 2, 1, 16) + packed]
     assert not table.launch(configuration, (None,))
     assert table.take_latest() is signature
     assert table.take_latest() is None
@@ -252,7 +252,7 @@ def test_arguments_are_packed_as_on_the_slow_path(value: Any) -> None:
 def test_entries_with_offsets_out_of_range_are_rejected(wrong: dict[str, Any]) -> None:
     layout, _ = packed_by_python(1)
     launch = RecordedLaunch((1,), (scalar_of(1),), (1,), (), {})  # type: ignore[arg-type]
-    direct = Direct(layout, 1, 0, lambda code, head: None)
+    direct = DirectLaunch(layout, 1, 0, lambda code, head: None)
     entry = entry_of(launch, LaunchGuard(None, 0), direct, Signature(()))
     with pytest.raises((ValueError, TypeError, AttributeError)):
         DispatchTable(ONE).add(replace(entry, **wrong))
@@ -937,14 +937,14 @@ def test_an_error_code_is_passed_to_the_finish_callback() -> None:
         return 7
 
     def finished(code: int, head: bytes) -> None:
-        raise LaunchError(f"code {code} of {HEAD.unpack(head)[0]} blocks")
+        raise LaunchError(f"code {code} of {LAUNCH_HEADER.unpack(head)[0]} blocks")
 
     address = ctypes.cast(start, ctypes.c_void_p).value or 0
     table, kind = DispatchTable(ONE), scalar_of(1)
     assert isinstance(kind, Scalar)
     launch = RecordedLaunch((1,), (kind,), (1,), (), {})
     signature = Signature((kind,))
-    direct = Direct(layout_of([]), address, 0, finished)
+    direct = DirectLaunch(layout_of([]), address, 0, finished)
     assert table.record(launch, LaunchGuard(None, 0), direct, signature)
     with pytest.raises(LaunchError, match="code 7 of 6 blocks"):
         table.launch(fresh(keep)[6, 1]._configuration, (1,))

@@ -101,7 +101,7 @@ def test_a_capsule_is_used_once() -> None:
             return 1, 0
 
     cuda.from_dlpack(Once())
-    with pytest.raises(LaunchError, match="is used once"):
+    with pytest.raises(LaunchError, match="consumed once"):
         cuda.from_dlpack(Once())
 
 

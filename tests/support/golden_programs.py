@@ -16,7 +16,7 @@ from pycu2c.kernels.specialization import generate_text
 from pycu2c.runtime.arguments.arguments import layout_of, pack
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.cpu import cpu_kernel
-from pycu2c.runtime.launch_configuration import HEAD, extent
+from pycu2c.runtime.launch_configuration import LAUNCH_HEADER, extent
 from support.golden_kernels import kernel_of, module_of
 from support.launching import run
 from support.paths import TESTS
@@ -94,7 +94,7 @@ def _kernel(name: str, variant: str) -> tuple[str, str, bytes]:
     )
     layout = layout_of(made.parameters)
     leaves = kernel.launcher.flatten(values).leaves
-    head = HEAD.pack(*blocks, *threads, 0)
+    head = LAUNCH_HEADER.pack(*blocks, *threads, 0)
     packed = head + pack(layout, leaves, [0] * len(leaves))
     arrays = b""
     pointers = [
@@ -107,7 +107,7 @@ def _kernel(name: str, variant: str) -> tuple[str, str, bytes]:
         before, after = values[position], expected[position]
         assert before.flags.c_contiguous
         kind = before.dtype.itemsize if before.dtype in (np.float32, np.float64) else 0
-        arrays += struct.pack("<3q", HEAD.size + offset, before.nbytes, kind)
+        arrays += struct.pack("<3q", LAUNCH_HEADER.size + offset, before.nbytes, kind)
         arrays += before.tobytes() + after.tobytes()
     count = blocks[0] * blocks[1] * blocks[2]
     return (

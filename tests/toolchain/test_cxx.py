@@ -46,7 +46,7 @@ def test_a_missing_compiler_is_reported(
     monkeypatch.setenv("PYCU2C_CXX", chosen)
     monkeypatch.delenv("CXX", raising=False)
     monkeypatch.setenv("PATH", path)
-    cxx._found.cache_clear()
+    cxx._find.cache_clear()
     with pytest.raises(ToolchainError, match=said):
         cxx.find()
-    cxx._found.cache_clear()
+    cxx._find.cache_clear()

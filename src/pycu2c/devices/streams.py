@@ -123,7 +123,7 @@ class Stream:
                 driver.api().cuStreamDestroy(self.handle)  # pending work still completes
 
 
-launch_configuration.IMMORTAL_STREAM_TYPES.add(Stream)  # configured kernels may be cached
+launch_configuration.CACHEABLE_STREAM_TYPES.add(Stream)  # configured kernels may be cached
 
 
 def stream(*, blocking: bool = True, priority: int = 0) -> Stream:

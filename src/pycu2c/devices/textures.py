@@ -291,7 +291,7 @@ def texture(
     elements = array._elements if isinstance(array, Surface) else _elements_of(array)
     axes, channels = len(elements.texel_format.shape), elements.texel_format.channels
     modes = texture_modes.checked_modes(
-        texture_modes.address_modes(address_mode, axes),
+        texture_modes.modes_per_axis(address_mode, axes),
         filter_mode,
         bool(normalized),
         read_mode,

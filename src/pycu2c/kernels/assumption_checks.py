@@ -16,7 +16,7 @@ from pycu2c.base.limits import (
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
 from pycu2c.runtime.launch_configuration import Extent, Launch
-from pycu2c.runtime.runner import ANY_NUMBER, KernelMetadata, SpecializationKey
+from pycu2c.runtime.runner import ANY_BLOCK_COUNT, KernelMetadata, SpecializationKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def dispatchable_blocks(key: SpecializationKey, metadata: KernelMetadata) -> tup
     if metadata.accumulator_arguments and key.backend in CPU_BACKENDS:
         return None
     if not metadata.streamed_bytes or key.backend != "cpu" or assumptions.block is None:
-        return ANY_NUMBER
+        return ANY_BLOCK_COUNT
     threads = math.prod(assumptions.block)
     fewest = -(-CACHE_EXCEEDING_BYTES // (metadata.streamed_bytes * threads))
-    return (fewest, ANY_NUMBER[1]) if assumptions.exceeds_last_level_cache else (0, fewest)
+    return (fewest, ANY_BLOCK_COUNT[1]) if assumptions.exceeds_last_level_cache else (0, fewest)

@@ -9,7 +9,7 @@ from pycu2c.cuda_driver import driver
 from pycu2c.kernels.launcher import Launcher
 from pycu2c.native.extension import ConfiguredBase, TableReference
 from pycu2c.runtime.cuda import memory
-from pycu2c.runtime.launch_configuration import IMMORTAL_STREAM_TYPES, LaunchRequest
+from pycu2c.runtime.launch_configuration import CACHEABLE_STREAM_TYPES, LaunchRequest
 
 P = ParamSpec("P")
 
@@ -83,7 +83,7 @@ def key_of(configuration: Any) -> object:
     if type(configuration) is not tuple:
         raise TypeError("a configuration is a tuple")
     grid, block, *rest = configuration
-    if rest and type(rest[0]) not in IMMORTAL_STREAM_TYPES:
+    if rest and type(rest[0]) not in CACHEABLE_STREAM_TYPES:
         raise TypeError("a stream of another package is not kept alive")
     types = [_extent_type(grid), _extent_type(block), *map(type, rest[1:])]
     return configuration if all(t is int for t in types) else (configuration, *types)

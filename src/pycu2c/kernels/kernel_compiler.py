@@ -29,7 +29,7 @@ from pycu2c.ir.walk import all_expressions
 from pycu2c.kernels import specialization
 from pycu2c.kernels.source_map import errors_at_source_lines
 from pycu2c.runtime.launch_configuration import Extent, Language
-from pycu2c.runtime.runner import NUMBER, KernelMetadata, Runner, SpecializationKey
+from pycu2c.runtime.runner import NO_AXIS, KernelMetadata, Runner, SpecializationKey
 from pycu2c.toolchain.nvrtc import disassembly, nvrtc, resource_usage
 from pycu2c.transforms.cpu.memory import privatize_accumulators
 
@@ -132,7 +132,7 @@ class KernelCompiler:
         summary = summarize_module(module)
         return KernelMetadata(
             written_arguments(module),
-            tuple((n.argument, NUMBER if n.axis is None else n.axis) for n in extent),
+            tuple((n.argument, NO_AXIS if n.axis is None else n.axis) for n in extent),
             _uses_threads(module),
             uses_dynamic_shared(module),
             privatize_accumulators.accumulator_arguments(module)

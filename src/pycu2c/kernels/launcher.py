@@ -37,7 +37,7 @@ from pycu2c.runtime.arguments.flattened_arguments import (
 from pycu2c.runtime.cuda import startup
 from pycu2c.runtime.dispatch import guards, table
 from pycu2c.runtime.launch_configuration import Extent, Launch, LaunchRequest
-from pycu2c.runtime.runner import Axis, KernelMetadata, Runner, SpecializationKey
+from pycu2c.runtime.runner import ExtentSource, KernelMetadata, Runner, SpecializationKey
 from pycu2c.toolchain.nvrtc import occupancy
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class BoundArguments:
     values: tuple[object, ...]
     leaves: tuple[Argument, ...]
     signature: Signature
-    lengths: tuple[Axis, ...] = ()
+    lengths: tuple[ExtentSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ class Launcher:
         flattened = self.flatten(values)
         signature = self.signature(flattened)
         if self.backend in ("auto", "cuda"):
-            startup.begin()  # the driver starts in a thread while the kernel is compiled
+            startup.start_driver()  # the driver starts in a thread while the kernel is compiled
         typed = self.typed(signature)
         block, grid = request.block, request.grid
         if block is None:

@@ -20,9 +20,9 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert
 from pycu2c.base.vectors import vector
-from pycu2c.runtime.texture_modes import MODES, MOST, TextureModes
+from pycu2c.runtime.texture_modes import ADDRESS_MODES, NORMALIZED_MAXIMA, TextureModes
 
-_WRAP, _CLAMP, _MIRROR, _BORDER = range(len(MODES))
+_WRAP, _CLAMP, _MIRROR, _BORDER = range(len(ADDRESS_MODES))
 _STRUCT = struct.Struct("@P3q3i4iid4d")
 _SURFACE = struct.Struct("@P3q")
 _ONE = 1 << 21  # fixed-point coordinates have a unit of 2**-21 elements
@@ -31,7 +31,7 @@ _HALF = _ONE >> 1
 
 def sampler(elements: NDArray[Any], number: DType, element: DType, modes: TextureModes) -> Sampler:
     """Return the sampler of a texture that returns ``element``."""
-    most = MOST[number] if modes.as_float and number in MOST else 0
+    most = NORMALIZED_MAXIMA[number] if modes.as_float and number in NORMALIZED_MAXIMA else 0
     border = modes.border
     if most:
         least = -1.0 if number.is_signed else 0.0
@@ -40,7 +40,7 @@ def sampler(elements: NDArray[Any], number: DType, element: DType, modes: Textur
         elements,
         number,
         element,
-        tuple(map(MODES.index, modes.addresses)),
+        tuple(map(ADDRESS_MODES.index, modes.address_modes)),
         modes.filter == "linear",
         modes.is_normalized,
         most,

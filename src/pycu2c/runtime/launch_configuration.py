@@ -21,10 +21,10 @@ LIMITS: dict[str, Extent] = {
     "block": (MAX_BLOCK_THREADS, MAX_BLOCK_THREADS, 64),
 }
 
-# grid, block, shared bytes: before the arguments of kernels on the CPU (native/launch_header.h)
-HEAD = struct.Struct("@6iq")
-# classes of streams that are kept alive by what was configured with them: numbers, our own
-IMMORTAL_STREAM_TYPES: set[type] = {int, type(None)}
+# grid, block and shared bytes, before the packed arguments on the CPU (native/launch_header.h)
+LAUNCH_HEADER = struct.Struct("@6iq")
+# classes of the streams that a cached configuration may hold: handles, and streams of pycu2c
+CACHEABLE_STREAM_TYPES: set[type] = {int, type(None)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,11 @@ class LaunchRequest:
     shared_bytes: int
 
     def configuration(self, handle: int, ordered: bool) -> LaunchConfiguration:
-        """Return the same for the dispatch table, with the handle of the stream and whether it and
-        the default stream wait for each other; zeros for an open grid or block."""
+        """Return this request for the dispatch table; zeros stand for an unspecified grid or block.
+
+        handle: that of the stream. ordered: whether the stream and the default stream wait for each
+        other.
+        """
         grid, block = self.grid or _UNSPECIFIED, self.block or _UNSPECIFIED
         return LaunchConfiguration(grid, block, self.shared_bytes, self.stream, handle, ordered)
 
@@ -57,7 +60,7 @@ _UNSPECIFIED = (0, 0, 0)
 
 
 _ZERO_HINTS = {
-    "grid": "launch nothing where there is nothing to do",
+    "grid": "do not launch the kernel if there is nothing to do",
     "block": "it is the number of threads, such as 256",
 }
 
@@ -68,13 +71,15 @@ def extent(value: object, name: str, kernel: str) -> Extent:
     if not 1 <= len(parts) <= 3:
         raise LaunchError(f"{kernel}: a {name} has 1, 2 or 3 axes, not {len(parts)}: {value!r}")
     numbers = [_integer(part, name, kernel) for part in parts]
-    for axis, number, most in zip("xyz", numbers, LIMITS[name]):
+    for axis, number, maximum in zip("xyz", numbers, LIMITS[name]):
         if number < 1:
             raise LaunchError(
                 f"{kernel}: a {name} has at least 1 along {axis}, not {number}: {_ZERO_HINTS[name]}"
             )
-        if number > most:
-            raise LaunchError(f"{kernel}: a {name} has at most {most} along {axis}, not {number}")
+        if number > maximum:
+            raise LaunchError(
+                f"{kernel}: a {name} has at most {maximum} along {axis}, not {number}"
+            )
     full = (*numbers, 1, 1)[:3]
     if name == "block" and math.prod(full) > MAX_BLOCK_THREADS:
         raise LaunchError(
@@ -97,11 +102,11 @@ def check_clusters(grid: Extent, cluster: tuple[int, ...], kernel: str) -> None:
     """Check that a grid is a multiple of the cluster size. Raises LaunchError."""
     for axis, blocks, size in zip("xyz", grid, cluster):
         if blocks % size:
-            more = -(-blocks // size) * size
-            fewer = f"{more - size} or " if more > size else ""
+            rounded_up = -(-blocks // size) * size
+            rounded_down = f"{rounded_up - size} or " if rounded_up > size else ""
             raise LaunchError(
                 f"{kernel}: the grid has {blocks} along {axis}, and a cluster {size}, which does "
-                f"not divide it: launch {fewer}{more} along {axis}"
+                f"not divide it: launch {rounded_down}{rounded_up} along {axis}"
             )
 
 
@@ -117,8 +122,8 @@ def _integer(part: object, name: str, kernel: str) -> int:
     except TypeError:
         hint = ""
         if isinstance(part, float):
-            rounded_up = ": divide with //, and round up: -(-n // threads)"
-            hint = f": write {int(part)}" if part.is_integer() else rounded_up
+            division_hint = ": divide with //, and round up: -(-n // threads)"
+            hint = f": write {int(part)}" if part.is_integer() else division_hint
         raise LaunchError(f"{kernel}: a {name} takes integers, not {part!r}{hint}") from None
 
 

@@ -36,17 +36,17 @@ from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.runtime.launch_configuration import Launch
-from pycu2c.runtime.runner import Direct, Runner
+from pycu2c.runtime.runner import DirectLaunch, Runner
 from pycu2c.runtime.thread_exceptions import exception_of_thread
 
 CAPACITY = 1 << 20  # words in a log: 8 MiB
-Words: TypeAlias = npt.NDArray[np.uint64]
+WordArray: TypeAlias = npt.NDArray[np.uint64]
 
 
 class PrintRecords(NamedTuple):
     """The records of one launch, and the number of records that did not fit."""
 
-    records: Words
+    records: WordArray
     lost: int
 
 
@@ -64,15 +64,15 @@ class HostPrintLog:
     """The log of a kernel on the CPU."""
 
     def __init__(self, kernel: CpuKernel) -> None:
-        self._words: Words = np.empty(CAPACITY, np.uint64)
-        self._head = kernel.words(LOG_NAME)
-        self.address = cpu_kernel.address_of(self._head)
+        self._words: WordArray = np.empty(CAPACITY, np.uint64)
+        self._header = kernel.words(LOG_NAME)
+        self.address = cpu_kernel.address_of(self._header)
 
     def clear(self, stream: int) -> None:
-        self._head[0:4] = (0, CAPACITY, 0, self._words.ctypes.data)
+        self._header[0:4] = (0, CAPACITY, 0, self._words.ctypes.data)
 
     def read(self, stream: int) -> PrintRecords:
-        used, lost = int(self._head[0]), int(self._head[2])
+        used, lost = int(self._header[0]), int(self._header[2])
         return PrintRecords(self._words[: min(used, CAPACITY)].copy(), lost)
 
 
@@ -83,20 +83,20 @@ class DevicePrintLog:
         self._words = driver.allocate(8 * CAPACITY)
         driver.fill(self._words, bytes(4), 2 * CAPACITY)  # narrow values do not write a whole word
         self.address = kernel_api.variable_of(kernel.loaded.library, LOG_NAME)[0]
-        self._head = (ctypes.c_uint64 * 4)()
+        self._header = (ctypes.c_uint64 * 4)()
 
     def clear(self, stream: int) -> None:
         driver.make_current()
-        self._head[:] = [0, CAPACITY, 0, self._words]
-        driver.copy_in(self.address, ctypes.addressof(self._head), 32, stream)
+        self._header[:] = [0, CAPACITY, 0, self._words]
+        driver.copy_in(self.address, ctypes.addressof(self._header), 32, stream)
 
     def read(self, stream: int) -> PrintRecords:
-        driver.copy_out(ctypes.addressof(self._head), self.address, 32, stream)
+        driver.copy_out(ctypes.addressof(self._header), self.address, 32, stream)
         driver.synchronize(stream, "wait for what the kernel prints")
-        records: Words = np.empty(min(self._head[0], CAPACITY), np.uint64)
+        records: WordArray = np.empty(min(self._header[0], CAPACITY), np.uint64)
         driver.copy_out(records.ctypes.data, self._words, records.nbytes, stream)
         driver.synchronize(stream, "read what the kernel prints")
-        return PrintRecords(records, self._head[2])
+        return PrintRecords(records, self._header[2])
 
 
 class _LogLock:
@@ -128,14 +128,14 @@ class PrintingRunner:
     """Runs a kernel that prints, one launch at a time, and writes its output to sys.stdout."""
 
     def __init__(
-        self, inner: Runner, log: PrintLog, texts: tuple[PrintFormat, ...], name: str
+        self, inner: Runner, log: PrintLog, formats: tuple[PrintFormat, ...], name: str
     ) -> None:
-        self._inner, self._log, self._texts, self._name = inner, log, texts, name
+        self._inner, self._log, self._formats, self._name = inner, log, formats, name
         # kernels with equal text share a library, and so a log
         self._lock = _LOG_LOCKS.setdefault(log.address, _LogLock())
 
     @property
-    def direct(self) -> Direct | None:
+    def direct(self) -> DirectLaunch | None:
         return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
@@ -144,7 +144,7 @@ class PrintingRunner:
             self._log.clear(stream)
             self._inner.run(launch, arguments)
             written = self._log.read(stream)
-        raised = _write_records(written.records, self._texts)
+        raised = _write_records(written.records, self._formats)
         if written.lost:
             warn(
                 f"{self._name} prints more than {8 * CAPACITY >> 20} MiB: "
@@ -155,16 +155,16 @@ class PrintingRunner:
             raise raised
 
 
-def _write_records(records: Words, texts: tuple[PrintFormat, ...]) -> BaseException | None:
+def _write_records(records: WordArray, formats: tuple[PrintFormat, ...]) -> BaseException | None:
     """Write the output; return the first exception of a thread, if there is one."""
     lines: list[str] = []
     error = None
-    for text, raw in _records(records, texts):
-        first = text[0] if text else None
+    for print_format, raw in _records(records, formats):
+        first = print_format[0] if print_format else None
         if not isinstance(first, RaisedException):
-            lines.append(format_record(text, raw))
+            lines.append(format_record(print_format, raw))
         elif error is None:
-            error = _exception(first, _values(text, raw))
+            error = _exception(first, _values(print_format, raw))
     sys.stdout.write("".join(lines))
     return error
 
@@ -172,33 +172,38 @@ def _write_records(records: Words, texts: tuple[PrintFormat, ...]) -> BaseExcept
 # ---- formatting --------------------------------------------------------------------------------
 
 
-def _records(records: Words, texts: tuple[PrintFormat, ...]) -> Iterator[tuple[PrintFormat, bytes]]:
+def _records(
+    records: WordArray, formats: tuple[PrintFormat, ...]
+) -> Iterator[tuple[PrintFormat, bytes]]:
     """Yield the format and the values of each record, in log order."""
-    sizes = [sum(word_count(kind.dtype) for kind in scalar_types(text)) for text in texts]
+    sizes = [
+        sum(word_count(kind.dtype) for kind in scalar_types(print_format))
+        for print_format in formats
+    ]
     raw = records.tobytes()
-    at = 0
-    while at < len(records):
-        number = int(records[at])
-        end = at + 1 + sizes[number]
+    position = 0
+    while position < len(records):
+        format_index = int(records[position])
+        end = position + 1 + sizes[format_index]
         if end > len(records):  # the first record that did not fit
             return
-        yield texts[number], raw[8 * (at + 1) : 8 * end]
-        at = end
+        yield formats[format_index], raw[8 * (position + 1) : 8 * end]
+        position = end
 
 
-def format_record(text: PrintFormat, raw: bytes) -> str:
+def format_record(print_format: PrintFormat, raw: bytes) -> str:
     """Return the text of a record; ``raw`` contains the values of its fields contiguously."""
-    return _format(text, _values(text, raw))
+    return _format(print_format, _values(print_format, raw))
 
 
-def _values(text: PrintFormat, raw: bytes) -> Iterator[Any]:
+def _values(print_format: PrintFormat, raw: bytes) -> Iterator[Any]:
     offset = 0
-    for kind in scalar_types(text):
-        yield _number(kind, raw[offset : offset + kind.dtype.size])
+    for kind in scalar_types(print_format):
+        yield _scalar_value(kind, raw[offset : offset + kind.dtype.size])
         offset += 8 * word_count(kind.dtype)
 
 
-def _number(kind: Scalar, raw: bytes) -> Any:
+def _scalar_value(kind: Scalar, raw: bytes) -> Any:
     """Convert a value: weak types to Python numbers, others to numpy scalars."""
     if kind.dtype is dtypes.BFLOAT16:
         return _bfloat16(raw)
@@ -216,34 +221,34 @@ def _bfloat16(raw: bytes) -> Any:
         return np.frombuffer(b"\0\0" + raw, np.float32)[0]
 
 
-def _format(text: PrintFormat, values: Iterator[Any]) -> str:
+def _format(print_format: PrintFormat, values: Iterator[Any]) -> str:
     return "".join(
-        piece if isinstance(piece, str) else _format_value(piece, values) for piece in text
+        piece if isinstance(piece, str) else _format_value(piece, values) for piece in print_format
     )
 
 
 def _exception(raised: RaisedException, values: Iterator[Any]) -> BaseException:
     numbers = [next(values) for _ in THREAD_COORDINATES]
-    who = f"thread {tuple(numbers[3:])} of block {tuple(numbers[:3])}"
+    thread = f"thread {tuple(numbers[3:])} of block {tuple(numbers[:3])}"
     arguments = [_argument(text, values) for text in raised.arguments]
-    return exception_of_thread(raised.exception, arguments, raised.where, who)
+    return exception_of_thread(raised.exception, arguments, raised.where, thread)
 
 
-def _argument(text: PrintFormat, values: Iterator[Any]) -> Any:
+def _argument(print_format: PrintFormat, values: Iterator[Any]) -> Any:
     """Return the only value, or formatted text."""
-    match text:
+    match print_format:
         case (FormatField(kind, "s", ()),):
             return unflatten(kind, values)
         case _:
-            return _format(text, values)
+            return _format(print_format, values)
 
 
 _CONVERSIONS: dict[str, Callable[[object], str]] = {"s": str, "r": repr, "a": ascii}
 
 
-def _format_value(slot: FormatField | RaisedException, values: Iterator[Any]) -> str:
-    assert isinstance(slot, FormatField), "exceptions are not printed"
-    value = unflatten(slot.type, values)
-    if slot.conversion:
-        value = _CONVERSIONS[slot.conversion](value)
-    return format(value, _format(slot.spec, values))
+def _format_value(piece: FormatField | RaisedException, values: Iterator[Any]) -> str:
+    assert isinstance(piece, FormatField), "exceptions are not printed"
+    value = unflatten(piece.type, values)
+    if piece.conversion:
+        value = _CONVERSIONS[piece.conversion](value)
+    return format(value, _format(piece.spec, values))

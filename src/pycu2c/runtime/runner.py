@@ -12,9 +12,10 @@ from pycu2c.runtime.arguments.arguments import Layout
 from pycu2c.runtime.arguments.array_argument import Argument
 from pycu2c.runtime.launch_configuration import Launch
 
-Axis: TypeAlias = tuple[int, int]  # the index of a leaf of the arguments, and its axis or NUMBER
-NUMBER = -1
-ANY_NUMBER = 0, 1 << 62  # of blocks: the minimum, and the maximum + 1
+# the index of a leaf of the arguments, and its axis, or NO_AXIS if the leaf is a number
+ExtentSource: TypeAlias = tuple[int, int]
+NO_AXIS = -1
+ANY_BLOCK_COUNT = 0, 1 << 62  # a range; the end is exclusive
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class KernelMetadata:
     """
 
     written: frozenset[int]
-    lengths: tuple[Axis, ...] = ()
+    lengths: tuple[ExtentSource, ...] = ()
     uses_threads: bool = True
     needs_dynamic_shared: bool = False
     accumulator_arguments: tuple[int, ...] = ()
@@ -48,7 +49,7 @@ class SpecializationKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Direct:
+class DirectLaunch:
     """How C starts a kernel without Python: ``start(body, packed, blocks)``.
 
     layout: of the parameters. ``packed`` is the launch header and the parameters.
@@ -73,7 +74,7 @@ class Runner(Protocol):
     """A compiled kernel."""
 
     @property
-    def direct(self) -> Direct | None:
+    def direct(self) -> DirectLaunch | None:
         """How C starts the kernel; None if a launch does more than that."""
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:

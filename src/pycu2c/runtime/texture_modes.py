@@ -11,15 +11,16 @@ from pycu2c.base.dtypes import FLOAT32, INT8, INT16, UINT8, UINT16, VECTOR_OF, D
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.cuda.texture_objects import SamplerState
 
-MODES = ("wrap", "clamp", "mirror", "border")
-MOST = {UINT8: 255, INT8: 127, UINT16: 65535, INT16: 32767}
+ADDRESS_MODES = ("wrap", "clamp", "mirror", "border")
+# the integers that read_mode="normalized_float" maps to 1.0
+NORMALIZED_MAXIMA = {UINT8: 255, INT8: 127, UINT16: 65535, INT16: 32767}
 
 
 @dataclass(frozen=True, slots=True)
 class TextureModes:
     """The modes of a texture; tuples start with the x axis."""
 
-    addresses: tuple[str, ...]
+    address_modes: tuple[str, ...]
     filter: Literal["point", "linear"]
     is_normalized: bool
     as_float: bool
@@ -27,13 +28,13 @@ class TextureModes:
 
     def for_device(self, element: DType) -> SamplerState:
         """Convert to the driver's sampler state, which takes integer borders as bit patterns."""
-        number = component_type(element)
-        is_integer = number.is_integer and not self.as_float
+        component = component_type(element)
+        is_integer = component.is_integer and not self.as_float
         border = self.border
         if is_integer:
             bits = np.array([int(n) for n in border], np.int64).astype(np.uint32)
             border = tuple(bits.view(np.float32).tolist())
-        return SamplerState(self.addresses, self.filter, self.is_normalized, is_integer, border)
+        return SamplerState(self.address_modes, self.filter, self.is_normalized, is_integer, border)
 
 
 def component_type(element: DType) -> DType:
@@ -41,13 +42,13 @@ def component_type(element: DType) -> DType:
     return element.fields[0].dtype if element.is_vector else element
 
 
-def address_modes(mode_or_modes: str | Sequence[str], axes: int) -> tuple[str, ...]:
+def modes_per_axis(mode_or_modes: str | Sequence[str], axes: int) -> tuple[str, ...]:
     """Return one address mode per axis. Raises ValueError."""
     modes = (mode_or_modes,) * axes if isinstance(mode_or_modes, str) else tuple(mode_or_modes)
     if len(modes) != axes:
         raise ValueError(f"{len(modes)} address modes are given for {axes} axes: {modes}")
     for mode in modes:
-        _check_choice("address_mode", mode, MODES)
+        _check_choice("address_mode", mode, ADDRESS_MODES)
     return modes
 
 
@@ -67,7 +68,7 @@ def _check_choice(parameter: str, value: object, choices: Sequence[str]) -> None
 
 
 def checked_modes(
-    addresses: tuple[str, ...],
+    address_modes: tuple[str, ...],
     filter_mode: Literal["point", "linear"],
     normalized: bool,
     read_mode: str,
@@ -76,19 +77,21 @@ def checked_modes(
     """Return modes that CUDA supports. Raises ValueError."""
     _check_choice("filter_mode", filter_mode, ("point", "linear"))
     _check_choice("read_mode", read_mode, ("element", "normalized_float"))
-    for mode in addresses:
+    for mode in address_modes:
         if mode in ("wrap", "mirror") and not normalized:
             raise ValueError(
                 f"address_mode={mode!r} needs normalized=True: coordinates from 0 to 1 on each axis"
             )
-    return TextureModes(addresses, filter_mode, normalized, read_mode == "normalized_float", border)
+    return TextureModes(
+        address_modes, filter_mode, normalized, read_mode == "normalized_float", border
+    )
 
 
 def sampled_type(element: DType, modes: TextureModes) -> DType:
     """Return the dtype that kernels read from the texture. Raises ValueError."""
-    number = component_type(element)
-    if number.is_float:
-        wide = FLOAT32
+    component = component_type(element)
+    if component.is_float:
+        sampled = FLOAT32
     elif not modes.as_float:
         if modes.filter == "linear":
             raise ValueError(
@@ -96,11 +99,11 @@ def sampled_type(element: DType, modes: TextureModes) -> DType:
                 "read_mode='normalized_float', or pass an array of float32"
             )
         return element
-    elif number not in MOST:
+    elif component not in NORMALIZED_MAXIMA:
         raise ValueError(
             f"read_mode='normalized_float' is for integers of 8 and 16 bits, and the elements are "
             f"{element}: pass an array of float32"
         )
     else:
-        wide = FLOAT32
-    return VECTOR_OF[wide, len(element.fields)] if element.is_vector else wide
+        sampled = FLOAT32
+    return VECTOR_OF[sampled, len(element.fields)] if element.is_vector else sampled

@@ -9,39 +9,37 @@ from pycu2c.base.diagnostics import LaunchError
 
 
 def exception_of_thread(
-    kind: type[BaseException] | BaseException, values: Sequence[Any], where: str, who: str
+    exception: type[BaseException] | BaseException, values: Sequence[Any], where: str, thread: str
 ) -> BaseException:
     """Return an exception with the location and the thread that raised it.
 
     They are part of its message, or a note if its first argument is not a string.
 
-    where: the file and the line. who: "thread (0, 0, 0) of block (0, 0, 0)".
+    where: the file and the line. thread: "thread (0, 0, 0) of block (0, 0, 0)".
     """
-    cls = kind if isinstance(kind, type) else type(kind)
-    arguments = tuple(values) if isinstance(kind, type) else kind.args
-    error = _construct(cls, _with_location(arguments, where, who))
+    cls = exception if isinstance(exception, type) else type(exception)
+    arguments = tuple(values) if isinstance(exception, type) else exception.args
+    error = _construct(cls, _with_location(arguments, where, thread))
     if error is None:
         error = _construct(cls, arguments) or LaunchError(f"{cls.__name__}{arguments}")
-        error.add_note(f"{where}: in {who}")
+        error.add_note(f"{where}: in {thread}")
     return error
 
 
-def _with_location(arguments: tuple[Any, ...], where: str, who: str) -> tuple[Any, ...] | None:
+def _with_location(arguments: tuple[Any, ...], where: str, thread: str) -> tuple[Any, ...] | None:
     """Return arguments that contain the location; None if the first is not a string."""
     if not arguments:
-        return (f"{where}: in {who}",)
+        return (f"{where}: in {thread}",)
     if isinstance(arguments[0], str):
-        return f"{where}: {arguments[0]}, in {who}", *arguments[1:]
+        return f"{where}: {arguments[0]}, in {thread}", *arguments[1:]
     return None
 
 
-def _construct(
-    kind: type[BaseException], arguments: tuple[Any, ...] | None
-) -> BaseException | None:
+def _construct(cls: type[BaseException], arguments: tuple[Any, ...] | None) -> BaseException | None:
     """Construct an exception; None if there are no arguments or the class rejects them."""
     if arguments is None:
         return None
     try:
-        return kind(*arguments)
+        return cls(*arguments)
     except Exception:
         return None

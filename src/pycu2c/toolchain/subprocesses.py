@@ -29,7 +29,7 @@ def run(command: tuple[str, ...], text: str = "") -> CompletedProcess:
     with tempfile.TemporaryFile() as stdin:
         stdin.write(text.encode("utf-8", "surrogatepass"))
         stdin.seek(0)
-        done = subprocess.run(
+        completed = subprocess.run(
             command,
             stdin=stdin,
             stdout=subprocess.PIPE,
@@ -37,4 +37,4 @@ def run(command: tuple[str, ...], text: str = "") -> CompletedProcess:
             env={**os.environ, "LC_ALL": "C"},
             check=False,
         )
-    return CompletedProcess(done.returncode, done.stdout.decode("utf-8", "replace"))
+    return CompletedProcess(completed.returncode, completed.stdout.decode("utf-8", "replace"))

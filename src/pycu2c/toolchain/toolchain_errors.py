@@ -61,9 +61,9 @@ class RejectedCode(ToolchainError):
     def __init__(self, compiler: str, text: str, log: str, saved_path: str | None = None) -> None:
         super().__init__(compiler, text, log, saved_path)
         self.compiler, self.text, self.log, self.saved_path = compiler, text, log, saved_path
-        first = re.search(_ERROR, log)
-        self.error = first[0] if first else log.strip()
-        self.line = int(first[2]) if first else 0
+        first_error = re.search(_ERROR, log)
+        self.error = first_error[0] if first_error else log.strip()
+        self.line = int(first_error[2]) if first_error else 0
         self.origin = ""
 
     @property

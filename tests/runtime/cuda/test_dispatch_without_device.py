@@ -20,7 +20,7 @@ from pycu2c.runtime.arguments.arguments import describe, layout_of
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.dispatch.guards import RecordedLaunch
 from pycu2c.runtime.dispatch.table import DispatchTable, LaunchGuard
-from pycu2c.runtime.runner import Direct
+from pycu2c.runtime.runner import DirectLaunch
 from support.launching import leaks
 
 KERNEL, CONTEXT, ADDRESS = 0xFEED, 0xC0DE, 0x1000
@@ -125,7 +125,7 @@ class Tool(NamedTuple):
             ]
         context = self.driver.current, CONTEXT
         layout = layout_of(parameters)
-        direct = Direct(layout, self.driver.submit, KERNEL, lambda code, head: None, context)
+        direct = DirectLaunch(layout, self.driver.submit, KERNEL, lambda code, head: None, context)
         written_ones = {0} if written else set[int]()
         types, leaves = (described.type,), (described,)
         launch = RecordedLaunch((array,), types, leaves, written_ones, {}, trusted)

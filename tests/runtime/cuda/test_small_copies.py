@@ -17,7 +17,7 @@ from pycu2c.runtime.arguments.arguments import describe, layout_of
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.dispatch.guards import RecordedLaunch
 from pycu2c.runtime.dispatch.table import DispatchTable, LaunchGuard
-from pycu2c.runtime.runner import Direct
+from pycu2c.runtime.runner import DirectLaunch
 from runtime.cuda.test_dispatch_without_device import CURRENT, SUBMIT
 from support.launching import leaks
 
@@ -86,7 +86,7 @@ class Tool:
             Parameter("a", kind, 1, ArgumentPart.DATA),
         ]
         at = self.device.at
-        direct = Direct(
+        direct = DirectLaunch(
             layout_of(parameters),
             at["submit"],
             0xFEED,

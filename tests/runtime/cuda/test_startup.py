@@ -39,7 +39,7 @@ class Library:
 def began(library: object, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether a thread was started; it has ended."""
     monkeypatch.setattr(libcuda, "library", lambda: library)
-    answer: bool = startup.begin.__wrapped__()
+    answer: bool = startup.start_driver.__wrapped__()
     for thread in threading.enumerate():
         if thread.name == "pycu2c-start":
             assert not thread.daemon
@@ -71,7 +71,7 @@ def test_a_launch_starts_it_and_nothing_else_does(
     backend: Backend, starts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[bool] = []
-    monkeypatch.setattr(startup, "begin", lambda: begun.append(True))
+    monkeypatch.setattr(startup, "start_driver", lambda: begun.append(True))
 
     @kernel(backend=backend)
     def k(x: float32[:]):

@@ -48,9 +48,9 @@ def describe(obj: object, name: str = "argument") -> ArrayArgument | None:
         return _describe_numpy(obj, name)
     if isinstance(obj, (int, float, np.generic)):  # numpy scalars have an array interface
         return None
-    own = getattr(obj, "__pycu2c_array__", None)
-    if own is not None:
-        array: ArrayArgument = own(name)
+    describe_own = getattr(obj, "__pycu2c_array__", None)
+    if describe_own is not None:
+        array: ArrayArgument = describe_own(name)
         return array
     interface = getattr(obj, "__cuda_array_interface__", None)
     if interface is not None:
@@ -64,11 +64,11 @@ def describe(obj: object, name: str = "argument") -> ArrayArgument | None:
 def _describe_numpy(array: np.ndarray[Any, Any], name: str) -> ArrayArgument:
     if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
         raise LaunchError(f"{name} is a masked array; kernels have no masks: pass its .data")
-    row = dtype_of(array.dtype, name)
+    dtype = dtype_of(array.dtype, name)
     address = array.__array_interface__["data"][0]
     flags = array.flags
     described = ArrayArgument(
-        row,
+        dtype,
         array.shape,
         array.strides,
         address,
@@ -92,7 +92,7 @@ class Layout:
     struct: struct.Struct
     sizes: tuple[int, ...]
     alignments: tuple[int, ...]
-    special: bool = False  # whether some values require a conversion before struct.pack
+    needs_conversion: bool = False  # some values must be converted before struct.pack
 
     @property
     def offsets(self) -> tuple[int, ...]:
@@ -114,12 +114,12 @@ def layout_of(parameters: Sequence[Parameter], aligned: Sequence[int] | None = N
     sizes = tuple(struct.calcsize(f"@{f}") for f in formats)
     alignments = tuple(aligned or map(_alignment, parameters, sizes))
     padded, end = "@", 0
-    for text, size, alignment in zip(formats, sizes, alignments):  # struct has no vector types
+    for code, size, alignment in zip(formats, sizes, alignments):  # struct has no vector types
         gap = -end % alignment
-        padded += f"{gap}x{text}" if gap else text
+        padded += f"{gap}x{code}" if gap else code
         end += gap + size
-    special = any(_needs_conversion(p) for p in parameters)
-    return Layout(tuple(parameters), struct.Struct(padded), sizes, alignments, special)
+    needs_conversion = any(_needs_conversion(p) for p in parameters)
+    return Layout(tuple(parameters), struct.Struct(padded), sizes, alignments, needs_conversion)
 
 
 def _alignment(parameter: Parameter, size: int) -> int:
@@ -133,6 +133,7 @@ def _needs_conversion(parameter: Parameter) -> bool:
 
 
 def _format(parameter: Parameter) -> str:
+    """Return the format code of ``struct`` for a parameter."""
     if parameter.part is ArgumentPart.DATA:
         return "P"
     assert isinstance(parameter.type, Scalar), f"{parameter.name} is not flat"
@@ -147,14 +148,14 @@ def pack(layout: Layout, arguments: Sequence[Argument], addresses: Sequence[int]
     parameters = layout.parameters
     values = [_value(p, arguments, addresses) for p in parameters]
     try:
-        if layout.special:
-            return layout.struct.pack(*scalar_packing.spread(parameters, values))
+        if layout.needs_conversion:
+            return layout.struct.pack(*scalar_packing.split_components(parameters, values))
         return layout.struct.pack(*values)
     except (struct.error, OverflowError, TypeError):  # some numbers need a conversion
         converted = [
             scalar_packing.convert_argument(p, value) for p, value in zip(parameters, values)
         ]
-        return layout.struct.pack(*scalar_packing.spread(parameters, converted))
+        return layout.struct.pack(*scalar_packing.split_components(parameters, converted))
 
 
 def _value(parameter: Parameter, arguments: Sequence[Argument], addresses: Sequence[int]) -> Number:
@@ -165,7 +166,7 @@ def _value(parameter: Parameter, arguments: Sequence[Argument], addresses: Seque
     if parameter.part is ArgumentPart.VALUE:
         assert not isinstance(argument, ArrayArgument), f"{parameter.name} takes a number"
         return argument
-    assert isinstance(argument, ArrayArgument), f"{parameter.name} is of an array"
+    assert isinstance(argument, ArrayArgument), f"{parameter.name} describes an array"
     if parameter.part is ArgumentPart.SHAPE:
         return argument.shape[parameter.axis]
     return argument.strides[parameter.axis] // argument.dtype.size

@@ -52,9 +52,9 @@ class ArrayArgument(NamedTuple):
         """Return the address of the first byte, and the number of bytes up to the last."""
         if not self.size:
             return self.address, 0
-        reaches = [(extent - 1) * stride for extent, stride in zip(self.shape, self.strides)]
-        low = sum(reach for reach in reaches if reach < 0)
-        high = sum(reach for reach in reaches if reach > 0) + self.dtype.size
+        offsets = [(extent - 1) * stride for extent, stride in zip(self.shape, self.strides)]
+        low = sum(offset for offset in offsets if offset < 0)
+        high = sum(offset for offset in offsets if offset > 0) + self.dtype.size
         return self.address + low, high - low
 
 
@@ -74,8 +74,8 @@ class HandleArgument:
 
     def handle(self, where: Where) -> int:
         """Return the handle that is passed to a kernel."""
-        found: int = self.owner.__pycu2c_handle__(where)
-        return found
+        handle: int = self.owner.__pycu2c_handle__(where)
+        return handle
 
 
 Argument: TypeAlias = "ArrayArgument | HandleArgument | Number"
@@ -84,4 +84,4 @@ Argument: TypeAlias = "ArrayArgument | HandleArgument | Number"
 def as_int(number: Argument) -> int:
     """Convert an integer argument to a Python int."""
     assert not isinstance(number, (ArrayArgument, HandleArgument))
-    return int(number)  # of numpy integers too, whose minimum has no absolute value
+    return int(number)  # the absolute value of the minimum of a numpy integer would overflow

@@ -32,9 +32,9 @@ def check_layout(array: ArrayArgument, name: str) -> None:
     """
     dtype = array.dtype
     strides = [] if array.contiguous else [s for s, n in zip(array.strides, array.shape) if n > 1]
-    odd = [stride for stride in strides if stride % dtype.size]
-    if odd or array.address % dtype.alignment or not 1 <= len(array.shape) <= MAX_AXES:
-        _reject_layout(array, odd, name)
+    split_strides = [stride for stride in strides if stride % dtype.size]
+    if split_strides or array.address % dtype.alignment or not 1 <= len(array.shape) <= MAX_AXES:
+        _reject_layout(array, split_strides, name)
 
 
 # ---- errors ----
@@ -53,12 +53,12 @@ _CONVERSION_BY_KIND = {  # by the kind of a numpy dtype
 def _unsupported_field(dtype: np.dtype[Any]) -> str:
     """Say why a structured dtype is not supported."""
     fields: Mapping[str, Any] = dtype.fields or {}
-    for field, (part, *_) in fields.items():
-        if dtypes.from_numpy(part.base) is not None and 0 not in part.shape:
+    for field, (field_dtype, *_) in fields.items():
+        if dtypes.from_numpy(field_dtype.base) is not None and 0 not in field_dtype.shape:
             continue
-        if part.base.names:
-            return _unsupported_field(part.base)
-        return f"the field {field!r} of {part}, which kernels do not support"
+        if field_dtype.base.names:
+            return _unsupported_field(field_dtype.base)
+        return f"the field {field!r} of {field_dtype}, which kernels do not support"
     return "overlapping fields: pass a view without some of them"
 
 
@@ -71,14 +71,14 @@ def _reject_dtype(dtype: np.dtype[Any], name: str) -> NoReturn:
         )
     if dtype.names:
         raise LaunchError(f"{name} has {_unsupported_field(dtype)}")
-    known = ", ".join(row.name for row in dtypes.DTYPES)
+    known = ", ".join(supported.name for supported in dtypes.DTYPES)
     hint = _CONVERSION_BY_KIND.get(dtype.kind)
     advice = f"pass what {hint} gives" if hint else f"they have {known}"
     raise LaunchError(f"{name} has dtype {dtype}, which kernels do not support: {advice}")
 
 
-def _reject_layout(array: ArrayArgument, odd: list[int], name: str) -> NoReturn:
-    """Raise LaunchError for an unsupported layout; ``odd``: strides that split elements."""
+def _reject_layout(array: ArrayArgument, split_strides: list[int], name: str) -> NoReturn:
+    """Raise LaunchError for an unsupported layout; ``split_strides``: those that split elements."""
     itemsize = array.dtype.size
     if not 1 <= len(array.shape) <= MAX_AXES:
         hint = ": pass a number, as [()] gives, or .reshape(1)" if not array.shape else ""
@@ -91,6 +91,6 @@ def _reject_layout(array: ArrayArgument, odd: list[int], name: str) -> NoReturn:
             f"{array.dtype} must: pass a copy, as .copy() makes one"
         )
     raise LaunchError(
-        f"{name} has elements of {itemsize} bytes in steps of {odd[0]} bytes, which is not a "
-        "multiple: pass a copy, as .copy() makes one"
+        f"{name} has elements of {itemsize} bytes in steps of {split_strides[0]} bytes, which is "
+        "not a multiple: pass a copy, as .copy() makes one"
     )

@@ -21,17 +21,17 @@ def describe(owner: object, interface: Mapping[str, Any], where: Where, name: st
     data = interface.get("data")
     if not isinstance(data, tuple):
         raise LaunchError(f"{name} has no data address: pass numpy.asarray(…)")
-    element = dtype_of(numpy_dtype(interface), name)
+    dtype = dtype_of(numpy_dtype(interface), name)
     shape = tuple(map(operator.index, interface["shape"]))
-    steps = interface.get("strides") or packed_strides(shape, element.size)
-    strides = tuple(map(operator.index, steps))
+    byte_strides = interface.get("strides") or packed_strides(shape, dtype.size)
+    strides = tuple(map(operator.index, byte_strides))
     described = ArrayArgument(
-        element,
+        dtype,
         shape,
         strides,
         operator.index(data[0] or 0),
         bool(data[1]),
-        is_contiguous(shape, strides, element.size),
+        is_contiguous(shape, strides, dtype.size),
         where,
         owner,
         interface.get("stream"),
@@ -46,5 +46,7 @@ def numpy_dtype(interface: Mapping[str, Any]) -> np.dtype[Any]:
     fields = interface.get("descr")
     if not fields or dtype.kind != "V":
         return dtype
-    found: np.dtype[Any] = np.lib.format.descr_to_dtype([tuple(f) for f in fields])  # with gaps
-    return found
+    record: np.dtype[Any] = np.lib.format.descr_to_dtype(
+        [tuple(f) for f in fields]
+    )  # keeps the padding between fields
+    return record

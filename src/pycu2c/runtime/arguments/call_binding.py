@@ -21,8 +21,8 @@ _METHOD_HINT = (
 class CallSignature:
     """The parameters of a kernel, as ``inspect.Signature``.
 
-    ``names`` contains the ``positional`` parameters first, then keyword-only ones, and last the
-    variadic one (``rest``).
+    ``names`` contains the positional parameters first (their number is ``positional``), then
+    keyword-only ones, and last the variadic one (``rest``).
     """
 
     kernel: str
@@ -46,7 +46,7 @@ class CallSignature:
         elif len(args) > self.positional:
             self._reject_count(len(args) + len(kwargs))
         for name, value in kwargs.items():
-            self._check(name, by_name)
+            self._check_keyword(name, by_name)
             by_name[name] = value
         missing = [n for n in self.names if n not in by_name and n not in self.defaults]
         if missing:
@@ -54,35 +54,38 @@ class CallSignature:
             self._reject_count(len(args) + len(kwargs), f": {', '.join(missing)} missing{hint}")
         return tuple(by_name[n] if n in by_name else self.defaults[n] for n in self.names)
 
-    def _check(self, name: str, by_name: Mapping[str, object]) -> None:
+    def _check_keyword(self, name: str, by_name: Mapping[str, object]) -> None:
         """Check that a keyword names a parameter without a value."""
         names = [n for n in self.names if n != self.rest]
         if name not in names:
-            near = spelling_suggestions.closest_name(name, names)
-            hint = f"did you mean {near}?" if near else f"it has {', '.join(names)}"
+            closest = spelling_suggestions.closest_name(name, names)
+            hint = f"did you mean {closest}?" if closest else f"it has {', '.join(names)}"
             raise LaunchError(f"{self.kernel} has no parameter {name!r}: {hint}")
         if name in by_name:
             raise LaunchError(f"{self.kernel}: {name} is given twice, by position and by name")
 
     def _reject_count(self, count: int, hint: str = "") -> None:
         names = [f"*{n}" if n == self.rest else n for n in self.names]
-        least = len(self.names) - len(self.defaults) - (self.rest is not None)
-        most = "or more " if self.rest else f"to {len(names)} " if self.defaults else ""
-        noun = "argument" if names and least == 1 and not most else "arguments"
+        min_count = len(self.names) - len(self.defaults) - (self.rest is not None)
+        count_range = "or more " if self.rest else f"to {len(names)} " if self.defaults else ""
+        noun = "argument" if names and min_count == 1 and not count_range else "arguments"
         raise LaunchError(
-            f"{self.kernel} takes {least} {most}{noun} ({', '.join(names)}), {count} given{hint}"
+            f"{self.kernel} takes {min_count} {count_range}{noun} ({', '.join(names)}), "
+            f"{count} given{hint}"
         )
 
 
 def call_signature(function: FunctionType) -> CallSignature:
     """Return the signature of a kernel. The subset check has rejected ``**kwargs``."""
     code = function.__code__
-    positional, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    positional, named_count = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
     has_rest = bool(code.co_flags & inspect.CO_VARARGS)
-    names = code.co_varnames[: named + has_rest]
+    names = code.co_varnames[: named_count + has_rest]
     values = function.__defaults__ or ()
     defaults: dict[str, object] = dict(zip(names[positional - len(values) : positional], values))
     by_name = function.__kwdefaults__ or {}
-    defaults.update((name, by_name[name]) for name in names[positional:named] if name in by_name)
+    defaults.update(
+        (name, by_name[name]) for name in names[positional:named_count] if name in by_name
+    )
     rest = names[-1] if has_rest else None
     return CallSignature(function.__name__, names, positional, rest, defaults)

@@ -72,19 +72,25 @@ class _DLManagedTensorVersioned(ctypes.Structure):
     ]
 
 
-_NAME, _USED = b"dltensor", b"used_dltensor"
-_NAME_VERSIONED, _USED_VERSIONED = b"dltensor_versioned", b"used_dltensor_versioned"
+_CAPSULE_NAME, _CONSUMED_NAME = b"dltensor", b"used_dltensor"
+_VERSIONED_NAME, _CONSUMED_VERSIONED_NAME = b"dltensor_versioned", b"used_dltensor_versioned"
 _DELETER = ctypes.CFUNCTYPE(None, c_void_p)
 
 
-def _python(name: str, result: Any, *arguments: Any) -> Any:
+def _python_function(name: str, result: Any, *arguments: Any) -> Any:
     return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
 
 
-_new = _python("PyCapsule_New", ctypes.py_object, c_void_p, ctypes.c_char_p, c_void_p)
-_is_valid = _python("PyCapsule_IsValid", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
-_pointer = _python("PyCapsule_GetPointer", c_void_p, ctypes.py_object, ctypes.c_char_p)
-_set_name = _python("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+_new_capsule = _python_function(
+    "PyCapsule_New", ctypes.py_object, c_void_p, ctypes.c_char_p, c_void_p
+)
+_is_capsule = _python_function("PyCapsule_IsValid", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+_capsule_pointer = _python_function(
+    "PyCapsule_GetPointer", c_void_p, ctypes.py_object, ctypes.c_char_p
+)
+_rename_capsule = _python_function(
+    "PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p
+)
 
 # DLDataTypeCode by kind of numpy dtype
 _CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
@@ -106,7 +112,7 @@ def _dtype_of(tensor: _DLTensor) -> np.dtype[Any]:
     if tensor.lanes != 1 or tensor.code not in _KINDS or tensor.bits % 8:
         raise DlpackUnsupportedError(
             f"elements of DLPack's code {tensor.code} with {tensor.bits} bits and {tensor.lanes} "
-            "lanes are no dtype of numpy's"
+            "lanes have no dtype of numpy"
         )
     return np.dtype(f"{_KINDS[tensor.code]}{tensor.bits // 8}")
 
@@ -134,36 +140,38 @@ def import_array(source: Any, stream: int | None) -> DlpackArray:
     is for host memory.
     """
     device = tuple(map(int, source.__dlpack_device__()))
-    words = {} if device[0] in (CPU, CUDA_HOST) else {"stream": stream}
+    keywords = {} if device[0] in (CPU, CUDA_HOST) else {"stream": stream}
     try:
-        capsule = source.__dlpack__(max_version=_VERSION, **words)
+        capsule = source.__dlpack__(max_version=_VERSION, **keywords)
     except TypeError:  # the producer does not support ``max_version``
-        capsule = source.__dlpack__(**words)
+        capsule = source.__dlpack__(**keywords)
     return _unpack_capsule(capsule)
 
 
 def _unpack_capsule(capsule: Any) -> DlpackArray:
-    if _is_valid(capsule, _NAME_VERSIONED):
-        address = _pointer(capsule, _NAME_VERSIONED)
+    if _is_capsule(capsule, _VERSIONED_NAME):
+        address = _capsule_pointer(capsule, _VERSIONED_NAME)
         versioned = _DLManagedTensorVersioned.from_address(address)
-        _set_name(capsule, _USED_VERSIONED)
+        _rename_capsule(capsule, _CONSUMED_VERSIONED_NAME)
         owner = _ImportedOwner(address, versioned.deleter)
         if versioned.major != _VERSION[0]:
-            raise DlpackUnsupportedError(f"version {versioned.major} of DLPack is not known")
-        return _read(versioned.tensor, bool(versioned.flags & _READ_ONLY), owner)
-    if not _is_valid(capsule, _NAME):
-        raise DlpackUnsupportedError("a DLPack capsule is used once, and this one was")
-    address = _pointer(capsule, _NAME)
+            raise DlpackUnsupportedError(f"version {versioned.major} of DLPack is not supported")
+        return _describe(versioned.tensor, bool(versioned.flags & _READ_ONLY), owner)
+    if not _is_capsule(capsule, _CAPSULE_NAME):
+        raise DlpackUnsupportedError(
+            "a DLPack capsule can be consumed once, and this one was consumed before"
+        )
+    address = _capsule_pointer(capsule, _CAPSULE_NAME)
     managed = _DLManagedTensor.from_address(address)
-    _set_name(capsule, _USED)
-    return _read(managed.tensor, False, _ImportedOwner(address, managed.deleter))
+    _rename_capsule(capsule, _CONSUMED_NAME)
+    return _describe(managed.tensor, False, _ImportedOwner(address, managed.deleter))
 
 
-def _read(tensor: _DLTensor, readonly: bool, owner: object) -> DlpackArray:
+def _describe(tensor: _DLTensor, readonly: bool, owner: object) -> DlpackArray:
     dtype, axes = _dtype_of(tensor), tensor.ndim
     shape = tuple(tensor.shape[:axes]) if axes else ()
     if tensor.strides and axes:
-        strides = tuple(_signed(step * dtype.itemsize) for step in tensor.strides[:axes])
+        strides = tuple(_signed(stride * dtype.itemsize) for stride in tensor.strides[:axes])
     else:
         strides = packed_strides(shape, dtype.itemsize)
     address = (tensor.data or 0) + tensor.byte_offset
@@ -185,33 +193,37 @@ def export_array(array: DlpackArray, *, versioned: bool, copied: bool = False) -
     """Return a capsule for another package, whose deleter releases the memory."""
     if array.readonly and not versioned:
         raise DlpackUnsupportedError(
-            "a read-only array needs version 1 of DLPack, which says that it is"
+            "a read-only array needs version 1 of DLPack, which has a flag for it"
         )
     axes = len(array.shape)
     itemsize = array.dtype.itemsize
-    if any(step % itemsize for step in array.strides):
-        raise DlpackUnsupportedError("DLPack counts strides in elements; these are no whole ones")
-    numbers = (c_int64 * (2 * axes))(*array.shape, *(step // itemsize for step in array.strides))
+    if any(stride % itemsize for stride in array.strides):
+        raise DlpackUnsupportedError(
+            "DLPack counts strides in elements, and a stride is no multiple of the element"
+        )
+    shape_and_strides = (c_int64 * (2 * axes))(
+        *array.shape, *(stride // itemsize for stride in array.strides)
+    )
     managed = _DLManagedTensorVersioned() if versioned else _DLManagedTensor()
-    _write(managed.tensor, array, ctypes.addressof(numbers))
+    _fill_tensor(managed.tensor, array, ctypes.addressof(shape_and_strides))
     if isinstance(managed, _DLManagedTensorVersioned):
         managed.major, managed.minor = _VERSION
         managed.flags = (_READ_ONLY * array.readonly) | (_COPIED * copied)
     managed.deleter = ctypes.cast(_RELEASE, c_void_p)
     address = ctypes.addressof(managed)
-    _EXPORTED[address] = managed, numbers, array.owner
-    name = _NAME_VERSIONED if versioned else _NAME
-    return _new(address, name, ctypes.cast(_destructor(), c_void_p))
+    _EXPORTED[address] = managed, shape_and_strides, array.owner
+    name = _VERSIONED_NAME if versioned else _CAPSULE_NAME
+    return _new_capsule(address, name, ctypes.cast(_destructor(), c_void_p))
 
 
-def _write(tensor: _DLTensor, array: DlpackArray, numbers: int) -> None:
+def _fill_tensor(tensor: _DLTensor, array: DlpackArray, shape_and_strides: int) -> None:
     axes = len(array.shape)
     tensor.data = array.address
     tensor.device_type, tensor.device_id = array.device
     tensor.ndim, tensor.code = axes, _code_of(array.dtype)
     tensor.bits, tensor.lanes = 8 * array.dtype.itemsize, 1
-    tensor.shape = ctypes.cast(numbers, ctypes.POINTER(c_int64))
-    tensor.strides = ctypes.cast(numbers + 8 * axes, ctypes.POINTER(c_int64))
+    tensor.shape = ctypes.cast(shape_and_strides, ctypes.POINTER(c_int64))
+    tensor.strides = ctypes.cast(shape_and_strides + 8 * axes, ctypes.POINTER(c_int64))
 
 
 def _release(address: int | None) -> None:
@@ -232,7 +244,7 @@ def _destructor() -> Any:
     )
 
     def destroy(capsule: int | None) -> None:
-        for name in (_NAME, _NAME_VERSIONED):
+        for name in (_CAPSULE_NAME, _VERSIONED_NAME):
             if valid(capsule, name):
                 _EXPORTED.pop(pointer(capsule, name), None)
 

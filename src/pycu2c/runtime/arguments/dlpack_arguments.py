@@ -19,10 +19,10 @@ def describe(obj: object, name: str) -> ArrayArgument:
         imported = dlpack.import_array(obj, DEFAULT_STREAM)
     except dlpack.DlpackUnsupportedError as error:
         raise LaunchError(f"{name} is not supported: {error}") from None
-    kind = imported.device[0]
-    if kind not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
+    device_type = imported.device[0]
+    if device_type not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
         raise LaunchError(f"{name} is on a device that is neither the CPU nor an NVIDIA GPU")
-    on_host = kind in (CPU, CUDA_HOST)
+    on_host = device_type in (CPU, CUDA_HOST)
     layout = imported.shape, imported.strides, imported.dtype
     described = ArrayArgument(
         dtype_of(imported.dtype, name),

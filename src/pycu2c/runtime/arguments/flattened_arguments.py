@@ -91,8 +91,8 @@ def leaf_names(names: Sequence[str], signature: Signature) -> tuple[str, ...]:
     """Return the names of the leaves in errors."""
     return tuple(
         functools.reduce(item_name, path, name)
-        for name, kind in zip(names, signature.parameters, strict=True)
-        for path, _ in leaf_paths(kind)
+        for name, parameter_type in zip(names, signature.parameters, strict=True)
+        for path, _ in leaf_paths(parameter_type)
     )
 
 
@@ -182,9 +182,9 @@ def _is_buffer(value: object) -> bool:
 # ---- inverse, for the reference interpreter ------------------------------------------------------
 
 
-def unflatten(kind: ParameterType, leaves: Iterator[Any]) -> Any:
+def unflatten(parameter_type: ParameterType, leaves: Iterator[Any]) -> Any:
     """Build a value of a type from leaves, in order."""
-    match kind:
+    match parameter_type:
         case Tuple(items, names):
             values = [unflatten(item, leaves) for item in items]
             return _named_tuple_class(names)._make(values) if names else tuple(values)
@@ -201,6 +201,6 @@ def _named_tuple_class(names: tuple[str, ...]) -> Any:
     def item(self: tuple[Any, ...], key: Any) -> Any:
         return tuple.__getitem__(self, names.index(key) if isinstance(key, str) else key)
 
-    parts: dict[str, Any] = {name: property(itemgetter(i)) for i, name in enumerate(names)}
-    parts["_make"] = classmethod(lambda cls, items: tuple.__new__(cls, items))
-    return type("Fields", (tuple,), {**parts, "__getitem__": item})
+    attributes: dict[str, Any] = {name: property(itemgetter(i)) for i, name in enumerate(names)}
+    attributes["_make"] = classmethod(lambda cls, items: tuple.__new__(cls, items))
+    return type("Fields", (tuple,), {**attributes, "__getitem__": item})

@@ -16,31 +16,31 @@ from pycu2c.base.types import Scalar
 from pycu2c.base.values import Number, as_vector, convert
 
 
-def spread(parameters: Sequence[Parameter], values: Sequence[Any]) -> list[Any]:
+def split_components(parameters: Sequence[Parameter], values: Sequence[Any]) -> list[Any]:
     """Split complex numbers and vectors into components; convert bfloat16 to its bits."""
     out: list[Any] = []
     for parameter, value in zip(parameters, values):
-        out += _parts(parameter, value)
+        out += _components(parameter, value)
     return out
 
 
-def _parts(parameter: Parameter, value: Any) -> tuple[Any, ...]:
-    kind = parameter.type
-    if parameter.part is not ArgumentPart.VALUE or not isinstance(kind, Scalar):
+def _components(parameter: Parameter, value: Any) -> tuple[Any, ...]:
+    parameter_type = parameter.type
+    if parameter.part is not ArgumentPart.VALUE or not isinstance(parameter_type, Scalar):
         return (value,)
-    if kind.dtype.is_vector:
-        parts = tuple(part.item() for part in as_vector(value, kind.dtype))
-        of_bits = kind.dtype.fields[0].dtype is dtypes.BFLOAT16
-        return tuple(map(_bits_of_bfloat16, parts)) if of_bits else parts
-    if kind.dtype.is_complex:
+    if parameter_type.dtype.is_vector:
+        components = tuple(component.item() for component in as_vector(value, parameter_type.dtype))
+        is_bfloat16 = parameter_type.dtype.fields[0].dtype is dtypes.BFLOAT16
+        return tuple(map(_bfloat16_bits, components)) if is_bfloat16 else components
+    if parameter_type.dtype.is_complex:
         number = complex(value)
         return number.real, number.imag
-    if kind.dtype is dtypes.BFLOAT16:
-        return (_bits_of_bfloat16(float(value)),)
+    if parameter_type.dtype is dtypes.BFLOAT16:
+        return (_bfloat16_bits(float(value)),)
     return (value,)
 
 
-def _bits_of_bfloat16(value: float) -> int:
+def _bfloat16_bits(value: float) -> int:
     """Return the upper half of a float32, rounded to nearest even."""
     bits = int(np.float32(value).view(np.uint32))
     if value != value:
@@ -53,21 +53,25 @@ def convert_argument(parameter: Parameter, value: Number) -> Number:
     if parameter.part is not ArgumentPart.VALUE or parameter.type.dtype.fields:
         return value
     assert isinstance(parameter.type, Scalar)
-    plain: bool | int | float = value.item() if isinstance(value, np.generic) else value
+    python_value: bool | int | float = value.item() if isinstance(value, np.generic) else value
     dtype = parameter.type.dtype
     if not dtype.is_integer:
-        number = convert(_as_float(plain), Scalar(dtype))
+        number = convert(_as_float(python_value), Scalar(dtype))
         return bool(number) if dtype.kind is DTypeKind.BOOL else float(number)
     if (
-        plain != plain // 1 or not dtype.minimum <= plain <= dtype.maximum
+        python_value != python_value // 1 or not dtype.minimum <= python_value <= dtype.maximum
     ):  # NaN differs from itself
-        hint = f": pass numpy.uint64({plain})" if 0 < plain <= dtypes.UINT64.maximum else ""
-        raise LaunchError(f"{parameter.name} is {dtype}, which cannot hold {plain}{hint}")
-    return int(plain)
+        hint = (
+            f": pass numpy.uint64({python_value})"
+            if 0 < python_value <= dtypes.UINT64.maximum
+            else ""
+        )
+        raise LaunchError(f"{parameter.name} is {dtype}, which cannot hold {python_value}{hint}")
+    return int(python_value)
 
 
 def _as_float(value: float) -> float:
     try:
         return float(value)
     except OverflowError:  # an int that exceeds the range of float64
-        return math.copysign(math.inf, value > 0 or -1)
+        return math.inf if value > 0 else -math.inf

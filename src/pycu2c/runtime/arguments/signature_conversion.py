@@ -61,18 +61,18 @@ def _convert(
     match actual, expected:
         case Tuple(), Tuple() if _same_shape(actual, expected):
             names = expected.names or actual.names
-            steps = names or [str(i + 1) for i in range(len(actual.items))]
+            item_names = names or [str(i + 1) for i in range(len(actual.items))]
             items = [
-                _convert(a, b, item_name(name, step), leaves)
-                for a, b, step in zip(actual.items, expected.items, steps)
+                _convert(a, b, item_name(name, item), leaves)
+                for a, b, item in zip(actual.items, expected.items, item_names)
             ]
             return Tuple(tuple(items), names)
         case Constant(), Constant() if actual == expected:
             return actual
         case Array(), Array():
             next(leaves)
-            same = (actual.dtype, actual.ndim) == (expected.dtype, expected.ndim)
-            if same and (actual.layout == "C" or expected.layout == "A"):
+            has_same_elements = (actual.dtype, actual.ndim) == (expected.dtype, expected.ndim)
+            if has_same_elements and (actual.layout == "C" or expected.layout == "A"):
                 return actual
             _reject(actual, expected, name, f"`{actual}`")
         case Scalar(), Scalar() if actual.dtype.handle or expected.dtype.handle:
@@ -125,7 +125,7 @@ def _rounded(argument: Argument, declared: Scalar) -> float:
 
 
 def _survives_rounding(rounded: float, argument: Argument, actual: Scalar) -> bool:
-    """Return whether a number is unchanged as a float of a declared type."""
+    """Return whether a number may be passed as ``rounded``, its value in a declared type."""
     assert not isinstance(argument, (ArrayArgument, HandleArgument))
     if not math.isfinite(rounded):
         return not (isinstance(argument, int) or math.isfinite(argument))
@@ -168,7 +168,7 @@ def _hint(actual: ParameterType, declared: ParameterType) -> str:
             return f": pass cuda.{dtype}(*…)"
         case Scalar(), Scalar(dtype) if dtype.is_integer:
             return f", and holds integers from {dtype.minimum} to {dtype.maximum}"
-        case Scalar(given), Scalar(dtype) if dtype.is_float and not given.is_complex:
+        case Scalar(passed), Scalar(dtype) if dtype.is_float and not passed.is_complex:
             return f", which would change it: declare a wider type, or pass {dtype}(…) of it"
         case _:
             return ""

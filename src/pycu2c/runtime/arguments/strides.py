@@ -13,11 +13,11 @@ Shape: TypeAlias = tuple[int, ...]
 def packed_strides(shape: Shape, itemsize: int, order: str = "C") -> Shape:
     """Return the strides of a contiguous array."""
     axes = shape if order == "F" else shape[::-1]
-    steps, step = [], itemsize
+    strides, stride = [], itemsize
     for extent in axes:
-        steps.append(step)
-        step *= extent or 1
-    return tuple(steps if order == "F" else steps[::-1])
+        strides.append(stride)
+        stride *= extent or 1
+    return tuple(strides if order == "F" else strides[::-1])
 
 
 def is_contiguous(shape: Shape, strides: Shape, itemsize: int, order: str = "C") -> bool:
@@ -42,13 +42,13 @@ class _ArrayView:
 
 def array_over(
     address: int,
-    form: tuple[Shape, Shape, np.dtype[Any]],
+    layout: tuple[Shape, Shape, np.dtype[Any]],
     *,
     writeable: bool = True,
     memory: object = None,
 ) -> NDArray[Any]:
-    """Return a numpy array over memory; ``form`` is its shape, strides and dtype."""
-    shape, strides, dtype = form
+    """Return a numpy array over memory; ``layout`` is its shape, strides and dtype."""
+    shape, strides, dtype = layout
     interface = {
         "shape": shape,
         "strides": strides,

@@ -27,8 +27,12 @@ class _DeviceView:
 
 def vector_parameters(types: Sequence[ParameterType]) -> dict[int, Array]:
     """Return the parameters that are arrays of vectors, by position."""
-    arrays = ((i, kind) for i, kind in enumerate(types) if isinstance(kind, Array))
-    return {i: kind for i, kind in arrays if kind.dtype.is_vector}
+    arrays = (
+        (i, parameter_type)
+        for i, parameter_type in enumerate(types)
+        if isinstance(parameter_type, Array)
+    )
+    return {i: parameter_type for i, parameter_type in arrays if parameter_type.dtype.is_vector}
 
 
 def view_as_vectors(values: Sequence[object], declared: Mapping[int, Array]) -> list[object]:
@@ -83,6 +87,6 @@ def _has_vector_axis(
     dtype: np.dtype[Any], shape: tuple[int, ...], strides: Sequence[int], declared: Array
 ) -> bool:
     """Return whether the last axis contains the components of a vector contiguously."""
-    parts = declared.dtype.fields
-    has_axis = len(shape) == declared.ndim + 1 and shape[-1] == len(parts)
-    return has_axis and dtype == parts[0].dtype.numpy and strides[-1] == dtype.itemsize
+    components = declared.dtype.fields
+    has_axis = len(shape) == declared.ndim + 1 and shape[-1] == len(components)
+    return has_axis and dtype == components[0].dtype.numpy and strides[-1] == dtype.itemsize

@@ -5,26 +5,26 @@ from __future__ import annotations
 import math
 
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
-from pycu2c.runtime.launch_configuration import HEAD, Launch
+from pycu2c.runtime.launch_configuration import LAUNCH_HEADER, Launch
 
 
 class CapturedCpuLaunch:
     """A launch that has been checked and packed. ``step``: for a LaunchSequence."""
 
-    __slots__ = ("_form", "_kernel", "step")
+    __slots__ = ("_arguments", "_kernel", "step")
 
     def __init__(self, kernel: CpuKernel, launch: Launch, packed: bytes) -> None:
         self._kernel = kernel
-        self._form = launch.grid, launch.block, launch.shared_bytes, packed
-        self.step = (*kernel.addresses, self._head() + packed, math.prod(launch.grid))
+        self._arguments = launch.grid, launch.block, launch.shared_bytes, packed
+        self.step = (*kernel.addresses, self._header() + packed, math.prod(launch.grid))
 
-    def _head(self) -> bytes:
-        grid, block, shared_bytes, _ = self._form
-        return HEAD.pack(*grid, *block, shared_bytes)
+    def _header(self) -> bytes:
+        grid, block, shared_bytes, _ = self._arguments
+        return LAUNCH_HEADER.pack(*grid, *block, shared_bytes)
 
     def __call__(self) -> None:
-        self._kernel.launch(*self._form)
+        self._kernel.launch(*self._arguments)
 
     def finished(self, code: int) -> None:
         """Raise the error that an exit code means."""
-        self._kernel.finished(code, self._head())
+        self._kernel.finished(code, self._header())

@@ -16,12 +16,12 @@ from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, c_text, cffi_backend, load, pool, symbol
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.cpu.deadlock_report import WaitingThread, deadlock_error
-from pycu2c.runtime.launch_configuration import HEAD, Extent, Launch
-from pycu2c.runtime.runner import Direct
+from pycu2c.runtime.launch_configuration import LAUNCH_HEADER, Extent, Launch
+from pycu2c.runtime.runner import DirectLaunch
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import cc
 
-_DEADLOCK, _NO_MEMORY, _MAX_THREADS = 64, 65, 1024  # as in scheduler.c
+_DEADLOCK, _NO_MEMORY, _MAX_THREADS = 64, 65, 1024  # as in coroutine_scheduler.c
 _WAIT_MASK = (1 << WAIT_NUMBER_BITS) - 1
 
 
@@ -42,33 +42,33 @@ class CoroutineKernel(CpuKernel):
 
         The returned buffer must live as long as the launch.
         """
-        numbers = cffi_backend()[1].new(
+        words = cffi_backend()[1].new(
             "int64_t[]", [number for region in regions for number in region]
         )
-        _scheduler().watch(numbers, len(regions))
-        return numbers
+        _scheduler().watch(words, len(regions))
+        return words
 
-    def finished(self, code: int, head: bytes) -> None:
+    def finished(self, code: int, header: bytes) -> None:
         """Raise DeadlockError if no thread can make progress, LaunchError if memory is short."""
         if code == _NO_MEMORY:
+            blocks = math.prod(LAUNCH_HEADER.unpack(header)[:3])
             raise LaunchError(
                 f"{self._name}: there is too little memory for what the threads of "
-                f"{math.prod(HEAD.unpack(head)[:3])} blocks keep while they wait for each other: "
-                "launch fewer blocks"
+                f"{blocks} blocks keep while they wait for each other: launch fewer blocks"
             )
         if code != _DEADLOCK:
-            return super().finished(code, head)
-        grid, block = HEAD.unpack(head)[:3], HEAD.unpack(head)[3:6]
-        raise deadlock_error(self._name, self._waiting(grid, math.prod(block)))
+            return super().finished(code, header)
+        grid, block = LAUNCH_HEADER.unpack(header)[:3], LAUNCH_HEADER.unpack(header)[3:6]
+        raise deadlock_error(self._name, self._waiting_threads(grid, math.prod(block)))
 
-    def _waiting(self, grid: Extent, threads: int) -> Iterator[WaitingThread]:
+    def _waiting_threads(self, grid: Extent, threads: int) -> Iterator[WaitingThread]:
         """Yield the blocked threads of the blocks that the scheduler reports."""
         report = _scheduler().report()
         for i in range(report[1]):
-            first = 2 + i * (1 + _MAX_THREADS)
-            block, *words = report[first : first + 1 + threads]
+            offset = 2 + i * (1 + _MAX_THREADS)
+            block, *thread_words = report[offset : offset + 1 + threads]
             position = block % grid[0], block // grid[0] % grid[1], block // grid[0] // grid[1]
-            for thread, word in enumerate(words):
+            for thread, word in enumerate(thread_words):
                 if word & 7:
                     wait = self._waits[(word >> 3 & _WAIT_MASK) - 1]
                     where = f"{wait.span.file}:{wait.span.line}"
@@ -88,7 +88,7 @@ class CoroutineRunner:
     kernel: CoroutineKernel
 
     @property
-    def direct(self) -> Direct | None:
+    def direct(self) -> DirectLaunch | None:
         return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.cpu.thread_count import thread_count
-from pycu2c.runtime.launch_configuration import HEAD, Extent
+from pycu2c.runtime.launch_configuration import LAUNCH_HEADER, Extent
 from pycu2c.toolchain import toolchain_errors
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import artifact_store
@@ -41,12 +41,12 @@ class CpuKernel:
 
     def launch(self, grid: Extent, block: Extent, shared_bytes: int, packed: bytes) -> None:
         """Run all blocks and return when they are done. The GIL is released meanwhile."""
-        head = HEAD.pack(*grid, *block, shared_bytes)
-        code = self._parallel(self._body, head + packed, grid[0] * grid[1] * grid[2])
+        header = LAUNCH_HEADER.pack(*grid, *block, shared_bytes)
+        code = self._parallel(self._body, header + packed, grid[0] * grid[1] * grid[2])
         if code:
-            self.finished(code, head)
+            self.finished(code, header)
 
-    def finished(self, code: int, head: bytes) -> None:
+    def finished(self, code: int, header: bytes) -> None:
         """Raise the error that an exit code means; 0 means success, and is not passed."""
         raise _interrupt_error(code)
 
@@ -113,7 +113,7 @@ def c_text(*names: str) -> str:
 
 # ---- interrupted launches of the main thread ---------------------------------------------------
 
-_REASONS: list[BaseException] = []
+_INTERRUPTS: list[BaseException] = []
 
 
 def _main_thread() -> int | None:
@@ -130,25 +130,25 @@ def _interrupt_check() -> Any:
 
 
 def _run_signal_handlers() -> int:
-    """Run pending Python signal handlers, which may raise."""
-    if _ask_for_signals is not None:
-        _ask_for_signals(_signal.SIG_BLOCK, ())
+    """Run pending Python signal handlers, which may raise, as ``pthread_sigmask`` does."""
+    if _pthread_sigmask is not None:
+        _pthread_sigmask(_signal.SIG_BLOCK, ())
     return 0
 
 
 _signal: Any = importlib.import_module("_signal")  # importing ``signal`` takes longer
-# In Python 3.13 the start of a function does not run handlers if a thread forked a child.
-_ask_for_signals = getattr(_signal, "pthread_sigmask", None)
+# In Python 3.13, calling a function does not run the handlers if a thread has forked a child.
+_pthread_sigmask = getattr(_signal, "pthread_sigmask", None)
 
 
 def _record_interrupt(_: object, reason: BaseException, __: object) -> None:
-    _REASONS.append(reason)
+    _INTERRUPTS.append(reason)
 
 
 def _interrupt_error(code: int) -> BaseException:
     """Return the exception of the signal handler that interrupted a launch."""
     if code == 1:
-        return _REASONS.pop() if _REASONS else KeyboardInterrupt()
+        return _INTERRUPTS.pop() if _INTERRUPTS else KeyboardInterrupt()
     return LaunchError(
         "the handler of a signal forked this process while a kernel ran: the child has only a "
         "part of what that kernel computes"

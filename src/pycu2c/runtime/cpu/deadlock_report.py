@@ -10,7 +10,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.ops.intrinsics.reference_thread import Dim3
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
 
-_MOST_LINES = 8
+_MAX_LINES = 8
 
 _HINTS = {
     Effect.BARRIER: "a barrier is passed when each thread of the block has returned or waits in "
@@ -47,7 +47,7 @@ class WaitingThread:
     mask: int = 0
 
     @property
-    def what(self) -> str:
+    def activity(self) -> str:
         if self.operation is None:
             return "in a loop for memory to change"
         lanes = f" with mask {self.mask:#010x}" if self.mask else ""
@@ -56,12 +56,12 @@ class WaitingThread:
 
 def deadlock_error(kernel: str, waiting: Iterable[WaitingThread]) -> DeadlockError:
     """Return the error of a launch in which only these threads are left, and all wait."""
-    threads = sorted(waiting, key=lambda w: (w.block[::-1], w.where, w.what, w.thread))
-    groups = [list(g) for _, g in groupby(threads, key=lambda w: (w.block, w.where, w.what))]
+    threads = sorted(waiting, key=lambda w: (w.block[::-1], w.where, w.activity, w.thread))
+    groups = [list(g) for _, g in groupby(threads, key=lambda w: (w.block, w.where, w.activity))]
     lines = [f"{kernel} would never end: no thread can make progress"]
-    lines += map(_line, groups[:_MOST_LINES])
-    more = sum(len(group) for group in groups[_MOST_LINES:])
-    lines += [f"  and {more} more threads wait"] if more else []
+    lines += map(_line, groups[:_MAX_LINES])
+    omitted = sum(len(group) for group in groups[_MAX_LINES:])
+    lines += [f"  and {omitted} more threads wait"] if omitted else []
     effects = dict.fromkeys(w.operation.effect if w.operation else None for w in threads)
     lines += [f"  help: {_HINTS[effect]}" for effect in effects]
     return DeadlockError("\n".join(lines))
@@ -70,9 +70,9 @@ def deadlock_error(kernel: str, waiting: Iterable[WaitingThread]) -> DeadlockErr
 def _line(group: Sequence[WaitingThread]) -> str:
     first = group[0]
     threads = format_ranges([w.thread for w in group])
-    some, wait = ("threads", "wait") if len(group) > 1 else ("thread", "waits")
+    noun, verb = ("threads", "wait") if len(group) > 1 else ("thread", "waits")
     block = ", ".join(map(str, first.block))
-    return f"  block ({block}): {some} {threads} {wait} {first.what}, {first.where}"
+    return f"  block ({block}): {noun} {threads} {verb} {first.activity}, {first.where}"
 
 
 def format_ranges(numbers: Sequence[int]) -> str:

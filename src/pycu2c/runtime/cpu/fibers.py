@@ -13,7 +13,7 @@ from pycu2c.cuda_driver.cuda_errors import error_for
 from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, c_text, cffi_backend, load, pool, symbol
 from pycu2c.runtime.cpu.deadlock_report import SyncPoint, WaitingThread, deadlock_error
-from pycu2c.runtime.launch_configuration import HEAD, Extent
+from pycu2c.runtime.launch_configuration import LAUNCH_HEADER, Extent
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import cc
 
@@ -27,7 +27,7 @@ class _ExitCode(IntEnum):
     TRAP = 67
 
 
-_MAX_REPORTED, _MOST_THREADS = 8, 1024
+_MAX_REPORTED, _MAX_THREADS = 8, 1024
 _GRID = SyncPoint("grid.sync()", Effect.GRID)
 _SYNC_POINTS: tuple[SyncPoint | None, ...] = (
     None,
@@ -50,8 +50,8 @@ class FiberLibrary:
 def open_library(binary: CompiledBinary, name: str) -> FiberLibrary:
     """Load a library of kernels that may synchronize."""
     loaded = load(binary)
-    used = symbol(loaded, "pycu2c_services_used", "const void **")
-    used[0] = _runtime().services
+    services = symbol(loaded, "pycu2c_services_used", "const void **")
+    services[0] = _runtime().services
     return FiberLibrary(loaded, binary, name)
 
 
@@ -70,31 +70,31 @@ class FiberKernel(CpuKernel):
     """A kernel with synchronization. ``cooperative``: all blocks run concurrently, in one OS
     thread."""
 
-    __slots__ = ("_cooperative", "_name", "_text")
+    __slots__ = ("_cooperative", "_name", "_source_name")
 
     def __init__(self, library: FiberLibrary, entry: str, name: str, cooperative: bool) -> None:
         self.binary, self._library = library.binary, library.loaded
         self._body = symbol(library.loaded, entry, "const void *")
         self._parallel = _runtime().cooperative if cooperative else _runtime().run
-        self._name, self._text, self._cooperative = name, library.name, cooperative
+        self._name, self._source_name, self._cooperative = name, library.name, cooperative
 
-    def finished(self, code: int, head: bytes) -> None:
+    def finished(self, code: int, header: bytes) -> None:
         """Raise DeadlockError, LaunchError if memory is short, or the CUDA error of an assert."""
         match code:
             case _ExitCode.NO_MEMORY:
                 raise LaunchError(f"{self._name}: there is too little memory for its threads")
             case _ExitCode.ASSERT:
-                said = "an assert of the kernel failed"
-                raise error_for("CUDA_ERROR_ASSERT", said, f"run {self._name}")
+                text = "an assert of the kernel failed"
+                raise error_for("CUDA_ERROR_ASSERT", text, f"run {self._name}")
             case _ExitCode.TRAP:
-                said = "the kernel has ended itself by __trap"
-                raise error_for("CUDA_ERROR_ILLEGAL_INSTRUCTION", said, f"run {self._name}")
+                text = "the kernel has ended itself by __trap"
+                raise error_for("CUDA_ERROR_ILLEGAL_INSTRUCTION", text, f"run {self._name}")
             case _ExitCode.STUCK:
-                raise self._stuck(HEAD.unpack(head)[:3])
-        super().finished(code, head)
+                raise self._deadlock_error(LAUNCH_HEADER.unpack(header)[:3])
+        super().finished(code, header)
 
-    def _stuck(self, grid: Extent) -> LaunchError:
-        threads = list(self._waiting(grid))
+    def _deadlock_error(self, grid: Extent) -> LaunchError:
+        threads = list(self._waiting_threads(grid))
         if not self._cooperative and threads and all(w.operation is _GRID for w in threads):
             return LaunchError(
                 f"{self._name} has a barrier of the whole grid, {threads[0].where}: launch it "
@@ -103,8 +103,8 @@ class FiberKernel(CpuKernel):
             )
         return deadlock_error(self._name, threads)
 
-    def _waiting(self, grid: Extent) -> Iterator[WaitingThread]:
-        size = 1 + _MOST_THREADS
+    def _waiting_threads(self, grid: Extent) -> Iterator[WaitingThread]:
+        size = 1 + _MAX_THREADS
         words = cffi_backend()[1].new(f"uint64_t[{_MAX_REPORTED * size}]")
         for i in range(_runtime().report(words)):
             block, *waits = words[i * size : (i + 1) * size]
@@ -112,7 +112,7 @@ class FiberKernel(CpuKernel):
             for thread, word in enumerate(waits):
                 sync_point = _SYNC_POINTS[word & 7]
                 if sync_point:
-                    where = f"{self._text}:{(word & 0xFFFFFFFF) >> 3}"
+                    where = f"{self._source_name}:{(word & 0xFFFFFFFF) >> 3}"
                     yield WaitingThread(position, thread, where, sync_point, word >> 32)
 
 
@@ -144,13 +144,13 @@ def fibers_text() -> str:
 def _runtime() -> _FiberRuntime:
     library = load(cc.compile(fibers_text(), "pycu2c_run_fibers"), "RTLD_NODELETE")
     parallel = f"int(*)({BODY}, const void *, int64_t)"
-    fibers_by = symbol(library, "pycu2c_fibers_by", f"void(*)({parallel}, void(*)(const void *))")
-    fibers_by(pool().parallel, pool().calls)
-    form = "int(*)(const void *, const void *, int64_t)"
+    set_pool = symbol(library, "pycu2c_fibers_by", f"void(*)({parallel}, void(*)(const void *))")
+    set_pool(pool().parallel, pool().calls)
+    run_type = "int(*)(const void *, const void *, int64_t)"
     return _FiberRuntime(
-        symbol(library, "pycu2c_run_fibers", form),
-        symbol(library, "pycu2c_run_interleaved_fibers", form),
-        symbol(library, "pycu2c_run_split", form),
+        symbol(library, "pycu2c_run_fibers", run_type),
+        symbol(library, "pycu2c_run_interleaved_fibers", run_type),
+        symbol(library, "pycu2c_run_split", run_type),
         symbol(library, "pycu2c_fibers_report", "int64_t(*)(uint64_t *)"),
         symbol(library, "pycu2c_services", "const void *"),
     )

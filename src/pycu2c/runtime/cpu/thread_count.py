@@ -12,12 +12,12 @@ ROOT = "/"
 
 def thread_count() -> int:
     """Return PYCU2C_THREADS, or the available cores: CPU affinity, limited by cgroup quotas."""
-    wish = os.environ.get("PYCU2C_THREADS", "")
-    if not wish:
+    setting = os.environ.get("PYCU2C_THREADS", "")
+    if not setting:
         return max(1, min(_usable_cores(), *_cgroup_quotas(ROOT)))
-    if not wish.isascii() or not wish.isdigit() or int(wish) == 0:
-        raise LaunchError(f"PYCU2C_THREADS is {wish!r}; it takes a number of threads, 1 or more")
-    return int(wish)
+    if not setting.isascii() or not setting.isdigit() or int(setting) == 0:
+        raise LaunchError(f"PYCU2C_THREADS is {setting!r}; it takes a number of threads, 1 or more")
+    return int(setting)
 
 
 def _usable_cores() -> int:
@@ -28,12 +28,12 @@ def _usable_cores() -> int:
 
 def _cgroup_quotas(root: str) -> Iterator[int]:
     """Yield the cores, rounded up, that each control group of this process may use."""
-    yield _MANY
+    yield _NO_QUOTA
     for line in _read_text(root, "proc/self/cgroup").splitlines():
         controllers, _, path = line.partition(":")[2].partition(":")
         if not controllers:  # version 2: one file, "quota period"
-            home = os.path.join(root, "sys/fs/cgroup")
-            for folder in _cgroup_ancestors(home, path):
+            mount_point = os.path.join(root, "sys/fs/cgroup")
+            for folder in _cgroup_ancestors(mount_point, path):
                 yield _quota_cores(*_read_text(folder, "cpu.max").split())
         elif "cpu" in controllers.split(","):  # version 1
             for folder in _cgroup_ancestors(os.path.join(root, "sys/fs/cgroup/cpu"), path):
@@ -41,20 +41,20 @@ def _cgroup_quotas(root: str) -> Iterator[int]:
                 yield _quota_cores(*(_read_text(folder, name).strip() for name in names))
 
 
-_MANY = 1 << 20
+_NO_QUOTA = 1 << 20
 
 
-def _cgroup_ancestors(home: str, path: str) -> Iterator[str]:
+def _cgroup_ancestors(mount_point: str, path: str) -> Iterator[str]:
     """Yield the folder of a control group and of its ancestors."""
     parts = [part for part in path.split("/") if part not in ("", "..")]
     for count in range(len(parts), -1, -1):
-        yield os.path.join(home, *parts[:count])
+        yield os.path.join(mount_point, *parts[:count])
 
 
 def _quota_cores(quota: str = "", period: str = "") -> int:
     """Return the cores of a quota; ``max`` and -1 mean no limit."""
     if not quota.isdigit() or not period.isdigit() or int(period) == 0:
-        return _MANY
+        return _NO_QUOTA
     return -(-int(quota) // int(period))
 
 
@@ -64,11 +64,11 @@ def _read_text(folder: str, name: str) -> str:
     except OSError:
         return ""
     try:  # one read is enough, because these files are short; text files are slower
-        return os.read(handle, _MOST_BYTES).decode("utf-8", "replace")
+        return os.read(handle, _MAX_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""
     finally:
         os.close(handle)
 
 
-_MOST_BYTES = 1 << 16
+_MAX_BYTES = 1 << 16

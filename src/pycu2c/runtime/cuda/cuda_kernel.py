@@ -31,8 +31,8 @@ class _ParameterBuffer:
         self.size = ctypes.c_size_t(0)
         # CU_LAUNCH_PARAM_BUFFER_POINTER is 1, …_BUFFER_SIZE 2, …_END 0
         entries = (1, ctypes.addressof(self.buffer), 2, ctypes.addressof(self.size), 0)
-        self.list = (ctypes.c_void_p * 5)(*entries)
-        self.extra = ctypes.addressof(self.list)
+        self.pointers = (ctypes.c_void_p * 5)(*entries)
+        self.extra = ctypes.addressof(self.pointers)
 
     def fill(self, packed: bytes) -> None:
         self.buffer.raw = packed
@@ -100,7 +100,7 @@ class CudaKernel:
             self._check_limits(grid, block)
             raise
         if code:
-            self._failed(code, call)
+            self._raise_launch_error(code, call)
         record_launch(self.name)
 
     def as_node(self, grid: Dim3, block: Dim3, shared_bytes: int, packed: bytes) -> NodeParameters:
@@ -134,7 +134,7 @@ class CudaKernel:
         kernel_api.allow_dynamic_shared(self.loaded, shared_bytes, f"launch {self.name}")
         self._dynamic_shared = shared_bytes
 
-    def _failed(self, code: Any, call: tuple[Any, ...]) -> None:
+    def _raise_launch_error(self, code: Any, call: tuple[Any, ...]) -> None:
         """Raise the error of a failed launch."""
         grid, block = call[1:4], call[4:7]
         if code.name in _SHAPE_CODES:
@@ -152,7 +152,7 @@ class CudaKernel:
             f"{self.name} has a barrier of the whole grid, so all its {math.prod(grid)} blocks "
             f"must run at the same time; of blocks with {math.prod(block)} threads and "
             f"{self.loaded.static_shared + shared_bytes} bytes of shared memory the device runs "
-            f"{maximum}: launch at most so many, each with a loop over more elements"
+            f"{maximum}: launch at most that many, each with a loop over more elements"
         )
 
     def _check_cluster(self, block: Dim3, shared_bytes: int) -> None:
@@ -167,11 +167,11 @@ class CudaKernel:
 
     def _check_limits(self, grid: Dim3, block: Dim3) -> None:
         """Raise LaunchError if the grid or block exceeds a limit of the device or the kernel."""
-        for extent, size, limit in (("grid", grid, _GRID_LIMIT), ("block", block, _BLOCK_LIMIT)):
-            for axis, length, longest in zip("xyz", size, limit, strict=True):
-                if not 1 <= length <= longest:
+        for name, size, limit in (("grid", grid, _GRID_LIMIT), ("block", block, _BLOCK_LIMIT)):
+            for axis, length, maximum in zip("xyz", size, limit, strict=True):
+                if not 1 <= length <= maximum:
                     raise LaunchError(
-                        f"{self.name}: a {extent} has 1 to {longest} along {axis}, not {length}"
+                        f"{self.name}: a {name} has 1 to {maximum} along {axis}, not {length}"
                     )
         threads = math.prod(block)
         if threads > self.loaded.block_limit:

@@ -14,7 +14,7 @@ from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.cuda import staging, transfers
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel, NodeParameters
 from pycu2c.runtime.launch_configuration import Launch
-from pycu2c.runtime.runner import Direct
+from pycu2c.runtime.runner import DirectLaunch
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +28,25 @@ class CudaRunner:
     overwritten: tuple[WrittenArray, ...] = ()
 
     @property
-    def direct(self) -> Direct | None:
+    def direct(self) -> DirectLaunch | None:
         """How C can launch the kernel in the current context; None if it cannot."""
         if self.kernel.cooperative:
             return None
         start = libcuda.address_of("cuLaunchKernel", of_stream=True)
         context = libcuda.address_of("cuCtxGetCurrent"), driver.current_context()
         address = self.kernel.address
-        return Direct(self.layout, start, address, self._finished, context, staging.staging_buffer)
+        return DirectLaunch(
+            self.layout, start, address, self._finished, context, staging.staging_buffer
+        )
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         driver.make_current()  # the calling thread may have no context yet
         stream = driver.working_stream(launch.stream)
         if launch.stream is not None:
             transfers.record_use(arguments, launch.stream)
-        fresh = self._fresh(launch, arguments)
+        overwritten = self._overwritten_arguments(launch, arguments)
         with transfers.stage_arguments(
-            arguments, self.written, stream, self.name, fresh
+            arguments, self.written, stream, self.name, overwritten
         ) as addresses:
             packed = pack(self.layout, arguments, addresses)
             self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, stream, packed)
@@ -59,7 +61,9 @@ class CudaRunner:
         packed = pack(self.layout, arguments, addresses)
         return self.kernel.as_node(launch.grid, launch.block, launch.shared_bytes, packed)
 
-    def _fresh(self, launch: Launch, arguments: Sequence[Argument]) -> frozenset[int]:
+    def _overwritten_arguments(
+        self, launch: Launch, arguments: Sequence[Argument]
+    ) -> frozenset[int]:
         """Return the positions of arrays that the launch fully overwrites and does not read."""
         if not self.overwritten:
             return frozenset()

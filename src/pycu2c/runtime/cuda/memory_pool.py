@@ -19,7 +19,7 @@ from pycu2c.cuda_driver.cuda_errors import error_for
 
 _MAX_CACHED_BYTES = 4 << 20  # in blocks of one size
 _MAX_SIZES = 64
-_FIRST_BLOCKS = 16  # small blocks that are not from the pool
+_UNPOOLED_BLOCKS = 16  # small blocks that are not from the pool
 
 
 @functools.cache
@@ -64,16 +64,16 @@ class _PoolFunctions:
         bindings = driver.api()
         self._ordinal, self.thread = ordinal, _ThreadState()
         self._unpooled: Any = lambda size, stream: bindings.cuMemAlloc(size)
-        self._pooled, self._unpooled_left = bindings.cuMemAllocAsync, _FIRST_BLOCKS
+        self._pooled, self._unpooled_left = bindings.cuMemAllocAsync, _UNPOOLED_BLOCKS
         self.clear: Any = lambda address: bindings.cuMemsetD8Async(address, 0, 1, 0)
         if _has_pools(ordinal):
-            self.allocate: Any = self._first
+            self.allocate: Any = self._allocate_first
             self.free: Any = bindings.cuMemFreeAsync
         else:
             self.allocate = self._unpooled
             self.free = lambda address, stream: bindings.cuMemFree(address)  # waits
 
-    def _first(self, size: int, stream: int) -> Any:
+    def _allocate_first(self, size: int, stream: int) -> Any:
         self._unpooled_left -= 1
         is_small = self._unpooled_left >= 0 and size <= _MAX_CACHED_BYTES
         if is_small and not driver.has_multiple_devices():  # peers access only pools
@@ -149,12 +149,12 @@ def allocate(size: int) -> int:
 
 
 def _allocate(size: int) -> int:
-    calls = _pool_functions()
-    code, pointer = calls.allocate(round_up_to_even(size), 0)
+    functions = _pool_functions()
+    code, pointer = functions.allocate(round_up_to_even(size), 0)
     if code:
         pointer = _retry_allocation(code, round_up_to_even(size))
     if size % 2:  # compute-sanitizer's initcheck would report reads by atomics
-        driver.check(calls.clear(int(pointer) + size), "clear the byte after an array")
+        driver.check(functions.clear(int(pointer) + size), "clear the byte after an array")
     return int(pointer)
 
 
@@ -218,18 +218,18 @@ def _free_on_device(address: int, streams: set[object] | None) -> None:
     if streams:
         driver.make_current()
         for stream in streams:
-            _after(stream)
-    calls = _pool_functions()
-    if not calls.thread.has_context:
+            _order_default_stream_after(stream)
+    functions = _pool_functions()
+    if not functions.thread.has_context:
         driver.make_current()
-        calls.thread.has_context = True
-    (code,) = calls.free(address, 0)
+        functions.thread.has_context = True
+    (code,) = functions.free(address, 0)
     if code and code.name == "CUDA_ERROR_INVALID_CONTEXT":
         driver.make_current()
-        calls.free(address, 0)
+        functions.free(address, 0)
 
 
-def _after(stream: object) -> None:
+def _order_default_stream_after(stream: object) -> None:
     """Order the default stream after a stream.
 
     Synchronize the device if the stream is only a handle, because it may have been destroyed.

@@ -108,12 +108,12 @@ def ordinal_of_stream(stream: int) -> int:
     if not driver.has_multiple_devices():
         return 0
     context = driver.call("cuStreamGetCtx", stream, doing="read the context of a stream")
-    before = driver.call("cuCtxGetCurrent", doing="read the current context")
+    previous = driver.call("cuCtxGetCurrent", doing="read the current context")
     driver.set_current_context(context)
     try:
         return driver.current_ordinal()
     finally:
-        driver.set_current_context(before)
+        driver.set_current_context(previous)
 
 
 _MAX_SPECIAL_HANDLE = 2  # handles of default streams, valid on any device
@@ -140,8 +140,11 @@ def copy(target: tuple[int, int], source: tuple[int, int], size: int, stream: in
     source device.
     """
     order_after((source[0], 0), (target[0], stream))
-    to, origin = driver.primary_context(target[0]), driver.primary_context(source[0])
+    target_context, source_context = (
+        driver.primary_context(target[0]),
+        driver.primary_context(source[0]),
+    )
     doing = f"copy {size} bytes from GPU {source[0]} to GPU {target[0]}"
-    addresses = target[1], to, source[1], origin
+    addresses = target[1], target_context, source[1], source_context
     driver.call("cuMemcpyPeerAsync", *addresses, size, stream, doing=doing)
     order_after((target[0], stream), (source[0], 0))

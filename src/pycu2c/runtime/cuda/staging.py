@@ -28,9 +28,9 @@ from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.runtime.cuda import memory_pool
 from pycu2c.runtime.cuda.memory import DeviceMemory, PinnedMemory
 
-PIECE = 4 << 20  # bytes
-SMALL_BYTES = 4 << 20  # of all arrays of a launch that share a buffer
-MIN_BYTES = 4 * PIECE  # the driver makes smaller copies
+PIECE_BYTES = 4 << 20
+SMALL_ARRAYS_BYTES = 4 << 20  # of all arrays of a launch that share a buffer
+MIN_BYTES = 4 * PIECE_BYTES  # the driver makes smaller copies
 _MAX_THREADS = 8
 
 _BYTE = np.dtype(np.uint8)
@@ -45,7 +45,7 @@ def copy_in(device_address: int, host_address: int, size: int, stream: int = 0) 
         driver.copy_in(device_address, host_address, size, stream)
         return
     with _LOCK:
-        _stage(driver.current_ordinal()).copy_in(device_address, host_address, size, stream)
+        _stager_of(driver.current_ordinal()).copy_in(device_address, host_address, size, stream)
 
 
 def copy_out(host_address: int, device_address: int, size: int, stream: int = 0) -> None:
@@ -54,7 +54,7 @@ def copy_out(host_address: int, device_address: int, size: int, stream: int = 0)
         driver.copy_out(host_address, device_address, size, stream)
         return
     with _LOCK:
-        _stage(driver.current_ordinal()).copy_out(host_address, device_address, size, stream)
+        _stager_of(driver.current_ordinal()).copy_out(host_address, device_address, size, stream)
 
 
 _LOCK = threading.Lock()
@@ -64,7 +64,7 @@ def _is_pinned(address: int) -> bool:
     """Return whether host memory is pinned, by any package."""
     driver.make_current()
     attributes = [driver.api().CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE]
-    doing = "query the attributes of a pointer"  # which may be of pageable memory
+    doing = "query the attributes of a pointer"  # the pointer may be to pageable memory
     (kind,) = driver.call("cuPointerGetAttributes", 1, attributes, address, doing=doing)
     return bool(int(kind))
 
@@ -73,8 +73,8 @@ class _Buffer:
     """A pinned buffer for a piece, and its pending work: a thread, or the device."""
 
     def __init__(self) -> None:
-        self.memory = PinnedMemory(PIECE)
-        self.bytes = _bytes_at(self.memory.address, PIECE)
+        self.memory = PinnedMemory(PIECE_BYTES)
+        self.bytes = _bytes_at(self.memory.address, PIECE_BYTES)
         self.thread: futures.Future[None] = futures.Future()
         self.thread.set_result(None)
         self.event: Any = driver.new_event()
@@ -95,7 +95,7 @@ class _Buffer:
 class _Stager:
     """The staging buffers of a device, and the threads that fill and empty them."""
 
-    def __init__(self, _: int) -> None:
+    def __init__(self, _: int) -> None:  # one object for each device
         threads = min(_MAX_THREADS, thread_count())
         self._threads = futures.ThreadPoolExecutor(threads, "pycu2c-copy")
         driver.make_current()
@@ -116,8 +116,8 @@ class _Stager:
             piece = _bytes_at(source + offset, count)
             buffer.thread = self._threads.submit(np.copyto, buffer.bytes[:count], piece)
             waiting.append((buffer, offset, count))
-        for each in waiting:
-            start(*each)
+        for queued in waiting:
+            start(*queued)
 
     def copy_out(self, target: int, source: int, size: int, stream: int) -> None:
         def move(buffer: _Buffer, offset: int, count: int) -> None:
@@ -135,14 +135,14 @@ class _Stager:
 
 
 def _pieces(size: int) -> list[tuple[int, int]]:
-    return [(offset, min(PIECE, size - offset)) for offset in range(0, size, PIECE)]
+    return [(offset, min(PIECE_BYTES, size - offset)) for offset in range(0, size, PIECE_BYTES)]
 
 
 def _bytes_at(address: int, count: int) -> Any:
     return array_over(address, ((count,), (1,), _BYTE))
 
 
-_stage: Callable[[int], _Stager] = functools.cache(_Stager)
+_stager_of: Callable[[int], _Stager] = functools.cache(_Stager)
 
 
 # ---- small arrays ------------------------------------------------------------------------------
@@ -164,9 +164,11 @@ def staging_buffer() -> StagingBuffer | None:
 @functools.cache
 def _staging_buffer_of(_: int) -> StagingBuffer | None:
     try:
-        device, host = DeviceMemory(SMALL_BYTES), PinnedMemory(SMALL_BYTES)
+        device, host = DeviceMemory(SMALL_ARRAYS_BYTES), PinnedMemory(SMALL_ARRAYS_BYTES)
     except CudaError:
         return None
     functions = [libcuda.address_of(name, of_stream=True) for name in _COPY_FUNCTIONS]
     driver.synchronize()  # the memory is allocated for every stream
-    return StagingBuffer((device, host), SMALL_BYTES, device.address, host.address, *functions)
+    return StagingBuffer(
+        (device, host), SMALL_ARRAYS_BYTES, device.address, host.address, *functions
+    )

@@ -14,7 +14,7 @@ from pycu2c.cuda_driver import libcuda
 
 
 @functools.cache
-def begin() -> bool:
+def start_driver() -> bool:
     """Start the driver if there is one. Later calls report errors."""
     library = libcuda.library()
     if isinstance(library, str):

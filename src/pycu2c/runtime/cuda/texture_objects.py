@@ -55,48 +55,54 @@ class TexelFormat:
 class SamplerState:
     """The sampler state of a texture object; tuples start with the x axis."""
 
-    addresses: tuple[str, ...]
+    address_modes: tuple[str, ...]
     filter: Literal["point", "linear"]
     normalized: bool
     as_integer: bool
     border: Sequence[float]
 
 
-def new_array(form: TexelFormat) -> Any:
+def new_array(texel_format: TexelFormat) -> Any:
     """Create a CUDA array for textures and surfaces."""
     driver.make_current()
     bindings = driver.api()
     descriptor = bindings.CUDA_ARRAY3D_DESCRIPTOR()
-    descriptor.Width, descriptor.Height, descriptor.Depth = form.extents
-    descriptor.Format = getattr(bindings.CUarray_format, _FORMATS[form.number])
-    descriptor.NumChannels, descriptor.Flags = form.channels, _SURFACE | _LAYERED * form.layered
-    doing = f"make a CUDA array of {form.channels} x {form.number} with the shape {form.shape}"
+    descriptor.Width, descriptor.Height, descriptor.Depth = texel_format.extents
+    descriptor.Format = getattr(bindings.CUarray_format, _FORMATS[texel_format.number])
+    descriptor.NumChannels, descriptor.Flags = (
+        texel_format.channels,
+        _SURFACE | _LAYERED * texel_format.layered,
+    )
+    doing = (
+        f"make a CUDA array of {texel_format.channels} x {texel_format.number} with the shape "
+        f"{texel_format.shape}"
+    )
     return driver.call("cuArray3DCreate", descriptor, doing=doing)
 
 
-def _copy_descriptor(form: TexelFormat) -> Any:
+def _copy_descriptor(texel_format: TexelFormat) -> Any:
     """Return the descriptor of a copy of all elements, without source and target."""
     copy = driver.api().CUDA_MEMCPY3D()
-    _, height, depth = form.extents
-    copy.WidthInBytes, copy.Height, copy.Depth = form.row_bytes, height or 1, depth or 1
+    _, height, depth = texel_format.extents
+    copy.WidthInBytes, copy.Height, copy.Depth = texel_format.row_bytes, height or 1, depth or 1
     return copy
 
 
-def fill(array: Any, form: TexelFormat, address: int) -> None:
+def fill(array: Any, texel_format: TexelFormat, address: int) -> None:
     """Copy contiguous elements from host memory; synchronous."""
-    copy, kinds = _copy_descriptor(form), driver.api().CUmemorytype
+    copy, kinds = _copy_descriptor(texel_format), driver.api().CUmemorytype
     copy.srcMemoryType, copy.srcHost = kinds.CU_MEMORYTYPE_HOST, address
-    copy.srcPitch, copy.srcHeight = form.row_bytes, copy.Height
+    copy.srcPitch, copy.srcHeight = texel_format.row_bytes, copy.Height
     copy.dstMemoryType, copy.dstArray = kinds.CU_MEMORYTYPE_ARRAY, array
     _copy(copy, "copy to a CUDA array")
 
 
-def read(array: Any, form: TexelFormat, address: int) -> None:
+def read(array: Any, texel_format: TexelFormat, address: int) -> None:
     """Copy all elements to host memory, after all work of the device."""
-    copy, kinds = _copy_descriptor(form), driver.api().CUmemorytype
+    copy, kinds = _copy_descriptor(texel_format), driver.api().CUmemorytype
     copy.srcMemoryType, copy.srcArray = kinds.CU_MEMORYTYPE_ARRAY, array
     copy.dstMemoryType, copy.dstHost = kinds.CU_MEMORYTYPE_HOST, address
-    copy.dstPitch, copy.dstHeight = form.row_bytes, copy.Height
+    copy.dstPitch, copy.dstHeight = texel_format.row_bytes, copy.Height
     _copy(copy, "copy from a CUDA array")
 
 
@@ -125,7 +131,7 @@ class LinearTexels:
     """Elements in linear memory: one axis, or rows with a pitch of ``pitch`` bytes."""
 
     address: int
-    form: TexelFormat
+    texel_format: TexelFormat
     pitch: int = 0
 
     def describe(self, resource: Any, bindings: Any) -> None:
@@ -134,28 +140,28 @@ class LinearTexels:
         linear, pitched = kinds.CU_RESOURCE_TYPE_LINEAR, kinds.CU_RESOURCE_TYPE_PITCH2D
         resource.resType = pitched if has_rows else linear
         memory = resource.res.pitch2D if has_rows else resource.res.linear
-        memory.devPtr, memory.numChannels = self.address, self.form.channels
-        memory.format = getattr(bindings.CUarray_format, _FORMATS[self.form.number])
+        memory.devPtr, memory.numChannels = self.address, self.texel_format.channels
+        memory.format = getattr(bindings.CUarray_format, _FORMATS[self.texel_format.number])
         if has_rows:
-            memory.width, memory.height, _ = self.form.extents
+            memory.width, memory.height, _ = self.texel_format.extents
             memory.pitchInBytes = self.pitch
         else:
-            memory.sizeInBytes = self.form.row_bytes
+            memory.sizeInBytes = self.texel_format.row_bytes
 
 
-def new_texture(array: Any, sampling: SamplerState) -> int:
+def new_texture(array: Any, sampler: SamplerState) -> int:
     """Create a texture object over a CUDA array or linear memory, and return its handle."""
     driver.make_current()
     bindings = driver.api()
     texture = bindings.CUDA_TEXTURE_DESC()
-    names = [f"CU_TR_ADDRESS_MODE_{name.upper()}" for name in sampling.addresses]
+    names = [f"CU_TR_ADDRESS_MODE_{name.upper()}" for name in sampler.address_modes]
     modes = [getattr(bindings.CUaddress_mode, name) for name in names]
     clamp = bindings.CUaddress_mode.CU_TR_ADDRESS_MODE_CLAMP  # else borders would be blended in
     texture.addressMode = [*modes, clamp, clamp][:3]
     filters = bindings.CUfilter_mode
-    texture.filterMode = getattr(filters, f"CU_TR_FILTER_MODE_{sampling.filter.upper()}")
-    texture.flags = _AS_INTEGER * sampling.as_integer | _NORMALIZED * sampling.normalized
-    texture.borderColor = [*sampling.border, 0.0, 0.0, 0.0, 0.0][:4]
+    texture.filterMode = getattr(filters, f"CU_TR_FILTER_MODE_{sampler.filter.upper()}")
+    texture.flags = _AS_INTEGER * sampler.as_integer | _NORMALIZED * sampler.normalized
+    texture.borderColor = [*sampler.border, 0.0, 0.0, 0.0, 0.0][:4]
     doing = "make a texture object"
     return int(driver.call("cuTexObjectCreate", _resource(array), texture, None, doing=doing))
 

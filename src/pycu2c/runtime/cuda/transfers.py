@@ -33,9 +33,9 @@ def extent_of(array: ArrayArgument) -> ByteExtent:
     """Return the range from the first to the last byte of an array."""
     if array.size == 0:
         return ByteExtent(array.address, array.address)
-    reaches = [(n - 1) * stride for n, stride in zip(array.shape, array.strides, strict=True)]
-    first = array.address + sum(reach for reach in reaches if reach < 0)
-    last = array.address + sum(reach for reach in reaches if reach > 0)
+    offsets = [(n - 1) * stride for n, stride in zip(array.shape, array.strides, strict=True)]
+    first = array.address + sum(offset for offset in offsets if offset < 0)
+    last = array.address + sum(offset for offset in offsets if offset > 0)
     return ByteExtent(first, last + array.dtype.size)
 
 
@@ -82,7 +82,7 @@ def stage_arguments(
     """
     _check_writable(arguments, written, kernel)
     _check_locations(arguments, kernel)
-    others = _order_with_peers(arguments, stream, kernel) if driver.has_multiple_devices() else ()
+    peers = _order_with_peers(arguments, stream, kernel) if driver.has_multiple_devices() else ()
     wait_for_owners(arguments, stream)
     extents = {
         position: extent_of(argument)
@@ -97,8 +97,8 @@ def stage_arguments(
                 target = copies[-1].address_of(extent.start)
                 staging.copy_in(target, extent.start, extent.size, stream)
         yield tuple(_address(argument, copies) for argument in arguments)
-        for other in others:
-            peer_access.order_after((driver.current_ordinal(), stream), (other, 0))
+        for peer in peers:
+            peer_access.order_after((driver.current_ordinal(), stream), (peer, 0))
         if copies:
             driver.synchronize(stream, f"run {kernel}")
             _copy_back(merge_extents(extents[p] for p in extents.keys() & written), copies, stream)
@@ -125,10 +125,10 @@ def _needs_no_copy_in(
 def _order_with_peers(arguments: Sequence[Argument], stream: int, kernel: str) -> Sequence[int]:
     """Order the launch with the other devices whose arrays it uses, and return these."""
     peer_access.check_stream(stream, kernel)
-    others = peer_access.peer_devices(arguments, kernel)
-    for other in others:
-        peer_access.order_after((other, 0), (driver.current_ordinal(), stream))
-    return others
+    peers = peer_access.peer_devices(arguments, kernel)
+    for peer in peers:
+        peer_access.order_after((peer, 0), (driver.current_ordinal(), stream))
+    return peers
 
 
 def wait_for_owners(arguments: Sequence[Argument], stream: int) -> None:
@@ -146,10 +146,10 @@ def record_use(arguments: Sequence[Argument], stream: object) -> None:
 
     Arrays of other devices are excluded, because the launch is ordered with those devices.
     """
-    here = driver.current_ordinal()
+    current = driver.current_ordinal()
     for argument in arguments:
         used = memory.memory_behind(argument.owner) if isinstance(argument, ArrayArgument) else None
-        if used is not None and used.ordinal in (here, memory.HOST):
+        if used is not None and used.ordinal in (current, memory.HOST):
             used.used_on(stream)
 
 
@@ -184,12 +184,12 @@ def _allocate_copy(extent: ByteExtent, stream: int) -> StagedExtent:
 
 def _copy_back(extents: list[ByteExtent], copies: list[StagedExtent], stream: int) -> None:
     for extent in extents:
-        staging.copy_out(extent.start, _copy_of(extent.start, copies), extent.size, stream)
+        staging.copy_out(extent.start, _copied_address(extent.start, copies), extent.size, stream)
 
 
 def _address(argument: Argument, copies: list[StagedExtent]) -> int:
     if isinstance(argument, ArrayArgument) and not is_used_in_place(argument):
-        return _copy_of(argument.address, copies)
+        return _copied_address(argument.address, copies)
     return address_in_place(argument)
 
 
@@ -205,7 +205,7 @@ def is_used_in_place(argument: ArrayArgument) -> bool:
     return argument.where == "device" or memory.is_device_accessible(argument.owner)
 
 
-def _copy_of(host_address: int, copies: list[StagedExtent]) -> int:
+def _copied_address(host_address: int, copies: list[StagedExtent]) -> int:
     """Return the address of a host byte's copy; 0 for an empty array."""
     for copy in copies:
         if copy.extent.start <= host_address < copy.extent.stop:

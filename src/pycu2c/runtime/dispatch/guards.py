@@ -23,7 +23,7 @@ from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.cuda import peer_access
 from pycu2c.runtime.dispatch import package_arrays
 
-_EXACT_FLOAT64 = 1 << 53  # integers up to it are float64s
+_EXACT_FLOAT64 = 1 << 53  # float64 represents all integers up to this magnitude
 
 
 class NotDispatchable(Exception):
@@ -123,11 +123,15 @@ Guard: TypeAlias = ArrayGuard | ScalarGuard | ConstantGuard | TupleGuard
 def guards_of(launch: RecordedLaunch, layout: Layout, on_device: bool) -> Iterator[Guard]:
     """Yield a guard for each argument; a tuple's guard precedes those of its items. Raises
     NotDispatchable."""
-    passed = {p.argument: p.type.dtype for p in layout.parameters if p.part is ArgumentPart.VALUE}
-    declared = [kind.dtype for kind in chain.from_iterable(map(leaf_types, launch.types))]
+    passed_dtypes = {
+        p.argument: p.type.dtype for p in layout.parameters if p.part is ArgumentPart.VALUE
+    }
+    declared_dtypes = [
+        leaf_type.dtype for leaf_type in chain.from_iterable(map(leaf_types, launch.types))
+    ]
     leaf = 0
-    for value, kind in chain.from_iterable(map(_nested_values, launch.values, launch.types)):
-        match kind:
+    for value, value_type in chain.from_iterable(map(_nested_values, launch.values, launch.types)):
+        match value_type:
             case Constant():
                 yield ConstantGuard(type(value), value)
                 continue
@@ -136,22 +140,27 @@ def guards_of(launch: RecordedLaunch, layout: Layout, on_device: bool) -> Iterat
                 continue
             case Scalar():
                 limit = launch.limits.get(leaf)
-                yield _scalar_guard(value, passed.get(leaf, declared[leaf]), declared[leaf], limit)
+                yield _scalar_guard(
+                    value,
+                    passed_dtypes.get(leaf, declared_dtypes[leaf]),
+                    declared_dtypes[leaf],
+                    limit,
+                )
             case _:
                 yield _array_guard(value, launch, leaf, on_device)
         leaf += 1
 
 
-def _nested_values(value: Any, kind: ParameterType) -> Iterator[tuple[Any, ParameterType]]:
+def _nested_values(value: Any, value_type: ParameterType) -> Iterator[tuple[Any, ParameterType]]:
     """Yield a value and the items of tuples in it, depth first.
 
     A recursive closure would be a reference cycle, which would keep arrays alive.
     """
-    yield value, kind
-    if isinstance(kind, Tuple):
+    yield value, value_type
+    if isinstance(value_type, Tuple):
         if not isinstance(value, tuple):
             raise NotDispatchable
-        yield from chain.from_iterable(map(_nested_values, value, kind.items))
+        yield from chain.from_iterable(map(_nested_values, value, value_type.items))
 
 
 # ---- arrays --------------------------------------------------------------------------------
@@ -166,16 +175,18 @@ def staged_leaves(launch: RecordedLaunch) -> list[int]:
 def _array_guard(value: object, launch: RecordedLaunch, leaf: int, on_device: bool) -> ArrayGuard:
     argument = launch.leaves[leaf]
     assert isinstance(argument, ArrayArgument)
-    in_device, is_numpy = argument.where == "device", isinstance(value, np.ndarray)
-    is_staged = on_device and not in_device
-    if (in_device and not on_device) or (is_staged and not (is_numpy and argument.contiguous)):
+    is_device_array, is_numpy = argument.where == "device", isinstance(value, np.ndarray)
+    is_staged = on_device and not is_device_array
+    if (is_device_array and not on_device) or (
+        is_staged and not (is_numpy and argument.contiguous)
+    ):
         raise NotDispatchable
     if (
-        in_device
+        is_device_array
         and driver.has_multiple_devices()
         and peer_access.ordinal_of(argument) != driver.current_ordinal()
     ):
-        raise NotDispatchable  # both devices wait for each other
+        raise NotDispatchable  # only the slow path orders the work of two devices
     common: dict[str, Any] = {
         "ndim": len(argument.shape),
         "itemsize": argument.dtype.size,
@@ -203,12 +214,12 @@ def _numpy_guard(
     A staged array must own its memory, so that it overlaps no other array and is not in mapped or
     managed memory.
     """
-    kind = type(value)
+    cls = type(value)
     if is_staged and not value.flags.owndata:
         raise NotDispatchable
-    if any(getattr(kind, name) is not getattr(np.ndarray, name) for name in _NOT_OVERRIDDEN):
+    if any(getattr(cls, name) is not getattr(np.ndarray, name) for name in _NOT_OVERRIDDEN):
         raise NotDispatchable
-    return ArrayGuard("numpy_array", kind, value.dtype, owns_memory=is_staged, **common)
+    return ArrayGuard("numpy_array", cls, value.dtype, owns_memory=is_staged, **common)
 
 
 def _package_array_guard(value: Any, argument: ArrayArgument, common: dict[str, Any]) -> ArrayGuard:
@@ -216,7 +227,9 @@ def _package_array_guard(value: Any, argument: ArrayArgument, common: dict[str, 
     if interface is None or argument.dtype.fields:
         raise NotDispatchable
     package = package_arrays.PACKAGES.get(f"{type(value).__module__}.{type(value).__name__}")
-    attributes = package and argument.contiguous and package.read(value, argument.address)
+    attributes = (
+        package and argument.contiguous and package.attribute_paths(value, argument.address)
+    )
     if attributes:
         source = attributes.stream_source
         return ArrayGuard(
@@ -232,23 +245,23 @@ def _package_array_guard(value: Any, argument: ArrayArgument, common: dict[str, 
 
 def _scalar_guard(value: object, target: DType, declared: DType, limit: int | None) -> ScalarGuard:
     """Return the guard of a number that is passed as ``target`` and must fit ``declared`` too."""
-    kind = type(value)
-    source = _DTYPES.get(kind)
-    if source is None and kind not in (int, bool):
+    cls = type(value)
+    source = _DTYPE_BY_CLASS.get(cls)
+    if source is None and cls not in (int, bool):
         raise NotDispatchable
     if limit is None and source is target:
-        return ScalarGuard("same_bytes", kind)
+        return ScalarGuard("same_bytes", cls)
     is_integer = source is None or source.is_integral
     if is_integer and target.is_integral and declared.is_integral:
         low = max(-(limit or 1 << 63), target.minimum, declared.minimum)
         high = min(limit or (1 << 63) - 1, target.maximum, declared.maximum)
-        return ScalarGuard("integer", kind, target.size, low, high)
-    if is_integer and target in _FROM_INTEGER and kind is not bool:
-        return ScalarGuard(_FROM_INTEGER[target], kind, min=-_EXACT_FLOAT64, max=_EXACT_FLOAT64)
+        return ScalarGuard("integer", cls, target.size, low, high)
+    if is_integer and target in _FROM_INTEGER and cls is not bool:
+        return ScalarGuard(_FROM_INTEGER[target], cls, min=-_EXACT_FLOAT64, max=_EXACT_FLOAT64)
     if source is dtypes.FLOAT64 and target is dtypes.FLOAT32:
-        return ScalarGuard("float64_to_float32", kind, exact=kind is not float)
+        return ScalarGuard("float64_to_float32", cls, exact=cls is not float)
     if source is dtypes.FLOAT32 and target is dtypes.FLOAT64:
-        return ScalarGuard("float32_to_float64", kind)
+        return ScalarGuard("float32_to_float64", cls)
     raise NotDispatchable
 
 
@@ -257,7 +270,7 @@ _FROM_INTEGER: dict[DType, ScalarKind] = {
     dtypes.FLOAT64: "integer_to_float64",
 }
 
-_DTYPES: dict[type, DType] = {
+_DTYPE_BY_CLASS: dict[type, DType] = {
     float: dtypes.FLOAT64,
     complex: dtypes.COMPLEX128,
     **{dtype.numpy.type: dtype for dtype in dtypes.DTYPES if dtype is not dtypes.BFLOAT16},

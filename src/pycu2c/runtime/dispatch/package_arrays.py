@@ -29,7 +29,7 @@ class AttributePaths:
 class Package:
     """The attribute paths of the arrays of a package.
 
-    same: paths to objects that are the same for all arrays that an entry accepts.
+    invariant: paths to objects that are the same for all arrays that an entry accepts.
     device: such a path for machines with several devices.
     stream: the module and the function that returns the current stream, and the path from this
         function to the handle.
@@ -38,29 +38,34 @@ class Package:
     address: _Path
     shape: _Path
     contiguous: _Path
-    same: tuple[_Path, ...]
+    invariant: tuple[_Path, ...]
     device: _Path = ()
     stream: tuple[str, str, _Path] | None = None
 
-    def read(self, value: object, address: int) -> AttributePaths | None:
-        """Return how to read arrays like this one; None if it lacks these attributes."""
+    def attribute_paths(self, value: object, address: int) -> AttributePaths | None:
+        """Return the paths for arrays like ``value``; None if it lacks one of these attributes."""
         try:
             if follow_path(value, self.contiguous) is not True:
                 return None
             paths = (
                 self.contiguous,
-                *self.same,
+                *self.invariant,
                 *([self.device] if driver.has_multiple_devices() else ()),
             )
-            same = [(path, follow_path(value, path)) for path in paths]
+            objects = [(path, follow_path(value, path)) for path in paths]
             module, function, path = self.stream or ("", "", ())
             source = getattr(sys.modules[module], function) if module else None
-            numbers = [follow_path(value, self.address), follow_path(source, path) if module else 0]
+            integers = [
+                follow_path(value, self.address),
+                follow_path(source, path) if module else 0,
+            ]
         except (AttributeError, KeyError, TypeError):  # another version of the package
             return None
-        if numbers[0] != address or any(type(number) is not int for number in numbers):
+        if integers[0] != address or any(type(number) is not int for number in integers):
             return None
-        return AttributePaths((self.address, self.shape, path, *chain.from_iterable(same)), source)
+        return AttributePaths(
+            (self.address, self.shape, path, *chain.from_iterable(objects)), source
+        )
 
 
 def follow_path(value: Any, path: _Path) -> Any:

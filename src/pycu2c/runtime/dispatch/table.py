@@ -19,12 +19,12 @@ from pycu2c.runtime.dispatch.guards import (
     guards_of,
     staged_leaves,
 )
-from pycu2c.runtime.launch_configuration import HEAD, Extent
-from pycu2c.runtime.runner import ANY_NUMBER, NUMBER, Axis, Direct
+from pycu2c.runtime.launch_configuration import LAUNCH_HEADER, Extent
+from pycu2c.runtime.runner import ANY_BLOCK_COUNT, NO_AXIS, DirectLaunch, ExtentSource
 
 FieldPart: TypeAlias = Literal["address", "extent", "stride", "value"]
 
-_PARTS: dict[ArgumentPart, FieldPart] = {
+_FIELD_PARTS: dict[ArgumentPart, FieldPart] = {
     ArgumentPart.DATA: "address",
     ArgumentPart.SHAPE: "extent",
     ArgumentPart.STRIDE: "stride",
@@ -37,7 +37,7 @@ _ANY_BLOCK, _NO_CLUSTER = (0, 0, 0), (1, 1, 1)
 class LaunchGuard:
     """The condition on a launch configuration for an entry, and the source of an inferred grid.
 
-    block: None accepts each.
+    block: the shape of blocks; None accepts all.
     grid_sources: the arguments whose sizes determine the grid if the launch names none. The grid
         is rounded up to whole clusters.
     blocks: the range of the number of blocks; the end is exclusive.
@@ -47,9 +47,9 @@ class LaunchGuard:
 
     block: Extent | None
     shared_bytes: int
-    grid_sources: tuple[Axis, ...] = ()
+    grid_sources: tuple[ExtentSource, ...] = ()
     cluster: tuple[int, ...] = ()
-    blocks: tuple[int, int] = ANY_NUMBER
+    blocks: tuple[int, int] = ANY_BLOCK_COUNT
     read: tuple[int, ...] = ()
     written: tuple[int, ...] = ()
 
@@ -86,7 +86,7 @@ class DispatchEntry:
     has_padding: bool
     block: Extent
     shared_bytes: int
-    grid_sources: tuple[Axis, ...]
+    grid_sources: tuple[ExtentSource, ...]
     cluster: tuple[int, ...]
     min_blocks: int
     max_blocks: int
@@ -120,12 +120,13 @@ class DispatchTable(DispatchTableBase):
         self._full, self._attempts = False, 0
 
     def should_record(self) -> bool:
-        """Return whether to record a launch. Attempts become rarer while they add no entry."""
+        """Return whether to record a launch. After attempts that add no entry, only each 1st, 2nd,
+        4th, 8th, … launch is recorded."""
         self._attempts += 1
         return not self._full and not self._attempts & (self._attempts - 1)
 
     def record(
-        self, launch: RecordedLaunch, guard: LaunchGuard, direct: Direct, signature: Signature
+        self, launch: RecordedLaunch, guard: LaunchGuard, direct: DirectLaunch, signature: Signature
     ) -> bool:
         """Add an entry for launches like this one; return whether that was possible."""
         try:
@@ -144,14 +145,14 @@ class DispatchTable(DispatchTableBase):
 def _identity_of(guard: Guard) -> tuple[object, ...]:
     """Return the fields of a guard; ids of objects, because C compares identities."""
     fields = [(name, getattr(guard, name)) for name in type(guard).__slots__]
-    return tuple(id(value) if name in _OBJECTS else value for name, value in fields)
+    return tuple(id(value) if name in _COMPARED_BY_IDENTITY else value for name, value in fields)
 
 
-_OBJECTS = ("type", "identity", "stream_source", "value")
+_COMPARED_BY_IDENTITY = ("type", "identity", "stream_source", "value")
 
 
 def entry_of(
-    launch: RecordedLaunch, guard: LaunchGuard, direct: Direct, signature: Signature
+    launch: RecordedLaunch, guard: LaunchGuard, direct: DirectLaunch, signature: Signature
 ) -> DispatchEntry:
     """Return the entry for launches that are like a recorded one. Raises NotDispatchable."""
     staged = staged_leaves(launch) if direct.context else []
@@ -159,9 +160,9 @@ def entry_of(
     if staged and not staging:
         raise NotDispatchable
     guards = tuple(guards_of(launch, direct.layout, direct.context is not None))
-    if any(axis == NUMBER and leaf not in launch.limits for leaf, axis in guard.grid_sources):
+    if any(axis == NO_AXIS and leaf not in launch.limits for leaf, axis in guard.grid_sources):
         raise NotDispatchable  # only guards of integers keep the value
-    start = 0 if direct.context else HEAD.size
+    start = 0 if direct.context else LAUNCH_HEADER.size
     size, (get_context, context) = direct.layout.struct.size, direct.context or (0, 0)
     return DispatchEntry(
         arguments=len(launch.values),
@@ -202,4 +203,4 @@ def _fields(layout: Layout, leaves: Sequence[Argument], start: int) -> Iterator[
         if isinstance(leaf, ArrayArgument):
             itemsize = leaf.dtype.size
             axis = len(leaf.shape) if p.part is ArgumentPart.DATA else p.axis
-        yield Field(_PARTS[p.part], p.argument, axis, start + offset, size, itemsize)
+        yield Field(_FIELD_PARTS[p.part], p.argument, axis, start + offset, size, itemsize)

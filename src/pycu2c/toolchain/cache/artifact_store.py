@@ -72,7 +72,10 @@ def _process_lock(key: str, suffix: str) -> Iterator[None]:
     if location.problem:
         yield
         return
-    folder, path = os.path.join(location.directory, "locks"), _path(location.directory, key, suffix)
+    folder, path = (
+        os.path.join(location.directory, "locks"),
+        _entry_path(location.directory, key, suffix),
+    )
     with contextlib.suppress(OSError):
         cache_directory.create(folder)
     lock = os.path.join(folder, key[:2])  # never removed: another process may hold it
@@ -83,7 +86,7 @@ def _process_lock(key: str, suffix: str) -> Iterator[None]:
 def load(key: str, suffix: str) -> Entry | None:
     """Return the entry of a key if it exists and is intact. ``suffix`` starts with a dot."""
     for directory in _readable_directories():
-        path = _path(directory, key, suffix)
+        path = _entry_path(directory, key, suffix)
         try:
             content = _read(path)
         except OSError:  # it does not exist, or is not a file
@@ -133,7 +136,7 @@ def _readable_directories() -> Iterator[str]:
         yield private
 
 
-def _path(directory: str, key: str, suffix: str) -> str:
+def _entry_path(directory: str, key: str, suffix: str) -> str:
     return os.path.join(directory, key[0], f"{key}{suffix}")
 
 
@@ -144,13 +147,13 @@ def _read(path: str) -> bytes:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode) or cache_directory.is_untrusted_owner(status.st_uid):
             return b""
-        parts = []
-        while part := os.read(handle, status.st_size + 1):
-            parts.append(part)
+        chunks = []
+        while chunk := os.read(handle, status.st_size + 1):
+            chunks.append(chunk)
         if abs(time.time() - status.st_mtime) > _STALE_SECONDS and os.utime in os.supports_fd:
             with contextlib.suppress(OSError):
                 os.utime(handle)
-        return b"".join(parts)
+        return b"".join(chunks)
     finally:
         os.close(handle)
 
@@ -158,18 +161,18 @@ def _read(path: str) -> bytes:
 def _decode(path: str, content: bytes) -> Entry | None:
     if len(content) < _FOOTER.size:
         return None
-    body = len(content) - _FOOTER.size
-    data_length, log_length, digest, magic = _FOOTER.unpack_from(content, body)
-    if magic != _MAGIC or data_length + log_length != body:
+    body_length = len(content) - _FOOTER.size
+    data_length, log_length, digest, magic = _FOOTER.unpack_from(content, body_length)
+    if magic != _MAGIC or data_length + log_length != body_length:
         return None
-    data, log = content[:data_length], content[data_length:body]
+    data, log = content[:data_length], content[data_length:body_length]
     if digest_of(os.path.basename(path).encode(), data, log).encode() != digest:
         return None
     return Entry(path, data, log.decode("utf-8", "replace"))
 
 
 def _write_entry(directory: str, key: str, suffix: str, content: bytes) -> str:
-    path, folder = _path(directory, key, suffix), os.path.join(directory, "new")
+    path, folder = _entry_path(directory, key, suffix), os.path.join(directory, "new")
     temporary = os.path.join(folder, f"{os.getpid()}-{os.urandom(8).hex()}")
     try:
         _write(temporary, content)
@@ -200,9 +203,9 @@ def _move_into_place(temporary: str, path: str) -> None:
 def _write(path: str, data: bytes) -> None:
     handle = os.open(path, _WRITE_FLAGS, 0o600)
     try:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(handle, rest) :]
+        remaining = memoryview(data)
+        while remaining:
+            remaining = remaining[os.write(handle, remaining) :]
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(path)

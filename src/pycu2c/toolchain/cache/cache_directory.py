@@ -60,12 +60,12 @@ _OVERRIDE = _ThreadOverride()
 @contextlib.contextmanager
 def override(directory: str) -> Iterator[None]:
     """Use another cache directory in the calling thread, in a ``with``; none if it is empty."""
-    before = _OVERRIDE.directory
+    previous = _OVERRIDE.directory
     _OVERRIDE.directory = directory
     try:
         yield
     finally:
-        _OVERRIDE.directory = before
+        _OVERRIDE.directory = previous
 
 
 def _settings() -> tuple[str, str, str, str]:
@@ -141,12 +141,12 @@ def _creation_problem(directory: str) -> str:
 
 def _expected_creation_problem(directory: str) -> str:
     """Predict ``_creation_problem`` of a directory that does not exist from its parents."""
-    above = next(filter(os.path.lexists, _with_parents(directory)))
-    if not os.path.isdir(above):
+    parent = next(filter(os.path.lexists, _with_parents(directory)))
+    if not os.path.isdir(parent):
         return f"{directory} cannot be used: {os.strerror(errno.ENOTDIR)}"
-    if not os.access(above, os.W_OK | os.X_OK):
+    if not os.access(parent, os.W_OK | os.X_OK):
         return f"{directory} cannot be used: {os.strerror(errno.EACCES)}"
-    return _owner_problem(above)
+    return _owner_problem(parent)
 
 
 def _trust_problem(directory: str) -> str:
@@ -177,8 +177,8 @@ def _owner_problem(directory: str) -> str:
 def _with_parents(directory: str) -> Iterator[str]:
     """Yield a directory and its parents."""
     yield directory
-    while (above := os.path.dirname(directory)) != directory:
-        directory = above
+    while (parent := os.path.dirname(directory)) != directory:
+        directory = parent
         yield directory
 
 
@@ -238,10 +238,10 @@ def _new_temporary_directory() -> str:
     configured = [os.environ[name] for name in _TEMPORARY_VARIABLES if os.environ.get(name)]
     problem: OSError | None = None
     for folder in (*map(os.path.abspath, configured), *_TEMPORARY_FOLDERS):
-        made = os.path.join(folder, f"{_PREFIX}{os.urandom(8).hex()}")
+        created = os.path.join(folder, f"{_PREFIX}{os.urandom(8).hex()}")
         try:
-            os.mkdir(made, 0o700)
-            return made
+            os.mkdir(created, 0o700)
+            return created
         except OSError as error:
             problem = problem or error
     assert problem
@@ -270,9 +270,9 @@ def remove_tree(directory: str) -> None:
         _suppressing_errors(os.rmdir, folder)
 
 
-def _suppressing_errors(act: Callable[[str], None], path: str) -> None:
+def _suppressing_errors(remove: Callable[[str], None], path: str) -> None:
     with contextlib.suppress(OSError):
-        act(path)
+        remove(path)
 
 
 def _remove_orphans(folder: str) -> None:

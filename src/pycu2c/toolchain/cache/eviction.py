@@ -71,12 +71,12 @@ def usage() -> CacheUsage:
     """Return the contents of the cache."""
     location = cache_directory.locate_without_creating()
     directory = pathlib.Path(location.directory)
-    kinds: dict[str, list[_File]] = {}
+    by_suffix: dict[str, list[_File]] = {}
     for file in _entries(directory) if location.readable else ():
-        kinds.setdefault(os.path.splitext(file.path)[1], []).append(file)
+        by_suffix.setdefault(os.path.splitext(file.path)[1], []).append(file)
     counted = [
         SuffixUsage(suffix, len(files), sum(f.size for f in files), max(f.last_used for f in files))
-        for suffix, files in sorted(kinds.items())
+        for suffix, files in sorted(by_suffix.items())
     ]
     return CacheUsage(directory, tuple(counted), limit(), location.problem or _limit_problem())
 
@@ -102,8 +102,8 @@ def clear(*, unused_for: float = 0.0, everything: bool = False) -> tuple[int, in
     found = [*_entries(directory), *_files_in(directory / "new")]
     if everything:
         found += _other_files(directory)
-    before = time.time() - unused_for * _DAY
-    removed = [f for f in found if (not unused_for or f.last_used < before) and _unlinked(f.path)]
+    cutoff = time.time() - unused_for * _DAY
+    removed = [f for f in found if (not unused_for or f.last_used < cutoff) and _try_unlink(f.path)]
     return len(removed), sum(f.size for f in removed)
 
 
@@ -123,7 +123,7 @@ def evict(stored: str, size: int) -> None:
     for file in sorted(files, key=lambda f: _sort_time(f, now)):
         if total <= shard_limit * 7 / 8:
             return
-        if file.path != stored and _unlinked(file.path):
+        if file.path != stored and _try_unlink(file.path):
             total -= file.size
 
 
@@ -167,7 +167,7 @@ def _files_in(folder: str | Path) -> Iterator[_File]:
                     yield _File(file.path, status.st_size, status.st_mtime)
 
 
-def _unlinked(path: str) -> bool:
+def _try_unlink(path: str) -> bool:
     """Remove a file; return whether that succeeded."""
     try:
         os.unlink(path)

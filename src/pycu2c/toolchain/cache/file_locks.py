@@ -79,8 +79,8 @@ def _try_lock(handle: int) -> bool | None:
 
 def _acquire(handle: int | None, unneeded: Callable[[], bool]) -> None:
     """Poll the lock: a blocking call would never return if the other process is stopped."""
-    pause, end = 0.001, time.monotonic() + _TIMEOUT
-    while handle is not None and _try_lock(handle) is False and time.monotonic() < end:
+    pause, deadline = 0.001, time.monotonic() + _TIMEOUT
+    while handle is not None and _try_lock(handle) is False and time.monotonic() < deadline:
         if unneeded():
             return
         time.sleep(pause)
@@ -94,7 +94,7 @@ def _release(handle: int | None) -> None:
 
 
 def _close_inherited_locks() -> None:
-    """Close inherited locks in a forked child, which would otherwise outlive its parent's."""
+    """Close inherited locks in a forked child; a lock ends when all processes have closed it."""
     while _OPEN_LOCKS:
         os.close(_OPEN_LOCKS.pop())
 

@@ -11,10 +11,9 @@ from typing import TypeAlias
 
 from pycu2c.base.records import dataclass, replace
 from pycu2c.toolchain import subprocesses
-from pycu2c.toolchain.cache import artifact_store as disk
-from pycu2c.toolchain.cache import cache_directory
+from pycu2c.toolchain.cache import artifact_store, cache_directory
 from pycu2c.toolchain.cc.discovery import Compiler
-from pycu2c.toolchain.cc.flags import LINK, libraries_for
+from pycu2c.toolchain.cc.flags import LINK_FLAGS, libraries_for
 from pycu2c.toolchain.toolchain_errors import (
     LinkError,
     RejectedCode,
@@ -56,20 +55,22 @@ def command_parts(
     compiler: Compiler, flags: tuple[str, ...], libraries: tuple[str, ...]
 ) -> CommandParts:
     """Return the arguments before and after the text."""
-    return (*compiler.command, *flags, *LINK), libraries
+    return (*compiler.command, *flags, *LINK_FLAGS), libraries
 
 
-def build_cached(key: str, job: CcJob) -> disk.Entry:
+def build_cached(key: str, job: CcJob) -> artifact_store.Entry:
     """Return the cache entry of a library; compile it if no process has done so."""
     with _temporary_file_errors():
-        return disk.load_or_make(key, ".so", lambda: compile_job(job))
+        return artifact_store.load_or_make(key, ".so", lambda: compile_job(job))
 
 
-def build_uncached(job: CcJob) -> disk.Entry:
+def build_uncached(job: CcJob) -> artifact_store.Entry:
     """Compile a library to a temporary file of this process."""
     with _temporary_file_errors():
         data, log = compile_job(job)
-        return disk.Entry(disk.write_private_file(f"{job.entry}.so", data), data, log)
+        return artifact_store.Entry(
+            artifact_store.write_private_file(f"{job.entry}.so", data), data, log
+        )
 
 
 @contextmanager
@@ -94,15 +95,15 @@ def compile_job(job: CcJob) -> tuple[bytes, str]:
 
 def _compile_to(path: str, job: CcJob) -> tuple[bytes, str]:
     compiler = job.compiler
-    ran = _run_compiler(job.command, path, job.text)
-    if ran.returncode == 0:
+    completed = _run_compiler(job.command, path, job.text)
+    if completed.returncode == 0:
         with open(path, "rb") as library:
-            return library.read(), ran.output
+            return library.read(), completed.output
     probe_libraries = libraries_for(_PROBE, compiler.family)
     probe = _run_compiler(command_parts(compiler, job.flags, probe_libraries), path, _PROBE)
-    if os.strerror(errno.ENOSPC) in ran.output:
+    if os.strerror(errno.ENOSPC) in completed.output:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), cache_directory.private_directory())
-    if ran.returncode < 0 or "Killed" in ran.output:
+    if completed.returncode < 0 or "Killed" in completed.output:
         raise ToolchainError(f"the C compiler `{compiler}` was killed: is there enough memory?")
     if probe.returncode != 0 and _lto_flags(job):  # some installations do not support it
         return _compile_to(path, replace(job, flags=job.flags[: -len(_lto_flags(job))]))
@@ -112,7 +113,7 @@ def _compile_to(path: str, job: CcJob) -> tuple[bytes, str]:
             "of one function. Repair it, or name another by the environment variable "
             f"PYCU2C_CC.\n{probe.output.strip()}"
         )
-    raise _compile_error(job, ran.output.replace("<stdin>:", f"{_MESSAGE_NAME}:"))
+    raise _compile_error(job, completed.output.replace("<stdin>:", f"{_MESSAGE_NAME}:"))
 
 
 def _run_compiler(command: CommandParts, path: str, text: str) -> subprocesses.CompletedProcess:
@@ -132,8 +133,8 @@ def _compile_error(job: CcJob, log: str) -> ToolchainError | RejectedCode:
     if missing:
         return UndefinedFunctionError(missing)
     command = shlex.join((*job.compiler.command, *job.flags))
-    found = rejected_code_error(command, f"{job.entry}.c", job.text, log)
+    error = rejected_code_error(command, f"{job.entry}.c", job.text, log)
     named = [path for path in job.files if path in log]
-    if named and not any(d.file == _MESSAGE_NAME for d in found.diagnostics):
+    if named and not any(d.file == _MESSAGE_NAME for d in error.diagnostics):
         return LinkError(f"{', '.join(named)} cannot be linked:\n{log.strip()}")
-    return found
+    return error

@@ -8,10 +8,10 @@ from pycu2c.declarations import link_files
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import CompiledBinary
-from pycu2c.toolchain.cache import artifact_store as disk
+from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.cc import build
 from pycu2c.toolchain.cc.discovery import Compiler, compiler_identity, find_compiler
-from pycu2c.toolchain.cc.flags import LINK, libraries_for
+from pycu2c.toolchain.cc.flags import LINK_FLAGS, libraries_for
 from pycu2c.toolchain.link import file_identity
 
 FLAGS: tuple[str, ...] = (
@@ -40,7 +40,7 @@ def compile(
 ) -> CompiledBinary:
     """Compile C to a shared object. ``cache=False`` neither reads nor writes the disk cache."""
     request = _CompileRequest(text, options)
-    found = disk.load(request.key, ".so") if cache else None
+    found = artifact_store.load(request.key, ".so") if cache else None
     if found is None:
         job = build.CcJob(request.compiler, text, entry, request.flags, request.files)
         found = build.build_cached(request.key, job) if cache else build.build_uncached(job)
@@ -57,9 +57,9 @@ class _CompileRequest:
         self.files = files = link_files.links_for_target(options.link, "c") if options.link else ()
         lto = compiler.family.lto_flags if any(f.endswith(".c") for f in files) else ()
         self.flags = (*flags_for(text, options, compiler), *lto)
-        command = (*self.flags, *LINK, *libraries_for(text, compiler.family, files))
+        command = (*self.flags, *LINK_FLAGS, *libraries_for(text, compiler.family, files))
         identities = [file_identity.file_identity(file) for file in files]
-        self.key = disk.key_of(text, compiler_identity(), *command, *identities)
+        self.key = artifact_store.key_of(text, compiler_identity(), *command, *identities)
 
 
 def flags_for(text: str, options: Options, compiler: Compiler | None = None) -> tuple[str, ...]:
@@ -99,8 +99,12 @@ def check_warnings(text: str) -> str:
     """Return the compiler's output when all warnings are errors; empty if there is none."""
     compiler = find_compiler()
     flags = (*warning_flags(compiler), "-S", "-o", os.devnull, *build.STDIN_FLAGS)
-    ran = subprocesses.run((*compiler.command, *flags), text)
-    return "" if ran.returncode == 0 and not ran.output else ran.output or "it failed silently"
+    completed = subprocesses.run((*compiler.command, *flags), text)
+    return (
+        ""
+        if completed.returncode == 0 and not completed.output
+        else completed.output or "it failed silently"
+    )
 
 
 def warning_flags(compiler: Compiler) -> tuple[str, ...]:

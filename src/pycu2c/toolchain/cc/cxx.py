@@ -59,11 +59,11 @@ def find(first: str = "clang++") -> Compiler:
     """Find PYCU2C_CXX, else CXX, ``first``, clang++, g++, c++, or zig's. Raises ToolchainError."""
     environment = os.environ
     names = ("PYCU2C_CXX", "CXX", "PATH")
-    return _found(first, *(environment.get(name, "") for name in names))
+    return _find(first, *(environment.get(name, "") for name in names))
 
 
 @functools.lru_cache(maxsize=8)
-def _found(first: str, chosen: str, default: str, path: str) -> Compiler:
+def _find(first: str, chosen: str, default: str, path: str) -> Compiler:
     if chosen:
         compiler = probe_compiler(split(chosen), path)
         if compiler is None:
@@ -110,23 +110,23 @@ def compile(
     """
     compiler = find(first)
     flags = (*FLAGS, *compiler.flags, *extra_flags)
-    others = [os.environ.get(each, "") for each in _SETTINGS]
-    parts = (*compiler.command, compiler.version, *flags, *_LINK, *others, *identity)
+    settings = [os.environ.get(variable, "") for variable in _SETTINGS]
+    parts = (*compiler.command, compiler.version, *flags, *_LINK, *settings, *identity)
     key = artifact_store.key_of(text, "c++", *parts, environment_settings(), machine_identity())
-    made = artifact_store.load_or_make(key, ".so", lambda: _compiled(compiler, text, flags))
-    return CompiledBinary("so", name, text, made.data, made.path, made.log)
+    entry = artifact_store.load_or_make(key, ".so", lambda: _compile(compiler, text, flags))
+    return CompiledBinary("so", name, text, entry.data, entry.path, entry.log)
 
 
-def _compiled(compiler: Compiler, text: str, flags: tuple[str, ...]) -> tuple[bytes, str]:
+def _compile(compiler: Compiler, text: str, flags: tuple[str, ...]) -> tuple[bytes, str]:
     folder = cache_directory.new_private_folder()
     path = os.path.join(folder, "module.so")
     try:
-        ran = subprocesses.run((*compiler.command, *flags, "-o", path, *_LINK), text)
-        if ran.returncode == 0:
-            with open(path, "rb") as made:
-                return made.read(), ran.output
+        completed = subprocesses.run((*compiler.command, *flags, "-o", path, *_LINK), text)
+        if completed.returncode == 0:
+            with open(path, "rb") as library:
+                return library.read(), completed.output
     finally:
         cache_directory.remove_tree(folder)
-    if ran.returncode < 0 or "Killed" in ran.output:
+    if completed.returncode < 0 or "Killed" in completed.output:
         raise ToolchainError(f"the C++ compiler `{compiler}` was killed: is there enough memory?")
-    raise CxxCompileError(os.path.basename(compiler.command[0]), ran.output)
+    raise CxxCompileError(os.path.basename(compiler.command[0]), completed.output)

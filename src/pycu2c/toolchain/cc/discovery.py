@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import importlib.util as finding
+import importlib.util
 import os
 import platform
 import shlex
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain import subprocesses, toolchain_errors
 from pycu2c.toolchain.cache import artifact_store
-from pycu2c.toolchain.cc import flags as families
+from pycu2c.toolchain.cc import flags as compiler_flags
 
 _HOW_TO_INSTALL = """\
 no C compiler was found, and kernels for the CPU need one. Any of these installs one:
@@ -39,18 +39,18 @@ class Compiler:
         return shlex.join(self.command)
 
     @property
-    def family(self) -> families.CompilerFamily:
-        return families.family_of(self.version)
+    def family(self) -> compiler_flags.CompilerFamily:
+        return compiler_flags.family_of(self.version)
 
     @property
     def flags(self) -> tuple[str, ...]:
         """Return the flags that this compiler always requires."""
-        return families.flags_of(self.version, self.target)
+        return compiler_flags.flags_of(self.version, self.target)
 
     @property
     def bit_exact_flags(self) -> tuple[str, ...]:
         """Return the flags for bit-exact results."""
-        return families.bit_exact_flags(self.version, self.target)
+        return compiler_flags.bit_exact_flags(self.version, self.target)
 
 
 # ---- search --------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def _candidates(default: str) -> Iterator[tuple[str, ...]]:
     if default:
         yield tuple(shlex.split(default))
     yield from (("gcc",), ("clang",), ("cc",))
-    if finding.find_spec("ziglang"):
+    if importlib.util.find_spec("ziglang"):
         yield (sys.executable, "-m", "ziglang", "cc")
 
 
@@ -99,15 +99,15 @@ def probe_compiler(command: tuple[str, ...], path: str) -> Compiler | None:
     program = _program(command[0], path) if command else None
     if program is None:
         return None
-    full = (os.path.abspath(program), *command[1:])  # the working directory may change
-    key = _key_of_version(full)
+    full_command = (os.path.abspath(program), *command[1:])  # the working directory may change
+    key = _key_of_version(full_command)
     found = artifact_store.load(key, ".txt") if key else None
-    version = found.data.decode() if found else _version(full)
+    version = found.data.decode() if found else _version(full_command)
     if version is None:
         return None
-    if key and not found and _is_one_compiler(full[0]):
+    if key and not found and _is_one_compiler(full_command[0]):
         artifact_store.store(key, ".txt", version.encode())
-    return Compiler(full, version)
+    return Compiler(full_command, version)
 
 
 def _program(name: str, path: str) -> str | None:
@@ -115,30 +115,30 @@ def _program(name: str, path: str) -> str | None:
     if os.name != "posix":
         return shutil.which(name, path=path)
     for folder in [""] if os.path.dirname(name) else path.split(os.pathsep):
-        full = os.path.join(folder, name)
-        if os.access(full, os.X_OK) and os.path.isfile(full):
-            return full
+        file = os.path.join(folder, name)
+        if os.access(file, os.X_OK) and os.path.isfile(file):
+            return file
     return None
 
 
-def _version(full: tuple[str, ...]) -> str | None:
+def _version(command: tuple[str, ...]) -> str | None:
     try:
-        ran = subprocesses.run((*full, "--version"))
+        completed = subprocesses.run((*command, "--version"))
     except OSError:
         return None
-    return ran.output.strip() if ran.returncode == 0 else None
+    return completed.output.strip() if completed.returncode == 0 else None
 
 
-def _key_of_version(full: tuple[str, ...]) -> str | None:
+def _key_of_version(command: tuple[str, ...]) -> str | None:
     """Return the cache key of a compiler's version; None for commands with arguments."""
-    if len(full) > 1:
+    if len(command) > 1:
         return None
     try:
-        status = os.stat(full[0])
+        status = os.stat(command[0])
     except OSError:
         return None
     state = f"{status.st_ino} {status.st_mtime_ns} {status.st_size}"
-    return artifact_store.key_of("version", full[0], state)
+    return artifact_store.key_of("version", command[0], state)
 
 
 def _is_one_compiler(program: str) -> bool:
@@ -160,9 +160,9 @@ def compiler_identity() -> str:
 
 
 @functools.lru_cache(maxsize=8)
-def _compiler_identity(compiler: Compiler, *more: str) -> str:
+def _compiler_identity(compiler: Compiler, *settings: str) -> str:
     parts = *compiler.command, compiler.version, compiler.target
-    return artifact_store.key_of("compiler", *parts, *more)
+    return artifact_store.key_of("compiler", *parts, *settings)
 
 
 @functools.cache

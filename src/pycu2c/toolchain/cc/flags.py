@@ -58,8 +58,8 @@ _NATIVE = {
 }
 
 
-LINK = ("-pipe", "-shared", "-pthread")  # flags to build a shared library
-_ALL_DEFINED = ("-Wl,-z,defs",) if sys.platform == "linux" else ()
+LINK_FLAGS = ("-pipe", "-shared", "-pthread")  # flags to build a shared library
+_NO_UNDEFINED = ("-Wl,-z,defs",) if sys.platform == "linux" else ()
 # headers whose functions need no library
 _HEADER_ONLY = frozenset(("stdbool.h", "stddef.h", "stdint.h", "string.h"))
 
@@ -73,8 +73,8 @@ def flags_of(version: str, target: str) -> tuple[str, ...]:
     """Return the flags that a compiler always requires; ``target``: that of a cross compiler."""
     family = family_of(version)
     native = () if target else _NATIVE.get(platform.machine(), ())
-    makes_halves = native == _X86_NATIVE and family is GCC and _major_version(version) >= 12
-    return (*native, *(_NO_AVX512_FP16 if makes_halves else ()), *family.flags)
+    has_float16 = native == _X86_NATIVE and family is GCC and _major_version(version) >= 12
+    return (*native, *(_NO_AVX512_FP16 if has_float16 else ()), *family.flags)
 
 
 def _major_version(version: str) -> int:
@@ -98,7 +98,7 @@ def libraries_for(
     """
     if files:
         folders = dict.fromkeys(os.path.dirname(f) for f in files if f.endswith(".so"))
-        return ("-lm", *_ALL_DEFINED, *(f"-Wl,-rpath,{folder}" for folder in folders))
+        return ("-lm", *_NO_UNDEFINED, *(f"-Wl,-rpath,{folder}" for folder in folders))
     included = frozenset(_included(text)) - _HEADER_ONLY
     no_libc = family.no_libc_flags if included <= {"math.h"} else ()
     return ("-lm", *no_libc) if included or not no_libc else no_libc

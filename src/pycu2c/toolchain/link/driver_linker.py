@@ -31,19 +31,20 @@ class DriverLinker:
         driver.make_current()
         api, log = driver.api(), bytearray(_LOG_BYTES)
         names = api.CUjit_option
-        options_ = {
+        link_options = {
             names.CU_JIT_ERROR_LOG_BUFFER: log,
             names.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: _LOG_BYTES,
         }
         state = driver.check(
-            api.cuLinkCreate(len(options_), [*options_], [*options_.values()]), "start to link"
+            api.cuLinkCreate(len(link_options), [*link_options], [*link_options.values()]),
+            "start to link",
         )
         try:
-            for part in inputs:
-                kind = getattr(api.CUjitInputType, f"CU_JIT_INPUT_{_KINDS[part.kind]}")
-                data, name = part.data, part.name.encode()
+            for item in inputs:
+                kind = getattr(api.CUjitInputType, f"CU_JIT_INPUT_{_KINDS[item.kind]}")
+                data, name = item.data, item.name.encode()
                 (code,) = api.cuLinkAddData(state, kind, data, len(data), name, 0, [], [])
-                _check(code, log, part.name, inputs, arch)
+                _check(code, log, item.name, inputs, arch)
             code, *result = api.cuLinkComplete(state)
             _check(code, log, "", inputs, arch)
             return ctypes.string_at(int(result[0]), int(result[1])), ""

@@ -50,9 +50,9 @@ def raise_link_error(log: str, inputs: Sequence[LinkInput], arch: str) -> NoRetu
                 f"for {arch}, or link PTX or CUDA C, which work on any GPU\n{log.strip()}"
             )
     name = next((i.name for i in inputs if os.path.isabs(i.name) and i.name in log), "")
-    what = f"{name} cannot be linked" if name else "the files cannot be linked"
+    subject = f"{name} cannot be linked" if name else "the files cannot be linked"
     raise LinkError(
-        f"{what} into code for {arch}: is its content of the kind that its suffix says?\n"
+        f"{subject} into code for {arch}: is its content of the kind that its suffix says?\n"
         f"{log.strip()}"
     )
 

@@ -25,17 +25,19 @@ def header_flags(text: str, version: tuple[int, int]) -> tuple[str, ...]:
         folder = sibling_folder(f"cuda-headers-{version[0]}.{version[1]}")
         return (f"--use-bundled-headers={folder}",)
     for include in _include_folders():
-        parts = [p for p in (include, include / "cccl") if p.is_dir()]  # one includes the other
-        if all(any((p / name).is_file() for p in parts) for name in missing):
-            return tuple(f"--include-path={part}" for part in parts)
+        folders = [
+            p for p in (include, include / "cccl") if p.is_dir()
+        ]  # headers include each other
+        if all(any((folder / name).is_file() for folder in folders) for name in missing):
+            return tuple(f"--include-path={folder}" for folder in folders)
     missing = [name for name in missing if _TOOLKIT_HEADER.fullmatch(name)]
     if not missing:  # the headers are the user's
         return ()
-    looked = ", ".join(map(str, _include_folders()))
+    searched = ", ".join(map(str, _include_folders()))
     raise ToolchainError(
         f"the kernel includes {', '.join(missing)}, and NVRTC {version[0]}.{version[1]} contains "
         f"no headers: set CUDA_HOME to a CUDA toolkit, or install a newer NVRTC with "
-        f"pip install 'pycu2c[gpu]' (looked in {looked})"
+        f"pip install 'pycu2c[gpu]' (searched in {searched})"
     )
 
 

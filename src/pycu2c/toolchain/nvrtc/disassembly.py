@@ -12,7 +12,7 @@ from pathlib import Path
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 _HOW_TO_INSTALL = """\
-nvdisasm, which shows the instructions of a cubin, is not here. Install it with
+nvdisasm, which shows the instructions of a cubin, was not found. Install it with
 
     pip install 'pycu2c[sass]'
 
@@ -34,10 +34,10 @@ def disassemble(cubin: bytes) -> str:
         file.write(cubin)
         file.flush()
         command = [program, "--print-code", "--print-line-info-inline", file.name]
-        ran = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    if ran.returncode:
-        raise ToolchainError(f"nvdisasm failed: {ran.stderr.strip()}")
-    return _format_listing(ran.stdout)
+        completed = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if completed.returncode:
+        raise ToolchainError(f"nvdisasm failed: {completed.stderr.strip()}")
+    return _format_listing(completed.stdout)
 
 
 def _nvdisasm() -> str:

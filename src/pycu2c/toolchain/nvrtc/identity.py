@@ -14,7 +14,7 @@ from pathlib import Path
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 # the paths in the wheels for CUDA 13 and 12, as in cuda.pathfinder
-_IN_WHEELS = ("nvidia/cu13/lib/libnvrtc.so.13", "nvidia/cuda_nvrtc/lib/libnvrtc.so.12")
+_PATHS_IN_WHEELS = ("nvidia/cu13/lib/libnvrtc.so.13", "nvidia/cuda_nvrtc/lib/libnvrtc.so.12")
 
 
 def installed_identity() -> str | None:
@@ -24,7 +24,7 @@ def installed_identity() -> str | None:
 
 @functools.lru_cache(maxsize=4)
 def _find_installed(folders: tuple[str, ...]) -> str | None:
-    for name in _IN_WHEELS:
+    for name in _PATHS_IN_WHEELS:
         for folder in folders:
             path = Path(folder, name)
             if path.is_file():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pycu2c.declarations.link_files import links_for_target
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.toolchain.binary import CompiledBinary
-from pycu2c.toolchain.cache import artifact_store as disk
+from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.link import file_identity, relocatable
 from pycu2c.toolchain.nvrtc import program
 from pycu2c.toolchain.nvrtc.cuda_headers import header_settings
@@ -53,12 +53,16 @@ def _cached(job: NvrtcJob, kind: BinaryKind, entry: str) -> CompiledBinary:
     """Load a binary from the disk cache, or compile and store it."""
     files = map(file_identity.file_identity, links_for_target(job.options.link, "cuda"))
     parts = (job.text, "nvrtc", entry, *job.flags, header_settings(job.text), *files)
-    suffix, believed = f".{kind}", installed_identity()
-    found = disk.load(disk.key_of(*parts, believed), suffix) if believed else None
+    suffix, expected_identity = f".{kind}", installed_identity()
+    found = (
+        artifact_store.load(artifact_store.key_of(*parts, expected_identity), suffix)
+        if expected_identity
+        else None
+    )
     if found is None:
         program.bindings()  # raises ToolchainError if NVRTC is not installed
-        key = disk.key_of(*parts, loaded_identity())
-        found = disk.load_or_make(key, suffix, lambda: _compile_job(job))
+        key = artifact_store.key_of(*parts, loaded_identity())
+        found = artifact_store.load_or_make(key, suffix, lambda: _compile_job(job))
     return CompiledBinary(
         kind, entry, job.text, found.data, found.path, found.log, job.options.link
     )

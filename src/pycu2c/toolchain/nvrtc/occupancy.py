@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
 from pycu2c.base.records import dataclass
-from pycu2c.toolchain.nvrtc.resource_usage import WARP, KernelAttributes, warps_for_registers
+from pycu2c.toolchain.nvrtc.resource_usage import WARP_SIZE, KernelAttributes, warps_for_registers
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 _WARP_ALLOCATION = 4  # registers are allocated to groups of warps, one per scheduler
@@ -70,12 +70,14 @@ def limits_of(arch: str) -> MultiprocessorLimits:
 def occupancy(kernel: KernelAttributes, threads: int, dynamic_bytes: int = 0) -> Occupancy:
     """Return the occupancy for a block size and a size of dynamic shared memory."""
     limits = limits_of(kernel.arch)
-    warps = -(-threads // WARP)
-    by_registers = warps_for_registers(kernel.registers) // _WARP_ALLOCATION * _WARP_ALLOCATION
+    warps = -(-threads // WARP_SIZE)
+    warps_by_registers = (
+        warps_for_registers(kernel.registers) // _WARP_ALLOCATION * _WARP_ALLOCATION
+    )
     blocks_by_resource = {
         "warps": limits.warps // warps,
         "blocks": limits.blocks,
-        "registers": by_registers // warps,
+        "registers": warps_by_registers // warps,
     }
     shared = kernel.shared_bytes + dynamic_bytes + limits.reserved
     if shared:
@@ -87,10 +89,10 @@ def occupancy(kernel: KernelAttributes, threads: int, dynamic_bytes: int = 0) ->
     return Occupancy(blocks, blocks * warps, blocks * warps / limits.warps, limiter)
 
 
-_SIZES = (DEFAULT_BLOCK_THREADS, 128, 512, 192, 384, 96, 64, 768, 1024, 32)
+_BLOCK_SIZES = (DEFAULT_BLOCK_THREADS, 128, 512, 192, 384, 96, 64, 768, 1024, 32)
 
 
 def best_block(kernel: KernelAttributes, dynamic_bytes: int = 0) -> int:
     """Return the block size with the most resident warps; 256 if no other has more."""
-    sizes: Iterable[int] = (n for n in _SIZES if n <= kernel.max_threads)
+    sizes: Iterable[int] = (n for n in _BLOCK_SIZES if n <= kernel.max_threads)
     return max(sizes, key=lambda n: occupancy(kernel, n, dynamic_bytes).warps)

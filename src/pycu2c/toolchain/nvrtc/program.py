@@ -86,17 +86,17 @@ def check_arch(arch: str) -> None:
         )
 
 
-_FIRST_WITH_CLUSTERS = 90
+_MIN_CLUSTER_ARCH = 90
 
 
 def check_clusters(entry: str, arch: str, options: Options) -> None:
     """Raise ToolchainError if the architecture does not support the requested cluster."""
     number = _number(arch).rstrip("af")
-    if options.cluster and number.isdigit() and int(number) < _FIRST_WITH_CLUSTERS:
+    if options.cluster and number.isdigit() and int(number) < _MIN_CLUSTER_ARCH:
         raise ToolchainError(
             f"{entry} has cluster={options.cluster}, and sm_{number} has no clusters: they require "
-            f"with sm_{_FIRST_WITH_CLUSTERS}. Run it on such a GPU or with backend='cpu', or leave "
-            "cluster out"
+            f"sm_{_MIN_CLUSTER_ARCH} or newer. Run it on such a GPU or with backend='cpu', or "
+            "leave cluster out"
         )
 
 
@@ -114,16 +114,16 @@ def _flags(options: Options) -> tuple[str, ...]:
 
 def compile_job(job: NvrtcJob) -> tuple[bytes, str]:
     """Return the binary and the log. Raises RejectedCode."""
-    made, log = try_compile(job)
-    if made is not None:
-        return made, log
+    binary, log = try_compile(job)
+    if binary is not None:
+        return binary, log
     missing = undefined_functions_in(log)
     if missing:
         raise UndefinedFunctionError(missing)
     if ptxas_errors.has_ptxas_errors(log):
-        again = job.with_lines
+        job_with_lines = job.with_lines
         log = ptxas_errors.map_to_source(
-            log, job.name, job.text, lambda kind: try_compile(again._replace(kind=kind))
+            log, job.name, job.text, lambda kind: try_compile(job_with_lines._replace(kind=kind))
         )
     raise rejected_code_error(f"NVRTC {' '.join(job.flags)}", job.name, job.text, log)
 
@@ -141,10 +141,12 @@ def _program(
 ) -> Iterator[tuple[Any, str, str]]:
     """Compile a text in a ``with``; yield the program, the log and the name of the error."""
     nvrtc = bindings()
-    own = c_header_sources(text)
-    names = [name.encode() for name in own]
+    headers = c_header_sources(text)
+    names = [name.encode() for name in headers]
     program = _checked(
-        nvrtc.nvrtcCreateProgram(text.encode(), name.encode(), len(own), [*own.values()], names)
+        nvrtc.nvrtcCreateProgram(
+            text.encode(), name.encode(), len(headers), [*headers.values()], names
+        )
     )
     try:
         for expression in expressions:
@@ -176,7 +178,7 @@ def compile_module(
         if failed:
             return log or failed
         lowered = (nvrtc.nvrtcGetLoweredName(program, e.encode()) for e in expressions)
-        names = {e: _checked(answer).decode() for e, answer in zip(expressions, lowered)}
+        names = {e: _checked(name_result).decode() for e, name_result in zip(expressions, lowered)}
         size, cubin = nvrtc.nvrtcGetCUBINSize(program), b""
         if int(size[0]) == 0 and size[1]:
             cubin = _result(nvrtc, "cubin", program)
@@ -201,8 +203,8 @@ def _text(size: Any, read: Any, program: Any) -> str:
     return _read(size, read, program).rstrip(b"\0").decode(errors="replace").strip()
 
 
-def _checked(answer: tuple[Any, ...]) -> Any:
-    code, *values = answer
+def _checked(call_result: tuple[Any, ...]) -> Any:
+    code, *values = call_result
     if int(code) != 0:
         raise ToolchainError(f"NVRTC failed: {code.name}")
     return values[0] if values else None

@@ -59,14 +59,20 @@ def _source_line(lines: Sequence[str], index: int, files: dict[str, str]) -> tup
 def _asm_line_offset(lines: Sequence[str], index: int, source: Sequence[str]) -> int:
     """Return the offset of an instruction from the first source line of its inline assembly.
 
-    Returns 0 if the source line at that offset does not contain the instruction.
+    Returns 0 if the source line source_offset that offset does not contain the instruction.
     """
     offset = 0
     while index - offset > 0 and not _INLINE.match(lines[index - offset]):
         offset += 1
-    words = [word for word in lines[index].split() if word[:1] != "@"]
-    at = max(offset - 1, 0)
-    begins = _INLINE.match(lines[index - offset])
-    if begins and begins[1] == "begin" and words and at < len(source) and words[0] in source[at]:
-        return at
+    tokens = [token for token in lines[index].split() if token[:1] != "@"]
+    source_offset = max(offset - 1, 0)
+    marker = _INLINE.match(lines[index - offset])
+    if (
+        marker
+        and marker[1] == "begin"
+        and tokens
+        and source_offset < len(source)
+        and tokens[0] in source[source_offset]
+    ):
+        return source_offset
     return 0

@@ -10,7 +10,7 @@ from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
-WARP = 32
+WARP_SIZE = 32
 _REGISTERS = 65536  # of a multiprocessor, and the maximum of a block, since sm_53
 _REGISTER_GRANULARITY = 256  # registers are allocated to warps in these units
 
@@ -41,7 +41,7 @@ def attributes(
 ) -> KernelAttributes:
     """Compile CUDA C for ``arch`` and return its resource usage. Raises ToolchainError."""
     log = nvrtc.assembler_log(text, entry, arch, options)
-    registers = _number(r"[Uu]sed (\d+) registers", log)
+    registers = _find_number(r"[Uu]sed (\d+) registers", log)
     if registers is None:
         raise ToolchainError(
             f"NVRTC does not report the resource usage of {entry} on {arch}:\n{log}"
@@ -49,25 +49,25 @@ def attributes(
     return KernelAttributes(
         arch,
         registers,
-        _number(r"(\d+) bytes smem", log) or 0,
-        _number(r"(\d+)(?: bytes)? stack", log) or 0,
-        _number(r"(\d+) bytes spill stores", log) or 0,
-        _number(r"(\d+) bytes cmem\[3\]", log) or 0,
+        _find_number(r"(\d+) bytes smem", log) or 0,
+        _find_number(r"(\d+)(?: bytes)? stack", log) or 0,
+        _find_number(r"(\d+) bytes spill stores", log) or 0,
+        _find_number(r"(\d+) bytes cmem\[3\]", log) or 0,
         _max_threads(registers, options),
     )
 
 
-def _number(pattern: str, log: str) -> int | None:
+def _find_number(pattern: str, log: str) -> int | None:
     found = re.search(pattern, log)
     return int(found[1]) if found else None
 
 
 def _max_threads(registers: int, options: Options) -> int:
-    most = min(warps_for_registers(registers) * WARP, MAX_BLOCK_THREADS)
-    return min(most, *options.launch_bounds[:1]) if options.launch_bounds else most
+    max_threads = min(warps_for_registers(registers) * WARP_SIZE, MAX_BLOCK_THREADS)
+    return min(max_threads, *options.launch_bounds[:1]) if options.launch_bounds else max_threads
 
 
 def warps_for_registers(registers: int) -> int:
     """Return how many warps with this number of registers fit into a multiprocessor."""
-    of_a_warp = -(-registers * WARP // _REGISTER_GRANULARITY) * _REGISTER_GRANULARITY
-    return _REGISTERS // of_a_warp
+    warp_registers = -(-registers * WARP_SIZE // _REGISTER_GRANULARITY) * _REGISTER_GRANULARITY
+    return _REGISTERS // warp_registers

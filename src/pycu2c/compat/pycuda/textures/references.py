@@ -39,7 +39,7 @@ from pycu2c.reference import texture_sampling
 from pycu2c.runtime.arguments.strides import array_over
 from pycu2c.runtime.cuda import texture_objects
 from pycu2c.runtime.cuda.texture_objects import LinearTexels, TexelFormat
-from pycu2c.runtime.texture_modes import MOST, TextureModes
+from pycu2c.runtime.texture_modes import NORMALIZED_MAXIMA, TextureModes
 
 _TEXTURE_ALIGNMENT = 512  # bytes
 _MAX_AXES = 3
@@ -249,7 +249,7 @@ class TextureReference:
 
     def _texture_modes(self, texels: TexelFormat) -> TextureModes:
         assert self._variable is not None
-        as_fraction = self._variable.as_fraction and texels.number in MOST
+        as_fraction = self._variable.as_fraction and texels.number in NORMALIZED_MAXIMA
         border = (0.0,) * texels.channels
         if isinstance(self._source, LinearMemory) and not self._source.pitch:
             # fetches have integer coordinates
