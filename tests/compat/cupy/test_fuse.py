@@ -110,7 +110,9 @@ def test_names_that_c_has_others_for() -> None:
 def test_unsupported_fusions() -> None:
     with pytest.raises(TypeError, match="returns arrays"):
         fuse(lambda x: [x for _ in x])(X)
-    with pytest.raises(AttributeError, match="an array of a fused function has no T: it has oper"):
+    with pytest.raises(
+        AttributeError, match="an array of a fused function has no T: it supports oper"
+    ):
         fuse(lambda x: x.T + 1)(X)
     with pytest.raises(CompileError):
         fuse(lambda x: {x: 1} if x > 0 else 0)(X)

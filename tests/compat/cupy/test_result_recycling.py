@@ -17,7 +17,7 @@ COPY = ElementwiseKernel("T x", "T z", "z = x", "copy")
 @pytest.fixture(autouse=True)
 def nothing_is_kept() -> Iterator[None]:
     yield
-    result_memory._FREE.clear()
+    result_memory._FREE_BLOCKS.clear()
     result_memory._held_bytes[0] = 0
 
 
@@ -52,7 +52,7 @@ def test_a_part_of_memory_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     results = [COPY(np.zeros(COUNT)) for _ in range(3)]
     del results
     assert result_memory._held_bytes == [8 * COUNT]
-    assert len(result_memory._FREE[8 * COUNT]) == 1
+    assert len(result_memory._FREE_BLOCKS[8 * COUNT]) == 1
 
 
 def test_small_results_are_numpys() -> None:

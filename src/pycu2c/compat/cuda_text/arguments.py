@@ -27,10 +27,10 @@ from pycu2c.compat.cuda_text.compiled import KernelParameter, ParameterKind
 from pycu2c.runtime.arguments.arguments import Layout, describe, describe_handle, layout_of
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 
-_INTEGERS = {1: dtypes.INT8, 2: dtypes.INT16, 4: dtypes.INT32, 8: dtypes.INT64}
-_FLOATS = {2: dtypes.FLOAT16, 4: dtypes.FLOAT32, 8: dtypes.FLOAT64}
-_COMPLEX = {8: dtypes.COMPLEX64, 16: dtypes.COMPLEX128}
-_BYTE = dtypes.UINT8
+_INTEGER_DTYPES = {1: dtypes.INT8, 2: dtypes.INT16, 4: dtypes.INT32, 8: dtypes.INT64}
+_FLOAT_DTYPES = {2: dtypes.FLOAT16, 4: dtypes.FLOAT32, 8: dtypes.FLOAT64}
+_COMPLEX_DTYPES = {8: dtypes.COMPLEX64, 16: dtypes.COMPLEX128}
+_BYTE_DTYPE = dtypes.UINT8
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +46,23 @@ class BoundArgument:
 
 
 def bind_arguments(
-    values: Sequence[object], expected: Sequence[KernelParameter] | None, kernel: str
+    values: Sequence[object], kernel_parameters: Sequence[KernelParameter] | None, kernel: str
 ) -> list[BoundArgument]:
-    """Return the bound arguments. ``expected`` are the parameters, or None. Raises LaunchError."""
-    if expected is None:
-        return [_bind(v, _UNKNOWN, f"{kernel}: argument {i}") for i, v in enumerate(values, 1)]
-    if len(values) != len(expected):
-        names = [p.name or str(i) for i, p in enumerate(expected, start=1)]
-        noun = "argument" if len(expected) == 1 else "arguments"
+    """Return the bound arguments; ``kernel_parameters`` is None if unknown. Raises LaunchError."""
+    if kernel_parameters is None:
+        return [
+            _bind(v, _UNKNOWN_PARAMETER, f"{kernel}: argument {i}") for i, v in enumerate(values, 1)
+        ]
+    if len(values) != len(kernel_parameters):
+        names = [p.name or str(i) for i, p in enumerate(kernel_parameters, start=1)]
+        noun = "argument" if len(kernel_parameters) == 1 else "arguments"
         shown = f" ({', '.join(names)})" if names else ""
-        raise LaunchError(f"{kernel} takes {len(expected)} {noun}{shown}, {len(values)} given")
+        raise LaunchError(
+            f"{kernel} takes {len(kernel_parameters)} {noun}{shown}, {len(values)} given"
+        )
     return [
         _bind(value, parameter, argument_name(kernel, i, parameter))
-        for i, (value, parameter) in enumerate(zip(values, expected), start=1)
+        for i, (value, parameter) in enumerate(zip(values, kernel_parameters), start=1)
     ]
 
 
@@ -68,9 +72,9 @@ def argument_name(kernel: str, number: int, parameter: KernelParameter) -> str:
     return f"{kernel}: argument {number}{shown}"
 
 
-_UNKNOWN = KernelParameter(ParameterKind.ANY, 0, 0)
-_POINTER = 8  # bytes
-_BY_VALUE = (ParameterKind.BYTES, ParameterKind.FLOAT)  # not pointers
+_UNKNOWN_PARAMETER = KernelParameter(ParameterKind.ANY, 0, 0)
+_POINTER_SIZE = 8  # bytes
+_BY_VALUE = (ParameterKind.BYTES, ParameterKind.FLOAT)  # kinds that hold no pointers
 
 
 def _bind(value: Any, parameter: KernelParameter, name: str) -> BoundArgument:
@@ -122,8 +126,8 @@ def describe_array(value: Any, name: str) -> ArrayArgument | None:
     An array without axes, or with elements that ``@kernel`` does not support, becomes bytes.
     """
     if isinstance(value, np.ndarray):
-        plain = value.ndim and value.dtype.isnative and dtypes.from_numpy(value.dtype)
-        if not plain:
+        is_supported = value.ndim and value.dtype.isnative and dtypes.from_numpy(value.dtype)
+        if not is_supported:
             return _byte_array(value)
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is not None and not interface["shape"]:
@@ -131,7 +135,7 @@ def describe_array(value: Any, name: str) -> ArrayArgument | None:
         size = np.dtype(interface["typestr"]).itemsize
         stream = interface.get("stream")
         return ArrayArgument(
-            _BYTE, (size,), (1,), address or 0, readonly, True, "device", value, stream
+            _BYTE_DTYPE, (size,), (1,), address or 0, readonly, True, "device", value, stream
         )
     return describe(value, name)
 
@@ -141,27 +145,26 @@ def _byte_array(array: np.ndarray[Any, Any]) -> ArrayArgument | None:
         return None
     address = array.__array_interface__["data"][0]
     readonly = not array.flags.writeable
-    return ArrayArgument(_BYTE, (array.nbytes,), (1,), address, readonly, True, "host", array)
+    return ArrayArgument(_BYTE_DTYPE, (array.nbytes,), (1,), address, readonly, True, "host", array)
 
 
 # ---- numbers -------------------------------------------------------------------------------
 
 
 def _bind_numpy_scalar(value: np.generic, parameter: KernelParameter, name: str) -> BoundArgument:
-    scalar = dtypes.from_numpy(value.dtype)
-    if scalar is None:
+    dtype = dtypes.from_numpy(value.dtype)
+    if dtype is None:
         _fail_mismatch(parameter, name, value, "pass a number")
     size, kind = parameter.size, parameter.kind
-    is_kind = kind is ParameterKind.ANY or kind in _KINDS_OF[scalar.kind]
-    fits = is_kind and size in (scalar.size, 0)
-    if fits:
-        return BoundArgument(value, Scalar(scalar))
-    if kind is ParameterKind.INTEGER and scalar.is_integral:  # of another width, if the value fits
+    has_kind = kind is ParameterKind.ANY or kind in _PARAMETER_KINDS[dtype.kind]
+    if has_kind and size in (dtype.size, 0):
+        return BoundArgument(value, Scalar(dtype))
+    if kind is ParameterKind.INTEGER and dtype.is_integral:  # of another width
         return _bind_integer(int(value), parameter, name, value)
     _fail_mismatch(parameter, name, value, _hint(parameter))
 
 
-_KINDS_OF = {
+_PARAMETER_KINDS = {
     dtypes.DTypeKind.BOOL: (ParameterKind.INTEGER,),
     dtypes.DTypeKind.SIGNED: (ParameterKind.INTEGER,),
     dtypes.DTypeKind.UNSIGNED: (ParameterKind.INTEGER,),
@@ -176,56 +179,56 @@ def _bind_integer(
     match parameter.kind:
         case ParameterKind.ANY:
             size = parameter.size or (1 if number is True or number is False else 8)
-            if size in _INTEGERS:
-                return _integer(number, size, name)
-        case ParameterKind.INTEGER if parameter.size in _INTEGERS:
-            return _integer(number, parameter.size, name)
+            if size in _INTEGER_DTYPES:
+                return _integer_argument(number, size, name)
+        case ParameterKind.INTEGER if parameter.size in _INTEGER_DTYPES:
+            return _integer_argument(number, parameter.size, name)
         case ParameterKind.FLOAT if not isinstance(value, np.generic):
-            return BoundArgument(number, Scalar(_FLOATS[parameter.size]))
+            return BoundArgument(number, Scalar(_FLOAT_DTYPES[parameter.size]))
         case ParameterKind.BYTES if not isinstance(value, np.generic) and parameter.size == 2:
             return BoundArgument(float(number), Scalar(dtypes.FLOAT16))
     _fail_mismatch(parameter, name, value, _hint(parameter))
 
 
-def _integer(number: int, size: int, name: str) -> BoundArgument:
-    """Bind an integer. Its range is that of the signed and the unsigned type together."""
+def _integer_argument(number: int, size: int, name: str) -> BoundArgument:
+    """Bind an integer that the signed or the unsigned type of this size can hold."""
     bits = 8 * size
     if not -(1 << bits - 1) <= number < 1 << bits:
         raise LaunchError(f"{name} has {size} bytes, which cannot hold {number}")
     signed = int(number) - (1 << bits) if number >= 1 << bits - 1 else int(number)
-    return BoundArgument(signed, Scalar(_INTEGERS[size]))
+    return BoundArgument(signed, Scalar(_INTEGER_DTYPES[size]))
 
 
 def _bind_float(number: float, parameter: KernelParameter, name: str) -> BoundArgument:
     match parameter.kind:
-        case ParameterKind.ANY if parameter.size not in _FLOATS:
+        case ParameterKind.ANY if parameter.size not in _FLOAT_DTYPES:
             return BoundArgument(number, Scalar(dtypes.FLOAT64))
         case ParameterKind.FLOAT | ParameterKind.ANY:
-            if parameter.size == 4 and math.isfinite(number) and abs(number) > _LARGEST:
+            if parameter.size == 4 and math.isfinite(number) and abs(number) > _MAX_FLOAT32:
                 raise LaunchError(f"{name} is {parameter}, which cannot hold {number}")
-            return BoundArgument(number, Scalar(_FLOATS[parameter.size]))
+            return BoundArgument(number, Scalar(_FLOAT_DTYPES[parameter.size]))
         case ParameterKind.BYTES if parameter.size == 2:
             return BoundArgument(number, Scalar(dtypes.FLOAT16))
     _fail_mismatch(parameter, name, number, _hint(parameter))
 
 
-_LARGEST = float(np.finfo(np.float32).max)
+_MAX_FLOAT32 = float(np.finfo(np.float32).max)
 
 
 def _bind_complex(number: complex, parameter: KernelParameter, name: str) -> BoundArgument:
     if parameter.kind is ParameterKind.ANY:
         return BoundArgument(number, Scalar(dtypes.COMPLEX128))
-    scalar = _COMPLEX.get(parameter.size)
-    if parameter.kind is not ParameterKind.BYTES or scalar is None:
+    dtype = _COMPLEX_DTYPES.get(parameter.size)
+    if parameter.kind is not ParameterKind.BYTES or dtype is None:
         _fail_mismatch(parameter, name, number, _hint(parameter))
-    return BoundArgument(number, Scalar(scalar))
+    return BoundArgument(number, Scalar(dtype))
 
 
 def _bind_ctypes(value: Any, parameter: KernelParameter, name: str) -> BoundArgument:
     size = ctypes.sizeof(value)
     if parameter.size not in (size, 0):
         _fail_mismatch(parameter, name, value, _hint(parameter))
-    return BoundArgument(bytes(value), Scalar(_BYTE), size)
+    return BoundArgument(bytes(value), Scalar(_BYTE_DTYPE), size)
 
 
 def _raw_bytes(value: Any) -> bytes:
@@ -237,7 +240,7 @@ def _raw_bytes(value: Any) -> bytes:
 def _bind_bytes(raw: bytes, parameter: KernelParameter, name: str, value: object) -> BoundArgument:
     if parameter.size not in (len(raw), 0):
         _fail_mismatch(parameter, name, value, "its layout must be that of the structure in C")
-    return BoundArgument(raw, Scalar(_BYTE), len(raw))
+    return BoundArgument(raw, Scalar(_BYTE_DTYPE), len(raw))
 
 
 # ---- addresses -----------------------------------------------------------------------------
@@ -247,30 +250,29 @@ def _bind_address(
     number: int, parameter: KernelParameter, name: str, value: object
 ) -> BoundArgument:
     _check_address(parameter, name, value)
-    return _integer(number, _POINTER, name)
+    return _integer_argument(number, _POINTER_SIZE, name)
 
 
 def _check_address(parameter: KernelParameter, name: str, value: object) -> None:
-    if parameter.size in (_POINTER, 0) and parameter.kind not in _BY_VALUE:
+    if parameter.size in (_POINTER_SIZE, 0) and parameter.kind not in _BY_VALUE:
         return
     _fail_mismatch(parameter, name, value, _hint(parameter))
 
 
 def _hint(parameter: KernelParameter) -> str:
     match parameter.kind:
-        case ParameterKind.INTEGER if parameter.size in _INTEGERS:
-            return f"pass an int, or numpy.{_INTEGERS[parameter.size]}(…)"
+        case ParameterKind.INTEGER if parameter.size in _INTEGER_DTYPES:
+            return f"pass an int, or numpy.{_INTEGER_DTYPES[parameter.size]}(…)"
         case ParameterKind.FLOAT:
-            return f"pass a float, or numpy.{_FLOATS[parameter.size]}(…)"
+            return f"pass a float, or numpy.{_FLOAT_DTYPES[parameter.size]}(…)"
     return "pass a numpy record or a ctypes structure of that size"
 
 
 def _fail_mismatch(parameter: KernelParameter, name: str, value: object, hint: str) -> NoReturn:
-    kind = type(value)
-    of = "numpy." if isinstance(value, np.generic) else ""
+    module = "numpy." if isinstance(value, np.generic) else ""
     size = f" of {len(_raw_bytes(value))} bytes" if isinstance(value, (np.void, Vector)) else ""
     raise LaunchError(
-        f"{name} is {parameter}, but the argument is a {of}{kind.__name__}{size}: {hint}"
+        f"{name} is {parameter}, but the argument is a {module}{type(value).__name__}{size}: {hint}"
     )
 
 
@@ -278,35 +280,37 @@ def _fail_mismatch(parameter: KernelParameter, name: str, value: object, hint: s
 
 
 def layout_for(
-    arguments: Sequence[BoundArgument], expected: Sequence[KernelParameter] | None
+    arguments: Sequence[BoundArgument], kernel_parameters: Sequence[KernelParameter] | None
 ) -> Layout:
-    """Return the layout in parameter memory: C's rules for parameters of these sizes."""
-    flat = [_flattened(i, argument) for i, argument in enumerate(arguments)]
-    if expected is None:
-        return layout_of(flat, [p.type.dtype.alignment for p in flat])
-    return layout_of(flat, [p.alignment for p in expected])
+    """Return the layout in parameter memory, by C's rules for sizes and alignments."""
+    layout_parameters = [_layout_parameter(i, argument) for i, argument in enumerate(arguments)]
+    if kernel_parameters is None:
+        return layout_of(layout_parameters, [p.type.dtype.alignment for p in layout_parameters])
+    return layout_of(layout_parameters, [p.alignment for p in kernel_parameters])
 
 
-def _flattened(position: int, argument: BoundArgument) -> parameters.Parameter:
-    kind = argument.type
+def _layout_parameter(position: int, argument: BoundArgument) -> parameters.Parameter:
+    argument_type = argument.type
     if argument.size:
-        kind = Scalar(_raw_dtype(argument.size))
-    assert isinstance(kind, Array | Scalar)
-    part = ArgumentPart.DATA if isinstance(kind, Array) else ArgumentPart.VALUE
-    return parameters.Parameter(f"argument {position + 1}", kind, position, part)
+        argument_type = Scalar(_raw_dtype(argument.size))
+    assert isinstance(argument_type, Array | Scalar)
+    part = ArgumentPart.DATA if isinstance(argument_type, Array) else ArgumentPart.VALUE
+    return parameters.Parameter(f"argument {position + 1}", argument_type, position, part)
 
 
 @functools.cache
 def _raw_dtype(size: int) -> DType:
-    """Return a dtype for raw bytes, with the largest alignment up to 8 that divides the size."""
-    part = next(
-        scalar for scalar in (dtypes.UINT64, dtypes.UINT32, _BYTE) if size % scalar.size == 0
+    """Return a dtype for raw bytes, aligned to 8, 4 or 1: the largest that divides the size."""
+    alignment_dtype = next(
+        dtype for dtype in (dtypes.UINT64, dtypes.UINT32, _BYTE_DTYPE) if size % dtype.size == 0
     )
-    name, pack = f"bytes{size}", f"{size}s"
-    return _Raw(name, dtypes.DTypeKind.HANDLE, 8 * size, part.name, name, name, pack=pack)
+    name, pack = f"bytes{size}", f"{size}s"  # a format of struct.pack
+    return _RawBytesDType(
+        name, dtypes.DTypeKind.HANDLE, 8 * size, alignment_dtype.name, name, name, pack=pack
+    )
 
 
-class _Raw(DType):
+class _RawBytesDType(DType):
     """Raw bytes. ``short`` names the integer type that defines their alignment."""
 
     __slots__ = ()
@@ -321,13 +325,13 @@ def leaves_of(arguments: Sequence[BoundArgument]) -> tuple[Argument, ...]:
 
 
 def writable_arrays(
-    expected: Sequence[KernelParameter] | None, arguments: Sequence[BoundArgument]
+    kernel_parameters: Sequence[KernelParameter] | None, arguments: Sequence[BoundArgument]
 ) -> frozenset[int]:
-    """Return the positions of arrays that the kernel may write: all but those passed as const."""
-    expected = expected or [_UNKNOWN] * len(arguments)
+    """Return the positions of arrays that the kernel may write: those not passed to const."""
+    kernel_parameters = kernel_parameters or [_UNKNOWN_PARAMETER] * len(arguments)
     return frozenset(
         i
-        for i, (p, a) in enumerate(zip(expected, arguments))
+        for i, (p, a) in enumerate(zip(kernel_parameters, arguments))
         if _is_array(a) and not p.is_read_only
     )
 
@@ -337,13 +341,15 @@ def _is_array(argument: BoundArgument) -> bool:
 
 
 def check_writeable(
-    expected: Sequence[KernelParameter] | None, arguments: Sequence[BoundArgument], kernel: str
+    kernel_parameters: Sequence[KernelParameter] | None,
+    arguments: Sequence[BoundArgument],
+    kernel: str,
 ) -> None:
     """Raise LaunchError if the kernel may write a read-only host array."""
-    for i in sorted(writable_arrays(expected, arguments)):
+    for i in sorted(writable_arrays(kernel_parameters, arguments)):
         array = arguments[i].leaf
         if array.readonly and array.where == "host":
-            name = argument_names(kernel, expected, arguments)[i]
+            name = argument_names(kernel, kernel_parameters, arguments)[i]
             raise LaunchError(
                 f"{name} is read-only, and the kernel may write it: declare the parameter as a "
                 "pointer to const, or pass a copy"
@@ -351,11 +357,11 @@ def check_writeable(
 
 
 def argument_names(
-    kernel: str, expected: Sequence[KernelParameter] | None, arguments: Sequence[object]
+    kernel: str, kernel_parameters: Sequence[KernelParameter] | None, arguments: Sequence[object]
 ) -> tuple[str, ...]:
     """Return the argument names for error messages."""
-    expected = expected or [_UNKNOWN] * len(arguments)
-    return tuple(argument_name(kernel, i, p) for i, p in enumerate(expected, start=1))
+    kernel_parameters = kernel_parameters or [_UNKNOWN_PARAMETER] * len(arguments)
+    return tuple(argument_name(kernel, i, p) for i, p in enumerate(kernel_parameters, start=1))
 
 
 def is_packed_bytes(argument: BoundArgument) -> bool:

@@ -43,7 +43,7 @@ def atomic_functions() -> str:
         for update, type_name, dtype in overloads
         for scope in _SCOPES
     ]
-    plain_texts = [
+    non_atomic_texts = [
         _definition(atomic.OWN[update], _cuda_name(update), type_name, dtype)
         for update, type_name, dtype in overloads
     ]
@@ -53,40 +53,42 @@ def atomic_functions() -> str:
         for intrinsic in (update, atomic.OWN[update])
         for name in intrinsic.c_helpers
     ]
-    names = [f"using pycu2c::{_cuda_name(u)}{scope};" for u in _UPDATES for scope in _SCOPES]
-    calls = "\n".join((*atomic_texts, *plain_texts))
-    helpers = [pair for pair in helpers if f" {function_name(*pair)}(" in calls]
+    using_declarations = [
+        f"using pycu2c::{_cuda_name(u)}{scope};" for u in _UPDATES for scope in _SCOPES
+    ]
+    definitions = "\n".join((*atomic_texts, *non_atomic_texts))
+    helpers = [pair for pair in helpers if f" {function_name(*pair)}(" in definitions]
     return "\n".join(
         (
             "namespace pycu2c {",
             *texts_of(helpers, "c"),
             *atomic_texts,
             "namespace non_atomic {",
-            *plain_texts,
+            *non_atomic_texts,
             "} // namespace non_atomic",
             "} // namespace pycu2c",
-            *names,
+            *using_declarations,
         )
     )
 
 
 def _cuda_name(update: Intrinsic) -> str:
-    return _called(update, UINT32)
+    return _cuda_function(update, UINT32)
 
 
 def _overloads(update: Intrinsic) -> Iterator[tuple[str, DType]]:
-    """Yield the types that CUDA has an update for, with signed ones of 64 bits."""
+    """Yield the C type and dtype of each overload: CUDA's, and signed 64-bit integers."""
     if INT32 not in update.dtypes:
         yield "unsigned", UINT32
         return
     yield from _INTEGERS.items()
     for type_name, dtype in _FLOATS.items():
-        if dtype in update.dtypes and _called(update, dtype) == _cuda_name(update):
+        if dtype in update.dtypes and _cuda_function(update, dtype) == _cuda_name(update):
             yield type_name, dtype
 
 
-def _called(update: Intrinsic, dtype: DType) -> str:
-    """Return the function that the CUDA spelling calls."""
+def _cuda_function(update: Intrinsic, dtype: DType) -> str:
+    """Return the name of the CUDA function for a dtype."""
     assert update.cuda is not None
     call = update.cuda({"array": c.Name("address"), "value": c.Name("value")}, dtype)
     assert isinstance(call, c.CallExpr)

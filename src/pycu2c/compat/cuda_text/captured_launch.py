@@ -31,19 +31,19 @@ class CapturedTextLaunch:
 
     def resolve(self, request: LaunchRequest, values: tuple[object, ...]) -> ResolvedLaunch:
         """Return a checked launch, ready to start. Raises LaunchError."""
-        prepared = self._function.prepared(request, values, self._cooperative)
+        prepared = self._function.prepare(request, values, self._cooperative)
         leaves = leaves_of(prepared.bound_arguments)
         types = Signature(tuple(argument.type for argument in prepared.bound_arguments))
         metadata = KernelMetadata(frozenset(prepared.writable))
         backend = self._function.module.chosen_backend()
         key = SpecializationKey(backend, LaunchAssumptions(index32_safe=True))
-        taken = BoundArguments(values, leaves, types)
+        bound = BoundArguments(values, leaves, types)
         typed = TypedKernel(metadata, {}, None)
         return ResolvedLaunch(
-            prepared.launch, taken, typed, key, prepared.runner, prepared.is_first
+            prepared.launch, bound, typed, key, prepared.runner, prepared.is_first
         )
 
     def leaf_names(self, signature: Signature) -> tuple[str, ...]:
         """Return the argument names for error messages."""
-        expected = self._function.parameters
-        return argument_names(self.name, expected, signature.parameters)
+        kernel_parameters = self._function.parameters
+        return argument_names(self.name, kernel_parameters, signature.parameters)

@@ -1,8 +1,9 @@
 """Generate the C++ of barriers and warp operations from their declarations.
 
-``ops/intrinsics/threads`` declares the result of each operation (``cpu=``). From it come CUDA's
-functions for kernels whose threads have stacks (``headers/synchronization.h`` has what they call),
-and the methods that split kernels call for a whole block (``headers/split_kernels.h``).
+``ops/intrinsics/threads`` declares the result of each operation (``cpu=``). This module generates
+two forms of it: CUDA's functions, for kernels whose threads have stacks, which call functions of
+``headers/synchronization.h``; and calls of methods of ``headers/split_kernels.h``, which compute
+the results of a whole block, for split kernels.
 """
 
 from __future__ import annotations
@@ -21,14 +22,18 @@ from pycu2c.ops.intrinsics.threads.collective import Collective, Operand, Value
 from pycu2c.ops.operators import Operator
 
 # __match_all_sync has another signature in CUDA C; synchronization.h defines it
-_DECLARED = tuple(
+_COLLECTIVES = tuple(
     member
     for module in (barriers, warp)
     for member in vars(module).values()
     if isinstance(member, Intrinsic) and member.synchronizes and member.cpu
     if member is not warp.match_all_lanes
 )
-_OF_UNSIGNED = (warp.REDUCE_AND, warp.REDUCE_OR, warp.REDUCE_XOR)  # in CUDA C, not of int
+_UNSIGNED_ONLY = (
+    warp.REDUCE_AND,
+    warp.REDUCE_OR,
+    warp.REDUCE_XOR,
+)  # CUDA C has no overloads for int
 
 
 class SplitCollective(NamedTuple):
@@ -53,39 +58,39 @@ class SplitCollective(NamedTuple):
                 return f"deposit(pycu2c_me, {arguments[0]})"
         return f"vote(pycu2c_me, {self.operand}({', '.join(arguments)}))"
 
-    def combine(self, live: str) -> str:
-        """Return the call that computes the results of the threads that have not returned."""
+    def combine(self, active_mask: str) -> str:
+        """Return the call that computes the results of the threads in the mask."""
         match self.function:
             case "shuffle":
-                return f"exchange({live})"
+                return f"exchange({active_mask})"
             case "reduce":
-                return f"reduce({live}, {self.operand})"
-        return f"{self.function}({live}, [](unsigned result_0) {{ return {self.result}; }})"
+                return f"reduce({active_mask}, {self.operand})"
+        return f"{self.function}({active_mask}, [](unsigned result_0) {{ return {self.result}; }})"
 
 
 @functools.cache
 def collective_functions() -> str:
     """Return the definitions of CUDA's functions."""
-    return "\n".join(text for each in _DECLARED for text in _definitions(each))
+    return "\n".join(text for intrinsic in _COLLECTIVES for text in _definitions(intrinsic))
 
 
 @functools.cache
 def split_collectives() -> Mapping[str, SplitCollective]:
     """Return the operations that split kernels support, by CUDA's names."""
-    found = ((_cuda_name(each), _split(each)) for each in _DECLARED)
-    return {name: split for name, split in found if split is not None}
+    pairs = ((_cuda_name(i), _split_collective(i)) for i in _COLLECTIVES)
+    return {name: split for name, split in pairs if split is not None}
 
 
 def _cuda_name(intrinsic: Intrinsic) -> str:
-    """Return the name in CUDA C: that of the function of CUDA that the operation is, if any."""
+    """Return the name of the CUDA function; without one, the intrinsic's name after ``__``."""
     assert intrinsic.cuda is not None
     parameters = {name: c.Name(name) for name, _ in intrinsic.parameters}
-    spelled = intrinsic.cuda(parameters, INT32)
-    if isinstance(spelled, c.BinaryExpr) and spelled.op == "!=":  # an int as a condition
-        spelled = spelled.left
-    if isinstance(spelled, c.CallExpr) and spelled.arguments == tuple(parameters.values()):
-        if spelled.function.startswith("__"):
-            return spelled.function
+    expression = intrinsic.cuda(parameters, INT32)
+    if isinstance(expression, c.BinaryExpr) and expression.op == "!=":  # an int as a condition
+        expression = expression.left
+    if isinstance(expression, c.CallExpr) and expression.arguments == tuple(parameters.values()):
+        if expression.function.startswith("__"):
+            return expression.function
     return f"__{intrinsic.__name__}"
 
 
@@ -132,7 +137,7 @@ def _expr(value: Value) -> c.Expr:
 
 
 class Exchange(NamedTuple):
-    """A wait for other threads: a function of synchronization.h, and its last argument, if any."""
+    """A wait for other threads: a function of synchronization.h, and its last argument or ""."""
 
     function: str
     operand: str
@@ -180,8 +185,8 @@ class CxxCollective(Collective):
         return CxxValue(c.Name(f"result_{len(self.exchanges) - 1}"))
 
 
-def _evaluated(intrinsic: Intrinsic) -> tuple[list[Exchange], str]:
-    """Return the exchanges of a call, and its result."""
+def _exchanges_and_result(intrinsic: Intrinsic) -> tuple[list[Exchange], str]:
+    """Return the exchanges of a call, and its result as C++."""
     assert intrinsic.cpu is not None
     call = CxxCollective()
     result = print_expr(_expr(intrinsic.cpu(call)))
@@ -192,14 +197,14 @@ def _evaluated(intrinsic: Intrinsic) -> tuple[list[Exchange], str]:
 
 
 def _definitions(intrinsic: Intrinsic) -> Iterator[str]:
-    exchanges, result = _evaluated(intrinsic)
+    exchanges, result = _exchanges_and_result(intrinsic)
     body = "\n".join(
-        f"    const auto result_{number} = {_wait(intrinsic, exchange)};"
+        f"    const auto result_{number} = {_exchange_call(intrinsic, exchange)};"
         for number, exchange in enumerate(exchanges)
     )
     uses_thread = any(exchange.function == "shuffle" for exchange in exchanges)
     thread = "    const int thread = (int)pycu2c::thread_rank();\n" if uses_thread else ""
-    for head, element in _heads(intrinsic, exchanges):
+    for head, element in _overloads(intrinsic, exchanges):
         parameters = ", ".join((*_parameters(intrinsic, element), "PYCU2C_HERE"))
         yield (
             f"{head} {_cuda_name(intrinsic)}({parameters}) {{\n"
@@ -207,21 +212,21 @@ def _definitions(intrinsic: Intrinsic) -> Iterator[str]:
         )
 
 
-def _wait(intrinsic: Intrinsic, exchange: Exchange) -> str:
+def _exchange_call(intrinsic: Intrinsic, exchange: Exchange) -> str:
     if not intrinsic.parameters:
         return "pycu2c::active_lanes(line)"
     arguments = [name for name, kind in intrinsic.parameters if name == "mask" or kind == "T"]
-    given = ", ".join((*arguments, *((exchange.operand,) if exchange.operand else ()), "line"))
-    return f"pycu2c::{exchange.function}({given})"
+    passed = ", ".join((*arguments, *((exchange.operand,) if exchange.operand else ()), "line"))
+    return f"pycu2c::{exchange.function}({passed})"
 
 
-def _heads(intrinsic: Intrinsic, exchanges: list[Exchange]) -> Iterator[tuple[str, str]]:
+def _overloads(intrinsic: Intrinsic, exchanges: list[Exchange]) -> Iterator[tuple[str, str]]:
     """Yield the specifiers and result of each overload, and the type of its values."""
     result = {"int": intrinsic.c_result.cuda if intrinsic.c_result else "int", "bool": "int"}
     if all(kind != "T" for _, kind in intrinsic.parameters):
         yield f"static inline {result[intrinsic.result]}", ""
     elif any(exchange.function == "reduce" for exchange in exchanges):
-        for dtype in (UINT32,) if intrinsic in _OF_UNSIGNED else (UINT32, INT32):
+        for dtype in (UINT32,) if intrinsic in _UNSIGNED_ONLY else (UINT32, INT32):
             yield f"static inline {dtype.cuda}", dtype.cuda
     else:
         yield f"template <class T> static inline {result.get(intrinsic.result, 'T')}", "T"
@@ -237,9 +242,9 @@ def _parameters(intrinsic: Intrinsic, element: str) -> Iterator[str]:
 # ---- methods for split kernels ------------------------------------------------------------------
 
 
-def _split(intrinsic: Intrinsic) -> SplitCollective | None:
+def _split_collective(intrinsic: Intrinsic) -> SplitCollective | None:
     """Return how split kernels execute an operation; None if they do not support it."""
-    exchanges, result = _evaluated(intrinsic)
+    exchanges, result = _exchanges_and_result(intrinsic)
     function, operand = exchanges[0]
     if len(exchanges) > 1 or not intrinsic.parameters or function == "matching_lanes":
         return None

@@ -41,8 +41,8 @@ class KernelParameter:
 
     def __str__(self) -> str:
         shown = f"`{self.text}`, " if self.text else ""
-        is_pointer_sized = self.kind is not ParameterKind.INTEGER or self.size == 8
-        kind = self.kind.value if is_pointer_sized else "an integer"
+        is_small_integer = self.kind is ParameterKind.INTEGER and self.size != 8
+        kind = "an integer" if is_small_integer else self.kind.value
         return f"{shown}{kind} of {self.size} bytes"
 
 
@@ -63,7 +63,7 @@ class ArgumentPacking:
 class CompiledText(Protocol):
     """A CUDA C text compiled for one device."""
 
-    log: str  # of the compiler
+    log: str  # the messages of the compiler
 
     def entry(self, name: str) -> str | None:
         """Return the entry point of a kernel by its source name; None if there is none."""
@@ -88,17 +88,17 @@ class CompiledText(Protocol):
 
 def parameters_of_layout(layout: Sequence[tuple[int, int]]) -> tuple[KernelParameter, ...]:
     """Return parameters of unknown kind from pairs (offset, size)."""
-    found, end = [], 0
+    parameters, end = [], 0
     for offset, size in layout:
-        aligned = next(a for a in (1, 2, 4, 8, 16, 32, 64, 128) if -(-end // a) * a == offset)
-        found.append(KernelParameter(ParameterKind.ANY, size, aligned))
+        alignment = next(a for a in (1, 2, 4, 8, 16, 32, 64, 128) if -(-end // a) * a == offset)
+        parameters.append(KernelParameter(ParameterKind.ANY, size, alignment))
         end = offset + size
-    return tuple(found)
+    return tuple(parameters)
 
 
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*(?:\(([^)]*)\))?")
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+(\d+)\s+)?\.([a-z]+)(\d+)\s[^,\[]*(?:\[(\d+)\])?")
-_KINDS = {
+_KINDS = {  # by the first letter of the PTX type
     "u": ParameterKind.INTEGER,
     "s": ParameterKind.INTEGER,
     "f": ParameterKind.FLOAT,
@@ -108,18 +108,19 @@ _KINDS = {
 
 def entry_declarations(ptx: str) -> str:
     """Return the ``.entry`` declarations of a PTX text, which ``entry_parameters`` parses."""
-    return "\n".join(found[0] for found in _ENTRY.finditer(ptx))
+    return "\n".join(match[0] for match in _ENTRY.finditer(ptx))
 
 
 def entry_parameters(ptx: str) -> dict[str, tuple[KernelParameter, ...]]:
     """Return the parameters of each kernel of a PTX text, by kernel name."""
     return {
-        name: tuple(_parameter(*found) for found in _PARAMETER.findall(declared or ""))
+        name: tuple(_parameter(*groups) for groups in _PARAMETER.findall(declared or ""))
         for name, declared in _ENTRY.findall(ptx)
     }
 
 
 def _parameter(align: str, letter: str, bits: str, count: str) -> KernelParameter:
     size = int(bits) // 8 * int(count or 1)
-    kind = _KINDS[letter] if not (letter == "b" and not count) else ParameterKind.INTEGER
+    is_scalar = letter == "b" and not count  # structures are arrays of .b8
+    kind = ParameterKind.INTEGER if is_scalar else _KINDS[letter]
     return KernelParameter(kind, size, int(align or size))

@@ -13,7 +13,7 @@ from pycu2c.compat.cuda_text.host_source import (
     HostSource,
     KernelEntry,
     ThreadExecution,
-    check,
+    check_supported,
     generate_host_source,
 )
 from pycu2c.compat.cuda_text.includes import IncludeExpander
@@ -25,7 +25,7 @@ from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.cc import cxx, elf_symbols
 
-# by number in headers/vectors.h
+# at the index that headers/vectors.h gives each kind
 _KINDS = (ParameterKind.INTEGER, ParameterKind.FLOAT, ParameterKind.BYTES)
 _STANDARD = "c++17"  # required by the headers
 _OLDER_STANDARDS = (None, "c++03", "c++11", "c++14")
@@ -40,12 +40,12 @@ _DEFAULT_ATTRIBUTES = {  # without a GPU
 def generate(
     text: CudaSource, options: CompilerOptions, expressions: Sequence[str], *, rewrites: bool = True
 ) -> HostSource:
-    """Return the C++ of a text, optimized or literal.
+    """Return the C++ of a text. Raises CompileError for unsupported features.
 
-    Raises CompileError for unsupported features.
+    ``rewrites=False`` disables the optimizations that edit the text.
     """
-    check(text)
-    code = IncludeExpander(options.folders, _is_cuda).expanded(text.code, text.name)
+    check_supported(text)
+    code = IncludeExpander(options.folders, _is_cuda).expand(text.code, text.name)
     return generate_host_source(
         CudaSource(code, text.name), options.macros, expressions, rewrites=rewrites
     )
@@ -60,7 +60,7 @@ def compile_text(text: CudaSource, options: CompilerOptions, expressions: Sequen
     """Compile a text, or load it from the disk cache. Raises CompileError, ToolchainError."""
     flags = (
         f"-std={_STANDARD if options.standard in _OLDER_STANDARDS else options.standard}",
-        *cxx.arithmetic_flags(contracts=options.contracts, fast=options.is_fast),
+        *cxx.arithmetic_flags(contracts=options.allows_contraction, fast=options.uses_fast_math),
         *(f"-I{folder}" for folder in options.folders),
     )
 
@@ -72,7 +72,7 @@ def compile_text(text: CudaSource, options: CompilerOptions, expressions: Sequen
 
     try:
         return compile_source(rewrites=True)
-    except cxx.CxxCompileError:  # an error of the user, or of a rewrite
+    except cxx.CxxCompileError:  # the user's code or a rewrite is wrong
         try:
             return compile_source(rewrites=False)
         except cxx.CxxCompileError as error:
@@ -109,20 +109,21 @@ class CpuCode:
         for key, full_name in names.items():
             if full_name == name:
                 return key
-        found = [key for key, full_name in names.items() if full_name.endswith(f"::{name}")]
-        return found[0] if len(found) == 1 else None  # in a namespace, if unique
+        matches = [key for key, full_name in names.items() if full_name.endswith(f"::{name}")]
+        return matches[0] if len(matches) == 1 else None  # the only one in any namespace
 
     def parameters(self, entry: str) -> tuple[KernelParameter, ...] | None:
         if entry not in self._parameters:
             name = f"pycu2c_kernel_{self._entries[entry].number}"
             words = symbol(self._library.loaded, name, "const int32_t *const *")[2]
+            # the number of parameters, then size, alignment and kind of each
             fields = (words[1 + 3 * i : 4 + 3 * i] for i in range(words[0]))
             self._parameters[entry] = tuple(KernelParameter(_KINDS[k], s, a) for s, a, k in fields)
         return self._parameters[entry]
 
     def runner(self, entry: str, packing: ArgumentPacking) -> Runner:
-        found = self._entries[entry]
-        return CpuRunner(packing.names, packing.layout, self._kernel(found, packing.cooperative))
+        kernel = self._kernel(self._entries[entry], packing.cooperative)
+        return CpuRunner(packing.names, packing.layout, kernel)
 
     def _kernel(self, entry: KernelEntry, cooperative: bool) -> CpuKernel:
         if entry.execution in (ThreadExecution.LOOP, ThreadExecution.SPLIT):
@@ -135,7 +136,7 @@ class CpuCode:
         )
 
     def attribute(self, entry: str, name: str) -> int:
-        """Return an attribute: 0 for most, as the CPU has no registers of a kernel."""
+        """Return an attribute by its driver name; most are 0 on the CPU."""
         return self._settings.get((entry, name), _DEFAULT_ATTRIBUTES.get(name, 0))
 
     def set_attribute(self, entry: str, name: str, value: int) -> None:

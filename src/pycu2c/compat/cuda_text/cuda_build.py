@@ -45,30 +45,38 @@ def compile_text(
     flags, code = options.for_nvrtc(arch), options.with_macros(text)
     name_expressions = tuple(expressions)
 
-    def make() -> tuple[bytes, str]:
+    def compile_module() -> tuple[bytes, str]:
         result = program.compile_module(code, text.name, flags, name_expressions)
         if isinstance(result, str):
             raise_compile_error(result, text, "NVRTC")
-        heads = compiled.entry_declarations(result.ptx.decode())
-        metadata = json.dumps({"heads": heads, "names": result.names, "log": result.log})
+        declarations = compiled.entry_declarations(result.ptx.decode())
+        metadata = json.dumps({"heads": declarations, "names": result.names, "log": result.log})
         return result.cubin or result.ptx + b"\0", metadata
 
-    parts = (code, text.name, "module", *flags, "", *name_expressions, header_settings(text.code))
-    parts = (*parts, *included_file_identities(text.code, options.folders))
+    key_parts = (
+        code,
+        text.name,
+        "module",
+        *flags,
+        "",
+        *name_expressions,
+        header_settings(text.code),
+    )
+    key_parts = (*key_parts, *included_file_identities(text.code, options.folders))
     identity = installed_identity()
-    key = artifact_store.key_of(*parts, identity) if identity else None
-    found = artifact_store.load(key, ".cubin") if key else None
-    if found is None:
+    key = artifact_store.key_of(*key_parts, identity) if identity else None
+    binary = artifact_store.load(key, ".cubin") if key else None
+    if binary is None:
         program.bindings()
-        key = artifact_store.key_of(*parts, loaded_identity())
-        found = artifact_store.load_or_make(key, ".cubin", make)
-    metadata = json.loads(found.log)
+        key = artifact_store.key_of(*key_parts, loaded_identity())
+        binary = artifact_store.load_or_make(key, ".cubin", compile_module)
+    metadata = json.loads(binary.log)
     return CompiledCubin(
-        found.data, found.path, metadata["heads"], metadata["names"], metadata["log"]
+        binary.data, binary.path, metadata["heads"], metadata["names"], metadata["log"]
     )
 
 
-def of_file(data: bytes, path: str) -> CompiledCubin:
+def precompiled_code(data: bytes, path: str) -> CompiledCubin:
     """Return precompiled code: a cubin, a fatbin, or PTX."""
     if not path.endswith(".ptx"):
         return CompiledCubin(data, path, "", {}, "")
@@ -82,14 +90,14 @@ class GpuCode:
         self._cubin, self.log = cubin, cubin.log
         self._entries = compiled.entry_parameters(cubin.entry_declarations)
         self._library = kernel_api.load_library(cubin.data, "load CUDA C")
-        self._loaded: dict[str, CudaKernel] = {}
+        self._loaded_kernels: dict[str, CudaKernel] = {}
 
     @property
     def kernels(self) -> Sequence[str]:
         return [*self._cubin.names, *self._entries]
 
     def entry(self, name: str) -> str | None:
-        if not self._entries:  # of a cubin: ask the driver
+        if not self._entries:  # a cubin without PTX: ask the driver
             return name if kernel_api.has_kernel(self._library, name) else None
         return entry_named(name, self._cubin, self._entries)
 
@@ -101,11 +109,11 @@ class GpuCode:
 
     def _kernel(self, entry: str, cooperative: bool = False) -> CudaKernel:
         key = f"{entry} cooperative" if cooperative else entry
-        if key not in self._loaded:
+        if key not in self._loaded_kernels:
             binary = CompiledBinary("cubin", entry, "", b"", None, "")
             kernel = kernel_api.kernel_of(self._library, entry)
-            self._loaded[key] = CudaKernel(binary, cooperative, loaded=kernel)
-        return self._loaded[key]
+            self._loaded_kernels[key] = CudaKernel(binary, cooperative, loaded=kernel)
+        return self._loaded_kernels[key]
 
     def runner(self, entry: str, packing: ArgumentPacking) -> Runner:
         kernel = self._kernel(entry, packing.cooperative)
@@ -133,9 +141,9 @@ def entry_named(
 
     A name is a name expression, a mangled name, or the source name of a unique function.
     """
-    found = cubin.names.get(name, name)
-    if found in entries:
-        return found
+    mangled = cubin.names.get(name, name)
+    if mangled in entries:
+        return mangled
     prefix = name_mangling.mangled_function_prefix(name)
     matches = [entry for entry in entries if entry.startswith(prefix)]
     return matches[0] if len(matches) == 1 else None

@@ -19,7 +19,7 @@ from pycu2c.compat.cuda_text.scalar_functions import scalar_functions
 
 _COMMON = ("language.h", "vectors.h", "functions.h", "synchronization.h", "atomics.h")
 _SPLIT_KERNELS = "split_kernels.h"
-_BY_WORD = {  # identifiers that need a header
+_HEADER_BY_IDENTIFIER = {  # identifiers that need a header
     "cooperative_groups": "cooperative_groups.h",
     "cuComplex": "complex.h",
     "cuda_fp16": "half.h",
@@ -31,40 +31,44 @@ _BY_WORD = {  # identifiers that need a header
     "__nv_bfloat16": "bfloat16.h",
     "__nv_bfloat162": "bfloat16.h",
 }
-_ATOMIC = re.compile("atomic")  # also the start of a name that a macro joins
+_ATOMIC = re.compile("atomic")  # matches prefixes, because a macro may concatenate the rest
 TEXTURE_TYPES = frozenset(("cudaTextureObject_t", "cudaSurfaceObject_t"))
 _INCLUDES = ("#include <fenv.h>", "#include <stdbool.h>", "#include <errno.h>")
 
 
-def prelude(words: Set[str], *, include_all: bool, has_split_kernels: bool = False) -> str:
+def prelude(identifiers: Set[str], *, include_all: bool, has_split_kernels: bool = False) -> str:
     """Return the C++ that precedes a text with these identifiers.
 
     ``include_all``: include every header, for a text whose includes are not visible.
     ``has_split_kernels``: the text contains kernels that are split at barriers.
     """
     headers = dict.fromkeys((*_COMMON, *([_SPLIT_KERNELS] if has_split_kernels else ())))
-    headers |= {file: None for word, file in _BY_WORD.items() if include_all or word in words}
+    headers |= {
+        file: None
+        for identifier, file in _HEADER_BY_IDENTIFIER.items()
+        if include_all or identifier in identifiers
+    }
     return "\n".join(
         (
-            f"#define PYCU2C_DYNAMIC_SHARED {MAX_SHARED_BYTES}" if "extern" in words else "",
+            f"#define PYCU2C_DYNAMIC_SHARED {MAX_SHARED_BYTES}" if "extern" in identifiers else "",
             *_INCLUDES,
             *(text for name in headers for text in _header(name)),
-            atomic_functions() if include_all or any(map(_ATOMIC.match, words)) else "",
-            *scalar_functions(None if include_all else words),
-            *(_textures() if include_all or words & TEXTURE_TYPES else ()),
+            atomic_functions() if include_all or any(map(_ATOMIC.match, identifiers)) else "",
+            *scalar_functions(None if include_all else identifiers),
+            *(_textures() if include_all or identifiers & TEXTURE_TYPES else ()),
         )
     )
 
 
 def _textures() -> tuple[str, ...]:
-    """Return the texture functions, over the texture helpers of ``@kernel``."""
+    """Return the texture functions, which call the texture helpers of ``@kernel``."""
     types = c_definition("texture"), c_definition("surface")
     return ("namespace pycu2c_texels {", *types, "}", *_header("textures.h"))
 
 
 @functools.cache
 def _header(name: str) -> tuple[str, ...]:
-    """Return the text of a header, and what is generated to follow it."""
+    """Return the text of a header, and the generated functions that follow it."""
     path = os.path.join(os.path.dirname(__file__), "headers", name)
     with open(path, encoding="utf-8") as file:
         text = file.read()

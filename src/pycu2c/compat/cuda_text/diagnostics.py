@@ -19,23 +19,23 @@ _ERROR = re.compile(
     r"^(?P<file>[^:(\n]+)[:(](?P<line>\d+)\)?(?::(?P<column>\d+))?:?\s*"
     r"(?:fatal |catastrophic )?error:?\s*(?P<text>.*)$"
 )
-_FOOTER = "<stdin>"  # generated code after the source
+_FOOTER = "<stdin>"  # generated code next_lines the source
 _CARET = re.compile(r"^\s*\^")
 _WORD = re.compile(r"\w+|.")
 
 
 def raise_compile_error(log: str, text: CudaSource, compiler: str) -> NoReturn:
     """Raise CompileError from a compiler log; ToolchainError if the log names no line."""
-    found = list(_diagnostics(log, compiler))
-    in_source = [each for each in found if each.labels[0].span.file != _FOOTER]
-    found = [*_unclosed(text), *in_source] or found
-    if found:
-        raise CompileError(found[:_MAX_DIAGNOSTICS]) from None  # it contains the log
+    diagnostics = list(_diagnostics(log, compiler))
+    in_source = [d for d in diagnostics if d.labels[0].span.file != _FOOTER]
+    diagnostics = [*_unclosed_brackets(text), *in_source] or diagnostics
+    if diagnostics:
+        raise CompileError(diagnostics[:_MAX_DIAGNOSTICS]) from None
     raise ToolchainError(f"{compiler} does not compile {text.name}:\n{log.strip()}")
 
 
-def _unclosed(text: CudaSource) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for an unclosed bracket, which compilers report far from its position."""
+def _unclosed_brackets(text: CudaSource) -> Iterator[Diagnostic]:
+    """Yield a diagnostic for the last unclosed bracket; compilers report it far from there."""
     if any(token.kind == "directive" and "if" in token.text for token in text.tokens):
         return  # a bracket may close in each branch of an #if
     open_brackets: list[Token] = []
@@ -60,29 +60,31 @@ def _diagnostics(log: str, compiler: str) -> Iterator[Diagnostic]:
         found = _ERROR.match(line)
         if found is None:
             continue
-        file, line_number, after = found["file"], int(found["line"]), lines[number + 1 :]
-        column = int(found["column"]) - 1 if found["column"] else _column(after, file, line_number)
+        file, line_number, next_lines = found["file"], int(found["line"]), lines[number + 1 :]
+        column = (
+            int(found["column"]) - 1 if found["column"] else _column(next_lines, file, line_number)
+        )
         span = _span(file, line_number, column)
-        message = " ".join(_continued(found["text"], after))
+        message = " ".join(_message_lines(found["text"], next_lines))
         yield Diagnostic("inline-c", (Label(span, message.partition(" [-W")[0]),), hint)
 
 
-def _continued(message: str, after: list[str]) -> Iterator[str]:
+def _message_lines(message: str, next_lines: list[str]) -> Iterator[str]:
     """Yield the message, which NVRTC splits over lines before the source excerpt."""
     yield message
-    for line in after[:2]:
+    for line in next_lines[:2]:
         if not line.startswith("          ") or _CARET.match(line):
             return
         yield line.strip()
 
 
-def _column(after: list[str], file: str, line: int) -> int:
+def _column(next_lines: list[str], file: str, line: int) -> int:
     """Return the column of NVRTC's caret; NVRTC indents the excerpt."""
-    caret = next((i for i, text in enumerate(after[:4]) if _CARET.match(text)), None)
+    caret = next((i for i, text in enumerate(next_lines[:4]) if _CARET.match(text)), None)
     source = linecache.getline(file, line).rstrip("\n")
-    if not caret or source.strip() not in after[caret - 1]:
+    if not caret or source.strip() not in next_lines[caret - 1]:
         return len(source) - len(source.lstrip())
-    return max(0, after[caret].index("^") - (len(after[caret - 1]) - len(source)))
+    return max(0, next_lines[caret].index("^") - (len(next_lines[caret - 1]) - len(source)))
 
 
 def _span(file: str, line: int, column: int) -> Span:

@@ -24,7 +24,7 @@ from pycu2c.runtime.dispatch import guards, table
 from pycu2c.runtime.launch_configuration import Launch, LaunchRequest, extent, shared_size
 from pycu2c.runtime.runner import Runner
 
-_MOST_CONFIGURATIONS = 256
+_MAX_CONFIGURATIONS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,11 @@ class TextFunction:
         stream: object = None,
         cooperative: bool = False,
     ) -> None:
-        """Run it on a grid of blocks. Raises LaunchError."""
+        """Launch the kernel. Raises LaunchError."""
         if self._dispatch_table is not None and not cooperative:
             try:
                 configuration = self._configurations.get((grid, block, shared, stream))
-            except TypeError:  # a list
+            except TypeError:  # a list is not hashable
                 configuration = None
             values = values if type(values) is tuple else tuple(values)
             if configuration is not None and self._dispatch_table.launch(configuration, values):
@@ -78,7 +78,7 @@ class TextFunction:
         request = _launch_request(self.name, grid, block, shared, stream)
         self._launch(request, tuple(values), cooperative)
         if self._dispatch_table is not None:
-            self._cache_call((grid, block, shared, stream), request)
+            self._cache_configuration((grid, block, shared, stream), request)
 
     def _launch(
         self, request: LaunchRequest, values: tuple[object, ...], cooperative: bool
@@ -87,20 +87,20 @@ class TextFunction:
         if capture is not None:
             capture.launch(captured_launch.CapturedTextLaunch(self, cooperative), request, values)
             return
-        prepared = self.prepared(request, values, cooperative)
+        prepared = self.prepare(request, values, cooperative)
         prepared.runner.run(prepared.launch, arguments.leaves_of(prepared.bound_arguments))
         if prepared.is_first or cooperative:
             return
         if not any(map(arguments.is_packed_bytes, prepared.bound_arguments)):
             self._record(prepared, values)
 
-    def prepared(
+    def prepare(
         self, request: LaunchRequest, values: tuple[object, ...], cooperative: bool
     ) -> PreparedTextLaunch:
         """Return a checked launch, ready to start. Raises LaunchError."""
-        code, expected = self.module.code(), self.parameters
-        bound_arguments = arguments.bind_arguments(values, expected, self.name)
-        arguments.check_writeable(expected, bound_arguments, self.name)
+        code, kernel_parameters = self.module.code(), self.parameters
+        bound_arguments = arguments.bind_arguments(values, kernel_parameters, self.name)
+        arguments.check_writeable(kernel_parameters, bound_arguments, self.name)
         runner, is_first = self._runner(code, bound_arguments, cooperative)
         assert request.grid is not None
         assert request.block is not None
@@ -108,7 +108,7 @@ class TextFunction:
         return PreparedTextLaunch(
             launch,
             bound_arguments,
-            arguments.writable_arrays(expected, bound_arguments),
+            arguments.writable_arrays(kernel_parameters, bound_arguments),
             runner,
             is_first,
         )
@@ -126,8 +126,8 @@ class TextFunction:
 
     def _definition(self) -> FunctionDefinition | None:
         path = self.name.partition("<")[0].strip().lstrip("&:")
-        found = [f for f in self.module.kernels if path in (f.path, f.name)]
-        return found[0] if len(found) == 1 else None
+        matches = [f for f in self.module.kernels if path in (f.path, f.name)]
+        return matches[0] if len(matches) == 1 else None
 
     def _entry(self, code: CompiledText) -> str:
         entry = code.entry(self.name)
@@ -145,39 +145,39 @@ class TextFunction:
         runner = self._runners.get(key)
         if runner is not None:
             return runner, False
-        expected = self.parameters
+        kernel_parameters = self.parameters
         packing = ArgumentPacking(
-            arguments.layout_for(bound_arguments, expected),
-            arguments.writable_arrays(expected, bound_arguments),
-            arguments.argument_names(self.name, expected, bound_arguments),
+            arguments.layout_for(bound_arguments, kernel_parameters),
+            arguments.writable_arrays(kernel_parameters, bound_arguments),
+            arguments.argument_names(self.name, kernel_parameters, bound_arguments),
             cooperative,
         )
         runner = self._runners[key] = code.runner(self._entry(code), packing)
         return runner, True
 
-    def _record(self, found: PreparedTextLaunch, values: tuple[object, ...]) -> None:
+    def _record(self, prepared: PreparedTextLaunch, values: tuple[object, ...]) -> None:
         """Record a launch in the dispatch table."""
         if self._dispatch_table and not self._dispatch_table.should_record():
             return
-        direct = found.runner.direct
+        direct = prepared.runner.direct
         if direct is None:
             return
         names = tuple(f"_{i}" for i in range(len(values)))
-        parameters = CallSignature(self.name, names, len(names), None, {})
-        entries = self._dispatch_table or table.DispatchTable(parameters)
-        types = tuple(argument.type for argument in found.bound_arguments)
-        leaves = arguments.leaves_of(found.bound_arguments)
-        launch = guards.RecordedLaunch(values, types, leaves, found.writable, {})
-        guard = table.LaunchGuard(None, found.launch.shared_bytes)
-        entries.record(launch, guard, direct, Signature(types))
-        self._dispatch_table = entries
+        call_signature = CallSignature(self.name, names, len(names), None, {})
+        dispatch_table = self._dispatch_table or table.DispatchTable(call_signature)
+        types = tuple(argument.type for argument in prepared.bound_arguments)
+        leaves = arguments.leaves_of(prepared.bound_arguments)
+        launch = guards.RecordedLaunch(values, types, leaves, prepared.writable, {})
+        guard = table.LaunchGuard(None, prepared.launch.shared_bytes)
+        dispatch_table.record(launch, guard, direct, Signature(types))
+        self._dispatch_table = dispatch_table
 
-    def _cache_call(self, key: tuple[object, ...], request: LaunchRequest) -> None:
-        """Keep the configuration of launches like this one, for the dispatch table."""
+    def _cache_configuration(self, key: tuple[object, ...], request: LaunchRequest) -> None:
+        """Cache the configuration for launches with the same grid, block, memory and stream."""
         ordered = memory.in_order_with_default(request.stream)
         configuration = request.configuration(driver.stream_of(request.stream), ordered)
-        with contextlib.suppress(TypeError):  # a list, which may change
-            if len(self._configurations) >= _MOST_CONFIGURATIONS:
+        with contextlib.suppress(TypeError):  # a list is not hashable
+            if len(self._configurations) >= _MAX_CONFIGURATIONS:
                 self._configurations.clear()
             self._configurations[key] = configuration
 
@@ -191,8 +191,8 @@ class TextFunction:
     def attribute(self, name: str) -> int:
         """Return an attribute by its driver name without CU_FUNC_ATTRIBUTE_: ``NUM_REGS``."""
         code = self.module.code()
-        found: int = code.attribute(self._entry(code), name)
-        return found
+        value: int = code.attribute(self._entry(code), name)
+        return value
 
     def set_attribute(self, name: str, value: int) -> None:
         code = self.module.code()
@@ -207,12 +207,16 @@ def _launch_request(
 
 
 def _with_source_names(
-    expected: tuple[KernelParameter, ...] | None, definition: FunctionDefinition | None
+    kernel_parameters: tuple[KernelParameter, ...] | None, definition: FunctionDefinition | None
 ) -> tuple[KernelParameter, ...] | None:
     """Add the names in the source to parameters, if their number agrees."""
-    if expected is None or definition is None or len(expected) != len(definition.parameters):
-        return expected
+    if (
+        kernel_parameters is None
+        or definition is None
+        or len(kernel_parameters) != len(definition.parameters)
+    ):
+        return kernel_parameters
     return tuple(
-        replace(p, name=named.name, text=named.text, is_read_only=named.is_read_only)
-        for p, named in zip(expected, definition.parameters)
+        replace(p, name=parsed.name, text=parsed.text, is_read_only=parsed.is_read_only)
+        for p, parsed in zip(kernel_parameters, definition.parameters)
     )

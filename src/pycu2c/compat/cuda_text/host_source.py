@@ -33,17 +33,17 @@ from pycu2c.compat.cuda_text.source_text import CudaSource, line_directive
 
 
 class ThreadExecution(Enum):
-    """How the threads of a kernel run: the macro that defines its launch function."""
+    """How the threads of a kernel run. The value is the macro that defines its launch function."""
 
     LOOP = "PYCU2C_LOOP"  # a loop over the threads
     SPLIT = "PYCU2C_SPLIT"  # loops between barriers
-    WARPS = "PYCU2C_WARPS"  # the same, with barriers in divergent branches
+    WARPS = "PYCU2C_WARPS"  # loops between barriers, some of them in divergent branches
     FIBERS = "PYCU2C_FIBERS"  # one stack per thread
 
 
 @dataclass(frozen=True, slots=True)
 class KernelEntry:
-    """A kernel of the C++: the suffix of its symbols, and how its threads run."""
+    """A kernel in the C++: ``number`` is the suffix of its symbols."""
 
     name: str
     number: int
@@ -66,42 +66,52 @@ def generate_host_source(
     text: CudaSource, macros: Sequence[str], expressions: Sequence[str], *, rewrites: bool = True
 ) -> HostSource:
     """Return the C++ of a text. ``rewrites=False`` disables optimizations."""
-    waiting = WaitAnalysis(text, macros)
+    wait_analysis = WaitAnalysis(text, macros)
     edits = [*_shared_array_edits(text), *_include_edits(text), *_lambda_edits(text)]
     if rewrites:
         edits += _non_atomic_edits(text)
-    split = _split_kernels(text, macros) if rewrites else {}
+    split_kernels = _split_kernels(text, macros) if rewrites else {}
     all_kernels = [f for f in text.functions if f.is_kernel]
     kernels = [f for f in all_kernels if not f.is_template]
     entries = [
-        KernelEntry(f.path, i, _thread_execution(waiting.may_wait(f.name), [f], split))
+        KernelEntry(
+            f.path, i, _thread_execution(wait_analysis.may_wait(f.name), [f], split_kernels)
+        )
         for i, f in enumerate(kernels)
     ]
-    for f, code in split.items():
-        edits.append(_insert_after(text, f, f"\n{code}\n{line_directive(text, _end(text, f))}\n"))
+    for f, code in split_kernels.items():
+        edits.append(
+            _insert_after(text, f, f"\n{code}\n{line_directive(text, _end_offset(text, f))}\n")
+        )
         edits += _make_inline(text, f)
-    edits += [_insert_after(text, f, f" {_macro(e, f.name)}") for f, e in zip(kernels, entries)]
+    edits += [
+        _insert_after(text, f, f" {_launch_macro(e, f.name)}") for f, e in zip(kernels, entries)
+    ]
     instances: list[KernelEntry] = []
     footer: list[str] = []
-    for expression in dict.fromkeys((*expressions, *_instantiated(text))):
+    for expression in dict.fromkeys((*expressions, *_explicit_instantiations(text))):
         if expression.lstrip().startswith("&"):  # a variable
             continue
-        named = _kernels_named(expression, all_kernels)
-        execution = _thread_execution(waiting.may_wait(expression) or not named, named, split)
+        matches = _kernels_named(expression, all_kernels)
+        execution = _thread_execution(
+            wait_analysis.may_wait(expression) or not matches, matches, split_kernels
+        )
         instance = KernelEntry(expression, len(entries) + len(instances), execution)
         instances.append(instance)
-        footer.append(_macro(instance, expression))
+        footer.append(_launch_macro(instance, expression))
     words = identifiers_in(text) | frozenset(re.findall(r"\w+", " ".join(macros)))
-    head = prelude(words, include_all=includes_local_files(text), has_split_kernels=bool(split))
+    definitions = prelude(
+        words, include_all=includes_local_files(text), has_split_kernels=bool(split_kernels)
+    )
     code = _apply_edits(text.code, edits)
     renamed = [f"#define {f.name} pycu2c_own_{f.name}" for f in kernels if _is_c_library_name(f)]
-    parts = (head, *macros, *renamed, f'#line 1 "{text.name}"', code, "", *footer)
+    parts = (definitions, *macros, *renamed, f'#line 1 "{text.name}"', code, "", *footer)
     return HostSource(
         "\n".join(parts) + "\n", (*entries, *instances), needs_cooperative_launch(text)
     )
 
 
-def _instantiated(text: CudaSource) -> Iterator[str]:
+def _explicit_instantiations(text: CudaSource) -> Iterator[str]:
     """Yield explicit instantiations: ``template __global__ void add<int>(…);`` -> ``add<int>``."""
     tokens = text.tokens
     for index, token in enumerate(tokens):
@@ -127,25 +137,27 @@ def _kernels_named(
 
 
 def _thread_execution(
-    waits: bool, kernels: Sequence[FunctionDefinition], split: Mapping[FunctionDefinition, str]
+    may_wait: bool,
+    kernels: Sequence[FunctionDefinition],
+    split_kernels: Mapping[FunctionDefinition, str],
 ) -> ThreadExecution:
-    if kernels and all(f in split for f in kernels):
-        in_warps = any("PYCU2C_WHOLE_WARPS" in split[f] for f in kernels)
+    if kernels and all(f in split_kernels for f in kernels):
+        in_warps = any("PYCU2C_WHOLE_WARPS" in split_kernels[f] for f in kernels)
         return ThreadExecution.WARPS if in_warps else ThreadExecution.SPLIT
-    return ThreadExecution.FIBERS if waits else ThreadExecution.LOOP
+    return ThreadExecution.FIBERS if may_wait else ThreadExecution.LOOP
 
 
-def _macro(entry: KernelEntry, name: str) -> str:
+def _launch_macro(entry: KernelEntry, name: str) -> str:
     if entry.execution in (ThreadExecution.SPLIT, ThreadExecution.WARPS):
         name = _LAST_NAME.sub(r"\1" + split_name(r"\2"), name, count=1)
     return f"{entry.execution.value}({entry.number}, {name})"
 
 
-_LAST_NAME = re.compile(r"^(\s*(?:\w+\s*::\s*|::\s*)*)(\w+)")  # after its scopes
+_LAST_NAME = re.compile(r"^(\s*(?:\w+\s*::\s*|::\s*)*)(\w+)")  # groups: the scopes, the last name
 
 
 def _insert_after(text: CudaSource, function: FunctionDefinition, code: str) -> SourceEdit:
-    end = _end(text, function)
+    end = _end_offset(text, function)
     return SourceEdit(end, end, code)
 
 
@@ -157,7 +169,7 @@ def _make_inline(text: CudaSource, function: FunctionDefinition) -> Iterator[Sou
         yield SourceEdit(offset, offset, "inline ")
 
 
-def _end(text: CudaSource, function: FunctionDefinition) -> int:
+def _end_offset(text: CudaSource, function: FunctionDefinition) -> int:
     last = function.body[1]
     return text.tokens[last].end if last < len(text.tokens) else len(text.code)
 
@@ -165,27 +177,29 @@ def _end(text: CudaSource, function: FunctionDefinition) -> int:
 def _split_kernels(text: CudaSource, options: Sequence[str]) -> dict[FunctionDefinition, str]:
     """Return the C++ of the kernels that can be split at barriers."""
     macros = Macros(text, options)
-    with_calls = text
+    original = text
     text = inline_synchronizing_functions(text, macros)
-    waiting = WaitAnalysis(text, options)
+    wait_analysis = WaitAnalysis(text, options)
     edits = [*_shared_array_edits(text), *_lambda_edits(text), *_non_atomic_edits(text)]
     sets_thread_index = "threadIdx" in _identifiers_outside_kernels(text, options)
     found: dict[FunctionDefinition, str] = {}
 
-    def copied(start: int, end: int, added: Sequence[SourceEdit]) -> str:
+    def copy_range(start: int, end: int, extra_edits: Sequence[SourceEdit]) -> str:
         within = [e for e in edits if start <= e.start and e.end <= end]
-        moved = [SourceEdit(e.start - start, e.end - start, e.text) for e in (*within, *added)]
-        return _apply_edits(text.code[start:end], moved)
+        relative_edits = [
+            SourceEdit(e.start - start, e.end - start, e.text) for e in (*within, *extra_edits)
+        ]
+        return _apply_edits(text.code[start:end], relative_edits)
 
-    for function, as_written in zip(text.functions, with_calls.functions):
+    for function, original_function in zip(text.functions, original.functions):
         is_specialization = "<" in function.name
         if not function.is_kernel or is_specialization:
             continue
-        if waiting.may_wait_elsewhere(function, SYNC_FUNCTIONS):
+        if wait_analysis.may_wait_elsewhere(function, SYNC_FUNCTIONS):
             continue
         with suppress(Unanalyzable):
-            found[as_written] = split_text(
-                text, function, macros, copied, sets_thread_index=sets_thread_index
+            found[original_function] = split_text(
+                text, function, macros, copy_range, sets_thread_index=sets_thread_index
             )
     return found
 
@@ -211,7 +225,7 @@ def _apply_edits(code: str, edits: Sequence[SourceEdit]) -> str:
 
 # ---- dynamic shared memory -----------------------------------------------------------------
 
-_ALIGNING = ("__align__", "alignas", "__attribute__", "__builtin_align__")
+_ALIGNMENT_SPECIFIERS = ("__align__", "alignas", "__attribute__", "__builtin_align__")
 
 
 def _shared_array_edits(text: CudaSource) -> Iterator[SourceEdit]:
@@ -220,28 +234,30 @@ def _shared_array_edits(text: CudaSource) -> Iterator[SourceEdit]:
     for index, token in enumerate(tokens):
         if token.text != "__shared__":
             continue
-        for beside in tokens[max(index - 1, 0) : index + 2 : 2]:
-            if beside.text == "static":  # __shared__ is defined as static
-                yield SourceEdit(beside.start, beside.end, "")
+        for neighbor in tokens[max(index - 1, 0) : index + 2 : 2]:
+            if neighbor.text == "static":  # __shared__ is defined as static
+                yield SourceEdit(neighbor.start, neighbor.end, "")
         first = index
         while first and tokens[first - 1].text in ("extern", "volatile", "const", "__align__"):
             first -= 1
         last = index
         while last < len(tokens) and tokens[last].text not in (";", "{", "="):
             last += 1
-        declared = tokens[first:last]
-        if not any(t.text == "extern" for t in declared) or last == len(tokens):
+        declaration = tokens[first:last]
+        if not any(t.text == "extern" for t in declaration) or last == len(tokens):
             continue
         start, end = tokens[first].start, tokens[last - 1].end
         is_local = any(f.body[0] < index < f.body[1] for f in text.functions)
-        yield SourceEdit(start, end, _reference(_without_storage(declared), is_local))
+        yield SourceEdit(
+            start, end, _dynamic_memory_reference(_without_storage(declaration), is_local)
+        )
 
 
 def _without_storage(tokens: Sequence[Token]) -> list[str]:
     """Return the tokens of a declaration without storage and alignment specifiers."""
     words, index = [], 0
     while index < len(tokens):
-        if tokens[index].text in _ALIGNING:
+        if tokens[index].text in _ALIGNMENT_SPECIFIERS:
             index = closing(tokens, index + 1)
         elif tokens[index].text not in ("extern", "__shared__"):
             words.append(tokens[index].text)
@@ -249,12 +265,12 @@ def _without_storage(tokens: Sequence[Token]) -> list[str]:
     return words
 
 
-def _reference(words: Sequence[str], is_local: bool) -> str:
+def _dynamic_memory_reference(words: Sequence[str], is_local: bool) -> str:
     cut = words.index("[") if "[" in words else len(words)
-    kind, name, extents = " ".join(words[: cut - 1]), words[cut - 1], "".join(words[cut:])
+    type_text, name, extents = " ".join(words[: cut - 1]), words[cut - 1], "".join(words[cut:])
     storage = "" if is_local else "static thread_local "
-    memory = f"*reinterpret_cast<{kind} (*){extents}>(::pycu2c::dynamic())"
-    return f"{storage}{kind} (&{name}){extents} = {memory}"
+    memory = f"*reinterpret_cast<{type_text} (*){extents}>(::pycu2c::dynamic())"
+    return f"{storage}{type_text} (&{name}){extents} = {memory}"
 
 
 def _lambda_edits(text: CudaSource) -> Iterator[SourceEdit]:
@@ -275,7 +291,7 @@ _PROVIDED_HEADERS = re.compile(  # the prelude replaces these headers
     r"|cuComplex|vector_functions|math_constants|math_functions|sm_\w+|cuda_fp16|cuda_bf16|cooperative_groups"
     r"|cooperative_groups/\w+|assert|cooperative_groups/details/\w+)\.(h|hpp)|cassert"
 )
-_STD = re.compile(r"cuda/std/(\w+)")
+_CUDA_STD_HEADER = re.compile(r"cuda/std/(\w+)")
 
 
 def _include_edits(text: CudaSource) -> Iterator[SourceEdit]:
@@ -285,7 +301,7 @@ def _include_edits(text: CudaSource) -> Iterator[SourceEdit]:
             continue
         if _PROVIDED_HEADERS.fullmatch(found[1]):
             yield SourceEdit(token.start, token.start + found.end(), "")
-        elif std := _STD.fullmatch(found[1]):
+        elif std := _CUDA_STD_HEADER.fullmatch(found[1]):
             namespace = " namespace cuda { namespace std { using namespace ::std; } }"
             _, line, _ = text.origins.locate(token.end)
             yield SourceEdit(token.start, token.start + found.end(), f"#include <{std[1]}>")
@@ -306,7 +322,7 @@ _UNSUPPORTED = {
 _UNSUPPORTED_FILES = re.compile(r"(cub|thrust|mma|curand\w*|cuda/(barrier|pipeline|atomic))\b.*")
 
 
-def check(text: CudaSource) -> None:
+def check_supported(text: CudaSource) -> None:
     """Raise CompileError for features that the CPU does not support."""
     found = list(_unsupported(text, {f.name for f in text.functions}))
     if found:
@@ -319,7 +335,7 @@ def check(text: CudaSource) -> None:
 
 
 def _unsupported(text: CudaSource, defined: Container[str]) -> Iterator[tuple[Token, str]]:
-    """Yield the tokens of unsupported features, with messages; headers last."""
+    """Yield the tokens of unsupported features, with messages; directives come last."""
     for token in text.tokens:
         if token.kind in ("identifier", "punctuator") and token.text not in defined:
             for pattern, feature in _UNSUPPORTED.items():

@@ -14,8 +14,8 @@ from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.parse.tokens import Origins, Token, tokens_of
 
 _INCLUDE = re.compile(r'#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)')
-_ONCE = re.compile(r"#[ \t]*pragma[ \t]+once")
-_MAX_CHARACTERS = 1 << 20  # longer files stay #include directives
+_PRAGMA_ONCE = re.compile(r"#[ \t]*pragma[ \t]+once")
+_MAX_CHARACTERS = 1 << 20  # of a text with an inserted file; larger files stay directives
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class IncludeExpander:
     folders: tuple[str, ...]
     should_inline: Callable[[str, bool], bool]
 
-    def expanded(self, code: str, name: str) -> str:
+    def expand(self, code: str, name: str) -> str:
         """Return a text with its includes expanded. Lines keep their numbers."""
-        return self._expand(code, name, ()) if _INCLUDE.search(code) else code
+        return self._expand_text(code, name, ()) if _INCLUDE.search(code) else code
 
-    def _expand(self, code: str, name: str, include_stack: tuple[str, ...]) -> str:
+    def _expand_text(self, code: str, name: str, include_stack: tuple[str, ...]) -> str:
         """Expand a text. ``include_stack`` contains the files that include it."""
         tokens = tokens_of(code)
         origins = Origins(code, name, tokens)
@@ -43,24 +43,26 @@ class IncludeExpander:
             replacement = self._replacement(token, name, include_stack, len(code))
             if replacement is not None:
                 file, line, _ = origins.locate(token.end)
-                back = f'\n#line {line + 1} "{file}"' if "\n" in replacement else ""
-                parts += [code[offset : token.start], replacement, back]
+                line_directive = f'\n#line {line + 1} "{file}"' if "\n" in replacement else ""
+                parts += [code[offset : token.start], replacement, line_directive]
                 offset = token.end
         return "".join((*parts, code[offset:]))
 
     def _replacement(
-        self, token: Token, name: str, include_stack: tuple[str, ...], before: int
+        self, token: Token, name: str, include_stack: tuple[str, ...], text_length: int
     ) -> str | None:
         """Return the replacement of a directive; None to keep it."""
         found = _INCLUDE.match(token.text) if token.kind == "directive" else None
         path = self._path(found[1], found[2], name) if found else None
         if found is None or path is None:
             return None
-        inside = None if path in include_stack else self._read(path)
-        if inside is not None and before + len(inside) < _MAX_CHARACTERS:
-            inside = self._expand(_with_include_guard(inside, path), path, (*include_stack, path))
-            if self.should_inline(inside, found[1] is not None):
-                return f'#line 1 "{path}"\n{inside}'
+        content = None if path in include_stack else self._read(path)
+        if content is not None and text_length + len(content) < _MAX_CHARACTERS:
+            content = self._expand_text(
+                _with_include_guard(content, path), path, (*include_stack, path)
+            )
+            if self.should_inline(content, found[1] is not None):
+                return f'#line 1 "{path}"\n{content}'
         # the path is relative to a file that is inserted
         return f'#include "{path}"' if include_stack else None
 
@@ -80,7 +82,9 @@ class IncludeExpander:
 
 def _with_include_guard(text: str, path: str) -> str:
     """Replace ``#pragma once``, which has no effect in an inserted text, by an include guard."""
-    if not _ONCE.search(text):
+    if not _PRAGMA_ONCE.search(text):
         return text
     guard = f"PYCU2C_HAS_{digest_of(path.encode())[:16]}"
-    return f'#ifndef {guard}\n#define {guard}\n#line 1 "{path}"\n{_ONCE.sub("", text)}\n#endif'
+    return (
+        f'#ifndef {guard}\n#define {guard}\n#line 1 "{path}"\n{_PRAGMA_ONCE.sub("", text)}\n#endif'
+    )

@@ -41,7 +41,7 @@ class TextModule:
     options
         Options of NVRTC or nvcc, such as ``-DN=3`` and ``--use_fast_math``.
     backend
-        "cuda", "cpu", or "auto": a GPU if one is available.
+        "cuda", "cpu", or "auto": a GPU if one is available, else the CPU.
     name_expressions
         C++ names of template instances and variables, as for ``nvrtcAddNameExpression``.
     path
@@ -145,15 +145,19 @@ class TextModule:
         LookupError
             If the module has no such variable.
         """
-        found = self.code().variable(name)
-        if found is None:
+        address_and_size = self.code().variable(name)
+        if address_and_size is None:
             raise LookupError(self._missing_message(name, (), "variable"))
-        return found
+        return address_and_size
 
-    def _missing_message(self, name: str, compiled: Sequence[str], noun: str) -> str:
-        names = list(dict.fromkeys((*compiled, *(f.path for f in self.kernels))))
-        near = closest_name(name, names)
-        hint = f": did you mean {near}?" if near else f": it has {', '.join(names)}" * bool(names)
+    def _missing_message(self, name: str, compiled_names: Sequence[str], noun: str) -> str:
+        names = list(dict.fromkeys((*compiled_names, *(f.path for f in self.kernels))))
+        suggestion = closest_name(name, names)
+        hint = (
+            f": did you mean {suggestion}?"
+            if suggestion
+            else f": it has {', '.join(names)}" * bool(names)
+        )
         if any(f.is_template and f.path == name.partition("<")[0] for f in self.kernels):
             hint = f": it is a template; name its instances with name_expressions=('{name}',)"
         return f"{self.text.name} has no {noun} {name}{hint}"
@@ -172,7 +176,7 @@ class TextModule:
         if self.backend == "cuda" and not driver.available():
             raise LaunchError(
                 f"{self.text.name} has backend='cuda', and there is no GPU to use: "
-                f"{driver.unavailable_reason()}. Use backend='auto' to run on the CPU then"
+                f"{driver.unavailable_reason()}. Use backend='auto' to run on the CPU without a GPU"
             )
         return self.backend
 
@@ -183,12 +187,12 @@ class TextModule:
         """
         backend = self.chosen_backend()
         key = backend, driver.current_ordinal() if backend == "cuda" else 0
-        found = self._compiled_texts.get(key)
-        if found is None:
+        code = self._compiled_texts.get(key)
+        if code is None:
             with self._lock:
-                found = self._compiled_texts.get(key) or self._compile_for(backend)
-                self._compiled_texts[key] = found
-        return found
+                code = self._compiled_texts.get(key) or self._compile_for(backend)
+                self._compiled_texts[key] = code
+        return code
 
     def inspect(self, language: str = "cuda") -> str:
         """Return the source ("cuda") or generated code: "ptx", "sass" (GPU) or "c" (CPU).
@@ -226,7 +230,7 @@ class TextModule:
     def cubin(self, arch: str = DEFAULT_ARCH) -> cuda_build.CompiledCubin:
         """Compile the source for a GPU architecture. No GPU is required."""
         if self.binary:
-            return cuda_build.of_file(self.binary, self.text.name)
+            return cuda_build.precompiled_code(self.binary, self.text.name)
         return cuda_build.compile_text(self.text, self.options, self.name_expressions, arch)
 
     def ptx(self, arch: str) -> str:

@@ -10,10 +10,10 @@ from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.toolchain.link import file_identity
 
-_ARCH = ("-arch=", "--gpu-architecture=", "-gencode")
+_ARCH_OPTIONS = ("-arch=", "--gpu-architecture=")
 _INCLUDE = re.compile(r'(?m)^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]')
-_MACROS = ("-D", "-U", "--define-macro", "--undefine-macro")
-_WITH_VALUE = ("-I", "-D", "-U", "--include-path", "--define-macro", "--undefine-macro")
+_MACRO_OPTIONS = ("-D", "-U", "--define-macro", "--undefine-macro")
+_OPTIONS_WITH_VALUE = ("-I", "-D", "-U", "--include-path", "--define-macro", "--undefine-macro")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,12 @@ class CompilerOptions:
     @property
     def arch(self) -> str | None:
         """Return the architecture option, if any."""
-        return next((w.partition("=")[2] for w in self.words if w.startswith(_ARCH[:2])), None)
+        return next((w.partition("=")[2] for w in self.words if w.startswith(_ARCH_OPTIONS)), None)
 
     @property
     def without_macros(self) -> tuple[str, ...]:
         """Return the options without macros, which the text defines after the headers instead."""
-        return tuple(word for word in self.words if not word.startswith(_MACROS))
+        return tuple(word for word in self.words if not word.startswith(_MACRO_OPTIONS))
 
     def for_nvrtc(self, arch: str) -> tuple[str, ...]:
         """Return the options for NVRTC, without macros."""
@@ -44,19 +44,21 @@ class CompilerOptions:
     @property
     def folders(self) -> tuple[str, ...]:
         """Return the include directories."""
-        return tuple(value for name, value in self._values if name in ("-I", "--include-path"))
+        return tuple(
+            value for name, value in self._option_values if name in ("-I", "--include-path")
+        )
 
     @property
     def macros(self) -> tuple[str, ...]:
         """Return the macro options as preprocessor directives."""
-        found = []
-        for option, word in self._values:
+        directives = []
+        for option, word in self._option_values:
             name, equals, value = word.partition("=")
             if option in ("-D", "--define-macro"):
-                found.append(f"#define {name} {value if equals else 1}")
+                directives.append(f"#define {name} {value if equals else 1}")
             elif option in ("-U", "--undefine-macro"):
-                found.append(f"#undef {name}")
-        return tuple(found)
+                directives.append(f"#undef {name}")
+        return tuple(directives)
 
     @property
     def standard(self) -> str | None:
@@ -65,25 +67,25 @@ class CompilerOptions:
         return next((w.partition("=")[2] for w in self.words if w.startswith(names)), None)
 
     @property
-    def is_fast(self) -> bool:
+    def uses_fast_math(self) -> bool:
         return any(w.lstrip("-") in ("use_fast_math", "use_fast_math=true") for w in self.words)
 
     @property
-    def contracts(self) -> bool:
+    def allows_contraction(self) -> bool:
         """Return whether a multiplication and an addition may be contracted to an FMA."""
         return not any(w.lstrip("-") in ("fmad=false",) for w in self.words)
 
     @property
-    def _values(self) -> Iterator[tuple[str, str]]:
+    def _option_values(self) -> Iterator[tuple[str, str]]:
         for word in self.words:
-            for name in _WITH_VALUE:
+            for name in _OPTIONS_WITH_VALUE:
                 if word.startswith(name):
                     yield name, word.removeprefix(name).removeprefix("=")
                     break
 
 
 def options_of(options: Iterable[str] | str | None) -> CompilerOptions:
-    """Return options from a string or words; ``-I`` and its folder may be two words.
+    """Parse a string or a list of options; ``-I`` and its folder may be two items.
 
     Raises
     ------
@@ -94,7 +96,7 @@ def options_of(options: Iterable[str] | str | None) -> CompilerOptions:
     for word in [options] if isinstance(options, str) else list(options or ()):
         if not isinstance(word, str):
             raise TypeError(f"options are strings, such as '-DN=3', not {word!r}")
-        if words and words[-1] in _WITH_VALUE:
+        if words and words[-1] in _OPTIONS_WITH_VALUE:
             words[-1] += ("=" if words[-1].startswith("--") else "") + word
         else:
             words.append(word)

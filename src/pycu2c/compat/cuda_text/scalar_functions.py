@@ -1,6 +1,6 @@
 """Generate CUDA C's functions of numbers from the declarations of intrinsics.
 
-Each pure intrinsic of ``cuda`` has a CUDA spelling and a C spelling. ``__brev(x)`` and
+Each pure intrinsic of ``cuda`` declares a CUDA expression and a C expression. ``__brev(x)`` and
 ``brev_u32(x)`` give a C++ function ``__brev`` that calls the C helper ``brev_u32``.
 """
 
@@ -24,8 +24,8 @@ _DEFINED_ELSEWHERE = frozenset(
     for name in ("j0", "j1", "y0", "y1", "jn", "yn", "exp10", "rsqrt", "rcbrt", "__hadd")
     for suffix in ("", "f")
 )
-_KINDS = frozenset(("T", "F", "int", *FIXED))
-_FAST_MATH = "cuda.fast_"  # their CUDA names are reserved by the C library, which may declare them
+_PARAMETER_KINDS = frozenset(("T", "F", "int", *FIXED))
+_FAST_MATH = "cuda.fast_"  # the C library may declare functions of their CUDA names
 
 
 class ScalarFunction(NamedTuple):
@@ -46,26 +46,30 @@ class ScalarFunction(NamedTuple):
 def scalar_functions(words: Set[str] | None) -> tuple[str, ...]:
     """Return the definitions of the functions among ``words``, or of all."""
     functions = {
-        name: function for name, function in _available().items() if words is None or name in words
+        name: function
+        for name, function in _available_functions().items()
+        if words is None or name in words
     }
     if not functions:
         return ()
-    helpers = dict.fromkeys(text for each in functions.values() for text in _helper_texts(each))
-    typed = (_typed(name, function) for name, function in functions.items())
+    helpers = dict.fromkeys(
+        text for function in functions.values() for text in _helper_texts(function)
+    )
+    typed = (_typed_definition(name, function) for name, function in functions.items())
     wrappers = (_wrapper(name, function) for name, function in functions.items())
     return ("namespace pycu2c {", *helpers, *typed, "} // namespace pycu2c", *wrappers)
 
 
 @functools.cache
-def _available() -> Mapping[str, ScalarFunction]:
-    """Return the functions by their CUDA names; the unsigned one of several integer types."""
+def _available_functions() -> Mapping[str, ScalarFunction]:
+    """Return the functions by their CUDA names; of several integer types, the unsigned one."""
     import_all()
     functions = (
         ScalarFunction(intrinsic, dtype)
         for intrinsic in REGISTRY.values()
         if intrinsic.is_pure and intrinsic.name.startswith("cuda.")
         if intrinsic.c and intrinsic.cuda and intrinsic.parameters
-        if all(kind in _KINDS for _, kind in intrinsic.parameters)
+        if all(kind in _PARAMETER_KINDS for _, kind in intrinsic.parameters)
         for dtype in intrinsic.dtypes or (FIXED[intrinsic.parameters[0][1]],)
     )
     named = ((_cuda_name(function), function) for function in functions)
@@ -100,7 +104,7 @@ def _helper_texts(function: ScalarFunction) -> list[str]:
     ]
 
 
-def _typed(name: str, function: ScalarFunction) -> str:
+def _typed_definition(name: str, function: ScalarFunction) -> str:
     assert function.intrinsic.c is not None
     pairs = zip(function.types(), function.arguments())
     parameters = ", ".join(f"{dtype.cuda} {parameter}" for dtype, parameter in pairs)
@@ -109,7 +113,10 @@ def _typed(name: str, function: ScalarFunction) -> str:
 
 
 def _wrapper(name: str, function: ScalarFunction) -> str:
-    """Return a template, so that a function of the text with this name takes precedence."""
+    """Return a template, to which C++ prefers a function of the text with the same name.
+
+    Names that the C library may declare become macros.
+    """
     typed = f"::pycu2c::cuda_{name}"
     if function.intrinsic.name.startswith(_FAST_MATH):
         return f"#define {name} {typed}"

@@ -14,7 +14,7 @@ from pycu2c.base.types import Array, Scalar
 from pycu2c.compat.cupy import raw_arrays
 from pycu2c.compat.cupy.parameter_declarations import ParameterInfo, c_name
 
-StrideKind: TypeAlias = Literal["unit", "none", "any"]  # the stride along an axis; none is 0
+StrideKind: TypeAlias = Literal["unit", "none", "any"]  # "unit": one element; "none": 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class BoundParameter:
     """A parameter with the types of a call.
 
     strides: the kind of stride along each axis of the iteration space; empty for a raw array.
-    axes, packed: the number of axes of a raw array, and whether it is contiguous.
+    axes: the number of axes of a raw array. is_contiguous: whether it is C-contiguous.
     """
 
     info: ParameterInfo
@@ -31,7 +31,7 @@ class BoundParameter:
     pointer: str = ""
     strides: tuple[StrideKind, ...] = ()
     axes: int = 0
-    packed: bool = False
+    is_contiguous: bool = False
 
     @property
     def name(self) -> str:
@@ -43,7 +43,7 @@ class BoundParameter:
 
     @property
     def element(self) -> str:
-        """Return the element type of the pointer."""
+        """Return the C type of an element, with ``const`` for inputs."""
         return f"const {self.ctype}" if self.info.is_const else self.ctype
 
 
@@ -60,15 +60,17 @@ class KernelField(NamedTuple):
 
 
 def pointer_names(inputs: Sequence[ParameterInfo], outputs: Sequence[ParameterInfo]) -> list[str]:
-    """Return the names of array pointers: an output may have the name of an input."""
+    """Return distinct names for array pointers, because an output may be named like an input."""
     output_names = {p.name for p in outputs}
     names = [f"_in_{p.name}" if p.name in output_names else f"_raw_{p.name}" for p in inputs]
     return names + [f"_raw_{p.name}" for p in outputs]
 
 
-def kernel_fields(bounds: Sequence[BoundParameter], index: DType) -> Iterator[KernelField]:
-    """Yield the fields of the parameters; ``index`` is the type of strides."""
-    for position, bound in enumerate(bounds):
+def kernel_fields(
+    bound_parameters: Sequence[BoundParameter], stride_dtype: DType
+) -> Iterator[KernelField]:
+    """Yield the parameters of the generated kernel for the user's parameters."""
+    for position, bound in enumerate(bound_parameters):
         if bound.kind == "number":
             number = Parameter(bound.name, Scalar(bound.dtype), position)
             yield KernelField(f"const {bound.ctype}", number)
@@ -79,16 +81,19 @@ def kernel_fields(bounds: Sequence[BoundParameter], index: DType) -> Iterator[Ke
         )
         if bound.kind == "array":
             axes = (axis for axis, stride in enumerate(bound.strides) if stride == "any")
-            yield from (_stride_field(bound, position, axis, index) for axis in axes)
+            yield from (_stride_field(bound, position, axis, stride_dtype) for axis in axes)
         else:
             for parameter in raw_arrays.shape_parameters(bound.name, bound.axes, position):
                 yield KernelField("const ptrdiff_t", parameter)
 
 
-def _stride_field(bound: BoundParameter, position: int, axis: int, index: DType) -> KernelField:
+def _stride_field(
+    bound: BoundParameter, position: int, axis: int, stride_dtype: DType
+) -> KernelField:
     name = stride_name(bound.name, axis)
     return KernelField(
-        f"const {index.cuda}", Parameter(name, Scalar(index), position, ArgumentPart.STRIDE, axis)
+        f"const {stride_dtype.cuda}",
+        Parameter(name, Scalar(stride_dtype), position, ArgumentPart.STRIDE, axis),
     )
 
 
@@ -106,9 +111,9 @@ def extent_name(axis: int) -> str:
 
 
 def offset(bound: BoundParameter, indices: Sequence[str], first_axis: int = 0) -> str:
-    """Return the offset of an element in C; empty for 0.
+    """Return the offset of an element as a C expression; the empty string for 0.
 
-    ``indices`` are the expressions of its indices along consecutive axes.
+    ``indices`` are C expressions of its indices along the axes from ``first_axis`` on.
     """
     terms = [
         index if stride == "unit" else f"{index} * {stride_name(bound.name, axis)}"
@@ -118,11 +123,11 @@ def offset(bound: BoundParameter, indices: Sequence[str], first_axis: int = 0) -
     return " + ".join(terms)
 
 
-def raw_array_views(bounds: Sequence[BoundParameter]) -> list[str]:
-    """Return the declarations of raw arrays."""
+def raw_array_views(bound_parameters: Sequence[BoundParameter]) -> list[str]:
+    """Return the C declarations of the raw arrays."""
     return [
-        raw_arrays.array_view(b.name, b.element, b.pointer, b.axes, b.packed)
-        for b in bounds
+        raw_arrays.array_view(b.name, b.element, b.pointer, b.axes, b.is_contiguous)
+        for b in bound_parameters
         if b.kind == "raw"
     ]
 
@@ -131,6 +136,6 @@ def typedefs(placeholders: Sequence[tuple[str, DType]]) -> list[str]:
     return [f"typedef {c_name(dtype)} {name};" for name, dtype in placeholders]
 
 
-def dtypes_of(bounds: Sequence[BoundParameter]) -> tuple[np.dtype[np.generic], ...]:
+def dtypes_of(bound_parameters: Sequence[BoundParameter]) -> tuple[np.dtype[np.generic], ...]:
     """Return the dtypes of the arrays."""
-    return tuple(bound.dtype.numpy for bound in bounds if bound.kind != "number")
+    return tuple(bound.dtype.numpy for bound in bound_parameters if bound.kind != "number")

@@ -14,9 +14,9 @@ from pycu2c.compat.cupy.parameter_declarations import (
     ArgumentValueError,
     CallTypes,
     ParameterInfo,
+    infer_types,
     is_kernel_name,
-    parameters,
-    types_of,
+    parse_parameters,
 )
 from pycu2c.runtime.arguments.array_argument import ArrayArgument, HandleArgument
 from pycu2c.runtime.arguments.strides import Shape
@@ -29,7 +29,7 @@ class CallArguments:
     inputs, out: the inputs, and the arrays that were passed for outputs.
     types: the types of the parameters.
     backend: where the kernel runs, "cuda" or "cpu".
-    package, like: the package of the arrays, and one of the arrays.
+    package: the package of the arrays. like: one of them, as a model for new arrays.
     """
 
     inputs: tuple[Operand, ...]
@@ -56,40 +56,45 @@ class KernelDeclaration:
         if not is_kernel_name(name):
             raise ValueError(f"Invalid kernel name: {name!r} is not an identifier in C")
         self.name = name
-        self.inputs = parameters(in_params, is_const=True)
-        self.outputs = parameters(out_params, is_const=False)
-        self.all = (*self.inputs, *self.outputs)
-        self.shown = tuple(f"{name}: argument {k} ({p.name})" for k, p in enumerate(self.all, 1))
+        self.inputs = parse_parameters(in_params, is_const=True)
+        self.outputs = parse_parameters(out_params, is_const=False)
+        self.parameters = (*self.inputs, *self.outputs)
+        self.error_names = tuple(
+            f"{name}: argument {k} ({p.name})" for k, p in enumerate(self.parameters, 1)
+        )
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """Return the names of the inputs in errors."""
-        return self.shown[: len(self.inputs)]
+        """Return the names by which errors refer to the inputs."""
+        return self.error_names[: len(self.inputs)]
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        return self.shown[len(self.inputs) :]
+        return self.error_names[len(self.inputs) :]
 
     def parse(self, args: Sequence[Any]) -> CallArguments:
-        """Parse the arguments of a call. Raises ArgumentTypeError, LaunchError."""
+        """Describe, check and convert the arguments of a call.
+
+        Raises ArgumentTypeError, LaunchError.
+        """
         count = len(self.inputs)
-        if len(args) not in (count, len(self.all)):
-            outputs = f", or {len(self.all)} with outputs" if self.outputs else ""
+        if len(args) not in (count, len(self.parameters)):
+            outputs = f", or {len(self.parameters)} with outputs" if self.outputs else ""
             raise ArgumentTypeError(
                 f"{self.name} takes {count} arguments{outputs}, not {len(args)}"
             )
-        leaves = [operands.operand(a, n) for a, n in zip(args, self.shown)]
-        inputs, out = leaves[:count], tuple(map(_output, leaves[count:], self.output_names))
-        arrays = [(n, a) for n, a in zip(self.shown, leaves) if isinstance(a, ArrayArgument)]
+        leaves = [operands.operand(a, n) for a, n in zip(args, self.error_names)]
+        inputs, out = leaves[:count], tuple(map(_checked_output, leaves[count:], self.output_names))
+        arrays = [(n, a) for n, a in zip(self.error_names, leaves) if isinstance(a, ArrayArgument)]
         if not arrays:
             raise ArgumentValueError(
                 f"{self.name}: Loop size is undecided: no argument is an array"
             )
         argument_types = [_argument_type(a) for a in inputs]
-        types = types_of(self.inputs, self.outputs, argument_types, [a.dtype.numpy for a in out])
+        types = infer_types(self.inputs, self.outputs, argument_types, [a.dtype.numpy for a in out])
         converted = (
-            a if isinstance(a, _OBJECTS) else operands.number_as(a, dtype, name)
-            for a, dtype, name in zip(inputs, types.inputs, self.shown)
+            a if isinstance(a, _ARRAYS_AND_HANDLES) else operands.convert_number(a, dtype, name)
+            for a, dtype, name in zip(inputs, types.inputs, self.error_names)
         )
         first = arrays[0][1]
         package = operands.array_package_of(first)
@@ -114,17 +119,17 @@ class KernelDeclaration:
         return tuple(_unaliased(p, a, targets) for p, a in zip(self.inputs, arguments.inputs))
 
 
-_OBJECTS = (ArrayArgument, HandleArgument)
+_ARRAYS_AND_HANDLES = (ArrayArgument, HandleArgument)
 
 
 def _argument_type(leaf: Operand) -> Any:
-    """Return what determines the type of a parameter: a dtype, a texture type, or a number."""
+    """Return the dtype of an array, the type of a texture, or the number itself."""
     if isinstance(leaf, HandleArgument):
         return leaf.dtype
     return leaf.dtype.numpy if isinstance(leaf, ArrayArgument) else leaf
 
 
-def _output(value: Operand, name: str) -> ArrayArgument:
+def _checked_output(value: Operand, name: str) -> ArrayArgument:
     if not isinstance(value, ArrayArgument):
         raise ArgumentTypeError(f"{name} is an output: pass an array, not {value!r}")
     if value.readonly:

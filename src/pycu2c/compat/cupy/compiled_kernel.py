@@ -35,23 +35,23 @@ class GeneratedText:
     """Generated text and its parameters.
 
     name: the user's name of the kernel.
-    written: the parts of the text that the user has written, by their role.
+    user_texts: the texts of the user that it contains, by their role.
     """
 
     text: str
     entry: str
     fields: tuple[KernelField, ...]
     name: str
-    written: Mapping[str, str]
-    elements_per_thread: int = 1  # of an elementwise kernel; on the CPU per chunk
+    user_texts: Mapping[str, str]
+    elements_per_thread: int = 1  # elementwise kernels only; on the CPU: elements per chunk
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedKernelText:
-    """A loaded kernel. ``size_of_part``: the bytes of a block's partial result of a reduction."""
+    """A loaded kernel. ``partial_size``: bytes of a partial result, if it is a reduction."""
 
     runner: Runner
-    size_of_part: int = 0
+    partial_size: int = 0
     elements_per_thread: int = 1
 
 
@@ -60,12 +60,12 @@ def load_text(
 ) -> LoadedKernelText:
     """Compile and load a text. Raises CompileError, ToolchainError, CudaError."""
     layout = layout_of([field.parameter for field in text.fields])
-    part = f"{text.entry}_partial"
-    has_parts = any(field.parameter.name == "_partials" for field in text.fields)
-    with translate_errors(text.written, text.name):
+    partial_symbol = f"{text.entry}_partial"
+    has_partials = any(field.parameter.name == "_partials" for field in text.fields)
+    with translate_errors(text.user_texts, text.name):
         if backend == "cpu":
             kernel = CpuKernel(cpu_binary(text, options))
-            size = int(kernel.words(part)[0]) if has_parts else 0
+            size = int(kernel.words(partial_symbol)[0]) if has_partials else 0
             runner: Runner = CpuRunner(names, layout, kernel)
             return LoadedKernelText(runner, size, text.elements_per_thread)
         on_gpu = cuda_kernel.CudaKernel(cuda_binary(text, driver.arch(), options))
@@ -74,14 +74,16 @@ def load_text(
         for f in text.fields
         if f.parameter.part is ArgumentPart.DATA and not f.ctype.startswith("const")
     )
-    size = kernel_api.variable_of(on_gpu.loaded.library, part)[1] if has_parts else 0
+    size = kernel_api.variable_of(on_gpu.loaded.library, partial_symbol)[1] if has_partials else 0
     runner = CudaRunner(text.entry, written, layout, on_gpu)
     return LoadedKernelText(runner, size, text.elements_per_thread)
 
 
 def cpu_binary(text: GeneratedText, options: Sequence[str]) -> CompiledBinary:
     parsed = options_of(options)
-    arithmetic = cxx.arithmetic_flags(contracts=parsed.contracts, fast=parsed.is_fast)
+    arithmetic = cxx.arithmetic_flags(
+        contracts=parsed.allows_contraction, fast=parsed.uses_fast_math
+    )
     standard = parsed.standard.replace("c++", "gnu++") if parsed.standard else _STANDARD
     folders = (f"-I{folder}" for folder in parsed.folders)
     flags = (f"-std={standard}", "-fopenmp-simd", *arithmetic, *folders)
@@ -95,9 +97,9 @@ def cpu_binary(text: GeneratedText, options: Sequence[str]) -> CompiledBinary:
 def cuda_binary(
     text: GeneratedText, arch: str, options: Sequence[str], kind: nvrtc.BinaryKind = "cubin"
 ) -> CompiledBinary:
-    more = options_of(options).without_macros
+    extra_flags = options_of(options).without_macros
     return nvrtc.compile(
-        text.text, text.entry, arch, kind=kind, options=DEFAULT_OPTIONS, extra_flags=more
+        text.text, text.entry, arch, kind=kind, options=DEFAULT_OPTIONS, extra_flags=extra_flags
     )
 
 
@@ -105,23 +107,23 @@ def cuda_binary(
 
 
 @contextmanager
-def translate_errors(written: Mapping[str, str], name: str) -> Iterator[None]:
-    """Raise CompileError for compiler errors; ``written``: the user's texts by role."""
+def translate_errors(user_texts: Mapping[str, str], name: str) -> Iterator[None]:
+    """Raise CompileError for compiler errors; ``user_texts``: the user's texts by role."""
     try:
         yield
     except RejectedCode as error:
-        raise CompileError(_diagnostics(error, written, name)) from None
+        raise CompileError(_diagnostics(error, user_texts, name)) from None
 
 
-def _diagnostics(error: RejectedCode, written: Mapping[str, str], name: str) -> list[Diagnostic]:
+def _diagnostics(error: RejectedCode, user_texts: Mapping[str, str], name: str) -> list[Diagnostic]:
     compiler = error.compiler.split("/")[-1].split()[0]
-    hint = f"the error message is of {compiler}"
+    hint = f"the error message is from {compiler}"
     lines = error.text.splitlines()
     labels: dict[Span, list[str]] = {}
     others: list[str] = []
     for diagnostic in error.diagnostics:
         line = lines[diagnostic.line - 1] if diagnostic.line <= len(lines) else ""
-        span = _span(line, written, name)
+        span = _span(line, user_texts, name)
         if span is not None:
             labels.setdefault(span, []).append(_message(diagnostic))
         else:
@@ -132,7 +134,7 @@ def _diagnostics(error: RejectedCode, written: Mapping[str, str], name: str) -> 
     ]
     if located:
         return located[:_MAX_DIAGNOSTICS]
-    messages = [f"      {each}" for each in dict.fromkeys(others)] or [f"      {error.error}"]
+    messages = [f"      {message}" for message in dict.fromkeys(others)] or [f"      {error.error}"]
     summary = f"correct the text of {name}; {compiler} reports"
     return [Diagnostic("inline-c", (), "\n".join([summary, *messages]))]
 
@@ -142,10 +144,10 @@ def _message(diagnostic: CompilerDiagnostic) -> str:
     return diagnostic.text.partition(" [-W")[0]
 
 
-def _span(line: str, written: Mapping[str, str], name: str) -> Span | None:
-    """Return the user's line that a generated line is or contains; the longest match."""
+def _span(line: str, user_texts: Mapping[str, str], name: str) -> Span | None:
+    """Return the longest of the user's lines that a generated line contains."""
     best: tuple[int, Span] | None = None
-    for role, text in written.items():
+    for role, text in user_texts.items():
         file = f"<{role} of {name}>"
         for number, user_line in enumerate(text.splitlines(), 1):
             code = user_line.strip().rstrip(";")

@@ -1,6 +1,6 @@
 """Cache calls by the dtypes, shapes and strides of their arrays, for the dispatch fast path.
 
-For a repeated call the iteration space and the launch configuration are known. The dispatch table
+A repeated call has the same iteration space and launch configuration. The dispatch table
 (``runtime.dispatch``) checks the arguments, packs them and launches the kernel. Other calls take
 the slow path.
 """
@@ -25,7 +25,8 @@ from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
 from pycu2c.runtime.runner import Runner
 
 Key: TypeAlias = "tuple[object, ...]"
-WorkspaceFactory: TypeAlias = Callable[[], tuple[object, ...]]
+WorkspaceFactory: TypeAlias = Callable[[], tuple[object, ...]]  # called for each launch
+OutputAllocator: TypeAlias = Callable[[tuple[Any, ...]], tuple[Any, ...]]  # inputs -> outputs
 
 _MAX_CALLS = 256  # cached calls per kernel
 _NO_TYPES = Signature(())
@@ -33,31 +34,33 @@ _NO_TYPES = Signature(())
 
 @dataclass(frozen=True, slots=True)
 class CompletedCall:
-    """A completed call: the values of the caller, and the arguments of the kernel.
+    """A completed call.
 
-    The first arguments correspond to the values; numbers and the workspace follow.
+    values: the arrays and numbers of the caller, inputs before outputs.
+    operands: their descriptions.
+    kernel_arguments: the arguments for the values, then numbers, then the workspace.
     """
 
     values: tuple[Any, ...]
-    described: tuple[Operand, ...]
-    passed: tuple[Any, ...]
-    inputs: int  # number of inputs
-    raw: frozenset[int]  # positions of raw arrays
+    operands: tuple[Operand, ...]
+    kernel_arguments: tuple[Any, ...]
+    input_count: int
+    raw_positions: frozenset[int]
     runner: Runner
     launch: Launch
-    results: Callable[[tuple[Any, ...]], tuple[Any, ...]]  # allocates outputs for inputs
-    make_workspace: WorkspaceFactory  # allocates memory for each call
+    allocate_outputs: OutputAllocator
+    make_workspace: WorkspaceFactory
 
 
 @dataclass(frozen=True, slots=True)
 class CachedCall:
     """A cached call: its dispatch table and its launch configuration."""
 
-    entries: table.DispatchTable
+    dispatch_table: table.DispatchTable
     configuration: LaunchConfiguration
     numbers: tuple[object, ...]
     make_workspace: WorkspaceFactory
-    results: Callable[[tuple[Any, ...]], tuple[Any, ...]]
+    allocate_outputs: OutputAllocator
 
 
 def key_of(args: Sequence[Any], *others: object) -> Key | None:
@@ -66,11 +69,11 @@ def key_of(args: Sequence[Any], *others: object) -> Key | None:
     try:
         for value in args:
             kind = type(value)
-            if kind in _NUMBERS:
+            if kind in _NUMBER_TYPES:
                 parts.append(kind)
                 continue
             strides = getattr(value, "strides", None)
-            if strides is None:  # PyTorch's
+            if strides is None:  # PyTorch tensors have a method
                 strides = value.stride()
             parts += (kind, value.dtype, value.shape, strides)
     except AttributeError:
@@ -78,7 +81,7 @@ def key_of(args: Sequence[Any], *others: object) -> Key | None:
     return tuple(parts)
 
 
-_NUMBERS = frozenset((bool, int, float, complex))
+_NUMBER_TYPES = frozenset((bool, int, float, complex))
 
 
 class CallCache:
@@ -91,25 +94,25 @@ class CallCache:
         self._calls: dict[Key, CachedCall] = {}
         self._seen: dict[Key, int] = {}
 
-    def outputs(self, key: Key, args: tuple[Any, ...], inputs: int) -> tuple[Any, ...] | None:
+    def launch(self, key: Key, args: tuple[Any, ...], input_count: int) -> tuple[Any, ...] | None:
         """Launch a cached call and return its outputs; None if it is not cached.
 
-        ``inputs`` is the number of inputs; outputs that are not in ``args`` are allocated.
+        Outputs that are not in ``args`` are allocated.
         """
         cached = self._calls.get(key)
         if cached is None:
             return None
-        values = args if len(args) > inputs else (*args, *cached.results(args))
+        values = args if len(args) > input_count else (*args, *cached.allocate_outputs(args))
         arguments = (*values, *cached.numbers, *cached.make_workspace())
-        if cached.entries.launch(cached.configuration, arguments):
-            return values[inputs:]
+        if cached.dispatch_table.launch(cached.configuration, arguments):
+            return values[input_count:]
         return None
 
     def add(self, key: Key, completed: CompletedCall) -> None:
         """Cache a call, unless it is the first one with this key."""
         seen = self._seen[key] = self._seen.get(key, 0) + 1
         if seen & (seen - 1) or seen < 2 or graph_capture.current() is not None:
-            return  # retry at growing intervals after failures
+            return  # after failures, retry only when ``seen`` is a power of two
         direct = completed.runner.direct
         if direct is None or completed.launch.stream is not None:
             return
@@ -131,29 +134,29 @@ def _cached_call(name: str, completed: CompletedCall) -> CachedCall | None:
             parameters.append(p)
             continue
         position = count + len(numbers)
-        numbers.append(_number(p, completed.passed))
+        numbers.append(_constant_value(p, completed.kernel_arguments))
         parameters.append(Parameter(p.name, Scalar(dtypes.INT64), position))
     workspace, first = completed.make_workspace(), count + len(numbers)
-    arrays = len(completed.passed) - len(workspace)
+    arrays = len(completed.kernel_arguments) - len(workspace)
     renumbered = [
         replace(p, argument=p.argument - arrays + first)
         if p.part is ArgumentPart.DATA and p.argument >= count
-        else _with_size(p, direct.layout.parameters)
+        else _with_original_type(p, direct.layout.parameters)
         for p in parameters
     ]
     values = (*completed.values, *numbers, *workspace)
-    return _dispatched(name, completed, values, renumbered, tuple(numbers))
+    return _with_dispatch_table(name, completed, values, renumbered, tuple(numbers))
 
 
-def _with_size(p: Parameter, before: Sequence[Parameter]) -> Parameter:
-    """Return a parameter as an integer of the same size."""
-    original = next(q for q in before if q.name == p.name)
+def _with_original_type(p: Parameter, originals: Sequence[Parameter]) -> Parameter:
+    """Return a parameter with the type of the original parameter of the same name."""
+    original = next(q for q in originals if q.name == p.name)
     return replace(p, type=original.type)
 
 
-def _number(p: Parameter, passed: Sequence[Any]) -> int:
-    """Return the value of a parameter that is equal in all calls with one key."""
-    argument = passed[p.argument]
+def _constant_value(p: Parameter, kernel_arguments: Sequence[Any]) -> int:
+    """Return the value of a parameter, which is the same for all calls with one key."""
+    argument = kernel_arguments[p.argument]
     match p.part:
         case ArgumentPart.SHAPE:
             return int(argument.shape[p.axis])
@@ -163,7 +166,7 @@ def _number(p: Parameter, passed: Sequence[Any]) -> int:
             return int(argument)
 
 
-def _dispatched(
+def _with_dispatch_table(
     name: str,
     completed: CompletedCall,
     values: tuple[Any, ...],
@@ -173,27 +176,29 @@ def _dispatched(
     """Return a cached call with a dispatch table for these values."""
     direct, count = completed.runner.direct, len(completed.values)
     assert direct is not None
-    tail = values[count:]
-    leaves = (*completed.described, *(describe(v) or v for v in tail))
+    constants = values[count:]
+    leaves = (*completed.operands, *(describe(v) or v for v in constants))
     types = tuple(_type_of(k, leaf, parameters) for k, leaf in enumerate(leaves))
     arrays = [k for k, leaf in enumerate(leaves[:count]) if isinstance(leaf, ArrayArgument)]
-    written = tuple(k for k in arrays if k >= completed.inputs)
+    written = tuple(k for k in arrays if k >= completed.input_count)
     launch = guards.RecordedLaunch(values, types, leaves, written, {})
-    read = tuple(k for k in arrays if k < completed.inputs and k not in completed.raw)
-    written_once = tuple(k for k in written if k not in completed.raw)
-    guard = table.LaunchGuard(None, 0, read=read, written=written_once)
+    read = tuple(
+        k for k in arrays if k < completed.input_count and k not in completed.raw_positions
+    )
+    written_elementwise = tuple(k for k in written if k not in completed.raw_positions)
+    guard = table.LaunchGuard(None, 0, read=read, written=written_elementwise)
     names = tuple(f"_{k}" for k in range(len(values)))
-    entries = table.DispatchTable(CallSignature(name, names, len(names), None, {}))
-    renumbered = replace(direct, layout=layout_of(parameters))
-    if not entries.record(launch, guard, renumbered, _NO_TYPES):
+    dispatch_table = table.DispatchTable(CallSignature(name, names, len(names), None, {}))
+    direct_launch = replace(direct, layout=layout_of(parameters))
+    if not dispatch_table.record(launch, guard, direct_launch, _NO_TYPES):
         return None
     request = LaunchRequest(completed.launch.grid, completed.launch.block, None, 0)
     return CachedCall(
-        entries,
+        dispatch_table,
         request.configuration(0, ordered=True),
         numbers,
         completed.make_workspace,
-        completed.results,
+        completed.allocate_outputs,
     )
 
 
@@ -203,12 +208,12 @@ def _type_of(position: int, leaf: Any, parameters: Sequence[Parameter]) -> Any:
     return next((p.type for p in parameters if p.argument == position), Scalar(dtypes.INT64))
 
 
-def new_outputs(
-    package: ArrayPackage, shape: tuple[int, ...], types: Sequence[DType], position: int
-) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+def output_allocator(
+    package: ArrayPackage, shape: tuple[int, ...], output_dtypes: Sequence[DType], position: int
+) -> OutputAllocator:
     """Return a function that allocates outputs like the array at a position."""
-    empty, numpy_dtypes = package.empty, tuple(dtype.numpy for dtype in types)
+    empty, numpy_dtypes = package.empty, tuple(dtype.numpy for dtype in output_dtypes)
     if len(numpy_dtypes) == 1:
-        (only,) = numpy_dtypes
-        return lambda args: (empty(shape, only, args[position]),)
+        (single_dtype,) = numpy_dtypes
+        return lambda args: (empty(shape, single_dtype, args[position]),)
     return lambda args: tuple(empty(shape, dtype, args[position]) for dtype in numpy_dtypes)

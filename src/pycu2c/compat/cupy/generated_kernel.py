@@ -1,6 +1,6 @@
 """Implement what elementwise and reduction kernels share: launches, graph capture, inspection.
 
-A call determines a form. The generated text depends on the form, and the launch on both.
+The spec of a call is the part of it that the generated text depends on.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from pycu2c.compat.cupy.fast_calls import (
     CompletedCall,
     Key,
     WorkspaceFactory,
-    new_outputs,
+    output_allocator,
 )
 from pycu2c.compat.cupy.operands import Operand
 from pycu2c.cuda_driver import driver
@@ -80,17 +80,20 @@ class KernelCall:
         leaves = tuple(map(operands.without_memory, self.leaves))
         return replace(self, leaves=leaves, results=(), arguments=self.arguments.without_memory())
 
-    def at(self: C, backend: str) -> C:
-        """Return this call for another backend."""
+    def with_backend(self: C, backend: str) -> C:
+        """Return a copy of this call for another backend."""
         return replace(self, arguments=replace(self.arguments, backend=backend))
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedLaunch:
-    """A launch, its arguments and its runner. ``make_workspace`` allocates memory per call."""
+    """A launch, its arguments and its runner.
+
+    ``make_workspace`` allocates the temporary memory of a call.
+    """
 
     launch: Launch
-    passed: tuple[Any, ...]
+    kernel_arguments: tuple[Any, ...]
     runner: Runner
     make_workspace: WorkspaceFactory = tuple
 
@@ -103,7 +106,7 @@ class GeneratedKernel:
     """A kernel that is generated from the user's expressions for the types of each call."""
 
     def __init__(self, declared: KernelDeclaration, name: str, options: CompilerOptions) -> None:
-        self._declared = declared
+        self._declaration = declared
         self.name = self.__name__ = name
         self.in_params, self.out_params = declared.inputs, declared.outputs
         self.nin, self.nout = len(declared.inputs), len(declared.outputs)
@@ -112,58 +115,62 @@ class GeneratedKernel:
         self._call_cache = CallCache(name)
         self._kernels: dict[tuple[Any, str, int], LoadedKernelText] = {}
         self._codes: dict[tuple[Any, ...], str] = {}
-        self._latest: KernelCall | None = None
-        self._raw = frozenset(k for k, p in enumerate(declared.all) if p.raw)
+        self._latest_call: KernelCall | None = None
+        self._raw_positions = frozenset(k for k, p in enumerate(declared.parameters) if p.raw)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
 
     @property
     def cached_codes(self) -> dict[tuple[Any, ...], str]:
-        """Return the compiled texts, by the dtypes of the arrays."""
+        """Return the generated texts, by the dtypes of the arrays."""
         return dict(self._codes)
 
     @property
     def cached_code(self) -> str:
-        """Return the compiled text, if there is exactly one."""
+        """Return the first generated text."""
         return next(iter(self._codes.values()))
 
-    def inspect(self, what: Language = "cuda", arch: str | None = None) -> str:
-        """Return the kernel of the last call in a language: "cuda", "c", or, for an architecture
-        such as "sm_90", "ptx" or "sass"."""
-        if what not in LANGUAGES:
-            raise ValueError(f"a kernel is shown in one of {', '.join(LANGUAGES)}, not {what!r}")
-        if self._latest is None:
+    def inspect(self, language: Language = "cuda", arch: str | None = None) -> str:
+        """Return the code of the kernel of the last call.
+
+        language: "cuda", "c", "ptx" or "sass"; the last two are for ``arch``, such as "sm_90".
+        """
+        if language not in LANGUAGES:
+            raise ValueError(
+                f"a kernel is shown in one of {', '.join(LANGUAGES)}, not {language!r}"
+            )
+        if self._latest_call is None:
             raise ValueError(f"{self.name} has no types yet: call it")
-        backend = "cpu" if what == "c" else "cuda"
-        text = self._text(self._plan(self._latest.at(backend))[0], backend)
-        if what in ("cuda", "c"):
+        backend = "cpu" if language == "c" else "cuda"
+        text = self._text(self._plan(self._latest_call.with_backend(backend))[0], backend)
+        if language in ("cuda", "c"):
             return text.text
         arch = arch or (driver.arch() if driver.available() else DEFAULT_ARCH)
-        with translate_errors(text.written, text.name):
-            if what == "ptx":
+        with translate_errors(text.user_texts, text.name):
+            if language == "ptx":
                 return cuda_binary(text, arch, self.options, "ptx").data.decode()
             return disassembly.disassemble(cuda_binary(text, arch, self.options).data)
 
     # ---- text ----
 
     def _plan(self, call: Any) -> tuple[Any, ...]:
-        """Return the form of a call, and how its iteration space is walked."""
+        """Return the spec of a call, and its iteration space."""
         raise NotImplementedError
 
-    def _text(self, form: Any, backend: str) -> GeneratedText:
-        """Generate the text for a form. Raises CompileError."""
+    def _text(self, spec: Any, backend: str) -> GeneratedText:
+        """Generate the text for a spec. Raises CompileError."""
         raise NotImplementedError
 
-    def _loaded(self, form: Any, call: KernelCall) -> LoadedKernelText:
-        """Return the compiled kernel of a form. Raises CompileError, ToolchainError."""
+    def _load_kernel(self, spec: Any, call: KernelCall) -> LoadedKernelText:
+        """Return the compiled kernel of a spec. Raises CompileError, ToolchainError."""
         backend = call.arguments.backend
-        key = form, backend, call.gpu
+        key = spec, backend, call.gpu
         kernel = self._kernels.get(key)
         if kernel is None:
-            text = self._text(form, backend)
-            self._codes.setdefault(dtypes_of(form.bounds), text.text)
-            kernel = load_text(text, backend, self._declared.shown, self.options)
+            text = self._text(spec, backend)
+            self._codes.setdefault(dtypes_of(spec.bound_parameters), text.text)
+            kernel = load_text(text, backend, self._declaration.error_names, self.options)
             self._kernels[key] = kernel
         return kernel
 
@@ -176,19 +183,19 @@ class GeneratedKernel:
         """
         types = (*call.arguments.types.inputs, *call.arguments.types.outputs)
         pointers = pointer_names(self.in_params, self.out_params)
-        bounds = []
-        for k, (info, leaf) in enumerate(zip(self._declared.all, call.leaves)):
+        bound_parameters = []
+        for k, (info, leaf) in enumerate(zip(self._declaration.parameters, call.leaves)):
             if not isinstance(leaf, ArrayArgument):
-                bounds.append(BoundParameter(info, types[k], "number"))
+                bound_parameters.append(BoundParameter(info, types[k], "number"))
             elif info.raw:
-                raw = BoundParameter(
+                raw_array = BoundParameter(
                     info, types[k], "raw", pointers[k], (), len(leaf.shape), leaf.contiguous
                 )
-                bounds.append(raw)
+                bound_parameters.append(raw_array)
             else:
                 kinds = stride_kinds(k, types[k])
-                bounds.append(BoundParameter(info, types[k], "array", pointers[k], kinds))
-        return tuple(bounds)
+                bound_parameters.append(BoundParameter(info, types[k], "array", pointers[k], kinds))
+        return tuple(bound_parameters)
 
     # ---- launch ----
 
@@ -206,38 +213,38 @@ class GeneratedKernel:
         preparer: returns the function that prepares the launch of a call in a stream.
         """
         call: KernelCall = check(args)
-        self._latest = call.without_memory()
+        self._latest_call = call.without_memory()
         if call.is_empty:
             return call.results
         values, prepare = (*args[: self.nin], *call.results), preparer(call)
         stream = call.arguments.stream(stream)
         capture = graph_capture.current()
         if capture is not None:
-            kernel = CapturableKernel(self._declared, self.name, check, prepare)
+            kernel = CapturableKernel(self._declaration, self.name, check, prepare)
             capture.launch(kernel, LaunchRequest(None, None, stream, 0), values)
             return call.results
         prepared = prepare(call, stream)
-        prepared.runner.run(prepared.launch, prepared.passed)
+        prepared.runner.run(prepared.launch, prepared.kernel_arguments)
         if key is not None:
-            self._call_cache.add(key, self._completed(call, prepared, values))
+            self._call_cache.add(key, self._completed_call(call, prepared, values))
         return call.results
 
-    def _completed(
+    def _completed_call(
         self, call: KernelCall, prepared: PreparedLaunch, values: tuple[Any, ...]
     ) -> CompletedCall:
-        """Return what the cache of calls needs."""
+        """Return what the cache of calls stores."""
         arguments, outputs = call.arguments, call.leaves[self.nin :]
         like = next((k for k, a in enumerate(arguments.inputs) if isinstance(a, ArrayArgument)), 0)
         shape = next((a.shape for a in outputs if isinstance(a, ArrayArgument)), call.shape)
         return CompletedCall(
             values,
             call.leaves,
-            prepared.passed,
+            prepared.kernel_arguments,
             self.nin,
-            self._raw,
+            self._raw_positions,
             prepared.runner,
             prepared.launch,
-            new_outputs(arguments.package, shape, arguments.types.outputs, like),
+            output_allocator(arguments.package, shape, arguments.types.outputs, like),
             prepared.make_workspace,
         )
 
@@ -248,12 +255,12 @@ class CapturableKernel:
     def __init__(
         self, declared: KernelDeclaration, name: str, check: Check, prepare: Prepare
     ) -> None:
-        self._declared, self.name = declared, name
+        self._declaration, self.name = declared, name
         self._check, self._prepare = check, prepare
 
     def bind(self, args: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:
         """Bind the arguments. Raises LaunchError."""
-        count = len(self._declared.all)
+        count = len(self._declaration.parameters)
         if named or len(args) != count:
             raise LaunchError(
                 f"{self.name}: a graph node takes all {count} arguments by position, with the "
@@ -269,13 +276,13 @@ class CapturableKernel:
                 f"{self.name} would copy an argument, which an output overlaps: pass the copy"
             )
         prepared = self._prepare(call, request.stream)
-        outputs = frozenset(range(len(self._declared.inputs), len(self._declared.all)))
+        outputs = frozenset(range(len(self._declaration.inputs), len(self._declaration.parameters)))
         typed = TypedKernel(KernelMetadata(outputs), {}, None)
-        taken = BoundArguments(values, prepared.passed, Signature(()))
+        bound = BoundArguments(values, prepared.kernel_arguments, Signature(()))
         assumptions = LaunchAssumptions(index32_safe=True)
         key = SpecializationKey(call.arguments.backend, assumptions)
-        return ResolvedLaunch(prepared.launch, taken, typed, key, prepared.runner, False)
+        return ResolvedLaunch(prepared.launch, bound, typed, key, prepared.runner, False)
 
     def leaf_names(self, _: Signature) -> tuple[str, ...]:
         """Return the names of the arguments in errors; further arguments are internal."""
-        return self._declared.shown
+        return self._declaration.error_names

@@ -22,19 +22,19 @@ class IterationSpace:
 
 
 def iteration_space(
-    shape: Shape, strides: Sequence[Shape], *, in_order: bool, join: bool
+    shape: Shape, strides: Sequence[Shape], *, in_order: bool, merge_axes: bool
 ) -> IterationSpace:
     """Return the iteration space of arrays with a common shape.
 
     in_order: keep the axes in C order; otherwise they follow the memory order of the last array,
-    which is an output. join: merge axes that are contiguous in all arrays.
+    which is an output. merge_axes: merge axes that are contiguous in all arrays.
     """
     axes = list(range(len(shape)))
     if not in_order and strides:
         axes.sort(key=lambda axis: -abs(strides[-1][axis]))
     ordered = tuple(shape[axis] for axis in axes)
     reordered = tuple(tuple(s[axis] for axis in axes) for s in strides)
-    if not join:
+    if not merge_axes:
         return IterationSpace(ordered or (1,), tuple(s or (0,) for s in reordered))
     merged = view_geometry.merged_axes(ordered, *reordered) or [MergedAxis(1, (0,) * len(strides))]
     return IterationSpace(
@@ -52,17 +52,19 @@ def stride_kinds(strides: Shape, itemsize: int, last: int) -> tuple[StrideKind, 
 
 
 def needs_64_bit_index(space: IterationSpace, itemsizes: Sequence[int], size: int) -> bool:
-    """Return whether element offsets exceed 32 bits."""
-    extents = [
+    """Return whether element offsets or the number of elements exceed 32 bits."""
+    max_offsets = [
         sum((n - 1) * abs(s) for n, s in zip(space.shape, strides)) // itemsize
         for strides, itemsize in zip(space.strides, itemsizes)
     ]
-    return max(size, *extents, 0) >= INDEX32_LIMIT
+    return max(size, *max_offsets, 0) >= INDEX32_LIMIT
 
 
 def may_overwrite(source: ArrayArgument, target: ArrayArgument) -> bool:
     """Return whether a write to ``target`` may precede a read of the same memory in ``source``."""
     if source.address == target.address and source.strides == target.strides:
         return False
-    (first, size), (other, length) = source.region, target.region
-    return size > 0 and length > 0 and first < other + length and other < first + size
+    (source_start, source_size), (target_start, target_size) = source.region, target.region
+    if source_size <= 0 or target_size <= 0:
+        return False
+    return source_start < target_start + target_size and target_start < source_start + source_size

@@ -38,7 +38,7 @@ class _CallRewriter(ast.NodeTransformer):
         elif _is_atomic(called) or called is allocation.shared_array:
             node.keywords = [k for k in node.keywords if k.arg != "alignment"]
         if called is allocation.shared_array:
-            _shape_keyword(node)
+            _rename_size_to_shape(node)
         return node
 
     def _called(self, node: ast.expr) -> object:
@@ -54,8 +54,8 @@ def _is_atomic(called: object) -> bool:
     return str(getattr(called, "name", "")).startswith("cuda.atomic.")
 
 
-def _shape_keyword(node: ast.Call) -> None:
-    """``shared_memory(dtype, size)`` -> ``shared.array(shape=size, dtype=dtype)``."""
+def _rename_size_to_shape(node: ast.Call) -> None:
+    """Replace the arguments ``(dtype, size)`` of a call by ``(shape=size, dtype=dtype)``."""
     arguments = {k.arg: k.value for k in node.keywords}
     arguments |= dict(zip(("dtype", "size"), node.args))
     if arguments.keys() != {"dtype", "size"} or len(arguments) < len(node.args) + len(

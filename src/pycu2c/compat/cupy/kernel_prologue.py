@@ -1,4 +1,4 @@
-"""Generate the signature of a kernel, and for the CPU the struct of its packed arguments."""
+"""Generate kernel functions: signatures, and on the CPU the struct of packed arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pycu2c.compat.cupy.bound_parameters import KernelField
 from pycu2c.compat.cupy.parameter_declarations import names_in
 
 EXPORTED = 'extern "C" __attribute__((visibility("default")))'
-_WIDTH = 84  # of the lines of a parameter list
+_LINE_WIDTH = 84
 
 UNPACK_ARGUMENTS = "const {struct} &_given = *(const {struct} *)_packed;"
 
@@ -33,25 +33,26 @@ def block(head: str, lines: Sequence[str]) -> str:
     return f"{head} {{\n{indented(lines)}\n}}"
 
 
-def text_of(parts: Sequence[str]) -> str:
-    return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
+def join_sections(sections: Sequence[str]) -> str:
+    """Return the sections that are not empty as one text, with blank lines between them."""
+    return "\n\n".join(s.strip("\n") for s in sections if s.strip()) + "\n"
 
 
 def cuda_kernel(
-    name: str, fields: Sequence[KernelField], body: Sequence[str], bounds: int = 0
+    name: str, fields: Sequence[KernelField], body: Sequence[str], max_threads: int = 0
 ) -> str:
-    """Return a CUDA kernel; ``bounds``: the maximum block size, if it is known."""
-    limits = f" __launch_bounds__({bounds})" if bounds else ""
-    parameters = _wrapped([field.declaration for field in fields])
+    """Return a CUDA kernel; ``max_threads``: the maximum block size, 0 if it is unknown."""
+    limits = f" __launch_bounds__({max_threads})" if max_threads else ""
+    parameters = _wrap_parameters([field.declaration for field in fields])
     return block(f'extern "C" __global__ void{limits} {cuda_name(name)}({parameters})', body)
 
 
-def _wrapped(parameters: Sequence[str]) -> str:
-    """Wrap a parameter list."""
+def _wrap_parameters(parameters: Sequence[str]) -> str:
+    """Join parameters to a list, in lines of at most ``_LINE_WIDTH`` characters."""
     lines = [""]
     for parameter in parameters:
         line = f"{lines[-1]}, {parameter}" if lines[-1] else parameter
-        if len(line) <= _WIDTH:
+        if len(line) <= _LINE_WIDTH:
             lines[-1] = line
         else:
             lines.append(parameter)

@@ -68,7 +68,7 @@ def backend_of(arrays: Sequence[tuple[str, ArrayArgument]]) -> str:
     return "cuda" if first.where == "device" else "cpu"
 
 
-def number_as(value: Any, dtype: DType, name: str) -> Number:
+def convert_number(value: Any, dtype: DType, name: str) -> Number:
     """Convert a number to the dtype of its parameter; integers wrap, as in ``astype``."""
     scalar = Scalar(dtype)
     if dtype.is_complex:
@@ -82,8 +82,8 @@ def number_as(value: Any, dtype: DType, name: str) -> Number:
 
 def broadcast_strides(array: ArrayArgument, shape: Shape) -> Shape:
     """Return the strides of an array that is broadcast to a shape."""
-    missing = len(shape) - len(array.shape)
-    return (0,) * missing + tuple(
+    added_axes = len(shape) - len(array.shape)
+    return (0,) * added_axes + tuple(
         0 if n == 1 else stride for n, stride in zip(array.shape, array.strides)
     )
 
@@ -102,8 +102,11 @@ def common_shape(arrays: Sequence[tuple[str, ArrayArgument]]) -> Shape:
 
 @dataclass(frozen=True, slots=True)
 class ArrayPackage:
-    """An array package: how to create an array like another one, how to copy one, and its current
-    stream."""
+    """Functions of an array package.
+
+    empty: allocate an array of a shape and a dtype on the device of a given array.
+    stream: return the current stream.
+    """
 
     empty: Callable[[Shape, np.dtype[Any], Any], Any]
     copy: Callable[[Any], Any]
@@ -138,7 +141,7 @@ _PACKAGES = {
     ),
 }
 _DEVICE_ARRAYS = ArrayPackage(_empty_device_array, lambda array: array.copy(), _no_stream)
-_SELF_DESCRIBING = ArrayPackage(  # arrays that implement ``empty_like`` themselves
+_SELF_DESCRIBING = ArrayPackage(  # arrays with a method ``__pycu2c_new__``
     lambda shape, dtype, like: like.__pycu2c_new__(shape, dtype),
     lambda array: array.copy(),
     _no_stream,
@@ -146,13 +149,13 @@ _SELF_DESCRIBING = ArrayPackage(  # arrays that implement ``empty_like`` themsel
 
 
 def array_package_of(array: ArrayArgument) -> ArrayPackage:
-    """Return the package of an array; for unknown packages, our arrays or numpy."""
-    kind = type(array.owner)
-    if kind is DeviceArray:
+    """Return the package of an array; for unknown packages, ``DeviceArray`` or numpy."""
+    array_type = type(array.owner)
+    if array_type is DeviceArray:
         return _DEVICE_ARRAYS
-    if hasattr(kind, "__pycu2c_new__"):
+    if hasattr(array_type, "__pycu2c_new__"):
         return _SELF_DESCRIBING
-    package = _PACKAGES.get(kind.__module__.partition(".")[0])
+    package = _PACKAGES.get(array_type.__module__.partition(".")[0])
     if package is not None and (package is not _PACKAGES["torch"] or array.where == "device"):
         return package
     return _DEVICE_ARRAYS if array.where == "device" else _PACKAGES["numpy"]

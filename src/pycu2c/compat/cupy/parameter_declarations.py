@@ -14,7 +14,7 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass
 
-Dtype: TypeAlias = "np.dtype[Any]"
+NumpyDtype: TypeAlias = "np.dtype[Any]"
 
 
 class ArgumentTypeError(LaunchError, TypeError):
@@ -29,12 +29,12 @@ class ArgumentValueError(LaunchError, ValueError):
 class ParameterInfo:
     """A parameter.
 
-    ctype: its C type, or its placeholder; then ``dtype`` is None.
-    raw: whether the operation indexes it. is_const: whether it is read-only.
+    ctype: its C type, or its placeholder; the ``dtype`` of a placeholder is None.
+    raw: whether the user's text indexes the array. is_const: whether it is read-only.
     """
 
     name: str
-    dtype: Dtype | None
+    dtype: NumpyDtype | None
     ctype: str
     raw: bool
     is_const: bool
@@ -50,15 +50,15 @@ class CallTypes:
 
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_CLASSES = ("float16", "bfloat16")  # classes of halves.h
-_INDEX = "i"
+_HALF_CLASSES = ("float16", "bfloat16")  # classes of halves.h
+_INDEX_NAME = "i"
 
 
 def c_name(dtype: DType) -> str:
     """Return the C name of a type."""
     if dtype.is_complex:
         return f"complex<{dtype.real.cuda}>"
-    return dtype.name if dtype.name in _CLASSES else dtype.cuda
+    return dtype.name if dtype.name in _HALF_CLASSES else dtype.cuda
 
 
 def is_kernel_name(name: object) -> bool:
@@ -67,17 +67,17 @@ def is_kernel_name(name: object) -> bool:
 
 
 @functools.cache
-def number_dtype(dtype: Dtype) -> DType:
-    """Return the number type of a dtype. Raises ArgumentTypeError."""
-    number = dtypes.from_numpy(dtype)
-    if number is None or (number.fields and not number.is_complex):
+def number_dtype(dtype: NumpyDtype) -> DType:
+    """Return the DType of a numpy dtype of numbers. Raises ArgumentTypeError."""
+    number_type = dtypes.from_numpy(dtype)
+    if number_type is None or (number_type.fields and not number_type.is_complex):
         names = ", ".join(d.name for d in dtypes.DTYPES)
         hint = f"pass a field, as x[{dtype.names[0]!r}]; " if dtype.names else ""
-        raise ArgumentTypeError(f"kernels have no dtype {dtype}: {hint}they have {names}")
-    return number
+        raise ArgumentTypeError(f"kernels do not support dtype {dtype}: {hint}they support {names}")
+    return number_type
 
 
-def parameters(text: str, *, is_const: bool) -> tuple[ParameterInfo, ...]:
+def parse_parameters(text: str, *, is_const: bool) -> tuple[ParameterInfo, ...]:
     """Parse parameters such as ``"T x, raw float32 y"``. Raises ValueError."""
     if not isinstance(text, str):
         raise TypeError(f"parameters are declared as text, 'T x, float32 y', not {text!r}")
@@ -95,7 +95,7 @@ def _parameter(text: str, is_const: bool) -> ParameterInfo:
         raise ValueError(
             f"{text.strip()!r} is not a parameter: write a type and a name, 'float32 x'"
         )
-    if name == _INDEX:
+    if name == _INDEX_NAME:
         raise ValueError("a parameter cannot be named i: that is the index of the element")
     *qualifiers, type_name = words
     unknown = [word for word in qualifiers if word not in ("raw", "_non_const")]
@@ -109,15 +109,15 @@ def _parameter(text: str, is_const: bool) -> ParameterInfo:
     return ParameterInfo(name, dtype, ctype, "raw" in qualifiers, is_const)
 
 
-def _dtype(type_name: str, text: str) -> Dtype:
+def _dtype(type_name: str, text: str) -> NumpyDtype:
     try:
         return dtypes.BFLOAT16.numpy if type_name == "bfloat16" else np.dtype(type_name)
     except TypeError:
         vector = dtypes.VECTORS.get(type_name)
         if vector is not None:
-            number, count, name = vector.fields[0].dtype, len(vector.fields), text.split()[-1]
+            component, count, name = vector.fields[0].dtype, len(vector.fields), text.split()[-1]
             raise ValueError(
-                f"{text.strip()!r} is a vector, and elements are numbers: declare 'raw {number} "
+                f"{text.strip()!r} is a vector, and elements are numbers: declare 'raw {component} "
                 f"{name}', and read *(const {vector.cuda} *)&{name}[{count} * i]"
             ) from None
         raise ValueError(
@@ -127,22 +127,24 @@ def _dtype(type_name: str, text: str) -> Dtype:
 
 
 ArgumentType: TypeAlias = (
-    "Dtype | DType | object"  # an array's dtype, a texture's type, or a number
+    "NumpyDtype | DType | object"  # an array's dtype, a texture's type, or a number
 )
 
 
-def types_of(
+def infer_types(
     inputs: Sequence[ParameterInfo],
     outputs: Sequence[ParameterInfo],
     arguments: Sequence[ArgumentType],
-    out: Sequence[Dtype],
+    out: Sequence[NumpyDtype],
 ) -> CallTypes:
     """Infer the types of a call from the dtypes of arrays, texture types, and numbers.
 
     Arrays determine placeholders, outputs first. Raises ArgumentTypeError.
     """
-    placeholders: dict[str, Dtype] = {}
-    handles = {p.ctype: _handle(p, a) for p, a in zip(inputs, arguments) if isinstance(a, DType)}
+    placeholders: dict[str, NumpyDtype] = {}
+    handles = {
+        p.ctype: _texture_type(p, a) for p, a in zip(inputs, arguments) if isinstance(a, DType)
+    }
     arrays = [(p, a) for p, a in zip(inputs, arguments) if isinstance(a, np.dtype)]
     for parameter, dtype in (*zip(outputs, out), *arrays):
         expected = parameter.dtype or placeholders.setdefault(parameter.ctype, dtype)
@@ -168,7 +170,7 @@ def types_of(
     return CallTypes(in_types, out_types, tuple(sorted(types.items(), key=lambda item: item[0])))
 
 
-def _handle(parameter: ParameterInfo, dtype: DType) -> DType:
+def _texture_type(parameter: ParameterInfo, dtype: DType) -> DType:
     """Return the type of a texture parameter. Raises ArgumentTypeError."""
     if parameter.dtype is not None or parameter.raw:
         raise ArgumentTypeError(
@@ -180,8 +182,8 @@ def _handle(parameter: ParameterInfo, dtype: DType) -> DType:
 
 def _type_of_numbers(
     name: str, inputs: Sequence[ParameterInfo], arguments: Sequence[ArgumentType]
-) -> Dtype:
-    """Return the type of a placeholder that no array determines."""
+) -> NumpyDtype:
+    """Return the common type of the numbers that are passed for a placeholder."""
     numbers: list[Any] = [a for p, a in zip(inputs, arguments) if p.ctype == name]
     if not numbers:
         raise ArgumentTypeError(

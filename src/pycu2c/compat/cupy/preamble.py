@@ -1,4 +1,4 @@
-"""Generate the preamble of a text: the classes and definitions that it uses."""
+"""Generate the classes and definitions that precede a text and that it uses."""
 
 from __future__ import annotations
 
@@ -36,8 +36,10 @@ def header(name: str) -> str:
         return file.read().strip()
 
 
-def prelude(types: Iterable[DType], names: frozenset[str], *, on_cpu: bool) -> list[str]:
-    """Return the parts of the preamble for the names and number types of a text."""
+def required_definitions(
+    types: Iterable[DType], names: frozenset[str], *, on_cpu: bool
+) -> list[str]:
+    """Return the definitions that a text with these names and number types requires."""
     dtypes = set(types)
     if any(dtype.handle for dtype in dtypes):
         names |= device_headers.TEXTURE_TYPES
@@ -54,18 +56,21 @@ def prelude(types: Iterable[DType], names: frozenset[str], *, on_cpu: bool) -> l
     return [*parts, *_simd_functions(names)] if on_cpu else parts
 
 
-def functions_of(name: str, names: frozenset[str]) -> list[str]:
+def used_functions(name: str, names: frozenset[str]) -> list[str]:
     """Return the functions of a header that are used, with their dependencies, in file order."""
     parts: list[str] = []
     for part in reversed(header(name).split("\n\n")):
-        if names & _defined(part):
+        if names & _defined_names(part):
             parts.append(part)
             names |= names_in(part)
     return parts[::-1]
 
 
-def _defined(part: str) -> frozenset[str]:
-    """Return the names of the class or function that a part defines."""
+def _defined_names(part: str) -> frozenset[str]:
+    """Return the name of the class or function that a part defines.
+
+    These names start with one underscore; other names in the line are types.
+    """
     head = next(line for line in part.split("\n") if not line.startswith(("//", "template")))
     return frozenset(
         name for name in names_in(head.replace("sizeof(", "")) if name[0] == "_" != name[1]
@@ -85,7 +90,7 @@ def without_headers(text: str, *, on_cpu: bool) -> str:
 
 # ---- SIMD functions on the CPU ---------------------------------------------------------------
 
-_OWN_SIMD_FUNCTIONS = ("exp", "log")  # those of the C library are too inaccurate
+_OWN_SIMD_FUNCTIONS = ("exp", "log")  # more accurate than those of the C library
 _DEFINITION = """namespace pycu2c {{
 {text}
 template <typename T> static inline auto vector_{name}(T x) -> decltype(::{name}(x)) {{
@@ -102,9 +107,9 @@ def _simd_functions(names: frozenset[str]) -> list[str]:
     declarations = vector_math.declarations(library).replace(");", ") noexcept;").strip()
     parts = [f'extern "C" {{\n{declarations}\n}}'] if declarations else []
     for function in _OWN_SIMD_FUNCTIONS:
-        used = [name for name in (function, f"{function}f") if name in names]
-        if used:
+        called = [name for name in (function, f"{function}f") if name in names]
+        if called:
             text = "\n".join(texts_of([(function, FLOAT32)], "c")).strip()
             parts.append(_DEFINITION.format(text=text, name=function))
-            parts.append("\n".join(_MACRO.format(name=name, function=function) for name in used))
+            parts.append("\n".join(_MACRO.format(name=name, function=function) for name in called))
     return parts

@@ -21,7 +21,10 @@ from pycu2c.kernels.kernel import DeviceFunction
 
 
 class CValue(NamedTuple):
-    """An argument of a function: its type, and the C expression of each parameter it becomes."""
+    """An argument of a function: its type, and the C expressions that are passed for it.
+
+    An array is passed as several C parameters: a pointer, lengths and strides.
+    """
 
     type: Scalar | Array
     expression: Callable[[Parameter], str]
@@ -47,7 +50,7 @@ SourceOrFunction: TypeAlias = "str | Callable[..., Any] | PythonFunction"
 class PythonFunction:
     """A function or lambda that kernels call.
 
-    source: replaces its source code, if it is given.
+    source: used in place of the source code of ``function``.
     weak: positions of arguments that are Python numbers, with weak types.
     """
 
@@ -79,11 +82,11 @@ class PythonFunction:
         )
         if function.prints:
             raise ArgumentTypeError(f"{self.name} prints: an operation in Python cannot print")
-        passed = ", ".join(values[p.argument].expression(p) for p in function.parameters)
+        arguments = ", ".join(values[p.argument].expression(p) for p in function.parameters)
         dtypes = tuple(_dtypes_in(result, self.name))
         is_tuple = isinstance(result, Tuple)
         to_float = "(float)" if not is_tuple and any(dtype.is_half for dtype in dtypes) else ""
-        return GeneratedCall(function.text, f"{to_float}{self.name}({passed})", dtypes, is_tuple)
+        return GeneratedCall(function.text, f"{to_float}{self.name}({arguments})", dtypes, is_tuple)
 
     def _type(self, position: int, declared: Scalar | Array) -> Scalar | Array:
         is_weak = position in self._weak and isinstance(declared, Scalar)
@@ -97,7 +100,7 @@ def device_function_source(function: Any) -> Source:
 
 
 def value_of(name: str, dtype: DType) -> CValue:
-    """Return a C variable as a value; float16 has another class inside functions."""
+    """Return a C variable as a value; functions use another class for float16 than kernels."""
     expression = f"({dtype.cuda})(float){name}" if dtype.is_half else name
     return CValue(Scalar(dtype), lambda _: expression)
 

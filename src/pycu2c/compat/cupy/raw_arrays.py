@@ -14,10 +14,10 @@ from pycu2c.base.types import Scalar
 
 def shape_parameters(name: str, axes: int, position: int) -> Iterator[Parameter]:
     """Yield the parameters for the lengths and strides of a raw array."""
-    kind = Scalar(dtypes.INT64)
+    extent_type = Scalar(dtypes.INT64)
     for part, letter in ((ArgumentPart.SHAPE, "n"), (ArgumentPart.STRIDE, "s")):
         for axis in range(axes):
-            yield Parameter(f"_{name}_{letter}{axis}", kind, position, part, axis)
+            yield Parameter(f"_{name}_{letter}{axis}", extent_type, position, part, axis)
 
 
 def array_view(name: str, element: str, pointer: str, axes: int, is_contiguous: bool) -> str:

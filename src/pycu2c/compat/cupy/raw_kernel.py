@@ -36,7 +36,7 @@ _THRUST_COMPLEX = "namespace thrust { template <class T> using complex = ::compl
 
 
 def _with_complex(code: str, name: str) -> str:
-    """Prepend our complex numbers to a text, in place of CuPy's header."""
+    """Replace the include of CuPy's complex header by the text of ``complex.h``."""
     rest = _COMPLEX.sub("", code)
     return f'{preamble.header("complex.h")}\n{_THRUST_COMPLEX}\n#line 1 "{name}"\n{rest}'
 
@@ -87,12 +87,12 @@ class RawModule:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (_state(self),)
+        return _unpickle, (_state(self),)
 
     def get_function(self, name: str) -> RawKernel:
         """Return a kernel by its name or name expression. Raises LookupError."""
         self.module.function(name)
-        return RawKernel._of(self, name)
+        return RawKernel._from_module(self, name)
 
     def get_global(self, name: str) -> ModuleVariable:
         """Return a ``__device__`` or ``__constant__`` variable. Raises LookupError.
@@ -147,7 +147,7 @@ class RawKernel:
         self._initialize(name)
 
     @classmethod
-    def _of(cls, module: RawModule, name: str) -> RawKernel:
+    def _from_module(cls, module: RawModule, name: str) -> RawKernel:
         kernel = cls.__new__(cls)
         kernel._owner = module
         kernel._initialize(name)
@@ -161,7 +161,7 @@ class RawKernel:
         return f"<RawKernel {self.name}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (_state(self._owner), self.name)
+        return _unpickle, (_state(self._owner), self.name)
 
     def __getattr__(self, name: str) -> Any:
         if name in _CONSTRUCTOR_ATTRIBUTES:
@@ -218,18 +218,20 @@ def _settable(name: str, doc: str) -> property:
 
 
 for _name in _ATTRIBUTES:
-    _kind = _settable if _name.startswith(("max_dynamic", "preferred")) else _attribute
+    _make_property = _settable if _name.startswith(("max_dynamic", "preferred")) else _attribute
     setattr(
-        RawKernel, _name, _kind(_name, f"The driver's {_ATTRIBUTES[_name]}; on the CPU mostly 0.")
+        RawKernel,
+        _name,
+        _make_property(_name, f"The driver's {_ATTRIBUTES[_name]}; on the CPU mostly 0."),
     )
 
 
-def compile_with_cache(source: str, *more: Any, **options: Any) -> RawModule:
+def compile_with_cache(source: str, *positional: Any, **options: Any) -> RawModule:
     """Compile a text, with the disk cache.
 
     options: options of the compiler. A file name and a cache folder are accepted and ignored.
     """
-    flags = next((tuple(m) for m in more if isinstance(m, (tuple, list))), ())
+    flags = next((tuple(m) for m in positional if isinstance(m, (tuple, list))), ())
     module = RawModule(
         code=source,
         options=tuple(options.get("options", flags)),
@@ -257,7 +259,7 @@ def _state(module: RawModule) -> dict[str, Any]:
     return {name: getattr(module, name) for name in _CONSTRUCTOR_ATTRIBUTES}
 
 
-def _unpickled(state: dict[str, Any], name: str | None = None) -> Any:
+def _unpickle(state: dict[str, Any], name: str | None = None) -> Any:
     arguments = {"path" if key == "file_path" else key: value for key, value in state.items()}
     module = RawModule(**arguments)
-    return module if name is None else RawKernel._of(module, name)
+    return module if name is None else RawKernel._from_module(module, name)

@@ -15,7 +15,7 @@ from pycu2c.runtime.arguments.strides import Shape, array_over, packed_strides
 
 _MIN_BYTES = 1 << 20  # larger allocations are fresh pages from the system
 _MAX_BYTES = 1 << 27  # limit of the free list
-_FREE: dict[int, list[Any]] = {}  # by size
+_FREE_BLOCKS: dict[int, list[Any]] = {}  # by size in bytes
 _held_bytes = [0]  # total size of the free list
 
 
@@ -26,7 +26,7 @@ class _Block:
 
     def __init__(self, size: int) -> None:
         try:
-            self.bytes = _FREE[size].pop()
+            self.bytes = _FREE_BLOCKS[size].pop()
         except (KeyError, IndexError):
             self.bytes = np.empty(size, np.uint8)
         else:
@@ -38,11 +38,11 @@ class _Block:
         size = self.bytes.size
         if _held_bytes[0] + size <= _MAX_BYTES:
             _held_bytes[0] += size
-            _FREE.setdefault(size, []).append(self.bytes)
+            _FREE_BLOCKS.setdefault(size, []).append(self.bytes)
 
 
 def empty(shape: Shape, dtype: np.dtype[Any], _: Any = None) -> np.ndarray[Any, Any]:
-    """Replace ``numpy.empty``."""
+    """Return an uninitialized array; a large one uses recycled memory if possible."""
     size = math.prod(shape) * dtype.itemsize
     if size < _MIN_BYTES:
         return np.empty(shape, dtype)

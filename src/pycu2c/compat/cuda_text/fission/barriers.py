@@ -17,12 +17,12 @@ SYNC_FUNCTIONS = frozenset((*_BARRIERS, *_COLLECTIVES))
 BLOCK_SYNC_FUNCTIONS = frozenset(
     ("__syncthreads", *(name for name, split in _COLLECTIVES.items() if split.is_for_block))
 )
-# conditional evaluation, or other side effects
+# tokens of conditional evaluation, or of other side effects
 _NOT_HOISTABLE = frozenset(("?", "&&", "||", "++", "--", "{"))
 
 
 class CollectiveCall(NamedTuple):
-    """A collective call: its tokens, its operands without the mask, and how it is executed."""
+    """A collective call: its tokens, its operands without the mask, and its implementation."""
 
     tokens: tuple[Token, ...]
     operands: tuple[tuple[Token, ...], ...]
@@ -39,8 +39,8 @@ def has_synchronization(tokens: Sequence[Token]) -> bool:
 
 def check_barrier(tokens: Sequence[Token], macros: Macros) -> None:
     """Raise Unanalyzable if the barrier is for a subset of the lanes."""
-    inside = tokens[2:-2]
-    if inside and not (tokens[0].text == "__syncwarp" and _is_full(inside, macros)):
+    mask = tokens[2:-2]
+    if mask and not (tokens[0].text == "__syncwarp" and _is_full_mask(mask, macros)):
         raise Unanalyzable
 
 
@@ -50,46 +50,48 @@ def collective_calls(tokens: Sequence[Token], macros: Macros) -> tuple[Collectiv
     Raises Unanalyzable if they may not be hoisted before the rest of the statement.
     """
     found: list[CollectiveCall] = []
-    words: list[str] = []
+    other_texts: list[str] = []
     index = 0
     while index < len(tokens):
         token = tokens[index]
         if token.text not in SYNC_FUNCTIONS:
-            words.append(token.text)
+            other_texts.append(token.text)
             index += 1
             continue
         end = closing(tokens, index + 1)
-        inside = tokens[index + 2 : end]
-        if has_synchronization(inside) or tokens[index + 1].text != "(":
+        arguments = tokens[index + 2 : end]
+        if has_synchronization(arguments) or tokens[index + 1].text != "(":
             raise Unanalyzable
-        found.append(_call(token.text, tuple(tokens[index : end + 1]), inside, macros))
+        found.append(
+            _collective_call(token.text, tuple(tokens[index : end + 1]), arguments, macros)
+        )
         index = end + 1
-    if not _NOT_HOISTABLE.isdisjoint(words) or words[0] in ("return", "switch", "for"):
+    if not _NOT_HOISTABLE.isdisjoint(other_texts) or other_texts[0] in ("return", "switch", "for"):
         raise Unanalyzable
     if len(split_at_commas(tokens)) > 1:
         raise Unanalyzable
-    if sum(text in ("=", "+=", "-=", "*=", "|=", "&=", "^=") for text in words) > 1:
+    if sum(text in ("=", "+=", "-=", "*=", "|=", "&=", "^=") for text in other_texts) > 1:
         raise Unanalyzable
     return tuple(found)
 
 
-def _call(
-    name: str, tokens: tuple[Token, ...], inside: Sequence[Token], macros: Macros
+def _collective_call(
+    name: str, tokens: tuple[Token, ...], arguments: Sequence[Token], macros: Macros
 ) -> CollectiveCall:
-    operands = [tuple(operand) for operand in split_at_commas(inside)]
-    if any(t.text in ("=", "++", "--", "{") for t in inside):
+    operands = [tuple(operand) for operand in split_at_commas(arguments)]
+    if any(t.text in ("=", "++", "--", "{") for t in arguments):
         raise Unanalyzable
     if name not in _COLLECTIVES:
         raise Unanalyzable
     split = _COLLECTIVES[name]
     if split.is_for_block:
         return CollectiveCall(tokens, tuple(operands), split)
-    if not _is_full(operands[0], macros):
+    if not _is_full_mask(operands[0], macros):
         raise Unanalyzable
     return CollectiveCall(tokens, tuple(operands[1:]), split)
 
 
-def _is_full(mask: Sequence[Token], macros: Macros) -> bool:
+def _is_full_mask(mask: Sequence[Token], macros: Macros) -> bool:
     """Return whether a mask is a literal for all lanes."""
-    words = "".join(each.text for t in mask for each in macros.expand(t)).lower()
+    words = "".join(expanded.text for t in mask for expanded in macros.expand(t)).lower()
     return words.strip("()").rstrip("ul") in ("0xffffffff", "~0", "-1", "4294967295")

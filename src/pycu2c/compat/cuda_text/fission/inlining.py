@@ -12,8 +12,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pycu2c.compat.cuda_text.fission.barriers import SYNC_FUNCTIONS, has_synchronization
-from pycu2c.compat.cuda_text.fission.variable_uniformity import ASSIGNS, UNIFORM_NAMES
-from pycu2c.compat.cuda_text.parse.declarations import declared, is_block_level, split_at_commas
+from pycu2c.compat.cuda_text.fission.variable_uniformity import ASSIGNMENT_OPERATORS, UNIFORM_NAMES
+from pycu2c.compat.cuda_text.parse.declarations import (
+    declarators_of,
+    is_block_level,
+    split_at_commas,
+)
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import KEYWORDS, Macros
 from pycu2c.compat.cuda_text.parse.statements import (
@@ -27,7 +31,7 @@ from pycu2c.compat.cuda_text.parse.statements import (
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing, merge_operators
 from pycu2c.compat.cuda_text.source_text import CudaSource
 
-_MAX_INLINE_PASSES = 8  # calls in functions inlined before
+_MAX_INLINE_PASSES = 8  # each inlines the calls in functions that the previous one inlined
 _STATEMENT_STARTS = (";", "{", "}", ")", "else", "do")
 
 
@@ -41,15 +45,18 @@ class _Call(NamedTuple):
 
 
 def inline_synchronizing_functions(text: CudaSource, macros: Macros) -> CudaSource:
-    """Return the text with such calls inlined."""
-    for number in range(_MAX_INLINE_PASSES):
-        found = [
-            edit for f in text.functions if f.is_kernel for edit in _edits(text, f, macros, number)
+    """Return the text with calls of functions that contain barriers inlined into kernels."""
+    for pass_number in range(_MAX_INLINE_PASSES):
+        edits = [
+            edit
+            for f in text.functions
+            if f.is_kernel
+            for edit in _edits(text, f, macros, pass_number)
         ]
-        if not found:
+        if not edits:
             break
         code, offset = [], 0
-        for start, end, replacement in sorted(found):
+        for start, end, replacement in sorted(edits):
             code += [text.code[offset:start], replacement, "\n" * text.code.count("\n", start, end)]
             offset = end
         text = CudaSource("".join((*code, text.code[offset:])), text.name)
@@ -57,19 +64,19 @@ def inline_synchronizing_functions(text: CudaSource, macros: Macros) -> CudaSour
 
 
 def _edits(
-    text: CudaSource, kernel: FunctionDefinition, macros: Macros, number: int
+    text: CudaSource, kernel: FunctionDefinition, macros: Macros, pass_number: int
 ) -> Iterator[tuple[int, int, str]]:
     tokens = merge_operators(text.tokens[kernel.body[0] : kernel.body[1]])
     names = [t.text for t in tokens]
     for function in _synchronizing_functions(text):
         indices = [i for i, name in enumerate(names) if name == function.name]
-        body = _body(text, function)
+        body = _body_tokens(text, function)
         if len(indices) > 1 and any(t.text == "__shared__" for t in body):
             continue  # a shared variable must not be duplicated
         for index in indices:
             try:
                 call = _call(tokens, index)
-                prefix = f"pycu2c_{number}_{index}_"
+                prefix = f"pycu2c_{pass_number}_{index}_"
                 replacement = _inline_call(text, kernel, function, call, prefix, macros)
             except Unanalyzable:
                 continue
@@ -78,14 +85,14 @@ def _edits(
 
 def _synchronizing_functions(text: CudaSource) -> Iterator[FunctionDefinition]:
     for function in text.functions:
-        is_plain = not (function.is_kernel or function.is_template or function.scopes)
-        is_only = sum(f.name == function.name for f in text.functions) == 1
-        if is_plain and is_only and _synchronizes(text, function, frozenset()):
+        is_inlinable = not (function.is_kernel or function.is_template or function.scopes)
+        is_unique = sum(f.name == function.name for f in text.functions) == 1
+        if is_inlinable and is_unique and _synchronizes(text, function, frozenset()):
             yield function
 
 
 def _synchronizes(text: CudaSource, function: FunctionDefinition, callers: frozenset[str]) -> bool:
-    body = _body(text, function)
+    body = _body_tokens(text, function)
     words = {t.text for t in body}
     callees = [f for f in text.functions if f.name in words - callers - {function.name}]
     return has_synchronization(body) or any(
@@ -93,7 +100,7 @@ def _synchronizes(text: CudaSource, function: FunctionDefinition, callers: froze
     )
 
 
-def _body(text: CudaSource, function: FunctionDefinition) -> list[Token]:
+def _body_tokens(text: CudaSource, function: FunctionDefinition) -> list[Token]:
     return merge_operators(text.tokens[function.body[0] + 1 : function.body[1]])
 
 
@@ -113,7 +120,7 @@ def _call(tokens: Sequence[Token], index: int) -> _Call:
     if not start or tokens[start - 1].text not in _STATEMENT_STARTS:
         raise Unanalyzable
     target = tuple(tokens[start:index])
-    if target and target[-1].text not in ASSIGNS:
+    if target and target[-1].text not in ASSIGNMENT_OPERATORS:
         raise Unanalyzable
     return _Call(target, tokens[start], tokens[end + 1], split_at_commas(tokens[index + 2 : end]))
 
@@ -121,7 +128,7 @@ def _call(tokens: Sequence[Token], index: int) -> _Call:
 def _may_precede_call(token: Token) -> bool:
     if token.kind == "identifier":
         return token.text not in (*_STATEMENT_STARTS, "return", "const", "auto", "static")
-    return token.text in ASSIGNS
+    return token.text in ASSIGNMENT_OPERATORS
 
 
 def _inline_call(
@@ -136,8 +143,10 @@ def _inline_call(
     arguments = [argument for argument in call.arguments if argument]
     if len(arguments) != len(function.parameters):
         raise Unanalyzable
-    body = _body(text, function)
-    names = {parameter.name for parameter in function.parameters} | set(_declared(statements(body)))
+    body = _body_tokens(text, function)
+    names = {parameter.name for parameter in function.parameters} | set(
+        _declared_names(statements(body))
+    )
     kernel_names = {t.text for t in text.tokens[kernel.start : kernel.body[1]]} - _reserved_names(
         text, macros
     )
@@ -147,25 +156,25 @@ def _inline_call(
             raise Unanalyzable  # renaming would capture a variable
     lines = []
     for parameter, argument in zip(function.parameters, arguments):
-        kind, name, after = parameter.text.rpartition(parameter.name)
-        if not name or after or "&" in kind:
+        type_text, name, suffix = parameter.text.rpartition(parameter.name)
+        if not name or suffix or "&" in type_text:
             raise Unanalyzable
-        lines.append(f"{kind}{prefix}{name} = {' '.join(t.text for t in argument)};")
-    cut, result = _return_position(body)
-    lines.append(_renamed(body[:cut], names, prefix))
-    value = _renamed(body[cut + 1 : -1], names, prefix) if result else ""
+        lines.append(f"{type_text}{prefix}{name} = {' '.join(t.text for t in argument)};")
+    return_index, has_value = _return_position(body)
+    lines.append(_rename_locals(body[:return_index], names, prefix))
+    value = _rename_locals(body[return_index + 1 : -1], names, prefix) if has_value else ""
     if value and call.target:
         value = f"static_cast<{_result_type(text, function)}>({value})"
-    before = ""
+    declaration = ""
     if len(call.target) > 2:
-        before = " ".join(t.text for t in call.target[:-1]) + "; "
+        declaration = " ".join(t.text for t in call.target[:-1]) + "; "
         lines.append(f"{call.target[-2].text} = {value};")
     elif value:
         lines.append(f"{' '.join(t.text for t in call.target)} {value};")
-    return f"{before}{{ {' '.join(lines)} }}"
+    return f"{declaration}{{ {' '.join(lines)} }}"
 
 
-_BESIDE_RESULT = frozenset(
+_FUNCTION_SPECIFIERS = frozenset(
     ("__device__", "__host__", "static", "inline", "__forceinline__", "__noinline__", "__inline__")
 )
 
@@ -173,14 +182,16 @@ _BESIDE_RESULT = frozenset(
 def _result_type(text: CudaSource, function: FunctionDefinition) -> str:
     """Return the declared result type, for conversion of the value. Raises Unanalyzable."""
     words = [t.text for t in text.tokens[function.start : function.body[0]]]
-    kind = [w for w in words[: words.index(function.name)] if w not in _BESIDE_RESULT | {"const"}]
-    if "(" in kind or "auto" in kind or "&" in kind:
+    type_words = [
+        w for w in words[: words.index(function.name)] if w not in _FUNCTION_SPECIFIERS | {"const"}
+    ]
+    if "(" in type_words or "auto" in type_words or "&" in type_words:
         raise Unanalyzable
-    return " ".join(kind)
+    return " ".join(type_words)
 
 
 def _reserved_names(text: CudaSource, macros: Macros) -> frozenset[str]:
-    """Return names with a fixed meaning, which no local variable has."""
+    """Return the names that never denote local variables of a kernel."""
     functions = {function.name for function in text.functions}
     return frozenset(
         {*functions, *macros.constants, *macros.names, "threadIdx", "static", "__shared__"}
@@ -190,18 +201,18 @@ def _reserved_names(text: CudaSource, macros: Macros) -> frozenset[str]:
     )
 
 
-def _declared(body: Sequence[Statement]) -> Iterator[str]:
+def _declared_names(body: Sequence[Statement]) -> Iterator[str]:
     """Yield the names that statements declare. Raises Unanalyzable."""
     for statement in body:
         match statement:
             case SimpleStatement(tokens) if tokens[0].kind != "directive":
-                yield from _declared_by(tokens)
+                yield from _names_declared_by(tokens)
             case LoopStatement(_, first):
-                yield from (declarator.name.text for declarator in declared(first))
-        yield from _declared(nested_statements(statement))
+                yield from (declarator.name.text for declarator in declarators_of(first))
+        yield from _declared_names(nested_statements(statement))
 
 
-def _declared_by(tokens: Sequence[Token]) -> Iterator[str]:
+def _names_declared_by(tokens: Sequence[Token]) -> Iterator[str]:
     texts = [t.text for t in tokens]
     if "__shared__" in texts:
         if "," in texts:
@@ -210,11 +221,14 @@ def _declared_by(tokens: Sequence[Token]) -> Iterator[str]:
     elif (is_block_level(tokens) and texts[0] != "constexpr") or texts[0] in ("switch", "for"):
         raise Unanalyzable
     else:
-        yield from (declarator.name.text for declarator in declared(tokens))
+        yield from (declarator.name.text for declarator in declarators_of(tokens))
 
 
 def _return_position(body: Sequence[Token]) -> tuple[int, bool]:
-    """Return the index of the only ``return``, which must be last; the end if there is none."""
+    """Return the index of the last statement if it is the only ``return``, else the end.
+
+    The second result is whether there is a ``return``. Raises Unanalyzable for other returns.
+    """
     returns = [i for i, t in enumerate(body) if t.text == "return"]
     if not returns:
         return len(body), False
@@ -224,15 +238,15 @@ def _return_position(body: Sequence[Token]) -> tuple[int, bool]:
     return returns[0], True
 
 
-def _renamed(tokens: Sequence[Token], names: set[str], prefix: str) -> str:
-    parts, before = [], ""
+def _rename_locals(tokens: Sequence[Token], names: set[str], prefix: str) -> str:
+    parts, previous = [], ""
     for token in tokens:
         if token.kind == "directive":  # a pragma
             continue
-        is_own = (
-            token.kind == "identifier" and token.text in names and before not in (".", "->", "::")
+        is_local = (
+            token.kind == "identifier" and token.text in names and previous not in (".", "->", "::")
         )
         is_static = token.text == "static"  # __shared__ is defined as static
-        parts.append("" if is_static else prefix + token.text if is_own else token.text)
-        before = token.text
+        parts.append("" if is_static else prefix + token.text if is_local else token.text)
+        previous = token.text
     return " ".join(parts)

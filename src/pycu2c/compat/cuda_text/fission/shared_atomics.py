@@ -18,18 +18,18 @@ _ATOMIC = re.compile(r"atomic(Add|Sub|Min|Max|And|Or|Xor|Inc|Dec)(_block)?")
 
 
 def shared_atomics(text: CudaSource) -> Iterator[tuple[Token, str]]:
-    """Yield the names of such calls and their replacements."""
+    """Yield the name tokens of atomic calls on shared memory, and their replacements."""
     defined = {function.name for function in text.functions}
     for function in text.functions:
         tokens = text.tokens[function.body[0] : function.body[1]]
-        axes = _shared(tokens, function)
+        axes = _shared_variables(tokens, function)
         for index, token in enumerate(tokens):
             found = _ATOMIC.fullmatch(token.text)
-            if found and found[0] not in defined and _is_element(tokens, index + 1, axes):
+            if found and found[0] not in defined and _is_shared_element(tokens, index + 1, axes):
                 yield token, f"::pycu2c::non_atomic::atomic{found[1]}"
 
 
-def _shared(tokens: Sequence[Token], function: FunctionDefinition) -> dict[str, int]:
+def _shared_variables(tokens: Sequence[Token], function: FunctionDefinition) -> dict[str, int]:
     """Return the variables in shared memory that a body declares, and their numbers of axes."""
     found: dict[str, int] = {}
     for index, token in enumerate(tokens):
@@ -55,8 +55,8 @@ def _is_declared_once(tokens: Sequence[Token], name: str) -> bool:
     return sum(t.kind == "identifier" or t.text in (">", "*") for t in before) == 1
 
 
-def _is_element(tokens: Sequence[Token], index: int, axes: dict[str, int]) -> bool:
-    """Return whether the tokens are ``(&name[…]…,``."""
+def _is_shared_element(tokens: Sequence[Token], index: int, axes: dict[str, int]) -> bool:
+    """Return whether the tokens are ``(&name[…]…,`` with an index for each axis of ``name``."""
     if [t.text for t in tokens[index : index + 2]] != ["(", "&"]:
         return False
     name, index, count = tokens[index + 2].text, index + 3, 0

@@ -31,7 +31,7 @@ from pycu2c.compat.cuda_text.fission.barriers import (
 )
 from pycu2c.compat.cuda_text.fission.split_legality import (
     check_body,
-    check_objects,
+    check_destructors,
     check_simple_statement,
     class_names,
     has_references,
@@ -42,13 +42,13 @@ from pycu2c.compat.cuda_text.fission.variable_uniformity import (
     UniformityAnalysis,
     VariableUniformity,
     assignment,
-    changes_at,
     may_be_pointed_at,
+    may_modify_at,
 )
 from pycu2c.compat.cuda_text.parse.declarations import (
     BLOCK_LEVEL_SPECIFIERS,
     BUILT_IN,
-    declared,
+    declarators_of,
     is_block_level,
 )
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
@@ -150,7 +150,7 @@ def runs_in_lockstep(
             return tokens[0].start in interchanged or runs_in_lockstep(body, False, interchanged)
         case _:
             nested = nested_statements(statement)
-            return any(runs_in_lockstep(each, in_loop, interchanged) for each in nested)
+            return any(runs_in_lockstep(s, in_loop, interchanged) for s in nested)
 
 
 def _split_declarations(body: Sequence[Statement]) -> Iterator[Statement]:
@@ -158,7 +158,7 @@ def _split_declarations(body: Sequence[Statement]) -> Iterator[Statement]:
     for statement in body:
         tokens = statement.tokens
         is_simple = isinstance(statement, SimpleStatement) and tokens[0].kind != "directive"
-        declarators = declared(tokens) if is_simple and not is_block_level(tokens) else ()
+        declarators = declarators_of(tokens) if is_simple and not is_block_level(tokens) else ()
         if len(declarators) < 2:
             yield statement
             continue
@@ -175,7 +175,7 @@ def _uniform_assignments(parts: Sequence[KernelPart]) -> Iterator[Token]:
             case UniformStatement(statement):
                 assignments = (statement.tokens,)
             case UniformLoop(loop, _):
-                assignments = (loop.first, loop.step)
+                assignments = (loop.init, loop.step)
         yield from (found[0] for tokens in assignments if (found := assignment(tokens)))
         yield from _uniform_assignments(nested_parts(part))
 
@@ -186,37 +186,37 @@ _NOT_INTERCHANGEABLE = frozenset(
 
 
 def _loops_to_interchange(
-    body: Sequence[Statement], own: frozenset[str], constants: frozenset[str]
+    body: Sequence[Statement], text_functions: frozenset[str], constants: frozenset[str]
 ) -> Iterator[int]:
     """Yield the start offsets of loops to interchange with the thread loop.
 
     These are reductions over memory with a variable trip count. Thread by thread, such a loop reads
-    a column and serializes the additions; interchanged, it reads rows. ``own``: functions of the
-    text, which may have side effects.
+    a column and serializes the additions; interchanged, it reads rows.
+    ``text_functions``: functions that the text defines, which may have side effects.
     """
     for statement in body:
         nested = nested_statements(statement)
-        if isinstance(statement, LoopStatement) and statement.first and statement.step:
+        if isinstance(statement, LoopStatement) and statement.init and statement.step:
             (inside,) = nested
             inner = inside.body if isinstance(inside, BlockStatement) else nested
-            if all(isinstance(each, SimpleStatement) for each in inner):
-                if _is_interchangeable(statement, inner, own, constants):
+            if all(isinstance(s, SimpleStatement) for s in inner):
+                if _is_interchangeable(statement, inner, text_functions, constants):
                     yield statement.tokens[0].start
                 continue
-        yield from _loops_to_interchange(nested, own, constants)
+        yield from _loops_to_interchange(nested, text_functions, constants)
 
 
 def _is_interchangeable(
     loop: LoopStatement,
     body: Sequence[Statement],
-    own: frozenset[str],
+    text_functions: frozenset[str],
     constants: frozenset[str],
 ) -> bool:
     words = {t.text for statement in body for t in statement.tokens}
-    if not words.isdisjoint(_NOT_INTERCHANGEABLE | own) or "[" not in words:
+    if not words.isdisjoint(_NOT_INTERCHANGEABLE | text_functions) or "[" not in words:
         return False
     bounds = {t.text for t in loop.condition if t.kind == "identifier"} - constants
-    counters = {t.text for t in loop.first if t.kind == "identifier"}
+    counters = {t.text for t in loop.init if t.kind == "identifier"}
     is_reduction = any(assignment(statement.tokens) for statement in body)
     has_variable_count = bool(bounds - counters)
     return is_reduction and has_variable_count and _has_strided_access(loop.tokens, counters)
@@ -228,9 +228,12 @@ def _has_strided_access(tokens: Sequence[Token], counters: set[str]) -> bool:
     for index, token in enumerate(tokens):
         if token.text == "[":
             subscript = [t.text for t in tokens[index + 1 : closing(tokens, index)]]
-            for at in (i for i, text in enumerate(subscript) if text in counters):
-                beside = {*subscript[max(at - 1, 0) : at], *subscript[at + 1 : at + 2]}
-                is_strided.append("*" in beside or (None if len(subscript) == 1 else False))
+            for position in (i for i, text in enumerate(subscript) if text in counters):
+                neighbors = {
+                    *subscript[max(position - 1, 0) : position],
+                    *subscript[position + 1 : position + 2],
+                }
+                is_strided.append("*" in neighbors or (None if len(subscript) == 1 else False))
     return True in is_strided or (bool(is_strided) and False not in is_strided)
 
 
@@ -240,7 +243,7 @@ def _defined_names(tokens: Sequence[Token]) -> frozenset[str]:
         words = frozenset(t.text for t in tokens if t.kind == "identifier")
         return words - BUILT_IN - BLOCK_LEVEL_SPECIFIERS
     found = assignment(tokens)
-    return frozenset([found[0].text] if found else [d.name.text for d in declared(tokens)])
+    return frozenset([found[0].text] if found else [d.name.text for d in declarators_of(tokens)])
 
 
 class Splitter:
@@ -262,7 +265,9 @@ class Splitter:
         check_body(self._tokens, macros)
         self._classes = class_names(text)
         self._has_references = has_references(text, self._tokens, macros)
-        self._uniform_values: dict[int, tuple[Token, ...]] = {}  # assigned in lockstep, by offset
+        self._uniform_values: dict[
+            int, tuple[Token, ...]
+        ] = {}  # the values of assignments in lockstep, by offset
         self.variables: list[ThreadVariable] = []
         for parameter in function.parameters:
             if not parameter.name or "[" in parameter.text:
@@ -270,16 +275,18 @@ class Splitter:
             scope = opening.start, end.start
             variable = ThreadVariable(parameter.name, len(self.variables), None, *scope)
             variable.is_pointer = "*" in parameter.text
-            self._add(variable, parameter.text.split())
+            self._add_variable(variable, parameter.text.split())
         body = statements(self._tokens)
-        own = frozenset(f.name for f in text.functions)
+        text_functions = frozenset(f.name for f in text.functions)
         constants = macros.names | macros.constants
         self._interchanged = (
-            frozenset(_loops_to_interchange(body, own, constants)) if interchange else frozenset()
+            frozenset(_loops_to_interchange(body, text_functions, constants))
+            if interchange
+            else frozenset()
         )
-        self._find_variables(body, end.start, in_loop=False)
+        self._record_variables(body, end.start, in_loop=False)
         self._uniformity = UniformityAnalysis(
-            self.variable_of, macros.expand, self._constants, self._changes()
+            self.variable_of, macros.expand, self._constants, self._modifications()
         )
         self._uniformity.classify(self.variables)
         self.parts = tuple(self._parts(body, in_loop=False))
@@ -287,60 +294,60 @@ class Splitter:
     def variable_of(self, token: Token) -> ThreadVariable | None:
         """Return the variable of an identifier.
 
-        A variable that a region declares in a nested block is taken for an outer one of the same
-        name, which at worst stores more than needed.
+        A variable that a region declares in a nested block is confused with an outer one of the
+        same name, which at worst stores more than needed.
         """
         named = (v for v in self.variables if v.name == token.text)
         in_scope = (v for v in named if v.start <= token.start < v.end)
         return max(in_scope, key=lambda v: v.start, default=None)
 
-    def used(self, tokens: Sequence[Token]) -> dict[ThreadVariable, None]:
-        """Return the variables that tokens name, directly or through macros."""
+    def variables_in(self, tokens: Sequence[Token]) -> dict[ThreadVariable, None]:
+        """Return the variables that tokens name, directly or through macros, in order."""
         found = (self.variable_of(word) for word in self._macros.expanded_names(tokens))
         return dict.fromkeys(variable for variable in found if variable)
 
     # ---- variables ----
 
-    def _add(self, variable: ThreadVariable, type_words: Iterable[str]) -> None:
+    def _add_variable(self, variable: ThreadVariable, type_words: Iterable[str]) -> None:
         is_object = not variable.is_pointer and not self._classes.isdisjoint(type_words)
         variable.is_object = is_object
         if is_object:
-            check_objects(self._text, self._classes)
+            check_destructors(self._text, self._classes)
         self.variables.append(variable)
 
-    def _find_variables(self, body: Sequence[Statement], end: int, in_loop: bool) -> None:
+    def _record_variables(self, body: Sequence[Statement], end: int, in_loop: bool) -> None:
         """Record the declarations and assignments of statements that run in lockstep."""
         for statement in _split_declarations(body):
             if isinstance(statement, SimpleStatement):
-                self._find_in_simple(statement.tokens, end)
+                self._record_simple_statement(statement.tokens, end)
             elif runs_in_lockstep(statement, in_loop, self._interchanged):
                 is_loop, inner_end = isinstance(statement, LoopStatement), statement.tokens[-1].end
                 if isinstance(statement, LoopStatement):
-                    self._find_in_simple(statement.first, inner_end)
-                    self._find_in_simple(statement.step, inner_end)
+                    self._record_simple_statement(statement.init, inner_end)
+                    self._record_simple_statement(statement.step, inner_end)
                 nested = nested_statements(statement)
-                self._find_variables(nested, inner_end, in_loop or is_loop)
+                self._record_variables(nested, inner_end, in_loop or is_loop)
 
-    def _find_in_simple(self, tokens: Sequence[Token], end: int) -> None:
+    def _record_simple_statement(self, tokens: Sequence[Token], end: int) -> None:
         if not tokens or tokens[0].kind == "directive":
             return
         if is_block_level(tokens):
             if any(t.text == "constexpr" for t in tokens[:3]):
-                self._constants |= {d.name.text for d in declared(tokens)}
+                self._constants |= {d.name.text for d in declarators_of(tokens)}
             return
-        declarators = declared(tokens)
+        declarators = declarators_of(tokens)
         check_simple_statement(tokens, declarators, self._macros)
         for d in declarators:
             words = (t.text for word in d.kind for t in (word, *self._macros.expand(word)))
             number = len(self.variables)
             variable = ThreadVariable(d.name.text, number, d, d.name.start, end)
             variable.is_pointer = d.is_pointer
-            self._add(variable, words)
+            self._add_variable(variable, words)
         if found := assignment(tokens):
             self._uniform_values[found[0].start] = found[1]
 
-    def _expanded(self) -> Iterator[tuple[Sequence[Token], int]]:
-        """Yield each token in context, with macros expanded."""
+    def _expanded_tokens(self) -> Iterator[tuple[Sequence[Token], int]]:
+        """Yield each token as (token list, index in the list), with macros expanded."""
         for index, token in enumerate(self._tokens):
             if inside := self._macros.expansion(token):
                 expanded = [*self._tokens[:index], *inside, *self._tokens[index + 1 :]]
@@ -348,22 +355,22 @@ class Splitter:
             else:
                 yield self._tokens, index
 
-    def _changes(self) -> dict[ThreadVariable, list[Modification]]:
+    def _modifications(self) -> dict[ThreadVariable, list[Modification]]:
         found: dict[ThreadVariable, list[Modification]] = {v: [] for v in self.variables}
-        own = {v.declared.name.start for v in self.variables if v.declared}
-        for tokens, index in self._expanded():
+        declarations = {v.declarator.name.start for v in self.variables if v.declarator}
+        for tokens, index in self._expanded_tokens():
             token = tokens[index]
             is_member = index and tokens[index - 1].text in (".", "->")
             variable = (
                 self.variable_of(token) if token.kind == "identifier" and not is_member else None
             )
-            if variable is None or token.start in own:
+            if variable is None or token.start in declarations:
                 continue
-            after_name = variable.declared.after if variable.declared else ()
+            after_name = variable.declarator.after if variable.declarator else ()
             axes = sum(t.text == "[" for t in after_name)
             variable.is_pointed_at |= self._has_references or variable.is_object
             variable.is_pointed_at |= may_be_pointed_at(tokens, index, axes)
-            if changes_at(tokens, index, is_pointer=variable.is_pointer):
+            if may_modify_at(tokens, index, is_pointer=variable.is_pointer):
                 value = self._uniform_values.get(token.start)
                 found[variable].append(Modification(token.start, value))
         return found
@@ -385,7 +392,9 @@ class Splitter:
                     pending.pop()  # a pragma of a loop that is split
                 yield from finish_region()
                 yield from self._lockstep_parts(statement, in_loop)
-            elif isinstance(statement, SimpleStatement) and self._is_once(statement.tokens):
+            elif isinstance(statement, SimpleStatement) and self._is_uniform_statement(
+                statement.tokens
+            ):
                 names = _defined_names(statement.tokens)
                 if any(t.text in (*names, "return") for s in pending for t in expand(s.tokens)):
                     yield from finish_region()
@@ -396,14 +405,16 @@ class Splitter:
                 pending.append(statement)
         yield from finish_region()
 
-    def _is_once(self, tokens: Sequence[Token]) -> bool:
+    def _is_uniform_statement(self, tokens: Sequence[Token]) -> bool:
         if is_block_level(tokens):
             return True
-        names = [d.name for d in declared(tokens)] if tokens[0].kind != "directive" else []
+        names = [d.name for d in declarators_of(tokens)] if tokens[0].kind != "directive" else []
         if not names and (found := assignment(tokens)):
             names = [found[0]]
         variables = [self.variable_of(name) for name in names]
-        return bool(names) and all(v and v.kind is VariableUniformity.UNIFORM for v in variables)
+        return bool(names) and all(
+            v and v.uniformity is VariableUniformity.UNIFORM for v in variables
+        )
 
     def _lockstep_parts(self, statement: Statement, in_loop: bool) -> Iterator[KernelPart]:
         match statement:
@@ -433,7 +444,9 @@ class Splitter:
             case LoopStatement(_, first, condition, step, body):
                 if condition and not self._uniformity.is_uniform(condition):
                     raise Unanalyzable
-                if any(header and not self._is_once(header) for header in (first, step)):
+                if any(
+                    header and not self._is_uniform_statement(header) for header in (first, step)
+                ):
                     raise Unanalyzable
                 yield UniformLoop(statement, tuple(self._parts([body], in_loop=True)))
 
@@ -441,7 +454,7 @@ class Splitter:
         """Raise Unanalyzable if a branch contains uniform assignments or block barriers."""
         if any(t.text in ("break", "continue", *BLOCK_SYNC_FUNCTIONS) for t in tokens):
             raise Unanalyzable
-        for assigned in _uniform_assignments(parts):
-            variable = self.variable_of(assigned)
+        for name in _uniform_assignments(parts):
+            variable = self.variable_of(name)
             if variable is None or variable.start < tokens[0].start:
                 raise Unanalyzable

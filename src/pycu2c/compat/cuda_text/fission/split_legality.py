@@ -8,8 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from pycu2c.compat.cuda_text.fission.variable_uniformity import ASSIGNS, STEPS
-from pycu2c.compat.cuda_text.parse.declarations import BUILT_IN, Declarator, after_name, declared
+from pycu2c.compat.cuda_text.fission.variable_uniformity import ASSIGNMENT_OPERATORS, INCREMENTS
+from pycu2c.compat.cuda_text.parse.declarations import (
+    BUILT_IN,
+    Declarator,
+    after_name,
+    declarators_of,
+)
 from pycu2c.compat.cuda_text.parse.macros import KEYWORDS, Macros
 from pycu2c.compat.cuda_text.parse.statements import Unanalyzable
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
@@ -32,7 +37,9 @@ _DECLARATION_STARTS = (
     | {"__declspec", "namespace", "friend", "operator", "_Pragma", "__extension__", "inline"}
 )
 _COMPOUND_KEYWORDS = frozenset(("for", "switch"))  # statements parsed as SimpleStatement
-_EXPRESSION_CONTINUATIONS = ASSIGNS | STEPS | frozenset(("[", ".", "->", ";", ",", "?", "<<"))
+_EXPRESSION_CONTINUATIONS = (
+    ASSIGNMENT_OPERATORS | INCREMENTS | frozenset(("[", ".", "->", ";", ",", "?", "<<"))
+)
 
 
 def check_body(tokens: Sequence[Token], macros: Macros) -> None:
@@ -47,7 +54,7 @@ def check_body(tokens: Sequence[Token], macros: Macros) -> None:
                 raise Unanalyzable
 
 
-def check_objects(text: CudaSource, classes: frozenset[str]) -> None:
+def check_destructors(text: CudaSource, classes: frozenset[str]) -> None:
     """Raise Unanalyzable if a class has a destructor."""
     if any(a.text == "~" and b.text in classes for a, b in pairwise(text.tokens)):
         raise Unanalyzable
@@ -96,7 +103,7 @@ def _check_initializer(value: Sequence[Token]) -> None:
 
 def _check_expression(tokens: Sequence[Token]) -> None:
     first = 1 if tokens[0].text == "::" else 0
-    if first and declared(tokens[1:]):
+    if first and declarators_of(tokens[1:]):
         raise Unanalyzable
     if tokens[first].text in _DECLARATION_STARTS or tokens[first].text in ("[", "{"):
         raise Unanalyzable
@@ -169,7 +176,7 @@ def _aliases(tokens: Sequence[Token], classes: Iterable[str]) -> set[str]:
 def has_references(text: CudaSource, tokens: Sequence[Token], macros: Macros) -> bool:
     """Return whether a body may alias a variable: references, lambdas or objects that hold one."""
     functions_with_references = {
-        f.name for f in text.functions if any("&" in named.text for named in f.parameters)
+        f.name for f in text.functions if any("&" in p.text for p in f.parameters)
     }
     words = {t.text for t in macros.expanded_names(tokens)}
     if words & functions_with_references or "std" in words:

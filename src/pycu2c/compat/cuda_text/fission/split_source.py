@@ -18,7 +18,7 @@ from pycu2c.compat.cuda_text.fission.split_kernel import (
     nested_parts,
 )
 from pycu2c.compat.cuda_text.fission.variable_uniformity import ThreadVariable, VariableUniformity
-from pycu2c.compat.cuda_text.parse.declarations import declared
+from pycu2c.compat.cuda_text.parse.declarations import declarators_of
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import Macros
 from pycu2c.compat.cuda_text.parse.statements import (
@@ -42,7 +42,7 @@ class SourceEdit(NamedTuple):
     text: str
 
 
-CopyRange = Callable[[int, int, Sequence[SourceEdit]], str]  # a range of the text, with edits
+CopyRange = Callable[[int, int, Sequence[SourceEdit]], str]  # start, end, edits -> edited text
 
 
 def split_name(name: str) -> str:
@@ -53,11 +53,13 @@ def split_text(
     text: CudaSource,
     function: FunctionDefinition,
     macros: Macros,
-    copied: CopyRange,
+    copy_range: CopyRange,
     *,
     sets_thread_index: bool,
 ) -> str:
-    """Return the function. ``sets_thread_index``: functions that it calls read ``threadIdx``.
+    """Return the C++ function that runs one block of a kernel.
+
+    ``sets_thread_index``: set the global ``threadIdx``, which functions that it calls read.
 
     Raises Unanalyzable.
     """
@@ -65,16 +67,18 @@ def split_text(
     if len(splitter.parts) == 1 and isinstance(splitter.parts[0], Region):
         with suppress(Unanalyzable):
             interchanged = Splitter(text, function, macros, interchange=True)
-            if not any(v.declared and v.declared.after for v in interchanged.variables):
+            if not any(v.declarator and v.declarator.after for v in interchanged.variables):
                 splitter = interchanged  # its context arrays hold scalars only
-    writer = _SplitKernelWriter(text, function, splitter, copied, sets_thread_index)
-    return "\n".join((f"{_head(text, function)} {{", "PYCU2C_BLOCK", *writer.body(), "}"))
+    writer = _SplitKernelWriter(text, function, splitter, copy_range, sets_thread_index)
+    return "\n".join(
+        (f"{_declaration_head(text, function)} {{", "PYCU2C_BLOCK", *writer.lines(), "}")
+    )
 
 
 _DROPPED_SPECIFIERS = ("extern", '"C"', "static", "inline", "__global__")
 
 
-def _head(text: CudaSource, function: FunctionDefinition) -> str:
+def _declaration_head(text: CudaSource, function: FunctionDefinition) -> str:
     """Return the declaration with the new name and internal linkage."""
     words = [t.text for t in text.tokens[function.start : function.body[0]]]
     words = [word for word in words if word not in _DROPPED_SPECIFIERS]
@@ -102,31 +106,33 @@ class _SplitKernelWriter:
         text: CudaSource,
         function: FunctionDefinition,
         splitter: Splitter,
-        copied: CopyRange,
+        copy_range: CopyRange,
         sets_thread_index: bool,
     ) -> None:
         self._text = text
         self._splitter, self._function = splitter, function
-        self._copied, self._sets_thread_index = copied, sets_thread_index
+        self._copy_range, self._sets_thread_index = copy_range, sets_thread_index
         self._regions = list(_regions(splitter.parts))
-        self._used_variables = {region: self._used(region) for region in self._regions}
-        self._defined_variables = {region: list(self._defined(region)) for region in self._regions}
+        self._used_variables = {region: self._variables_used(region) for region in self._regions}
+        self._defined_variables = {
+            region: list(self._variables_defined(region)) for region in self._regions
+        }
         self._context_variables = {
             v
             for v in splitter.variables
-            if v.kind is VariableUniformity.PER_THREAD and self._needs_context_array(v)
+            if v.uniformity is VariableUniformity.PER_THREAD and self._needs_context_array(v)
         }
         if len(self._context_variables) > MAX_CONTEXT_VARIABLES:
             raise Unanalyzable
-        self._last = splitter.parts[-1] if splitter.parts else None
-        self._depth = 0  # of divergent branches
-        self._label = 0  # number of the last label for returning threads
+        self._last_part = splitter.parts[-1] if splitter.parts else None
+        self._divergence_depth = 0  # nested divergent branches
+        self._label_count = 0  # labels for returning threads so far
         self._guards: list[str] = []  # names of the enclosing active masks
         self._has_early_returns = any(
-            r is not self._last and any(_returns(r)) for r in self._regions
+            r is not self._last_part and any(_returns(r)) for r in self._regions
         )
 
-    def body(self) -> Iterator[str]:
+    def lines(self) -> Iterator[str]:
         if self._has_early_returns:
             yield "PYCU2C_LIVE"
         else:
@@ -141,23 +147,23 @@ class _SplitKernelWriter:
 
     # ---- variables ----
 
-    def _used(self, region: Region) -> dict[ThreadVariable, None]:
-        """Return the variables that a region names, and those needed to rematerialize them."""
+    def _variables_used(self, region: Region) -> dict[ThreadVariable, None]:
+        """Return the variables that a region names, and those that rematerialization reads."""
         found: dict[ThreadVariable, None] = {}
-        new = self._splitter.used([t for s in region.body for t in s.tokens])
-        while new:
-            found |= new
-            computed = [v for v in new if v.kind is VariableUniformity.REMATERIALIZED]
-            values = [t for v in computed if v.declared for t in v.declared.value]
-            new = {v: None for v in self._splitter.used(values) if v not in found}
+        pending = self._splitter.variables_in([t for s in region.body for t in s.tokens])
+        while pending:
+            found |= pending
+            computed = [v for v in pending if v.uniformity is VariableUniformity.REMATERIALIZED]
+            values = [t for v in computed if v.declarator for t in v.declarator.value]
+            pending = {v: None for v in self._splitter.variables_in(values) if v not in found}
         if len({v.name for v in found}) < len(found):
             raise Unanalyzable  # ambiguous names
         return found
 
-    def _defined(self, region: Region) -> Iterator[ThreadVariable]:
+    def _variables_defined(self, region: Region) -> Iterator[ThreadVariable]:
         for statement in () if region.is_test else region.body:
             if isinstance(statement, SimpleStatement) and statement.tokens[0].kind != "directive":
-                for declarator in declared(statement.tokens):
+                for declarator in declarators_of(statement.tokens):
                     if variable := self._splitter.variable_of(declarator.name):
                         yield variable
 
@@ -165,18 +171,18 @@ class _SplitKernelWriter:
         """Return whether a variable is live across regions, or a pointer to it may be."""
         if variable.is_pointed_at and len(self._regions) > 1:
             return True
-        using = [r for r in self._regions if variable in self._used_variables[r]]
+        regions = [r for r in self._regions if variable in self._used_variables[r]]
         if variable.is_parameter:
-            return len(using) > 1 or any(r.is_in_loop for r in using)
-        return any(variable not in self._defined_variables[r] for r in using)
+            return len(regions) > 1 or any(r.is_in_loop for r in regions)
+        return any(variable not in self._defined_variables[r] for r in regions)
 
     def _context_array(self, variable: ThreadVariable) -> str:
         """Return the declaration of a context array: one element per thread."""
         name = _context_name(variable)
-        array, declarator = f"{name}[{MAX_BLOCK_THREADS}]", variable.declared
+        array, declarator = f"{name}[{MAX_BLOCK_THREADS}]", variable.declarator
         if declarator is None:
-            named = next(n for n in self._function.parameters if n.name == variable.name)
-            words = named.text.split(" ")
+            parameter = next(p for p in self._function.parameters if p.name == variable.name)
+            words = parameter.text.split(" ")
             words[len(words) - 1 - words[::-1].index(variable.name)] = array
             return f"PYCU2C_CONTEXT_ARRAY({name}, {' '.join(words)});"
         words = [t.text for t in declarator.kind if declarator.is_pointer or t.text != "const"]
@@ -214,9 +220,9 @@ class _SplitKernelWriter:
 
     def _divergent_branch(self, part: DivergentBranch) -> Iterator[str]:
         """Write a branch with an active mask; warps that agree skip the mask."""
-        if self._depth == MAX_NESTED_CONDITIONS:
+        if self._divergence_depth == MAX_NESTED_CONDITIONS:
             raise Unanalyzable
-        self._depth += 1
+        self._divergence_depth += 1
         number = self._regions.index(part.test)
         branches = ("if", "else") if part.otherwise else ("if",)
         names = [f"pycu2c_{branch}_{number}" for branch in branches]
@@ -238,14 +244,14 @@ class _SplitKernelWriter:
             self._guards.pop()
         yield "}"
         yield "}"
-        self._depth -= 1
+        self._divergence_depth -= 1
 
     def _uniform_loop(self, loop: LoopStatement, body: Sequence[KernelPart]) -> Iterator[str]:
         condition = self._source_of(loop.condition)
         if loop.is_do:
             yield "do {"
         else:
-            first, step = self._source_of(loop.first), self._source_of(loop.step)
+            first, step = self._source_of(loop.init), self._source_of(loop.step)
             yield f"for ({first}; {condition}; {step}) {{"
         yield from self._parts(body)
         yield f"}} while ({condition});" if loop.is_do else "}"
@@ -256,7 +262,7 @@ class _SplitKernelWriter:
             yield f"PYCU2C_WHOLE_WARPS({self._guards[-1]}, {line})"
         if not region.body:
             return
-        self._label += 1
+        self._label_count += 1
         stored = [v for v in self._defined_variables[region] if v in self._context_variables]
         yield from map(self._context_array, stored)
         yield from self._uniform_bindings(region)
@@ -264,34 +270,39 @@ class _SplitKernelWriter:
         yield from self._thread_loop(region)
         yield "{"
         for statement in region.body:
-            defined = next(iter(self._defined(Region((statement,), False))), None)
+            defined = next(iter(self._variables_defined(Region((statement,), False))), None)
             if defined and defined in self._context_variables and defined.is_pointed_at:
                 yield self._initial_store(defined, region)
-            elif defined and defined.kind is VariableUniformity.REMATERIALIZED:
+            elif defined and defined.uniformity is VariableUniformity.REMATERIALIZED:
                 yield self._binding(defined)
             else:
                 yield self._statement(statement, region)
         yield from (self._context_store(v) for v in stored if not v.is_pointed_at)
-        ends = any(_returns(region))
-        yield "}" + f" pycu2c_next_{self._label}:;" * ends
+        has_returns = any(_returns(region))
+        yield "}" + f" pycu2c_next_{self._label_count}:;" * has_returns
         yield "}}"
-        if ends and region is not self._last:
+        if has_returns and region is not self._last_part:
             yield "if (!::pycu2c::any_live(pycu2c_live)) return;"
 
     def _initial_store(self, variable: ThreadVariable, region: Region) -> str:
         """Return the store of an initial value to the context array."""
-        assert variable.declared is not None
-        value = variable.declared.value
+        assert variable.declarator is not None
+        value = variable.declarator.value
         if not value:
             return ""
-        if value[0].text != "=" or value[1].text == "{" or variable.declared.after or region.calls:
+        if (
+            value[0].text != "="
+            or value[1].text == "{"
+            or variable.declarator.after
+            or region.calls
+        ):
             raise Unanalyzable
         return f"{variable.name} = {self._source_of(value[1:])};"
 
     def _uniform_bindings(self, region: Region) -> Iterator[str]:
         yield "{"
         for v in self._used_variables[region]:
-            if v.kind is VariableUniformity.UNIFORM or self._is_local_copy(v):
+            if v.uniformity is VariableUniformity.UNIFORM or self._is_local_copy(v):
                 yield f"PYCU2C_UNIFORM(pycu2c_uniform_{v.name}, {v.name});"
 
     def _thread_loop(self, region: Region) -> Iterator[str]:
@@ -331,12 +342,12 @@ class _SplitKernelWriter:
         return variable.is_parameter and variable not in self._context_variables
 
     def _binding(self, variable: ThreadVariable) -> str:
-        declarator, name = variable.declared, variable.name
-        if variable.kind is VariableUniformity.UNIFORM:
+        declarator, name = variable.declarator, variable.name
+        if variable.uniformity is VariableUniformity.UNIFORM:
             return f"PYCU2C_UNIFORM({name}, pycu2c_uniform_{name});"
         if self._is_local_copy(variable):
             return f"auto {name} = pycu2c_uniform_{name};"
-        if variable.kind is VariableUniformity.PER_THREAD:
+        if variable.uniformity is VariableUniformity.PER_THREAD:
             return f"auto &{name} = {_context_name(variable)}[pycu2c_me];"
         assert declarator is not None
         kind, before = [t.text for t in declarator.kind], [t.text for t in declarator.before]
@@ -356,15 +367,15 @@ class _SplitKernelWriter:
             return " ".join(_edited_tokens(tokens, edits))
         for token, after in _returns_of(tokens):
             assert region is not None
-            end = f"goto pycu2c_next_{self._label};"
-            if region is not self._last:
+            end = f"goto pycu2c_next_{self._label_count};"
+            if region is not self._last_part:
                 masks = ("pycu2c_live", *self._guards)
                 end = "".join(f"{mask}[pycu2c_me] = 0; " for mask in masks) + end
             edits.append(SourceEdit(token.start, after.end, f"{{ {end} }}"))
-        return self._copied(tokens[0].start, tokens[-1].end, edits)
+        return self._copy_range(tokens[0].start, tokens[-1].end, edits)
 
     def _source_of(self, tokens: Sequence[Token]) -> str:
-        return self._copied(tokens[0].start, tokens[-1].end, ()) if tokens else ""
+        return self._copy_range(tokens[0].start, tokens[-1].end, ()) if tokens else ""
 
 
 def _edited_tokens(tokens: Sequence[Token], edits: Sequence[SourceEdit]) -> Iterator[str]:

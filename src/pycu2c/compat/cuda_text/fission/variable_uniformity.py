@@ -25,24 +25,24 @@ class VariableUniformity(Enum):
 
 @dataclass(eq=False, slots=True)
 class ThreadVariable:
-    """A local variable, or a parameter, which has no ``declared``.
+    """A local variable, or a parameter, whose ``declarator`` is None.
 
     ``start`` and ``end`` are the offsets of its scope.
     """
 
     name: str
     number: int
-    declared: Declarator | None
+    declarator: Declarator | None
     start: int
     end: int
-    kind: VariableUniformity = VariableUniformity.UNIFORM
+    uniformity: VariableUniformity = VariableUniformity.UNIFORM
     is_pointer: bool = False
-    is_pointed_at: bool = False  # conservatively
-    is_object: bool = False  # of a class, which may have member functions
+    is_pointed_at: bool = False  # or may be
+    is_object: bool = False  # has a class type, which may have member functions
 
     @property
     def is_parameter(self) -> bool:
-        return self.declared is None
+        return self.declarator is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +56,22 @@ class Modification:
     value: tuple[Token, ...] | None
 
 
-ASSIGNS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
-STEPS = frozenset(("++", "--"))
+ASSIGNMENT_OPERATORS = frozenset(
+    ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
+)
+INCREMENTS = frozenset(("++", "--"))
 UNIFORM_NAMES = BUILT_IN | {
     "blockIdx", "blockDim", "gridDim", "warpSize", "true", "false", "sizeof",
     "static_cast", "const", "size_t", "int32_t", "int64_t", "uint32_t", "uint64_t", "ptrdiff_t",
 }  # fmt: skip
 
 
-def changes_at(tokens: Sequence[Token], index: int, *, is_pointer: bool) -> bool:
-    """Return whether an identifier is assigned to, or its address is taken."""
+def may_modify_at(tokens: Sequence[Token], index: int, *, is_pointer: bool) -> bool:
+    """Return whether an expression may modify the variable that an identifier names."""
     before = tokens[index - 1].text if index else ""
     after = index + 1
-    of_element = is_pointer and tokens[after : after + 1] and tokens[after].text == "["
-    if not of_element and (before in ("&", *STEPS) or _is_pointed_at(tokens, index)):
+    modifies_element = is_pointer and tokens[after : after + 1] and tokens[after].text == "["
+    if not modifies_element and (before in ("&", *INCREMENTS) or _takes_address(tokens, index)):
         return True
     while not is_pointer and after < len(tokens):
         if tokens[after].text == "[":
@@ -80,7 +82,7 @@ def changes_at(tokens: Sequence[Token], index: int, *, is_pointer: bool) -> bool
             break
     if _is_cast(tokens, index) or (after > index + 1 and tokens[after].text == "("):
         return True  # a cast to a reference; a member function
-    return after < len(tokens) and tokens[after].text in ASSIGNS | STEPS
+    return after < len(tokens) and tokens[after].text in ASSIGNMENT_OPERATORS | INCREMENTS
 
 
 def _is_cast(tokens: Sequence[Token], index: int) -> bool:
@@ -89,7 +91,7 @@ def _is_cast(tokens: Sequence[Token], index: int) -> bool:
     return before[-2:] in (["&", ")"], ["&&", ")"]) or before in (["&", ">", "("], ["&&", ">", "("])
 
 
-def _is_pointed_at(tokens: Sequence[Token], index: int) -> bool:
+def _takes_address(tokens: Sequence[Token], index: int) -> bool:
     """Return whether a unary ``&`` precedes an identifier."""
     first = index - 1
     while first >= 0 and tokens[first].text == "(":
@@ -107,17 +109,17 @@ def assignment(tokens: Sequence[Token]) -> tuple[Token, tuple[Token, ...]] | Non
     """Return the name and value of ``name = value``, ``name += value``, ``name++``; else None."""
     tokens = [t for t in tokens if t.text != ";"]
     texts = [t.text for t in tokens]
-    if len(tokens) == 2 and STEPS & {*texts}:
-        name = tokens[1] if texts[0] in STEPS else tokens[0]
+    if len(tokens) == 2 and INCREMENTS & {*texts}:
+        name = tokens[1] if texts[0] in INCREMENTS else tokens[0]
         return (name, ()) if name.kind == "identifier" else None
-    if len(tokens) > 2 and tokens[0].kind == "identifier" and texts[1] in ASSIGNS:
+    if len(tokens) > 2 and tokens[0].kind == "identifier" and texts[1] in ASSIGNMENT_OPERATORS:
         return tokens[0], tuple(tokens[2:])
     return None
 
 
 def may_be_pointed_at(tokens: Sequence[Token], index: int, axes: int) -> bool:
     """Return whether a pointer may hold the address: ``&name``, or an array that decays."""
-    if _is_pointed_at(tokens, index):
+    if _takes_address(tokens, index):
         return True
     after = index + 1
     while axes and after < len(tokens) and tokens[after].text == "[":
@@ -128,37 +130,39 @@ def may_be_pointed_at(tokens: Sequence[Token], index: int, axes: int) -> bool:
 class UniformityAnalysis:
     """Classifies variables.
 
-    ``variable_of`` returns the variable of an identifier, ``words`` the expansion of a token;
+    ``variable_of`` returns the variable of an identifier, ``expand`` the expansion of a token;
     ``constants`` are names with one value in a launch.
     """
 
     def __init__(
         self,
         variable_of: Callable[[Token], ThreadVariable | None],
-        words: Callable[[Token], Sequence[Token]],
+        expand: Callable[[Token], Sequence[Token]],
         constants: frozenset[str],
         changes: Mapping[ThreadVariable, Sequence[Modification]],
     ) -> None:
-        self._variable_of, self._words, self._constants = variable_of, words, constants
+        self._variable_of, self._expand, self._constants = variable_of, expand, constants
         self._changes = changes
 
     def classify(self, variables: Sequence[ThreadVariable]) -> None:
         """Classify the variables: assume uniformity and demote until a fixed point."""
         uniform, rematerialized, per_thread = VariableUniformity
-        for kind, fits, weaker in (
+        for uniformity, is_correct, weaker in (
             (uniform, self._is_uniform, rematerialized),
             (rematerialized, self._is_rematerializable, per_thread),
         ):
-            while wrong := [v for v in variables if v.kind is kind and not fits(v)]:
+            while wrong := [
+                v for v in variables if v.uniformity is uniformity and not is_correct(v)
+            ]:
                 for variable in wrong:
-                    variable.kind = weaker
+                    variable.uniformity = weaker
 
     def _is_uniform(self, variable: ThreadVariable) -> bool:
-        declared = variable.declared
-        if declared is not None:
-            if variable.is_object or declared.after or declared.is_reference:
+        declarator = variable.declarator
+        if declarator is not None:
+            if variable.is_object or declarator.after or declarator.is_reference:
                 return False
-            if not self.is_uniform(_value(declared)):
+            if not self.is_uniform(_initial_value(declarator)):
                 return False
         return all(
             c.value is not None and (not c.value or self.is_uniform(c.value))
@@ -167,11 +171,16 @@ class UniformityAnalysis:
 
     def is_uniform(self, tokens: Sequence[Token]) -> bool:
         """Return whether an expression has the same value in all threads and no side effects."""
-        return self._depends_only_on(tokens, lambda v: v.kind is VariableUniformity.UNIFORM)
+        return self._depends_only_on(tokens, lambda v: v.uniformity is VariableUniformity.UNIFORM)
 
     def _is_rematerializable(self, variable: ThreadVariable) -> bool:
-        declared = variable.declared
-        if declared is None or self._changes[variable] or declared.is_reference or declared.after:
+        declarator = variable.declarator
+        if (
+            declarator is None
+            or self._changes[variable]
+            or declarator.is_reference
+            or declarator.after
+        ):
             return False
         if variable.is_object:
             return False
@@ -179,9 +188,11 @@ class UniformityAnalysis:
 
         def is_unchanged(other: ThreadVariable) -> bool:
             changes = any(change.offset in scope for change in self._changes[other])
-            return other.kind is not VariableUniformity.PER_THREAD and not changes
+            return other.uniformity is not VariableUniformity.PER_THREAD and not changes
 
-        return self._depends_only_on(_value(declared), is_unchanged, frozenset(("threadIdx",)))
+        return self._depends_only_on(
+            _initial_value(declarator), is_unchanged, frozenset(("threadIdx",))
+        )
 
     def _depends_only_on(
         self,
@@ -193,13 +204,13 @@ class UniformityAnalysis:
 
         Names of uniform values are allowed, too.
         """
-        expression = [expanded for token in tokens for expanded in self._words(token)]
-        if not expression or not _only_computes(expression) or self._follows_cast(expression):
+        expression = [expanded for token in tokens for expanded in self._expand(token)]
+        if not expression or not _is_pure(expression) or self._contains_cast(expression):
             return False
         neighbours = (None, *expression), expression, (*expression[1:], None)
-        if any(map(self._is_of_class, *neighbours)):
+        if any(map(self._calls_class_member, *neighbours)):
             return False
-        for token in _names(expression):
+        for token in _non_member_names(expression):
             variable = self._variable_of(token)
             if variable is not None and not is_allowed(variable):
                 return False
@@ -207,7 +218,7 @@ class UniformityAnalysis:
                 return False
         return True
 
-    def _is_of_class(self, before: Token | None, token: Token, after: Token | None) -> bool:
+    def _calls_class_member(self, before: Token | None, token: Token, after: Token | None) -> bool:
         """Return whether a token calls a member function or may be an overloaded operator."""
         is_member = before is not None and before.text == "."
         variable = None if is_member else self._variable_of(token)
@@ -216,7 +227,7 @@ class UniformityAnalysis:
             return is_member or variable is not None or not is_called
         return variable is not None and variable.is_object and (not after or after.text != ".")
 
-    def _follows_cast(self, tokens: Sequence[Token]) -> bool:
+    def _contains_cast(self, tokens: Sequence[Token]) -> bool:
         """Return whether the tokens contain ``(T) * p``, which may read memory, or ``(f)(x)``."""
         for index, token in enumerate(tokens):
             if token.text != ")" or tokens[index + 1 : index + 2] == []:
@@ -227,23 +238,26 @@ class UniformityAnalysis:
             while (start >= 0 and tokens[start].kind == "identifier") or tokens[start].text == "*":
                 start -= 1
             inside = [t for t in tokens[start + 1 : index] if t.kind == "identifier"]
-            is_kind = not any(map(self._variable_of, inside))
-            if tokens[start].text == "(" and is_kind == (tokens[index + 1].text != "("):
+            is_type = not any(map(self._variable_of, inside))
+            if tokens[start].text == "(" and is_type == (tokens[index + 1].text != "("):
                 return True
         return False
 
 
-def _value(declared: Declarator) -> tuple[Token, ...]:
-    return declared.value[1:] if declared.value[:1] and declared.value[0].text == "=" else ()
+def _initial_value(declarator: Declarator) -> tuple[Token, ...]:
+    return declarator.value[1:] if declarator.value[:1] and declarator.value[0].text == "=" else ()
 
 
-def _only_computes(tokens: Sequence[Token]) -> bool:
+def _is_pure(tokens: Sequence[Token]) -> bool:
     """Return whether an expression reads no memory and has no side effects."""
     for before, token in pairwise((None, *tokens)):
         assert token is not None
         if token.kind in ("directive", "literal"):
             return False
-        if token.text in ("[", "{", "->", "::", ";", "#") or token.text in ASSIGNS | STEPS:
+        if (
+            token.text in ("[", "{", "->", "::", ";", "#")
+            or token.text in ASSIGNMENT_OPERATORS | INCREMENTS
+        ):
             return False
         is_unary = before is None or (before.kind == "punctuator" and before.text not in (")", "]"))
         if token.text in ("*", "&") and is_unary:
@@ -251,7 +265,7 @@ def _only_computes(tokens: Sequence[Token]) -> bool:
     return True
 
 
-def _names(tokens: Sequence[Token]) -> Iterator[Token]:
+def _non_member_names(tokens: Sequence[Token]) -> Iterator[Token]:
     for before, token in pairwise((None, *tokens)):
         assert token is not None
         if token.kind == "identifier" and (before is None or before.text not in (".", "::")):

@@ -28,41 +28,41 @@ class WaitAnalysis:
 
     def __init__(self, text: CudaSource, options: Iterable[str]) -> None:
         self._text = text
-        self._names = _waiting_names(text)
+        self._waiting_names = _waiting_names(text)
         self._all_may_wait = (
             includes_local_files(text)
             or any(map(_MAY_WAIT.search, options))
-            or not self._names.isdisjoint(_words_outside(text))
+            or not self._waiting_names.isdisjoint(_identifiers_outside_functions(text))
         )
 
     def may_wait(self, expression: str) -> bool:
         """Return whether a kernel, given by name or template instance, may wait."""
-        return self._all_may_wait or not self._names.isdisjoint(_words(expression))
+        return self._all_may_wait or not self._waiting_names.isdisjoint(_identifiers_in(expression))
 
     def may_wait_elsewhere(
         self, function: FunctionDefinition, sync_functions: frozenset[str]
     ) -> bool:
-        """Return whether a function may wait outside of these calls."""
+        """Return whether a function may wait other than by calls of ``sync_functions``."""
         body = self._text.tokens[function.body[0] : function.body[1]]
         words = {t.text for t in body if t.kind == "identifier"} - sync_functions
-        waits = self._names - sync_functions
+        waiting = self._waiting_names - sync_functions
         return (
             self._all_may_wait
-            or not words.isdisjoint(waits)
+            or not words.isdisjoint(waiting)
             or any(map(_MAY_WAIT.fullmatch, words))
         )
 
 
 def _waiting_names(text: CudaSource) -> set[str]:
-    words = _words_by_name(text)
-    waits = {name for name, used in words.items() if any(map(_MAY_WAIT.fullmatch, used))}
-    while callers := {n for n, used in words.items() if n not in waits and used & waits}:
-        waits |= callers
-    outside = {word for word in _words_outside(text) if _MAY_WAIT.fullmatch(word)}
-    return waits | outside
+    identifiers = _identifiers_by_definition(text)
+    waiting = {name for name, used in identifiers.items() if any(map(_MAY_WAIT.fullmatch, used))}
+    while callers := {n for n, used in identifiers.items() if n not in waiting and used & waiting}:
+        waiting |= callers
+    outside = {word for word in _identifiers_outside_functions(text) if _MAY_WAIT.fullmatch(word)}
+    return waiting | outside
 
 
-def _words_outside(text: CudaSource) -> set[str]:
+def _identifiers_outside_functions(text: CudaSource) -> set[str]:
     """Return the identifiers outside of functions: of aliases, classes and unparsed code."""
     inside = {i for f in text.functions for i in range(f.start, f.body[1] + 1)}
     tokens = enumerate(text.tokens)
@@ -81,29 +81,29 @@ def needs_cooperative_launch(text: CudaSource) -> bool:
 
 def identifiers_in(text: CudaSource) -> frozenset[str]:
     """Return all identifiers, including those in macros."""
-    directives = [w for t in text.tokens if t.kind == "directive" for w in _words(t.text)]
+    directives = [w for t in text.tokens if t.kind == "directive" for w in _identifiers_in(t.text)]
     return frozenset((*(t.text for t in text.tokens if t.kind == "identifier"), *directives))
 
 
-def _words(text: str) -> list[str]:
+def _identifiers_in(text: str) -> list[str]:
     return [t.text for t in tokens_of(text.lstrip("#")) if t.kind == "identifier"]
 
 
-def _words_by_name(text: CudaSource) -> Mapping[str, set[str]]:
+def _identifiers_by_definition(text: CudaSource) -> Mapping[str, set[str]]:
     """Return the identifiers that each function, class and macro uses, by its name."""
     found: dict[str, set[str]] = {}
     for function in text.functions:
         name = function.name.partition("<")[0]
-        found.setdefault(name, set()).update(_body(text, function))
+        found.setdefault(name, set()).update(_identifiers_of(text, function))
         for scope in function.scopes:  # an object may call its member functions
-            found.setdefault(scope, set()).update(_body(text, function))
+            found.setdefault(scope, set()).update(_identifiers_of(text, function))
     for token in text.tokens:
         macro = _MACRO.match(token.text) if token.kind == "directive" else None
         if macro:
-            found.setdefault(macro[1], set()).update(_words(macro[2]))
+            found.setdefault(macro[1], set()).update(_identifiers_in(macro[2]))
     return found
 
 
-def _body(text: CudaSource, function: FunctionDefinition) -> set[str]:
+def _identifiers_of(text: CudaSource, function: FunctionDefinition) -> set[str]:
     _, last = function.body
     return {t.text for t in text.tokens[function.start : last + 1] if t.kind == "identifier"}

@@ -20,7 +20,7 @@ BLOCK_LEVEL_SPECIFIERS = frozenset(
 _NOT_TYPES = frozenset(
     ("return", "break", "continue", "delete", "new", "throw", "sizeof", "this", "switch", "for")
 )
-_NOT_NAMES = frozenset(("for", "while", "if", "do", "switch"))  # after a macro
+_NOT_NAMES = frozenset(("for", "while", "if", "do", "switch"))  # a macro may precede them
 _POINTER_TOKENS = ("*", "&", "&&", "const", "__restrict__", "__restrict")
 _AFTER_NAME = ("=", ";", ",", "[", "(", "{")
 
@@ -28,7 +28,8 @@ _AFTER_NAME = ("=", ";", ",", "[", "(", "{")
 class Declarator(NamedTuple):
     """One name of a declaration, such as ``const float`` ``*`` ``p`` ``[4]`` ``= {…}``.
 
-    The fields contain ``kind before name after value``.
+    In the source they have the order ``kind before name after value``: specifiers, pointer tokens,
+    the name, array extents and the initializer.
     """
 
     name: Token
@@ -51,8 +52,8 @@ def is_block_level(tokens: Sequence[Token]) -> bool:
     return any(t.text in BLOCK_LEVEL_SPECIFIERS for t in tokens[:3])
 
 
-def declared(tokens: Sequence[Token]) -> tuple[Declarator, ...]:
-    """Return the declarators of a statement; empty for an expression. Raises Unanalyzable."""
+def declarators_of(tokens: Sequence[Token]) -> tuple[Declarator, ...]:
+    """Return the declarators of a statement; none for an expression. Raises Unanalyzable."""
     end = _type_end(tokens)
     if end is None:
         return ()
@@ -63,22 +64,22 @@ def declared(tokens: Sequence[Token]) -> tuple[Declarator, ...]:
 
 def _type_end(tokens: Sequence[Token]) -> int | None:
     """Return the index after the type of a declaration; None if the statement declares nothing."""
-    index, has_kind = 0, False
+    index, has_type = 0, False
     while index < len(tokens):
         token = tokens[index]
         if token.text in BUILT_IN:
-            has_kind = True
+            has_type = True
         elif (
             token.kind == "identifier"
-            and not has_kind
+            and not has_type
             and token.text not in (*_QUALIFIERS, *_NOT_TYPES)
         ):
-            has_kind = True
+            has_type = True
             index = after_name(tokens, index) - 1
         elif token.text not in _QUALIFIERS:
             break
         index += 1
-    if not has_kind:
+    if not has_type:
         return None
     name = index
     while name < len(tokens) and tokens[name].text in _POINTER_TOKENS:
@@ -96,14 +97,14 @@ def after_name(tokens: Sequence[Token], index: int) -> int:
     while index < len(tokens):
         if tokens[index].text == "::" and tokens[index + 1 : index + 2]:
             index += 2
-        elif tokens[index].text == "<" and (end := _angle(tokens, index)):
+        elif tokens[index].text == "<" and (end := _closing_angle_bracket(tokens, index)):
             index = end + 1
         else:
             break
     return index
 
 
-def _angle(tokens: Sequence[Token], opening: int) -> int | None:
+def _closing_angle_bracket(tokens: Sequence[Token], opening: int) -> int | None:
     """Return the index of the ``>`` that ends template arguments; None if ``<`` is an operator."""
     depth = 0
     for index in range(opening, len(tokens)):
@@ -117,17 +118,19 @@ def _angle(tokens: Sequence[Token], opening: int) -> int | None:
 
 
 def _declarators(kind: tuple[Token, ...], tokens: Sequence[Token]) -> Iterator[Declarator]:
-    for part in split_at_commas(tokens[:-1] if tokens[-1].text == ";" else tokens):
+    for declarator in split_at_commas(tokens[:-1] if tokens[-1].text == ";" else tokens):
         name = 0
-        while name < len(part) and part[name].text in _POINTER_TOKENS:
+        while name < len(declarator) and declarator[name].text in _POINTER_TOKENS:
             name += 1
-        if name >= len(part) or part[name].kind != "identifier":
+        if name >= len(declarator) or declarator[name].kind != "identifier":
             raise Unanalyzable
         value = name + 1
-        while value < len(part) and part[value].text == "[":
-            value = closing(part, value) + 1
-        before, after, initializer = map(tuple, (part[:name], part[name + 1 : value], part[value:]))
-        yield Declarator(part[name], kind, before, after, initializer)
+        while value < len(declarator) and declarator[value].text == "[":
+            value = closing(declarator, value) + 1
+        before, after, initializer = map(
+            tuple, (declarator[:name], declarator[name + 1 : value], declarator[value:])
+        )
+        yield Declarator(declarator[name], kind, before, after, initializer)
 
 
 def split_at_commas(tokens: Sequence[Token]) -> list[list[Token]]:
@@ -138,7 +141,7 @@ def split_at_commas(tokens: Sequence[Token]) -> list[list[Token]]:
         end = index
         if tokens[index].text in ("(", "[", "{"):
             end = min(closing(tokens, index), len(tokens) - 1)
-        elif tokens[index].text == "<" and (angle := _angle(tokens, index)):
+        elif tokens[index].text == "<" and (angle := _closing_angle_bracket(tokens, index)):
             end = angle
         if tokens[index].text == ",":
             found.append([])

@@ -31,7 +31,7 @@ _NOT_FUNCTIONS = {"if", "for", "while", "switch", "return", "sizeof", "catch", "
 
 @dataclass(frozen=True, slots=True)
 class ParsedParameter:
-    """A parameter as written. ``is_read_only``: a pointer to const."""
+    """A parameter. ``text`` is its declaration. ``is_read_only``: it is a pointer to const."""
 
     name: str
     text: str
@@ -42,8 +42,8 @@ class ParsedParameter:
 class FunctionDefinition:
     """A function that the text defines.
 
-    ``start`` is the index of the first token of its declaration, ``body`` those of the brackets
-    around its body.
+    ``start`` is the index of the first token of its declaration; ``body`` are the indices of the
+    brackets around its body.
     """
 
     name: str
@@ -70,11 +70,11 @@ def functions_in(tokens: Sequence[Token]) -> Iterator[FunctionDefinition]:
             start = index + 1
         elif token.text == "(":
             end = closing(tokens, index)
-            found = _function(tokens, start, index, end, tuple(n for n, _ in scopes if n))
-            if found:
-                yield found
-                start = found.body[1] + 1
-            index = found.body[1] if found else end
+            function = _function(tokens, start, index, end, tuple(n for n, _ in scopes if n))
+            if function:
+                yield function
+                start = function.body[1] + 1
+            index = function.body[1] if function else end
         elif token.text == "{":
             name = _scope_name(tokens[start:index])
             if name is None:  # an initializer list
@@ -104,10 +104,10 @@ def _function(
     tokens: Sequence[Token], start: int, opening: int, end: int, scopes: tuple[str, ...]
 ) -> FunctionDefinition | None:
     """Return the function whose parameters are in these brackets, if any."""
-    name_index = _name_before(tokens, start, opening)
+    name_index = _name_index(tokens, start, opening)
     if name_index is None:
         return None
-    body = _body_after(tokens, end + 1)
+    body = _body_index(tokens, end + 1)
     if body is None:
         return None
     words = [t.text for t in tokens[start:name_index]]
@@ -124,7 +124,7 @@ def _function(
     )
 
 
-def _name_before(tokens: Sequence[Token], start: int, opening: int) -> int | None:
+def _name_index(tokens: Sequence[Token], start: int, opening: int) -> int | None:
     """Return the index of the function name before a bracket; of ``f<float>`` that of ``f``."""
     index = opening - 1
     if index >= start and tokens[index].text == ">":
@@ -140,7 +140,7 @@ def _name_before(tokens: Sequence[Token], start: int, opening: int) -> int | Non
     return None if word in _SPECIFIERS_WITH_ARGUMENTS or word in _NOT_FUNCTIONS else index
 
 
-def _body_after(tokens: Sequence[Token], index: int) -> int | None:
+def _body_index(tokens: Sequence[Token], index: int) -> int | None:
     """Return the index of the body that follows the parameters, if any."""
     while index < len(tokens):
         token = tokens[index]
@@ -159,8 +159,8 @@ def _parameter(tokens: Sequence[Token]) -> ParsedParameter:
     cut = texts.index("=") if "=" in texts else len(texts)
     texts = texts[:cut]
     words = [t.text for t in tokens[:cut] if t.kind == "identifier"]
-    stars = texts.count("*") + texts.count("[")
-    first = texts.index("*") if "*" in texts else len(texts)
-    is_read_only = stars == 1 and "const" in texts[:first]
+    pointer_count = texts.count("*") + texts.count("[")
+    first_star = texts.index("*") if "*" in texts else len(texts)
+    is_read_only = pointer_count == 1 and "const" in texts[:first_star]
     name = words[-1] if len(words) > 1 else ""
     return ParsedParameter(name, " ".join(texts), is_read_only)

@@ -10,7 +10,7 @@ from pycu2c.compat.cuda_text.parse.declarations import BUILT_IN
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing, merge_operators, tokens_of
 from pycu2c.compat.cuda_text.source_text import CudaSource
 
-_DEFINED = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?(.*)", re.DOTALL)
+_DEFINE = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?(.*)", re.DOTALL)
 KEYWORDS = frozenset(
     ("if", "else", "for", "while", "do", "switch", "case", "return", "break", "continue", "goto")
 )
@@ -25,30 +25,33 @@ class Macros:
     def __init__(self, text: CudaSource, options: Iterable[str]) -> None:
         self._bodies: dict[str, list[Token]] = {}
         directives = [t.text for t in text.tokens if t.kind == "directive"]
-        self._replacements: dict[str, list[Token]] = {}  # with the names of their parameters
+        self._replacements: dict[str, list[Token]] = {}  # the bodies, with the names of parameters
         for line in (*options, *directives):
-            if found := _DEFINED.match(line):
+            if found := _DEFINE.match(line):
                 inside = merge_operators(tokens_of(found[4].replace("\\\n", " ")))
                 name, parameters = found[1], re.findall(r"\w+", found[3] or "")
                 body = [t for t in inside if t.text not in parameters]
                 separator = [_ALTERNATIVE] if name in self._bodies else []
                 self._bodies.setdefault(name, []).extend((*separator, *body))
                 self._replacements.setdefault(name, []).extend((*separator, *inside))
-        own = {function.name for function in text.functions}
-        self.constants = frozenset({*_constants(text), "min", "max"} - own - _mutable_globals(text))
+        functions = {function.name for function in text.functions}
+        self.constants = frozenset(
+            {*_constants(text), "min", "max"} - functions - _mutable_globals(text)
+        )
 
     @property
     def names(self) -> frozenset[str]:
         return frozenset(self._bodies)
 
     def expand(self, token: Token, expanding: frozenset[str] = frozenset()) -> list[Token]:
-        """Return the expansion of a token, without macro arguments, which the text contains."""
+        """Return the expansion of a token, without macro arguments.
+
+        The arguments are tokens of the text. ``expanding``: macros that are not expanded again.
+        """
         if token.text not in self._bodies or token.text in expanding:
             return [token]
-        inside = [self.expand(t, expanding | {token.text}) for t in self._bodies[token.text]]
-        return [
-            Token(each.kind, each.text, token.start, token.end) for row in inside for each in row
-        ]
+        nested = [self.expand(t, expanding | {token.text}) for t in self._bodies[token.text]]
+        return [Token(t.kind, t.text, token.start, token.end) for tokens in nested for t in tokens]
 
     def expanded_names(self, tokens: Iterable[Token]) -> Iterator[Token]:
         """Yield the identifiers in the expansions, including macro names but not member names."""
@@ -58,13 +61,13 @@ class Macros:
                 yield token
                 inside = self.expand(token)
                 if inside != [token]:
-                    yield from _free(inside)
+                    yield from _non_member_names(inside)
             before = token.text
 
     def are_expressions(self, tokens: Iterable[Token]) -> bool:
         """Return whether no macro in the tokens expands to a statement or a declaration."""
         used = {
-            each.text for t in tokens if t.text in self._bodies for each in self.expanded_names([t])
+            name.text for t in tokens if t.text in self._bodies for name in self.expanded_names([t])
         }
         return not any(
             _is_statement(self._replacements[name]) for name in used if name in self._replacements
@@ -75,7 +78,7 @@ class Macros:
         return self.expand(token) if token.text in self._bodies else []
 
 
-def _free(tokens: Sequence[Token]) -> Iterator[Token]:
+def _non_member_names(tokens: Sequence[Token]) -> Iterator[Token]:
     for before, token in pairwise((None, *tokens)):
         assert token is not None
         if token.kind == "identifier" and (before is None or before.text not in (".", "->")):
@@ -97,8 +100,8 @@ def _constants(text: CudaSource) -> Iterator[str]:
         if token.kind != "identifier" or before.kind != "identifier":
             continue
         head = _words_before(text.tokens, indices[id(token)])
-        of_text = after.text in ("=", ";") and head & {"const", "constexpr", "__constant__"}
-        if of_text or (after.text in (",", ">", "=") and "template" in head):
+        is_constant = after.text in ("=", ";") and head & {"const", "constexpr", "__constant__"}
+        if is_constant or (after.text in (",", ">", "=") and "template" in head):
             yield token.text
 
 
@@ -120,7 +123,7 @@ def _mutable_globals(text: CudaSource) -> set[str]:
 
 
 def _words_before(tokens: Sequence[Token], index: int) -> set[str]:
-    """Return the tokens of the declaration before a name."""
+    """Return the texts of the tokens of a declaration before a name."""
     found = set()
     while index > 0:
         index -= 1

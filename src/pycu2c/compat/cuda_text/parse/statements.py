@@ -40,7 +40,7 @@ class LoopStatement:
     """A ``for``, ``while`` or ``do`` loop. Missing parts of the header are empty."""
 
     tokens: tuple[Token, ...]
-    first: tuple[Token, ...]
+    init: tuple[Token, ...]
     condition: tuple[Token, ...]
     step: tuple[Token, ...]
     body: Statement
@@ -99,8 +99,8 @@ def _statement(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
         case "do":
             return _do(tokens, index)
         case "switch":
-            _, end = _in_brackets(tokens, index + 1)
-            _, end = _in_brackets(tokens, end + 1, "{")
+            _, end = _bracketed(tokens, index + 1)
+            _, end = _bracketed(tokens, end + 1, "{")
             return SimpleStatement(tuple(tokens[index : end + 1])), end + 1
         case "case" | "default" | "else" | "try" | "goto" | "asm" | "template":
             raise Unanalyzable
@@ -119,7 +119,7 @@ def _simple(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
 
 
 def _if(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
-    condition, end = _in_brackets(tokens, index + 1)  # "if constexpr" is unanalyzable
+    condition, end = _bracketed(tokens, index + 1)  # "if constexpr" is unanalyzable
     then, after = _statement(tokens, end + 1)
     otherwise = None
     if after < len(tokens) and tokens[after].text == "else":
@@ -128,32 +128,32 @@ def _if(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
 
 
 def _for(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
-    header, end = _in_brackets(tokens, index + 1)
+    header, end = _bracketed(tokens, index + 1)
     body, after = _statement(tokens, end + 1)
-    loop, parts = tuple(tokens[index:after]), _at_semicolons(header)
+    loop, parts = tuple(tokens[index:after]), _split_at_semicolons(header)
     if len(parts) == 1:  # a range-based loop
         return SimpleStatement(loop), after
     if len(parts) != 3:
         raise Unanalyzable
-    first, condition, step = parts
-    return LoopStatement(loop, first, condition, step, body, False), after
+    init, condition, step = parts
+    return LoopStatement(loop, init, condition, step, body, False), after
 
 
 def _while(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
-    condition, end = _in_brackets(tokens, index + 1)
+    condition, end = _bracketed(tokens, index + 1)
     body, after = _statement(tokens, end + 1)
     return LoopStatement(tuple(tokens[index:after]), (), condition, (), body, False), after
 
 
 def _do(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
     body, after = _statement(tokens, index + 1)
-    condition, end = _in_brackets(tokens, after + 1)
+    condition, end = _bracketed(tokens, after + 1)
     if tokens[end + 1 : end + 2] == [] or tokens[end + 1].text != ";":
         raise Unanalyzable
     return LoopStatement(tuple(tokens[index : end + 2]), (), condition, (), body, True), end + 2
 
 
-def _at_semicolons(tokens: Sequence[Token]) -> list[tuple[Token, ...]]:
+def _split_at_semicolons(tokens: Sequence[Token]) -> list[tuple[Token, ...]]:
     found: list[tuple[Token, ...]] = []
     start = index = 0
     while index < len(tokens):
@@ -164,7 +164,7 @@ def _at_semicolons(tokens: Sequence[Token]) -> list[tuple[Token, ...]]:
     return [*found, tuple(tokens[start:])]
 
 
-def _in_brackets(
+def _bracketed(
     tokens: Sequence[Token], opening: int, bracket: str = "("
 ) -> tuple[tuple[Token, ...], int]:
     """Return the tokens in brackets, and the index of the closing one."""

@@ -6,11 +6,11 @@ from pycu2c.base import dtypes
 from pycu2c.compat.cupy.bound_parameters import extent_name, offset
 from pycu2c.compat.cupy.compiled_kernel import GeneratedText
 from pycu2c.compat.cupy.elementwise.source_parts import (
-    ElementwiseForm,
     ElementwiseOperation,
-    elements,
+    ElementwiseSpec,
+    element_accesses,
+    element_declarations,
     fields_of,
-    in_memory,
     preamble_text,
     size_declarations,
 )
@@ -19,62 +19,65 @@ from pycu2c.compat.cupy.kernel_prologue import (
     block,
     cpu_kernel,
     cpu_name,
-    text_of,
+    join_sections,
     used_fields,
 )
 
-CHUNK = 1024  # elements per block of the thread pool
+CHUNK = 1024  # elements; the thread pool schedules a chunk as a block
 _PREVENTS_SIMD = frozenset(("return", "break", "goto", "static", "asm", "printf"))
 
 
-def cpu_text(form: ElementwiseForm, operation: ElementwiseOperation) -> GeneratedText:
-    """Generate a function that processes a range of chunks."""
-    loop = _one_axis(form, operation) if form.axes == 1 else _rows(form, operation)
+def cpu_text(spec: ElementwiseSpec, operation: ElementwiseOperation) -> GeneratedText:
+    """Generate a function that processes chunks ``_first`` to ``_last`` of ``CHUNK`` elements."""
+    loop = (
+        _loop_along_axis(spec, operation) if spec.axes == 1 else _loops_along_rows(spec, operation)
+    )
     lines = [
-        *size_declarations(form, operation),
+        *size_declarations(spec, operation),
         as_statement(operation.loop_prep),
         f"const ptrdiff_t _begin = _first * {CHUNK};",
         f"const ptrdiff_t _end = _last * {CHUNK} < _size ? _last * {CHUNK} : _size;",
         *loop,
         as_statement(operation.after_loop),
     ]
-    passed = used_fields(fields_of(form, dtypes.INT64, dtypes.INT64), lines)
-    kernel = cpu_kernel(operation.name, passed, lines)
-    above = preamble_text(form, operation, "\n".join(kernel), on_cpu=True)
-    name, text = operation.name, text_of([*above, *kernel])
-    return GeneratedText(text, cpu_name(name), tuple(passed), name, operation.written, CHUNK)
+    fields = used_fields(fields_of(spec, dtypes.INT64, dtypes.INT64), lines)
+    kernel = cpu_kernel(operation.name, fields, lines)
+    preamble = preamble_text(spec, operation, "\n".join(kernel), on_cpu=True)
+    name, text = operation.name, join_sections([*preamble, *kernel])
+    return GeneratedText(text, cpu_name(name), tuple(fields), name, operation.user_texts, CHUNK)
 
 
 def _body(operation: ElementwiseOperation) -> str:
-    """Return the operation as a statement; ``return`` in it ends the element."""
+    """Return the operation as a statement, in which ``return`` continues with the next element."""
     text = as_statement(operation.text)
     if "return" not in operation.names:
         return text
     return block("[&]", [f"{block('do', [text])} while (0);"]) + "();"
 
 
-def _is_vectorizable(form: ElementwiseForm, operation: ElementwiseOperation) -> bool:
-    """Return whether elements are independent, so that the loop can be vectorized."""
+def _is_vectorizable(spec: ElementwiseSpec, operation: ElementwiseOperation) -> bool:
+    """Return whether the loop can be vectorized, because elements are independent."""
     names = operation.names
-    free = not (operation.loop_prep or operation.after_loop or names & _PREVENTS_SIMD)
-    writes_anywhere = any(b.kind == "raw" and not b.info.is_const for b in form.bounds)
-    return free and not writes_anywhere and not any(n.startswith("atomic") for n in names)
+    prevents_simd = operation.loop_prep or operation.after_loop or names & _PREVENTS_SIMD
+    writes_raw_array = any(b.kind == "raw" and not b.info.is_const for b in spec.bound_parameters)
+    has_atomics = any(n.startswith("atomic") for n in names)
+    return not (prevents_simd or writes_raw_array or has_atomics)
 
 
-def _one_axis(form: ElementwiseForm, operation: ElementwiseOperation) -> list[str]:
+def _loop_along_axis(spec: ElementwiseSpec, operation: ElementwiseOperation) -> list[str]:
     body = ["_ind.set(i);" if "_ind" in operation.names else ""]
-    body += elements(form, in_memory(form, ["i"]))
+    body += element_declarations(spec, element_accesses(spec, ["i"]))
     loop = block("for (ptrdiff_t i = _begin; i < _end; i++)", [*body, _body(operation)])
-    return [_simd_pragma(form, operation), loop]
+    return [_simd_pragma(spec, operation), loop]
 
 
-def _simd_pragma(form: ElementwiseForm, operation: ElementwiseOperation) -> str:
-    return "#pragma omp simd" if _is_vectorizable(form, operation) else ""
+def _simd_pragma(spec: ElementwiseSpec, operation: ElementwiseOperation) -> str:
+    return "#pragma omp simd" if _is_vectorizable(spec, operation) else ""
 
 
-def _rows(form: ElementwiseForm, operation: ElementwiseOperation) -> list[str]:
+def _loops_along_rows(spec: ElementwiseSpec, operation: ElementwiseOperation) -> list[str]:
     """Generate loops along the last axis, up to the end of the row or chunk."""
-    last = form.axes - 1
+    last = spec.axes - 1
     lines = ["ptrdiff_t _left = _row;", f"const ptrdiff_t _k = _left % {extent_name(last)};"]
     for axis in range(last - 1, -1, -1):
         lines.append(f"_left /= {extent_name(axis + 1)};")
@@ -83,20 +86,23 @@ def _rows(form: ElementwiseForm, operation: ElementwiseOperation) -> list[str]:
         )
     rest = f"{extent_name(last)} - _k"
     lines.append(f"const ptrdiff_t _count = {rest} < _end - _row ? {rest} : _end - _row;")
-    names = [*(f"_i{axis}" for axis in range(last)), "_k"]
+    indices = [*(f"_i{axis}" for axis in range(last)), "_k"]
     element_at: dict[int, str] = {}
-    for position, bound in enumerate(form.bounds):
+    for position, bound in enumerate(spec.bound_parameters):
         if bound.kind != "array":
             continue
-        start = offset(bound, names)
+        start = offset(bound, indices)
         lines.append(
             f"{bound.element} *const _at{bound.pointer} = {bound.pointer}"
             f"{f' + {start}' if start else ''};"
         )
         element_at[position] = f"_at{bound.pointer}[{offset(bound, ['_j'], last) or '0'}]"
-    needs_i = operation.names & {"i", "_ind"}
-    body = ["const ptrdiff_t i = _row + _j;" if needs_i else ""]
-    body += ["_ind.set(i);" if "_ind" in operation.names else "", *elements(form, element_at)]
+    uses_index = operation.names & {"i", "_ind"}
+    body = ["const ptrdiff_t i = _row + _j;" if uses_index else ""]
+    body += [
+        "_ind.set(i);" if "_ind" in operation.names else "",
+        *element_declarations(spec, element_at),
+    ]
     loop = block("for (ptrdiff_t _j = 0; _j < _count; _j++)", [*body, _body(operation)])
-    row = [*lines, _simd_pragma(form, operation), loop, "_row += _count;"]
-    return [block("for (ptrdiff_t _row = _begin; _row < _end;)", row)]
+    row_body = [*lines, _simd_pragma(spec, operation), loop, "_row += _count;"]
+    return [block("for (ptrdiff_t _row = _begin; _row < _end;)", row_body)]

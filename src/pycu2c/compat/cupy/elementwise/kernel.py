@@ -13,7 +13,7 @@ from pycu2c.compat.cupy.compiled_kernel import GeneratedText
 from pycu2c.compat.cupy.elementwise.cpu_source import cpu_text
 from pycu2c.compat.cupy.elementwise.cuda_source import cuda_text
 from pycu2c.compat.cupy.elementwise.python_operation import PythonOperation
-from pycu2c.compat.cupy.elementwise.source_parts import ElementwiseForm, ElementwiseOperation
+from pycu2c.compat.cupy.elementwise.source_parts import ElementwiseOperation, ElementwiseSpec
 from pycu2c.compat.cupy.fast_calls import key_of
 from pycu2c.compat.cupy.generated_kernel import GeneratedKernel, KernelCall, Prepare, PreparedLaunch
 from pycu2c.compat.cupy.operands import Operand
@@ -31,10 +31,10 @@ class ElementwiseKernel(GeneratedKernel):
 
     ``k(x, y)`` returns new arrays, ``k(x, y, out)`` writes to ``out``.
 
-    in_params, out_params: ``"T x, raw float32 y"``. A letter is a placeholder for a type. ``raw``
-    arrays are indexed by the operation, ``y[i]``.
-    operation: CUDA C++ text, or a Python function of the inputs that returns the output, or a tuple
-    of the outputs.
+    in_params, out_params: ``"T x, raw float32 y"``. A letter is a placeholder for a type. The
+    operation indexes ``raw`` arrays itself, ``y[i]``.
+    operation: CUDA C++ text, or a Python function of the inputs that returns the output or a tuple
+    of outputs.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ElementwiseKernel(GeneratedKernel):
     ) -> None:
         parsed = options_of(options)
         super().__init__(KernelDeclaration(name, in_params, out_params), name, parsed)
-        self.params = self._declared.all
+        self.params = self._declaration.parameters
         self.operation, self.reduce_dims, self.preamble = operation, reduce_dims, preamble
         self.no_return, self.return_tuple = no_return, return_tuple
         preambles = "\n".join(part for part in (type_preamble, preamble) if part)
@@ -69,7 +69,7 @@ class ElementwiseKernel(GeneratedKernel):
 
     @property
     def _names(self) -> frozenset[str]:
-        """Return the names in the operation."""
+        """Return the C names in the operation, or extra parameters of a Python function."""
         return self._python.names if self._python else self._operation.names
 
     def __call__(
@@ -83,7 +83,7 @@ class ElementwiseKernel(GeneratedKernel):
         if block_size is not None and block_size <= 0:
             raise ValueError("block_size must be greater than zero")
         key = key_of(args, size, block_size) if stream is None else None
-        outputs = self._call_cache.outputs(key, args, self.nin) if key else None
+        outputs = self._call_cache.launch(key, args, self.nin) if key else None
         if outputs is None:
             threads = block_size or _DEFAULT_BLOCK
             outputs = self._launch(
@@ -100,23 +100,23 @@ class ElementwiseKernel(GeneratedKernel):
     # ---- arguments ----
 
     def _check(self, args: tuple[Any, ...], size: int | None) -> KernelCall:
-        """Check the arguments of a call. Raises LaunchError."""
-        arguments = self._declared.parse(args)
+        """Check the arguments of a call, and allocate its outputs. Raises LaunchError."""
+        arguments = self._declaration.parse(args)
         shape = self._shape((*arguments.inputs, *arguments.out), size)
         raw = [p.name for p in self.out_params if p.raw]
         if raw and not arguments.out and size is None:
             raise ArgumentValueError(
                 f"{self.name}: Output array size is Undecided: pass an array for {raw[0]}, or size"
             )
-        targets = arguments.out or self._declared.new_outputs(arguments, shape)
-        leaves = (*self._declared.unaliased_inputs(arguments, targets), *targets)
+        targets = arguments.out or self._declaration.new_outputs(arguments, shape)
+        leaves = (*self._declaration.unaliased_inputs(arguments, targets), *targets)
         return KernelCall(shape, leaves, tuple(a.owner for a in targets), arguments)
 
     def _shape(self, leaves: Sequence[Operand], size: int | None) -> Shape:
         """Return the shape of the iteration space. Raises ArgumentValueError."""
         arrays = [
             (name, a)
-            for p, name, a in zip(self.params, self._declared.shown, leaves)
+            for p, name, a in zip(self.params, self._declaration.error_names, leaves)
             if isinstance(a, ArrayArgument) and not p.raw
         ]
         if size is not None:
@@ -130,7 +130,7 @@ class ElementwiseKernel(GeneratedKernel):
             raise ArgumentValueError(f"{self.name}: Loop size is undecided: pass size=…")
         shape = operands.common_shape(arrays)
         for name, array in arrays:
-            if name in self._declared.output_names and array.shape != shape:
+            if name in self._declaration.output_names and array.shape != shape:
                 raise ArgumentValueError(
                     f"Out shape is mismatched: {name} has {array.shape}, and the result {shape}"
                 )
@@ -142,18 +142,18 @@ class ElementwiseKernel(GeneratedKernel):
         """Return the function that prepares launches with this number of threads per block."""
 
         def prepare(call: KernelCall, stream: Any) -> PreparedLaunch:
-            form, space = self._plan(call)
-            kernel, size = self._loaded(form, call), math.prod(call.shape)
+            spec, space = self._plan(call)
+            kernel, size = self._load_kernel(spec, call), math.prod(call.shape)
             block = 1 if call.arguments.backend == "cpu" else threads
             blocks = -(-size // (block * kernel.elements_per_thread))
             launch = Launch((blocks, 1, 1), (block, 1, 1), stream, 0)
-            passed = (*_reordered_arguments(call, form, space), size, *space.shape[1:])
-            return PreparedLaunch(launch, passed, kernel.runner)
+            kernel_arguments = (*_reordered_arguments(call, spec, space), size, *space.shape[1:])
+            return PreparedLaunch(launch, kernel_arguments, kernel.runner)
 
         return prepare
 
-    def _plan(self, call: KernelCall) -> tuple[ElementwiseForm, iteration_space.IterationSpace]:
-        """Return the form of a call, and its iteration space."""
+    def _plan(self, call: KernelCall) -> tuple[ElementwiseSpec, iteration_space.IterationSpace]:
+        """Return what the text depends on, and the iteration space."""
         arrays = [
             a
             for p, a in zip(self.params, call.leaves)
@@ -165,32 +165,34 @@ class ElementwiseKernel(GeneratedKernel):
             call.shape,
             [operands.broadcast_strides(a, call.shape) for a in arrays],
             in_order=any_raw or bool(names & {"i", "_ind"}),
-            join=self.reduce_dims,
+            merge_axes=self.reduce_dims,
         )
         strides, last = iter(space.strides), len(space.shape) - 1
-        bounds = self._bind(
+        bound_parameters = self._bind(
             call, lambda _, dtype: iteration_space.stride_kinds(next(strides), dtype.size, last)
         )
-        wide = call.arguments.backend == "cuda" and iteration_space.needs_64_bit_index(
+        needs_index64 = call.arguments.backend == "cuda" and iteration_space.needs_64_bit_index(
             space, [a.dtype.size for a in arrays], math.prod(call.shape)
         )
         placeholders = call.arguments.types.placeholders
-        return ElementwiseForm(bounds, placeholders, len(space.shape), wide), space
+        return ElementwiseSpec(
+            bound_parameters, placeholders, len(space.shape), needs_index64
+        ), space
 
-    def _text(self, form: ElementwiseForm, backend: str) -> GeneratedText:
-        operation = self._python.operation(form, self._operation) if self._python else None
+    def _text(self, spec: ElementwiseSpec, backend: str) -> GeneratedText:
+        operation = self._python.operation(spec, self._operation) if self._python else None
         generate = cuda_text if backend == "cuda" else cpu_text
-        return generate(form, operation or self._operation)
+        return generate(spec, operation or self._operation)
 
 
 def _reordered_arguments(
-    call: KernelCall, form: ElementwiseForm, space: iteration_space.IterationSpace
+    call: KernelCall, spec: ElementwiseSpec, space: iteration_space.IterationSpace
 ) -> list[Argument]:
-    """Return the arguments, with the axes of the iteration space."""
+    """Return the arguments; arrays have the axes of the iteration space."""
     strides = iter(space.strides)
     return [
         leaf._replace(shape=space.shape, strides=next(strides), contiguous=False)
         if isinstance(leaf, ArrayArgument) and bound.kind == "array"
         else leaf
-        for leaf, bound in zip(call.leaves, form.bounds)
+        for leaf, bound in zip(call.leaves, spec.bound_parameters)
     ]

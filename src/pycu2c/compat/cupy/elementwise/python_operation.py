@@ -14,7 +14,7 @@ from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, Scalar
 from pycu2c.compat.cupy.bound_parameters import BoundParameter
-from pycu2c.compat.cupy.elementwise.source_parts import ElementwiseForm, ElementwiseOperation
+from pycu2c.compat.cupy.elementwise.source_parts import ElementwiseOperation, ElementwiseSpec
 from pycu2c.compat.cupy.parameter_declarations import ArgumentTypeError, ParameterInfo
 from pycu2c.compat.cupy.python_functions import (
     CValue,
@@ -56,18 +56,18 @@ class PythonOperation:
 
     @property
     def names(self) -> frozenset[str]:
-        """Return its parameters besides the inputs."""
+        """Return the names of the parameters of the function besides the inputs."""
         return frozenset(self._extra)
 
     def operation(
-        self, form: ElementwiseForm, template: ElementwiseOperation
+        self, spec: ElementwiseSpec, template: ElementwiseOperation
     ) -> ElementwiseOperation:
-        """Return the operation as text, with the other texts of ``template``.
+        """Return ``template`` with the text of the operation and the definition of the function.
 
         Raises CompileError, ArgumentTypeError.
         """
-        inputs = form.bounds[: len(self._inputs)]
-        outputs = {b.name: b for b in form.bounds[len(self._inputs) :]}
+        inputs = spec.bound_parameters[: len(self._inputs)]
+        outputs = {b.name: b for b in spec.bound_parameters[len(self._inputs) :]}
         values = [_value(b) for b in inputs]
         values += [_value(outputs[n]) if n in outputs else _index(n) for n in self._extra]
         call = self._function.call_with(values)
@@ -93,15 +93,15 @@ def _index(name: str) -> CValue:
 def _value(bound: BoundParameter) -> CValue:
     if bound.kind != "raw":
         return value_of(bound.name, bound.dtype)
-    array = Array(bound.dtype, max(bound.axes, 1), "C" if bound.packed else "A")
-    return CValue(array, lambda part: _part_of(bound, part))
+    array = Array(bound.dtype, max(bound.axes, 1), "C" if bound.is_contiguous else "A")
+    return CValue(array, lambda parameter: _view_expression(bound, parameter))
 
 
-def _part_of(bound: BoundParameter, part: Parameter) -> str:
-    match part.part:
+def _view_expression(bound: BoundParameter, parameter: Parameter) -> str:
+    match parameter.part:
         case ArgumentPart.DATA:
             return bound.pointer
         case ArgumentPart.SHAPE:
-            return f"_{bound.name}_n{part.axis}"
+            return f"_{bound.name}_n{parameter.axis}"
         case _:
-            return f"_{bound.name}_s{part.axis}"
+            return f"_{bound.name}_s{parameter.axis}"

@@ -18,12 +18,12 @@ from pycu2c.compat.cupy.bound_parameters import (
     typedefs,
 )
 from pycu2c.compat.cupy.parameter_declarations import names_in
-from pycu2c.compat.cupy.preamble import prelude, without_headers
+from pycu2c.compat.cupy.preamble import required_definitions, without_headers
 
 
 @dataclass(frozen=True, slots=True)
 class ElementwiseOperation:
-    """The text of the user. ``macros``: macros from options, as lines."""
+    """The texts of the user. ``macros``: ``#define`` lines from the options."""
 
     name: str
     text: str
@@ -33,10 +33,10 @@ class ElementwiseOperation:
     macros: tuple[str, ...] = ()
 
     @property
-    def written(self) -> dict[str, str]:
+    def user_texts(self) -> dict[str, str]:
         """Return the texts by the role that errors name."""
-        parts = (self.text, self.preamble, self.loop_prep, self.after_loop)
-        return dict(zip(("operation", "preamble", "loop_prep", "after_loop"), parts))
+        texts = (self.text, self.preamble, self.loop_prep, self.after_loop)
+        return dict(zip(("operation", "preamble", "loop_prep", "after_loop"), texts))
 
     @property
     def names(self) -> frozenset[str]:
@@ -44,59 +44,63 @@ class ElementwiseOperation:
 
 
 @dataclass(frozen=True, slots=True)
-class ElementwiseForm:
-    """What the text depends on: parameters, placeholders, number of axes, and whether indices
-    require 64 bits (``wide``)."""
+class ElementwiseSpec:
+    """What the generated text depends on.
 
-    bounds: tuple[BoundParameter, ...]
+    axes: the number of axes. needs_index64: whether indices require 64 bits.
+    """
+
+    bound_parameters: tuple[BoundParameter, ...]
     placeholders: tuple[tuple[str, DType], ...]
     axes: int
-    wide: bool
+    needs_index64: bool
 
 
-def fields_of(form: ElementwiseForm, index: DType, extent: DType) -> list[KernelField]:
-    count = len(form.bounds)
+def fields_of(spec: ElementwiseSpec, stride_dtype: DType, extent_dtype: DType) -> list[KernelField]:
+    count = len(spec.bound_parameters)
     extents = [
-        number_field(extent_name(axis), extent, count + axis) for axis in range(1, form.axes)
+        number_field(extent_name(axis), extent_dtype, count + axis) for axis in range(1, spec.axes)
     ]
     size = number_field("_size", dtypes.INT64, count, "ptrdiff_t")
-    return [*kernel_fields(form.bounds, index), *extents, size]
+    return [*kernel_fields(spec.bound_parameters, stride_dtype), *extents, size]
 
 
 def preamble_text(
-    form: ElementwiseForm, operation: ElementwiseOperation, extra: str, *, on_cpu: bool
+    spec: ElementwiseSpec, operation: ElementwiseOperation, kernel: str, *, on_cpu: bool
 ) -> list[str]:
-    """Return the lines before the kernel."""
-    types = [b.dtype for b in form.bounds] + [dtype for _, dtype in form.placeholders]
+    """Return the definitions before the kernel that the kernel and the user's texts use."""
+    types = [b.dtype for b in spec.bound_parameters] + [dtype for _, dtype in spec.placeholders]
     text = "\n".join((operation.preamble, operation.loop_prep, operation.text))
-    needed = prelude(types, names_in(text, extra, *operation.macros), on_cpu=on_cpu)
+    definitions = required_definitions(
+        types, names_in(text, kernel, *operation.macros), on_cpu=on_cpu
+    )
     preamble = without_headers(operation.preamble, on_cpu=on_cpu)
     macros = "\n".join(operation.macros)
-    return [*needed, macros, "\n".join(typedefs(form.placeholders)), preamble]
+    return [*definitions, macros, "\n".join(typedefs(spec.placeholders)), preamble]
 
 
-def size_declarations(form: ElementwiseForm, operation: ElementwiseOperation) -> list[str]:
+def size_declarations(spec: ElementwiseSpec, operation: ElementwiseOperation) -> list[str]:
     """Declare raw arrays, and ``n`` and ``_ind`` if the operation uses them."""
-    names, parameters = operation.names, {b.name for b in form.bounds}
-    lines = raw_array_views(form.bounds)
+    names, parameters = operation.names, {b.name for b in spec.bound_parameters}
+    lines = raw_array_views(spec.bound_parameters)
     if "n" in names and "n" not in parameters:
         lines.append("const ptrdiff_t n = _size;")
     if "_ind" in names:
-        extents = ", ".join(extent_name(axis) for axis in range(1, form.axes))
+        extents = ", ".join(extent_name(axis) for axis in range(1, spec.axes))
         first = f"_size / ({extents.replace(', ', ' * ')})" if extents else "_size"
         shape = f"{first}, {extents}" if extents else first
-        lines.append(f"CIndexer<{form.axes}> _ind = {{_size, {{{shape}}}, {{}}}};")
+        lines.append(f"CIndexer<{spec.axes}> _ind = {{_size, {{{shape}}}, {{}}}};")
     return lines
 
 
-def elements(form: ElementwiseForm, element_at: Mapping[int, str]) -> list[str]:
-    """Declare the elements: inputs as copies, outputs as references.
+def element_declarations(spec: ElementwiseSpec, element_at: Mapping[int, str]) -> list[str]:
+    """Declare inputs as copies of elements, and outputs as references to elements.
 
-    ``element_at``: the expression of each element.
+    ``element_at``: the C expression of the element, by the position of its parameter.
     """
     lines = []
-    inputs = {b.name: b for b in form.bounds if b.info.is_const}
-    for position, bound in enumerate(form.bounds):
+    inputs = {b.name: b for b in spec.bound_parameters if b.info.is_const}
+    for position, bound in enumerate(spec.bound_parameters):
         if bound.kind != "array":
             continue
         element = element_at[position]
@@ -104,20 +108,25 @@ def elements(form: ElementwiseForm, element_at: Mapping[int, str]) -> list[str]:
             lines.append(f"{bound.ctype} &{bound.name} = {element};")
             same_name = inputs.get(bound.name)
             if same_name:
-                lines.append(f"{bound.name} = {element_at[form.bounds.index(same_name)]};")
-        elif not is_also_written(form, bound):
+                lines.append(
+                    f"{bound.name} = {element_at[spec.bound_parameters.index(same_name)]};"
+                )
+        elif not is_also_written(spec, bound):
             lines.append(f"const {bound.ctype} {bound.name} = {element};")
     return lines
 
 
-def in_memory(form: ElementwiseForm, names: Sequence[str]) -> dict[int, str]:
-    """Return the expressions of elements in memory, from the names of the indices."""
+def element_accesses(spec: ElementwiseSpec, names: Sequence[str]) -> dict[int, str]:
+    """Return the C expression of the element of each array, by the position of its parameter.
+
+    ``names`` are those of the indices.
+    """
     return {
         position: f"{bound.pointer}[{offset(bound, names) or '0'}]"
-        for position, bound in enumerate(form.bounds)
+        for position, bound in enumerate(spec.bound_parameters)
         if bound.kind == "array"
     }
 
 
-def is_also_written(form: ElementwiseForm, bound: BoundParameter) -> bool:
-    return any(b.name == bound.name and not b.info.is_const for b in form.bounds)
+def is_also_written(spec: ElementwiseSpec, bound: BoundParameter) -> bool:
+    return any(b.name == bound.name and not b.info.is_const for b in spec.bound_parameters)

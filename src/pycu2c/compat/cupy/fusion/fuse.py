@@ -1,7 +1,7 @@
 """Implement ``fuse``: run a function of arrays as few kernels.
 
 The function is traced once for each combination of types and shapes. If it reads elements, which
-traced arrays do not have, it is compiled as a function of elements instead.
+traced arrays do not have, it is compiled as the operation of an elementwise kernel instead.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ from pycu2c.compat.numba.dispatcher import python_function
 from pycu2c.runtime.arguments.array_argument import ArrayArgument, HandleArgument
 
 FusedFunction: TypeAlias = Callable[..., Any]  # for one combination of types and shapes
-Result: TypeAlias = Callable[[list[Any]], Any]
+ResultBuilder: TypeAlias = Callable[[list[Any]], Any]
 _MAX_CACHED = 256  # combinations per function
-_NOT_IN_C = frozenset("i n in out a b int float double short long char bool auto".split())  # noqa: SIM905
+# parameters with these names are renamed, because kernels use the names
+_NAMES_IN_KERNELS = frozenset("i n in out a b int float double short long char bool auto".split())  # noqa: SIM905
 
 
 class Fusion:
@@ -50,21 +51,21 @@ class Fusion:
         function_name = self._function.__name__
         self.name = kernel_name or ("fused" if function_name == "<lambda>" else function_name)
         if not is_kernel_name(self.name):
-            raise ValueError(f"Invalid kernel name: {self.name!r} is no name in C")
+            raise ValueError(f"Invalid kernel name: {self.name!r} is not an identifier in C")
         self._fused: dict[tuple[object, ...], FusedFunction] = {}
         self._built: KernelCache = {}
 
     @functools.cached_property
     def __pycu2c_device__(self) -> Source:
-        """Return the function that kernels and elementwise functions call."""
+        """Return the source for kernels that call this function."""
         return device_function_source(self._function)
 
     def __repr__(self) -> str:
         return f"<fused {self.name}>"
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        if named:
-            bound = inspect.signature(self._function).bind(*args, **named)
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            bound = inspect.signature(self._function).bind(*args, **kwargs)
             bound.apply_defaults()
             args = bound.args
         if any(isinstance(a, TracedArray) for a in args):
@@ -116,10 +117,10 @@ class Fusion:
         leaves = [a for a in args if a is not None]
         if len(leaves) < len(args):
             raise ArgumentTypeError(
-                f"{self.name} reads elements of its arguments, so that none may be None"
+                f"{self.name} reads elements of its arguments, so no argument may be None"
             )
         source = self.__pycu2c_device__
-        _reject_rebinding(source)
+        _reject_in_place_changes(source)
         weak = frozenset(k for k, a in enumerate(leaves) if _is_weak(a))
         function = PythonFunction(self._function, f"{self.name}_operation", source, weak)
         dtypes = [_dtype_of(a) for a in leaves]
@@ -138,22 +139,26 @@ class _FusedPlan:
     ) -> None:
         self._names = names
         arguments = {id(t): k for k, t in reversed(list(enumerate(traced))) if t is not None}
-        stored = [
+        changed = [
             FusionTarget(t, t.node, k)
             for k, t in enumerate(traced)
             if isinstance(t, TracedArray) and arguments[id(t)] == k and _is_changed(t, k)
         ]
-        self._written = [t.argument for t in stored if t.argument is not None]
+        self._written = [t.argument for t in changed if t.argument is not None]
         scheduler = fusion.scheduler(len(traced))
-        new = {id(t): t for t in _new_arrays(result, arguments)}
-        reduced = {
-            k: scheduler.slot(t.node) for k, t in new.items() if isinstance(t.node, ReduceNode)
+        new_arrays = {id(t): t for t in _new_arrays(result, arguments)}
+        reduction_slots = {
+            k: scheduler.slot(t.node)
+            for k, t in new_arrays.items()
+            if isinstance(t.node, ReduceNode)
         }
-        targets = [FusionTarget(t, t.node, None) for k, t in new.items() if k not in reduced]
-        slots = {**arguments, **reduced, **scheduler.fill([*targets, *stored])}
+        targets = [
+            FusionTarget(t, t.node, None) for k, t in new_arrays.items() if k not in reduction_slots
+        ]
+        slots = {**arguments, **reduction_slots, **scheduler.fill([*targets, *changed])}
         self._steps: list[Step] = scheduler.steps
         self._empty_slots = [None] * (scheduler.count - len(traced))
-        self._result = _result_of(result, slots)
+        self._result = _result_builder(result, slots)
 
     def run(self, *args: Any) -> Any:
         """Execute the steps for the arguments of a call, and return its result."""
@@ -174,11 +179,11 @@ class _FusedPlan:
         }
         for j, k in combinations(described, 2):
             if (j in self._written or k in self._written) and args[j] is not args[k]:
-                (first, size), (other, length) = described[j].region, described[k].region
-                if first < other + length and other < first + size:
+                (start_j, size_j), (start_k, size_k) = described[j].region, described[k].region
+                if start_j < start_k + size_k and start_k < start_j + size_j:
                     raise ArgumentValueError(
                         f"{self._names[j]} and {self._names[k]} share memory, and the function "
-                        "changes it: pass a copy of one"
+                        "changes it: pass a copy of one of them"
                     )
 
 
@@ -186,10 +191,10 @@ class _FusedPlan:
 
 
 def _key(args: Sequence[Any]) -> tuple[object, ...]:
-    """Return the cache key of a call."""
+    """Return the cache key of a call: types and shapes, and which arguments are the same object."""
     kinds = [(type(a), getattr(a, "dtype", None), getattr(a, "shape", None)) for a in args]
     ids = [id(a) for a in args]
-    return (*kinds, *(ids.index(one) for one in ids)) if len(set(ids)) < len(ids) else (*kinds,)
+    return (*kinds, *(ids.index(i) for i in ids)) if len(set(ids)) < len(ids) else (*kinds,)
 
 
 def _traced(position: int, leaf: Operand | None) -> TracedArray | None:
@@ -220,13 +225,13 @@ def _new_arrays(result: Any, arguments: dict[int, int]) -> list[TracedArray]:
     return [] if id(result) in arguments else [result]
 
 
-def _result_of(result: Any, slots: dict[int, int]) -> Result:
-    """Build the result of a call from its arrays."""
+def _result_builder(result: Any, slots: dict[int, int]) -> ResultBuilder:
+    """Return a function that builds the result of a call from the arrays in the slots."""
     if isinstance(result, tuple):
-        items = [_result_of(item, slots) for item in result]
+        items = [_result_builder(item, slots) for item in result]
         return lambda arrays: tuple(item(arrays) for item in items)
     if isinstance(result, TracedArray):
-        return _array_of(result, slots)
+        return _array_getter(result, slots)
     if result is None or isinstance(result, (bool, int, float, complex, np.generic)):
         return lambda _: result
     raise ArgumentTypeError(
@@ -234,11 +239,11 @@ def _result_of(result: Any, slots: dict[int, int]) -> Result:
     )
 
 
-def _array_of(traced: TracedArray, slots: dict[int, int]) -> Result:
+def _array_getter(traced: TracedArray, slots: dict[int, int]) -> ResultBuilder:
     if traced.base is None:
         slot = slots[id(traced)]
         return lambda arrays: arrays[slot]
-    node, base = traced.node, _array_of(traced.base, slots)
+    node, base = traced.node, _array_getter(traced.base, slots)
     assert isinstance(node, ViewNode)
     return lambda arrays: base(arrays)[node.index]
 
@@ -247,11 +252,11 @@ def _array_of(traced: TracedArray, slots: dict[int, int]) -> Result:
 
 
 def _parameter_name(name: str) -> str:
-    return f"{name}_" if name in _NOT_IN_C else name
+    return f"{name}_" if name in _NAMES_IN_KERNELS else name
 
 
-def _reject_rebinding(source: Source) -> None:
-    """Reject elementwise functions that rebind or change an argument in place."""
+def _reject_in_place_changes(source: Source) -> None:
+    """Reject functions of elements that change an argument in place, as ``x += 1``."""
     names = {a.arg for a in source.tree.args.args}
     for node in ast.walk(source.tree):
         if isinstance(node, ast.AugAssign) and getattr(node.target, "id", None) in names:

@@ -35,21 +35,21 @@ class GraphConstant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UfuncNode:
-    """An elementwise numpy function; ``part`` selects one of several results."""
+    """An elementwise numpy function; ``result_index`` selects one of several results."""
 
     function: str
     arguments: tuple[Node, ...]
-    part: int | None
+    result_index: int | None
     shape: Shape
     like: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CastNode:
-    """A conversion to a dtype; ``filled``: the node to whose shape the value is broadcast."""
+    """A conversion to a dtype; the value is broadcast to the shape of ``shape_node``."""
 
     value: Node
-    filled: Node
+    shape_node: Node
     shape: Shape
     like: Any
 
@@ -58,7 +58,7 @@ class CastNode:
 class ReduceNode:
     """A reduction along axes."""
 
-    rule: Reduction
+    reduction: Reduction
     value: Node
     axes: tuple[int, ...]
     keepdims: bool
@@ -81,10 +81,13 @@ Node: TypeAlias = "GraphInput | GraphConstant | UfuncNode | CastNode | ReduceNod
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reduction:
-    """A reduction: its binary operation, its identity, and whether values are converted to bool."""
+    """A reduction: its binary operation ``combine``, and its identity in C; None if it has none.
+
+    ``to_bool``: whether values are converted to bool.
+    """
 
     numpy_function: Callable[..., Any]
-    join: Callable[[Any, Any], Any] | str
+    combine: Callable[[Any, Any], Any] | str  # a function, or an expression in C
     identity: str | None
     to_bool: bool = False
 
@@ -111,14 +114,14 @@ def dtype_of(node: Node) -> np.dtype[Any] | None:
 
 
 def is_number(node: Node) -> bool:
-    """Return whether a node depends on no array."""
+    """Return whether the value of a node is a number that depends on no array."""
     match node:
         case GraphInput() | GraphConstant():
             return not isinstance(node.like, np.ndarray)
         case UfuncNode():
             return all(map(is_number, node.arguments))
         case CastNode():
-            return is_number(node.value) and is_number(node.filled)
+            return is_number(node.value) and is_number(node.shape_node)
         case ReduceNode() | ViewNode():
             return False
         case _:
@@ -133,7 +136,7 @@ def sample_array(shape: Shape, dtype: Any) -> Any:
 def apply_ufunc(
     function: Callable[..., Any], arguments: tuple[Node, ...]
 ) -> Node | tuple[Node, ...]:
-    """Apply a numpy function to nodes; return several nodes if it has several results."""
+    """Return a node that applies a numpy function; a tuple if it has several results."""
     shape = np.broadcast_shapes(*(a.shape for a in arguments))
     with np.errstate(all="ignore"):
         like = function(*(a.like for a in arguments))
@@ -145,32 +148,34 @@ def apply_ufunc(
     return UfuncNode(name, arguments, None, shape, like)
 
 
-def cast_node(value: Node, dtype: Any, filled: Node | None = None) -> Node:
-    """Convert a node to a dtype, and broadcast it to the shape of another node."""
-    shape = value.shape if filled is None else filled.shape
+def cast_node(value: Node, dtype: Any, shape_node: Node | None = None) -> Node:
+    """Return a conversion of a node to a dtype, broadcast to the shape of another node."""
+    shape = value.shape if shape_node is None else shape_node.shape
     if dtype_of(value) == dtype and value.shape == shape:
         return value
-    return CastNode(value, filled or value, shape, sample_array(shape, dtype))
+    return CastNode(value, shape_node or value, shape, sample_array(shape, dtype))
 
 
-def reduce_node(rule: Reduction, value: Node, axis: Any, dtype: Any, *, keepdims: bool) -> Node:
-    """Reduce a node along axes."""
+def reduce_node(
+    reduction: Reduction, value: Node, axis: Any, dtype: Any, *, keepdims: bool
+) -> Node:
+    """Return the reduction of a node along axes; ``dtype`` is the type of the result."""
     axis = tuple(range(len(value.shape))) if axis is None else axis
     axes = np.lib.array_utils.normalize_axis_tuple(axis, len(value.shape), "axis")
-    if rule.to_bool:
+    if reduction.to_bool:
         value = cast_node(value, np.dtype(bool))
     elif dtype is not None:
         value = cast_node(value, np.dtype(dtype))
-    like = rule.numpy_function(value.like) if dtype is None else value.like
+    like = reduction.numpy_function(value.like) if dtype is None else value.like
     shape = tuple(
         1 if k in axes else n for k, n in enumerate(value.shape) if keepdims or k not in axes
     )
     sample = sample_array(shape, like.dtype)
-    return ReduceNode(rule, value, axes, keepdims, shape, sample if shape else sample[()])
+    return ReduceNode(reduction, value, axes, keepdims, shape, sample if shape else sample[()])
 
 
 def view_node(value: Node, index: Any) -> Node:
-    """Index an array. Raises IndexError, ArgumentTypeError."""
+    """Return the view of an array at an index. Raises IndexError, ArgumentTypeError."""
     for part in index if isinstance(index, tuple) else (index,):
         if not (part is None or part is ... or isinstance(part, (int, np.integer, slice))):
             raise ArgumentTypeError(

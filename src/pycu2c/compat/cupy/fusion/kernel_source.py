@@ -27,7 +27,11 @@ Leaf: TypeAlias = "GraphInput | ReduceNode | ViewNode"
 
 @dataclass(frozen=True, slots=True)
 class ElementText:
-    """The text of a function; its parameters are the elements of leaves, and constants."""
+    """The text of a function of elements.
+
+    leaves: the nodes whose elements are the arguments. names: the names of the parameters.
+    constants: the values of the globals ``c0``, ``c1``, ….
+    """
 
     text: str
     leaves: tuple[Leaf, ...]
@@ -35,13 +39,13 @@ class ElementText:
     constants: tuple[Any, ...]
 
     def function(self, name: str) -> PythonFunction:
-        """Return the function as kernels compile it."""
+        """Return the function for kernels, which compile it."""
         source = self._source(name)
         weak = frozenset(k for k, leaf in enumerate(self.leaves) if dtype_of(leaf) is None)
         return PythonFunction(source.python, name, source, weak)
 
-    def of_numbers(self, name: str) -> Callable[..., Any]:
-        """Return the function as Python runs it, for numbers."""
+    def scalar_function(self, name: str) -> Callable[..., Any]:
+        """Return the function for Python, which calls it with numbers."""
         return self._source(name).python
 
     def _source(self, name: str) -> Source:
@@ -54,7 +58,7 @@ class ElementText:
 
 
 def element_text(name: str, nodes: Sequence[Node], parameters: Sequence[str]) -> ElementText:
-    """Generate the function of several nodes; ``parameters``: names of the arguments."""
+    """Generate the function that computes nodes; ``parameters``: the names of graph inputs."""
     writer = _Writer(parameters)
     results = [writer.name_of(node) for node in nodes]
     returned = results[0] if len(results) == 1 else f"({', '.join(results)})"
@@ -77,7 +81,7 @@ class _Writer:
         self.constants: list[Any] = []
 
     def name_of(self, node: Node) -> str:
-        """Return the name of a node, after an assignment of its value."""
+        """Return the name of a node; generate the assignment of its value at the first use."""
         name = self._names.get(id(node))
         if name is None:
             name = self._names[id(node)] = self._add(node)
@@ -89,27 +93,27 @@ class _Writer:
             case GraphConstant(like):
                 self.constants.append(like)
                 return f"c{len(self.constants) - 1}"
-            case UfuncNode(function, arguments, part):
+            case UfuncNode(function, arguments, result_index):
                 call = f"np.{function}({', '.join(map(self.name_of, arguments))})"
                 return self._assign(
-                    _typed_result(node, call if part is None else f"{call}[{part}]")
+                    _typed_result(node, call if result_index is None else f"{call}[{result_index}]")
                 )
-            case CastNode(value, filled):
-                self._add_leaves(filled)
+            case CastNode(value, shape_node):
+                self._add_leaves(shape_node)
                 return self._assign(_convert(dtype_of(node), self.name_of(value)))
             case GraphInput(position):
-                return self._leaf(node, self._parameters[position])
+                return self._add_leaf(node, self._parameters[position])
             case ReduceNode():
-                return self._leaf(node, f"reduced{len(self.leaves)}")
+                return self._add_leaf(node, f"reduced{len(self.leaves)}")
             case ViewNode():
-                return self._leaf(node, f"part{len(self.leaves)}")
+                return self._add_leaf(node, f"part{len(self.leaves)}")
 
     def _assign(self, value: str) -> str:
         name = f"t{len(self.lines)}"
         self.lines.append(f"{name} = {value}")
         return name
 
-    def _leaf(self, node: Leaf, name: str) -> str:
+    def _add_leaf(self, node: Leaf, name: str) -> str:
         self.leaves.append(node)
         self.names.append(name)
         return name
@@ -119,14 +123,14 @@ class _Writer:
         if isinstance(node, (GraphInput, ReduceNode, ViewNode)):
             self.name_of(node)
         elif isinstance(node, CastNode):
-            self._add_leaves(node.filled)
+            self._add_leaves(node.shape_node)
         elif isinstance(node, UfuncNode):
             for argument in node.arguments:
                 self._add_leaves(argument)
 
 
 def _typed_result(node: UfuncNode, text: str) -> str:
-    """Convert a result to numpy's dtype if kernels have another one."""
+    """Convert a result to numpy's dtype if kernels may compute it in another dtype."""
     dtype = dtype_of(node)
     argument_dtypes = {dtype_of(a) for a in node.arguments} - {None}
     return text if dtype is None or argument_dtypes == {dtype} else _convert(dtype, text)

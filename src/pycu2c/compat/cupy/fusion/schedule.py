@@ -1,8 +1,8 @@
 """Schedule the kernels of a fused function.
 
 There is a reduction kernel for each reduction, which includes the elementwise operations before it.
-Then there is one elementwise kernel for all results of one shape. Each step of a call reads and
-writes a list of arrays, the slots; the arguments are first.
+There is one elementwise kernel for all results of one shape. The steps of a call read and write a
+list of arrays; its indices are called slots. The first slots are the arguments.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pycu2c.compat.cupy.reduction.kernel import ReductionKernel
 from pycu2c.runtime.arguments.strides import Shape
 
 Step: TypeAlias = Callable[[list[Any]], None]
-KernelCache: TypeAlias = dict[tuple[object, ...], Any]  # kernels by text and types
+KernelCache: TypeAlias = dict[tuple[object, ...], Any]  # kernels by text, types and constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,35 +45,37 @@ class Scheduler:
         self.count = len(parameters)  # number of slots
         self._slots: dict[int, int] = {}
         self._nodes: list[Node] = []  # kept alive, because their ids are keys
-        self._of_argument: dict[int, int] = {}  # slots of views -> viewed arguments
+        self._viewed_argument: dict[int, int] = {}  # slot of a view -> slot of its array
         self.steps: list[Step] = []
 
     # ---- outputs ----
 
     def fill(self, targets: Sequence[FusionTarget]) -> dict[int, int]:
-        """Add the steps that write all targets; return the slots of new arrays by node id."""
+        """Add the steps that write all targets; return slots by the id of the traced array."""
         groups: dict[object, list[FusionTarget]] = {}
         for target in targets:
             key = (target.node.shape, graph.is_number(target.node))
             groups.setdefault(key, []).append(target)
         texts = [
-            (group, element_text(self._operation, [t.node for t in group], self._parameters))
+            (group, element_text(self._operation_name, [t.node for t in group], self._parameters))
             for group in groups.values()
         ]
-        ready = [(group, text, [self.slot(n) for n in text.leaves]) for group, text in texts]
-        ready.sort(key=lambda r: any(t.argument is not None for t in r[0]))
+        planned = [(group, text, [self.slot(n) for n in text.leaves]) for group, text in texts]
+        planned.sort(key=lambda r: any(t.argument is not None for t in r[0]))
         new_slots: dict[int, int] = {}
-        for k, (group, text, slots) in enumerate(ready):
+        for k, (group, text, slots) in enumerate(planned):
             written = {t.argument for t in group if t.argument is not None}
-            later = [s for _, _, others in ready[k + 1 :] for s in others]
-            self._save(written, later, ready[k + 1 :])
+            later_slots = [s for _, _, others in planned[k + 1 :] for s in others]
+            self._save_arguments(written, later_slots, planned[k + 1 :])
             new_slots |= self._fill_group(group, text, slots)
         return new_slots
 
-    def _save(self, written: set[int], later: list[int], groups: Sequence[Any]) -> None:
-        """Copy arguments that are written before other steps read them."""
-        for slot in dict.fromkeys(later):
-            if self._of_argument.get(slot, slot) not in written:
+    def _save_arguments(
+        self, written: set[int], later_slots: list[int], groups: Sequence[Any]
+    ) -> None:
+        """Copy arguments that the current group writes and later groups read."""
+        for slot in dict.fromkeys(later_slots):
+            if self._viewed_argument.get(slot, slot) not in written:
                 continue
             copied = self._new_slot()
             self.steps.append(_copy_step(slot, copied))
@@ -83,28 +85,28 @@ class Scheduler:
     def _fill_group(
         self, group: list[FusionTarget], text: ElementText, slots: list[int]
     ) -> dict[int, int]:
-        """Add the step that writes targets of one shape; return their slots by node id."""
+        """Add the step that writes targets of one shape; return their slots as ``fill`` does."""
         targets = [self._new_slot() if t.argument is None else t.argument for t in group]
         dtypes = [np.result_type(t.node.like) for t in group]
         if all(map(graph.is_number, (t.node for t in group))):
-            step = _scalar_step(text.of_numbers(self._operation), slots, targets)
+            step = _scalar_step(text.scalar_function(self._operation_name), slots, targets)
         elif all(t.argument is None for t in group):
-            step = _call_step(self._elementwise(text, dtypes), slots, targets)
+            step = _call_step(self._elementwise_kernel(text, dtypes), slots, targets)
         else:
-            new = [None if t.argument is not None else d for t, d in zip(group, dtypes)]
-            kernel = self._elementwise(text, dtypes)
-            step = _fill_step(kernel, slots, targets, new, group[0].node.shape)
+            new_dtypes = [None if t.argument is not None else d for t, d in zip(group, dtypes)]
+            kernel = self._elementwise_kernel(text, dtypes)
+            step = _fill_step(kernel, slots, targets, new_dtypes, group[0].node.shape)
         self.steps.append(step)
         return {id(t.traced): slot for t, slot in zip(group, targets)}
 
-    def _elementwise(self, text: ElementText, dtypes: Sequence[np.dtype[Any]]) -> Any:
-        types = tuple(map(_parameter_text, text.leaves))
+    def _elementwise_kernel(self, text: ElementText, dtypes: Sequence[np.dtype[Any]]) -> Any:
+        types = tuple(map(_parameter_type, text.leaves))
         key = (text.text, types, tuple(dtypes), _constants_key(text))
         kernel = self._built.get(key)
         if kernel is None:
             inputs = ", ".join(f"{t} {n}" for t, n in zip(types, text.names))
             outputs = ", ".join(f"{number_dtype(d).name} out{k}" for k, d in enumerate(dtypes))
-            function = text.function(self._operation)
+            function = text.function(self._operation_name)
             kernel = ElementwiseKernel(inputs, outputs, function, self._name, return_tuple=True)
             self._built[key] = kernel
         return kernel
@@ -112,7 +114,7 @@ class Scheduler:
     # ---- slots ----
 
     @property
-    def _operation(self) -> str:
+    def _operation_name(self) -> str:
         return f"{self._name}_operation"
 
     def _new_slot(self) -> int:
@@ -120,36 +122,37 @@ class Scheduler:
         return self.count - 1
 
     def slot(self, node: Node) -> int:
-        """Return the slot of a node."""
+        """Return the slot of a node; at the first use, add the steps that compute it."""
         if isinstance(node, GraphInput):
             return node.position
         slot = self._slots.get(id(node))
         if slot is None:
-            slot = self._slots[id(node)] = self._compute(node)
+            slot = self._slots[id(node)] = self._add_steps(node)
             self._nodes.append(node)
         return slot
 
-    def _compute(self, node: Node) -> int:
+    def _add_steps(self, node: Node) -> int:
+        """Add the steps that compute a node; return its slot."""
         match node:
             case ReduceNode():
-                return self._reduced(node)
+                return self._add_reduction(node)
             case ViewNode(value, index):
                 base, view = self.slot(value), self._new_slot()
                 self.steps.append(_view_step(base, index, view))
-                self._of_argument[view] = self._of_argument.get(base, base)
+                self._viewed_argument[view] = self._viewed_argument.get(base, base)
                 return view
             case _:
-                text = element_text(self._operation, [node], self._parameters)
+                text = element_text(self._operation_name, [node], self._parameters)
                 slots, target = [self.slot(n) for n in text.leaves], self._new_slot()
-                kernel = self._elementwise(text, [np.result_type(node.like)])
+                kernel = self._elementwise_kernel(text, [np.result_type(node.like)])
                 self.steps.append(_call_step(kernel, slots, [target]))
                 return target
 
-    def _reduced(self, node: ReduceNode) -> int:
-        text = element_text(self._operation, [node.value], self._parameters)
+    def _add_reduction(self, node: ReduceNode) -> int:
+        text = element_text(self._operation_name, [node.value], self._parameters)
         slots, target = [self.slot(n) for n in text.leaves], self._new_slot()
-        types, rule = tuple(map(_parameter_text, text.leaves)), node.rule
-        key = (text.text, types, rule, _constants_key(text))
+        types, reduction = tuple(map(_parameter_type, text.leaves)), node.reduction
+        key = (text.text, types, reduction, _constants_key(text))
         kernel = self._built.get(key)
         if kernel is None:
             inputs = ", ".join(f"{t} {n}" for t, n in zip(types, text.names))
@@ -157,10 +160,10 @@ class Scheduler:
             kernel = self._built[key] = ReductionKernel(
                 inputs,
                 f"{dtype.name} out",
-                text.function(self._operation),
-                rule.join,
+                text.function(self._operation_name),
+                reduction.combine,
                 "out = a",
-                rule.identity,
+                reduction.identity,
                 self._name,
                 c_name(dtype),
             )
@@ -168,7 +171,7 @@ class Scheduler:
         return target
 
 
-def _parameter_text(leaf: Leaf) -> str:
+def _parameter_type(leaf: Leaf) -> str:
     return number_dtype(np.result_type(leaf.like)).name
 
 
@@ -192,13 +195,13 @@ def _fill_step(
     kernel: Any,
     slots: Sequence[int],
     targets: Sequence[int],
-    new: Sequence[np.dtype[Any] | None],
+    new_dtypes: Sequence[np.dtype[Any] | None],
     shape: Shape,
 ) -> Step:
     def step(arrays: list[Any]) -> None:
         like = next(a for a in arrays if getattr(a, "shape", None) is not None)
         described = operands.operand(like, "an argument")
-        for target, dtype in zip(targets, new):
+        for target, dtype in zip(targets, new_dtypes):
             if dtype is not None:
                 arrays[target] = operands.array_package_of(described).empty(shape, dtype, like)  # type: ignore[arg-type]
         kernel(*(arrays[s] for s in slots), *(arrays[t] for t in targets))

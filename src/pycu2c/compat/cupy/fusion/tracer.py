@@ -1,6 +1,6 @@
 """Trace operations on arrays into a graph, through numpy's array protocols.
 
-An in-place operation replaces the node of an array.
+An in-place operation replaces the node of a traced array.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class TracedArray(NDArrayOperatorsMixin):
 
     @property
     def node(self) -> Node:
-        """Return the current node."""
+        """Return the current node; a view follows assignments to its base."""
         if self.base is not None and self._base_node is not self.base.node:
             assert isinstance(self._node, ViewNode)
             self._base_node = self.base.node
@@ -43,11 +43,13 @@ class TracedArray(NDArrayOperatorsMixin):
 
     # ---- numpy's protocols ----
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
-        out = named.pop("out", None)
-        if method != "__call__" or named:
-            shown = ", ".join(named) if method == "__call__" else f".{method}"
-            raise ArgumentTypeError(f"a fused function calls np.{ufunc.__name__} without {shown}")
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        out = kwargs.pop("out", None)
+        if method != "__call__" or kwargs:
+            unsupported = ", ".join(kwargs) if method == "__call__" else f".{method}"
+            raise ArgumentTypeError(
+                f"a fused function calls np.{ufunc.__name__} without {unsupported}"
+            )
         nodes = graph.apply_ufunc(ufunc, tuple(map(_as_node, inputs)))
         if out is None:
             return _wrap(nodes)
@@ -55,19 +57,19 @@ class TracedArray(NDArrayOperatorsMixin):
         stored = tuple(_store(_as_traced(target), value) for target, value in zip(out, values))
         return stored if isinstance(nodes, tuple) else stored[0]
 
-    def __array_function__(self, function: Any, _: Any, args: Any, named: Any) -> Any:
+    def __array_function__(self, function: Any, _: Any, args: Any, kwargs: Any) -> Any:
         if function in REDUCTIONS:
-            return _reduce(function, *args, **named)
+            return _reduce(function, *args, **kwargs)
         if function in _REPLACEMENTS:
-            return _REPLACEMENTS[function](*args, **named)
+            return _REPLACEMENTS[function](*args, **kwargs)
         if function not in _ELEMENTWISE:
             raise ArgumentTypeError(
-                f"a fused function cannot call np.{function.__name__}: it has numpy's functions of "
-                "elements, and sum, prod, max, min, all and any"
+                f"a fused function cannot call np.{function.__name__}: it supports numpy's "
+                "elementwise functions, and sum, prod, max, min, all and any"
             )
-        if named:
+        if kwargs:
             raise ArgumentTypeError(
-                f"a fused function calls np.{function.__name__} without {', '.join(named)}"
+                f"a fused function calls np.{function.__name__} without {', '.join(kwargs)}"
             )
         return _apply(function, *args)
 
@@ -118,7 +120,7 @@ class TracedArray(NDArrayOperatorsMixin):
         node = self.node
         if self.base is not None:
             raise ArgumentTypeError(
-                "a fused function changes whole arrays, not parts: pass the part"
+                "a fused function changes whole arrays, not parts: pass the part as an argument"
             )
         if np.broadcast_shapes(value.shape, node.shape) != node.shape:
             raise ArgumentValueError(f"shape {value.shape} cannot be broadcast to {node.shape}")
@@ -143,7 +145,7 @@ class TracedArray(NDArrayOperatorsMixin):
             hint = (
                 ""
                 if name.startswith("_")
-                else f": it has {supported}; call others before the fused function"
+                else f": it supports {supported}; use other attributes before the fused function"
             )
             raise AttributeError(f"an array of a fused function has no {name}{hint}", name=name)
 
@@ -172,8 +174,9 @@ class TracedArray(NDArrayOperatorsMixin):
         return _apply(np.clip, self, minimum, maximum)
 
 
-# elementwise numpy functions that are no ufuncs, and their replacements
+# elementwise numpy functions that are no ufuncs
 _ELEMENTWISE = frozenset((np.where, np.clip, np.round, np.real, np.imag, np.sinc, np.isclose))
+# numpy functions that are replaced by other traced operations
 _REPLACEMENTS: dict[Any, Any] = {
     np.around: np.round,
     np.fix: np.trunc,
@@ -205,7 +208,7 @@ def _as_traced(value: Any) -> TracedArray:
 
 
 def _store(target: TracedArray, value: Node) -> TracedArray:
-    """Store a result in an array; a number is replaced, because it is immutable."""
+    """Store a result in an array and return it; numbers are immutable, so return a new one."""
     if not isinstance(target.node.like, np.ndarray):
         return TracedArray(value)
     target.assign(value, "same_kind")
@@ -217,21 +220,21 @@ def _wrap(nodes: Any) -> Any:
 
 
 def _reduce(
-    function: Any, value: Any, axis: Any = None, dtype: Any = None, out: Any = None, **named: Any
+    function: Any, value: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kwargs: Any
 ) -> Any:
-    rule = REDUCTIONS[function]
+    reduction = REDUCTIONS[function]
     if function in (np.sum, np.prod):
-        named = {"dtype": dtype, "out": out, **named}
-    else:  # without a dtype parameter
-        named = {"out": dtype if out is None else out, **named}
-    options = {k: named.pop(k, None) for k in ("dtype", "out", "keepdims")}
-    unknown = [k for k, v in named.items() if v is not np._NoValue]
+        kwargs = {"dtype": dtype, "out": out, **kwargs}
+    else:  # numpy's third parameter is out
+        kwargs = {"out": dtype if out is None else out, **kwargs}
+    options = {k: kwargs.pop(k, None) for k in ("dtype", "out", "keepdims")}
+    unknown = [k for k, v in kwargs.items() if v is not np._NoValue]
     if unknown:
         raise ArgumentTypeError(
             f"a fused function calls np.{function.__name__} without {unknown[0]}"
         )
     keepdims = options["keepdims"] is True
-    node = graph.reduce_node(rule, _as_node(value), axis, options["dtype"], keepdims=keepdims)
+    node = graph.reduce_node(reduction, _as_node(value), axis, options["dtype"], keepdims=keepdims)
     if options["out"] is None:
         return TracedArray(node)
     return _store(_as_traced(options["out"]), node)

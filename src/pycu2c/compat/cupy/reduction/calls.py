@@ -1,4 +1,4 @@
-"""Check the arguments of a reduction."""
+"""Describe calls of reductions: their axes, and their arguments in the order of the axes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pycu2c.compat.cupy.generated_kernel import KernelCall
 from pycu2c.compat.cupy.operands import Operand
 from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError
 from pycu2c.compat.cupy.reduction.iteration_space import ReductionAxes
-from pycu2c.compat.cupy.reduction.source_parts import ReductionForm
+from pycu2c.compat.cupy.reduction.source_parts import ReductionSpec
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 
@@ -21,11 +21,11 @@ from pycu2c.runtime.arguments.strides import Shape
 class ReductionCall(KernelCall):
     """A checked call of a reduction.
 
-    reduced: the reduced axes. targets: the strides of the outputs along the other axes.
+    output_strides: the strides of each output along the axes that are not reduced.
     """
 
-    reduced: tuple[int, ...]
-    targets: tuple[Shape, ...]
+    reduced_axes: tuple[int, ...]
+    output_strides: tuple[Shape, ...]
 
     @property
     def is_empty(self) -> bool:
@@ -38,8 +38,8 @@ def normalize_axes(axis: Any, count: int, name: str) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(count))
     axes = []
-    for each in axis if isinstance(axis, (tuple, list)) else (axis,):
-        index = operator.index(each)
+    for item in axis if isinstance(axis, (tuple, list)) else (axis,):
+        index = operator.index(item)
         if not -count <= index < count:
             raise np.exceptions.AxisError(index, count, name)
         axes.append(index % count)
@@ -49,16 +49,16 @@ def normalize_axes(axis: Any, count: int, name: str) -> tuple[int, ...]:
 
 
 def reordered_arguments(
-    call: ReductionCall, form: ReductionForm, axes: ReductionAxes
+    call: ReductionCall, spec: ReductionSpec, axes: ReductionAxes
 ) -> list[Operand]:
-    """Return the arguments, with the axes of the iteration spaces."""
+    """Return the arguments; arrays have the axes of the iteration spaces."""
     kept, reduced = iter(axes.kept.strides), iter(axes.reduced.strides)
     reordered: list[Operand] = []
-    for k, (bound, leaf) in enumerate(zip(form.bounds, call.leaves)):
+    for k, (bound, leaf) in enumerate(zip(spec.bound_parameters, call.leaves)):
         if not isinstance(leaf, ArrayArgument) or bound.kind != "array":
             reordered.append(leaf)
             continue
-        is_input = k < form.inputs
+        is_input = k < spec.input_count
         shape = (*axes.kept.shape, *(axes.reduced.shape if is_input else ()))
         strides = (*next(kept), *(next(reduced) if is_input else ()))
         reordered.append(leaf._replace(shape=shape, strides=strides, contiguous=False))

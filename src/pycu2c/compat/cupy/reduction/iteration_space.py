@@ -11,7 +11,7 @@ from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 
 _GPU_THREADS, _BLOCKS_PER_MULTIPROCESSOR = 256, 8
-_CPU_PART = 1 << 14  # elements of a block on the CPU
+_CPU_BLOCK_ELEMENTS = 1 << 14
 CPU_COLUMNS = 2048  # maximum columns of a block
 _MIN_BLOCKS = 64  # with fewer rows or groups of columns, rows are split to occupy all cores
 
@@ -42,7 +42,7 @@ def reduction_axes(
     reduced: Sequence[int],
     *,
     in_order: bool,
-    join: bool,
+    merge_axes: bool,
 ) -> ReductionAxes:
     """Return the iteration spaces; ``outputs``: strides of results along the kept axes."""
     kept = [axis for axis in range(len(shape)) if axis not in reduced]
@@ -52,13 +52,17 @@ def reduction_axes(
 
     # the last array, an input, determines the order of the axes
     kept_strides = [*outputs, *(select(kept, s) for s in inputs)]
-    space = iteration_space(select(kept, shape), kept_strides, in_order=in_order, join=join)
+    space = iteration_space(
+        select(kept, shape), kept_strides, in_order=in_order, merge_axes=merge_axes
+    )
     count = len(outputs)
     kept_space = IterationSpace(space.shape, (*space.strides[count:], *space.strides[:count]))
     reduced_strides = [select(reduced, s) for s in inputs]
     return ReductionAxes(
         kept_space,
-        iteration_space(select(reduced, shape), reduced_strides, in_order=in_order, join=join),
+        iteration_space(
+            select(reduced, shape), reduced_strides, in_order=in_order, merge_axes=merge_axes
+        ),
     )
 
 
@@ -77,7 +81,7 @@ def _min_stride(strides: Sequence[Shape]) -> int:
 class Partition:
     """A partition of the work: groups of rows, each in ``splits`` parts of ``piece`` elements.
 
-    ``lanes`` and ``pack`` are those of the form.
+    ``lanes`` and ``pack`` are those of ReductionSpec; ``group`` is the number of rows of a group.
     """
 
     blocks: int
@@ -88,44 +92,45 @@ class Partition:
     pack: int = 1
 
 
-def partition_for_cpu(axes: ReductionAxes, columns: bool) -> Partition:
+def partition_for_cpu(axes: ReductionAxes, by_columns: bool) -> Partition:
+    """Partition for the thread pool of the CPU."""
     rows, length = axes.rows, axes.length
-    if columns:
+    if by_columns:
         groups = rows // axes.kept.shape[-1] * -(-axes.kept.shape[-1] // CPU_COLUMNS)
         columns_of_block = min(axes.kept.shape[-1], CPU_COLUMNS)
-        piece = max(4 * _CPU_PART // columns_of_block, -(-length // (_MIN_BLOCKS // 2)))
+        piece = max(4 * _CPU_BLOCK_ELEMENTS // columns_of_block, -(-length // (_MIN_BLOCKS // 2)))
         splits = -(-length // piece) if groups < _MIN_BLOCKS else 1
         piece = piece if splits > 1 else length
         return Partition(groups * splits, splits, piece, 1, 1)
     lanes = 64 if length >= 512 else 32 if length >= 64 else 1
-    if rows < _MIN_BLOCKS and length > 2 * _CPU_PART:
-        splits = -(-length // _CPU_PART)
-        return Partition(rows * splits, splits, _CPU_PART, 1, lanes)
-    group = max(1, _CPU_PART // max(length, 1))
+    if rows < _MIN_BLOCKS and length > 2 * _CPU_BLOCK_ELEMENTS:
+        splits = -(-length // _CPU_BLOCK_ELEMENTS)
+        return Partition(rows * splits, splits, _CPU_BLOCK_ELEMENTS, 1, lanes)
+    group = max(1, _CPU_BLOCK_ELEMENTS // max(length, 1))
     return Partition(-(-rows // group), 1, max(length, 1), group, lanes)
 
 
 def partition_for_gpu(
-    axes: ReductionAxes, columns: bool, pack: int, itemsize: int, processors: int
+    axes: ReductionAxes, by_columns: bool, pack: int, itemsize: int, processors: int
 ) -> Partition:
     """Partition for a GPU; ``itemsize``: size of the smallest elements."""
     rows, length = axes.rows, axes.length
-    target = processors * _BLOCKS_PER_MULTIPROCESSOR  # number of blocks
-    if columns:
+    target_blocks = processors * _BLOCKS_PER_MULTIPROCESSOR
+    if by_columns:
         lanes = min(_power_of_two(axes.kept.shape[-1]), max(32, 128 // itemsize))
         groups, threads_per_column = -(-rows // lanes), _GPU_THREADS // lanes
-        splits = max(1, min(-(-target // groups), length // (threads_per_column * 8)))
+        splits = max(1, min(-(-target_blocks // groups), length // (threads_per_column * 8)))
         return Partition(groups * splits, splits, length, 1, lanes)
     steps = -(-length // pack)
-    if steps >= 1024 or (rows < target and steps > 128):
-        splits = max(1, min(target // rows, steps // (_GPU_THREADS * 4)))
+    if steps >= 1024 or (rows < target_blocks and steps > 128):
+        splits = max(1, min(target_blocks // rows, steps // (_GPU_THREADS * 4)))
         return Partition(rows * splits, splits, length, 1, _GPU_THREADS, pack)
     lanes = min(32, _power_of_two(steps))
     return Partition(-(-rows * lanes // _GPU_THREADS), 1, length, 1, lanes, pack)
 
 
 def _power_of_two(count: int) -> int:
-    """Return the next power of 2 that is not less."""
+    """Return the least power of 2 that is at least ``count``."""
     return 1 << max(count - 1, 0).bit_length()
 
 

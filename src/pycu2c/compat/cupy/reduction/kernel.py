@@ -31,7 +31,7 @@ from pycu2c.compat.cupy.reduction.iteration_space import (
     vector_width,
 )
 from pycu2c.compat.cupy.reduction.operation import ReductionSource
-from pycu2c.compat.cupy.reduction.source_parts import ReductionForm
+from pycu2c.compat.cupy.reduction.source_parts import ReductionSpec
 from pycu2c.compat.cupy.reduction.workspace import GraphWorkspace, Workspace, workspace_for
 from pycu2c.cuda_driver import driver, kernel_api
 from pycu2c.runtime.arguments.arguments import describe
@@ -46,8 +46,8 @@ class ReductionKernel(GeneratedKernel):
     """A reduction of arrays along axes: ``k(x, y, axis=1)``.
 
     map_expr: maps the elements. reduce_expr: combines two values ``a`` and ``b``, in any order.
-    post_map_expr: maps a result ``a`` to the outputs, ``"out = sqrt(a)"``. Each is text, or a
-    Python function of the same values.
+    post_map_expr: maps a result ``a`` to the outputs, ``"out = sqrt(a)"``. Each expression is C
+    text, or a Python function of the same values.
     identity: the result for no elements; without it, empty reductions are errors.
     reduce_type: the type of intermediate values, if it is not that of the first output.
     """
@@ -78,7 +78,7 @@ class ReductionKernel(GeneratedKernel):
         )
         super().__init__(declared, self._source.name, parsed)
         self.map_expr, self.reduce_expr = map_expr, reduce_expr
-        self.post_map_expr, self.identity = self._source.finished, self._source.identity
+        self.post_map_expr, self.identity = self._source.post_map_expr, self._source.identity
         self.reduce_type = self._source.reduce_type
         self.reduce_dims, self.preamble = reduce_dims, preamble
 
@@ -102,7 +102,7 @@ class ReductionKernel(GeneratedKernel):
             args = (*args, *(out if isinstance(out, tuple) else (out,)))
         axis = tuple(axis) if isinstance(axis, list) else axis
         key = key_of(args, axis, keepdims) if stream is None else None
-        outputs = self._call_cache.outputs(key, args, self.nin) if key else None
+        outputs = self._call_cache.launch(key, args, self.nin) if key else None
         if outputs is None:
             outputs = self._launch(
                 args,
@@ -116,10 +116,10 @@ class ReductionKernel(GeneratedKernel):
     # ---- arguments ----
 
     def _check(self, args: Sequence[Any], axis: Any, *, keepdims: bool) -> ReductionCall:
-        arguments = self._declared.parse(args)
+        arguments = self._declaration.parse(args)
         arrays = [
             (name, a)
-            for p, name, a in zip(self.in_params, self._declared.shown, arguments.inputs)
+            for p, name, a in zip(self.in_params, self._declaration.error_names, arguments.inputs)
             if isinstance(a, ArrayArgument) and not p.raw
         ]
         if not arrays:
@@ -129,50 +129,53 @@ class ReductionKernel(GeneratedKernel):
         result = tuple(
             1 if k in reduced else n for k, n in enumerate(shape) if keepdims or k not in reduced
         )
-        for p, name, array in zip(self.out_params, self._declared.output_names, arguments.out):
+        for p, name, array in zip(self.out_params, self._declaration.output_names, arguments.out):
             if array.shape != result and not p.raw:
                 raise ArgumentValueError(
                     f"Out shape is mismatched: {name} has {array.shape}, and the result {result}"
                 )
-        out = arguments.out or self._declared.new_outputs(arguments, result)
+        out = arguments.out or self._declaration.new_outputs(arguments, result)
         if not self._source.identity and 0 in shape and 0 not in result:
             raise ArgumentValueError(
                 f"zero-size array to reduction operation {self.name} which has no identity"
             )
         kept = [k for k in range(len(result)) if not (keepdims and k in reduced)]
-        targets = tuple(tuple(a.strides[k] for k in kept if a.shape) for a in out)
-        leaves = (*self._declared.unaliased_inputs(arguments, out), *out)
+        output_strides = tuple(tuple(a.strides[k] for k in kept if a.shape) for a in out)
+        leaves = (*self._declaration.unaliased_inputs(arguments, out), *out)
         results = tuple(a.owner for a in out)
-        return ReductionCall(shape, leaves, results, arguments, reduced, targets)
+        return ReductionCall(shape, leaves, results, arguments, reduced, output_strides)
 
     # ---- launch ----
 
     def _preparer(self, call: ReductionCall) -> Prepare:
-        """Return the function that prepares a launch; each node of a graph has a workspace."""
+        """Return the function that prepares a launch.
+
+        Launches in a graph use a workspace of their own, which this function allocates.
+        """
         gpu = call.gpu
         graph_workspace = GraphWorkspace(gpu) if graph_capture.current() is not None else None
 
         def prepare(call: ReductionCall, stream: Any) -> PreparedLaunch:
-            form, axes, partition = self._plan(call)
-            kernel = self._loaded(form, call)
+            spec, axes, partition = self._plan(call)
+            kernel = self._load_kernel(spec, call)
             threads = 1 if gpu < 0 else THREADS
             launch = Launch((partition.blocks, 1, 1), (threads, 1, 1), stream, 0)
-            parts = axes.rows * partition.splits if partition.splits > 1 else 0
+            partials = axes.rows * partition.splits if partition.splits > 1 else 0
             make_workspace = partial(
-                _allocate_workspace, kernel.size_of_part * parts, gpu, stream, graph_workspace
+                _allocate_workspace, kernel.partial_size * partials, gpu, stream, graph_workspace
             )
-            passed = (
-                *reordered_arguments(call, form, axes),
+            kernel_arguments = (
+                *reordered_arguments(call, spec, axes),
                 *(axes.rows, axes.length, partition.splits, partition.piece, partition.group),
                 *(*axes.kept.shape, *axes.reduced.shape),
                 *map(describe, make_workspace()),
             )
-            return PreparedLaunch(launch, passed, kernel.runner, make_workspace)
+            return PreparedLaunch(launch, kernel_arguments, kernel.runner, make_workspace)
 
         return prepare
 
-    def _plan(self, call: ReductionCall) -> tuple[ReductionForm, ReductionAxes, Partition]:
-        """Return the form, the iteration spaces, and the partition into blocks."""
+    def _plan(self, call: ReductionCall) -> tuple[ReductionSpec, ReductionAxes, Partition]:
+        """Return the spec, the iteration spaces, and the partition into blocks."""
         arrays = [
             a
             for p, a in zip(self.in_params, call.leaves)
@@ -181,63 +184,63 @@ class ReductionKernel(GeneratedKernel):
         axes = reduction_axes(
             call.shape,
             [operands.broadcast_strides(a, call.shape) for a in arrays],
-            call.targets,
-            call.reduced,
+            call.output_strides,
+            call.reduced_axes,
             in_order=bool(self._source.names & _INDEX_NAMES),
-            join=self.reduce_dims,
+            merge_axes=self.reduce_dims,
         )
-        columns = reduces_columns(axes, len(arrays))
+        by_columns = reduces_columns(axes, len(arrays))
         if call.arguments.backend == "cpu":
-            partition = partition_for_cpu(axes, columns)
+            partition = partition_for_cpu(axes, by_columns)
         else:
             itemsize = min(a.dtype.size for a in arrays)
-            pack = 1 if columns else vector_width(axes, arrays)
-            partition = partition_for_gpu(axes, columns, pack, itemsize, _processors())
-        return self._form(call, axes, partition, columns=columns), axes, partition
+            pack = 1 if by_columns else vector_width(axes, arrays)
+            partition = partition_for_gpu(axes, by_columns, pack, itemsize, _processors())
+        return self._spec(call, axes, partition, by_columns=by_columns), axes, partition
 
-    def _form(
-        self, call: ReductionCall, axes: ReductionAxes, partition: Partition, *, columns: bool
-    ) -> ReductionForm:
+    def _spec(
+        self, call: ReductionCall, axes: ReductionAxes, partition: Partition, *, by_columns: bool
+    ) -> ReductionSpec:
         kept, reduced = iter(axes.kept.strides), iter(axes.reduced.strides)
 
         def stride_kinds(position: int, dtype: DType) -> tuple[StrideKind, ...]:
             is_input = position < self.nin
             strides = (*next(kept), *(next(reduced) if is_input else ()))
-            last = len(strides) - 1 if is_input and not columns else len(axes.kept.shape) - 1
+            last = len(strides) - 1 if is_input and not by_columns else len(axes.kept.shape) - 1
             return iteration_space.stride_kinds(strides, dtype.size, last)
 
-        return ReductionForm(
+        return ReductionSpec(
             self._bind(call, stride_kinds),
             self.nin,
             call.arguments.types.placeholders,
             len(axes.kept.shape),
             len(axes.reduced.shape),
-            columns,
+            by_columns,
             partition.lanes,
             partition.pack,
-            call.arguments.backend == "cuda" and self._is_wide(axes),
+            call.arguments.backend == "cuda" and self._needs_index64(axes),
         )
 
     @staticmethod
-    def _is_wide(axes: ReductionAxes) -> bool:
-        """Return whether indices in a row exceed 32 bits."""
-        reach = [
+    def _needs_index64(axes: ReductionAxes) -> bool:
+        """Return whether offsets in a row, counted in bytes, exceed 32 bits."""
+        row_sizes = [
             sum((n - 1) * abs(s) for n, s in zip(axes.reduced.shape, strides))
             for strides in axes.reduced.strides
         ]
-        return max(axes.length, *reach, 0) >= INDEX32_LIMIT
+        return max(axes.length, *row_sizes, 0) >= INDEX32_LIMIT
 
-    def _text(self, form: ReductionForm, backend: str) -> GeneratedText:
-        expressions = self._source.expressions(form)
+    def _text(self, spec: ReductionSpec, backend: str) -> GeneratedText:
+        expressions = self._source.expressions(spec)
         generate = cuda_reduction if backend == "cuda" else cpu_reduction
-        return generate(form, expressions)
+        return generate(spec, expressions)
 
 
 def _allocate_workspace(
     size: int, gpu: int, stream: Any, graph_workspace: GraphWorkspace | None
 ) -> Workspace:
     if graph_workspace is not None:
-        return graph_workspace.of(size)
+        return graph_workspace.with_size(size)
     return workspace_for(size, gpu, stream)
 
 

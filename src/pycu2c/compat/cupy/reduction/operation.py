@@ -21,7 +21,7 @@ from pycu2c.compat.cupy.python_functions import (
     joined_texts,
     value_of,
 )
-from pycu2c.compat.cupy.reduction.source_parts import Expressions, ReductionForm
+from pycu2c.compat.cupy.reduction.source_parts import Expressions, ReductionSpec
 
 _NUMBER = re.compile(r"[-+]?(\d|\.\d)[\w.+-]*")
 
@@ -29,9 +29,9 @@ _NUMBER = re.compile(r"[-+]?(\d|\.\d)[\w.+-]*")
 class ReductionSource:
     """The expressions of a kernel, as text for the types of a call.
 
-    An example in CuPy's documentation omits post_map_expr, so that the identity is passed as
-    post_map_expr, and the name as identity. If post_map_expr is a number, it is used as the
-    identity, and the next argument as the name.
+    An example in CuPy's documentation omits post_map_expr, so the identity is passed as
+    post_map_expr, and the name as identity. If post_map_expr is a number and identity is a name,
+    they are used as the identity and the name.
     """
 
     def __init__(
@@ -43,45 +43,48 @@ class ReductionSource:
         preamble: str,
         macros: tuple[str, ...],
     ) -> None:
-        self._declared, self._preamble, self._macros = declared, preamble, macros
-        self.mapped, self.reduced, self.finished = expressions
+        self._declaration, self._preamble, self._macros = declared, preamble, macros
+        self.map_expr, self.reduce_expr, self.post_map_expr = expressions
         self.name = declared.name
         if self._omits_post_map(identity):
-            identity, self.finished, self.name = self.finished, "", str(identity)
+            identity, self.post_map_expr, self.name = self.post_map_expr, "", str(identity)
         self.identity = "" if identity is None else str(identity)
-        if isinstance(self.finished, str) and not self.finished.strip():
-            self.finished = f"{declared.outputs[0].name} = a"
+        if isinstance(self.post_map_expr, str) and not self.post_map_expr.strip():
+            self.post_map_expr = f"{declared.outputs[0].name} = a"
         self.reduce_type = _c_type(reduce_type or declared.outputs[0].ctype)
-        roles = ("mapped", "reduced", "finished")
         self._functions = {
-            role: text
-            if isinstance(text, PythonFunction)
-            else PythonFunction(text, f"{self.name}_{role}")
-            for role, text in zip(roles, (self.mapped, self.reduced, self.finished))
-            if not isinstance(text, str)
+            role: expression
+            if isinstance(expression, PythonFunction)
+            else PythonFunction(expression, f"{self.name}_{role}")
+            for role, expression in self._by_role().items()
+            if not isinstance(expression, str)
         }
+
+    def _by_role(self) -> dict[str, Any]:
+        """Return the expressions by their role, which is also the suffix of function names."""
+        expressions = (self.map_expr, self.reduce_expr, self.post_map_expr)
+        return dict(zip(("mapped", "reduced", "finished"), expressions))
 
     def _omits_post_map(self, identity: object) -> bool:
         """Return whether post_map_expr is omitted, as in CuPy's example."""
-        is_number = isinstance(self.finished, (int, float)) or (
-            isinstance(self.finished, str) and _NUMBER.fullmatch(self.finished.strip())
+        is_number = isinstance(self.post_map_expr, (int, float)) or (
+            isinstance(self.post_map_expr, str) and _NUMBER.fullmatch(self.post_map_expr.strip())
         )
         return bool(is_number) and is_kernel_name(identity)
 
     @property
     def names(self) -> frozenset[str]:
         """Return the names in the texts."""
-        return names_in(*(t for t in (self.mapped, self.finished) if isinstance(t, str)))
+        return names_in(*(t for t in (self.map_expr, self.post_map_expr) if isinstance(t, str)))
 
-    def expressions(self, form: ReductionForm) -> Expressions:
+    def expressions(self, spec: ReductionSpec) -> Expressions:
         """Return the text for the types of a call. Raises CompileError, ArgumentTypeError."""
-        texts: dict[str, str] = {"mapped": self.mapped, "reduced": self.reduced}
-        texts["finished"] = self.finished
-        functions: list[str] = []
+        texts: dict[str, str] = self._by_role()
+        definitions: list[str] = []
         for role, function in self._functions.items():
-            texts[role], text = self._called(role, function, form)
-            functions.append(text)
-        preamble = joined_texts([self._preamble, *functions]) if functions else self._preamble
+            texts[role], definition = self._call_text(role, function, spec)
+            definitions.append(definition)
+        preamble = joined_texts([self._preamble, *definitions]) if definitions else self._preamble
         return Expressions(
             self.name,
             texts["mapped"],
@@ -93,11 +96,13 @@ class ReductionSource:
             self._macros,
         )
 
-    def _called(self, role: str, function: PythonFunction, form: ReductionForm) -> tuple[str, str]:
-        """Return the call of a function that replaces a text, and the text of the function."""
-        reduced_dtype = self._reduced_dtype(form)
+    def _call_text(
+        self, role: str, function: PythonFunction, spec: ReductionSpec
+    ) -> tuple[str, str]:
+        """Return the call that replaces a text of the user, and the definition of the function."""
+        reduced_dtype = self._reduced_dtype(spec)
         if role == "mapped":
-            values = [value_of(b.name, b.dtype) for b in form.bounds[: form.inputs]]
+            values = [value_of(b.name, b.dtype) for b in spec.bound_parameters[: spec.input_count]]
         else:
             names = ("a", "b") if role == "reduced" else ("a",)
             values = [value_of(name, reduced_dtype) for name in names]
@@ -107,7 +112,7 @@ class ReductionSource:
                 f"with {len(values)} values"
             )
         call = function.call_with(values)
-        outputs = form.bounds[form.inputs :]
+        outputs = spec.bound_parameters[spec.input_count :]
         targets = [b.dtype for b in outputs] if role == "finished" else [reduced_dtype]
         if len(call.results) != len(targets):
             raise ArgumentTypeError(
@@ -119,14 +124,14 @@ class ReductionSource:
             return call.call, call.text
         return assignments(call, [b.name for b in outputs]), call.text
 
-    def _reduced_dtype(self, form: ReductionForm) -> DType:
+    def _reduced_dtype(self, spec: ReductionSpec) -> DType:
         """Return the type of the reduced values."""
-        by_name = dict(form.placeholders) | {c_name(dtype): dtype for dtype in dtypes.DTYPES}
+        by_name = dict(spec.placeholders) | {c_name(dtype): dtype for dtype in dtypes.DTYPES}
         dtype = by_name.get(self.reduce_type)
         if dtype is None:
             raise ArgumentTypeError(
-                f"{self.name}: reduce_type is {self.reduce_type}, and Python functions have the "
-                f"types {', '.join(c_name(d) for d in dtypes.DTYPES)}: write C text"
+                f"{self.name}: reduce_type is {self.reduce_type}, and Python functions support "
+                f"only {', '.join(c_name(d) for d in dtypes.DTYPES)}: use C text"
             )
         return dtype
 

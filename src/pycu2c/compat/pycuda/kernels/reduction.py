@@ -132,7 +132,7 @@ class ReductionKernel:
         gpu = driver.current_ordinal() if on_gpu() else -1
         size = blocks * self.dtype_out.itemsize if blocks > 1 else 0
         if graph_capture.current() is not None:
-            return workspace.GraphWorkspace(gpu).of(size)
+            return workspace.GraphWorkspace(gpu).with_size(size)
         return workspace.workspace_for(size, gpu, stream)
 
     def _function(self) -> Any:
@@ -155,7 +155,7 @@ class ReductionKernel:
         threads = block_size()
         reduced, mapped = self._reduce_function(), self._map_function()
         names = frozenset(("_over_block", "_is_last", "_read"))
-        shared = cupy_preamble.functions_of("reductions.h", names) if threads > 1 else []
+        shared = cupy_preamble.used_functions("reductions.h", names) if threads > 1 else []
         functions = (reduced.functions, mapped.functions, *shared)
         return _KERNEL_TEMPLATE.format(
             header=complex_header(self.arguments, self.dtype_out),

@@ -171,7 +171,7 @@ class _ScanKernel:
         c_expression = as_c_expression(self.scan_expr, values, self.dtype, f"{self.name}_scanned")
         threads = block_size()
         names = frozenset(("_of_lane_before",))
-        shared = cupy_preamble.functions_of("reductions.h", names) if threads > 1 else []
+        shared = cupy_preamble.used_functions("reductions.h", names) if threads > 1 else []
         return (_SCAN_HEADER + (_GPU_KERNELS if threads > 1 else _CPU_KERNELS)).format(
             header=complex_header([VectorArg(self.dtype, "input")]),
             preamble="\n".join((self.preamble, c_expression.functions, *shared)),

@@ -41,7 +41,7 @@ def source_text(
     for source in map(_text_of, sources):
         name = f"module-{digest_of(source.encode('utf-8', 'surrogatepass'))[:8]}.cu"
         shown[name] = source
-        source = IncludeExpander(tuple(folders), _declares_references).expanded(source, name)
+        source = IncludeExpander(tuple(folders), _declares_references).expand(source, name)
         headers |= dict.fromkeys(_HELPER_HEADERS.findall(source))
         rewritten = reference_source.rewrite_references(_HELPER_HEADERS.sub("", source))
         textures += (each for each in rewritten.textures if each not in textures)
