@@ -19,7 +19,7 @@ _ERROR = re.compile(
     r"^(?P<file>[^:(\n]+)[:(](?P<line>\d+)\)?(?::(?P<column>\d+))?:?\s*"
     r"(?:fatal |catastrophic )?error:?\s*(?P<text>.*)$"
 )
-_FOOTER = "<stdin>"  # generated code next_lines the source
+_FOOTER = "<stdin>"  # the generated code after the source
 _CARET = re.compile(r"^\s*\^")
 _WORD = re.compile(r"\w+|.")
 

@@ -83,9 +83,14 @@ class KernelDeclaration:
             raise ArgumentTypeError(
                 f"{self.name} takes {count} arguments{outputs}, not {len(args)}"
             )
-        leaves = [operands.operand(a, n) for a, n in zip(args, self.error_names)]
-        inputs, out = leaves[:count], tuple(map(_checked_output, leaves[count:], self.output_names))
-        arrays = [(n, a) for n, a in zip(self.error_names, leaves) if isinstance(a, ArrayArgument)]
+        call_operands = [operands.operand(a, n) for a, n in zip(args, self.error_names)]
+        inputs, out = (
+            call_operands[:count],
+            tuple(map(_checked_output, call_operands[count:], self.output_names)),
+        )
+        arrays = [
+            (n, a) for n, a in zip(self.error_names, call_operands) if isinstance(a, ArrayArgument)
+        ]
         if not arrays:
             raise ArgumentValueError(
                 f"{self.name}: Loop size is undecided: no argument is an array"
@@ -108,8 +113,8 @@ class KernelDeclaration:
             arguments.package.empty(shape, dtype.numpy, arguments.like)
             for dtype in arguments.types.outputs
         )
-        leaves = (operands.operand(array, self.name) for array in arrays)
-        return tuple(array for array in leaves if isinstance(array, ArrayArgument))
+        call_operands = (operands.operand(array, self.name) for array in arrays)
+        return tuple(array for array in call_operands if isinstance(array, ArrayArgument))
 
     def unaliased_inputs(
         self, arguments: CallArguments, targets: Sequence[ArrayArgument]
@@ -122,11 +127,11 @@ class KernelDeclaration:
 _ARRAYS_AND_HANDLES = (ArrayArgument, HandleArgument)
 
 
-def _argument_type(leaf: Operand) -> Any:
+def _argument_type(operand: Operand) -> Any:
     """Return the dtype of an array, the type of a texture, or the number itself."""
-    if isinstance(leaf, HandleArgument):
-        return leaf.dtype
-    return leaf.dtype.numpy if isinstance(leaf, ArrayArgument) else leaf
+    if isinstance(operand, HandleArgument):
+        return operand.dtype
+    return operand.dtype.numpy if isinstance(operand, ArrayArgument) else operand
 
 
 def _checked_output(value: Operand, name: str) -> ArrayArgument:
@@ -138,10 +143,10 @@ def _checked_output(value: Operand, name: str) -> ArrayArgument:
 
 
 def _unaliased(
-    parameter: ParameterInfo, leaf: Operand, targets: Sequence[ArrayArgument]
+    parameter: ParameterInfo, operand: Operand, targets: Sequence[ArrayArgument]
 ) -> Operand:
-    if not isinstance(leaf, ArrayArgument) or parameter.raw:
-        return leaf
-    if not any(iteration_space.may_overwrite(leaf, target) for target in targets):
-        return leaf
-    return operands.operand(operands.array_package_of(leaf).copy(leaf.owner), parameter.name)
+    if not isinstance(operand, ArrayArgument) or parameter.raw:
+        return operand
+    if not any(iteration_space.may_overwrite(operand, target) for target in targets):
+        return operand
+    return operands.operand(operands.array_package_of(operand).copy(operand.owner), parameter.name)

@@ -177,11 +177,13 @@ def _with_dispatch_table(
     direct, count = completed.runner.direct, len(completed.values)
     assert direct is not None
     constants = values[count:]
-    leaves = (*completed.operands, *(describe(v) or v for v in constants))
-    types = tuple(_type_of(k, leaf, parameters) for k, leaf in enumerate(leaves))
-    arrays = [k for k, leaf in enumerate(leaves[:count]) if isinstance(leaf, ArrayArgument)]
+    call_operands = (*completed.operands, *(describe(v) or v for v in constants))
+    types = tuple(_type_of(k, operand, parameters) for k, operand in enumerate(call_operands))
+    arrays = [
+        k for k, operand in enumerate(call_operands[:count]) if isinstance(operand, ArrayArgument)
+    ]
     written = tuple(k for k in arrays if k >= completed.input_count)
-    launch = guards.RecordedLaunch(values, types, leaves, written, {})
+    launch = guards.RecordedLaunch(values, types, call_operands, written, {})
     read = tuple(
         k for k in arrays if k < completed.input_count and k not in completed.raw_positions
     )
@@ -202,9 +204,9 @@ def _with_dispatch_table(
     )
 
 
-def _type_of(position: int, leaf: Any, parameters: Sequence[Parameter]) -> Any:
-    if isinstance(leaf, ArrayArgument):
-        return leaf.type
+def _type_of(position: int, operand: Any, parameters: Sequence[Parameter]) -> Any:
+    if isinstance(operand, ArrayArgument):
+        return operand.type
     return next((p.type for p in parameters if p.argument == position), Scalar(dtypes.INT64))
 
 

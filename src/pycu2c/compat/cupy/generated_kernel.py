@@ -57,11 +57,11 @@ class KernelCall:
     """A checked call.
 
     shape: the broadcast shape of the arrays that are not raw.
-    leaves: the inputs, then the outputs. results: the outputs as arrays of the user's package.
+    operands: the inputs, then the outputs. results: the outputs as arrays of the user's package.
     """
 
     shape: Shape
-    leaves: tuple[Operand, ...]
+    operands: tuple[Operand, ...]
     results: tuple[Any, ...]
     arguments: CallArguments
 
@@ -77,8 +77,10 @@ class KernelCall:
 
     def without_memory(self: C) -> C:
         """Return a copy that keeps no array alive."""
-        leaves = tuple(map(operands.without_memory, self.leaves))
-        return replace(self, leaves=leaves, results=(), arguments=self.arguments.without_memory())
+        call_operands = tuple(map(operands.without_memory, self.operands))
+        return replace(
+            self, operands=call_operands, results=(), arguments=self.arguments.without_memory()
+        )
 
     def with_backend(self: C, backend: str) -> C:
         """Return a copy of this call for another backend."""
@@ -184,12 +186,12 @@ class GeneratedKernel:
         types = (*call.arguments.types.inputs, *call.arguments.types.outputs)
         pointers = pointer_names(self.in_params, self.out_params)
         bound_parameters = []
-        for k, (info, leaf) in enumerate(zip(self._declaration.parameters, call.leaves)):
-            if not isinstance(leaf, ArrayArgument):
+        for k, (info, operand) in enumerate(zip(self._declaration.parameters, call.operands)):
+            if not isinstance(operand, ArrayArgument):
                 bound_parameters.append(BoundParameter(info, types[k], "number"))
             elif info.raw:
                 raw_array = BoundParameter(
-                    info, types[k], "raw", pointers[k], (), len(leaf.shape), leaf.contiguous
+                    info, types[k], "raw", pointers[k], (), len(operand.shape), operand.contiguous
                 )
                 bound_parameters.append(raw_array)
             else:
@@ -233,12 +235,12 @@ class GeneratedKernel:
         self, call: KernelCall, prepared: PreparedLaunch, values: tuple[Any, ...]
     ) -> CompletedCall:
         """Return what the cache of calls stores."""
-        arguments, outputs = call.arguments, call.leaves[self.nin :]
+        arguments, outputs = call.arguments, call.operands[self.nin :]
         like = next((k for k, a in enumerate(arguments.inputs) if isinstance(a, ArrayArgument)), 0)
         shape = next((a.shape for a in outputs if isinstance(a, ArrayArgument)), call.shape)
         return CompletedCall(
             values,
-            call.leaves,
+            call.operands,
             prepared.kernel_arguments,
             self.nin,
             self._raw_positions,
@@ -271,7 +273,7 @@ class CapturableKernel:
     def resolve(self, request: LaunchRequest, values: tuple[object, ...]) -> ResolvedLaunch:
         """Prepare a launch without starting it. Raises LaunchError."""
         call = self._check(values)
-        if any(a is not b for a, b in zip(call.leaves, call.arguments.inputs)):
+        if any(a is not b for a, b in zip(call.operands, call.arguments.inputs)):
             graph_capture.reject(
                 f"{self.name} would copy an argument, which an output overlaps: pass the copy"
             )

@@ -48,11 +48,11 @@ def operand(value: Any, name: str) -> Operand:
     return described._replace(owner=value)
 
 
-def without_memory(leaf: Operand) -> Operand:
+def without_memory(operand: Operand) -> Operand:
     """Return a description that does not keep the array or texture alive."""
-    if isinstance(leaf, HandleArgument):
-        return HandleArgument(leaf.dtype, None)
-    return leaf._replace(owner=None) if isinstance(leaf, ArrayArgument) else leaf
+    if isinstance(operand, HandleArgument):
+        return HandleArgument(operand.dtype, None)
+    return operand._replace(owner=None) if isinstance(operand, ArrayArgument) else operand
 
 
 def backend_of(arrays: Sequence[tuple[str, ArrayArgument]]) -> str:

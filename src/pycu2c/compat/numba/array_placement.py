@@ -13,9 +13,9 @@ from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.cuda.memory import HOST
 
-Backend: TypeAlias = str  # of ``@kernel``
+Backend: TypeAlias = str  # a value of the option ``backend`` of ``@kernel``
 
-TARGETS = {"cuda": "auto", "cpu": "cpu", "parallel": "cpu"}  # numba's names
+TARGETS = {"cuda": "auto", "cpu": "cpu", "parallel": "cpu"}  # numba's target -> back end
 
 
 def backend_of(target: str) -> Backend:
@@ -33,7 +33,10 @@ def ordinal_for(backend: Backend) -> int:
 
 
 def to_device_array(value: Any, ordinal: int, stream: object) -> DeviceArray:
-    """Return a value as a device array; only host arrays for a GPU are copied."""
+    """Return a value as a device array.
+
+    A host array is copied for a GPU, or if its bytes are swapped or misaligned.
+    """
     if interoperability.is_on_device(value):
         return array.as_device_array(value)
     host = np.asarray(value)
@@ -45,7 +48,7 @@ def to_device_array(value: Any, ordinal: int, stream: object) -> DeviceArray:
 
 
 def empty_result(shape: Shape, dtype: np.dtype[Any], ordinal: int, stream: object) -> DeviceArray:
-    """Allocate an array for results."""
+    """Allocate an uninitialized array for results."""
     return DeviceArray.empty(shape, dtype, ordinal, stream=stream)
 
 

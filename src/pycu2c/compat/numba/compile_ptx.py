@@ -42,8 +42,8 @@ def compile(
     debug, lineinfo
         Emit line information.
     device
-        False for a kernel. A device function can be linked and called from C: a number is one
-        parameter; an array its pointer and the lengths and strides that the function uses.
+        False for a kernel. A device function can be linked and called from C. A number is one C
+        parameter. An array is its pointer, and the lengths and strides that the function uses.
     fastmath
         Use fast-math functions.
     cc
@@ -66,19 +66,21 @@ def compile(
         If the output, the result type or ``print`` is unsupported.
     """
     if output not in (("ptx", "ltoir") if device else ("ptx",)):
-        supported = "functions are compiled to PTX and LTO-IR" if device else "kernels to PTX"
+        supported = (
+            "functions are compiled to PTX and LTO-IR" if device else "kernels are compiled to PTX"
+        )
         raise NotImplementedError(f"{supported}, not to {output!r}")
-    signature, options = parse_signature(sig), _options(fastmath, lineinfo or debug)
+    signature, options = parse_signature(sig), _compile_options(fastmath, lineinfo or debug)
     arch = "sm_{}{}".format(
         *(cc or (_current_capability() if driver.available() else _DEFAULT_CAPABILITY))
     )
     if device:
         name = (abi_info or {}).get("abi_name", "")
-        text, name, returned = _device_source(pyfunc, signature, options, name)
+        text, name, result_type = _device_source(pyfunc, signature, options, name)
         kind: BinaryKind = "ltoir" if output == "ltoir" else "ptx"
         flags = relocatable.FLAGS_BY_KIND[kind]
         binary = nvrtc.compile(text, name, arch, kind=kind, options=options, extra_flags=flags)
-        return binary.data if kind == "ltoir" else binary.data.decode(), returned
+        return binary.data if kind == "ltoir" else binary.data.decode(), result_type
     kernel: Kernel[Any] = Kernel(python_function(pyfunc), signature=[signature], options=options)
     return kernel.inspect("ptx", signature, arch=arch), VOID
 
@@ -93,16 +95,16 @@ def _device_source(
     source = function.__pycu2c_device__
     name = name or source.name
     generated, result = specialization.generate_device(source, signature, options, name)
-    returned = VOID if result == NONE else default_type(result)
-    if generated.prints or not isinstance(returned, (Scalar, Void)):
-        problem = "prints" if generated.prints else f"returns {returned}"
+    result_type = VOID if result == NONE else default_type(result)
+    if generated.prints or not isinstance(result_type, (Scalar, Void)):
+        problem = "prints" if generated.prints else f"returns {result_type}"
         raise NotImplementedError(
             f"{name} {problem}: a function for C must return one number or nothing"
         )
-    return generated.text, name, returned
+    return generated.text, name, result_type
 
 
-def _options(fastmath: bool, lineinfo: bool) -> Options:
+def _compile_options(fastmath: bool, lineinfo: bool) -> Options:
     return parse_options({"fastmath": bool(fastmath), "lineinfo": bool(lineinfo)})
 
 
@@ -133,5 +135,5 @@ def compile_ptx_for_current_device(pyfunc: Any, sig: object, **options: Any) -> 
 
 
 def _current_capability() -> Capability:
-    number = int(driver.arch().removeprefix("sm_"))
-    return number // 10, number % 10
+    arch_number = int(driver.arch().removeprefix("sm_"))
+    return arch_number // 10, arch_number % 10

@@ -26,8 +26,8 @@ R = TypeVar("R")
 Types = tuple[ParameterType, ...]
 
 
-def _getter(attribute: str, description: str) -> Callable[..., Any]:
-    """Return a method of kernels that reads an attribute of its overloads."""
+def _attribute_getter(attribute: str, description: str) -> Callable[..., Any]:
+    """Return a method of kernels that reads an attribute of their overloads."""
 
     def get(self: JitKernel[Any], signature: object = None) -> Any:
         return self._per_signature(signature, operator.attrgetter(attribute))
@@ -49,7 +49,8 @@ class JitKernel(Kernel[P]):
 
     def __init__(self, function: FunctionType, **options: Any) -> None:
         super().__init__(function, **options)
-        self.__pycu2c_device__ = replace(self.source, signature=None)  # marks device functions
+        # kernels may call it as a device function
+        self.__pycu2c_device__ = replace(self.source, signature=None)
 
     @staticmethod
     def _read(function: FunctionType) -> Source:
@@ -84,10 +85,11 @@ class JitKernel(Kernel[P]):
         signature = self.launcher.signature_of(self.launcher.bind(args, {}))
         by_signature: dict[Signature, JitKernel[P]] = vars(self).setdefault("_specialized", {})
         if signature not in by_signature:
-            by_signature[signature] = self._declared([signature])
+            by_signature[signature] = self._with_signatures([signature])
         return by_signature[signature]
 
-    def _declared(self, signatures: list[Signature]) -> JitKernel[P]:
+    def _with_signatures(self, signatures: list[Signature]) -> JitKernel[P]:
+        """Return a kernel of the same function and options with declared signatures."""
         launcher = self.launcher
         return JitKernel(
             self.python,
@@ -109,14 +111,14 @@ class JitKernel(Kernel[P]):
 
     @property
     def _compiled_signatures(self) -> tuple[Signature, ...]:
-        """Return the declared signatures, or else those of the launches so far."""
+        """Return the declared signatures; without any, those of the launches so far."""
         return self.declared or self.launcher.signatures
 
     @property
     def signatures(self) -> list[Types]:
-        """Return the parameter types of each declared signature, or else of the launches so far.
+        """Return the parameter types of each declared signature; without any, of the launches.
 
-        A Python number has 64 bits.
+        The type of a Python number has 64 bits.
         """
         return list(map(_parameter_types, self._compiled_signatures))
 
@@ -137,14 +139,16 @@ class JitKernel(Kernel[P]):
 
     def inspect_asm(self, signature: object = None) -> Any:
         """Return the PTX for a signature, or a dict by parameter types."""
-        return self._per_signature(signature, lambda overload: overload.inspect_asm(), each=True)
+        return self._per_signature(signature, lambda overload: overload.inspect_asm(), as_dict=True)
 
     def inspect_sass(self, signature: object = None) -> Any:
         """Return the SASS, as ``inspect_asm`` does; it requires nvdisasm."""
-        return self._per_signature(signature, lambda overload: overload.inspect_sass(), each=True)
+        return self._per_signature(
+            signature, lambda overload: overload.inspect_sass(), as_dict=True
+        )
 
     def inspect_llvm(self, signature: object = None) -> NoReturn:
-        """Raise NotImplementedError: kernels are compiled from CUDA C."""
+        """Raise NotImplementedError, because kernels are compiled from CUDA C, not from LLVM IR."""
         raise NotImplementedError(
             f"{self.name} is compiled from CUDA C, not from LLVM IR: k.inspect('cuda') returns "
             "the C, and k.inspect('ir') the typed IR"
@@ -156,31 +160,35 @@ class JitKernel(Kernel[P]):
             ir = self.launcher.compiler.text("ir", signature)
             print(f"{self.name} {signature}\n{ir}", file=file or sys.stdout)
 
-    get_regs_per_thread = _getter("regs_per_thread", "the number of registers per thread")
-    get_shared_mem_per_block = _getter("shared_mem_per_block", "the static shared memory in bytes")
-    get_const_mem_size = _getter("const_mem_size", "the size of constant memory in bytes")
-    get_local_mem_per_thread = _getter("local_mem_per_thread", "the local memory in bytes")
-    get_max_threads_per_block = _getter("max_threads_per_block", "the maximum block size")
+    get_regs_per_thread = _attribute_getter("regs_per_thread", "the number of registers per thread")
+    get_shared_mem_per_block = _attribute_getter(
+        "shared_mem_per_block", "the static shared memory in bytes"
+    )
+    get_const_mem_size = _attribute_getter("const_mem_size", "the size of constant memory in bytes")
+    get_local_mem_per_thread = _attribute_getter(
+        "local_mem_per_thread", "the local memory in bytes"
+    )
+    get_max_threads_per_block = _attribute_getter("max_threads_per_block", "the maximum block size")
 
     def _per_signature(
-        self, signature: object, read: Callable[[Overload], Any], *, each: bool = False
+        self, signature: object, read: Callable[[Overload], Any], *, as_dict: bool = False
     ) -> Any:
         """Return what ``read`` returns for a signature, or a dict by parameter types.
 
-        each: return a dict even if the kernel is specialized.
+        as_dict: return a dict even if the kernel is specialized.
         """
         if signature is not None:
             parsed = parse_signature(signature)
             overload = self.overloads.get(parsed.parameters)
             return read(overload or Overload(self, parsed))
-        if self.specialized and not each:
+        if self.specialized and not as_dict:
             return read(Overload(self, self.declared[0]))
         return {types: read(overload) for types, overload in self.overloads.items()}
 
 
 def _parameter_types(signature: Signature) -> Types:
     """Return the parameter types, with default types for Python numbers."""
-    return tuple(default_type(kind) for kind in signature.parameters)
+    return tuple(default_type(t) for t in signature.parameters)
 
 
 def _attribute(name: str) -> property:

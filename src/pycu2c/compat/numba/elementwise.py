@@ -1,4 +1,4 @@
-"""Define the kernels of ``vectorize`` and ``guvectorize``, which apply a device function."""
+"""Define the kernels that apply the device functions of ``vectorize`` and ``guvectorize``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.cuda.memory import HOST
 
 THREADS = 256
-_MAX_BLOCKS = 65535  # along y and z
+_MAX_BLOCKS = 65535  # of a grid along y and z
 
 
 def map_1d(function, out, *inputs):  # type: ignore[no-untyped-def]
@@ -57,8 +57,8 @@ def for_each_core_array(function, count, *arrays):  # type: ignore[no-untyped-de
 
 
 @functools.cache
-def _kernel(python: Any, backend: Any) -> Kernel[Any]:
-    return Kernel(python, backend=backend, signature=[])
+def _kernel(python_function: Any, backend: Any) -> Kernel[Any]:
+    return Kernel(python_function, backend=backend, signature=[])
 
 
 def map_elements(
@@ -78,28 +78,35 @@ def map_elements(
         launch = _kernel(map_3d, backend)[_grid(shape), _block(shape), stream]
     else:
         shape = tuple(extent for extent, _ in inner) or (1,)
-        python, share = (map_1d, 1) if out.device == HOST else (map_1d_by_four, 4)
-        launch = _kernel(python, backend)[-(-shape[0] // (THREADS * share)), THREADS, stream]
-    for place in itertools.product(*(range(extent) for extent, _ in outer)):
-        starts = zip(*([i * step for step in steps] for i, (_, steps) in zip(place, outer)))
-        offsets = list(map(sum, starts)) or [0] * (1 + len(inputs))
-        boxes = [
-            _box(a, offsets[k], shape, [steps[k] for _, steps in inner])
+        kernel_function, elements_per_thread = (
+            (map_1d, 1) if out.device == HOST else (map_1d_by_four, 4)
+        )
+        launch = _kernel(kernel_function, backend)[
+            -(-shape[0] // (THREADS * elements_per_thread)), THREADS, stream
+        ]
+    for index in itertools.product(*(range(extent) for extent, _ in outer)):
+        axis_offsets = zip(*([i * s for s in strides] for i, (_, strides) in zip(index, outer)))
+        offsets = list(map(sum, axis_offsets)) or [0] * (1 + len(inputs))
+        subarrays = [
+            _subarray(a, offsets[k], shape, [strides[k] for _, strides in inner])
             for k, a in enumerate((out, *inputs))
         ]
-        launch(function, *boxes)
+        launch(function, *subarrays)
 
 
-def _box(array: DeviceArray, start: int, shape: Shape, steps: list[int]) -> DeviceArray:
-    strides = (array.itemsize,) * (len(shape) - len(steps)) + tuple(steps)
-    address = array.address + start
+def _subarray(
+    array: DeviceArray, offset: int, shape: Shape, inner_strides: list[int]
+) -> DeviceArray:
+    """Return the view at an offset in bytes; ``inner_strides`` omits leading axes of length 1."""
+    strides = (array.itemsize,) * (len(shape) - len(inner_strides)) + tuple(inner_strides)
+    address = array.address + offset
     return DeviceArray(
         array._memory, address, shape, strides, array.dtype, array.writeable, array.stream
     )
 
 
 def _block(shape: Shape) -> Shape:
-    """Return a block with threads along the last axis, and the rest along the axis before."""
+    """Return a block of ``THREADS`` threads: along x as the last axis requires, others along y."""
     x = min(THREADS, max(32, 1 << (shape[2] - 1).bit_length()))
     return x, THREADS // x, 1
 
@@ -116,7 +123,7 @@ def call_per_core_array(
     backend: Backend,
     stream: object,
 ) -> None:
-    """Call ``function`` with the subarrays at each index of the first axis."""
+    """Call ``function`` once per index of the first axis, with the subarrays at this index."""
     if count:
         launch = _kernel(for_each_core_array, backend)[-(-count // THREADS), THREADS, stream]
         launch(function, count, *arrays)

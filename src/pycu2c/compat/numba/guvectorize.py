@@ -41,18 +41,18 @@ class CoreDimensions:
     outputs: tuple[Axes, ...]
 
     @property
-    def all(self) -> tuple[Axes, ...]:
+    def arguments(self) -> tuple[Axes, ...]:
         return self.inputs + self.outputs
 
 
 def parse_core_dimensions(text: str) -> CoreDimensions:
     """Parse a layout such as ``(m,n),(n)->(m)``. Raises BadSignature."""
     sides = text.replace(" ", "").split("->")
-    part = r"\((?:\w+(?:,\w+)*)?\)"
-    if len(sides) != 2 or not all(re.fullmatch(rf"(?:{part}(?:,{part})*)?", s) for s in sides):
+    core = r"\((?:\w+(?:,\w+)*)?\)"
+    if len(sides) != 2 or not all(re.fullmatch(rf"(?:{core}(?:,{core})*)?", s) for s in sides):
         raise BadSignature(f"cannot read the layout {text!r}: write '(m,n),(n)->(m)'")
     inputs, outputs = (
-        tuple(tuple(filter(None, axes[1:-1].split(","))) for axes in re.findall(part, side))
+        tuple(tuple(filter(None, axes[1:-1].split(","))) for axes in re.findall(core, side))
         for side in sides
     )
     unknown = {a for axes in outputs for a in axes} - {a for axes in inputs for a in axes}
@@ -62,7 +62,7 @@ def parse_core_dimensions(text: str) -> CoreDimensions:
 
 
 class GUFuncDispatcher:
-    """A generalized ufunc. The function writes its last parameters.
+    """A generalized ufunc. The function writes its outputs to its last parameters.
 
     The last axes of each argument are its core dimensions; the others are broadcast.
     """
@@ -93,8 +93,10 @@ class GUFuncDispatcher:
     @property
     def types(self) -> list[str]:
         """Return the declared signatures in NumPy's notation."""
-        shown = [[_dtype(kind).char for kind in s.parameters] for s in self._declared]
-        return [f"{''.join(s[: self.nin])}->{''.join(s[self.nin :])}" for s in shown]
+        codes = [
+            [_dtype(parameter_type).char for parameter_type in s.parameters] for s in self._declared
+        ]
+        return [f"{''.join(s[: self.nin])}->{''.join(s[self.nin :])}" for s in codes]
 
     def __call__(self, *args: Any, out: Any = None, stream: object = 0) -> Any:
         """Call the function for each core subarray.
@@ -126,31 +128,32 @@ class GUFuncDispatcher:
         types = self._types_for(arrays, outputs)
         ordinal = ordinal_for(self._backend)
         inputs = [
-            _converted(to_device_array(a, ordinal, stream), kind) for a, kind in zip(arrays, types)
+            _convert(to_device_array(a, ordinal, stream), parameter_type)
+            for a, parameter_type in zip(arrays, types)
         ]
-        loops, sizes = self._shape_of(inputs)
+        loop_shape, sizes = self._loop_shape(inputs)
         results = [
             self._output_array(
-                loops + tuple(sizes[a] for a in axes), kind, array, (ordinal, stream)
+                loop_shape + tuple(sizes[a] for a in axes), parameter_type, array, (ordinal, stream)
             )
-            for axes, kind, array in zip(self._layout.outputs, types[self.nin :], outputs)
+            for axes, parameter_type, array in zip(self._layout.outputs, types[self.nin :], outputs)
         ]
-        parts = [
-            self._core_arrays(k, array, loops, sizes, types)
+        core_arrays = [
+            self._core_arrays(k, array, loop_shape, sizes, types)
             for k, array in enumerate([*inputs, *results])
         ]
-        call_per_core_array(self._device, math.prod(loops), parts, self._backend, stream)
+        call_per_core_array(self._device, math.prod(loop_shape), core_arrays, self._backend, stream)
         on_host = are_on_host(arrays)
-        finished = [
+        returned = [
             _finish_output(result, array, stream, on_host=on_host)
             for result, array in zip(results, outputs)
         ]
-        return finished[0] if len(finished) == 1 else tuple(finished)
+        return returned[0] if len(returned) == 1 else tuple(returned)
 
-    def _outputs(self, rest: tuple[Any, ...], out: Any) -> list[Any]:
+    def _outputs(self, positional_outputs: tuple[Any, ...], out: Any) -> list[Any]:
         """Return the outputs that were passed by position or by name, and None for the others."""
-        named = out if isinstance(out, tuple) else (out,) if out is not None else ()
-        outputs = [*rest, *named]
+        keyword_outputs = out if isinstance(out, tuple) else (out,) if out is not None else ()
+        outputs = [*positional_outputs, *keyword_outputs]
         if len(outputs) > self.nout:
             raise TypeError(f"{self!r} has {self.nout} outputs, and {len(outputs)} were passed")
         return outputs + [None] * (self.nout - len(outputs))
@@ -176,10 +179,10 @@ class GUFuncDispatcher:
 
     # ---- shapes ----
 
-    def _shape_of(self, inputs: Sequence[DeviceArray]) -> tuple[Shape, dict[str, int]]:
+    def _loop_shape(self, inputs: Sequence[DeviceArray]) -> tuple[Shape, dict[str, int]]:
         """Return the broadcast shape of the loop axes, and the sizes of the core dimensions."""
         sizes: dict[str, int] = {}
-        loops: list[Shape] = []
+        loop_shapes: list[Shape] = []
         for number, (array, axes) in enumerate(zip(inputs, self._layout.inputs), start=1):
             if array.ndim < len(axes):
                 raise ValueError(
@@ -187,45 +190,45 @@ class GUFuncDispatcher:
                     f"{len(axes)}"
                 )
             outer = array.ndim - len(axes)
-            loops.append(array.shape[:outer])
+            loop_shapes.append(array.shape[:outer])
             for name, extent in zip(axes, array.shape[outer:]):
                 if sizes.setdefault(name, extent) != extent:
                     raise ValueError(
                         f"the axis {name} of {self!r} has the lengths {sizes[name]} and {extent}"
                     )
-        return np.broadcast_shapes(*loops), sizes
+        return np.broadcast_shapes(*loop_shapes), sizes
 
     def _output_array(
         self,
         shape: Shape,
-        kind: ParameterType | None,
+        parameter_type: ParameterType | None,
         out: Any,
-        where: tuple[int, object],
+        placement: tuple[int, object],
     ) -> DeviceArray:
         """Return the array that the kernel writes: ``out`` if its layout and dtype fit.
 
-        where: the device ordinal and the stream of new arrays.
+        placement: the device ordinal and the stream of new arrays.
         """
         if out is None:
-            assert kind is not None, "undeclared functions need outputs"
-            return empty_result(shape, _dtype(kind), *where)
+            assert parameter_type is not None, "undeclared functions need outputs"
+            return empty_result(shape, _dtype(parameter_type), *placement)
         outer = len(shape) - len(out.shape)
         if tuple(out.shape) != shape[max(outer, 0) :] or any(n != 1 for n in shape[:outer]):
             raise ValueError(
                 f"an output of {self!r} has the shape {shape}, and out has {tuple(out.shape)}"
             )
-        array = to_device_array(out, *where)
+        array = to_device_array(out, *placement)
         array = array._view(view_geometry.broadcast(array.shape, array.strides, shape))
-        dtype = array.dtype if kind is None else _dtype(kind)
+        dtype = array.dtype if parameter_type is None else _dtype(parameter_type)
         if array.dtype == dtype and array.is_c_contiguous() and array.writeable:
             return array
-        return empty_result(shape, dtype, *where)
+        return empty_result(shape, dtype, *placement)
 
     def _core_arrays(
         self,
         number: int,
         array: DeviceArray,
-        loops: Shape,
+        loop_shape: Shape,
         sizes: Mapping[str, int],
         types: Sequence[ParameterType | None],
     ) -> DeviceArray:
@@ -233,15 +236,15 @@ class GUFuncDispatcher:
 
         Without core dimensions, an input is a scalar and an output an array of one element.
         """
-        core = tuple(sizes[name] for name in self._layout.all[number])
-        seen = array._view(view_geometry.broadcast(array.shape, array.strides, loops + core))
+        core = tuple(sizes[name] for name in self._layout.arguments[number])
+        view = array._view(view_geometry.broadcast(array.shape, array.strides, loop_shape + core))
         if not core and (number >= self.nin or isinstance(types[number], Array)):
             core = (1,)
-        return seen.reshape((math.prod(loops), *core))
+        return view.reshape((math.prod(loop_shape), *core))
 
 
 def _finish_output(result: DeviceArray, out: Any, stream: object, *, on_host: bool) -> Any:
-    """Return an output; copy it if the kernel wrote another array."""
+    """Return an output; copy the result to ``out`` if the kernel wrote another array."""
     if isinstance(out, DeviceArray) and out.address != result.address:
         out.setitem(..., result, stream)
     elif isinstance(out, np.ndarray) and out.ctypes.data != result.address:
@@ -249,15 +252,15 @@ def _finish_output(result: DeviceArray, out: Any, stream: object, *, on_host: bo
     return out if out is not None else finish_result(result, None, stream, on_host=on_host)
 
 
-def _converted(array: DeviceArray, kind: ParameterType | None) -> DeviceArray:
-    return array if kind is None else array.astype(_dtype(kind), copy=False)
+def _convert(array: DeviceArray, parameter_type: ParameterType | None) -> DeviceArray:
+    return array if parameter_type is None else array.astype(_dtype(parameter_type), copy=False)
 
 
-def _dtype(kind: ParameterType) -> np.dtype[Any]:
+def _dtype(parameter_type: ParameterType) -> np.dtype[Any]:
     """Return the dtype of a scalar or of an array's elements."""
-    if not isinstance(kind, (Scalar, Array)):
-        raise BadSignature(f"guvectorize takes array and scalar types, not {kind}")
-    return kind.dtype.numpy
+    if not isinstance(parameter_type, (Scalar, Array)):
+        raise BadSignature(f"guvectorize takes array and scalar types, not {parameter_type}")
+    return parameter_type.dtype.numpy
 
 
 def guvectorize(
@@ -285,6 +288,6 @@ def guvectorize(
     if signature is None:
         ftylist, signature = [], ftylist
     layout, backend = parse_core_dimensions(signature), backend_of(target)
-    listed = list(ftylist) if isinstance(ftylist, (list, tuple)) else [ftylist]
-    signatures = parse_signatures(listed)
+    declarations = list(ftylist) if isinstance(ftylist, (list, tuple)) else [ftylist]
+    signatures = parse_signatures(declarations)
     return lambda function: GUFuncDispatcher(python_function(function), signatures, layout, backend)

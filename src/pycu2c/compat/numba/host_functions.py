@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 prange = range  # host loops run sequentially
 
 
-def njit(signature_or_function: Any = None, *more: Any, **options: Any) -> Any:
+def njit(signature_or_function: Any = None, *signatures: Any, **options: Any) -> Any:
     """Return the function, marked as a device function. Signatures and options are ignored."""
     if callable(signature_or_function) and not is_signature(signature_or_function):
         return _as_device_function(signature_or_function)
@@ -28,13 +28,13 @@ jit = njit
 
 
 def _as_device_function(function: F) -> F:
-    """Mark a function as a device function. Kernels that call it report unsupported code."""
-    named: Any = function
+    """Mark a function as a device function. Only kernels that call it report its errors."""
+    marked: Any = function
     try:
-        named.__pycu2c_device__ = adapt_source(source_of(named))
+        marked.__pycu2c_device__ = adapt_source(source_of(marked))
     except SourceUnavailable:
         return function
-    named.py_func = function
+    marked.py_func = function
     return function
 
 

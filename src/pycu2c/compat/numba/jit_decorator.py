@@ -13,8 +13,8 @@ from pycu2c.declarations.signatures import BadSignature, is_signature, parse_sig
 from pycu2c.kernels.kernel import KERNEL_PARAMETERS, SignatureLike, make_kernel
 
 # accepted and ignored: the C compilers inline and optimize
-_WITHOUT_EFFECT = ("inline", "forceinline", "opt", "nopython", "lto")
-_ACCEPTED_OPTIONS = ("device", "debug", *_WITHOUT_EFFECT, *KERNEL_PARAMETERS, *OPTION_NAMES)
+_IGNORED_OPTIONS = ("inline", "forceinline", "opt", "nopython", "lto")
+_ACCEPTED_OPTIONS = ("device", "debug", *_IGNORED_OPTIONS, *KERNEL_PARAMETERS, *OPTION_NAMES)
 _UNSUPPORTED_OPTIONS = {
     "argtypes": "the types come first: @cuda.jit('void(float32[:], int32)')",
     "restype": "the types come first: @cuda.jit('float32(float32)', device=True)",
@@ -96,19 +96,19 @@ def jit(
     """
     line_info = {"lineinfo": lineinfo or debug or None, "checked": debug or None}
     all_options = {**line_info, "cache": cache, "link": link, **options}
-    chosen = {name: value for name, value in all_options.items() if value is not None}
-    _check(chosen)
+    passed_options = {name: value for name, value in all_options.items() if value is not None}
+    _check_options(passed_options)
     if func_or_sig is None:
-        return lambda function: _decorate(function, device, chosen)
+        return lambda function: _decorate(function, device, passed_options)
     if is_signature(func_or_sig):
-        chosen["signature"] = _signatures(func_or_sig, device)
-        return lambda function: _decorate(function, device, chosen)
-    return _decorate(func_or_sig, device, chosen)
+        passed_options["signature"] = _signatures(func_or_sig, device)
+        return lambda function: _decorate(function, device, passed_options)
+    return _decorate(func_or_sig, device, passed_options)
 
 
-def _check(chosen: Mapping[str, Any]) -> None:
+def _check_options(passed_options: Mapping[str, Any]) -> None:
     """Raise BadOption for unknown and unsupported options."""
-    for name, value in chosen.items():
+    for name, value in passed_options.items():
         if name in _UNSUPPORTED_OPTIONS and value:
             raise BadOption(f"cuda.jit has no option {name!r} here: {_UNSUPPORTED_OPTIONS[name]}")
         if name not in (*_ACCEPTED_OPTIONS, *_UNSUPPORTED_OPTIONS):
@@ -127,20 +127,23 @@ def _signatures(declared: Any, device: bool) -> list[Signature]:
     return signatures
 
 
-def _decorate(function: Any, device: bool, chosen: Mapping[str, Any]) -> Any:
+def _decorate(function: Any, device: bool, passed_options: Mapping[str, Any]) -> Any:
     python = python_function(function)
     if device:
-        if chosen.get("link"):
+        if passed_options.get("link"):
             raise BadOption("link is an option of kernels: a device function is linked with them")
-        return JitDeviceFunction(python, signature=chosen.get("signature"))
-    undeclared: dict[str, Any] = {"signature": []}  # numba ignores annotations
-    return make_kernel(JitKernel, python, {**undeclared, **_options(chosen)})
+        return JitDeviceFunction(python, signature=passed_options.get("signature"))
+    without_annotations: dict[str, Any] = {"signature": []}  # numba ignores annotations
+    return make_kernel(
+        JitKernel, python, {**without_annotations, **_kernel_options(passed_options)}
+    )
 
 
-def _options(chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of ``@kernel``."""
-    dropped = (*_WITHOUT_EFFECT, *_UNSUPPORTED_OPTIONS)
-    kept = {name: value for name, value in chosen.items() if name not in dropped}
-    if "fastmath" in kept:
-        kept["fastmath"] = bool(kept["fastmath"])  # numba also accepts a set of flags
-    return kept
+def _kernel_options(passed_options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that ``@kernel`` has."""
+    dropped = (*_IGNORED_OPTIONS, *_UNSUPPORTED_OPTIONS)
+    kernel_options = {name: value for name, value in passed_options.items() if name not in dropped}
+    if "fastmath" in kernel_options:
+        # numba also accepts a set of flags
+        kernel_options["fastmath"] = bool(kernel_options["fastmath"])
+    return kernel_options

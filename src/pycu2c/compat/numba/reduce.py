@@ -39,7 +39,7 @@ def contiguous_range(n):  # type: ignore[no-untyped-def]
 
 
 def reduce_blocks(function, index_range, a, out, start):  # type: ignore[no-untyped-def]
-    """Reduce the elements of each block to one element of ``out``, with ``start`` unless None."""
+    """Reduce the elements of each block, and ``start`` unless it is None, to an element of out."""
     tile = cuda.shared.array(_THREADS, a.dtype)
     t, n = cuda.threadIdx.x, a.shape[0]
     if cuda.grid(1) < n:
@@ -62,7 +62,7 @@ def reduce_blocks(function, index_range, a, out, start):  # type: ignore[no-unty
 
 
 def _blocks(array: DeviceArray) -> int:
-    """Return the number of blocks: enough to fill a GPU, few on the CPU with its block overhead."""
+    """Return the number of blocks: enough to fill a GPU, but few on the CPU."""
     if array.device == HOST:
         return max(1, min(array.size // (_THREADS * _MIN_ELEMENTS_PER_THREAD), _MAX_BLOCKS_ON_CPU))
     return min(-(-array.size // _THREADS), _MAX_BLOCKS)
@@ -129,25 +129,25 @@ class Reduce:
         if not array.size:
             return self._reduce_empty(start, res, stream)
         blocks = _blocks(array)
-        parts = empty_result((blocks,), dtype, array.device, stream)
+        partials = empty_result((blocks,), dtype, array.device, stream)
         kernel = _kernel(self._backend)
         index_range = (
             contiguous_range
             if array.device == HOST and blocks * _THREADS <= array.size
             else grid_stride_range
         )
-        first = start if blocks == 1 else None
-        kernel[blocks, _THREADS, stream](self._function, index_range, array, parts, first)
+        block_start = start if blocks == 1 else None
+        kernel[blocks, _THREADS, stream](self._function, index_range, array, partials, block_start)
         if blocks > 1:
-            whole = empty_result((1,), dtype, array.device, stream)
-            kernel[1, _THREADS, stream](self._function, grid_stride_range, parts, whole, start)
-            parts = whole
+            total = empty_result((1,), dtype, array.device, stream)
+            kernel[1, _THREADS, stream](self._function, grid_stride_range, partials, total, start)
+            partials = total
         if res is None:
-            return parts.getitem(0, stream)
+            return partials.getitem(0, stream)
         if isinstance(res, np.ndarray):
-            res[:1] = parts.copy_to_host(stream=stream)
+            res[:1] = partials.copy_to_host(stream=stream)
         else:
-            as_device_array(res).setitem(slice(1), parts, stream)
+            as_device_array(res).setitem(slice(1), partials, stream)
         return None
 
     def _reduce_empty(self, start: Any, res: Any, stream: object) -> Any:

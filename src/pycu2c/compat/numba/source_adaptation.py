@@ -1,7 +1,7 @@
 """Adapt the source of a function to numba's semantics.
 
 numba ignores annotations of locals, allows statements without effect, and lets a function that
-returns values also end without one.
+returns values also reach its end without a return.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pycu2c.base.records import replace
 from pycu2c.base.source import Source
 from pycu2c.frontend.subset.unsupported_syntax import UNUSED
 
-_WITHOUT_EFFECT = (
+_PURE_EXPRESSIONS = (
     ast.Constant,
     ast.Tuple,
     ast.List,
@@ -30,13 +30,13 @@ _WITHOUT_EFFECT = (
 def adapt_source(source: Source) -> Source:
     """Return the function without no-op statements, and with a value on each return path.
 
-    Warns of unused values and of paths without a value. Strings count as comments.
+    Warn of unused values, except constants such as strings, and of paths without a value.
     """
     returns = _own_returns(source.tree.body)
     returned_value = next((r.value for r in returns if r.value is not None), None)
-    bare = [r for r in returns if r.value is None] if returned_value is not None else []
+    bare_returns = [r for r in returns if r.value is None] if returned_value is not None else []
     falls_through = returned_value is not None and _may_fall_through(source.tree.body)
-    without_value = [*bare, source.tree] if falls_through else bare
+    without_value = [*bare_returns, source.tree] if falls_through else bare_returns
     if not without_value and not any(_has_no_effect(node) for node in ast.walk(source.tree)):
         return source
     transformer = _NumbaSourceTransformer()
@@ -89,7 +89,7 @@ def _may_fall_through(body: list[ast.stmt]) -> bool:
 
 
 def _zero_like(value: ast.expr) -> ast.expr:
-    """Return 0, or a tuple of zeros."""
+    """Return 0 or False, or for a tuple or list a tuple of them."""
     if isinstance(value, (ast.Tuple, ast.List)):
         return ast.Tuple([_zero_like(item) for item in value.elts], ast.Load())
     is_bool = isinstance(value, ast.Compare) or isinstance(getattr(value, "value", 0), bool)
@@ -97,7 +97,7 @@ def _zero_like(value: ast.expr) -> ast.expr:
 
 
 def _complete_returns(value: ast.expr, tree: ast.FunctionDef) -> None:
-    """Add the value to bare returns, and a return at the end."""
+    """Add the value to bare returns, and a return at the end if control flow reaches it."""
     for node in _own_returns(tree.body):
         if node.value is None:
             node.value = ast.fix_missing_locations(ast.copy_location(copy.deepcopy(value), node))
@@ -111,9 +111,9 @@ def _has_no_effect(node: ast.AST) -> bool:
 
 
 def _is_pure(value: ast.expr) -> bool:
-    calls = (ast.Call, ast.NamedExpr)
-    return isinstance(value, _WITHOUT_EFFECT) and not any(
-        isinstance(node, calls) for node in ast.walk(value)
+    side_effects = (ast.Call, ast.NamedExpr)
+    return isinstance(value, _PURE_EXPRESSIONS) and not any(
+        isinstance(node, side_effects) for node in ast.walk(value)
     )
 
 

@@ -14,13 +14,13 @@ from pycu2c.runtime.arguments.flattened_arguments import flatten_arguments
 
 def typeof(val: Any) -> ParameterType:
     """Return the type of an argument: ``float64[::1]`` for ``np.zeros(3)``, ``int64`` for ``1``."""
-    (kind,) = flatten_arguments((val,), ("the value",)).types
-    return default_type(kind)
+    (value_type,) = flatten_arguments((val,), ("the value",)).types
+    return default_type(value_type)
 
 
 def from_dtype(dtype: DTypeLike) -> Scalar:
     """Return the element type of a NumPy dtype: a scalar or a record."""
-    kind = parse_type(np.dtype(dtype))
-    if not isinstance(kind, Scalar):
+    element_type = parse_type(np.dtype(dtype))
+    if not isinstance(element_type, Scalar):
         raise BadSignature(f"{dtype!r} is not an element type")
-    return kind
+    return element_type

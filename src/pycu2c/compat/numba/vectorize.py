@@ -30,7 +30,7 @@ from pycu2c.frontend import function_builder
 from pycu2c.kernels.kernel import DeviceFunction
 from pycu2c.runtime.cuda.memory import HOST
 
-_KINDS = "biufc"  # NumPy's kinds of dtypes; each can represent those before it
+_DTYPE_KINDS = "biufc"  # NumPy's kinds of dtypes; each can represent those before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,8 @@ class UFuncDispatcher:
         self.identity = identity
         self._backend = backend
         self._device_function: DeviceFunction[..., Any] = DeviceFunction(function)
-        self.__pycu2c_device__ = (
-            self._device_function.__pycu2c_device__
-        )  # kernels may call it as a device function
+        # kernels may call it as a device function
+        self.__pycu2c_device__ = self._device_function.__pycu2c_device__
         self.nin, self.nout = len(self.__pycu2c_device__.tree.args.args), 1
         self.nargs = self.nin + 1
         self._declared = bool(signatures)
@@ -113,19 +112,21 @@ class UFuncDispatcher:
         ]
         shape = np.broadcast_shapes(*(a.shape for a in inputs))
         on_host = are_on_host(args)
-        new_array = np.empty(shape, loop.output) if on_host and ordinal == HOST else None
-        out = new_array if out is None else out  # the CPU kernel writes a NumPy result directly
+        new_result = np.empty(shape, loop.output) if on_host and ordinal == HOST else None
+        out = new_result if out is None else out  # the CPU kernel writes a NumPy result directly
         result = self._output_array(out, shape, loop, ordinal, stream)
-        seen = [a._view(view_geometry.broadcast(a.shape, a.strides, shape)) for a in inputs]
+        broadcast_inputs = [
+            a._view(view_geometry.broadcast(a.shape, a.strides, shape)) for a in inputs
+        ]
         map_elements(
             loop.function,
             result,
-            [copy_if_overlapping(a, result, stream) for a in seen],
+            [copy_if_overlapping(a, result, stream) for a in broadcast_inputs],
             self._backend,
             stream,
         )
         returned = finish_result(result, out, stream, on_host=on_host)
-        is_new = new_array is not None and returned is new_array
+        is_new = new_result is not None and returned is new_result
         return returned[()] if is_new and not shape else returned
 
     def _output_array(
@@ -152,14 +153,14 @@ class UFuncDispatcher:
 
     def _loop(self, signature: Signature) -> UFuncLoop:
         device: DeviceFunction[..., Any] = DeviceFunction(self.py_func, signature=[signature])
-        inputs = tuple(_dtype(kind) for kind in signature.parameters)
+        inputs = tuple(_dtype(t) for t in signature.parameters)
         if len(inputs) != self.nin:
             raise TypeError(f"{self!r} takes {self.nin} inputs, but the signature is {signature}")
         _, result = function_builder.build_device(device.__pycu2c_device__, signature.parameters)
         return UFuncLoop(inputs, _dtype(signature.result or result), device)
 
     def _loop_for(self, args: Sequence[Any]) -> UFuncLoop:
-        """Return the first declared loop whose types equal, or else can hold, the arguments."""
+        """Return the first loop with the argument types, else the first that can hold them."""
         if not self._declared:
             return self._infer_loop(args)
         loops = self._loops.values()
@@ -175,11 +176,12 @@ class UFuncDispatcher:
 
     def _infer_loop(self, args: Sequence[Any]) -> UFuncLoop:
         """Return the loop for the dtypes of the arrays; scalars adapt to them (NEP 50)."""
-        strong = [np.dtype(a.dtype) for a in args if hasattr(a, "dtype")]
+        array_dtypes = [np.dtype(a.dtype) for a in args if hasattr(a, "dtype")]
         inputs = [
-            np.dtype(a.dtype) if hasattr(a, "dtype") else np.result_type(*strong, a) for a in args
+            np.dtype(a.dtype) if hasattr(a, "dtype") else np.result_type(*array_dtypes, a)
+            for a in args
         ]
-        parameters = tuple(Signature((_scalar(d),)).parameters[0] for d in inputs)
+        parameters = tuple(Signature((_scalar_type(d),)).parameters[0] for d in inputs)
         if parameters not in self._loops:
             self._loops[parameters] = self._loop(Signature(parameters))
         return self._loops[parameters]
@@ -189,19 +191,21 @@ def _can_convert(dtype: np.dtype[Any], argument: Any, casting: Any) -> bool:
     if hasattr(argument, "dtype"):
         return bool(np.can_cast(argument.dtype, dtype, casting))
     kind = np.asarray(argument).dtype.kind
-    return _KINDS.index(kind) <= _KINDS.index(dtype.kind) or (kind == "i" and dtype.kind == "u")
+    return _DTYPE_KINDS.index(kind) <= _DTYPE_KINDS.index(dtype.kind) or (
+        kind == "i" and dtype.kind == "u"
+    )
 
 
-def _dtype(kind: object) -> np.dtype[Any]:
-    if not isinstance(kind, Scalar):
-        raise TypeError(f"vectorize takes scalar types, not {kind}")
-    return kind.numpy
+def _dtype(parameter_type: object) -> np.dtype[Any]:
+    if not isinstance(parameter_type, Scalar):
+        raise TypeError(f"vectorize takes scalar types, not {parameter_type}")
+    return parameter_type.numpy
 
 
-def _scalar(dtype: np.dtype[Any]) -> Scalar:
-    (kind,) = parse_signatures((dtype,))[0].parameters
-    assert isinstance(kind, Scalar)
-    return kind
+def _scalar_type(dtype: np.dtype[Any]) -> Scalar:
+    (parameter_type,) = parse_signatures((dtype,))[0].parameters
+    assert isinstance(parameter_type, Scalar)
+    return parameter_type
 
 
 def vectorize(

@@ -265,9 +265,8 @@ class Splitter:
         check_body(self._tokens, macros)
         self._classes = class_names(text)
         self._has_references = has_references(text, self._tokens, macros)
-        self._uniform_values: dict[
-            int, tuple[Token, ...]
-        ] = {}  # the values of assignments in lockstep, by offset
+        # the values of assignments in lockstep, by the offset of the name
+        self._uniform_values: dict[int, tuple[Token, ...]] = {}
         self.variables: list[ThreadVariable] = []
         for parameter in function.parameters:
             if not parameter.name or "[" in parameter.text:

@@ -109,14 +109,14 @@ class ElementwiseKernel(GeneratedKernel):
                 f"{self.name}: Output array size is Undecided: pass an array for {raw[0]}, or size"
             )
         targets = arguments.out or self._declaration.new_outputs(arguments, shape)
-        leaves = (*self._declaration.unaliased_inputs(arguments, targets), *targets)
-        return KernelCall(shape, leaves, tuple(a.owner for a in targets), arguments)
+        call_operands = (*self._declaration.unaliased_inputs(arguments, targets), *targets)
+        return KernelCall(shape, call_operands, tuple(a.owner for a in targets), arguments)
 
-    def _shape(self, leaves: Sequence[Operand], size: int | None) -> Shape:
+    def _shape(self, call_operands: Sequence[Operand], size: int | None) -> Shape:
         """Return the shape of the iteration space. Raises ArgumentValueError."""
         arrays = [
             (name, a)
-            for p, name, a in zip(self.params, self._declaration.error_names, leaves)
+            for p, name, a in zip(self.params, self._declaration.error_names, call_operands)
             if isinstance(a, ArrayArgument) and not p.raw
         ]
         if size is not None:
@@ -156,7 +156,7 @@ class ElementwiseKernel(GeneratedKernel):
         """Return what the text depends on, and the iteration space."""
         arrays = [
             a
-            for p, a in zip(self.params, call.leaves)
+            for p, a in zip(self.params, call.operands)
             if isinstance(a, ArrayArgument) and not p.raw
         ]
         names = self._names
@@ -191,8 +191,8 @@ def _reordered_arguments(
     """Return the arguments; arrays have the axes of the iteration space."""
     strides = iter(space.strides)
     return [
-        leaf._replace(shape=space.shape, strides=next(strides), contiguous=False)
-        if isinstance(leaf, ArrayArgument) and bound.kind == "array"
-        else leaf
-        for leaf, bound in zip(call.leaves, spec.bound_parameters)
+        operand._replace(shape=space.shape, strides=next(strides), contiguous=False)
+        if isinstance(operand, ArrayArgument) and bound.kind == "array"
+        else operand
+        for operand, bound in zip(call.operands, spec.bound_parameters)
     ]

@@ -86,17 +86,17 @@ class Fusion:
     def _fuse(self, args: Sequence[Any]) -> FusedFunction:
         """Return the function for arguments of these types and shapes."""
         names = [f"{self.name}: argument {k}" for k in range(1, len(args) + 1)]
-        leaves = [None if a is None else operands.operand(a, n) for a, n in zip(args, names)]
-        if not any(isinstance(a, ArrayArgument) for a in leaves):
+        call_operands = [None if a is None else operands.operand(a, n) for a, n in zip(args, names)]
+        if not any(isinstance(a, ArrayArgument) for a in call_operands):
             return self._function
-        traced: list[Any] = [_traced(k, a) for k, a in enumerate(leaves)]
+        traced: list[Any] = [_traced(k, a) for k, a in enumerate(call_operands)]
         for k, arg in enumerate(args):  # an array that is passed twice is traced once
             first = next(j for j, other in enumerate(args) if other is arg)
             traced[k] = traced[first]
         try:
             result = self._function(*traced)
         except UntraceableError:
-            return self._fuse_by_elements(leaves)
+            return self._fuse_by_elements(call_operands)
         return _FusedPlan(self, traced, result, names).run
 
     @property
@@ -114,16 +114,16 @@ class Fusion:
 
     def _fuse_by_elements(self, args: Sequence[Operand | None]) -> FusedFunction:
         """Return an elementwise kernel that calls the function for each element."""
-        leaves = [a for a in args if a is not None]
-        if len(leaves) < len(args):
+        call_operands = [a for a in args if a is not None]
+        if len(call_operands) < len(args):
             raise ArgumentTypeError(
                 f"{self.name} reads elements of its arguments, so no argument may be None"
             )
         source = self.__pycu2c_device__
         _reject_in_place_changes(source)
-        weak = frozenset(k for k, a in enumerate(leaves) if _is_weak(a))
+        weak = frozenset(k for k, a in enumerate(call_operands) if _is_weak(a))
         function = PythonFunction(self._function, f"{self.name}_operation", source, weak)
-        dtypes = [_dtype_of(a) for a in leaves]
+        dtypes = [_dtype_of(a) for a in call_operands]
         names = map(_parameter_name, function.parameters)
         inputs = ", ".join(f"{dtype.name} {name}" for dtype, name in zip(dtypes, names))
         call = function.call_with([CValue(Scalar(dtype), lambda p: p.name) for dtype in dtypes])
@@ -171,15 +171,18 @@ class _FusedPlan:
 
     def _reject_overlaps(self, args: Sequence[Any]) -> None:
         """Raise ArgumentValueError if an argument that is written overlaps another one."""
-        described = {
+        call_operands = {
             k: a
             for k, value in enumerate(args)
             if value is not None
             and isinstance(a := operands.operand(value, self._names[k]), ArrayArgument)
         }
-        for j, k in combinations(described, 2):
+        for j, k in combinations(call_operands, 2):
             if (j in self._written or k in self._written) and args[j] is not args[k]:
-                (start_j, size_j), (start_k, size_k) = described[j].region, described[k].region
+                (start_j, size_j), (start_k, size_k) = (
+                    call_operands[j].region,
+                    call_operands[k].region,
+                )
                 if start_j < start_k + size_k and start_k < start_j + size_j:
                     raise ArgumentValueError(
                         f"{self._names[j]} and {self._names[k]} share memory, and the function "
@@ -197,17 +200,17 @@ def _key(args: Sequence[Any]) -> tuple[object, ...]:
     return (*kinds, *(ids.index(i) for i in ids)) if len(set(ids)) < len(ids) else (*kinds,)
 
 
-def _traced(position: int, leaf: Operand | None) -> TracedArray | None:
-    if leaf is None:
+def _traced(position: int, operand: Operand | None) -> TracedArray | None:
+    if operand is None:
         return None
-    if isinstance(leaf, ArrayArgument):
-        like = graph.sample_array(leaf.shape, leaf.dtype.numpy)
-        return TracedArray(GraphInput(position, leaf.shape, like))
-    if isinstance(leaf, HandleArgument):
+    if isinstance(operand, ArrayArgument):
+        like = graph.sample_array(operand.shape, operand.dtype.numpy)
+        return TracedArray(GraphInput(position, operand.shape, like))
+    if isinstance(operand, HandleArgument):
         raise ArgumentTypeError(
             "fused functions take arrays and numbers: ElementwiseKernel takes textures"
         )
-    return TracedArray(GraphInput(position, (), type(leaf)(1)))
+    return TracedArray(GraphInput(position, (), type(operand)(1)))
 
 
 def _is_changed(argument: TracedArray, position: int) -> bool:
@@ -267,15 +270,15 @@ def _reject_in_place_changes(source: Source) -> None:
             )
 
 
-def _is_weak(leaf: Operand) -> bool:
-    scalar = None if isinstance(leaf, ArrayArgument) else scalar_of(leaf)
+def _is_weak(operand: Operand) -> bool:
+    scalar = None if isinstance(operand, ArrayArgument) else scalar_of(operand)
     return scalar is not None and scalar.weak
 
 
-def _dtype_of(leaf: Operand) -> DType:
-    if isinstance(leaf, ArrayArgument):
-        return leaf.dtype
-    scalar = scalar_of(leaf)
+def _dtype_of(operand: Operand) -> DType:
+    if isinstance(operand, ArrayArgument):
+        return operand.dtype
+    scalar = scalar_of(operand)
     assert scalar is not None
     return scalar.dtype
 

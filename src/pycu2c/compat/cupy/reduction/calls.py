@@ -29,7 +29,7 @@ class ReductionCall(KernelCall):
 
     @property
     def is_empty(self) -> bool:
-        outputs = self.leaves[len(self.arguments.inputs) :]
+        outputs = self.operands[len(self.arguments.inputs) :]
         return not any(a.size for a in outputs if isinstance(a, ArrayArgument))
 
 
@@ -54,12 +54,12 @@ def reordered_arguments(
     """Return the arguments; arrays have the axes of the iteration spaces."""
     kept, reduced = iter(axes.kept.strides), iter(axes.reduced.strides)
     reordered: list[Operand] = []
-    for k, (bound, leaf) in enumerate(zip(spec.bound_parameters, call.leaves)):
-        if not isinstance(leaf, ArrayArgument) or bound.kind != "array":
-            reordered.append(leaf)
+    for k, (bound, operand) in enumerate(zip(spec.bound_parameters, call.operands)):
+        if not isinstance(operand, ArrayArgument) or bound.kind != "array":
+            reordered.append(operand)
             continue
         is_input = k < spec.input_count
         shape = (*axes.kept.shape, *(axes.reduced.shape if is_input else ()))
         strides = (*next(kept), *(next(reduced) if is_input else ()))
-        reordered.append(leaf._replace(shape=shape, strides=strides, contiguous=False))
+        reordered.append(operand._replace(shape=shape, strides=strides, contiguous=False))
     return reordered

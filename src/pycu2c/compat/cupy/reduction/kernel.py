@@ -141,9 +141,9 @@ class ReductionKernel(GeneratedKernel):
             )
         kept = [k for k in range(len(result)) if not (keepdims and k in reduced)]
         output_strides = tuple(tuple(a.strides[k] for k in kept if a.shape) for a in out)
-        leaves = (*self._declaration.unaliased_inputs(arguments, out), *out)
+        call_operands = (*self._declaration.unaliased_inputs(arguments, out), *out)
         results = tuple(a.owner for a in out)
-        return ReductionCall(shape, leaves, results, arguments, reduced, output_strides)
+        return ReductionCall(shape, call_operands, results, arguments, reduced, output_strides)
 
     # ---- launch ----
 
@@ -178,7 +178,7 @@ class ReductionKernel(GeneratedKernel):
         """Return the spec, the iteration spaces, and the partition into blocks."""
         arrays = [
             a
-            for p, a in zip(self.in_params, call.leaves)
+            for p, a in zip(self.in_params, call.operands)
             if isinstance(a, ArrayArgument) and not p.raw
         ]
         axes = reduction_axes(
