@@ -219,7 +219,7 @@ def test_functions_that_are_not_compiled() -> None:
         cuda.compile(lambda x: (x, x), (types.f4,))
     with pytest.raises(NotImplementedError, match="prints"):
         cuda.compile(lambda x: print(x), (types.f4,))
-    with pytest.raises(NotImplementedError, match="kernels to PTX, not to 'ltoir'"):
+    with pytest.raises(NotImplementedError, match="kernels are compiled to PTX, not to 'ltoir'"):
         cuda.compile(fill, "void(f4[:], f4)", device=False, output="ltoir")
     with pytest.raises(NotImplementedError, match="PTX and LTO-IR, not to 'cubin'"):
         cuda.compile(scaled, "float64(float32, int32)", output="cubin")
