@@ -19,7 +19,7 @@ from pycu2c.frontend.scope.bindings import parameters
 
 Abi: TypeAlias = Literal["c", "numba"]
 
-_DECLARED = {"cuda": 'extern "C" __device__ ', "c": "extern "}
+_PROTOTYPE_PREFIX = {"cuda": 'extern "C" __device__ ', "c": "extern "}
 
 
 def external_stub(name: str, signature: Signature, frame: FrameType) -> Source:
@@ -34,11 +34,15 @@ def external_stub(name: str, signature: Signature, frame: FrameType) -> Source:
     line = lines[number - 1].rstrip() if number <= len(lines) else ""
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
-            place = {"lineno": number, "end_lineno": number, "end_col_offset": len(line.encode())}
-            vars(node).update(place, col_offset=len(line) - len(line.lstrip()))
-    space: dict[str, Any] = {"__name__": frame.f_globals.get("__name__", "")}
-    exec(compile(ast.Module([tree], []), file, "exec"), space)  # defines the stub only
-    return Source(space[name], tree, file, lines, signature=signature)
+            position = {
+                "lineno": number,
+                "end_lineno": number,
+                "end_col_offset": len(line.encode()),
+            }
+            vars(node).update(position, col_offset=len(line) - len(line.lstrip()))
+    namespace: dict[str, Any] = {"__name__": frame.f_globals.get("__name__", "")}
+    exec(compile(ast.Module([tree], []), file, "exec"), namespace)  # defines the stub only
+    return Source(namespace[name], tree, file, lines, signature=signature)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +61,23 @@ class ExternalFunction:
         """Return a body that calls the function, and its declaration."""
         signature, name = self._signature, self.source.name
         names = [p.arg for p in parameters(self.source.tree.args)]
-        kinds = [_c_type(kind, dialect) for kind in signature.parameters]
+        c_types = [_c_type(parameter, dialect) for parameter in signature.parameters]
         result = "void"
         if isinstance(signature.result, Scalar):
             result = _c_type(signature.result, dialect)
         if self.pure:  # a pure function does not write arrays
-            kinds = [f"const {kind}" if kind.endswith("*") else kind for kind in kinds]
-        declarations, arguments = [_declared(kind, n) for kind, n in zip(kinds, names)], names
+            c_types = [f"const {c_type}" if c_type.endswith("*") else c_type for c_type in c_types]
+        declarations, arguments = (
+            [_declaration(c_type, n) for c_type, n in zip(c_types, names)],
+            names,
+        )
         c_result, lines = result, _plain_call(name, arguments, result)
         if self.abi == "numba":
             c_result, result_name = "int", "own_result"
-            declarations = [_declared(f"{result} *", result_name), *declarations]
+            declarations = [_declaration(f"{result} *", result_name), *declarations]
             lines = _call_for_status(name, arguments, result, result_name)
-        prototype = (
-            f"{_DECLARED[dialect]}{_declared(c_result, name)}({', '.join(declarations) or 'void'});"
-        )
+        declared = _declaration(c_result, name)
+        prototype = f"{_PROTOTYPE_PREFIX[dialect]}{declared}({', '.join(declarations) or 'void'});"
         return InlineCode(dialect, tuple(map(self._line, lines)), (self._line(prototype),), files)
 
     @property
@@ -101,15 +107,15 @@ def _call_for_status(name: str, arguments: list[str], result: str, result_name: 
     return [f"{result} {result_name};", call, f"return {result_name};"]
 
 
-def _c_type(kind: ParameterType, dialect: Dialect) -> str:
-    assert isinstance(kind, Scalar | Array)
-    name = _name(kind.dtype, dialect)
-    return f"{name} *" if isinstance(kind, Array) else name
+def _c_type(parameter: ParameterType, dialect: Dialect) -> str:
+    assert isinstance(parameter, Scalar | Array)
+    name = _dtype_name(parameter.dtype, dialect)
+    return f"{name} *" if isinstance(parameter, Array) else name
 
 
-def _name(dtype: DType, dialect: Dialect) -> str:
+def _dtype_name(dtype: DType, dialect: Dialect) -> str:
     return dtype.cuda if dialect == "cuda" else dtype.c
 
 
-def _declared(kind: str, name: str) -> str:
-    return f"{kind}{name}" if kind.endswith("*") else f"{kind} {name}"
+def _declaration(c_type: str, name: str) -> str:
+    return f"{c_type}{name}" if c_type.endswith("*") else f"{c_type} {name}"

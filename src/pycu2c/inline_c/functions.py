@@ -58,8 +58,8 @@ class _InlineCArguments:
     def external_code(self, source: Source) -> ExternalCode:
         """Return the code of a function in each dialect."""
         has_python_body = not is_stub(source.tree)
-        found = [self._code(dialect, source, has_python_body) for dialect in get_args(Dialect)]
-        return ExternalCode(tuple(code for code in found if code), self.pure, has_python_body)
+        codes = [self._code(dialect, source, has_python_body) for dialect in get_args(Dialect)]
+        return ExternalCode(tuple(code for code in codes if code), self.pure, has_python_body)
 
     def _code(self, dialect: Dialect, source: Source, has_python_body: bool) -> InlineCode | None:
         """Return the code in one dialect: the text, or a call of a linked function."""
@@ -136,10 +136,10 @@ def c_function(text: Any = None, /, **arguments: Any) -> Any:
         If an argument has the wrong type.
     """
     if callable(text):
-        return _function(text, _parse_arguments(None), None)
+        return _c_function(text, _parse_arguments(None), None)
     signature = arguments.pop("signature", None)
     parsed = _parse_arguments(text, **arguments)
-    return lambda function: _function(function, parsed, signature)
+    return lambda function: _c_function(function, parsed, signature)
 
 
 def _parse_arguments(text: object, /, **options: Any) -> _InlineCArguments:
@@ -158,7 +158,7 @@ def _parse_arguments(text: object, /, **options: Any) -> _InlineCArguments:
     return _InlineCArguments(code, cuda, cpu, includes, preamble, links, pure)
 
 
-def _function(
+def _c_function(
     function: Callable[P, R], arguments: _InlineCArguments, signature: object
 ) -> CFunction[P, R]:
     return CFunction(
@@ -235,8 +235,8 @@ def declare_device(
     )
 
     def external_code(source: Source) -> ExternalCode:
-        found = external_functions.ExternalFunction(source, pure, abi)
-        codes = [found.code(d, links_for_target(links, d)) for d in get_args(Dialect)]
+        function = external_functions.ExternalFunction(source, pure, abi)
+        codes = [function.code(d, links_for_target(links, d)) for d in get_args(Dialect)]
         return ExternalCode(tuple(codes), pure, has_python_body=False)
 
     return CFunction(source, external_code)

@@ -42,8 +42,8 @@ class LinkableCode:
                 "setup_callback, teardown_callback and nrt are not supported: code is linked into "
                 "each kernel, and there is no numba runtime"
             )
-        read = data.read() if hasattr(data, "read") else data
-        self.data = read.encode() if isinstance(read, str) else bytes(read)
+        content = data.read() if hasattr(data, "read") else data
+        self.data = content.encode() if isinstance(content, str) else bytes(content)
         self.name = name or type(self).__name__
 
     def __fspath__(self) -> str:
@@ -53,8 +53,8 @@ class LinkableCode:
         path = os.path.join(sibling_folder("linked"), file)
         if not os.path.isfile(path):
             temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}"
-            with open(temporary, "xb") as written:
-                written.write(self.data)
+            with open(temporary, "xb") as file_handle:
+                file_handle.write(self.data)
             os.replace(temporary, path)
         return path
 

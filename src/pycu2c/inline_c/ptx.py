@@ -12,7 +12,7 @@ from pycu2c.frontend.calls.declared_signatures import declared_signature
 from pycu2c.frontend.scope.bindings import parameters
 
 _OPERAND = re.compile(r"%([A-Za-z_]\w*)?")
-_DECLARES = re.compile(r"\.reg\b|^\s*[\w$]+:")  # registers, labels
+_DECLARATION = re.compile(r"\.reg\b|^\s*[\w$]+:")  # registers, labels
 _RESULT = "result"
 _OWN_RESULT = "own_result"  # the C variable
 
@@ -25,20 +25,20 @@ def asm_text(lines: tuple[CodeLine, ...], source: Source, pure: bool) -> tuple[C
             Label(source.span(source.tree), "its PTX text is empty"),
             hint='write @cuda.ptx_function("add.s32 %result, %x, %y;")',
         )
-    kinds, result = _types(source)
-    names = [*([_RESULT] if result is not None else []), *kinds]
-    numbers = {name: str(number) for number, name in enumerate(names)}
+    types, result = _types(source)
+    names = [*([_RESULT] if result is not None else []), *types]
+    operand_numbers = {name: str(number) for number, name in enumerate(names)}
     if any(
-        _DECLARES.search(line.text) for line in lines
+        _DECLARATION.search(line.text) for line in lines
     ):  # a scope, in case the function is inlined twice
         lines = (CodeLine("{", lines[0].span), *lines, CodeLine("}", lines[-1].span))
     head = "asm(" if pure else "asm volatile("
-    inputs = ", ".join(f'"{_register(kinds[n], n, source)}"({n})' for n in kinds)
-    output = f'"={_register(result, "result", source)}"({_OWN_RESULT})' if result else ""
+    inputs = ", ".join(f'"{_constraint(types[n], n, source)}"({n})' for n in types)
+    output = f'"={_constraint(result, "result", source)}"({_OWN_RESULT})' if result else ""
     clobbers = "" if pure else ' : "memory"'
     first, last = lines[0].span, lines[-1].span
     margin = " " * len(head)
-    quoted = [CodeLine(margin + _quoted(line.text, numbers), line.span) for line in lines]
+    quoted = [CodeLine(margin + _quoted(line.text, operand_numbers), line.span) for line in lines]
     quoted[0] = CodeLine(head + quoted[0].text.lstrip(), first)
     out = [*quoted, CodeLine(f"{margin}: {output} : {inputs}{clobbers});", last)]
     if result is not None:
@@ -61,29 +61,32 @@ def _types(source: Source) -> tuple[dict[str, ParameterType], Scalar | None]:
     return dict(zip(names, signature.parameters)), result
 
 
-def _register(kind: ParameterType, name: str, source: Source) -> str:
+def _constraint(operand_type: ParameterType, name: str, source: Source) -> str:
     """Return the constraint of inline assembly for a type."""
-    if isinstance(kind, Array):
+    if isinstance(operand_type, Array):
         return "l"
-    if isinstance(kind, Scalar) and not kind.weak:
-        dtype = kind.dtype
+    if isinstance(operand_type, Scalar) and not operand_type.weak:
+        dtype = operand_type.dtype
         if dtype.is_integer and dtype.bits >= 16:
             return {16: "h", 32: "r", 64: "l"}[dtype.bits]
         if dtype.is_float and dtype.bits >= 32:
             return {32: "f", 64: "d"}[dtype.bits]
     fail(
         "inline-c",
-        Label(source.span(source.tree), f"`{kind}`, the type of {name}, does not fit a register"),
+        Label(
+            source.span(source.tree),
+            f"`{operand_type}`, the type of {name}, does not fit a register",
+        ),
         hint="use integers of 16 to 64 bits, float32, float64, or arrays (by address)",
     )
 
 
-def _quoted(text: str, numbers: dict[str, str]) -> str:
+def _quoted(text: str, operand_numbers: dict[str, str]) -> str:
     """Return a line of PTX as a C string literal, with numbered operands."""
 
     def operand(match: re.Match[str]) -> str:
-        number = numbers.get(match[1] or "")
+        number = operand_numbers.get(match[1] or "")
         return f"%{number}" if number is not None else f"%{match[0]}"
 
-    shown = _OPERAND.sub(operand, text).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{shown}\\n"'
+    escaped = _OPERAND.sub(operand, text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}\\n"'

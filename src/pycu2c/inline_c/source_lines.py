@@ -16,12 +16,12 @@ def lines_of(text: str, source: Source) -> tuple[CodeLine, ...]:
     literal = next(_literals(source, text), None)
     raw = text.splitlines()
     first = next((i for i, line in enumerate(raw) if line.strip()), len(raw))
-    shown = textwrap.dedent("\n".join(_with_tail(raw[first:]))).splitlines()
-    numbered = enumerate(shown, first)
+    dedented = textwrap.dedent("\n".join(_normalized(raw[first:]))).splitlines()
+    numbered = enumerate(dedented, first)
     return tuple(CodeLine(line, _span(source, literal, text, i)) for i, line in numbered)
 
 
-def _with_tail(lines: list[str]) -> list[str]:
+def _normalized(lines: list[str]) -> list[str]:
     """Return the lines without trailing empty ones; indent a first line that follows the quotes."""
     while lines and not lines[-1].strip():
         lines = lines[:-1]
@@ -39,16 +39,16 @@ def _literals(source: Source, text: str) -> Iterator[ast.Constant]:
                 yield node
 
 
-def _span(source: Source, literal: ast.Constant | None, text: str, number: int) -> Span:
+def _span(source: Source, literal: ast.Constant | None, text: str, index: int) -> Span:
     """Return the span of a line; that of the decorator if the text is not a literal in it."""
     if literal is None:
         return source.span(next(iter(source.tree.decorator_list), source.tree))
     whole = source.span(literal)
     if whole.end_line - whole.line != text.count("\n"):  # concatenated literals, or escapes
         return whole
-    line = whole.line + number
-    python, expected = source.lines[line - 1], text.splitlines()[number].strip()
-    column = python.find(expected) if expected else 0
+    line = whole.line + index
+    source_line, expected = source.lines[line - 1], text.splitlines()[index].strip()
+    column = source_line.find(expected) if expected else 0
     if column < 0:
         return whole
     return Span(source.file, line, column, line, column + max(len(expected), 1))

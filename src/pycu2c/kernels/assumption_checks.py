@@ -41,40 +41,44 @@ class CheckedLaunch:
         return math.prod(self.launch.grid) * math.prod(self.launch.block)
 
 
-def check_assumptions(c: CheckedLaunch) -> LaunchAssumptions:
+def check_assumptions(checked: CheckedLaunch) -> LaunchAssumptions:
     """Return the assumptions that hold for a launch."""
     return LaunchAssumptions(
-        index32_safe=index32_safe(c),
-        block=block(c),
-        unaliased_accumulators=unaliased_accumulators(c),
-        exceeds_last_level_cache=exceeds_last_level_cache(c),
+        index32_safe=index32_safe(checked),
+        block=block(checked),
+        unaliased_accumulators=unaliased_accumulators(checked),
+        exceeds_last_level_cache=exceeds_last_level_cache(checked),
     )
 
 
-def index32_safe(c: CheckedLaunch) -> bool:
-    arrays = [a for a in c.leaves if isinstance(a, ArrayArgument)]
-    threads = max(g * b for g, b in zip(c.launch.grid, c.launch.block))
-    largest = max(map(_max_offset, arrays), default=0)
-    small_ints = all(abs(as_int(c.leaves[i])) <= limit for i, limit in c.limits.items())
-    few_blocks = max(c.launch.grid) <= BLOCKS32_LIMIT
-    nonempty = all(0 not in a.shape for a in arrays)
-    return nonempty and small_ints and few_blocks and max(threads, largest) < INDEX32_LIMIT
+def index32_safe(checked: CheckedLaunch) -> bool:
+    arrays = [a for a in checked.leaves if isinstance(a, ArrayArgument)]
+    threads = max(g * b for g, b in zip(checked.launch.grid, checked.launch.block))
+    largest = max(map(_spanned_elements, arrays), default=0)
+    has_small_ints = all(
+        abs(as_int(checked.leaves[i])) <= limit for i, limit in checked.limits.items()
+    )
+    has_few_blocks = max(checked.launch.grid) <= BLOCKS32_LIMIT
+    is_nonempty = all(0 not in a.shape for a in arrays)
+    return (
+        is_nonempty and has_small_ints and has_few_blocks and max(threads, largest) < INDEX32_LIMIT
+    )
 
 
-def block(c: CheckedLaunch) -> Extent | None:
-    return c.launch.block if c.is_on_cpu else None
+def block(checked: CheckedLaunch) -> Extent | None:
+    return checked.launch.block if checked.is_on_cpu else None
 
 
-def unaliased_accumulators(c: CheckedLaunch) -> tuple[int, ...]:
-    if not c.is_on_cpu:
+def unaliased_accumulators(checked: CheckedLaunch) -> tuple[int, ...]:
+    if not checked.is_on_cpu:
         return ()
-    limit = min(MAX_ACCUMULATOR_ELEMENTS, c.threads)
+    limit = min(MAX_ACCUMULATOR_ELEMENTS, checked.threads)
     return tuple(
         i
-        for i in c.metadata.accumulator_arguments
-        if isinstance(array := c.leaves[i], ArrayArgument)
+        for i in checked.metadata.accumulator_arguments
+        if isinstance(array := checked.leaves[i], ArrayArgument)
         and array.size <= limit
-        and is_unaliased(i, c.leaves)
+        and is_unaliased(i, checked.leaves)
     )
 
 
@@ -90,14 +94,14 @@ def is_unaliased(position: int, leaves: Sequence[Argument]) -> bool:
     )
 
 
-def exceeds_last_level_cache(c: CheckedLaunch) -> bool:
-    if c.backend != "cpu":
+def exceeds_last_level_cache(checked: CheckedLaunch) -> bool:
+    if checked.backend != "cpu":
         return False
-    return c.metadata.streamed_bytes * c.threads >= CACHE_EXCEEDING_BYTES
+    return checked.metadata.streamed_bytes * checked.threads >= CACHE_EXCEEDING_BYTES
 
 
-def _max_offset(array: ArrayArgument) -> int:
-    """Return the number of elements of an array, or that its strides span, if that is more."""
+def _spanned_elements(array: ArrayArgument) -> int:
+    """Return the larger of the number of elements and the number that the strides span."""
     elements = math.prod(n or 1 for n in array.shape)
     if array.contiguous:
         return elements
@@ -122,5 +126,9 @@ def dispatchable_blocks(key: SpecializationKey, metadata: KernelMetadata) -> tup
     if not metadata.streamed_bytes or key.backend != "cpu" or assumptions.block is None:
         return ANY_BLOCK_COUNT
     threads = math.prod(assumptions.block)
-    fewest = -(-CACHE_EXCEEDING_BYTES // (metadata.streamed_bytes * threads))
-    return (fewest, ANY_BLOCK_COUNT[1]) if assumptions.exceeds_last_level_cache else (0, fewest)
+    min_blocks = -(-CACHE_EXCEEDING_BYTES // (metadata.streamed_bytes * threads))
+    return (
+        (min_blocks, ANY_BLOCK_COUNT[1])
+        if assumptions.exceeds_last_level_cache
+        else (0, min_blocks)
+    )

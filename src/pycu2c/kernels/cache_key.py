@@ -188,12 +188,13 @@ def _unique_name(value: Any) -> str:
         return f"{value.__module__} {value.__qualname__}"
     if isinstance(value, np.dtype) and value.names is None:
         return f"dtype {value.str}"
+    # the text of a ufunc is "<ufunc 'add'>"
     is_numpy_ufunc = isinstance(value, np.ufunc) and vars(np).get(str(value)[8:-2]) is value
     return f"{value}" if is_numpy_ufunc else ""
 
 
 def _is_library_object(value: Any) -> bool:
-    """Return whether an object is what a library has under the object's qualified name."""
+    """Return whether the qualified name of an object leads to this object in a library."""
     module, path = getattr(value, "__module__", ""), getattr(value, "__qualname__", None)
     if not isinstance(path, str) or not _is_in_library(f"{module or 'builtins'}"):
         return False

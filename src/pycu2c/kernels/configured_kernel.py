@@ -1,4 +1,4 @@
-"""A kernel with its launch configuration, ``k[grid, block]``, and what all of these share."""
+"""A kernel with its launch configuration, ``k[grid, block]``, and the state they all share."""
 
 from __future__ import annotations
 

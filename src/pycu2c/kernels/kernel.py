@@ -107,17 +107,17 @@ class Kernel(KernelBase[P]):
             check_bounds(self.block, options.launch_bounds, self.name)
         if self.grid is not None:
             check_clusters(self.grid, options.cluster, self.name)
-        self.options, self.declared = options, _parsed(self.source, signature)
+        self.options, self.declared = options, _parse_declared(self.source, signature)
         self._launches = Launches(Launcher(self.source, self.declared, backend, cache, options))
         self._configured = {}
         request = LaunchRequest(self.grid, self.block, None, self.shared_memory)
         self._own = Configured(self._launches, request)
         for declared in self.declared:
-            self.launcher.typed(declared)
+            self.launcher.typed_kernel(declared)
 
     @staticmethod
     def _read(function: FunctionType) -> Source:
-        return _source(function)
+        return _source_of(function)
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
@@ -296,7 +296,7 @@ class Kernel(KernelBase[P]):
         check_clusters(grid_extent, self.options.cluster, self.name)
         size = shared_size(self.shared_memory if shared is None else shared, self.name)
         types = parse_signature(signature)
-        launcher = self.launcher.trusting(types)
+        launcher = self.launcher.trusting_launcher(types)
         launcher.compile(types, block_extent)
         request = LaunchRequest(grid_extent, block_extent, stream, size)
         return Configured(Launches(launcher), request)
@@ -319,7 +319,7 @@ class DeviceFunction(Generic[P, R]):
         functools.update_wrapper(self, function)
         self.python = function
         source = self._read(function)
-        declared = () if signature is None else _parsed(source, signature)
+        declared = () if signature is None else _parse_declared(source, signature)
         self.__pycu2c_device__ = replace(  # the front end reads it
             source, signature=declared[0] if len(declared) == 1 else None
         )
@@ -327,7 +327,7 @@ class DeviceFunction(Generic[P, R]):
 
     @staticmethod
     def _read(function: object) -> Source:
-        return _source(function)
+        return _source_of(function)
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
         return self.python(*arguments, **named)
@@ -358,7 +358,7 @@ def _has_axes(extents: object) -> bool:
     return isinstance(extents, (tuple, list))
 
 
-def _parsed(source: Source, declared: object) -> tuple[Signature, ...]:
+def _parse_declared(source: Source, declared: object) -> tuple[Signature, ...]:
     """Return the declared signatures of a function, or else that of its annotations."""
     try:
         if declared is not None:
@@ -377,7 +377,7 @@ def _check_subset(source: Source) -> None:
         raise CompileError(diagnostics)
 
 
-def _source(function: object) -> Source:
+def _source_of(function: object) -> Source:
     if not isinstance(function, FunctionType):
         hint = ": write @staticmethod above" if isinstance(function, staticmethod) else ""
         raise TypeError(f"a kernel is a Python function, not {function!r}{hint}")

@@ -62,17 +62,17 @@ class KernelCacheEntry:
     def metadata(self) -> KernelMetadata | None:
         """The metadata that an earlier process has stored."""
         found: KernelMetadata | None = (
-            value_store.load(self._part("metadata")) if self.key else None
+            value_store.load(self._part_key("metadata")) if self.key else None
         )
         return found
 
     def store_metadata(self, metadata: KernelMetadata) -> None:
         if self.key:
-            value_store.store(self._part("metadata"), metadata)
+            value_store.store(self._part_key("metadata"), metadata)
 
     def load_runner(self, key: SpecializationKey, names: tuple[str, ...]) -> Runner | None:
         """Load the kernel for a specialization; None if its code is not cached."""
-        code: GeneratedCode | None = value_store.load(self._part(key)) if self.key else None
+        code: GeneratedCode | None = value_store.load(self._part_key(key)) if self.key else None
         if code is None:
             return None
         layout, options = layout_of(code.parameters), self._options.with_links(code.links)
@@ -87,9 +87,9 @@ class KernelCacheEntry:
     def store_runner(self, key: SpecializationKey, runner: Runner) -> None:
         """Store the code of a kernel, unless its launches do more than start it."""
         if self.key and isinstance(runner, (CpuRunner, CudaRunner)):
-            value_store.store(self._part(key), _code_of(runner))
+            value_store.store(self._part_key(key), _code_of(runner))
 
-    def _part(self, part: SpecializationKey | str) -> str:
+    def _part_key(self, part: SpecializationKey | str) -> str:
         """Return the key of the metadata, or of a specialization on any device."""
         if isinstance(part, SpecializationKey):
             part = repr(replace(part, device=0))

@@ -106,9 +106,9 @@ class KernelCompiler:
         block: Extent | None = None,
     ) -> Generated:
         """Return the generated text for a target; ``block`` applies to C only."""
-        fixed = block if target in CPU_BACKENDS else None
+        fixed_block = block if target in CPU_BACKENDS else None
         return specialization.generate_text(
-            self.build(signature), target, self._options, comments, fixed
+            self.build(signature), target, self._options, comments, fixed_block
         )
 
     def cuda_module(self, signature: Signature) -> KernelModule:
@@ -116,7 +116,7 @@ class KernelCompiler:
         return specialization.cuda_module(self.build(signature), self._options)
 
     def notes(self, signature: Signature) -> list[Note]:
-        """Return what the lines cost on a GPU."""
+        """Return notes about the cost of source lines on a GPU."""
         assumptions = LaunchAssumptions(index32_safe=True)
         return kernel_report.explain_module(
             self.build(signature).module, assumptions, self._options
@@ -157,12 +157,12 @@ def _arch() -> str:
 
 def _bytes_per_thread(module: Module) -> int:
     """Return the bytes of one element of each array argument."""
-    kinds = (p.type for p in module.kernel.parameters)
-    return sum(kind.dtype.size for kind in kinds if isinstance(kind, Array))
+    types = (p.type for p in module.kernel.parameters)
+    return sum(t.dtype.size for t in types if isinstance(t, Array))
 
 
 def _uses_threads(module: Module) -> bool:
-    """Return whether a kernel uses intrinsics of CUDA; others are plain loops."""
+    """Return whether a kernel uses CUDA intrinsics; without them it is plain loops."""
     return any(
         isinstance(e, Apply) and e.intrinsic.name.startswith("cuda.")
         for f in (module.kernel, *module.devices)

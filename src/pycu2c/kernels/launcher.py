@@ -109,8 +109,8 @@ class Launcher:
             f"{self.name}: argument {i} ({name})"
             for i, name in enumerate(self._parameters.names, start=1)
         )
-        only = declared[0].parameters if len(declared) == 1 else ()
-        self._vectors = vector_views.vector_parameters(only) if only else {}
+        types = declared[0].parameters if len(declared) == 1 else ()
+        self._vector_parameters = vector_views.vector_parameters(types)
         self._latest: Signature | None = None
         self._trusts_arguments = False
         self._typed: dict[Signature, TypedKernel] = {}
@@ -154,8 +154,8 @@ class Launcher:
 
     def flatten(self, values: Sequence[object]) -> FlattenedArguments:
         """Return the types, numbers and arrays of a launch's arguments. Raises LaunchError."""
-        if self._vectors:
-            values = vector_views.view_as_vectors(values, self._vectors)
+        if self._vector_parameters:
+            values = vector_views.view_as_vectors(values, self._vector_parameters)
         return flatten_arguments(values, self._names)
 
     def signature(self, flattened: FlattenedArguments) -> Signature:
@@ -169,7 +169,7 @@ class Launcher:
         return self.signature(self.flatten(values))
 
     def leaf_names(self, signature: Signature) -> tuple[str, ...]:
-        """Return the names of the numbers and arrays of the arguments in error messages."""
+        """Return the names of the leaves of the arguments, for error messages."""
         return leaf_names(self._names, signature)
 
     # ---- launches ----
@@ -201,7 +201,7 @@ class Launcher:
         signature = self.signature(flattened)
         if self.backend in ("auto", "cuda"):
             startup.start_driver()  # the driver starts in a thread while the kernel is compiled
-        typed = self.typed(signature)
+        typed = self.typed_kernel(signature)
         block, grid = request.block, request.grid
         if block is None:
             block = grid_inference.inferred_block(self.name, typed.metadata, self.backend)
@@ -237,7 +237,7 @@ class Launcher:
         """Record a launch in the dispatch table, unless it is the first of its specialization."""
         arguments, typed, key = resolved.arguments, resolved.typed, resolved.key
         blocks = assumption_checks.dispatchable_blocks(key, typed.metadata)
-        if blocks is None or self._vectors:
+        if blocks is None or self._vector_parameters:
             return
         if self.dispatch_table and not self.dispatch_table.should_record():
             return
@@ -253,14 +253,19 @@ class Launcher:
             typed.limits,
             self._trusts_arguments,
         )
-        shape = key.assumptions.block, resolved.launch.shared_bytes, arguments.lengths
-        guard = table.LaunchGuard(*shape, self.options.cluster, blocks)
+        guard = table.LaunchGuard(
+            key.assumptions.block,
+            resolved.launch.shared_bytes,
+            arguments.lengths,
+            self.options.cluster,
+            blocks,
+        )
         entries.record(launch, guard, direct, arguments.signature)
         self.dispatch_table = entries
 
     # ---- compilation ----
 
-    def typed(self, signature: Signature) -> TypedKernel:
+    def typed_kernel(self, signature: Signature) -> TypedKernel:
         """Return the kernel for a signature. Raises CompileError."""
         typed = self._typed.get(signature)
         if typed is None:
@@ -338,13 +343,13 @@ class Launcher:
             index32_safe=True, block=block if backend in CPU_BACKENDS else None
         )
         key = SpecializationKey(backend, assumptions, _device(backend))
-        self._runner(self.typed(signature), signature, key)
+        self._runner(self.typed_kernel(signature), signature, key)
 
     def without_code(self) -> Launcher:
         """Return a new launcher of the same kernel, for which nothing is compiled yet."""
         return Launcher(self.source, self.declared, self.backend, self.cache, self.options)
 
-    def trusting(self, signature: Signature) -> Launcher:
+    def trusting_launcher(self, signature: Signature) -> Launcher:
         """Return a launcher for arguments of these types alone, whose launches are checked less."""
         launcher = Launcher(self.source, (signature,), self.backend, self.cache, self.options)
         launcher.compiler, launcher._typed = self.compiler, self._typed
@@ -352,7 +357,7 @@ class Launcher:
         return launcher
 
     def best_block(self, signature: Signature, shared_bytes: int) -> int:
-        """Return the threads per block with which a multiprocessor holds most threads."""
+        """Return the threads per block with which a multiprocessor holds the most threads."""
         key = signature, shared_bytes
         if key not in self._best_blocks:
             threads = DEFAULT_BLOCK_THREADS

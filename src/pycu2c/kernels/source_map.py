@@ -57,9 +57,11 @@ def _undefined_function_diagnostics(
     """Return an error for each undefined function, at the first line of inline C that names it."""
     diagnostics = []
     for name in error.names:
-        word = re.compile(rf"\b{re.escape(name)}\b")
+        name_pattern = re.compile(rf"\b{re.escape(name)}\b")
         calls = (
-            p for t, p in zip(lines, positions) if p.startswith(INLINE_C_MARK) and word.search(t)
+            p
+            for line, p in zip(lines, positions)
+            if p.startswith(INLINE_C_MARK) and name_pattern.search(line)
         )
         position = next(calls, "").removeprefix(INLINE_C_MARK)
         if position:

@@ -61,7 +61,7 @@ def generate_text(
     comments: Comments = "none",
     block: Extent | None = None,
 ) -> Generated:
-    """Generate the text for launches with fewer than 2**30 threads and elements, but some."""
+    """Generate the text for launches with 1 to 2**30 - 1 threads, and as many elements."""
     assumptions = LaunchAssumptions(index32_safe=True, block=block)
     return generate(built.module, _target(target, options), assumptions, options, comments)
 
@@ -166,7 +166,7 @@ class ReferenceRunner:
         owners = iter(
             [a.owner if isinstance(a, (ArrayArgument, HandleArgument)) else a for a in arguments]
         )
-        values = [unflatten(kind, owners) for kind in self.types]
+        values = [unflatten(argument_type, owners) for argument_type in self.types]
         self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
 
 

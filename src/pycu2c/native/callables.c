@@ -99,7 +99,7 @@ PyType_Spec configured_base_spec = {
 typedef struct {
     PyObject_HEAD
     PyObject *own;             /* the configuration of the decorator */
-    PyObject *configured;      /* a dict: what was in the brackets -> a configured kernel */
+    PyObject *configured;      /* a dict: subscript -> configured kernel */
     PyObject *last_key, *last; /* of the last subscript */
 } KernelBase;
 
@@ -125,7 +125,7 @@ static bool is_exact_extent(PyObject *extent) {
     return true;
 }
 
-/* Whether two keys with the same objects always configure the same. */
+/* Whether keys with the same objects always give the same configured kernel. */
 static bool is_cacheable(PyObject *key) {
     if (!PyTuple_CheckExact(key)) return false;
     Py_ssize_t count = PyTuple_Size(key);

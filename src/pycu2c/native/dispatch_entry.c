@@ -28,7 +28,7 @@ static bool read_flags(PyObject *from, ArrayGuard *g) {
         return false;
     }
     g->flags = (writeable ? NPY_ARRAY_WRITEABLE : 0) | (owns_memory ? NPY_ARRAY_OWNDATA : 0);
-    g->flag_mask = g->flags | NPY_ARRAY_C_CONTIGUOUS; /* contiguous or not, both are kinds */
+    g->flag_mask = g->flags | NPY_ARRAY_C_CONTIGUOUS; /* a guard accepts one of the two */
     if (contiguous) g->flags |= NPY_ARRAY_C_CONTIGUOUS;
     return true;
 }

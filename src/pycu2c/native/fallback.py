@@ -43,7 +43,7 @@ class TableReference:
 
 
 class ConfiguredBase(Generic[P]):
-    """A call calls ``_launch_slow`` with the same arguments."""
+    """A configured kernel, of which each call is passed to ``_launch_slow``."""
 
     __slots__ = ("_configuration", "_launches")
 
@@ -58,7 +58,7 @@ class ConfiguredBase(Generic[P]):
 
 
 class KernelBase(Generic[P]):
-    """A call launches ``_own``; a subscript calls ``_configured_as``."""
+    """A kernel: a call launches ``_own``; a subscript returns that of ``_configured_as``."""
 
     __slots__ = ("_configured", "_own")
     _own: Any

@@ -1,6 +1,7 @@
 /* The start of each argument buffer of a kernel on the CPU. The dispatch table and the coroutine
  * scheduler include this file; generated kernels begin their argument struct with the same fields.
- * Python packs it with `LAUNCH_HEADER` (runtime/launch_configuration.py). A test compares their layouts. */
+ * Python packs it with `LAUNCH_HEADER` (runtime/launch_configuration.py). A test compares their
+ * layouts. */
 #ifndef PYCU2C_LAUNCH_HEADER_H
 #define PYCU2C_LAUNCH_HEADER_H
 

@@ -12,7 +12,7 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    PyObject *launches; /* a tuple that keeps the bytes */
+    PyObject *launches; /* a tuple; it keeps the packed arguments alive */
     SequenceLaunch *steps;
 } LaunchSequence;
 
@@ -37,11 +37,11 @@ static PyObject *sequence_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     Py_ssize_t count = PyTuple_Size(launches);
     self->launches = Py_NewRef(launches);
     self->steps = PyMem_Calloc((size_t)count + 1, sizeof *self->steps);
-    bool made = self->steps || PyErr_NoMemory();
-    for (Py_ssize_t i = 0; made && i < count; i++) {
-        made = read_step(PyTuple_GetItem(launches, i), &self->steps[i]);
+    bool is_complete = self->steps || PyErr_NoMemory();
+    for (Py_ssize_t i = 0; is_complete && i < count; i++) {
+        is_complete = read_step(PyTuple_GetItem(launches, i), &self->steps[i]);
     }
-    if (!made) Py_CLEAR(self);
+    if (!is_complete) Py_CLEAR(self);
     return (PyObject *)self;
 }
 

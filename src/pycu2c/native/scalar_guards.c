@@ -1,5 +1,5 @@
 /* Guards of numbers: whether one has the class and range that a dispatch entry needs, and its bytes
- * as the kernel takes them. */
+ * for the kernel. */
 #include "dispatch.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ static bool widen_float32(PyObject *argument, Leaf *leaf) {
     return true;
 }
 
-/* Where the bytes of a number of NumPy's are. */
+/* The address of the bytes of a NumPy scalar. */
 static const void *bytes_of(int32_t source, PyObject *argument) {
     switch (source) {
     case NPY_BOOL: return &VALUE_OF(argument, Bool);

@@ -224,12 +224,12 @@ def test_each_launch_has_the_code_of_its_size(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_launches_are_seldom_large() -> None:
-    metadata = scaled.launcher.typed(parse_signature("float32[::1], float32[::1]")).metadata
+    metadata = scaled.launcher.typed_kernel(parse_signature("float32[::1], float32[::1]")).metadata
     assert metadata.streamed_bytes == 8
     threads = CACHE_EXCEEDING_BYTES // 8
     for number, is_large in ((threads // 64 - 1, False), (threads // 64, True)):
         launch = Launch((number, 1, 1), (64, 1, 1), None, 0)
         checked = assumption_checks.CheckedLaunch("cpu", launch, (), metadata, {})
         assert assumption_checks.exceeds_last_level_cache(checked) is is_large
-    typed = met.launcher.typed(parse_signature("float32[::1], float32[::1]"))
+    typed = met.launcher.typed_kernel(parse_signature("float32[::1], float32[::1]"))
     assert typed.metadata.streamed_bytes == 0

@@ -26,7 +26,7 @@ HEAD = "from pycu2c import cuda, device, kernel\n\n\n"
 def copied(made: Kernel) -> tuple[int, ...]:
     """The arguments that the latest launch had a copy of in each OS thread."""
     assert made.launcher.latest is not None
-    *_, key = made.launcher.typed(made.launcher.latest).runners
+    *_, key = made.launcher.typed_kernel(made.launcher.latest).runners
     return key.assumptions.unaliased_accumulators
 
 

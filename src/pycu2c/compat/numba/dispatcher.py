@@ -132,7 +132,7 @@ class JitKernel(Kernel[P]):
     def compile(self, sig: object) -> Overload:
         """Type the kernel for a signature. Raises CompileError."""
         signature = parse_signature(sig)
-        self.launcher.typed(signature)
+        self.launcher.typed_kernel(signature)
         return Overload(self, signature)
 
     # ---- inspection ----
