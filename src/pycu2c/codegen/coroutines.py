@@ -1,7 +1,7 @@
 """Emit coroutine kernels for the CPU: kernels whose threads suspend at barriers.
 
-The code of the kernel becomes one C function with ``switch (self->pc)`` around it, which resumes a
-thread where it was suspended. ``runtime/cpu/coroutine_scheduler.c`` calls the function;
+The code of the kernel becomes one C function. Its ``switch (self->pc)`` resumes a thread where it
+was suspended. ``runtime/cpu/coroutine_scheduler.c`` calls the function;
 ``INTERFACE`` declares the structs that both use.
 """
 
@@ -16,15 +16,15 @@ from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array
 from pycu2c.codegen.cpu_entry_point import TypeOf, discard, read_extent, read_parameters
-from pycu2c.codegen.expressions import ExpressionSpeller
-from pycu2c.codegen.statements import DYNAMIC, StatementSpeller, dynamic_array, thread_rank
+from pycu2c.codegen.expressions import ExpressionEmitter
+from pycu2c.codegen.statements import DYNAMIC, StatementEmitter, dynamic_array, thread_rank
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
 
 WAIT_NUMBER_BITS = 20
-_MAX_OPERATIONS = 1 << (31 - 3 - WAIT_NUMBER_BITS)  # in the other bits of an int
-_WORDS = f"""\
+_MAX_OPERATIONS = 1 << (31 - 3 - WAIT_NUMBER_BITS)  # in the remaining bits of an int
+_SUSPENSION_CONSTANTS = f"""\
 // Why a thread is suspended, in a word of 64 bits: the reason in the lowest 3 bits, then the number
 // of the suspension point, from bit OPERATION the operation, in the upper half the mask of a warp
 // operation.
@@ -34,7 +34,7 @@ enum {{ OPERATION = {3 + WAIT_NUMBER_BITS} }};
 """
 # precedes the text of runtime/cpu/coroutine_scheduler.c
 INTERFACE = (
-    _WORDS
+    _SUSPENSION_CONSTANTS
     + """
 // A kernel whose threads are coroutines.
 struct coroutine_kernel {
@@ -128,41 +128,41 @@ def struct_members(
     function: ir.Function, loop: ir.CoroutineLoop, names: Mapping[str, str]
 ) -> dict[str, c.Expr]:
     """Return the variables that are members of the struct of the thread or of the block."""
-    found: dict[str, c.Expr] = {
+    members: dict[str, c.Expr] = {
         v.name: c.MemberExpr(_SELF, names[v.name], arrow=True) for v in live_across_waits(loop.body)
     }
-    for var in _shared(function):
-        found[var.name] = c.MemberExpr(_BLOCK, names[var.name], arrow=True)
-    return found
+    for var in _shared_arrays(function):
+        members[var.name] = c.MemberExpr(_BLOCK, names[var.name], arrow=True)
+    return members
 
 
-def distributed_shared_array(speller: ExpressionSpeller, array: ir.Var, rank: c.Expr) -> c.Expr:
+def distributed_shared_array(expressions: ExpressionEmitter, array: ir.Var, rank: c.Expr) -> c.Expr:
     """Return the shared array of another block of the cluster: ``block->cluster[1]->tile``."""
-    other = c.Index(c.MemberExpr(_BLOCK, "cluster", arrow=True), rank)
+    other_block = c.Index(c.MemberExpr(_BLOCK, "cluster", arrow=True), rank)
     if not is_dynamic(array):
-        return c.MemberExpr(other, speller.names[array.name], arrow=True)
-    memory = c.MemberExpr(other, DYNAMIC, arrow=True)
-    return c.CastExpr(c.PointerType(_element(array, speller)), memory)
+        return c.MemberExpr(other_block, expressions.names[array.name], arrow=True)
+    memory = c.MemberExpr(other_block, DYNAMIC, arrow=True)
+    return c.CastExpr(c.PointerType(_element(array, expressions)), memory)
 
 
-def _shared(function: ir.Function) -> list[ir.Var]:
-    return [s.var for s in _allocated(function) if not is_dynamic(s.var)]
+def _shared_arrays(function: ir.Function) -> list[ir.Var]:
+    return [s.var for s in _allocations(function) if not is_dynamic(s.var)]
 
 
-def _dynamic(function: ir.Function) -> list[ir.Allocate]:
+def _dynamic_arrays(function: ir.Function) -> list[ir.Allocate]:
     """Return the arrays in dynamic shared memory."""
-    return [s for s in _allocated(function) if is_dynamic(s.var)]
+    return [s for s in _allocations(function) if is_dynamic(s.var)]
 
 
-def _allocated(function: ir.Function) -> list[ir.Allocate]:
+def _allocations(function: ir.Function) -> list[ir.Allocate]:
     return [s for s in function.body if isinstance(s, ir.Allocate)]
 
 
 @dataclass(slots=True)
-class CoroutineSpeller(StatementSpeller):
-    """Spells the body of a coroutine; ``waits`` collects its suspension points.
+class CoroutineEmitter(StatementEmitter):
+    """Emits the body of a coroutine; ``waits`` collects its suspension points.
 
-    ``operations`` numbers the operations of each scope: only threads that execute the same
+    ``operations`` numbers the operations of each scope. Only threads that execute the same
     operation synchronize with each other.
     """
 
@@ -170,44 +170,46 @@ class CoroutineSpeller(StatementSpeller):
     operations: dict[ir.SyncScope, dict[object, int]] = field(default_factory=dict)
 
     def statement(self, s: ir.Stmt) -> list[c.Stmt]:
-        speller = self.speller
+        expressions = self.expressions
         match s:
             case ir.BarrierWait():
                 return self._wait(s)
-            case ir.Declare() if s.var.name in speller.struct_members:
+            case ir.Declare() if s.var.name in expressions.struct_members:
                 if s.init is None:
                     return []
-                value = speller.converted(s.init, scalar_type(s.var).dtype)
-                return [c.AssignStmt(speller.variable(s.var.name), value)]
-            case ir.Allocate() if s.var.name in speller.struct_members:
+                value = expressions.convert_implicitly(s.init, scalar_type(s.var).dtype)
+                return [c.AssignStmt(expressions.variable(s.var.name), value)]
+            case ir.Allocate() if s.var.name in expressions.struct_members:
                 return []
             case ir.Return():
                 return [c.ReturnStmt(c.Name("ENDED"))]
             case _:
-                return StatementSpeller.statement(self, s)
+                return StatementEmitter.statement(self, s)
 
     def _counter(self, var: ir.Var, start: c.Expr) -> c.DeclStmt | c.AssignStmt:
-        if var.name in self.speller.struct_members:
-            return c.AssignStmt(self.speller.variable(var.name), start)
-        return StatementSpeller._counter(self, var, start)
+        if var.name in self.expressions.struct_members:
+            return c.AssignStmt(self.expressions.variable(var.name), start)
+        return StatementEmitter._counter(self, var, start)
 
     def _wait(self, s: ir.BarrierWait) -> list[c.Stmt]:
         self.waits.append(s)
         number = len(self.waits)
         out: list[c.Stmt] = []
         for contribution in s.contributions:
-            value = self.speller.converted(
+            value = self.expressions.convert_implicitly(
                 contribution.value, scalar_type(contribution.value).dtype
             )
-            out.append(c.AssignStmt(_member(self.speller.names[contribution.array.name]), value))
+            out.append(
+                c.AssignStmt(_member(self.expressions.names[contribution.array.name]), value)
+            )
         if s.mask is not None:
-            out.append(c.AssignStmt(_member("mask"), self.speller.spell(s.mask, exact=False)))
+            out.append(c.AssignStmt(_member("mask"), self.expressions.emit(s.mask, exact=False)))
         out.append(c.AssignStmt(_member("pc"), c.Number(str(number))))
         return [*out, c.ReturnStmt(self._reason(s)), c.Case(number)]
 
     def _reason(self, s: ir.BarrierWait) -> c.Expr:
         numbers = self.operations.setdefault(s.scope, {})
-        operation = s.intrinsic, tuple(each.array.name for each in s.contributions)
+        operation = s.intrinsic, tuple(contribution.array.name for contribution in s.contributions)
         number = numbers.setdefault(operation, len(numbers))
         assert number < _MAX_OPERATIONS
         reason = c.Name(_REASONS[s.scope])
@@ -233,10 +235,10 @@ class CoroutineDefinition:
 
 
 def coroutine_items(
-    kernel: CoroutineDefinition, statements: CoroutineSpeller, type_of: TypeOf
+    kernel: CoroutineDefinition, statements: CoroutineEmitter, type_of: TypeOf
 ) -> list[c.Item]:
     """Return the structs, the resumable function, and the functions that the scheduler calls."""
-    name, speller = kernel.name, statements.speller
+    name, expressions = kernel.name, statements.expressions
     uses_cluster = accesses_cluster(kernel.loop.body)
     step = _step(kernel, statements, type_of)
     items: list[c.Item] = [*_structs(kernel, statements, uses_cluster), step]
@@ -253,8 +255,8 @@ def coroutine_items(
         "waits_for_blocks": str(int(waits_for_blocks)),
         "cluster": ", ".join(map(str, kernel.cluster if in_cluster else (1, 1, 1))),
         "set_cluster": f"{name}_set_cluster" if uses_cluster else "NULL",
-        "cleared": "\n".join(_cleared(contributions, speller)),
-        "cases": "\n".join(_cases(waits, speller)),
+        "cleared": "\n".join(_clear_statements(contributions, expressions)),
+        "cases": "\n".join(_publish_cases(waits, expressions)),
     }
     publish, set_cluster = [_PUBLISH] * bool(contributions), [_SET_CLUSTER] * uses_cluster
     for text in (_BEGIN, _RUN, *publish, *set_cluster, _KERNEL):
@@ -263,15 +265,15 @@ def coroutine_items(
 
 
 def _structs(
-    kernel: CoroutineDefinition, statements: CoroutineSpeller, uses_cluster: bool
+    kernel: CoroutineDefinition, statements: CoroutineEmitter, uses_cluster: bool
 ) -> Iterator[c.Item]:
-    name, speller = kernel.name, statements.speller
+    name, expressions = kernel.name, statements.expressions
     dim3 = c.NamedType("struct dim3")
-    shared = [_field(var, speller) for var in _shared(kernel.function)]
+    shared = [_field(var, expressions) for var in _shared_arrays(kernel.function)]
     if uses_cluster:
         blocks = c.PointerType(c.PointerType(c.NamedType(f"struct {name}_block"), const=True))
         shared.insert(0, c.ParameterDecl(blocks, "cluster"))
-    if _dynamic(kernel.function):  # aligned as vectors are
+    if _dynamic_arrays(kernel.function):  # aligned for vectors
         element = c.NamedType("__attribute__((aligned(64))) unsigned char")
         shared.append(c.ParameterDecl(c.ArrayType(element, ()), DYNAMIC))
     yield c.Comment("The shared memory of a block.")
@@ -283,39 +285,40 @@ def _structs(
     state.append(c.ParameterDecl(dim3, "threadIdx"))
     contributions = {g.array.name: g.array for wait in statements.waits for g in wait.contributions}
     state += [
-        c.ParameterDecl(_element(v, speller), speller.names[v.name]) for v in contributions.values()
+        c.ParameterDecl(_element(v, expressions), expressions.names[v.name])
+        for v in contributions.values()
     ]
-    state += [_field(var, speller) for var in live_across_waits(kernel.loop.body)]
+    state += [_field(var, expressions) for var in live_across_waits(kernel.loop.body)]
     yield c.Comment("The state of a suspended thread.")
     yield c.Struct(f"{name}_thread", tuple(state))
     yield c.Blank()
 
 
-def _element(var: ir.Var, speller: ExpressionSpeller) -> c.NamedType:
+def _element(var: ir.Var, expressions: ExpressionEmitter) -> c.NamedType:
     assert isinstance(var.type, Array)
-    return speller.type(var.type.element)
+    return expressions.type(var.type.element)
 
 
-def _field(var: ir.Var, speller: ExpressionSpeller) -> c.ParameterDecl:
-    kind = var.type
-    if isinstance(kind, Array):
-        assert kind.shape is not None
+def _field(var: ir.Var, expressions: ExpressionEmitter) -> c.ParameterDecl:
+    t = var.type
+    if isinstance(t, Array):
+        assert t.shape is not None
         return c.ParameterDecl(
-            c.ArrayType(speller.type(kind.element), kind.shape), speller.names[var.name]
+            c.ArrayType(expressions.type(t.element), t.shape), expressions.names[var.name]
         )
-    return c.ParameterDecl(speller.type(scalar_type(var)), speller.names[var.name])
+    return c.ParameterDecl(expressions.type(scalar_type(var)), expressions.names[var.name])
 
 
 def _step(
-    kernel: CoroutineDefinition, statements: CoroutineSpeller, type_of: TypeOf
+    kernel: CoroutineDefinition, statements: CoroutineEmitter, type_of: TypeOf
 ) -> c.FunctionDecl:
     """Return the function that resumes a thread: the code of the kernel in a switch."""
-    function, speller = kernel.function, statements.speller
-    coordinates = speller.file.coordinates[function.name]
+    function, expressions = kernel.function, statements.expressions
+    coordinates = expressions.file.coordinates[function.name]
     body = statements.block(kernel.loop.body)
-    out = read_parameters(function, speller.names.assigned, type_of)
-    dynamic = c.MemberExpr(_BLOCK, DYNAMIC, arrow=True)
-    out += [dynamic_array(s.var, speller, dynamic) for s in _dynamic(function)]
+    out = read_parameters(function, expressions.names.assigned, type_of)
+    dynamic_memory = c.MemberExpr(_BLOCK, DYNAMIC, arrow=True)
+    out += [dynamic_array(s.var, expressions, dynamic_memory) for s in _dynamic_arrays(function)]
     out += [read_extent(name) for name in ("gridDim", "blockDim") if name in coordinates]
     for name, struct in (("blockIdx", _BLOCK), ("threadIdx", _SELF)):
         if name in coordinates:
@@ -325,7 +328,7 @@ def _step(
     reads_parameters = accessed_names(function.body) & {p.name for p in function.parameters}
     if not reads_parameters and not {"gridDim", "blockDim"} & set(coordinates):
         out.append(discard("args"))
-    if "blockIdx" not in coordinates and not _allocated(function):
+    if "blockIdx" not in coordinates and not _allocations(function):
         out.append(discard("block"))
     out.append(c.Switch(_member("pc"), (c.Case(0), *body)))
     out.append(c.ReturnStmt(c.Name("ENDED")))
@@ -345,21 +348,25 @@ def _step(
 # ---- contributions ------------------------------------------------------------------------------
 
 
-def _cleared(contributions: Sequence[ir.Contribution], speller: ExpressionSpeller) -> Iterator[str]:
+def _clear_statements(
+    contributions: Sequence[ir.Contribution], expressions: ExpressionEmitter
+) -> Iterator[str]:
     """Yield statements that set sums to 0 before the threads of a warp or block add to them."""
-    for contribution in {each.array.name: each for each in contributions}.values():
-        array = f"block->{speller.names[contribution.array.name]}"
+    for contribution in {x.array.name: x for x in contributions}.values():
+        array = f"block->{expressions.names[contribution.array.name]}"
         if contribution.granularity is ir.Granularity.WARP:
             yield f"    {array}[warp] = 0;"
         elif contribution.granularity is ir.Granularity.BLOCK:
             yield f"    if (is_first) {array}[0] = 0;"
-    if not any(each.granularity is ir.Granularity.BLOCK for each in contributions):
+    if not any(x.granularity is ir.Granularity.BLOCK for x in contributions):
         yield "    (void)is_first;"
-    if all(each.granularity is ir.Granularity.BLOCK for each in contributions):
+    if all(x.granularity is ir.Granularity.BLOCK for x in contributions):
         yield "    (void)warp;"
 
 
-def _cases(waits: Sequence[ir.BarrierWait], speller: ExpressionSpeller) -> Iterator[str]:
+def _publish_cases(
+    waits: Sequence[ir.BarrierWait], expressions: ExpressionEmitter
+) -> Iterator[str]:
     indices = {
         ir.Granularity.THREAD: "32 * warp + lane] =",
         ir.Granularity.WARP: "warp] +=",
@@ -370,6 +377,6 @@ def _cases(waits: Sequence[ir.BarrierWait], speller: ExpressionSpeller) -> Itera
             continue
         yield f"        case {number}:"
         for contribution in wait.contributions:
-            name = speller.names[contribution.array.name]
+            name = expressions.names[contribution.array.name]
             yield f"            block->{name}[{indices[contribution.granularity]} self->{name};"
         yield "            break;"

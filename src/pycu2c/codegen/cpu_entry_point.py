@@ -19,11 +19,11 @@ from pycu2c.ops.intrinsics.threads.cpu_block import FIRST, LAST, launched
 
 COORDINATES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 _DIM3 = c.NamedType("struct dim3")
-_INT = c.NamedType("int64_t")
+_INT64 = c.NamedType("int64_t")
 TypeOf = Callable[[ir.Parameter], c.CType]
 
 # the built-in variables that an intrinsic reads
-_READS = {
+_VARIABLES_READ = {
     "grid": ("threadIdx", "blockIdx", "blockDim"),
     "gridsize": ("blockDim", "gridDim"),
     "thread": ("threadIdx", "blockDim"),
@@ -33,30 +33,32 @@ _READS = {
 def coordinates_used(module: ir.Module) -> dict[str, tuple[str, ...]]:
     """Return, for each function, the built-in variables that it or its callees read."""
 
-    def read(function: ir.Function, used: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-        found: set[str] = set()
+    def variables_read(
+        function: ir.Function, used: Mapping[str, tuple[str, ...]]
+    ) -> tuple[str, ...]:
+        names: set[str] = set()
         for e in all_expressions(function.body):
             if isinstance(e, ir.Apply):
                 name = e.intrinsic.name.split(".")[1] if "." in e.intrinsic.name else ""
-                found |= set(_READS.get(name, (name,)))
+                names |= set(_VARIABLES_READ.get(name, (name,)))
             elif isinstance(e, ir.Call):
-                found |= set(used[e.function])
-        return tuple(name for name in COORDINATES if name in found)
+                names |= set(used[e.function])
+        return tuple(name for name in COORDINATES if name in names)
 
-    return fixed_point_summaries((*module.devices, module.kernel), read, ())
+    return fixed_point_summaries((*module.devices, module.kernel), variables_read, ())
 
 
 def cpu_types(module: ir.Module, name: str, type_of: TypeOf) -> list[c.Item]:
     """Return ``struct dim3`` and the struct of the arguments: launch configuration, parameters."""
-    three = c.ArrayType(c.NamedType("int32_t"), (3,))
-    head = [
-        c.ParameterDecl(three, "gridDim"),
-        c.ParameterDecl(three, "blockDim"),
-        c.ParameterDecl(_INT, "shared_bytes"),
+    int32_x3 = c.ArrayType(c.NamedType("int32_t"), (3,))
+    configuration = [
+        c.ParameterDecl(int32_x3, "gridDim"),
+        c.ParameterDecl(int32_x3, "blockDim"),
+        c.ParameterDecl(_INT64, "shared_bytes"),
     ]
     fields = [c.ParameterDecl(type_of(p), _field(p)) for p in module.kernel.parameters]
-    axes = tuple(c.ParameterDecl(_INT, axis) for axis in "xyz")
-    return [c.Struct("dim3", axes), c.Blank(), c.Struct(f"{name}_args", (*head, *fields))]
+    axes = tuple(c.ParameterDecl(_INT64, axis) for axis in "xyz")
+    return [c.Struct("dim3", axes), c.Blank(), c.Struct(f"{name}_args", (*configuration, *fields))]
 
 
 def _field(p: ir.Parameter) -> str:
@@ -67,21 +69,21 @@ def read_parameters(
     function: ir.Function, names: Mapping[str, str], type_of: TypeOf
 ) -> list[c.Stmt]:
     """Return declarations that read the used parameters from the argument struct."""
-    read = accessed_names(function.body)
+    names_read = accessed_names(function.body)
     return [
         c.DeclStmt(type_of(p), names[p.name], c.MemberExpr(c.Name("args"), _field(p), arrow=True))
         for p in function.parameters
-        if p.name in read
+        if p.name in names_read
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """The code of each block or row of blocks, and the code before and after the loop over them."""
+    """The code of a block or a row of blocks, and the code before and after the loop over these."""
 
-    before: tuple[c.Stmt, ...]
-    each: tuple[c.Stmt, ...]
-    after: tuple[c.Stmt, ...]
+    prologue: tuple[c.Stmt, ...]
+    body: tuple[c.Stmt, ...]
+    epilogue: tuple[c.Stmt, ...]
     order: tuple[int, int, int] = (0, 1, 2)
     in_rows: bool = False
 
@@ -129,10 +131,10 @@ def cpu_kernel(entry: EntryPoint, blocks: Blocks, coordinates: tuple[str, ...]) 
     )
     parameters = (
         c.ParameterDecl(c.PointerType(c.NamedType("void", const=True)), "arguments"),
-        c.ParameterDecl(_INT, "first_block"),
-        c.ParameterDecl(_INT, "last_block"),
+        c.ParameterDecl(_INT64, "first_block"),
+        c.ParameterDecl(_INT64, "last_block"),
     )
-    body = (*out, *blocks.before, *loop, *blocks.after)
+    body = (*out, *blocks.prologue, *loop, *blocks.epilogue)
     return c.FunctionDecl(entry.name, c.NamedType("void"), parameters, body)
 
 
@@ -146,8 +148,8 @@ def _dynamic_shared() -> c.Stmt:
 
     It has the largest size of a device, so that writes beyond the size of the launch are harmless.
     """
-    bytes_of = c.ArrayType(c.NamedType("unsigned char"), (MAX_SHARED_BYTES,))
-    return c.DeclStmt(bytes_of, "dynamic_shared", None, ("__attribute__((aligned(64)))",))
+    memory_type = c.ArrayType(c.NamedType("unsigned char"), (MAX_SHARED_BYTES,))
+    return c.DeclStmt(memory_type, "dynamic_shared", None, ("__attribute__((aligned(64)))",))
 
 
 def read_extent(name: str) -> c.Stmt:
@@ -163,10 +165,10 @@ def _declare_dim3(name: str, values: Sequence[c.Expr]) -> c.Stmt:
 def _launched_threads() -> c.Stmt:
     """Declare the number of threads of the launch."""
     extents: list[c.Expr] = [
-        c.MemberExpr(c.Name(d), axis) for d in ("gridDim", "blockDim") for axis in "xyz"
+        c.MemberExpr(c.Name(dims), axis) for dims in ("gridDim", "blockDim") for axis in "xyz"
     ]
     product = reduce(lambda a, b: c.BinaryExpr("*", a, b), extents)
-    return c.DeclStmt(_INT, "launched", product, ("const",))
+    return c.DeclStmt(_INT64, "launched", product, ("const",))
 
 
 _BLOCK = c.Name("block")
@@ -187,9 +189,9 @@ def _block_index(order: tuple[int, int, int]) -> tuple[c.Expr, c.Expr, c.Expr]:
 
 def _loop_over_blocks(coordinates: tuple[str, ...], blocks: Blocks) -> c.Stmt:
     index = _declare_dim3("blockIdx", _block_index(blocks.order))
-    body = (index, *blocks.each) if "blockIdx" in coordinates else blocks.each
+    body = (index, *blocks.body) if "blockIdx" in coordinates else blocks.body
     condition = c.BinaryExpr("<", _BLOCK, c.Name("last_block"))
-    start = c.DeclStmt(_INT, "block", c.Name("first_block"))
+    start = c.DeclStmt(_INT64, "block", c.Name("first_block"))
     return c.ForStmt(start, condition, c.Increment(_BLOCK), body)
 
 
@@ -202,7 +204,7 @@ def _loop_over_rows(intrinsics: Set[Intrinsic], blocks: Blocks) -> list[c.Stmt]:
     end = c.BinaryExpr("*", c.BinaryExpr("+", row, c.Number("1")), _GRID[inner])
     is_whole_row = c.BinaryExpr("<", c.Name("row_end"), last)
     body: list[c.Stmt] = [
-        c.DeclStmt(_INT, "row_end", end, ("const",)),
+        c.DeclStmt(_INT64, "row_end", end, ("const",)),
         c.AssignStmt(next_block, c.Conditional(is_whole_row, c.Name("row_end"), last)),
     ]
     index = _block_index(blocks.order)
@@ -211,12 +213,12 @@ def _loop_over_rows(intrinsics: Set[Intrinsic], blocks: Blocks) -> list[c.Stmt]:
         if not {first_thread, last_thread} & intrinsics:
             continue
         name = f"first_{'xyz'[axis]}"
-        body.append(c.DeclStmt(_INT, name, c.BinaryExpr("*", index[axis], size), ("const",)))
+        body.append(c.DeclStmt(_INT64, name, c.BinaryExpr("*", index[axis], size), ("const",)))
         if last_thread in intrinsics:
             width = c.BinaryExpr("*", count, size) if axis == inner else size
             value = c.BinaryExpr("+", c.Name(name), width)
-            body.append(c.DeclStmt(_INT, f"last_{'xyz'[axis]}", value, ("const",)))
+            body.append(c.DeclStmt(_INT64, f"last_{'xyz'[axis]}", value, ("const",)))
     condition = c.BinaryExpr("<", _BLOCK, last)
-    start = c.DeclStmt(_INT, "block", c.Name("first_block"))
-    loop = c.ForStmt(start, condition, c.AssignStmt(_BLOCK, next_block), (*body, *blocks.each))
-    return [c.DeclStmt(_INT, "next_block"), loop]
+    start = c.DeclStmt(_INT64, "block", c.Name("first_block"))
+    loop = c.ForStmt(start, condition, c.AssignStmt(_BLOCK, next_block), (*body, *blocks.body))
+    return [c.DeclStmt(_INT64, "next_block"), loop]

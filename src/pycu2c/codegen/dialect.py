@@ -16,19 +16,19 @@ class Dialect:
     """The spelling of types, intrinsics, qualifiers and special numbers for one target."""
 
     name: Literal["cuda", "c"]
-    suffix: str  # of the file
+    suffix: str  # of the file name
     type_name: Callable[[DType], str]
-    spell: Callable[[Intrinsic], Spell | None]
+    spelling_of: Callable[[Intrinsic], Spell | None]
     helper_names: Callable[[Intrinsic], tuple[str, ...]]
     header_names: Callable[[Intrinsic], tuple[str, ...]]
-    kernel: tuple[str, ...]  # qualifiers of kernels
-    bounds: str  # qualifier for launch bounds
-    clusters: str  # qualifier for the size of clusters
-    device: tuple[str, ...]  # qualifiers of device functions, shared and constant arrays
-    shared: tuple[str, ...]
-    constant: tuple[str, ...]
-    dynamic: str  # declaration of dynamic shared memory at file scope
-    headers: Callable[[str], tuple[str, ...]]  # that a text needs, besides those of its intrinsics
+    kernel_qualifiers: tuple[str, ...]
+    launch_bounds: str  # format of the qualifier for launch bounds
+    cluster_dims: str  # format of the qualifier for the size of clusters
+    device_qualifiers: tuple[str, ...]
+    shared_qualifiers: tuple[str, ...]  # of arrays in shared memory
+    constant_qualifiers: tuple[str, ...]  # of constant arrays
+    dynamic_shared: str  # declaration of dynamic shared memory at file scope
+    headers: Callable[[str], tuple[str, ...]]  # from C text; without the headers of intrinsics
     infinity: dict[str, str]  # by the dtype's short name
     nan: dict[str, str]
 
@@ -37,16 +37,16 @@ CUDA = Dialect(
     name="cuda",
     suffix=".cu",
     type_name=lambda dtype: dtype.cuda,
-    spell=lambda intrinsic: intrinsic.cuda,
+    spelling_of=lambda intrinsic: intrinsic.cuda,
     helper_names=lambda intrinsic: intrinsic.cuda_helpers,
     header_names=lambda intrinsic: intrinsic.cuda_headers,
-    kernel=('extern "C"', "__global__"),
-    bounds="__launch_bounds__({})",
-    clusters="__cluster_dims__({})",
-    device=("__device__",),
-    shared=("__shared__",),
-    dynamic="extern __shared__ __align__(16) unsigned char dynamic_shared[];",
-    constant=("__constant__", "const"),
+    kernel_qualifiers=('extern "C"', "__global__"),
+    launch_bounds="__launch_bounds__({})",
+    cluster_dims="__cluster_dims__({})",
+    device_qualifiers=("__device__",),
+    shared_qualifiers=("__shared__",),
+    dynamic_shared="extern __shared__ __align__(16) unsigned char dynamic_shared[];",
+    constant_qualifiers=("__constant__", "const"),
     headers=lambda _: (),  # NVRTC has no standard headers
     infinity={
         "f32": "__int_as_float(0x7f800000)",
@@ -59,16 +59,16 @@ C = Dialect(
     name="c",
     suffix=".c",
     type_name=lambda dtype: dtype.c,
-    spell=lambda intrinsic: intrinsic.c,
+    spelling_of=lambda intrinsic: intrinsic.c,
     helper_names=lambda intrinsic: intrinsic.c_helpers,
     header_names=lambda _: (),
-    kernel=(),
-    bounds="",
-    clusters="",
-    device=("static", "inline"),
-    shared=(),
-    dynamic="",
-    constant=("static", "const"),
+    kernel_qualifiers=(),
+    launch_bounds="",
+    cluster_dims="",
+    device_qualifiers=("static", "inline"),
+    shared_qualifiers=(),
+    dynamic_shared="",
+    constant_qualifiers=("static", "const"),
     headers=headers_of,
     infinity={"f32": "INFINITY", "f64": "(double)INFINITY"},
     nan={"f32": "NAN", "f64": "(double)NAN"},

@@ -24,11 +24,11 @@ from pycu2c.codegen.cpu_entry_point import (
     split_block_loop,
 )
 from pycu2c.codegen.dialect import Dialect
-from pycu2c.codegen.expressions import ExpressionSpeller, FileDefinitions
+from pycu2c.codegen.expressions import ExpressionEmitter, FileDefinitions
 from pycu2c.codegen.helpers.catalog import texts_of
 from pycu2c.codegen.names import global_names, name_variables, names_as_written
 from pycu2c.codegen.print_log import Prints
-from pycu2c.codegen.statements import Comments, StatementSpeller, thread_rank
+from pycu2c.codegen.statements import Comments, StatementEmitter, thread_rank
 from pycu2c.codegen.structs import Structs
 from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.printer import print_file
@@ -59,7 +59,7 @@ def emit(module: ir.Module, dialect: Dialect, comments: Comments = "none") -> Em
     """Return the C file of a flat module: used helpers, device functions, the kernel."""
     items, emitter = items_of(module, dialect, comments)
     text = print_items(items, dialect)
-    entry, prints = emitter.file.functions[module.kernel.name], tuple(emitter.file.prints.numbered)
+    entry, prints = emitter.file.functions[module.kernel.name], tuple(emitter.file.prints.numbers)
     return Emitted(text, entry, prints, tuple(emitter.waits), inline_c.links_of(module))
 
 
@@ -84,8 +84,8 @@ def items_of(
         items += [c.Blank(), *cpu_types(module, name, emitter.kernel_type)]
     if loop is not None:
         items += [c.Blank(), c.Verbatim(coroutines.INTERFACE)]
-    if dialect.dynamic and uses_dynamic_shared(module):
-        items += [c.Blank(), c.Verbatim(dialect.dynamic)]
+    if dialect.dynamic_shared and uses_dynamic_shared(module):
+        items += [c.Blank(), c.Verbatim(dialect.dynamic_shared)]
     for text in emitter.helper_texts():
         items += [c.Blank(), c.Verbatim(text)]
     items += file.prints.definitions()
@@ -98,27 +98,27 @@ def items_of(
         pairs = zip(devices, module.devices)
         items += [c.Prototype(d) for d, f in pairs if f.name in forward_called]
     for function, declaration in zip(module.devices, devices, strict=True):
-        items += [c.Blank(), *emitter.line_of(function), declaration]
-    items += [c.Blank(), *emitter.line_of(module.kernel), *kernel]
+        items += [c.Blank(), *emitter.line_directive(function), declaration]
+    items += [c.Blank(), *emitter.line_directive(module.kernel), *kernel]
     return items, emitter
 
 
 def print_items(items: list[c.Item], dialect: Dialect) -> str:
     """Return the text of a file, with the headers that its identifiers need."""
-    first = next((i for i, item in enumerate(items) if not isinstance(item, c.Blank)), 0)
-    text = print_file(c.File(tuple(items[first:])))
+    start = next((i for i, item in enumerate(items) if not isinstance(item, c.Blank)), 0)
+    text = print_file(c.File(tuple(items[start:])))
     headers = [c.Include(header) for header in dialect.headers(text)]
     return print_file(c.File((*headers, c.Blank()))) + text if headers else text
 
 
 def _forward_called(module: ir.Module) -> set[str]:
     """Return the device functions that are called before their definition."""
-    later = [f.name for f in module.devices]
-    found: set[str] = set()
+    defined_later = [f.name for f in module.devices]
+    names: set[str] = set()
     for function in module.devices:
-        later.remove(function.name)
-        found |= callees(function) & set(later)
-    return found
+        defined_later.remove(function.name)
+        names |= callees(function) & set(defined_later)
+    return names
 
 
 class ModuleEmitter:
@@ -128,7 +128,7 @@ class ModuleEmitter:
         self, module: ir.Module, dialect: Dialect, comments: Comments, reserved: frozenset[str]
     ) -> None:
         self.module, self.comments = module, comments
-        self.written = written_arrays(module)
+        self.written_names = written_arrays(module)
         structs = Structs(module, dialect)
         self.file = FileDefinitions(
             dialect,
@@ -140,7 +140,7 @@ class ModuleEmitter:
         self.waits: list[ir.BarrierWait] = []
         self.kernel_type = partial(self.ctype, module.kernel)
 
-    def speller(self, function: ir.Function) -> ExpressionSpeller:
+    def expression_emitter(self, function: ir.Function) -> ExpressionEmitter:
         functions = self.file.functions
         constants = {c.var.name: functions[c.var.name] for c in self.module.constants}
         reserved = {*functions.values(), *inline_c.reserved_names(self.module)}
@@ -148,68 +148,68 @@ class ModuleEmitter:
         if inline_c_body(function) is not None:
             names = names_as_written(function)
         pointers = frozenset(p.name for p in function.parameters if p.part is ir.ArgumentPart.DATA)
-        return ExpressionSpeller(self.file, names, pointers)
+        return ExpressionEmitter(self.file, names, pointers)
 
     def ctype(self, function: ir.Function, p: ir.Parameter) -> c.CType:
         """Return the C type of a flat parameter; pointers to data that is only read are const."""
         name = self.file.structs.type_name(p.type.dtype)
         if not isinstance(p.type, Array):
             return c.NamedType(name)
-        is_read_only = p.name not in self.written[function.name]
+        is_read_only = p.name not in self.written_names[function.name]
         return c.PointerType(c.NamedType(name, const=is_read_only))
 
-    def line_of(self, function: ir.Function) -> list[c.Item]:
+    def line_directive(self, function: ir.Function) -> list[c.Item]:
         """Return the ``#line`` directive of a function, for debuggers."""
         span = function.span
         return [c.LineDirective(span.line, span.file)] if self.comments == "lines" else []
 
     def device(self, function: ir.Function) -> c.FunctionDecl:
-        speller = self.speller(function)
-        body = StatementSpeller(speller, self.comments).block(function.body)
+        expressions = self.expression_emitter(function)
+        body = StatementEmitter(expressions, self.comments).block(function.body)
         coordinates = self.file.coordinates.get(function.name, ())
         dim3 = c.NamedType("struct dim3", const=True)
         if self.file.dialect.name == "c":
-            body = (*_unused(function, speller), *thread_rank(function.body), *body)
+            body = (*_discard_unused(function, expressions), *thread_rank(function.body), *body)
         return c.FunctionDecl(
             self.file.functions[function.name],
-            _result(function, speller),
+            _result_type(function, expressions),
             (
                 *(c.ParameterDecl(dim3, name) for name in coordinates),
-                *self._parameters(speller, function),
+                *self._parameters(expressions, function),
             ),
             body,
-            self.file.dialect.device,
+            self.file.dialect.device_qualifiers,
         )
 
     def _parameters(
-        self, speller: ExpressionSpeller, function: ir.Function
+        self, expressions: ExpressionEmitter, function: ir.Function
     ) -> list[c.ParameterDecl]:
         return [
-            c.ParameterDecl(self.ctype(function, p), speller.names[p.name])
+            c.ParameterDecl(self.ctype(function, p), expressions.names[p.name])
             for p in function.parameters
         ]
 
     def kernel(self) -> list[c.Item]:
         function = self.module.kernel
-        speller = self.speller(function)
+        expressions = self.expression_emitter(function)
         on_cpu = self.file.dialect.name == "c"
         regions = parallel_regions.lines_of_regions(function) if self.comments == "regions" else {}
-        statements = StatementSpeller(speller, self.comments, on_cpu, regions)
+        statements = StatementEmitter(expressions, self.comments, on_cpu, regions)
         if on_cpu:
             return self._cpu_kernel(statements)
         body = statements.block(function.body)
-        name, result = self.file.functions[function.name], _result(function, speller)
-        parameters = tuple(self._parameters(speller, function))
+        name, result = self.file.functions[function.name], _result_type(function, expressions)
+        parameters = tuple(self._parameters(expressions, function))
         return [c.FunctionDecl(name, result, parameters, body, self._qualifiers())]
 
-    def _cpu_kernel(self, statements: StatementSpeller) -> list[c.Item]:
+    def _cpu_kernel(self, statements: StatementEmitter) -> list[c.Item]:
         function = self.module.kernel
         before, loop, after = split_block_loop(function)
-        first, each, last = map(statements.block, (before, loop.body, after))
+        prologue, block, epilogue = map(statements.block, (before, loop.body, after))
         if statements.block_label:
-            each = (*each, c.LabelStatement(statements.block_label))
-        blocks = Blocks(first, each, last, loop.order, loop.in_rows)
-        names = statements.speller.names.assigned
+            block = (*block, c.LabelStatement(statements.block_label))
+        blocks = Blocks(prologue, block, epilogue, loop.order, loop.in_rows)
+        names = statements.expressions.names.assigned
         name = self.file.functions[function.name]
         entry = EntryPoint(name, self.module, names, self.kernel_type)
         kernel = cpu_kernel(entry, blocks, self.file.coordinates[function.name])
@@ -217,17 +217,22 @@ class ModuleEmitter:
 
     def _qualifiers(self) -> tuple[str, ...]:
         if not self.module.cluster:
-            return self.file.dialect.kernel
+            return self.file.dialect.kernel_qualifiers
         sizes = ", ".join(map(str, self.module.cluster))
-        return (*self.file.dialect.kernel, self.file.dialect.clusters.format(sizes))
+        return (
+            *self.file.dialect.kernel_qualifiers,
+            self.file.dialect.cluster_dims.format(sizes),
+        )
 
     def coroutine_kernel(self, loop: ir.CoroutineLoop) -> list[c.Item]:
         """Return the items of a coroutine kernel."""
         function = self.module.kernel
-        speller = self.speller(function)
-        speller.struct_members = coroutines.struct_members(function, loop, speller.names.assigned)
-        speller.distributed_shared = partial(coroutines.distributed_shared_array, speller)
-        statements = coroutines.CoroutineSpeller(speller, self.comments, waits=self.waits)
+        expressions = self.expression_emitter(function)
+        expressions.struct_members = coroutines.struct_members(
+            function, loop, expressions.names.assigned
+        )
+        expressions.distributed_shared = partial(coroutines.distributed_shared_array, expressions)
+        statements = coroutines.CoroutineEmitter(expressions, self.comments, waits=self.waits)
         name, cluster = self.file.functions[function.name], self.module.cluster
         return coroutines.coroutine_items(
             coroutines.CoroutineDefinition(name, function, loop, cluster),
@@ -237,16 +242,19 @@ class ModuleEmitter:
 
     def constants(self) -> list[c.Item]:
         """Return the definitions of the constant arrays."""
-        speller = self.speller(self.module.kernel)
+        expressions = self.expression_emitter(self.module.kernel)
         out: list[c.Item] = []
         for constant in self.module.constants:
-            kind = constant.var.type
-            assert isinstance(kind, Array)
-            assert kind.shape is not None
-            array = c.ArrayType(speller.type(kind.element), kind.shape)
-            values = tuple(speller.constant_element(e) for e in constant.values)
+            t = constant.var.type
+            assert isinstance(t, Array)
+            assert t.shape is not None
+            array = c.ArrayType(expressions.type(t.element), t.shape)
+            values = tuple(expressions.constant_element(e) for e in constant.values)
             name = self.file.functions[constant.var.name]
-            out += [c.Blank(), c.ConstantTable(array, name, values, self.file.dialect.constant)]
+            out += [
+                c.Blank(),
+                c.ConstantTable(array, name, values, self.file.dialect.constant_qualifiers),
+            ]
         return out
 
     def helper_texts(self) -> list[str]:
@@ -256,14 +264,16 @@ class ModuleEmitter:
         return texts
 
 
-def _result(function: ir.Function, speller: ExpressionSpeller) -> c.CType:
+def _result_type(function: ir.Function, expressions: ExpressionEmitter) -> c.CType:
     """Return the result type of a function in C."""
     if isinstance(function.result, Scalar):
-        return speller.type(function.result)
+        return expressions.type(function.result)
     return c.NamedType("void")
 
 
-def _unused(function: ir.Function, speller: ExpressionSpeller) -> list[c.Stmt]:
+def _discard_unused(function: ir.Function, expressions: ExpressionEmitter) -> list[c.Stmt]:
     """Return statements that mark unused parameters, to avoid warnings of gcc."""
-    read = accessed_names(function.body)
-    return [discard(speller.names[p.name]) for p in function.parameters if p.name not in read]
+    names_read = accessed_names(function.body)
+    return [
+        discard(expressions.names[p.name]) for p in function.parameters if p.name not in names_read
+    ]

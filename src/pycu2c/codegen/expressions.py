@@ -1,7 +1,7 @@
-"""Spell IR expressions as C expressions.
+"""Emit IR expressions as C expressions.
 
-C converts operands implicitly. ``exact`` says whether the C type of an expression must equal its IR
-type, or whether its context converts it: an initializer, or an operand beside one of that type.
+C converts operands implicitly. ``exact`` tells that the C type of an expression must equal its IR
+type. Otherwise its context converts it, as an initializer or an operand beside one of that type.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pycu2c.ir.print_format import scalar_types
 from pycu2c.ops.intrinsics.threads import clusters
 from pycu2c.ops.operators import ADD, C_SHL, C_SHR, MUL, SUB, bool_result
 
-_MODULAR = (ADD, SUB, MUL)
+_MODULAR_OPERATORS = (ADD, SUB, MUL)
 
 
 @dataclass(slots=True)
@@ -38,8 +38,8 @@ class FileDefinitions:
     """The definitions of a file: those of the module, and those that its functions need.
 
     ``functions`` has the C names of functions and constants, ``coordinates`` the built-in
-    variables that each function takes as parameters in C, ``vectors`` the functions with vector
-    variants.
+    variables that each function takes as parameters in C, ``vectors`` the called math functions
+    with vector variants.
     """
 
     dialect: Dialect
@@ -53,11 +53,11 @@ class FileDefinitions:
 
 
 @dataclass(slots=True)
-class ExpressionSpeller:
-    """Spells the expressions of one function.
+class ExpressionEmitter:
+    """Emits the expressions of one function.
 
     ``pointers`` are the arrays that are parameters. In a coroutine kernel, ``struct_members`` are
-    the variables in its structs, and ``distributed_shared`` spells the shared array of the block
+    the variables in its structs, and ``distributed_shared`` emits the shared array of the block
     with a given rank in the cluster.
     """
 
@@ -74,59 +74,61 @@ class ExpressionSpeller:
     def type(self, scalar: Scalar) -> c.NamedType:
         return c.NamedType(self.file.structs.type_name(scalar.dtype))
 
-    def converted(self, e: ir.Expr, dtype: DType) -> c.Expr:
-        """Spell a value where C converts it to ``dtype`` implicitly; widening needs no cast."""
+    def convert_implicitly(self, e: ir.Expr, dtype: DType) -> c.Expr:
+        """Emit a value whose context converts it to ``dtype``; widening needs no cast."""
         if isinstance(e, ir.Cast) and scalar_type(e).dtype is dtype and _is_integral(e.operand):
             # the context converts from the type of the operand, which must be exact
-            return self._without_coordinate_cast(e.operand, self.spell(e.operand, exact=True))
-        if isinstance(e, ir.Binary) and e.op in _MODULAR and dtype is INT32:
-            return self._modular(e)
-        return self._without_coordinate_cast(e, self.spell(e, exact=False))
+            return self._without_coordinate_cast(e.operand, self.emit(e.operand, exact=True))
+        if isinstance(e, ir.Binary) and e.op in _MODULAR_OPERATORS and dtype is INT32:
+            return self._modular_arithmetic(e)
+        return self._without_coordinate_cast(e, self.emit(e, exact=False))
 
     def _subscript(self, e: ir.Expr) -> c.Expr:
-        """Spell a subscript: omit widening conversions only, since strides can be negative."""
+        """Emit a subscript: omit widening conversions only, since strides can be negative."""
         if isinstance(e, ir.Cast) and _is_integral(e.operand):
-            inner, own = scalar_type(e.operand).dtype, scalar_type(e).dtype
-            if inner.bits < own.bits or inner is own:
-                return self._without_coordinate_cast(e.operand, self.spell(e.operand, exact=True))
-        return self._without_coordinate_cast(e, self.spell(e, exact=False))
+            source, target = scalar_type(e.operand).dtype, scalar_type(e).dtype
+            if source.bits < target.bits or source is target:
+                return self._without_coordinate_cast(e.operand, self.emit(e.operand, exact=True))
+        return self._without_coordinate_cast(e, self.emit(e, exact=False))
 
-    def _modular(self, e: ir.Expr) -> c.Expr:
-        """Spell sums and products that are converted to int.
+    def _modular_arithmetic(self, e: ir.Expr) -> c.Expr:
+        """Emit sums and products that are converted to int.
 
         Unsigned coordinates make C compute modulo 2**32, which has the same bits.
         """
-        if isinstance(e, ir.Binary) and e.op in _MODULAR and e.op.c is not None:
+        if isinstance(e, ir.Binary) and e.op in _MODULAR_OPERATORS and e.op.c is not None:
             e = _subtract_positive(e)
             assert e.op.c is not None
-            return c.BinaryExpr(e.op.c, self._modular(e.left), self._modular(e.right))
-        return self._without_coordinate_cast(e, self.spell(e, exact=False))
+            return c.BinaryExpr(
+                e.op.c, self._modular_arithmetic(e.left), self._modular_arithmetic(e.right)
+            )
+        return self._without_coordinate_cast(e, self.emit(e, exact=False))
 
-    def _without_coordinate_cast(self, e: ir.Expr, spelled: c.Expr) -> c.Expr:
+    def _without_coordinate_cast(self, e: ir.Expr, emitted: c.Expr) -> c.Expr:
         """Omit the cast of a CUDA coordinate, whose unsigned value fits any type."""
-        if isinstance(e, ir.Apply) and e.intrinsic.bounds and isinstance(spelled, c.CastExpr):
-            return spelled.operand
-        return spelled
+        if isinstance(e, ir.Apply) and e.intrinsic.bounds and isinstance(emitted, c.CastExpr):
+            return emitted.operand
+        return emitted
 
     def print_call(self, s: ir.Print) -> c.Expr:
         """Return the call that appends a record to the print log."""
         pairs = zip(s.values, scalar_types(s.text))
-        values = tuple(self.converted(value, kind.dtype) for value, kind in pairs)
+        values = tuple(self.convert_implicitly(value, t.dtype) for value, t in pairs)
         return c.CallExpr(self.file.prints.name(s.text), values)
 
-    def spell(self, e: ir.Expr, exact: bool = True) -> c.Expr:
+    def emit(self, e: ir.Expr, exact: bool = True) -> c.Expr:
         match e:
             case ir.Const():
                 return self._literal(e, exact)
             case ir.Var():
                 return self._variable(e)
             case ir.Unary():
-                return c.UnaryExpr(e.op.c, self.spell(e.operand, exact))
+                return c.UnaryExpr(e.op.c, self.emit(e.operand, exact))
             case ir.Binary():
                 return self._binary(e, exact)
             case ir.Logical():
                 op = "&&" if e.op is ir.LogicalOp.AND else "||"
-                return c.BinaryExpr(op, self.spell(e.left, False), self.spell(e.right, False))
+                return c.BinaryExpr(op, self.emit(e.left, False), self.emit(e.right, False))
             case ir.Select():
                 return self._select(e, exact)
             case ir.Cast():
@@ -140,7 +142,7 @@ class ExpressionSpeller:
             case ir.Item():
                 return self._item(e)
             case ir.Pack():
-                parts = tuple(self.spell(part) for part in e.parts)
+                parts = tuple(self.emit(part) for part in e.parts)
                 return self.file.structs.construct(e.type.dtype, parts)
             case ir.Apply():
                 return self._apply(e)
@@ -153,27 +155,29 @@ class ExpressionSpeller:
 
     def _variable(self, e: ir.Var) -> c.Expr:
         name = self.variable(e.name)
-        kind = e.type
-        if isinstance(kind, Array) and kind.shape is not None and kind.ndim > 1:
+        t = e.type
+        if isinstance(t, Array) and t.shape is not None and t.ndim > 1:
             if e.name in self.pointers:
                 return name
-            zero: c.Expr = name
-            for _ in kind.shape:
-                zero = c.Index(zero, c.Number("0"))
-            return c.UnaryExpr("&", zero)
+            first_element: c.Expr = name
+            for _ in t.shape:
+                first_element = c.Index(first_element, c.Number("0"))
+            return c.UnaryExpr("&", first_element)
         return name
 
     def _binary(self, e: ir.Binary, exact: bool) -> c.Expr:
         if _adds_zero(e):
-            return self.spell(e.left, exact)
+            return self.emit(e.left, exact)
         e = _subtract_positive(e)
-        comparison = e.op.result is bool_result
+        is_comparison = e.op.result is bool_result
         left_is_literal = isinstance(e.left, ir.Const)
         if e.op in (C_SHL, C_SHR):
-            left, right = self.spell(e.left, exact=True), self.spell(e.right, exact=False)
+            left, right = self.emit(e.left, exact=True), self.emit(e.right, exact=False)
         else:
             # C would compute an operation on two literals in int
-            is_exact = exact or comparison or (_is_literal_expression(e) and _overflows_int(e))
+            is_exact = (
+                exact or is_comparison or (_is_literal_expression(e) and _may_differ_in_int(e))
+            )
             left = self._operand(e.left, e.right, is_exact and not left_is_literal)
             # only one operand may be converted implicitly
             left_keeps_type = not _is_implicit_conversion(e.left, e.right)
@@ -183,41 +187,39 @@ class ExpressionSpeller:
         return c.BinaryExpr(e.op.c, left, right)
 
     def _operand(self, e: ir.Expr, other: ir.Expr | None, exact: bool) -> c.Expr:
-        """Spell an operand; omit conversions that C does implicitly."""
+        """Emit an operand; omit conversions that C does implicitly."""
         if isinstance(e, ir.Cast) and other is not None and _is_implicit_conversion(e, other):
             return self._operand(e.operand, None, exact)
         if isinstance(e, ir.Cast) and scalar_type(e).dtype is INT32:
             inner = scalar_type(e.operand).dtype
             if inner.is_integral and inner.bits < 32:
-                return self.spell(e.operand, exact)
-        return self.spell(e, exact)
+                return self.emit(e.operand, exact)
+        return self.emit(e, exact)
 
     def _select(self, e: ir.Select, exact: bool) -> c.Expr:
-        condition = self.spell(e.condition, False)
+        condition = self.emit(e.condition, False)
         # if one operand has the right type, C converts the other
-        then = self.spell(e.then, exact and not isinstance(e.then, ir.Const))
+        then = self.emit(e.then, exact and not isinstance(e.then, ir.Const))
         both_literal = isinstance(e.then, ir.Const) and isinstance(e.orelse, ir.Const)
-        orelse = self.spell(
-            e.orelse, exact and (both_literal or not isinstance(e.orelse, ir.Const))
-        )
+        orelse = self.emit(e.orelse, exact and (both_literal or not isinstance(e.orelse, ir.Const)))
         return c.Conditional(condition, then, orelse)
 
     def _cast(self, e: ir.Cast) -> c.Expr:
         if scalar_type(e.operand).dtype is e.type.dtype:  # weak and strong types are the same in C
-            return self.spell(e.operand)
+            return self.emit(e.operand)
         source = scalar_type(e.operand).dtype
         if source.is_half or e.type.dtype.is_half:
             function = half_types.conversion(source, e.type.dtype, self.file.dialect.name)
-            return c.CallExpr(function, (self.spell(e.operand),))
-        inner = self.spell(
-            e.operand, exact=_is_literal_expression(e.operand) and _overflows_int(e.operand)
+            return c.CallExpr(function, (self.emit(e.operand),))
+        inner = self.emit(
+            e.operand, exact=_is_literal_expression(e.operand) and _may_differ_in_int(e.operand)
         )
         if isinstance(inner, c.CastExpr) and isinstance(e.operand, ir.Apply):
             inner = inner.operand if e.operand.intrinsic.is_attribute else inner
         return c.CastExpr(self.type(e.type), inner)
 
     def lvalue(self, e: ir.Load | ir.ElementOf | ir.Store) -> c.Expr:
-        """Spell an lvalue: ``a[i]``, ``a[i].x``."""
+        """Emit an lvalue: ``a[i]``, ``a[i].x``."""
         lvalue: c.Expr = self.variable(e.array.name)
         indices = e.indices
         if ir.in_cluster(e.array):
@@ -227,37 +229,37 @@ class ExpressionSpeller:
         if indices:
             lvalue = c.Index(self._element_pointer(e, lvalue), self._subscript(indices[-1]))
         path = () if isinstance(e, ir.Load) else e.path
-        for number, step in enumerate(path):
-            if not isinstance(step, str):
-                lvalue = c.Index(lvalue, self._subscript(step))
-            elif number == 0 and _is_reference(e.array):  # p->x
-                lvalue = c.MemberExpr(self.variable(e.array.name), identifier(step), arrow=True)
+        for i, key in enumerate(path):
+            if not isinstance(key, str):
+                lvalue = c.Index(lvalue, self._subscript(key))
+            elif i == 0 and _is_reference(e.array):  # p->x
+                lvalue = c.MemberExpr(self.variable(e.array.name), identifier(key), arrow=True)
             else:
-                lvalue = c.MemberExpr(lvalue, identifier(step))
+                lvalue = c.MemberExpr(lvalue, identifier(key))
         return lvalue
 
     def _distributed_shared_array(self, array: ir.Var, rank: ir.Expr) -> c.Expr:
-        """Spell the shared array of another block of the cluster."""
-        number = self._subscript(rank)
+        """Emit the shared array of another block of the cluster."""
+        block_rank = self._subscript(rank)
         if self.distributed_shared is not None:
-            return self.distributed_shared(array, number)
+            return self.distributed_shared(array, block_rank)
         (helper,) = clusters.map_shared_rank.cuda_helpers
         self.file.helpers[helper, INT32] = None
-        return c.CallExpr(helper, (self.variable(array.name), number))
+        return c.CallExpr(helper, (self.variable(array.name), block_rank))
 
     def _member(self, e: ir.Member) -> c.Expr:
-        """Spell the value of a field."""
+        """Emit the value of a field."""
         if isinstance(e.operand, ir.Load) and _is_reference(e.operand.array):
             lvalue = c.MemberExpr(
                 self.variable(e.operand.array.name), identifier(e.field), arrow=True
             )
         else:
-            lvalue = c.MemberExpr(self.spell(e.operand), identifier(e.field))
+            lvalue = c.MemberExpr(self.emit(e.operand), identifier(e.field))
         return self.file.structs.load_field(scalar_type(e.operand).dtype, e.type.dtype, lvalue)
 
     def _item(self, e: ir.Item) -> c.Expr:
-        """Spell the value of an element of a field."""
-        lvalue = c.Index(self.spell(e.operand), self._subscript(e.index))
+        """Emit the value of an element of a field."""
+        lvalue = c.Index(self.emit(e.operand), self._subscript(e.index))
         owner = e.operand
         while isinstance(owner, ir.Item):
             owner = owner.operand
@@ -265,43 +267,43 @@ class ExpressionSpeller:
         return self.file.structs.load_field(scalar_type(owner.operand).dtype, e.type.dtype, lvalue)
 
     def stored_value(self, s: ir.Store) -> c.Expr:
-        """Spell the value of a store, in the type of the field."""
-        kind = scalar_type(s.value).dtype
-        value = self.converted(s.value, kind)
+        """Emit the value of a store, in the type of the field."""
+        dtype = scalar_type(s.value).dtype
+        value = self.convert_implicitly(s.value, dtype)
         assert isinstance(s.array.type, Array)
         element = s.array.type.element
-        outer = [ir.field_type(element, s.path[:i]).dtype for i in range(len(s.path))]
-        return self.file.structs.store_field(outer, kind, value)
+        structs = [ir.field_type(element, s.path[:i]).dtype for i in range(len(s.path))]
+        return self.file.structs.store_field(structs, dtype, value)
 
     def _element_pointer(self, e: ir.Load | ir.ElementOf | ir.Store, array: c.Expr) -> c.Expr:
-        """Spell a pointer to the first element, if the last index is a linear index."""
-        kind = e.array.type
-        assert isinstance(kind, Array)
-        missing = kind.ndim - len(e.indices)
-        if e.array.name in self.pointers or missing <= 0:
+        """Emit a pointer to the first element, if the last index is a linear index."""
+        t = e.array.type
+        assert isinstance(t, Array)
+        missing_indices = t.ndim - len(e.indices)
+        if e.array.name in self.pointers or missing_indices <= 0:
             return array
-        for _ in range(missing + 1):
+        for _ in range(missing_indices + 1):
             array = c.Index(array, c.Number("0"))
         return c.UnaryExpr("&", array)
 
     def _apply(self, e: ir.Apply) -> c.Expr:
         dialect, intrinsic = self.file.dialect, e.intrinsic
-        spell = dialect.spell(intrinsic)
-        assert spell is not None, f"{intrinsic.name} has no {dialect.name} spelling"
+        spelling = dialect.spelling_of(intrinsic)
+        assert spelling is not None, f"{intrinsic.name} has no {dialect.name} spelling"
         self.file.headers |= dict.fromkeys(dialect.header_names(intrinsic))
         dtype = self._dtype_of(e)
         names = [name for name, kind in intrinsic.parameters if kind != "index"]
-        arguments = {n: self.spell(a) for n, a in zip(names, e.arguments)}
-        spelled = spell(arguments, dtype)
-        if isinstance(spelled, c.CallExpr) and is_math(spelled.function):
-            if vector_math.has_vectors(spelled.function):
-                self.file.vectors[spelled.function] = None
+        arguments = {n: self.emit(a) for n, a in zip(names, e.arguments)}
+        result = spelling(arguments, dtype)
+        if isinstance(result, c.CallExpr) and is_math(result.function):
+            if vector_math.has_vectors(result.function):
+                self.file.vectors[result.function] = None
         for helper in dialect.helper_names(intrinsic):  # some dtypes need none
-            if _calls(spelled, function_name(helper, dtype)):
+            if _calls(result, function_name(helper, dtype)):
                 self.file.helpers[helper, dtype] = None
         if intrinsic.c_result is None or intrinsic.c_result is scalar_type(e).dtype:
-            return spelled
-        return c.CastExpr(self.type(scalar_type(e)), spelled)
+            return result
+        return c.CastExpr(self.type(scalar_type(e)), result)
 
     def _dtype_of(self, e: ir.Apply) -> DType:
         """Return the dtype that selects the variant of an intrinsic."""
@@ -313,7 +315,7 @@ class ExpressionSpeller:
 
     def _call(self, e: ir.Call) -> c.Expr:
         coordinates = tuple(c.Name(name) for name in self.file.coordinates.get(e.function, ()))
-        arguments = tuple(self.spell(a, exact=False) for a in e.arguments)
+        arguments = tuple(self.emit(a, exact=False) for a in e.arguments)
         return c.CallExpr(self.file.functions[e.function], coordinates + arguments)
 
     def _literal(self, e: ir.Const, exact: bool) -> c.Expr:
@@ -330,7 +332,7 @@ class ExpressionSpeller:
         return self.integer(wrap(int(e.value), e.type), dtype, exact)
 
     def constant_element(self, e: ir.Expr) -> c.Expr:
-        """Spell an element of a constant array, where C allows only constants."""
+        """Emit an element of a constant array, where C allows only constants."""
         if isinstance(e, ir.Pack):
             return c.CompoundLiteral("", tuple(self.constant_element(part) for part in e.parts))
         dtype = scalar_type(e).dtype
@@ -338,24 +340,24 @@ class ExpressionSpeller:
         if self.file.dialect.name == "cuda" and dtype in (FLOAT32, FLOAT64):
             return self._constant_float(float(e.value), dtype)
         if not dtype.is_half:
-            return self.spell(e, exact=False)
+            return self.emit(e, exact=False)
         literal = self._float(float(e.value), FLOAT32)
         return half_types.constant(float(e.value), literal, dtype, self.file.dialect.name)
 
     def _constant_float(self, value: float, dtype: DType) -> c.Expr:
-        """Spell a float constant; CUDA's infinity is a call, so a quotient replaces it."""
+        """Emit a float constant; CUDA's infinity is a call, so a quotient replaces it."""
         if math.isfinite(value):
             return self._float(value, dtype)
         dividend = 0.0 if math.isnan(value) else math.copysign(1.0, value)
         return c.BinaryExpr("/", self._float(dividend, dtype), self._float(0.0, dtype))
 
     def integer(self, value: int, dtype: DType, exact: bool) -> c.Expr:
-        """Spell an integer, with a suffix where the type or the width requires one."""
+        """Emit an integer, with a suffix where the type or the width requires one."""
         needs_width = not -(2**31) < value < 2**31
         suffix = dtype.suffix if exact or needs_width else ""
         if value == dtype.minimum and dtype.is_signed and dtype.bits >= 32:
-            most = c.Number(f"-{-(value + 1)}{suffix}")  # C has no literal for the least integer
-            return c.BinaryExpr("-", most, c.Number("1"))
+            next_value = c.Number(f"-{-(value + 1)}{suffix}")  # C has no literal for the minimum
+            return c.BinaryExpr("-", next_value, c.Number("1"))
         return c.Number(f"{value}{suffix}")
 
     def _float(self, value: float, dtype: DType) -> c.Expr:
@@ -399,8 +401,12 @@ def _is_literal_expression(e: ir.Expr) -> bool:
         case ir.Select():
             return _is_literal_expression(e.then) and _is_literal_expression(e.orelse)
         case ir.Binary():
-            shifts = e.op in (C_SHL, C_SHR) or e.op.result is bool_result
-            return not shifts and _is_literal_expression(e.left) and _is_literal_expression(e.right)
+            is_shift_or_truth = e.op in (C_SHL, C_SHR) or e.op.result is bool_result
+            return (
+                not is_shift_or_truth
+                and _is_literal_expression(e.left)
+                and _is_literal_expression(e.right)
+            )
         case _:
             return False
 
@@ -425,15 +431,15 @@ def _subtract_positive(e: ir.Binary) -> ir.Binary:
     return replace(e, op=SUB, right=replace(right, value=-right.value))
 
 
-def _overflows_int(e: ir.Expr) -> bool:
-    """Return whether C would compute an expression in int, with another result."""
+def _may_differ_in_int(e: ir.Expr) -> bool:
+    """Return whether C may compute an expression of literals in int, with another result."""
     dtype = scalar_type(e).dtype
     computes = isinstance(e, (ir.Unary, ir.Binary, ir.Select)) and not isinstance(e, ir.Const)
     return computes and dtype.is_integer and dtype is not INT32
 
 
 def _calls(e: c.Expr, function: str) -> bool:
-    """Return whether a spelling is a call of a helper, possibly converted."""
+    """Return whether an expression is a call of a helper, possibly converted."""
     inner = e.operand if isinstance(e, (c.CastExpr, c.UnaryExpr)) else e
     return isinstance(inner, c.CallExpr) and inner.function == function
 

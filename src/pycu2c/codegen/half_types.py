@@ -25,11 +25,11 @@ CUDA_CONVERSIONS: dict[tuple[DType, DType], str] = {
 }
 
 
-def conversion(source: DType, to: DType, dialect: str) -> str:
+def conversion(source: DType, target: DType, dialect: str) -> str:
     """Return the name of the function that converts between a half type and float or double."""
     if dialect == "cuda":
-        return CUDA_CONVERSIONS[source, to]
-    return f"{to.name}_from_{source.c}"
+        return CUDA_CONVERSIONS[source, target]
+    return f"{target.name}_from_{source.c}"
 
 
 # initializers of constant arrays, where C does not allow a call

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 # functions of <math.h> and of CUDA; each also exists with the suffix f or l
-MATH = frozenset(
+MATH_FUNCTIONS = frozenset(
     """
     acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh cospi cyl_bessel_i0
     cyl_bessel_i1 drem erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fdim fdivide finite
@@ -25,13 +25,13 @@ MATH = frozenset(
 
 def is_math(name: str) -> bool:
     """Return whether ``<math.h>`` or CUDA has a function of this name."""
-    return name in MATH or (name[-1:] in ("f", "l") and name[:-1] in MATH)
+    return name in MATH_FUNCTIONS or (name[-1:] in ("f", "l") and name[:-1] in MATH_FUNCTIONS)
 
 
 _COMMENT = re.compile(r"//.*")
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_WHOLE_NUMBERS = re.compile(r"u?int(\d+|ptr)_t|U?INT\d+_(MAX|MIN|C)")
-_NAMES = {
+_INTEGER_TYPES = re.compile(r"u?int(\d+|ptr)_t|U?INT\d+_(MAX|MIN|C)")
+_HEADERS_BY_NAME = {
     "bool": "stdbool.h",
     "true": "stdbool.h",
     "false": "stdbool.h",
@@ -47,11 +47,11 @@ _NAMES = {
 
 def headers_of(text: str) -> tuple[str, ...]:
     """Return the headers that generated C needs, in alphabetical order."""
-    found = {_header_of(name) for name in set(_NAME.findall(_COMMENT.sub("", text)))}
-    return tuple(sorted(found - {""}))
+    headers = {_header_of(name) for name in set(_NAME.findall(_COMMENT.sub("", text)))}
+    return tuple(sorted(headers - {""}))
 
 
 def _header_of(name: str) -> str:
     if is_math(name):
         return "math.h"
-    return "stdint.h" if _WHOLE_NUMBERS.fullmatch(name) else _NAMES.get(name, "")
+    return "stdint.h" if _INTEGER_TYPES.fullmatch(name) else _HEADERS_BY_NAME.get(name, "")

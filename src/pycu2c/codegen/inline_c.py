@@ -17,7 +17,7 @@ INLINE_C_MARK = "@c "  # precedes source positions in comments
 
 
 def code_items(lines: Iterable[CodeLine], comments: str) -> Iterator[CodeItem]:
-    """Yield the lines of inline C."""
+    """Yield the lines of inline C, with comments or directives for their positions."""
     continues = False  # a macro continues: nothing may be inserted between its lines
     for line in lines:
         if comments == "positions" and not continues:
@@ -30,8 +30,8 @@ def code_items(lines: Iterable[CodeLine], comments: str) -> Iterator[CodeItem]:
 
 def _inline_code(module: Module) -> list[InlineCode]:
     """Return the inline C of the functions of a module."""
-    found = (inline_c_body(f) for f in module.devices)
-    return [body.code for body in found if body is not None]
+    bodies = (inline_c_body(f) for f in module.devices)
+    return [body.code for body in bodies if body is not None]
 
 
 def preambles(module: Module) -> list[tuple[CodeLine, ...]]:

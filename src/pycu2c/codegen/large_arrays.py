@@ -9,8 +9,8 @@ from pycu2c.base.types import Array
 from pycu2c.codegen.names import Names
 from pycu2c.csyntax import nodes as c
 
-# bytes of all arrays of a kernel; the stacks of OS threads are small
-_MOST_ON_STACK = 256 * 1024
+# of all arrays of a kernel; the stacks of OS threads are small
+_MAX_STACK_BYTES = 256 * 1024
 
 # clang keeps the upper registers of AVX-512 across the calls that compute the address of a
 # thread-local variable, but the first such call of an OS thread may change them. So the address is
@@ -29,7 +29,7 @@ class LargeArrays:
         """Return the declaration of an array in a kernel."""
         assert kind.shape is not None
         size = math.prod(kind.shape) * kind.dtype.size
-        if self._on_stack + size <= _MOST_ON_STACK:
+        if self._on_stack + size <= _MAX_STACK_BYTES:
             self._on_stack += size
             return c.DeclStmt(of, name)
         function = names.helper_name(f"memory_of_{name}")

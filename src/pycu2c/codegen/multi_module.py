@@ -27,7 +27,7 @@ def emit_file(modules: Sequence[tuple[Module, Dialect]], comments: Comments) -> 
         items = _items_without_clashes(module, dialect, comments, defined)
         headers |= dict.fromkeys(item for item in items if isinstance(item, c.Include))
         paragraphs |= dict.fromkeys(_paragraphs(items))
-        defined |= _named(items)
+        defined |= _items_by_name(items)
     out: list[c.Item] = list(headers)
     for paragraph in paragraphs:
         out += [c.Blank(), *paragraph]
@@ -60,13 +60,15 @@ def _items_without_clashes(
     reserved: frozenset[str] = frozenset()
     while True:
         items, _ = items_of(module, dialect, comments, reserved)
-        clashes = {name for name, item in _named(items).items() if defined.get(name, item) != item}
+        clashes = {
+            name for name, item in _items_by_name(items).items() if defined.get(name, item) != item
+        }
         if clashes <= reserved:
             return items
         reserved |= clashes
 
 
-def _named(items: Sequence[c.Item]) -> dict[str, c.Item]:
+def _items_by_name(items: Sequence[c.Item]) -> dict[str, c.Item]:
     return {
         item.name: item
         for item in items

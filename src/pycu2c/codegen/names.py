@@ -25,14 +25,14 @@ def identifier(name: str) -> str:
     return f"{plain}_" if is_reserved(plain) else plain
 
 
-def unique_name(preferred: str, *taken: Container[str]) -> str:
+def unique_name(preferred: str, *used_names: Container[str]) -> str:
     """Return a name that is in no container: the preferred one, or that with a number."""
-    chosen = preferred
+    candidate = preferred
     for number in itertools.count(1):
-        if not any(chosen in names for names in taken):
+        if not any(candidate in names for names in used_names):
             break
-        chosen = f"{preferred.rstrip('_')}_{number}"
-    return chosen
+        candidate = f"{preferred.rstrip('_')}_{number}"
+    return candidate
 
 
 def _preferred_name(name: str, ndim: int) -> str:
@@ -60,10 +60,10 @@ class Names:
         return self.assigned[name]
 
     def assign(self, name: str, visible: set[str], ndim: int = 0) -> None:
-        """Assign a name to a variable, unlike the ``visible`` names, to which it is added."""
-        chosen = unique_name(identifier(_preferred_name(name, ndim)), visible, self.reserved)
-        self.assigned[name] = chosen
-        visible.add(chosen)
+        """Assign a name that differs from the ``visible`` names, and add it to these."""
+        candidate = unique_name(identifier(_preferred_name(name, ndim)), visible, self.reserved)
+        self.assigned[name] = candidate
+        visible.add(candidate)
 
     def helper_name(self, preferred: str) -> str:
         """Return a name for a helper function, which no variable of this function hides."""
@@ -100,11 +100,11 @@ def names_as_written(function: ir.Function) -> Names:
 
 def _struct_variables(function: ir.Function) -> list[str]:
     """Return the variables in the structs of a coroutine kernel; no block may hide their names."""
-    steps = coroutine_loop(function.body)
-    if steps is None:
+    loop = coroutine_loop(function.body)
+    if loop is None:
         return []
     return [s.var.name for s in function.body if isinstance(s, ir.Allocate)] + [
-        v.name for v in live_across_waits(steps.body)
+        v.name for v in live_across_waits(loop.body)
     ]
 
 
@@ -114,11 +114,11 @@ def _name_block(body: ir.Body, names: Names, visible: set[str]) -> None:
         if isinstance(s, (ir.Declare, ir.Allocate)) and s.var.name not in names.assigned:
             names.assign(s.var.name, visible)
     for s in body:
-        inner = set(visible)
+        visible_inside = set(visible)
         if isinstance(s, ir.For | ir.AxisLoop) and s.var.name not in names.assigned:
-            names.assign(s.var.name, inner)
+            names.assign(s.var.name, visible_inside)
         for block in bodies(s):
-            _name_block(block, names, inner)
+            _name_block(block, names, visible_inside)
 
 
 def global_names(module: ir.Module, reserved: Container[str]) -> dict[str, str]:

@@ -22,7 +22,7 @@ def packed_name(name: str) -> str:
     return f"{name.strip('_')}_packed"
 
 
-_WHOLE = """
+_STRUCT_CONVERSIONS = """
 // $T at any address.
 __device__ __forceinline__ $T aligned(const struct $P &x) {
     $T value;
@@ -36,11 +36,11 @@ __device__ __forceinline__ struct $P packed($T x) {
 }
 """
 
-_COPIED = "struct $P value;\n    memcpy(&value, &x, sizeof value);"
+_MEMCPY = "struct $P value;\n    memcpy(&value, &x, sizeof value);"
 
 # The bits pass through a 32-bit register: ptxas 13.0 miscompiles a conversion whose 16 bits are
 # stored byte by byte as a conversion to an 8-bit integer.
-_HALF = """
+_HALF_CONVERSIONS = """
 // $T at any address.
 struct __attribute__((packed)) $P {
     unsigned short bits;
@@ -58,7 +58,7 @@ __device__ __forceinline__ struct $P packed($T x) {
 }
 """
 
-_BITS = {
+_BIT_FUNCTIONS = {
     FLOAT16: {"from": "__ushort_as_half", "to": "__half_as_ushort"},
     BFLOAT16: {"from": "__ushort_as_bfloat16", "to": "__bfloat16_as_ushort"},
 }
@@ -68,14 +68,16 @@ def conversions(dtype: DType, name: str) -> str:
     """Return the functions ``aligned`` and ``packed`` for a type, and the struct for a half."""
     packed = packed_name(name.removeprefix("struct "))
     if dtype.is_half:
-        return Template(_HALF.strip("\n")).substitute(T=name, P=packed, **_BITS[dtype])
-    text = Template(_WHOLE.strip("\n")).safe_substitute(packed=_packed(dtype))
+        return Template(_HALF_CONVERSIONS.strip("\n")).substitute(
+            T=name, P=packed, **_BIT_FUNCTIONS[dtype]
+        )
+    text = Template(_STRUCT_CONVERSIONS.strip("\n")).safe_substitute(packed=_copy_statements(dtype))
     return Template(text).substitute(T=name, P=packed)
 
 
-def _packed(dtype: DType) -> str:
+def _copy_statements(dtype: DType) -> str:
     """Return the code that copies a value; fields with halves are converted one by one."""
     if not any(field.dtype.is_half for field in dtype.fields):
-        return _COPIED
+        return _MEMCPY
     parts = ", ".join(f"packed(x.{field.name})" for field in dtype.fields)
     return f"const struct $P value = {{{parts}}};"

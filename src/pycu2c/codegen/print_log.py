@@ -55,27 +55,32 @@ class Prints:
 
     dialect: Dialect
     type_name: Callable[[DType], str]
-    numbered: dict[PrintFormat, int] = field(default_factory=dict)
+    numbers: dict[PrintFormat, int] = field(default_factory=dict)
 
-    def name(self, text: PrintFormat) -> str:
-        """Return the name of the C function that appends a record of ``text`` to the log."""
-        return f"print_{self.numbered.setdefault(text, len(self.numbered))}"
+    def name(self, print_format: PrintFormat) -> str:
+        """Return the name of the C function that appends a record for the format to the log."""
+        return f"print_{self.numbers.setdefault(print_format, len(self.numbers))}"
 
     def definitions(self) -> list[c.Item]:
         """Return the log and its functions; nothing if the kernel does not print."""
-        if not self.numbered:
+        if not self.numbers:
             return []
         log = Template(_LOG[self.dialect.name].strip("\n"))
-        texts = [log.substitute(W=self.dialect.type_name(UINT64)), *map(self._text, self.numbered)]
+        texts = [
+            log.substitute(W=self.dialect.type_name(UINT64)),
+            *map(self._definition, self.numbers),
+        ]
         return [item for text in texts for item in (c.Blank(), c.Verbatim(text))]
 
-    def _text(self, text: PrintFormat) -> str:
-        dtypes = [scalar.dtype for scalar in scalar_types(text)]
-        values = [f"{self.type_name(dtype)} v{i}" for i, dtype in enumerate(dtypes)]
-        parameters = ", ".join(values) or ("void" if self.dialect.name == "c" else "")
-        lines = [f'// print "{format_text(text)}"']
-        lines += [f"{_QUALIFIERS[self.dialect.name]} void {self.name(text)}({parameters}) {{"]
-        record = f"print_record({self.numbered[text]}, {sum(map(word_count, dtypes))})"
+    def _definition(self, print_format: PrintFormat) -> str:
+        dtypes = [scalar.dtype for scalar in scalar_types(print_format)]
+        declarations = [f"{self.type_name(dtype)} v{i}" for i, dtype in enumerate(dtypes)]
+        parameters = ", ".join(declarations) or ("void" if self.dialect.name == "c" else "")
+        lines = [f'// print "{format_text(print_format)}"']
+        lines += [
+            f"{_QUALIFIERS[self.dialect.name]} void {self.name(print_format)}({parameters}) {{"
+        ]
+        record = f"print_record({self.numbers[print_format]}, {sum(map(word_count, dtypes))})"
         if dtypes:
             lines += [f"    {self.dialect.type_name(UINT64)} *const record = {record};"]
             lines += ["    if (!record) return;", *_copies(dtypes)]

@@ -13,7 +13,7 @@ from pycu2c.codegen.helpers.catalog import HELPERS
 from pycu2c.codegen.includes import is_math
 from pycu2c.csyntax.keywords import KEYWORDS
 
-_WORDS = frozenset(
+_BUILT_IN_NAMES = frozenset(
     """
     threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 clock clock64 printf assert
     memcpy memmove memset strlen main args self block thread first_block last_block state
@@ -24,7 +24,7 @@ _WORDS = frozenset(
     """.split()  # noqa: SIM905
 )
 # <stdlib.h>, <time.h>, <fenv.h>, the headers that they include, and functions that CUDA overloads
-_LIBRARY = frozenset(
+_LIBRARY_NAMES = frozenset(
     """
     a64l abort abs aligned_alloc all alloca any arc4random arc4random_buf arc4random_uniform
     asctime asctime_r at_quick_exit atexit atof atoi atol atoll ballot bsearch calloc clearenv
@@ -54,7 +54,7 @@ _PATTERN = re.compile(
     r"|(texture|surface)_(number|place|index|element|weights|rounded|scaled|half|nearest|blended|fetch)"
     r"|cuda(Texture|Surface|Boundary)\w*"
 )
-_VECTORS = frozenset(
+_VECTOR_NAMES = frozenset(
     name
     for vector in VECTORS.values()
     for name in (vector.name, vector.cuda, f"make_{vector.cuda}", f"{vector.c}_anywhere")
@@ -64,7 +64,13 @@ _SHORT_NAMES = frozenset(dtype.short for dtype in DTYPES)
 
 def is_reserved(name: str) -> bool:
     """Return whether C, CUDA or a helper function declares a name."""
-    if name in KEYWORDS or name in _WORDS or name in _LIBRARY or name in _VECTORS or is_math(name):
+    if (
+        name in KEYWORDS
+        or name in _BUILT_IN_NAMES
+        or name in _LIBRARY_NAMES
+        or name in _VECTOR_NAMES
+        or is_math(name)
+    ):
         return True
     return _is_helper(name) or _PATTERN.fullmatch(name) is not None
 

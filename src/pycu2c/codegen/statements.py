@@ -1,4 +1,4 @@
-"""Spell IR statements as C statements, one for one."""
+"""Emit each IR statement as C statements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.codegen import inline_c
-from pycu2c.codegen.expressions import ExpressionSpeller
+from pycu2c.codegen.expressions import ExpressionEmitter
 from pycu2c.codegen.large_arrays import LargeArrays
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir import nodes as ir
@@ -30,31 +30,31 @@ POSITION_MARK = "@ "
 
 DYNAMIC = "dynamic_shared"  # the dynamic shared memory of a block
 
-_INT = c.NamedType("int64_t")
-_COMPOUND = (ADD, SUB, MUL, DIV, QUOTIENT, REMAINDER, AND, OR, XOR, C_SHL, C_SHR)
+_INT64 = c.NamedType("int64_t")
+_COMPOUND_OPERATORS = (ADD, SUB, MUL, DIV, QUOTIENT, REMAINDER, AND, OR, XOR, C_SHL, C_SHR)
 
 
 @dataclass(slots=True)
-class StatementSpeller:
-    """Spells the statements of one function."""
+class StatementEmitter:
+    """Emits the statements of one function."""
 
-    speller: ExpressionSpeller
+    expressions: ExpressionEmitter
     comments: Comments = "none"
-    in_block_loop: bool = False  # of a CPU kernel, where Return continues this loop
-    regions: Mapping[ir.AxisLoop, str] = field(default_factory=dict)  # comments of parallel regions
+    in_block_loop: bool = False  # in a CPU kernel, where Return continues the loop over blocks
+    region_comments: Mapping[ir.AxisLoop, str] = field(default_factory=dict)
     _line: int = 0  # the last quoted line of Python
     _file: str = ""
-    _loops: int = 0  # inside the innermost work-item loop
-    _labels: int = 0
-    _label: str = ""
+    _loop_depth: int = 0  # inside the innermost work-item loop
+    _axis_loop_count: int = 0
+    _next_label: str = ""  # at the end of the current axis loop, if a jump needs it
     large_arrays: LargeArrays = field(default_factory=LargeArrays)  # of a CPU kernel
-    block_label: str = ""  # set if a jump to the end of a block was needed
+    block_label: str = ""  # at the end of the loop over blocks, if a jump needs it
 
     def block(self, body: ir.Body) -> tuple[c.Stmt, ...]:
         out: list[c.Stmt] = []
         for s in body:
             if not self._shares_line(s, body):
-                out += self.quoted(s.span)
+                out += self.quote(s.span)
             out += self.statement(s)
         return tuple(out)
 
@@ -63,7 +63,7 @@ class StatementSpeller:
         jumps = (ir.If, ir.Break, ir.Continue, ir.Return, ir.NextWorkItem)
         return self.comments == "positions" and len(body) == 1 and isinstance(s, jumps)
 
-    def quoted(self, span: Span) -> list[c.Stmt]:
+    def quote(self, span: Span) -> list[c.Stmt]:
         """Return the Python comments or lines before a statement that were not yet quoted."""
         if self.comments in ("none", "regions"):
             return []
@@ -85,18 +85,18 @@ class StatementSpeller:
             case ir.Declare():
                 return [self._declare(s)]
             case ir.Assign():
-                target = self.speller.variable(s.var.name)
+                target = self.expressions.variable(s.var.name)
                 return [self._assign(target, s.value, scalar_type(s.var))]
             case ir.Store():
                 return [self._store(s)]
             case ir.Evaluate():
-                return [c.ExprStmt(_for_its_effect(self.speller.spell(s.value)))]
+                return [c.ExprStmt(_without_conversion(self.expressions.emit(s.value)))]
             case ir.Print():
-                return [c.ExprStmt(self.speller.print_call(s))]
+                return [c.ExprStmt(self.expressions.print_call(s))]
             case ir.If():
                 return [self._if(s)]
             case ir.While():
-                condition = self.speller.spell(s.condition, exact=False)
+                condition = self.expressions.emit(s.condition, exact=False)
                 return [c.WhileStmt(condition, self._loop_body(s.body))]
             case ir.For():
                 return [self._for(s)]
@@ -107,9 +107,11 @@ class StatementSpeller:
             case ir.Return():
                 return [self._return(s)]
             case ir.WorkItemLoop() | ir.StripLoop():
-                raise AssertionError("thread loops have axes before emission")
+                raise AssertionError(
+                    "work-item loops are lowered to axis loops before code generation"
+                )
             case ir.AxisLoop():
-                comment = self.regions.get(s)
+                comment = self.region_comments.get(s)
                 return [*([c.Comment(comment)] if comment else []), *self._axis_loop(s)]
             case ir.NextWorkItem():
                 return [self._next_thread()]
@@ -121,156 +123,172 @@ class StatementSpeller:
                 assert_never(s)
 
     def _allocate(self, s: ir.Allocate) -> c.Stmt:
-        kind = s.var.type
-        assert isinstance(kind, Array)
-        if kind.shape is None:
-            return dynamic_array(s.var, self.speller, c.Name(DYNAMIC))
-        array = c.ArrayType(self.speller.type(kind.element), kind.shape)
-        name = self.speller.names[s.var.name]
+        t = s.var.type
+        assert isinstance(t, Array)
+        if t.shape is None:
+            return dynamic_array(s.var, self.expressions, c.Name(DYNAMIC))
+        array = c.ArrayType(self.expressions.type(t.element), t.shape)
+        name = self.expressions.names[s.var.name]
         if self.in_block_loop:
-            return self.large_arrays.declare(kind, array, name, self.speller.names)
-        qualifiers = self.speller.file.dialect.shared if kind.space is MemorySpace.SHARED else ()
+            return self.large_arrays.declare(t, array, name, self.expressions.names)
+        qualifiers = (
+            self.expressions.file.dialect.shared_qualifiers if t.space is MemorySpace.SHARED else ()
+        )
         return c.DeclStmt(array, name, None, qualifiers)
 
     def _declare(self, s: ir.Declare) -> c.Stmt:
-        kind = s.var.type
-        assert isinstance(kind, Scalar)
-        init = None if s.init is None else self.speller.converted(s.init, kind.dtype)
-        return c.DeclStmt(self.speller.type(kind), self.speller.names[s.var.name], init)
+        t = s.var.type
+        assert isinstance(t, Scalar)
+        init = None if s.init is None else self.expressions.convert_implicitly(s.init, t.dtype)
+        return c.DeclStmt(self.expressions.type(t), self.expressions.names[s.var.name], init)
 
-    def _assign(self, lvalue: c.Expr, value: ir.Expr, kind: Scalar) -> c.Stmt:
+    def _assign(self, lvalue: c.Expr, value: ir.Expr, t: Scalar) -> c.Stmt:
         """Assign; ``x = x + v`` becomes ``x += v``, ``v = {a, v.y, v.z}`` becomes ``v.x = a``."""
         component = self._changed_component(lvalue, value)
         if component is not None:
             name, new = component
             return self._assign(c.MemberExpr(lvalue, name), new, scalar_type(new))
-        compound = self._compound(lvalue, value, kind)
-        return compound or c.AssignStmt(lvalue, self.speller.converted(value, kind.dtype))
+        compound = self._compound(lvalue, value, t)
+        return compound or c.AssignStmt(lvalue, self.expressions.convert_implicitly(value, t.dtype))
 
-    def _compound(self, lvalue: c.Expr, value: ir.Expr, kind: Scalar) -> c.Stmt | None:
+    def _compound(self, lvalue: c.Expr, value: ir.Expr, t: Scalar) -> c.Stmt | None:
         """Return ``x += v``, also for unsigned arithmetic such as ``x += 1ULL``, or None."""
-        small = _computed_in_int(value, kind)
-        if small is not None and self.speller.spell(small.left) == lvalue:
-            right = self.speller.converted(small.right, small.type.dtype)
-            return c.AssignStmt(lvalue, right, f"{small.op.c}=")
+        narrow = _computed_in_int(value, t)
+        if narrow is not None and self.expressions.emit(narrow.left) == lvalue:
+            right = self.expressions.convert_implicitly(narrow.right, narrow.type.dtype)
+            return c.AssignStmt(lvalue, right, f"{narrow.op.c}=")
         wrapped = _wrapped_sum(value)
         value = wrapped or value
-        if not isinstance(value, ir.Binary) or value.op not in _COMPOUND or kind.dtype.bits < 32:
+        if (
+            not isinstance(value, ir.Binary)
+            or value.op not in _COMPOUND_OPERATORS
+            or t.dtype.bits < 32
+        ):
             return None
         left = value.left.operand if wrapped and isinstance(value.left, ir.Cast) else value.left
-        if not isinstance(left, (ir.Var, ir.Load, ir.Member)) or self.speller.spell(left) != lvalue:
+        if (
+            not isinstance(left, (ir.Var, ir.Load, ir.Member))
+            or self.expressions.emit(left) != lvalue
+        ):
             return None
-        literal = isinstance(value.right, ir.Const) and not wrapped
-        exact = value.op not in (C_SHL, C_SHR) and not literal
-        return c.AssignStmt(lvalue, self.speller.spell(value.right, exact), f"{value.op.c}=")
+        is_literal = isinstance(value.right, ir.Const) and not wrapped
+        exact = value.op not in (C_SHL, C_SHR) and not is_literal
+        return c.AssignStmt(lvalue, self.expressions.emit(value.right, exact), f"{value.op.c}=")
 
     def _store(self, s: ir.Store) -> c.Stmt:
-        lvalue = self.speller.lvalue(s)
-        if s.path and scalar_type(s.value).dtype in self.speller.file.structs.copies:
-            return c.AssignStmt(lvalue, self.speller.stored_value(s))
+        lvalue = self.expressions.lvalue(s)
+        if s.path and scalar_type(s.value).dtype in self.expressions.file.structs.copied_dtypes:
+            return c.AssignStmt(lvalue, self.expressions.stored_value(s))
         return self._assign(lvalue, s.value, scalar_type(s.value))
 
     def _changed_component(self, lvalue: c.Expr, value: ir.Expr) -> tuple[str, ir.Expr] | None:
-        """Return the component in which a vector differs from the assigned one, if it is one."""
+        """Return the only component that an assignment of a vector changes, or None."""
         if not isinstance(value, ir.Pack) or not value.type.dtype.is_vector:
             return None
         pairs = [(f.name, part) for f, part in zip(value.type.dtype.fields, value.parts)]
         changed = [
             (name, e)
             for name, e in pairs
-            if not isinstance(e, ir.Member) or self.speller.spell(e) != c.MemberExpr(lvalue, name)
+            if not isinstance(e, ir.Member)
+            or self.expressions.emit(e) != c.MemberExpr(lvalue, name)
         ]
         return changed[0] if len(changed) == 1 else None
 
     def _if(self, s: ir.If) -> c.Stmt:
-        condition = self.speller.spell(s.condition, exact=False)
+        condition = self.expressions.emit(s.condition, exact=False)
         return c.IfStmt(condition, self.block(s.then), self.block(s.orelse))
 
     def _loop_body(self, body: ir.Body) -> tuple[c.Stmt, ...]:
-        self._loops += 1
+        self._loop_depth += 1
         out = self.block(body)
-        self._loops -= 1
+        self._loop_depth -= 1
         return out
 
     def _for(self, s: ir.For) -> c.Stmt:
-        kind = scalar_type(s.var)
-        name = self.speller.variable(s.var.name)
-        start = self.speller.converted(s.start, kind.dtype)
-        stop = self.speller.spell(s.stop, exact=False)
+        t = scalar_type(s.var)
+        name = self.expressions.variable(s.var.name)
+        start = self.expressions.convert_implicitly(s.start, t.dtype)
+        stop = self.expressions.emit(s.stop, exact=False)
         stride = s.step.value if isinstance(s.step, ir.Const) else None
-        backwards = stride is not None and stride < 0
+        is_descending = stride is not None and stride < 0
         step: c.AssignStmt | c.Increment
         if stride in (1, -1):
             step = c.Increment(name, "++" if stride == 1 else "--")
         elif stride is not None and stride < 0:
-            step = c.AssignStmt(name, self.speller.integer(int(-stride), kind.dtype, False), "-=")
+            step = c.AssignStmt(name, self.expressions.integer(int(-stride), t.dtype, False), "-=")
         else:
-            step = c.AssignStmt(name, self.speller.converted(s.step, kind.dtype), "+=")
-        condition = c.BinaryExpr(">" if backwards else "<", name, stop)
+            step = c.AssignStmt(name, self.expressions.convert_implicitly(s.step, t.dtype), "+=")
+        condition = c.BinaryExpr(">" if is_descending else "<", name, stop)
         return c.ForStmt(self._counter(s.var, start), condition, step, self._loop_body(s.body))
 
     def _counter(self, var: ir.Var, start: c.Expr) -> c.DeclStmt | c.AssignStmt:
-        """Declare or assign the counter of a loop."""
-        return c.DeclStmt(self.speller.type(scalar_type(var)), self.speller.names[var.name], start)
+        """Return the declaration of the counter of a loop; overrides may assign it instead."""
+        return c.DeclStmt(
+            self.expressions.type(scalar_type(var)), self.expressions.names[var.name], start
+        )
 
     def _return(self, s: ir.Return) -> c.Stmt:
         if self.in_block_loop:
-            if self._loops == 0:
+            if self._loop_depth == 0:
                 return c.ContinueStmt()
             self.block_label = "next_block"
             return c.Goto(self.block_label)
         if s.value is None:
             return c.ReturnStmt()
-        return c.ReturnStmt(self.speller.converted(s.value, scalar_type(s.value).dtype))
+        return c.ReturnStmt(
+            self.expressions.convert_implicitly(s.value, scalar_type(s.value).dtype)
+        )
 
     # ---- the CPU's loops over the threads of a block ----
 
     def _axis_loop(self, s: ir.AxisLoop) -> list[c.Stmt]:
         """Return the ``for`` loop along one axis; a block if there is one thread."""
-        self._labels += 1
-        outer = self._loops, self._label
-        self._loops, self._label = 0, ""
+        self._axis_loop_count += 1
+        enclosing = self._loop_depth, self._next_label
+        self._loop_depth, self._next_label = 0, ""
         body = self.block(s.body)
-        if self._label:
-            body = (*body, c.LabelStatement(self._label))
-        self._loops, self._label = outer
-        name = self.speller.names[s.var.name]
-        start = self.speller.converted(s.start, INT64)
-        if _runs_once(s) and not _ends_threads(s.body):
+        if self._next_label:
+            body = (*body, c.LabelStatement(self._next_label))
+        self._loop_depth, self._next_label = enclosing
+        name = self.expressions.names[s.var.name]
+        start = self.expressions.convert_implicitly(s.start, INT64)
+        if _runs_once(s) and not _has_next_work_item(s.body):
             is_read = s.var.name in accessed_names(s.body)
-            index = [c.DeclStmt(_INT, name, start, ("const",))] if is_read else []
+            index = [c.DeclStmt(_INT64, name, start, ("const",))] if is_read else []
             return [c.CompoundStmt((*index, *body))]
-        condition = c.BinaryExpr("<", c.Name(name), self.speller.spell(s.stop, exact=False))
+        condition = c.BinaryExpr("<", c.Name(name), self.expressions.emit(s.stop, exact=False))
         step: c.AssignStmt | c.Increment = c.Increment(c.Name(name))
         if not (isinstance(s.step, ir.Const) and s.step.value == 1):
-            step = c.AssignStmt(c.Name(name), self.speller.converted(s.step, INT64), "+=")
-        loop = c.ForStmt(c.DeclStmt(_INT, name, start), condition, step, body)
+            step = c.AssignStmt(
+                c.Name(name), self.expressions.convert_implicitly(s.step, INT64), "+="
+            )
+        loop = c.ForStmt(c.DeclStmt(_INT64, name, start), condition, step, body)
         if s.lockstep:
             return [c.Pragma(f"omp simd{self._reduction_clause(s)}"), loop]
-        return [c.Pragma("GCC unroll 4"), loop] if _only_adds(s.body) else [loop]
+        return [c.Pragma("GCC unroll 4"), loop] if _only_updates_memory(s.body) else [loop]
 
     def _reduction_clause(self, s: ir.AxisLoop) -> str:
-        """Return the clause that combines with or the variables that any thread sets."""
+        """Return the clause that combines by OR the variables that the threads of a loop assign."""
         private = {x.var.name for x in statements(s.body) if isinstance(x, ir.Declare | ir.For)}
         assigned = (x.var.name for x in statements(s.body) if isinstance(x, ir.Assign))
         names = [
-            self.speller.names[name] for name in dict.fromkeys(assigned) if name not in private
+            self.expressions.names[name] for name in dict.fromkeys(assigned) if name not in private
         ]
         return f" reduction(|:{', '.join(names)})" if names else ""
 
     def _next_thread(self) -> c.Stmt:
-        if self._loops == 0:
+        if self._loop_depth == 0:
             return c.ContinueStmt()
-        self._label = f"next_thread_{self._labels}"
-        return c.Goto(self._label)
+        self._next_label = f"next_thread_{self._axis_loop_count}"
+        return c.Goto(self._next_label)
 
 
-def dynamic_array(var: ir.Var, speller: ExpressionSpeller, memory: c.Expr) -> c.Stmt:
-    """Declare a pointer to dynamic shared memory; all dynamic arrays start there."""
+def dynamic_array(var: ir.Var, expressions: ExpressionEmitter, memory: c.Expr) -> c.Stmt:
+    """Return the declaration of a pointer to dynamic shared memory, where all such arrays start."""
     assert isinstance(var.type, Array)
-    pointer = c.PointerType(speller.type(var.type.element))
-    constant = replace(pointer, const=True)
-    return c.DeclStmt(constant, speller.names[var.name], c.CastExpr(pointer, memory))
+    pointer = c.PointerType(expressions.type(var.type.element))
+    const_pointer = replace(pointer, const=True)
+    return c.DeclStmt(const_pointer, expressions.names[var.name], c.CastExpr(pointer, memory))
 
 
 def _wrapped_sum(value: ir.Expr) -> ir.Binary | None:
@@ -285,28 +303,28 @@ def _wrapped_sum(value: ir.Expr) -> ir.Binary | None:
     return value.operand if scalar_type(left.operand).dtype is dtype else None
 
 
-def _computed_in_int(value: ir.Expr, kind: Scalar) -> ir.Binary | None:
+def _computed_in_int(value: ir.Expr, t: Scalar) -> ir.Binary | None:
     """Return ``x + v`` of 8 or 16 bits, which C computes in int and truncates, as ``x += v``."""
-    if not kind.dtype.is_integer or kind.dtype.bits >= 32:
+    if not t.dtype.is_integer or t.dtype.bits >= 32:
         return None
-    if isinstance(value, ir.Binary) and value.op in _COMPOUND:
+    if isinstance(value, ir.Binary) and value.op in _COMPOUND_OPERATORS:
         return value if isinstance(value.left, (ir.Var, ir.Load, ir.Member)) else None
-    wide = value.operand if isinstance(value, ir.Cast) else None
+    wide_value = value.operand if isinstance(value, ir.Cast) else None
     if (
-        not isinstance(wide, ir.Binary)
-        or wide.op not in _COMPOUND
-        or not wide.type.dtype.is_integer
+        not isinstance(wide_value, ir.Binary)
+        or wide_value.op not in _COMPOUND_OPERATORS
+        or not wide_value.type.dtype.is_integer
     ):
         return None
-    if wide.type.dtype is not INT32 and kind.dtype.bits > 8:  # a product that may overflow an int
+    if wide_value.type.dtype is not INT32 and t.dtype.bits > 8:  # may overflow an int
         return None
-    left = wide.left
+    left = wide_value.left
     if not isinstance(left, ir.Cast) or not isinstance(left.operand, (ir.Var, ir.Load, ir.Member)):
         return None
-    return replace(wide, left=left.operand)
+    return replace(wide_value, left=left.operand)
 
 
-def _only_adds(body: ir.Body) -> bool:
+def _only_updates_memory(body: ir.Body) -> bool:
     """Return whether each thread only updates memory of its OS thread, as in a histogram.
 
     The loop over the threads then takes a considerable part of the time.
@@ -318,11 +336,11 @@ def _only_adds(body: ir.Body) -> bool:
     return bool(values) and all(updates)
 
 
-def _for_its_effect(e: c.Expr) -> c.Expr:
-    """Remove the conversion of a call whose value is not used."""
+def _without_conversion(e: c.Expr) -> c.Expr:
+    """Remove the conversion from a call whose value is unused."""
     match e:
-        case c.CastExpr(type=kind, operand=inner) if kind != c.NamedType("void"):
-            return _for_its_effect(inner)
+        case c.CastExpr(type=t, operand=inner) if t != c.NamedType("void"):
+            return _without_conversion(inner)
         case c.BinaryExpr(op="!=", left=c.CallExpr() as inner, right=c.Number()):
             return inner
         case _:
@@ -347,5 +365,5 @@ def _runs_once(s: ir.AxisLoop) -> bool:
     return False
 
 
-def _ends_threads(body: ir.Body) -> bool:
+def _has_next_work_item(body: ir.Body) -> bool:
     return any(isinstance(s, ir.NextWorkItem) for s in statements(body))

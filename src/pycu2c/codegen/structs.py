@@ -42,24 +42,24 @@ class Structs:
     def __init__(self, module: ir.Module, dialect: Dialect) -> None:
         self.dialect = dialect
         self.names: dict[DType, str] = {}
-        self.vectors: dict[DType, None] = {}  # and complex numbers; CUDA declares both
-        self.unaligned: dict[DType, None] = {}  # those of them that are fields of packed structs
+        self.vectors: dict[DType, None] = {}  # also complex types; CUDA declares both
+        self.unaligned: dict[DType, None] = {}  # vectors and complex numbers in packed structs
         self.halves: dict[DType, None] = {}
-        self.handles: dict[str, None] = {}  # textures, surfaces
-        self.copies: dict[DType, None] = {}  # fields of packed structs that need packed types
+        self.handle_types: dict[str, None] = {}  # textures, surfaces
+        self.copied_dtypes: dict[DType, None] = {}  # in packed structs, with packed types
         constants = [k.var.type.dtype for k in module.constants if isinstance(k.var.type, Array)]
-        self.half_constants = [dtype for dtype in map(_number_in, constants) if dtype.is_half]
+        self.half_constants = [dtype for dtype in map(_component_dtype, constants) if dtype.is_half]
         for dtype in constants:
             self._collect(dtype)
         for function in (*module.devices, module.kernel):
-            for kind in _types(function):
-                if isinstance(kind, (Scalar, Array)):
-                    self._collect(kind.dtype)
+            for t in _types_in(function):
+                if isinstance(t, (Scalar, Array)):
+                    self._collect(t.dtype)
 
     def _collect(self, dtype: DType) -> None:
         """Collect a type; the types of fields precede a struct."""
         if dtype.handle is not None:
-            self.handles[dtype.handle.access] = None
+            self.handle_types[dtype.handle.access] = None
         if dtype.is_half:
             self.halves[dtype] = None
         if dtype.is_complex or dtype.is_vector:
@@ -73,16 +73,16 @@ class Structs:
             if self._needs_unaligned_type(dtype, innermost):
                 self.unaligned[innermost] = None
         if self.dialect.name == "cuda" and _is_packed(dtype):
-            self._copy_fields(dtype)
+            self._collect_copied_fields(dtype)
         self.names[dtype] = unique_name(identifier(dtype.short), {*self.names.values()})
 
-    def _copy_fields(self, record: DType) -> None:
+    def _collect_copied_fields(self, record: DType) -> None:
         """Collect the fields of a packed struct that need a type without alignment."""
         for field in record.fields:
             innermost = field.dtype.innermost
             if packed_structs.needs_copy(innermost):
-                self._copy_fields(innermost)
-                self.copies[innermost] = None
+                self._collect_copied_fields(innermost)
+                self.copied_dtypes[innermost] = None
 
     def type_name(self, dtype: DType) -> str:
         """Return the C name of a dtype."""
@@ -98,12 +98,12 @@ class Structs:
     def definitions(self) -> list[c.Item]:
         """Return the definitions; a struct follows the structs of its fields."""
         items: list[c.Item] = [c.Verbatim(text) for text in self._type_definitions() if text]
-        others = (dtype for dtype in self.copies if dtype not in self.names)
+        others = (dtype for dtype in self.copied_dtypes if dtype not in self.names)
         by_name = {self.type_name(dtype): dtype for dtype in others}  # complex64 is float2
-        items += [item for dtype in by_name.values() for item in self._copy(dtype)]
+        items += [item for dtype in by_name.values() for item in self._packed_definitions(dtype)]
         for dtype, name in self.names.items():
             items.append(self._struct(dtype, name, _is_packed(dtype)))
-            items += self._copy(dtype) if dtype in self.copies else []
+            items += self._packed_definitions(dtype) if dtype in self.copied_dtypes else []
         return items
 
     def _type_definitions(self) -> Iterator[str]:
@@ -112,7 +112,7 @@ class Structs:
             yield from map(half_types.definition, self.halves)
             yield from map(definition, self.vectors)
             yield from map(_unaligned_definition, self.unaligned)
-            yield from map(c_definition, self.handles)
+            yield from map(c_definition, self.handle_types)
             yield from map(half_types.constant_definition, dict.fromkeys(self.half_constants))
             return
         aliases = [
@@ -121,7 +121,7 @@ class Structs:
         if aliases:
             yield f"#if __CUDACC_VER_MAJOR__ < 13\n{''.join(aliases)}#endif\n"
 
-    def _copy(self, dtype: DType) -> list[c.Item]:
+    def _packed_definitions(self, dtype: DType) -> list[c.Item]:
         """Return the type without alignment, and the conversions."""
         name = self.type_name(dtype)
         text = c.Verbatim(packed_structs.conversions(dtype, name))
@@ -144,38 +144,38 @@ class Structs:
 
     def load_field(self, record: DType, dtype: DType, lvalue: c.Expr) -> c.Expr:
         """Return the value of a field, or of an element of a field."""
-        copied = dtype in self.copies and _is_packed(record)
-        return c.CallExpr("aligned", (lvalue,)) if copied else lvalue
+        is_copied = dtype in self.copied_dtypes and _is_packed(record)
+        return c.CallExpr("aligned", (lvalue,)) if is_copied else lvalue
 
     def store_field(self, records: Sequence[DType], dtype: DType, value: c.Expr) -> c.Expr:
         """Return what is stored in a field; ``records`` are the records that contain it."""
-        copied = dtype in self.copies and any(map(_is_packed, records))
-        return c.CallExpr("packed", (value,)) if copied else value
+        is_copied = dtype in self.copied_dtypes and any(map(_is_packed, records))
+        return c.CallExpr("packed", (value,)) if is_copied else value
 
     def _needs_unaligned_type(self, record: DType, field: DType) -> bool:
         """Return whether gcc would assume an alignment that the field of a struct may lack."""
-        in_c = self.dialect.name == "c" and (field.is_vector or field.is_complex)
-        return in_c and _is_packed(record)
+        gcc_aligns = self.dialect.name == "c" and (field.is_vector or field.is_complex)
+        return gcc_aligns and _is_packed(record)
 
     def _struct(self, dtype: DType, name: str, packed: bool) -> c.Struct:
         fields: list[c.ParameterDecl] = []
         end = 0
         for field in sorted(dtype.fields, key=lambda f: f.offset):
-            natural = 1 if packed else field.dtype.alignment
-            if -(-end // natural) * natural < field.offset:
+            alignment = 1 if packed else field.dtype.alignment
+            if -(-end // alignment) * alignment < field.offset:
                 fields.append(self._padding(field.offset - end, len(fields)))
-            kind: c.CType = c.NamedType(self._field_type(dtype, field.dtype.innermost, packed))
+            c_type: c.CType = c.NamedType(self._field_type(dtype, field.dtype.innermost, packed))
             if field.dtype.extents:
-                kind = c.ArrayType(kind, field.dtype.extents)
-            fields.append(c.ParameterDecl(kind, identifier(field.name)))
+                c_type = c.ArrayType(c_type, field.dtype.extents)
+            fields.append(c.ParameterDecl(c_type, identifier(field.name)))
             end = field.offset + field.dtype.size
-        natural = 1 if packed else dtype.alignment
-        if -(-end // natural) * natural < dtype.size:
+        alignment = 1 if packed else dtype.alignment
+        if -(-end // alignment) * alignment < dtype.size:
             fields.append(self._padding(dtype.size - end, len(fields)))
         return c.Struct(name, tuple(fields), packed)
 
     def _field_type(self, record: DType, dtype: DType, packed: bool) -> str:
-        if packed and dtype in self.copies:
+        if packed and dtype in self.copied_dtypes:
             return f"struct {self._packed_name(dtype)}"
         needs_unaligned = self._needs_unaligned_type(record, dtype)
         return _unaligned_name(dtype) if needs_unaligned else self.type_name(dtype)
@@ -190,12 +190,12 @@ def _is_packed(record: DType) -> bool:
     return record.alignment == 1 and any(f.dtype.alignment > 1 for f in record.fields)
 
 
-def _number_in(dtype: DType) -> DType:
+def _component_dtype(dtype: DType) -> DType:
     """Return the type of the components of a vector; another type itself."""
     return dtype.fields[0].dtype if dtype.is_vector else dtype
 
 
-def _types(function: ir.Function) -> Iterator[Type]:
+def _types_in(function: ir.Function) -> Iterator[Type]:
     """Yield the types in a function."""
     yield function.result
     for p in function.parameters:

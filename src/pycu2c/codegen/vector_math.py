@@ -13,16 +13,16 @@ from collections.abc import Iterable
 
 from pycu2c.codegen.helpers.templates import Helper, floating_helpers
 
-_ONE = ("acos", "acosh", "asinh", "atanh", "erfc", "sinh")
-_ONE_FLOAT = ("cos", "exp2", "sin", "tan", "tanh")
-_TWO = ("pow",)
-_TWO_FLOAT = ("atan2",)
+_UNARY = ("acos", "acosh", "asinh", "atanh", "erfc", "sinh")
+_UNARY_FLOAT32 = ("cos", "exp2", "sin", "tan", "tanh")
+_BINARY = ("pow",)
+_BINARY_FLOAT32 = ("atan2",)
 
 _DECLARATIONS = {
-    **{f"{stem}f": f"float {stem}f(float)" for stem in (*_ONE, *_ONE_FLOAT)},
-    **{f"{stem}f": f"float {stem}f(float, float)" for stem in (*_TWO, *_TWO_FLOAT)},
-    **{stem: f"double {stem}(double)" for stem in _ONE},
-    **{stem: f"double {stem}(double, double)" for stem in _TWO},
+    **{f"{stem}f": f"float {stem}f(float)" for stem in (*_UNARY, *_UNARY_FLOAT32)},
+    **{f"{stem}f": f"float {stem}f(float, float)" for stem in (*_BINARY, *_BINARY_FLOAT32)},
+    **{stem: f"double {stem}(double)" for stem in _UNARY},
+    **{stem: f"double {stem}(double, double)" for stem in _BINARY},
 }
 
 

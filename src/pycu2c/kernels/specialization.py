@@ -88,7 +88,7 @@ def generate_device(
     named = replace(module.kernel, name=f"{name}.", python_name=name)
     module = verified(replace(module, kernel=named), "build")
     target = TARGETS["cuda"]
-    dialect = replace(target.dialect, kernel=qualifiers)
+    dialect = replace(target.dialect, kernel_qualifiers=qualifiers)
     generated = generate(module, replace(target, dialect=dialect), LaunchAssumptions(), options)
     return generated, result
 
@@ -96,10 +96,10 @@ def generate_device(
 def _target(name: str, options: Options) -> Target:
     """Return a target with the launch bounds of the options."""
     target = TARGETS[name]
-    if not options.launch_bounds or not target.dialect.bounds:
+    if not options.launch_bounds or not target.dialect.launch_bounds:
         return target
-    bounds = target.dialect.bounds.format(", ".join(map(str, options.launch_bounds)))
-    dialect = replace(target.dialect, kernel=(*target.dialect.kernel, bounds))
+    bounds = target.dialect.launch_bounds.format(", ".join(map(str, options.launch_bounds)))
+    dialect = replace(target.dialect, kernel_qualifiers=(*target.dialect.kernel_qualifiers, bounds))
     return replace(target, dialect=dialect)
 
 

@@ -19,7 +19,8 @@ from pycu2c.codegen.helpers.templates import Helper
 class _Update:
     """The new value of an element: a formula of ``old`` and ``value``.
 
-    The condition for the update is a formula of these and of ``expected``; floats may have another.
+    ``condition`` tells whether to update; it is a formula of these and of ``expected``.
+    ``float_condition`` replaces it for floats.
     """
 
     comment: str
@@ -57,7 +58,7 @@ _UPDATES = {
     "cas": _Update("if (*place == expected) *place = value", "value", "old == expected"),
 }
 
-_LOOP = """
+_UPDATE_LOOP = """
 // $comment, atomic; returns the old value.
 $q $T atomic_${name}_$t($T *place, $T value) {
     $T old, next;
@@ -69,7 +70,7 @@ $q $T atomic_${name}_$t($T *place, $T value) {
 }
 """
 
-_WHILE = """
+_CONDITIONAL_LOOP = """
 // $comment, atomic; returns the old value.
 $q $T atomic_${name}_$t($T *place, $parameters) {
     $T old;
@@ -90,7 +91,7 @@ $q $T atomic_exch_$t($T *place, $T value) {
 }
 """
 
-_COMPARE = """
+_COMPARE_EXCHANGE = """
 // if (*place == expected) *place = value, atomic; returns the old value.
 $q $T atomic_cas_$t($T *place, $T expected, $T value) {
     __atomic_compare_exchange_n(place, &expected, value, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
@@ -98,7 +99,7 @@ $q $T atomic_cas_$t($T *place, $T expected, $T value) {
 }
 """
 
-_PLAIN = """
+_PLAIN_UPDATE = """
 // $comment, not atomic; returns the old value.
 $q $T plain_${name}_$t($T *place, $parameters) {
     const $T old = *place;
@@ -112,7 +113,7 @@ _CUDA_LOOP = """
 // $comment, atomic; returns the old value.
 $q $T atomic_${name}_$t($T *place, $parameters) {
 $word
-    $kind seen = *(volatile $kind *)word, was;
+    $word_type seen = *(volatile $word_type *)word, was;
     do {
         was = seen;
 $steps        seen = atomicCAS(word, was, $to);
@@ -124,7 +125,7 @@ _WORD_OF_BYTE = """\
     const unsigned long long address = (unsigned long long)place;
     unsigned short *const word = (unsigned short *)(address & ~1ULL);  // a byte is one half of it
     const int shift = 8 * (int)(address & 1);"""
-_BITS = {
+_BIT_CONVERSIONS = {
     FLOAT16: ("__ushort_as_half(was)", "__half_as_ushort(next)"),
     BFLOAT16: ("__ushort_as_bfloat16(was)", "__bfloat16_as_ushort(next)"),
     FLOAT32: ("__uint_as_float(was)", "__float_as_uint(next)"),
@@ -133,28 +134,35 @@ _BITS = {
         "(unsigned long long)__double_as_longlong(next)",
     ),
 }
-_WITH_BYTE = "(unsigned short)((was & ~(0xff << shift)) | (unsigned char)next << shift)"
-_KINDS = {8: "unsigned short", 16: "unsigned short", 32: "unsigned int", 64: "unsigned long long"}
+_WORD_WITH_BYTE = "(unsigned short)((was & ~(0xff << shift)) | (unsigned char)next << shift)"
+_WORD_TYPES = {
+    8: "unsigned short",
+    16: "unsigned short",
+    32: "unsigned int",
+    64: "unsigned long long",
+}
 
 
 def atomic_text(helper: str, dtype: DType, dialect: str) -> str:
     """Return the template of a helper, with placeholders for qualifiers and types."""
-    form, _, name = helper.partition("_")
+    prefix, _, name = helper.partition("_")
     update = _UPDATES[name]
     condition = (dtype.is_float and update.float_condition) or update.condition
     values = {
         "name": name,
         "comment": update.comment,
         "parameters": "$T expected, $T value" if name == "cas" else "$T value",
-        "new": _computed(update.new, dtype, dialect),
+        "new": _new_value(update.new, dtype, dialect),
         "condition": _as_floats(condition, dtype, dialect),
     }
-    if form == "plain":
+    if prefix == "plain":
         values["if"] = f"if ({values['condition']}) " if condition else ""
-        return Template(_PLAIN).safe_substitute(values)
+        return Template(_PLAIN_UPDATE).safe_substitute(values)
     if dialect == "c":
-        builtins = {"exch": _EXCHANGE} if dtype.is_float else {"cas": _COMPARE, "exch": _EXCHANGE}
-        text = builtins.get(name, _WHILE if condition else _LOOP)
+        builtins = (
+            {"exch": _EXCHANGE} if dtype.is_float else {"cas": _COMPARE_EXCHANGE, "exch": _EXCHANGE}
+        )
+        text = builtins.get(name, _CONDITIONAL_LOOP if condition else _UPDATE_LOOP)
         return Template(text).safe_substitute(values)
     loop = _loop_over_word(dtype, values["new"], values["condition"])
     return Template(_CUDA_LOOP).safe_substitute(values | loop)
@@ -162,34 +170,38 @@ def atomic_text(helper: str, dtype: DType, dialect: str) -> str:
 
 def _loop_over_word(dtype: DType, new: str, condition: str) -> dict[str, str]:
     """Return the loop in CUDA C over the word that contains a value."""
-    kind, word, value, word_of_next = _word_of(dtype)
+    word_type, word, value, word_of_next = _word_of(dtype)
     steps = f"        const $T old = {value};\n" if condition or "old" in new else ""
     steps += f"        if (!({condition})) break;\n" if condition else ""
     if new == "value":
         word_of_next = re.sub(r"\bnext\b", "value", word_of_next)
     else:
         steps += f"        const $T next = {new};\n"
-    return {"kind": kind, "word": word, "steps": steps, "from": value, "to": word_of_next}
+    return {"word_type": word_type, "word": word, "steps": steps, "from": value, "to": word_of_next}
 
 
 def _word_of(dtype: DType) -> tuple[str, str, str, str]:
     """Return the type and address of the word that contains a value, and the conversions."""
-    kind = _KINDS[dtype.bits]
-    word = f"    {kind} *const word = ({kind} *)place;"
-    if dtype in _BITS:
-        return kind, word, *_BITS[dtype]
+    word_type = _WORD_TYPES[dtype.bits]
+    word = f"    {word_type} *const word = ({word_type} *)place;"
+    if dtype in _BIT_CONVERSIONS:
+        return word_type, word, *_BIT_CONVERSIONS[dtype]
     if dtype.bits == 8:
-        return kind, _WORD_OF_BYTE, "($T)(was >> shift)", _WITH_BYTE
-    return kind, word, *(("($T)was", f"({kind})next") if dtype.is_signed else ("was", "next"))
+        return word_type, _WORD_OF_BYTE, "($T)(was >> shift)", _WORD_WITH_BYTE
+    return (
+        word_type,
+        word,
+        *(("($T)was", f"({word_type})next") if dtype.is_signed else ("was", "next")),
+    )
 
 
-def _computed(formula: str, dtype: DType, dialect: str) -> str:
+def _new_value(formula: str, dtype: DType, dialect: str) -> str:
     """Return a formula in the type of the element; sums of signed integers are unsigned to wrap."""
-    if " " not in formula:
+    if " " not in formula:  # ``value``
         return formula
     if dtype.is_half:
         return f"{conversion(FLOAT32, dtype, dialect)}({_as_floats(formula, dtype, dialect)})"
-    if dtype.is_signed and formula[4] in "+-":
+    if dtype.is_signed and formula[4] in "+-":  # ``old + value``, ``old - value``
         return f"($T)(($W)old {formula[4]} ($W)value)"
     return formula
 
@@ -203,6 +215,6 @@ def _as_floats(formula: str, dtype: DType, dialect: str) -> str:
 
 
 ATOMIC_HELPERS = dict.fromkeys(
-    tuple(f"{form}_{name}" for name in _UPDATES for form in ("atomic", "plain")),
+    tuple(f"{prefix}_{name}" for name in _UPDATES for prefix in ("atomic", "plain")),
     Helper(generate=atomic_text),
 )

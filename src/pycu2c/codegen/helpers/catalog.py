@@ -63,19 +63,19 @@ def function_name(name: str, dtype: DType) -> str:
 def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
     """Return the text of a helper for a dtype and dialect; empty if none is needed."""
     text = _template(name, dtype, dialect_name)
-    working = BY_NAME["uint64" if dtype.bits == 64 else "uint32"]
-    own, unsigned = getattr(dtype, dialect_name), getattr(working, dialect_name)
+    unsigned_dtype = BY_NAME["uint64" if dtype.bits == 64 else "uint32"]
+    type_name, unsigned = getattr(dtype, dialect_name), getattr(unsigned_dtype, dialect_name)
     in_asm = negates_in_asm(dtype, dialect_name)
     return Template(text.strip("\n")).substitute(
         q=_QUALIFIERS[dialect_name],
-        T=own,
+        T=type_name,
         t=dtype.short,
         W=unsigned,
         bits=dtype.bits,
         R=getattr(dtype.real, dialect_name),
         f="f" if dtype.real is FLOAT32 else "",
         s=dtype.suffix,
-        n="neg_i16(" if in_asm else f"({own})(0 - ({unsigned})",
+        n="neg_i16(" if in_asm else f"({type_name})(0 - ({unsigned})",
     )
 
 

@@ -23,35 +23,35 @@ from pycu2c.codegen.helpers.templates import Helper, fixed_helpers
 from pycu2c.ops.intrinsics.floats import float8
 from pycu2c.ops.intrinsics.floats.exact_rounding import CUDA_NAMES, MODE_TEXT, Mode
 
-_ROUND = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
+_ROUND_FUNCTIONS = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
 
 
-def _float_to_integer(name: str, source: DType, to: DType, mode: Mode) -> Helper:
+def _float_to_integer(name: str, source: DType, target: DType, mode: Mode) -> Helper:
     """Return a conversion that saturates; ``end`` is the exclusive upper limit as a float."""
-    end = f"0x1p{to.bits - to.is_signed}{source.suffix}"
-    start = f"-{end}" if to.is_signed else f"0.0{source.suffix}"
-    limits = to.c.removesuffix("_t").upper()
-    least = f"{limits}_MIN" if to.is_signed else "0"
-    top_bit = least if to.is_signed else f"0x{1 << to.bits - 1:x}{to.suffix}"
-    nan = "0" if to.bits == source.bits == 32 else top_bit
+    end = f"0x1p{target.bits - target.is_signed}{source.suffix}"
+    start = f"-{end}" if target.is_signed else f"0.0{source.suffix}"
+    limits = target.c.removesuffix("_t").upper()
+    minimum = f"{limits}_MIN" if target.is_signed else "0"
+    top_bit = minimum if target.is_signed else f"0x{1 << target.bits - 1:x}{target.suffix}"
+    nan = "0" if target.bits == source.bits == 32 else top_bit
     return Helper(
         fixed=f"""
 // x rounded {MODE_TEXT[mode]}; larger numbers saturate.
-$q {to.c} {name}({source.c} x) {{
-    const {source.c} whole = {_ROUND[mode]}{"f" * (source is FLOAT32)}(x);
+$q {target.c} {name}({source.c} x) {{
+    const {source.c} whole = {_ROUND_FUNCTIONS[mode]}{"f" * (source is FLOAT32)}(x);
     if (whole != whole) return {nan};
-    return whole >= {end} ? {limits}_MAX : whole >= {start} ? ({to.c})whole : {least};
+    return whole >= {end} ? {limits}_MAX : whole >= {start} ? ({target.c})whole : {minimum};
 }}
 """
     )
 
 
-def _reinterpretation(name: str, source: DType, to: DType) -> Helper:
+def _reinterpretation(name: str, source: DType, target: DType) -> Helper:
     return Helper(
         fixed=f"""
 // The bits of x as another type.
-$q {to.c} {name}({source.c} x) {{
-    {to.c} same;
+$q {target.c} {name}({source.c} x) {{
+    {target.c} same;
     __builtin_memcpy(&same, &x, sizeof same);
     return same;
 }}
@@ -108,16 +108,18 @@ _TO_FLOAT = (
 
 
 def _rounding_conversions() -> dict[str, Helper]:
-    found: dict[str, Helper] = {}
+    helpers: dict[str, Helper] = {}
     for mode in MODE_TEXT:
         for source in (FLOAT32, FLOAT64):
-            for to in _INTEGERS:
-                name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[to]}_{mode}"
-                found[name] = _float_to_integer(name, source, to, mode)
-        for source, to in _TO_FLOAT if mode != "rn" else ():  # "rn" is C's conversion
-            name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[to]}_{mode}"
-            found[name] = directed(name, to.c, f"volatile {source.c} x", f"({to.c})x", mode)
-    return found
+            for target in _INTEGERS:
+                name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[target]}_{mode}"
+                helpers[name] = _float_to_integer(name, source, target, mode)
+        for source, target in _TO_FLOAT if mode != "rn" else ():  # "rn" is C's conversion
+            name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[target]}_{mode}"
+            helpers[name] = directed(
+                name, target.c, f"volatile {source.c} x", f"({target.c})x", mode
+            )
+    return helpers
 
 
 CONVERSION_HELPERS: dict[str, Helper] = {
@@ -129,35 +131,39 @@ CONVERSION_HELPERS: dict[str, Helper] = {
 # ---- 8-bit floats: integer arithmetic on the bits, rounding to nearest, ties to even ------------
 
 
-def _float8_helpers(form: float8.Format) -> dict[str, Helper]:
-    """Return the conversions; subnormal numbers are multiples of the smallest one."""
-    smallest, drop = 127 + 1 - form.bias, 23 - form.fraction
-    scale = float(2 ** (form.bias - 1 + form.fraction))
+def _float8_helpers(float_format: float8.Format) -> dict[str, Helper]:
+    """Return the conversions of an 8-bit format from and to float32.
+
+    Subnormal numbers are multiples of the smallest one, ``1 / scale``.
+    """
+    name, fraction_bits = float_format.name, float_format.fraction
+    bias_difference, dropped_bits = 127 - float_format.bias, 23 - fraction_bits
+    scale = float(2 ** (float_format.bias - 1 + fraction_bits))
     not_finite = "size == 0x7f ? 0x7fc00000u"
-    if form.name == "e5m2":
+    if name == "e5m2":
         not_finite = "size >= 0x7c ? 0x7f800000u | (size & 3) << 21"
     return fixed_helpers(
         f"""
-// The bits of the nearest {form.name.upper()}; larger numbers saturate.
-$q unsigned char float_to_{form.name}(float x) {{
+// The bits of the nearest {name.upper()}; larger numbers saturate.
+$q unsigned char float_to_{name}(float x) {{
     unsigned int bits;
     memcpy(&bits, &x, sizeof bits);
     const unsigned int sign = bits >> 24 & 0x80, size = bits & 0x7fffffff;
     if (size > 0x7f800000) return 0x7f;
-    const float most = fminf(fabsf(x), {form.greatest}f);
+    const float most = fminf(fabsf(x), {float_format.greatest}f);
     const unsigned int tiny = (unsigned int)rintf(most * {scale}f);
-    if (size < {smallest}u << 23) return (unsigned char)(sign | tiny);
+    if (size < {bias_difference + 1}u << 23) return (unsigned char)(sign | tiny);
     memcpy(&bits, &most, sizeof bits);
-    bits += {(1 << drop - 1) - 1} + (bits >> {drop} & 1);
-    return (unsigned char)(sign | ((bits >> {drop}) - {127 - form.bias << form.fraction}u));
+    bits += {(1 << dropped_bits - 1) - 1} + (bits >> {dropped_bits} & 1);
+    return (unsigned char)(sign | ((bits >> {dropped_bits}) - {bias_difference << fraction_bits}u));
 }}
 
-// The value of an {form.name.upper()} as a float.
-$q float {form.name}_to_float(unsigned char x) {{
+// The value of an {name.upper()} as a float.
+$q float {name}_to_float(unsigned char x) {{
     const float sign = x & 0x80 ? -1.0f : 1.0f;
     const unsigned int size = x & 0x7f;
-    if (size < {1 << form.fraction}) return sign * (float)size / {scale}f;
-    const unsigned int bits = {not_finite} : (size << {drop}) + ({127 - form.bias}u << 23);
+    if (size < {1 << fraction_bits}) return sign * (float)size / {scale}f;
+    const unsigned int bits = {not_finite} : (size << {dropped_bits}) + ({bias_difference}u << 23);
     float value;
     memcpy(&value, &bits, sizeof value);
     return sign * value;

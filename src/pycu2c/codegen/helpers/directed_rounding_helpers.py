@@ -18,8 +18,8 @@ def directed(name: str, result: str, parameters: str, formula: str, mode: Mode) 
     """Return a function whose formula is rounded once; its parameters are volatile."""
     body = f"    const volatile {result} result = {formula};\n"
     if mode in _DIRECTIONS:
-        before = f"    const int before = fegetround();\n    fesetround({_DIRECTIONS[mode]});\n"
-        body = f"{before}{body}    fesetround(before);\n"
+        prologue = f"    const int before = fegetround();\n    fesetround({_DIRECTIONS[mode]});\n"
+        body = f"{prologue}{body}    fesetround(before);\n"
     return Helper(
         fixed=f"""
 // {formula}, rounded {MODE_TEXT[mode]}.
@@ -44,13 +44,13 @@ _OPERATIONS = (
 
 def _operations(mode: Mode) -> Iterator[tuple[str, Helper]]:
     for float_name, double_name, operands, pattern in _OPERATIONS:
-        for stem, kind, suffix in ((float_name, "float", "f"), (double_name, "double", "")):
-            parameters = ", ".join(f"volatile {kind} {operand}" for operand in operands)
+        for stem, c_type, suffix in ((float_name, "float", "f"), (double_name, "double", "")):
+            parameters = ", ".join(f"volatile {c_type} {operand}" for operand in operands)
             name, formula = f"{stem}_{mode}", pattern.replace("@", suffix)
-            yield name, directed(name, kind, parameters, formula, mode)
+            yield name, directed(name, c_type, parameters, formula, mode)
 
 
-_INVERSE_ROOT = """
+_RSQRT = """
 // 1 / sqrt(x), rounded to the nearest, by a Newton step in double.
 $q float frsqrt_rn(float x) {
     if (!(x > 0 && x < INFINITY)) return 1 / sqrtf(x);
@@ -62,5 +62,5 @@ $q float frsqrt_rn(float x) {
 
 ROUNDING_HELPERS: dict[str, Helper] = {
     **{name: helper for mode in MODE_TEXT for name, helper in _operations(mode)},
-    "frsqrt_rn": Helper(fixed=_INVERSE_ROOT),
+    "frsqrt_rn": Helper(fixed=_RSQRT),
 }

@@ -1,6 +1,6 @@
 """Helpers for float16 and bfloat16.
 
-Placeholders: ``$T`` the type, ``$float`` the conversion to float, ``$round`` the conversion from
+Placeholders: ``$T`` the type, ``$wide`` the conversion to float, ``$round`` the conversion from
 float.
 """
 
@@ -31,7 +31,7 @@ _COMPARISONS = {
     "half_geu": "!(x < y)",
 }
 
-_COMPARED = """
+_COMPARISON = """
 // $formula
 $q bool ${name}_$t($T a, $T b) {
     const float x = $wide(a), y = $wide(b);
@@ -39,7 +39,7 @@ $q bool ${name}_$t($T a, $T b) {
 }
 """
 
-_IN_FLOAT = """
+_COMPUTED_IN_FLOAT = """
 // $formula$rounded
 $q $T ${name}_$t($parameters) {
     return $round($computed);
@@ -103,18 +103,20 @@ def half_text(name: str, dtype: DType, dialect: str) -> str:
         return _fused(dtype, dialect)
     if name in _COMPARISONS:
         wide = conversion(dtype, FLOAT32, dialect)
-        return Template(_COMPARED).safe_substitute(name=name, formula=_COMPARISONS[name], wide=wide)
+        return Template(_COMPARISON).safe_substitute(
+            name=name, formula=_COMPARISONS[name], wide=wide
+        )
     formula, native = _OPERATORS[name]
     names = [operand for operand in "ab" if operand in formula]
     wide = conversion(dtype, FLOAT32, dialect)
     is_native = dialect == "cuda" and dtype is BFLOAT16 and native
-    return Template(_NATIVE_FROM_SM_80 if is_native else _IN_FLOAT).safe_substitute(
+    return Template(_NATIVE_FROM_SM_80 if is_native else _COMPUTED_IN_FLOAT).safe_substitute(
         name=name,
         formula=formula,
         rounded="" if name == "neg" else ", rounded once",
         parameters=", ".join(f"$T {operand}" for operand in names),
         names=", ".join(names),
-        computed="".join(f"{wide}({part})" if part in names else part for part in formula),
+        computed="".join(f"{wide}({char})" if char in names else char for char in formula),
         native=native,
         round=conversion(FLOAT32, dtype, dialect),
     )

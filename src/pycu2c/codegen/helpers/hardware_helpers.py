@@ -1,6 +1,6 @@
 """Helpers for warps, clusters, special registers and clocks.
 
-CUDA has these operations with other signatures, or not for all types. On the CPU there is a clock.
+CUDA has these operations with other signatures, or not for all types. The CPU has only the clocks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ $q $T {name}_$t() {{
 """
 
 
-def _reduction(name: str, comment: str, joined: str) -> str:
+def _reduction(name: str, comment: str, combination: str) -> str:
     """Return the two helpers of a warp reduction.
 
     32-bit values use one instruction where the device has it. Otherwise a full warp takes five
@@ -39,14 +39,14 @@ def _reduction(name: str, comment: str, joined: str) -> str:
     if (rest == 0xffffffff) {{
         for (int step = 16; step > 0; step /= 2) {{
             b = __shfl_xor_sync(mask, a, step);
-            a = {joined};
+            a = {combination};
         }}
         return a;
     }}
     a = __shfl_sync(mask, value, __ffs(rest) - 1);
     while (rest &= rest - 1) {{
         b = __shfl_sync(mask, value, __ffs(rest) - 1);
-        a = {joined};
+        a = {combination};
     }}
     return a;
 """
@@ -55,7 +55,7 @@ def _reduction(name: str, comment: str, joined: str) -> str:
     return f"{head}{native}{steps}#endif\n}}\n\n{wide}\n\n"
 
 
-_FIXED = """
+_FIXED_TYPE_FUNCTIONS = """
 // Waits until all threads of the cluster have arrived.
 $q void cluster_sync() {
     __cluster_barrier_arrive();
@@ -122,7 +122,7 @@ $q unsigned int match_all_$t(unsigned int mask, $T value) {
 """
     ),
     **fixed_helpers(
-        _FIXED
+        _FIXED_TYPE_FUNCTIONS
         + _host_clock("nanoseconds_u32", "uint32_t")
         + _host_clock("nanoseconds_i64", "int64_t")
     ),

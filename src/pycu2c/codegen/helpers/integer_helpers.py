@@ -129,38 +129,40 @@ $q uint32_t byte_perm(uint32_t x, uint32_t y, uint32_t z) {
 
 
 def _dot(name: str, signed: bool, bits: int, start: int) -> Helper:
-    """Return a helper for the dot product of the parts of two words."""
+    """Return a helper for the dot product of the numbers in two words, from byte ``start`` of y."""
     prefix = "" if signed else "u"
-    word, part, byte = f"{prefix}int32_t", f"{prefix}int{bits}_t", f"{prefix}int8_t"
+    word_type, x_type, y_type = f"{prefix}int32_t", f"{prefix}int{bits}_t", f"{prefix}int8_t"
     count = 32 // bits
-    at = f"8 * (i + {start})" if start else "8 * i"
-    product = f"({word})({part})(x >> {bits} * i) * ({byte})(y >> {at})"
+    shift = f"8 * (i + {start})" if start else "8 * i"
+    product = f"({word_type})({x_type})(x >> {bits} * i) * ({y_type})(y >> {shift})"
     return Helper(
         fixed=f"""
 // z, and the products of {count} parts of x and of y.
-$q {word} {name}({word} x, {word} y, {word} z) {{
+$q {word_type} {name}({word_type} x, {word_type} y, {word_type} z) {{
     uint32_t sum = (uint32_t)z;
     for (int i = 0; i < {count}; ++i) sum += (uint32_t)({product});
-    return ({word})sum;
+    return ({word_type})sum;
 }}
 """
     )
 
 
 def _operands(bits: int, signed: bool, parameters: int = 2) -> str:
-    """Return the declarations of number ``i`` of the words ``x`` and ``y``."""
-    kind = f"{'' if signed else 'u'}int{bits}_t"
-    second = f", b = ({kind})(y >> i)" if parameters == 2 else ""
-    return f"        const int32_t a = ({kind})(x >> i){second};"
+    """Return the declarations of a and b, the numbers at bit ``i`` of the words x and y."""
+    c_type = f"{'' if signed else 'u'}int{bits}_t"
+    second = f", b = ({c_type})(y >> i)" if parameters == 2 else ""
+    return f"        const int32_t a = ({c_type})(x >> i){second};"
 
 
-def _in_word(op: Operation, count: int) -> Helper:
+def _simd_in_word(op: Operation, count: int) -> Helper:
     """Return a helper for an operation on each of the numbers in words."""
     bits = 32 // count
-    least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if op.signed else (0, (1 << bits) - 1)
+    minimum, maximum = (
+        (-(1 << bits - 1), (1 << bits - 1) - 1) if op.signed else (0, (1 << bits) - 1)
+    )
     value = "value"
     if op.saturates:
-        value = f"(value < {least} ? {least} : value > {most} ? {most} : value)"
+        value = f"(value < {minimum} ? {minimum} : value > {maximum} ? {maximum} : value)"
     parameters = "uint32_t x, uint32_t y" if op.parameters == 2 else "uint32_t x"
     return Helper(
         fixed=f"""
@@ -202,7 +204,7 @@ WORD_HELPERS: dict[str, Helper] = {
         for prefix, signed in (("", True), ("u", False))
         for stem, bits, start in (("dp4a", 8, 0), ("dp2a_lo", 16, 0), ("dp2a_hi", 16, 2))
     },
-    **{f"{op.name}{count}": _in_word(op, count) for op in OPERATIONS for count in (2, 4)},
+    **{f"{op.name}{count}": _simd_in_word(op, count) for op in OPERATIONS for count in (2, 4)},
     **{
         f"vsad{'s' if signed else 'u'}{count}": _sum_of_differences(count, signed)
         for count in (2, 4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pycu2c.base.records import replace
 from pycu2c.codegen.helpers.templates import Helper, fixed_helpers, helpers_of_all_types
 
-_FIXED = """
+_FIXED_TYPE_FUNCTIONS = """
 // Stores a whole cache line of 64 bytes, which then need not be read first.
 $q void store_line(void *to, const void *from) {
 #if defined __clang__ || defined __SSE2__
@@ -43,7 +43,7 @@ $q void nontemporal_fence(void) {
 }
 """
 
-_FOR_ALL_TYPES = """
+_FUNCTIONS_OF_ALL_TYPES = """
 // The number of elements between the start of the cache line and this one.
 $q int64_t cache_line_offset_$t(const $T *first) {
     return (int64_t)((uintptr_t)first % 64 / sizeof *first);
@@ -78,16 +78,16 @@ $q void {name}_$t(const $T *from, int64_t ahead, int64_t count) {{
 """
 
 
-_COPIES = helpers_of_all_types(
-    _FOR_ALL_TYPES
+_HELPERS_OF_ALL_TYPES = helpers_of_all_types(
+    _FUNCTIONS_OF_ALL_TYPES
     + _prefetch("prefetch", "read", "")
     + _prefetch("prefetch_to_write", "written", ", 1")
 )
 
 LOOP_HELPERS: dict[str, Helper] = {
-    **fixed_helpers(_FIXED),
-    **_COPIES,
-    "nontemporal_store": replace(_COPIES["nontemporal_store"], calls=("store_line",)),
+    **fixed_helpers(_FIXED_TYPE_FUNCTIONS),
+    **_HELPERS_OF_ALL_TYPES,
+    "nontemporal_store": replace(_HELPERS_OF_ALL_TYPES["nontemporal_store"], calls=("store_line",)),
     "at_least_1": Helper(
         signed="""
 // Tells the compiler that n >= 1, so that it does not test whether a loop up to n is empty.

@@ -6,7 +6,7 @@ from pycu2c.codegen.helpers.templates import Helper, floating_helpers, templates
 
 
 def _round_integer(size: str, result: str) -> str:
-    """Return the template for integers: the size of ``x``, and the result from the new size."""
+    """Return the template for integers: ``size``, the magnitude of x, and the result."""
     return f"""
 // x rounded to decimal digits, ties to even.
 $q $T round_digits_$t($T x, long long digits) {{
@@ -75,7 +75,7 @@ $q $T fmod_$t($T a, $T b) {
 """,
 )
 
-_OF_FLOATS = """
+_FLOAT_FUNCTIONS = """
 // x * 2**exponent, rounded once.
 $q $T ldexp_$t($T x, long long exponent) {
     const int count = exponent < -5000 ? -5000 : exponent > 5000 ? 5000 : (int)exponent;
@@ -110,7 +110,7 @@ $q $T logaddexp2_$t($T a, $T b) {
 }
 """
 
-_OF_SIGNED_INTEGERS = """
+_SIGNED_INTEGER_FUNCTIONS = """
 // The integer part of the square root; 0 for negative n.
 $q $T isqrt_$t($T n) {
     if (n <= 0) return 0;
@@ -156,15 +156,15 @@ $q $T comb_$t($T n, $T k) {
 }
 """
 
-_SIZES = "    $W x = a < 0 ? 0 - ($W)a : ($W)a, y = b < 0 ? 0 - ($W)b : ($W)b;"
-_PLAIN_SIZES = "    $W x = a, y = b;"
+_MAGNITUDES = "    $W x = a < 0 ? 0 - ($W)a : ($W)a, y = b < 0 ? 0 - ($W)b : ($W)b;"
+_UNSIGNED_MAGNITUDES = "    $W x = a, y = b;"
 
 
-def _gcd(sizes: str) -> str:
+def _gcd(magnitudes: str) -> str:
     return f"""
 // The greatest common divisor.
 $q $T gcd_$t($T a, $T b) {{
-{sizes}
+{magnitudes}
     while (y != 0) {{
         const $W rest = x % y;
         x = y;
@@ -175,11 +175,11 @@ $q $T gcd_$t($T a, $T b) {{
 """
 
 
-def _lcm(sizes: str) -> str:
+def _lcm(magnitudes: str) -> str:
     return f"""
 // The least common multiple.
 $q $T lcm_$t($T a, $T b) {{
-{sizes}
+{magnitudes}
     const $W first = x, second = y;
     if (x == 0 || y == 0) return 0;
     while (y != 0) {{
@@ -196,8 +196,11 @@ MATH_HELPERS: dict[str, Helper] = {
     "round_digits": ROUND_DIGITS,
     "sign": SIGN,
     "fmod": FMOD,
-    **floating_helpers(_OF_FLOATS),
-    **{name: Helper(signed=text) for name, text in templates_by_name(_OF_SIGNED_INTEGERS).items()},
-    "gcd": Helper(signed=_gcd(_SIZES), unsigned=_gcd(_PLAIN_SIZES)),
-    "lcm": Helper(signed=_lcm(_SIZES), unsigned=_lcm(_PLAIN_SIZES)),
+    **floating_helpers(_FLOAT_FUNCTIONS),
+    **{
+        name: Helper(signed=text)
+        for name, text in templates_by_name(_SIGNED_INTEGER_FUNCTIONS).items()
+    },
+    "gcd": Helper(signed=_gcd(_MAGNITUDES), unsigned=_gcd(_UNSIGNED_MAGNITUDES)),
+    "lcm": Helper(signed=_lcm(_MAGNITUDES), unsigned=_lcm(_UNSIGNED_MAGNITUDES)),
 }

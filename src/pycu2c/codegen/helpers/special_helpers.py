@@ -118,7 +118,7 @@ $q long long quotient_$t($T a, $T b) {
 
 # arithmetic only, so that compilers vectorize it: pi * t minus the other terms of the sine series,
 # for the distance t to the nearest integer
-_SERIES = """\
+_SINE_SERIES = """\
     const double z = t * t;
     double sum = -1.0518471716932065e-11;
     sum = sum * z + 5.392664662608129e-10;
@@ -135,7 +135,7 @@ _SERIES = """\
 """
 
 # Halley's method from a start with 3 correct digits
-_INVERSE = """\
+_INVERSE_ERF = """\
     double root = size < 0.1 ? size * (0.886226925452758 + 0.232013666534654 * size * size) : 0;
     if (size >= 0.1) {
         const double t = sqrt(-2 * log(rest / 2));
@@ -153,7 +153,7 @@ _INVERSE = """\
 _ERFCINV = f"""\
     if (!(q > 0 && q < 2)) return q == 0 ? at_0 : q == 2 ? -at_0 : NAN;
     const double rest = q < 1 ? q : 2 - q, size = 1 - rest;
-{_INVERSE}"""
+{_INVERSE_ERF}"""
 
 _FUNCTIONS_WITH_SERIES = """
 // The sine of pi * x.
@@ -187,14 +187,18 @@ $q $T normcdfinv_$t($T x) {
 @ERFCINV    return ($T)(1.4142135623730951 * (q < 1 ? -root : root));
 }
 """
-for _marker, _lines in (("@SERIES", _SERIES), ("@INVERSE", _INVERSE), ("@ERFCINV", _ERFCINV)):
+for _marker, _lines in (
+    ("@SERIES", _SINE_SERIES),
+    ("@INVERSE", _INVERSE_ERF),
+    ("@ERFCINV", _ERFCINV),
+):
     _FUNCTIONS_WITH_SERIES = _FUNCTIONS_WITH_SERIES.replace(_marker, _lines)
 
 
 def _modified_bessel(order: int) -> str:
     """Return a modified Bessel function: a power series, and from 30 on a series in 1 / x."""
-    factor, sign = ("1", "") if order == 0 else ("half", "copysign(")
-    close = ", (double)x)" if order else ""
+    factor, opening = ("1", "") if order == 0 else ("half", "copysign(")
+    closing = ", (double)x)" if order else ""
     return f"""
 // The modified Bessel function of the first kind, order {order}.
 $q $T cyl_bessel_i{order}_$t($T x) {{
@@ -205,16 +209,16 @@ $q $T cyl_bessel_i{order}_$t($T x) {{
             term *= half / k * (half / (k + {order}));
             sum += term;
         }}
-        return ($T){sign}sum * {factor}{close};
+        return ($T){opening}sum * {factor}{closing};
     }}
-    if (size > 720) return ($T){sign}INFINITY{close};
+    if (size > 720) return ($T){opening}INFINITY{closing};
     for (int k = 1; k < 30 && fabs(term) > 1e-17; ++k) {{
         const double odd = 2 * k - 1;
         term *= -({4 * order * order} - odd * odd) / (8 * k * size);
         sum += term;
     }}
     const double rise = exp(half);
-    return ($T){sign}rise / sqrt(6.283185307179586 * size) * sum * rise{close};
+    return ($T){opening}rise / sqrt(6.283185307179586 * size) * sum * rise{closing};
 }}
 """
 
@@ -223,7 +227,7 @@ def _norm(name: str, count: int, root: str) -> Helper:
     """Return a norm: squares of floats are exact in double; doubles are scaled."""
     names = "abcd"[:count]
     parameters = ", ".join(f"$T {n}" for n in names)
-    one = "1 / " if name.startswith("r") else ""
+    reciprocal = "1 / " if name.startswith("r") else ""
     infinite = " | ".join(f"(fabs$f({n}) == INFINITY)" for n in names)
     wide = " + ".join(f"(double){n} * {n}" for n in names)
     great = "".join(f"    great = fabs({n}) > great ? fabs({n}) : great;\n" for n in names)
@@ -233,7 +237,7 @@ def _norm(name: str, count: int, root: str) -> Helper:
 // {root}
 $q $T {name}_$t({parameters}) {{
     const double sum = {wide};
-    return ($T)({one}sqrt({infinite} ? INFINITY : sum));
+    return ($T)({reciprocal}sqrt({infinite} ? INFINITY : sum));
 }}
 """,
         wide=f"""
@@ -242,7 +246,7 @@ $q $T {name}_$t({parameters}) {{
     $T great = 0;
 {great}    const $T up = great > 0x1p510 ? 0x1p-600 : great < 0x1p-459 ? 0x1p600 : 1.0;
     const $T sum = {scaled};
-    return {one}(sqrt({infinite} ? INFINITY : sum) / up);
+    return {reciprocal}(sqrt({infinite} ? INFINITY : sum) / up);
 }}
 """,
     )

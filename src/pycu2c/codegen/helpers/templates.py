@@ -1,4 +1,4 @@
-"""The class of C helper functions: one text template for each kind of dtype."""
+"""C helper functions as text templates, one for each kind of dtype."""
 
 from __future__ import annotations
 
@@ -42,29 +42,32 @@ def c_definition(name: str) -> str:
 
 def templates_by_name(text: str) -> dict[str, str]:
     """Return the templates of a text, separated by empty lines, by the names of their functions."""
-    found: dict[str, str] = {}
+    templates: dict[str, str] = {}
     for template in text.strip("\n").split("\n\n"):
         name = _FUNCTION_NAME.search(template)
         assert name is not None, template
-        found[name[1]] = template
-    return found
+        templates[name[1]] = template
+    return templates
 
 
 def fixed_helpers(text: str) -> dict[str, Helper]:
     """Return the helpers with fixed types whose functions a text defines."""
-    return {name: Helper(fixed=each) for name, each in templates_by_name(text).items()}
+    return {name: Helper(fixed=template) for name, template in templates_by_name(text).items()}
 
 
 def floating_helpers(text: str) -> dict[str, Helper]:
     """Return the helpers for floats whose functions a text defines."""
-    return {name: Helper(floating=each) for name, each in templates_by_name(text).items()}
+    return {name: Helper(floating=template) for name, template in templates_by_name(text).items()}
 
 
 def integer_helpers(text: str) -> dict[str, Helper]:
     """Return the helpers for signed and unsigned integers whose functions a text defines."""
-    return {name: Helper(each, each) for name, each in templates_by_name(text).items()}
+    return {name: Helper(template, template) for name, template in templates_by_name(text).items()}
 
 
 def helpers_of_all_types(text: str) -> dict[str, Helper]:
     """Return the helpers for integers and floats whose functions a text defines."""
-    return {name: Helper(each, each, each) for name, each in templates_by_name(text).items()}
+    return {
+        name: Helper(template, template, template)
+        for name, template in templates_by_name(text).items()
+    }
