@@ -56,12 +56,12 @@ def cpu_types(module: ir.Module, name: str, type_of: TypeOf) -> list[c.Item]:
         c.ParameterDecl(int32_x3, "blockDim"),
         c.ParameterDecl(_INT64, "shared_bytes"),
     ]
-    fields = [c.ParameterDecl(type_of(p), _field(p)) for p in module.kernel.parameters]
+    fields = [c.ParameterDecl(type_of(p), _field_name(p)) for p in module.kernel.parameters]
     axes = tuple(c.ParameterDecl(_INT64, axis) for axis in "xyz")
     return [c.Struct("dim3", axes), c.Blank(), c.Struct(f"{name}_args", (*configuration, *fields))]
 
 
-def _field(p: ir.Parameter) -> str:
+def _field_name(p: ir.Parameter) -> str:
     return f"p{p.argument}_{p.part.value}{p.axis}"
 
 
@@ -71,7 +71,9 @@ def read_parameters(
     """Return declarations that read the used parameters from the argument struct."""
     names_read = accessed_names(function.body)
     return [
-        c.DeclStmt(type_of(p), names[p.name], c.MemberExpr(c.Name("args"), _field(p), arrow=True))
+        c.DeclStmt(
+            type_of(p), names[p.name], c.MemberExpr(c.Name("args"), _field_name(p), arrow=True)
+        )
         for p in function.parameters
         if p.name in names_read
     ]

@@ -23,24 +23,30 @@ class LargeArrays:
     """The arrays that do not fit on the stack, each with a function that returns its address."""
 
     functions: list[c.Item] = field(default_factory=list)
-    _on_stack: int = 0  # bytes
+    _stack_bytes: int = 0  # of the arrays on the stack
 
-    def declare(self, kind: Array, of: c.ArrayType, name: str, names: Names) -> c.Stmt:
+    def declare(self, array_type: Array, c_type: c.ArrayType, name: str, names: Names) -> c.Stmt:
         """Return the declaration of an array in a kernel."""
-        assert kind.shape is not None
-        size = math.prod(kind.shape) * kind.dtype.size
-        if self._on_stack + size <= _MAX_STACK_BYTES:
-            self._on_stack += size
-            return c.DeclStmt(of, name)
+        assert array_type.shape is not None
+        size = math.prod(array_type.shape) * array_type.dtype.size
+        if self._stack_bytes + size <= _MAX_STACK_BYTES:
+            self._stack_bytes += size
+            return c.DeclStmt(c_type, name)
         function = names.helper_name(f"memory_of_{name}")
-        self.functions += [_address_function(function, of), c.Blank()]
-        inner = c.ArrayType(of.element, of.extents[1:]) if of.extents[1:] else of.element
-        return c.DeclStmt(c.PointerType(inner, restrict=True), name, c.CallExpr(function, ()))
+        self.functions += [_address_function(function, c_type), c.Blank()]
+        element_type = (
+            c.ArrayType(c_type.element, c_type.extents[1:])
+            if c_type.extents[1:]
+            else c_type.element
+        )
+        return c.DeclStmt(
+            c.PointerType(element_type, restrict=True), name, c.CallExpr(function, ())
+        )
 
 
-def _address_function(function: str, of: c.ArrayType) -> c.FunctionDecl:
+def _address_function(function: str, c_type: c.ArrayType) -> c.FunctionDecl:
     body = (
-        c.DeclStmt(of, "memory", None, ("static", "_Thread_local")),
+        c.DeclStmt(c_type, "memory", None, ("static", "_Thread_local")),
         c.DeclStmt(c.PointerType(c.NamedType("void")), "address", c.Name("memory")),
         c.Comment("hides the address from the optimizer, which would compute it again in loops"),
         c.Verbatim(_OPAQUE),

@@ -36,17 +36,21 @@ def unique_name(preferred: str, *used_names: Container[str]) -> str:
 
 
 def _preferred_name(name: str, ndim: int) -> str:
-    """Return the preferred name of a variable: ``a.shape.0`` -> ``a_len``, ``x.1`` -> ``x``."""
-    base, *rest = name.split(".")
-    if "shape" in rest:
-        return length_name(base, ndim, int(rest[rest.index("shape") + 1]))
-    if "stride" in rest:
-        return stride_name(base, int(rest[rest.index("stride") + 1]))
-    if rest == ["own"]:
-        return f"own_{base}"
-    parts = [part for part, mark in itertools.pairwise(rest) if mark == "item" and part[:1] != "<"]
-    suffix = [word for word in ("given", "of", "first", "end") if word in rest][:1]
-    return "_".join([base, *parts, *suffix])
+    """Return the preferred name of a variable: ``a.shape.0`` -> ``a_len``, ``x.1`` -> ``x``.
+
+    Item names in ``<>`` are internal; ``p.left.item`` -> ``p_left``.
+    """
+    python_name, *parts = name.split(".")
+    if "shape" in parts:
+        return length_name(python_name, ndim, int(parts[parts.index("shape") + 1]))
+    if "stride" in parts:
+        return stride_name(python_name, int(parts[parts.index("stride") + 1]))
+    if parts == ["own"]:
+        return f"own_{python_name}"
+    pairs = itertools.pairwise(parts)
+    items = [item for item, kind in pairs if kind == "item" and not item.startswith("<")]
+    suffix = [s for s in ("given", "of", "first", "end") if s in parts][:1]
+    return "_".join([python_name, *items, *suffix])
 
 
 @dataclass(slots=True)

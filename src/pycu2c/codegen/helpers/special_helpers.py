@@ -224,29 +224,32 @@ $q $T cyl_bessel_i{order}_$t($T x) {{
 
 
 def _norm(name: str, count: int, root: str) -> Helper:
-    """Return a norm: squares of floats are exact in double; doubles are scaled."""
+    """Return a norm of ``count`` numbers, or its reciprocal.
+
+    Squares of floats are exact in double; doubles are scaled to avoid overflow.
+    """
     names = "abcd"[:count]
     parameters = ", ".join(f"$T {n}" for n in names)
     reciprocal = "1 / " if name.startswith("r") else ""
-    infinite = " | ".join(f"(fabs$f({n}) == INFINITY)" for n in names)
-    wide = " + ".join(f"(double){n} * {n}" for n in names)
-    great = "".join(f"    great = fabs({n}) > great ? fabs({n}) : great;\n" for n in names)
-    scaled = " + ".join(f"({n} * up) * ({n} * up)" for n in names)
+    is_infinite = " | ".join(f"(fabs$f({n}) == INFINITY)" for n in names)
+    sum_in_double = " + ".join(f"(double){n} * {n}" for n in names)
+    update_great = "".join(f"    great = fabs({n}) > great ? fabs({n}) : great;\n" for n in names)
+    scaled_sum = " + ".join(f"({n} * up) * ({n} * up)" for n in names)
     return Helper(
         floating=f"""
 // {root}
 $q $T {name}_$t({parameters}) {{
-    const double sum = {wide};
-    return ($T)({reciprocal}sqrt({infinite} ? INFINITY : sum));
+    const double sum = {sum_in_double};
+    return ($T)({reciprocal}sqrt({is_infinite} ? INFINITY : sum));
 }}
 """,
         wide=f"""
 // {root}, without overflow.
 $q $T {name}_$t({parameters}) {{
     $T great = 0;
-{great}    const $T up = great > 0x1p510 ? 0x1p-600 : great < 0x1p-459 ? 0x1p600 : 1.0;
-    const $T sum = {scaled};
-    return {reciprocal}(sqrt({infinite} ? INFINITY : sum) / up);
+{update_great}    const $T up = great > 0x1p510 ? 0x1p-600 : great < 0x1p-459 ? 0x1p600 : 1.0;
+    const $T sum = {scaled_sum};
+    return {reciprocal}(sqrt({is_infinite} ? INFINITY : sum) / up);
 }}
 """,
     )
