@@ -205,9 +205,7 @@ class ModuleEmitter:
     def _cpu_kernel(self, statements: StatementEmitter) -> list[c.Item]:
         function = self.module.kernel
         ir_prologue, loop, ir_epilogue = split_block_loop(function)
-        prologue, block, epilogue = map(
-            statements.block, (ir_prologue, loop.body, ir_epilogue)
-        )
+        prologue, block, epilogue = map(statements.block, (ir_prologue, loop.body, ir_epilogue))
         if statements.block_label:
             block = (*block, c.LabelStatement(statements.block_label))
         blocks = Blocks(prologue, block, epilogue, loop.order, loop.in_rows)
