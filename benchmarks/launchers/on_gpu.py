@@ -73,7 +73,7 @@ def _way(name: str, count: int, how: str, names: dict[str, Any], given: list[Any
 
 def by_c() -> list[Way]:
     library = ctypes.CDLL(os.fspath(cc.compile(_LOOP, "launch_loop").path or ""))
-    loop, address = library.launch_loop, libcuda.address_of("cuLaunchKernel", of_stream=True)
+    loop, address = library.launch_loop, libcuda.address_of("cuLaunchKernel", takes_stream=True)
     loop.restype = ctypes.c_double
     loop.argtypes = (ctypes.c_void_p,) * 3 + (ctypes.c_int,)
     found = []

@@ -22,7 +22,9 @@ from pycu2c.cuda_driver.cuda_errors import (
 
 @pytest.fixture(autouse=True)
 def nothing_launched(monkeypatch):
-    monkeypatch.setattr(cuda_errors, "_recorded", type(cuda_errors._recorded)(maxlen=4))
+    monkeypatch.setattr(
+        cuda_errors, "_recorded_launches", type(cuda_errors._recorded_launches)(maxlen=4)
+    )
     monkeypatch.setattr(cuda_errors, "recent_kernels", list)
 
 

@@ -29,13 +29,15 @@ def info() -> None:
     click.echo(f"location {usage.directory}")
     if usage.problem:
         click.echo(f"problem  {usage.problem}")
-    click.echo(f"limit    {_size(usage.limit)}")
+    click.echo(f"limit    {_format_size(usage.limit)}")
     columns = "{:32}{:>8}{:>12}   {}"
     click.echo(f"\n{columns.format('kind', 'entries', 'size', 'last used')}")
     for kind in usage.kinds:
         name = _KINDS.get(kind.suffix, kind.suffix)
-        click.echo(columns.format(name, kind.entries, _size(kind.size), _since(kind.last_used)))
-    click.echo(columns.format("all", usage.entries, _size(usage.size), "").rstrip())
+        click.echo(
+            columns.format(name, kind.entries, _format_size(kind.size), _age(kind.last_used))
+        )
+    click.echo(columns.format("all", usage.entries, _format_size(usage.size), "").rstrip())
 
 
 @cache.command()
@@ -44,7 +46,7 @@ def info() -> None:
     type=float,
     default=0.0,
     metavar="DAYS",
-    help="Only entries that were not used since.",
+    help="Only entries that were not used for this number of days.",
 )
 @click.option(
     "--all",
@@ -55,10 +57,10 @@ def info() -> None:
 def clear(older_than: float, everything: bool) -> None:
     """Remove compiled code. Running processes keep what they have loaded."""
     count, size = eviction.clear(unused_for=older_than, everything=everything)
-    click.echo(f"removed {count} {'file' if count == 1 else 'files'}, {_size(size)}")
+    click.echo(f"removed {count} {'file' if count == 1 else 'files'}, {_format_size(size)}")
 
 
-def _size(count: float) -> str:
+def _format_size(count: float) -> str:
     for unit in ("bytes", "KiB", "MiB"):
         if count < 1024:
             return f"{count:.0f} bytes" if unit == "bytes" else f"{count:.1f} {unit}"
@@ -66,8 +68,8 @@ def _size(count: float) -> str:
     return f"{count:.1f} GiB"
 
 
-def _since(then: float) -> str:
-    hours = (time.time() - then) / 3600
+def _age(last_used: float) -> str:
+    hours = (time.time() - last_used) / 3600
     if hours < 1:
         return "within the hour"
     return f"{hours:.0f} hours ago" if hours < 48 else f"{hours / 24:.0f} days ago"

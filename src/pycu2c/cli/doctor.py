@@ -29,17 +29,17 @@ def doctor() -> None:
 
 def report() -> tuple[list[str], bool]:
     """Return the lines to print, and whether kernels can run."""
-    compiler, has_compiler = _compiler()
-    nvrtc_found, has_nvrtc = _nvrtc()
-    cuda, has_cuda = _cuda()
+    compiler_lines, has_compiler = _compiler()
+    nvrtc_line, has_nvrtc = _nvrtc()
+    cuda_line, has_cuda = _cuda()
     lines = [
         f"numpy     {np.__version__}",
-        *compiler,
+        *compiler_lines,
         _dispatch(),
         _cxx(),
-        nvrtc_found,
+        nvrtc_line,
         _linker(),
-        cuda,
+        cuda_line,
         _cache(),
     ]
     try:

@@ -81,7 +81,7 @@ def emit(
             _write(_cuda_file(kernels, request.comments), "cuda", output)
         else:
             kernel = select_kernel(kernels, path, name)
-            _write(_generated(kernel, request), request.target, output)
+            _write(_generate(kernel, request), request.target, output)
     except CompileError as error:
         report_error(error)
     except (BadSignature, LaunchError, MultiplePrintsError, ToolchainError) as error:
@@ -97,10 +97,6 @@ class _EmitOptions:
     arch: str
     block: str | None
     comments: Comments
-
-    @property
-    def allows_several_kernels(self) -> bool:
-        return self.target == "cuda" and self.signature is None
 
     def signature_of(self, kernel: Kernel[Any]) -> Signature:
         return signature_of(kernel, self.signature)
@@ -122,7 +118,7 @@ def _cuda_file(kernels: Mapping[str, Kernel[Any]], comments: Comments) -> str:
     return generate_file(modules, comments)
 
 
-def _generated(kernel: Kernel[Any], request: _EmitOptions) -> str | bytes:
+def _generate(kernel: Kernel[Any], request: _EmitOptions) -> str | bytes:
     target = request.target
     if target == "ast":
         return _syntax_tree(kernel)
@@ -136,10 +132,10 @@ def _generated(kernel: Kernel[Any], request: _EmitOptions) -> str | bytes:
     if target not in ("ptx", "cubin"):
         return generated.text
     options = kernel.options.with_links(generated.links)
-    kind: nvrtc.BinaryKind = "ptx" if target == "ptx" else "cubin"
+    binary_kind: nvrtc.BinaryKind = "ptx" if target == "ptx" else "cubin"
     with errors_at_source_lines(lambda c: compiler.generate(language, signature, c, block).text):
         binary = nvrtc.compile(
-            generated.text, generated.entry, request.arch, kind=kind, options=options
+            generated.text, generated.entry, request.arch, kind=binary_kind, options=options
         )
         return binary.data
 
@@ -171,10 +167,10 @@ def _write(content: str | bytes, target: str, output: str | None) -> None:
         sys.stdout.buffer.write(content)
     else:
         text = content.decode() if isinstance(content, bytes) else content
-        click.echo(_highlighted(text, target) if sys.stdout.isatty() else text, nl=False)
+        click.echo(_highlight(text, target) if sys.stdout.isatty() else text, nl=False)
 
 
-def _highlighted(text: str, target: str) -> str:
+def _highlight(text: str, target: str) -> str:
     """Highlight the syntax with Pygments, if it is installed."""
     if target not in ("cuda", *_CPU_TARGETS):
         return text

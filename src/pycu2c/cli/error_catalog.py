@@ -38,30 +38,30 @@ class CatalogCase:
 def cases(code: str) -> list[CatalogCase]:
     """Return the cases of an error code, most common first."""
     _, _, text = (ERROR_PAGES / f"{code}.md").read_text(encoding="utf-8").partition("\n\n")
-    cases_ = [
+    catalog_cases = [
         CatalogCase(m["remark"].strip(), m["wrong"], m["corrected"]) for m in _CASE.finditer(text)
     ]
     assert _CASE.sub("", text) == "", f"{code}.md contains text outside of programs"
-    return cases_
+    return catalog_cases
 
 
 def run(text: str, file: str) -> dict[str, Any]:
     """Run a program under a file name and return its namespace."""
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    space: dict[str, Any] = {"__name__": file.removesuffix(".py")}
-    exec(compile(text, file, "exec"), space)
-    return space
+    namespace: dict[str, Any] = {"__name__": file.removesuffix(".py")}
+    exec(compile(text, file, "exec"), namespace)
+    return namespace
 
 
 def message(text: str) -> str:
     """Return the error or warning that a program causes; empty if none."""
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             run(text, "wrong.py")
         except CompileError as error:
             return str(error)
-    return "\n\n".join(str(w.message) for w in said if w.category is CompileWarning)
+    return "\n\n".join(str(w.message) for w in caught if w.category is CompileWarning)
 
 
 def as_text(code: str) -> str:
@@ -69,7 +69,7 @@ def as_text(code: str) -> str:
     parts = [f"{code}: {rule(code)}"]
     for case in cases(code):
         parts += [case.remark] if case.remark else []
-        parts += [_indented(case.wrong), message(case.wrong), "Instead:", _indented(case.corrected)]
+        parts += [_indent(case.wrong), message(case.wrong), "Instead:", _indent(case.corrected)]
     return "\n\n".join(parts)
 
 
@@ -84,5 +84,5 @@ def as_markdown(code: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"    {line}".rstrip() for line in text.rstrip().splitlines())

@@ -21,8 +21,8 @@ from pycu2c.explain.notes import format_notes, notes_as_json
 @click.command()
 @click.argument("location", metavar="FILE[:KERNEL]")
 @click.option("--signature", help='The parameters\' types: "float32[::1], float32[::1], int32".')
-@click.option("--format", "form", type=click.Choice(("text", "json")), default="text")
-def explain(location: str, signature: str | None, form: str) -> None:
+@click.option("--format", "output_format", type=click.Choice(("text", "json")), default="text")
+def explain(location: str, signature: str | None, output_format: str) -> None:
     """Print the GPU cost of the kernel's source lines in FILE, and how to avoid it."""
     try:
         path, name = parse_location(location)
@@ -32,7 +32,7 @@ def explain(location: str, signature: str | None, form: str) -> None:
         report_error(error)
     except BadSignature as error:
         raise click.ClickException(str(error)) from None
-    as_json = form == "json"
+    as_json = output_format == "json"
     click.echo(
         json.dumps(notes_as_json(notes), indent=2) if as_json else format_notes(notes).rstrip()
     )

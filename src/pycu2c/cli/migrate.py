@@ -26,14 +26,14 @@ from pycu2c.declarations.signatures import BadSignature, parse_signature
 )
 @click.option(
     "--types",
-    "typed",
+    "type_options",
     metavar="KERNEL=TYPES",
     multiple=True,
     help='The types of a kernel without a signature: "step=f4[:, :], i4".',
 )
 @click.option("--quiet", is_flag=True, help="Print only remarks that require manual changes.")
 def migrate(
-    files: tuple[str, ...], write: bool, check: bool, typed: tuple[str, ...], quiet: bool
+    files: tuple[str, ...], write: bool, check: bool, type_options: tuple[str, ...], quiet: bool
 ) -> None:
     """Rewrite the imports of numba.cuda programs and report differences.
 
@@ -41,7 +41,7 @@ def migrate(
     manual changes are required: a name is missing, a kernel does not compile, or integers would
     wrap.
     """
-    types, paths = _types(typed), list(_files(files))
+    types, paths = _parse_types(type_options), list(_python_files(files))
     files_migrated = [file for path in paths if (file := _read(path, types))]
     for file in files_migrated:
         if file.is_changed and check:
@@ -52,17 +52,17 @@ def migrate(
             click.echo(file.diff(), nl=False)
         _print_remarks(file, quiet=quiet)
     _print_summary(files_migrated)
-    is_wrong = any(m.needs_manual_change or (check and m.is_changed) for m in files_migrated)
-    sys.exit(1 if is_wrong or len(files_migrated) < len(paths) else 0)
+    has_failed = any(m.needs_manual_change or (check and m.is_changed) for m in files_migrated)
+    sys.exit(1 if has_failed or len(files_migrated) < len(paths) else 0)
 
 
-def _types(options: Iterable[str]) -> dict[str, list[Signature]]:
+def _parse_types(options: Iterable[str]) -> dict[str, list[Signature]]:
     """Parse ``step=f4[:], i4`` options."""
     types_by_kernel: dict[str, list[Signature]] = {}
-    for word in options:
-        name, equals, types = word.partition("=")
+    for option in options:
+        name, equals, types = option.partition("=")
         if not equals:
-            raise click.ClickException(f"--types is {word!r}; write KERNEL=f4[:], i4")
+            raise click.ClickException(f"--types is {option!r}; write KERNEL=f4[:], i4")
         try:
             types_by_kernel.setdefault(name.strip(), []).append(parse_signature(types.strip()))
         except BadSignature as error:
@@ -70,7 +70,7 @@ def _types(options: Iterable[str]) -> dict[str, list[Signature]]:
     return types_by_kernel
 
 
-def _files(names: Iterable[str]) -> Iterator[Path]:
+def _python_files(names: Iterable[str]) -> Iterator[Path]:
     for name in names:
         path = Path(name)
         yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
@@ -98,8 +98,8 @@ def _print_remarks(file: MigratedFile, *, quiet: bool) -> None:
 
 
 def _print_summary(files_migrated: list[MigratedFile]) -> None:
-    weights = [r.kind.severity for m in files_migrated for r in m.remarks]
-    counts = {severity: weights.count(severity) for severity in Severity}
+    severities = [r.kind.severity for m in files_migrated for r in m.remarks]
+    counts = {severity: severities.count(severity) for severity in Severity}
     changed = sum(m.is_changed for m in files_migrated)
     click.echo(
         f"{_count(len(files_migrated), 'file')}, {changed} with imports of numba.cuda; "

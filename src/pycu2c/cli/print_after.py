@@ -24,7 +24,7 @@ _TARGETS = {"cuda": "cuda", "c": "cpu", "c-resumable": "cpu-resumable"}
 
 @dataclass(slots=True)
 class PassPrinter:
-    """Prints the IR after the pass ``name``, or after each pass; or the change to the IR before."""
+    """Prints the IR after the pass ``name`` or after all; with ``diff``, what the pass changed."""
 
     name: str
     diff: bool
@@ -55,13 +55,13 @@ def print_after(
     """Return the IR of a kernel after passes. Raises ClickException, CompileError."""
     if target not in _TARGETS:
         raise click.ClickException(f"--print-after is for --target {', '.join(_TARGETS)}")
-    language = TARGETS[_TARGETS[target]]
-    names = [step.name for step in (*FRONTEND, *language.passes)]
+    compile_target = TARGETS[_TARGETS[target]]
+    names = [step.name for step in (*FRONTEND, *compile_target.passes)]
     if printer.name not in (ALL, *names):
         hint = did_you_mean(printer.name, names, f"there are {', '.join(names)}")
         raise click.ClickException(f"{target} has no pass `{printer.name}`: {hint}")
     built = build_module(kernel.source, signature, kernel.options, printer.observe)
-    fixed = None if target == "cuda" else block
-    assumptions = LaunchAssumptions(index32_safe=True, block=fixed)
-    lower(built.module, language, assumptions, kernel.options, printer.observe)
+    assumed_block = None if target == "cuda" else block
+    assumptions = LaunchAssumptions(index32_safe=True, block=assumed_block)
+    lower(built.module, compile_target, assumptions, kernel.options, printer.observe)
     return printer.text()

@@ -141,17 +141,17 @@ def error_classes(base: type[CudaError] = CudaError) -> Iterator[type[CudaError]
 
 # A later driver call reports a fault, and the driver does not know which kernel caused it.
 _MAX_NAMES = 4
-_recorded: deque[str] = deque(maxlen=_MAX_NAMES)
+_recorded_launches: deque[str] = deque(maxlen=_MAX_NAMES)
 
 
 def record_launch(kernel: str) -> None:
     """Record that a kernel or a graph was launched on a GPU."""
-    _recorded.append(kernel)
+    _recorded_launches.append(kernel)
 
 
 def _fault_advice(advice: str) -> str:
     """Add the names of the latest kernels, and how to find the line, to the advice."""
-    names = list(dict.fromkeys(reversed([*_recorded, *recent_kernels()])))[:_MAX_NAMES]
+    names = list(dict.fromkeys(reversed([*_recorded_launches, *recent_kernels()])))[:_MAX_NAMES]
     launched = f"Launched last: {', '.join(names)}." if names else ""
     how_to_find = (
         "To find the line, run the program under compute-sanitizer with PYCU2C_LINEINFO=1, or the "

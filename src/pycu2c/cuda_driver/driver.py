@@ -11,6 +11,7 @@ import contextlib
 import functools
 import operator
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,7 +46,7 @@ def _probe() -> tuple[DriverDevice, ...] | str:
     try:
         check(api.cuInit(0), "start the CUDA driver")
         count = check(api.cuDeviceGetCount(), "count the CUDA devices")
-        devices = tuple(_device(api, ordinal) for ordinal in range(count))
+        devices = tuple(_open_device(api, ordinal) for ordinal in range(count))
         return devices or "there is no CUDA device"
     except CudaError as error:
         return str(error)
@@ -53,9 +54,9 @@ def _probe() -> tuple[DriverDevice, ...] | str:
         return f"there is no CUDA driver ({error})"
 
 
-def _device(api: Any, ordinal: int) -> DriverDevice:
+def _open_device(api: Any, ordinal: int) -> DriverDevice:
     handle = check(api.cuDeviceGet(ordinal), f"open CUDA device {ordinal}")
-    names = [f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}" for part in ("MAJOR", "MINOR")]
+    names = [f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{suffix}" for suffix in ("MAJOR", "MINOR")]
     attributes = [getattr(api.CUdevice_attribute, name) for name in names]
     major, minor = (
         check(api.cuDeviceGetAttribute(attribute, handle), "read the compute capability")
@@ -131,8 +132,8 @@ def device_attribute(name: str, doing: str) -> int:
 def _text_of(code: Any) -> str:
     from cuda.bindings import driver as bindings
 
-    failed, text = bindings.cuGetErrorString(code)
-    return "unknown error" if int(failed) else text.decode()
+    status, text = bindings.cuGetErrorString(code)
+    return "unknown error" if int(status) else text.decode()
 
 
 # ---- context -------------------------------------------------------------------------------
@@ -169,22 +170,22 @@ def current_ordinal() -> int:
 
 
 @contextlib.contextmanager
-def _on_device(ordinal: int) -> Iterator[None]:
+def _switch_device(ordinal: int) -> Iterator[None]:
     if current_context() != 0 and current_ordinal() == ordinal:
         yield
         return
-    before = call("cuCtxGetCurrent", doing="read the current context")
+    previous_context = call("cuCtxGetCurrent", doing="read the current context")
     set_device(ordinal)
     try:
         yield
     finally:
-        set_current_context(before)
+        set_current_context(previous_context)
 
 
 def on_device(ordinal: int) -> contextlib.AbstractContextManager[None]:
     """Select a device in a ``with``. A negative ordinal, for host memory, has no effect."""
     if ordinal >= 0 and has_multiple_devices():
-        return _on_device(ordinal)
+        return _switch_device(ordinal)
     return contextlib.nullcontext()
 
 
@@ -230,9 +231,9 @@ def copy_within(target: int, source: int, size: int, stream: int = 0) -> None:
 
 def fill(address: int, pattern: bytes, count: int, stream: int = 0) -> None:
     """Write a pattern of 1, 2 or 4 bytes ``count`` times, in stream order."""
-    function, number = f"cuMemsetD{8 * len(pattern)}Async", int.from_bytes(pattern, sys.byteorder)
+    function, value = f"cuMemsetD{8 * len(pattern)}Async", int.from_bytes(pattern, sys.byteorder)
     doing = f"fill {count * len(pattern)} bytes of the device"
-    call(function, address, number, count, stream, doing=doing)
+    call(function, address, value, count, stream, doing=doing)
 
 
 # ---- streams -------------------------------------------------------------------------------
@@ -244,30 +245,30 @@ def stream_of(stream: object) -> int:
     """Return the handle of a stream of any package; 0 and None are the default stream."""
     handle = _handle_of(stream)
     if handle > _LEGACY:
-        _used_streams.add(True)
+        _STREAM_WAS_USED.set()
     return handle
 
 
 _LEGACY = 1  # CU_STREAM_LEGACY, another handle of the default stream
-_used_streams: set[bool] = set()
+_STREAM_WAS_USED = threading.Event()
 
 
 def uses_streams() -> bool:
     """Return whether the program has ever used a stream other than the default stream."""
-    return bool(_used_streams)
+    return _STREAM_WAS_USED.is_set()
 
 
 def _handle_of(stream: object) -> int:
     if stream is None:
         return 0
     if hasattr(stream, "__index__"):
-        return _number(operator.index(stream))
+        return _checked_handle(operator.index(stream))
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
         return _protocol_handle(protocol() if callable(protocol) else protocol, stream)
     for attribute in _HANDLE_ATTRIBUTES:
         if hasattr(stream, attribute):
-            return _as_int(getattr(stream, attribute), stream)
+            return _handle_as_int(getattr(stream, attribute), stream)
     raise LaunchError(
         f"a stream is an int, None, or a stream object of a CUDA package, not {stream!r}"
     )
@@ -282,7 +283,7 @@ def may_be_handle(number: int) -> bool:
     return number in _SPECIAL_HANDLES or _MIN_ADDRESS <= number < 2**64
 
 
-def _number(handle: int) -> int:
+def _checked_handle(handle: int) -> int:
     """Check a handle: the driver would crash on a number of bytes in the position of the stream."""
     if may_be_handle(handle):
         return handle
@@ -304,10 +305,10 @@ def _protocol_handle(answer: Any, stream: object) -> int:
     version, handle = answer
     if version != 0:
         raise LaunchError(f"{stream!r} has version {version} of __cuda_stream__, not 0")
-    return _as_int(handle, stream)
+    return _handle_as_int(handle, stream)
 
 
-def _as_int(handle: Any, stream: object) -> int:
+def _handle_as_int(handle: Any, stream: object) -> int:
     raw = getattr(handle, "value", handle)  # ctypes.c_void_p; its value None is the default stream
     try:
         return int(raw or 0)

@@ -12,32 +12,32 @@ import pycu2c.ops.intrinsics.floats.half_names  # noqa: F401  # registers the sc
 from pycu2c.inline_c.functions import c_function
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
 
-_NAMES = ("eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu")
+_SUFFIXES = ("eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu")
 
 
-def _pair(compared: Any) -> Callable[..., Any]:
+def _pair(comparison: Any) -> Callable[..., Any]:
     def pair(a: Any, b: Any) -> Any:
-        a.x, a.y = float(compared(a.x, b.x)), float(compared(a.y, b.y))
+        a.x, a.y = float(comparison(a.x, b.x)), float(comparison(a.y, b.y))
         return a
 
     return pair
 
 
-def _both(compared: Any) -> Callable[..., Any]:
+def _both(comparison: Any) -> Callable[..., Any]:
     def both(a: Any, b: Any) -> Any:
-        return compared(a.x, b.x) and compared(a.y, b.y)
+        return comparison(a.x, b.x) and comparison(a.y, b.y)
 
     return both
 
 
-def _mask(compared: Any) -> Callable[..., Any]:
+def _mask(comparison: Any) -> Callable[..., Any]:
     def mask(a: Any, b: Any) -> Any:
-        return (0xFFFF if compared(a.x, b.x) else 0) | (0xFFFF0000 if compared(a.y, b.y) else 0)
+        return (0xFFFF if comparison(a.x, b.x) else 0) | (0xFFFF0000 if comparison(a.y, b.y) else 0)
 
     return mask
 
 
-# (name, form, result type if not a pair, docstring)
+# (name, maker of the function, result type if not a pair, docstring)
 _FORMS: tuple[tuple[str, Callable[[Any], Callable[..., Any]], str, str], ...] = (
     ("h{}2", _pair, "", "1.0 where {}, else 0.0."),
     ("hb{}2", _both, "bool", "Whether in both components {}."),
@@ -45,23 +45,23 @@ _FORMS: tuple[tuple[str, Callable[[Any], Callable[..., Any]], str, str], ...] = 
 )
 
 
-def comparisons(module: str, kind: Any) -> dict[str, Any]:
+def comparisons(module: str, pair_type: Any) -> dict[str, Any]:
     """Return the comparisons of ``cuda.fp16`` or ``cuda.bf16`` by name."""
     functions = {}
-    for short in _NAMES:
-        compared = REGISTRY[f"cuda.{module}.h{short}"]
-        for pattern, form, result, doc in _FORMS:
-            name = pattern.format(short)
-            function = form(compared)
+    for suffix in _SUFFIXES:
+        comparison = REGISTRY[f"cuda.{module}.h{suffix}"]
+        for pattern, make_function, result, doc in _FORMS:
+            name = pattern.format(suffix)
+            function = make_function(comparison)
             function.__name__ = function.__qualname__ = name
-            function.__doc__ = doc.format(_description(compared))
-            signature = f"{result or kind}({kind}, {kind})"
+            function.__doc__ = doc.format(_description(comparison))
+            signature = f"{result or pair_type}({pair_type}, {pair_type})"
             text = f"return __{name}(a, b);"
             functions[name] = c_function(cuda=text, pure=True, signature=signature)(function)
     return functions
 
 
-def _description(compared: Intrinsic) -> str:
+def _description(comparison: Intrinsic) -> str:
     """Return the scalar comparison's description with ``a`` and ``b`` as operands."""
-    description = compared.doc.partition(":")[0].rstrip(".")
+    description = comparison.doc.partition(":")[0].rstrip(".")
     return description.replace("x ", "a ").replace(" y", " b")

@@ -1,6 +1,6 @@
 """Define functions of ``half2`` and ``bfloat162`` with CUDA's names: ``cuda.fp16``, ``cuda.bf16``.
 
-Each applies the scalar function to both components. GPUs have instructions for some.
+Each applies the scalar function to both components. Some have a CUDA intrinsic.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from pycu2c.ops.names.cuda_namespace import LIBRARY_FUNCTIONS
 rsqrt, rcp, exp10 = (REGISTRY[f"cuda.{name}"] for name in ("rsqrt", "rcp", "exp10"))
 
 
-_INTRINSIC_CALLS: dict[str, str] = {}  # functions with a CUDA intrinsic
+_INTRINSIC_CALLS: dict[str, str] = {}  # calls of CUDA intrinsics by function name
 
 
 def _cuda_intrinsic(call: str) -> Callable[[Callable[..., Any]], Any]:
     """Register the CUDA intrinsic for pairs of either type."""
 
-    def record(function: Callable[..., Any]) -> Any:
+    def register(function: Callable[..., Any]) -> Any:
         _INTRINSIC_CALLS[function.__name__] = call
         return function
 
-    return record
+    return register
 
 
-def _for_type(function: Any, kind: Any) -> Any:
+def _for_type(function: Any, pair_type: Any) -> Any:
     """Return a function for pairs of one type."""
     call = _INTRINSIC_CALLS.get(function.__name__)
     if call is None:
         return function
-    parameter_types = [str(kind)] * function.__code__.co_argcount
-    text = _FUSED_EARLY if kind is bfloat162 and function is hfma2 else f"return {call};"
-    signature = f"{kind}({', '.join(parameter_types)})"
+    parameter_types = [str(pair_type)] * function.__code__.co_argcount
+    text = _HFMA2_BFLOAT16 if pair_type is bfloat162 and function is hfma2 else f"return {call};"
+    signature = f"{pair_type}({', '.join(parameter_types)})"
     return c_function(cuda=text, pure=True, signature=signature)(function)
 
 
-# the instruction requires sm_80; in double, the products are exact
-_FUSED_EARLY = """
+# the instruction requires sm_80; elsewhere double is used, in which the products are exact
+_HFMA2_BFLOAT16 = """
 #if __CUDA_ARCH__ >= 800
 return __hfma2(a, b, c);
 #else
@@ -347,21 +347,26 @@ def high2bfloat16(a: Any) -> Any:
     return a.y
 
 
-_BOTH: tuple[Any, ...] = (
+_COMMON_FUNCTIONS: tuple[Any, ...] = (
     *(hadd2, hsub2, hmul2, h2div, hfma2, hneg2, habs2, hmin2, hmax2),
     *(h2sqrt, h2rsqrt, h2rcp, h2exp, h2exp2, h2exp10, h2log, h2log2, h2log10, h2sin, h2cos),
     *(h2tanh, h2floor, h2ceil, h2rint, h2trunc, lowhigh2highlow, low2float, high2float),
 )
-_FP16: tuple[Any, ...] = (
+_FP16_FUNCTIONS: tuple[Any, ...] = (
     *(half22float2, float22half2_rn, floats2half2_rn, float2half2_rn, halves2half2),
     *(low2half, high2half),
 )
-_BF16: tuple[Any, ...] = (
+_BF16_FUNCTIONS: tuple[Any, ...] = (
     *(bfloat1622float2, float22bfloat162_rn, floats2bfloat162_rn, float2bfloat162_rn),
     *(halves2bfloat162, low2bfloat16, high2bfloat16),
 )
 
-for _module, _kind, _type_specific in (("fp16", half2, _FP16), ("bf16", bfloat162, _BF16)):
-    _functions = {f.__name__: _for_type(f, _kind) for f in (*_BOTH, *_type_specific)}
-    _functions |= comparisons(_module, _kind)
+for _module, _pair_type, _specific_functions in (
+    ("fp16", half2, _FP16_FUNCTIONS),
+    ("bf16", bfloat162, _BF16_FUNCTIONS),
+):
+    _functions = {
+        f.__name__: _for_type(f, _pair_type) for f in (*_COMMON_FUNCTIONS, *_specific_functions)
+    }
+    _functions |= comparisons(_module, _pair_type)
     LIBRARY_FUNCTIONS.update((f"cuda.{_module}.{name}", f) for name, f in _functions.items())

@@ -13,7 +13,7 @@ from pycu2c.device_library import wmma_fragments
 from pycu2c.inline_c.functions import c_function
 from pycu2c.kernels.kernel import device
 
-_FOR_LAYOUTS = """
+_MMA_PREAMBLE = """
 #ifdef __CUDACC__
 template <typename LayoutA, typename LayoutB>
 __device__ void mma_of_tiles(float *c, int c_step, nvcuda::wmma::layout_t order, const __half *a,
@@ -35,7 +35,7 @@ __device__ void mma_of_tiles(float *c, int c_step, nvcuda::wmma::layout_t order,
 }
 #endif
 """
-_MMA = """
+_MMA_TEXT = """
 using namespace nvcuda::wmma;
 const layout_t order = c_stride1 == 1 ? mem_row_major : mem_col_major;
 const int step = c_stride1 == 1 ? c_stride0 : c_stride1, depth = a_shape1;
@@ -52,8 +52,8 @@ if (a_stride1 == 1 && b_stride1 == 1) {
 
 
 @c_function(
-    cuda=_MMA,
-    preamble=_FOR_LAYOUTS,
+    cuda=_MMA_TEXT,
+    preamble=_MMA_PREAMBLE,
     headers=("mma.h",),
     signature=(float32[:, :], float16[:, :], float16[:, :]),
 )

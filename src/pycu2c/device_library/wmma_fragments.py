@@ -14,17 +14,17 @@ from pycu2c.base.types import Array, Scalar, bfloat16, float16, float32, int8, i
 from pycu2c.inline_c.functions import c_function
 from pycu2c.kernels.kernel import device
 
-FULL = 0xFFFFFFFF
+FULL_MASK = 0xFFFFFFFF
 
 # ---- layouts: the 16 elements of a row of the left matrix, or a column of the right one ----------
 
 
 @dataclass(frozen=True, slots=True)
 class FragmentLayout:
-    """Four lanes share a row or column.
+    """Four lanes have the elements of a row or column.
 
-    ``holder`` maps position ``k`` to the lane; ``left`` and ``right`` map it to the element, given
-    the upper or lower half of the rows or columns.
+    ``holder`` maps position ``k`` to the lane. ``left`` and ``right`` map it, and the upper or
+    lower half of the rows or columns, to the index in the fragment.
     """
 
     holder: Any
@@ -32,12 +32,12 @@ class FragmentLayout:
     right: Any
 
 
-HALVES = FragmentLayout(
+HALF_LAYOUT = FragmentLayout(
     device(lambda k: k % 8 // 2),
     device(lambda k, half: k % 2 + 2 * half + k // 8 * 4),
     device(lambda k, half: k % 2 + k // 8 * 2 + 4 * half),
 )
-BYTES = FragmentLayout(
+BYTE_LAYOUT = FragmentLayout(
     device(lambda k: k // 4),
     device(lambda k, half: k % 4 + 4 * half),
     device(lambda k, half: k % 4 + 4 * half),
@@ -45,7 +45,7 @@ BYTES = FragmentLayout(
 
 # ---- GPU code: one or two instructions per half of the columns -----------------------------------
 
-_FOR_ALL = """
+_PREAMBLE = """
 #if defined(__CUDACC__) && !defined(PYCU2C_FRAGMENTS)
 #define PYCU2C_FRAGMENTS
 template <typename T>
@@ -96,7 +96,7 @@ for (int block = 0; block < 2; ++block, b += 4, c += 4, d += 4) {
 %s    d[0] = d0, d[1] = d1, d[2] = d2, d[3] = d3;
 }
 """
-_HALVES = (
+_HALF_MMA = (
     _HALF_TEMPLATE
     % """\
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.$type.$type.f32 "
@@ -106,7 +106,7 @@ _HALVES = (
                    "f"(c[2]), "f"(c[3]));
 """
 )
-_HALVES_EARLY = (
+_HALF_MMA_BEFORE_SM80 = (
     _HALF_TEMPLATE
     % """\
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
@@ -119,7 +119,7 @@ _HALVES_EARLY = (
                  : "r"(a2), "r"(a3), "r"(b1));
 """
 )
-_BYTES = """
+_BYTE_MMA = """
 const unsigned a0 = word_of_elements(a), a1 = word_of_elements(a + 4);
 for (int block = 0; block < 2; ++block, b += 4, c += 4, d += 4) {
     int d0, d1, d2, d3;
@@ -131,12 +131,12 @@ for (int block = 0; block < 2; ++block, b += 4, c += 4, d += 4) {
     d[0] = d0, d[1] = d1, d[2] = d2, d[3] = d3;
 }
 """
-_EARLY = "mma_by_shuffles(d, a, b, c);"
+_MMA_BY_SHUFFLES = "mma_by_shuffles(d, a, b, c);"
 
 
-def _text(instructions: str, kind: str, early: str) -> str:
-    own = instructions.replace("$type", kind).strip()
-    return f"#if __CUDA_ARCH__ >= 800\n{own}\n#else\n{early.strip()}\n#endif"
+def _versioned_text(instructions: str, ptx_type: str, before_sm80: str) -> str:
+    sm80 = instructions.replace("$type", ptx_type).strip()
+    return f"#if __CUDA_ARCH__ >= 800\n{sm80}\n#else\n{before_sm80.strip()}\n#endif"
 
 
 # ---- products ------------------------------------------------------------------------------------
@@ -144,11 +144,11 @@ def _text(instructions: str, kind: str, early: str) -> str:
 
 def _product(factor: Scalar, text: str, *headers: str) -> Any:
     """Return ``d = a @ b + c`` on fragments for a factor type."""
-    layout, total = (HALVES, float32) if factor.dtype.is_float else (BYTES, int32)
+    layout, total = (HALF_LAYOUT, float32) if factor.dtype.is_float else (BYTE_LAYOUT, int32)
     holder, of_left, of_right = layout.holder, layout.left, layout.right
 
     def _mma_on_fragments(d: Any, a: Any, b: Any, c: Any) -> None:
-        """``d = a @ b + c`` of what the threads have."""
+        """Compute ``d = a @ b + c`` from the elements of each thread."""
         group, pair = cuda.laneid // 4, cuda.laneid % 4
         for n in range(8):
             d[n] = c[n]
@@ -156,23 +156,32 @@ def _product(factor: Scalar, text: str, *headers: str) -> Any:
             at = holder(k)
             for half in range(2):
                 own = total(a[of_left(k, half)])
-                left = cuda.shfl_sync(FULL, own, 4 * group + at)
+                left = cuda.shfl_sync(FULL_MASK, own, 4 * group + at)
                 for n in range(4):
                     given = total(b[of_right(k, n // 2)])
-                    right = cuda.shfl_sync(FULL, given, 4 * (2 * pair + n % 2) + at)
+                    right = cuda.shfl_sync(FULL_MASK, given, 4 * (2 * pair + n % 2) + at)
                     d[n % 2 + 2 * half + n // 2 * 4] += left * right
 
-    types = (_line(total), _line(factor), _line(factor), _line(total))
-    made = c_function(cuda=text, preamble=_FOR_ALL, headers=headers, signature=types)
-    return made(_mma_on_fragments)
+    types = (
+        _contiguous_array(total),
+        _contiguous_array(factor),
+        _contiguous_array(factor),
+        _contiguous_array(total),
+    )
+    decorate = c_function(cuda=text, preamble=_PREAMBLE, headers=headers, signature=types)
+    return decorate(_mma_on_fragments)
 
 
-def _line(kind: Scalar) -> Array:
-    made: Array = kind[::1]
-    return made
+def _contiguous_array(element: Scalar) -> Array:
+    array_type: Array = element[::1]
+    return array_type
 
 
-MMA_FLOAT16 = _product(float16, _text(_HALVES, "f16", _HALVES_EARLY), "cuda_fp16.h")
-MMA_BFLOAT16 = _product(bfloat16, _text(_HALVES, "bf16", _EARLY), "cuda_bf16.h")
-MMA_INT8 = _product(int8, _text(_BYTES, "s8", _EARLY))
-MMA_UINT8 = _product(uint8, _text(_BYTES, "u8", _EARLY))
+MMA_FLOAT16 = _product(
+    float16, _versioned_text(_HALF_MMA, "f16", _HALF_MMA_BEFORE_SM80), "cuda_fp16.h"
+)
+MMA_BFLOAT16 = _product(
+    bfloat16, _versioned_text(_HALF_MMA, "bf16", _MMA_BY_SHUFFLES), "cuda_bf16.h"
+)
+MMA_INT8 = _product(int8, _versioned_text(_BYTE_MMA, "s8", _MMA_BY_SHUFFLES))
+MMA_UINT8 = _product(uint8, _versioned_text(_BYTE_MMA, "u8", _MMA_BY_SHUFFLES))

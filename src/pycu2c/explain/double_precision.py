@@ -70,47 +70,47 @@ def _outermost(e: Expr) -> Iterator[Expr]:
 class _Tracer:
     """Traces the operands of one expression to their origins."""
 
-    known: Origins
+    definitions: Origins
     parameters: frozenset[str]
     subject: ExplainedFunction
-    followed: set[str] = field(default_factory=set)
+    visited: set[str] = field(default_factory=set)
 
     def causes(self, e: Expr) -> list[Float64Cause]:
         """Return all origins of float64 in an expression."""
         match e:
             case _ if _is_constant(e):
-                return [_literal(e)] if _is_double(e) else []
+                return [_literal_cause(e)] if _is_double(e) else []
             case Var():
-                return self._of_variable(e) if _may_hold_double(e) else []
+                return self._variable_causes(e) if _may_hold_double(e) else []
             case Load():
-                return [_array(e)] if _may_hold_double(e) else []
+                return [_array_cause(e)] if _may_hold_double(e) else []
             case Call():
                 text = f"`{source_name(e.function)}` gives float64"
                 hint = "return float32(...) there"
                 return [Float64Cause(e.span, text, hint, e.function)] if _is_double(e) else []
             case Cast():
-                return self._of_cast(e)
+                return self._cast_causes(e)
             case Member():
                 return self.causes(e.operand) if _is_double(e) else []
             case Pack(parts=(real, Const(value=0))) if e.span == real.span:
                 return self.causes(real)
             case Pack():
                 causes = [c for p in e.parts if not _is_constant(p) for c in self.causes(p)]
-                return causes or ([_literal(e)] if _is_double(e) else [])
+                return causes or ([_literal_cause(e)] if _is_double(e) else [])
             case Select():
-                return self._together(e, (e.then, e.orelse))
+                return self._combined_causes(e, (e.then, e.orelse))
             case Let():
                 return self.causes(e.body)
-            case Binary(op=op) if op is DIV and all(map(_is_whole, (e.left, e.right))):
+            case Binary(op=op) if op is DIV and all(map(_was_integer, (e.left, e.right))):
                 hint = "divide with //, or one float32: float32(a) / b"
                 return [Float64Cause(e.span, "dividing integers gives float64", hint)]
-            case Apply() if _is_double(e) and all(map(_is_whole, e.arguments)):
+            case Apply() if _is_double(e) and all(map(_was_integer, e.arguments)):
                 text = f"`{e.intrinsic.name}` of an integer gives float64"
                 return [Float64Cause(e.span, text, "convert its argument: float32(...)")]
             case _:
-                return self._together(e, children(e))
+                return self._combined_causes(e, children(e))
 
-    def _together(self, e: Expr, parts: tuple[Expr, ...]) -> list[Float64Cause]:
+    def _combined_causes(self, e: Expr, parts: tuple[Expr, ...]) -> list[Float64Cause]:
         """Return the causes in operands that are combined.
 
         Literals adopt the type of the other operands, so they are a cause only if no other
@@ -118,36 +118,38 @@ class _Tracer:
         """
         literals = [p for p in parts if _is_constant(p)]
         others = [p for p in parts if not _is_constant(p)]
-        if any(_is_double(_before(p)) for p in others):
+        if any(_is_double(_without_implicit_cast(p)) for p in others):
             return [c for p in others for c in self.causes(p)]
-        wide = [p for p in others if _is_wide(_before(p)) and _is_double(p)]
-        if wide:
-            return [_mixture(p) for p in wide]
+        promoting = [
+            p for p in others if _promotes_float32(_without_implicit_cast(p)) and _is_double(p)
+        ]
+        if promoting:
+            return [_mixture_cause(p) for p in promoting]
         return [c for p in (*others, *literals) for c in self.causes(p)]
 
-    def _of_cast(self, e: Cast) -> list[Float64Cause]:
+    def _cast_causes(self, e: Cast) -> list[Float64Cause]:
         if not _is_double(e) or _may_hold_double(e.operand):
             return self.causes(e.operand) if _is_double(e) else []
         if e.span == e.operand.span:
             return []  # implicit, because of the other operand
         return [Float64Cause(e.span, "this makes it a float64", "write float32(...) instead")]
 
-    def _of_variable(self, e: Var) -> list[Float64Cause]:
-        if e.name in self.followed:
+    def _variable_causes(self, e: Var) -> list[Float64Cause]:
+        if e.name in self.visited:
             return []
-        self.followed.add(e.name)
-        values = self.known.get(e.name, ())
+        self.visited.add(e.name)
+        values = self.definitions.get(e.name, ())
         causes = [c for v in values if not _is_constant(v) for c in self.causes(v)]
         if not causes:  # the first value adopts the type of the later ones
             causes = [c for v in values if _is_constant(v) for c in self.causes(v)]
         name = source_name(e.name)
-        if name not in self.parameters or e.name in self.known:
+        if name not in self.parameters or e.name in self.definitions:
             return causes
-        number = "complex64" if _is_complex(e) else "float32"
+        float_type = "complex64" if _is_complex(e) else "float32"
         if not self.subject.is_kernel:
-            hint = f"call `{self.subject.function.python_name}` with {number}(...)"
+            hint = f"call `{self.subject.function.python_name}` with {float_type}(...)"
             return [Float64Cause(e.span, f"`{name}` is given as float64", hint, e.name)]
-        hint = f"pass numpy.{number}({name})"
+        hint = f"pass numpy.{float_type}({name})"
         return [Float64Cause(e.span, f"`{name}` is passed as float64", hint, e.name)]
 
 
@@ -168,65 +170,65 @@ def _is_constant(e: Expr) -> bool:
     return all(isinstance(x, Const) for x in expressions(e) if not children(x))
 
 
-def _before(e: Expr) -> Expr:
-    """Return an operand before its implicit conversion."""
+def _without_implicit_cast(e: Expr) -> Expr:
+    """Return an operand without its implicit conversion."""
     match e:
         case Cast(operand=operand) if e.span == operand.span:
             return operand
         case Pack(parts=(real, Const(value=0))) if e.span == real.span:
-            return _before(real)
+            return _without_implicit_cast(real)
         case _:
             return e
 
 
-def _is_whole(e: Expr) -> bool:
+def _was_integer(e: Expr) -> bool:
     """Return whether an operand was an integer; the literal 2 may have become 2.0."""
     if isinstance(e, Const):
         return float(e.value) == int(e.value)
-    kind = _before(e).type
-    return isinstance(kind, Scalar) and kind.dtype.is_integral
+    type_ = _without_implicit_cast(e).type
+    return isinstance(type_, Scalar) and type_.dtype.is_integral
 
 
-def _is_wide(e: Expr) -> bool:
+def _promotes_float32(e: Expr) -> bool:
     """Return whether an operand is a NumPy integer that promotes float32 to float64."""
-    kind = e.type
+    type_ = e.type
     return (
-        isinstance(kind, Scalar)
-        and kind.dtype.is_integral
-        and not kind.weak
-        and (kind.dtype.bits >= 32)
+        isinstance(type_, Scalar)
+        and type_.dtype.is_integral
+        and not type_.weak
+        and (type_.dtype.bits >= 32)
     )
 
 
-def _mixture(e: Expr) -> Float64Cause:
-    text = f"{_before(e).type} and a float together are float64"
+def _mixture_cause(e: Expr) -> Float64Cause:
+    text = f"{_without_implicit_cast(e).type} and a float together are float64"
     return Float64Cause(e.span, text, "convert it: float32(...)")
 
 
-def _literal(e: Expr) -> Float64Cause:
+def _literal_cause(e: Expr) -> Float64Cause:
     assert isinstance(e.type, Scalar)
-    number = "complex64" if _is_complex(e) else "float32"
+    float_type = "complex64" if _is_complex(e) else "float32"
     if not e.type.weak:
-        hint = f"write {number}(...) in the place of {e.type}(...), or around a global"
+        hint = f"write {float_type}(...) in the place of {e.type}(...), or around a global"
         return Float64Cause(e.span, f"this is {e.type}", hint)
     kind = "complex number" if _is_complex(e) else "float"
-    text = f"a Python {kind} with no {number} beside it"
+    text = f"a Python {kind} with no {float_type} beside it"
     return Float64Cause(
-        e.span, text, f"write {number}(...) around it, or @kernel(weak_float='float32')"
+        e.span, text, f"write {float_type}(...) around it, or @kernel(weak_float='float32')"
     )
 
 
-def _array(e: Load) -> Float64Cause:
+def _array_cause(e: Load) -> Float64Cause:
     assert isinstance(e.array.type, Array)
     name = source_name(e.array.name)
-    read = f"or convert what is read: float32({name}[...])"
+    conversion = f"or convert what is read: float32({name}[...])"
     match e.array.type.space:
         case MemorySpace.SHARED | MemorySpace.CLUSTER:
-            hint = f"make it cuda.shared.array(..., float32), {read}"
+            hint = f"make it cuda.shared.array(..., float32), {conversion}"
         case MemorySpace.LOCAL:
-            hint = f"make it cuda.local.array(..., float32), {read}"
+            hint = f"make it cuda.local.array(..., float32), {conversion}"
         case MemorySpace.CONSTANT:
-            hint = f"make {name} an array of numpy.float32, {read}"
+            hint = f"make {name} an array of numpy.float32, {conversion}"
         case _:
-            hint = f"pass {name} as float32, {read}"
+            hint = f"pass {name} as float32, {conversion}"
     return Float64Cause(e.span, f"`{name}` holds float64", hint, e.array.name)

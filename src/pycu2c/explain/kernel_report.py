@@ -20,13 +20,13 @@ from pycu2c.explain.value_origins import ExplainedFunction
 from pycu2c.ir.nodes import Module
 from pycu2c.pipeline import TARGETS
 
-_TYPED: tuple[Callable[[ExplainedFunction], Iterator[Note]], ...] = (
+_RULES_ON_TYPED_IR: tuple[Callable[[ExplainedFunction], Iterator[Note]], ...] = (
     find_float64,
     find_strided_access,
     find_bank_conflicts,
     find_local_arrays,
 )
-_LOWERED: tuple[Callable[[ExplainedFunction], Iterator[Note]], ...] = (
+_RULES_ON_LOWERED_IR: tuple[Callable[[ExplainedFunction], Iterator[Note]], ...] = (
     find_floor_operations,
     find_wraparound,
     find_wide_indices,
@@ -36,14 +36,16 @@ _LOWERED: tuple[Callable[[ExplainedFunction], Iterator[Note]], ...] = (
 def explain_module(module: Module, assumptions: LaunchAssumptions, options: Options) -> list[Note]:
     """Return all notes on a typed module in source order, without duplicates."""
     cuda = TARGETS["cuda"]
-    selected = replace(cuda, passes=cuda.through("select_inline_c"))
-    typed, lowered = (lower(module, target, assumptions, options) for target in (selected, cuda))
+    typed_target = replace(cuda, passes=cuda.through("select_inline_c"))
+    typed, lowered = (
+        lower(module, target, assumptions, options) for target in (typed_target, cuda)
+    )
     return merge_notes(
         [
             note
-            for rules, source in ((_TYPED, typed), (_LOWERED, lowered))
-            for function in (source.kernel, *source.devices)
+            for rules, rule_module in ((_RULES_ON_TYPED_IR, typed), (_RULES_ON_LOWERED_IR, lowered))
+            for function in (rule_module.kernel, *rule_module.devices)
             for rule in rules
-            for note in rule(ExplainedFunction(function, function is source.kernel))
+            for note in rule(ExplainedFunction(function, function is rule_module.kernel))
         ]
     )

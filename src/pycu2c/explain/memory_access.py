@@ -14,12 +14,12 @@ from pycu2c.explain.value_origins import ExplainedFunction, loops_by_counter, so
 from pycu2c.ir.nodes import Const, ElementOf, Expr, For, Function, Load, Store, Var
 from pycu2c.ir.walk import expressions, operands, statements
 
-_MOST_ROUNDS = 64  # iterations of a loop that the compiler is likely to unroll
-_BANKED = 128  # bytes that all banks of shared memory provide at once
+_MAX_UNROLLED_ITERATIONS = 64  # iterations of a loop that the compiler is likely to unroll
+_BANK_ROW_BYTES = 128  # bytes that all banks of shared memory provide at once
 
 
 def accesses(function: Function) -> Iterator[tuple[Load | Store | ElementOf, Array, Span]]:
-    """Yield every element that a function reads or writes."""
+    """Yield each access to an array element, with the type of the array and the source span."""
     for s in statements(function.body):
         if isinstance(s, Store):
             assert isinstance(s.array.type, Array)
@@ -34,24 +34,28 @@ def accesses(function: Function) -> Iterator[tuple[Load | Store | ElementOf, Arr
 def find_strided_access(subject: ExplainedFunction) -> Iterator[Note]:
     """Yield strided access: ``a[x, y]`` where x is the coordinate of consecutive threads."""
     strides = lane_strides(subject)
-    for access, kind, span in accesses(subject.function):
-        if kind.space is not MemorySpace.GLOBAL or not access.indices:
+    for access, array_type, span in accesses(subject.function):
+        if array_type.space is not MemorySpace.GLOBAL or not access.indices:
             continue
         name = source_name(access.array.name)
-        distance = _distance([strides.of(i) for i in access.indices], name, kind)
+        distance = _distance([strides.stride_of(i) for i in access.indices], name, array_type)
         if distance:
             text = f"neighbouring threads are {distance} elements apart"
-            hint = _nearer(access.indices, strides, name)
+            hint = _stride_hint(access.indices, strides, name)
             yield Note("stride", (Label(span, text),), hint, f"{name}: {distance}")
 
 
-def _distance(along: list[LaneStride], name: str, kind: Array) -> str:
+def _distance(index_strides: list[LaneStride], name: str, array_type: Array) -> str:
     """Return the stride between neighbours; empty if it is at most 1, or unknown."""
-    moving = next((axis for axis, p in enumerate(along) if p != 0), None)
-    if moving is None or None in along or (len(along) > 1 and kind.layout != "C"):
+    first_axis = next((axis for axis, p in enumerate(index_strides) if p != 0), None)
+    if (
+        first_axis is None
+        or None in index_strides
+        or (len(index_strides) > 1 and array_type.layout != "C")
+    ):
         return ""
-    factors = [f"{name}.shape[{axis}]" for axis in range(moving + 1, len(along))]
-    match along[moving]:
+    factors = [f"{name}.shape[{axis}]" for axis in range(first_axis + 1, len(index_strides))]
+    match index_strides[first_axis]:
         case UniformStride(text):
             factors = [f"`{text}`" if text else "many", *factors]
         case int(step) if abs(step) > 1:
@@ -61,10 +65,10 @@ def _distance(along: list[LaneStride], name: str, kind: Array) -> str:
     return " * ".join(factors)
 
 
-def _nearer(indices: tuple[Expr, ...], strides: IndexStrides, name: str) -> str:
+def _stride_hint(indices: tuple[Expr, ...], strides: IndexStrides, name: str) -> str:
     if len(indices) == 1:
         return "let neighbours use neighbouring elements, or split the array into several"
-    if strides.runs_along_others(indices[-1]):
+    if strides.depends_on_y_or_z(indices[-1]):
         return f"let x run along the last axis: `x, y = cuda.grid(2)`, {name}[y, x]"
     return f"let x run along the last axis: transpose {name}, or go through a shared array"
 
@@ -72,36 +76,35 @@ def _nearer(indices: tuple[Expr, ...], strides: IndexStrides, name: str) -> str:
 def find_bank_conflicts(subject: ExplainedFunction) -> Iterator[Note]:
     """Yield bank conflicts: ``tile[x, y]`` of a shared array whose rows start in one bank."""
     strides = lane_strides(subject)
-    for access, kind, span in accesses(subject.function):
-        if kind.space is not MemorySpace.SHARED or kind.shape is None:
+    for access, array_type, span in accesses(subject.function):
+        if array_type.space is not MemorySpace.SHARED or array_type.shape is None:
             continue
-        sizes = [prod(kind.shape[axis + 1 :]) for axis in range(kind.ndim)]
-        along = [strides.of(i) for i in access.indices]
-        steps = [p * size for p, size in zip(along, sizes) if isinstance(p, int)]
-        if len(steps) < kind.ndim or kind.dtype.size < 4:
+        sizes = [prod(array_type.shape[axis + 1 :]) for axis in range(array_type.ndim)]
+        index_strides = [strides.stride_of(i) for i in access.indices]
+        steps = [p * size for p, size in zip(index_strides, sizes) if isinstance(p, int)]
+        if len(steps) < array_type.ndim or array_type.dtype.size < 4:
             continue
-        ways = gcd(sum(steps), _BANKED // kind.dtype.size)
+        ways = gcd(sum(steps), _BANK_ROW_BYTES // array_type.dtype.size)
         if sum(steps) and ways > 1:
             name = source_name(access.array.name)
-            text = (
-                f"threads that are {_BANKED // kind.dtype.size // ways} apart have a bank conflict"
-            )
-            yield Note("bank", (Label(span, text),), _spread(kind, steps), name)
+            distance = _BANK_ROW_BYTES // array_type.dtype.size // ways
+            text = f"threads that are {distance} apart have a bank conflict"
+            yield Note("bank", (Label(span, text),), _bank_hint(array_type, steps), name)
 
 
-def _spread(kind: Array, steps: list[int]) -> str:
-    assert kind.shape is not None
-    if kind.ndim == 1 or steps[-1]:
+def _bank_hint(array_type: Array, steps: list[int]) -> str:
+    assert array_type.shape is not None
+    if array_type.ndim == 1 or steps[-1]:
         return "let neighbours use neighbouring elements"
-    shape = ", ".join(map(str, (*kind.shape[:-1], kind.shape[-1] + 1)))
+    shape = ", ".join(map(str, (*array_type.shape[:-1], array_type.shape[-1] + 1)))
     return f"make the rows longer by one: cuda.shared.array(({shape}), …)"
 
 
 def find_local_arrays(subject: ExplainedFunction) -> Iterator[Note]:
     """Yield local arrays with dynamic indices, which cannot be in registers."""
     loops = loops_by_counter(subject.function)
-    for access, kind, span in accesses(subject.function):
-        if kind.space is not MemorySpace.LOCAL:
+    for access, array_type, span in accesses(subject.function):
+        if array_type.space is not MemorySpace.LOCAL:
             continue
         if all(_is_unrolled(index, loops) for index in access.indices):
             continue
@@ -111,16 +114,16 @@ def find_local_arrays(subject: ExplainedFunction) -> Iterator[Note]:
 
 
 def _is_unrolled(index: Expr, loops: dict[str, For]) -> bool:
-    read = [e for e in expressions(index) if not isinstance(e, Const)]
-    return all(_counts(e, loops) for e in read if isinstance(e, (Var, Load))) and not any(
-        isinstance(e, Load) for e in read
-    )
+    nonconstant = [e for e in expressions(index) if not isinstance(e, Const)]
+    return all(
+        _is_short_counter(e, loops) for e in nonconstant if isinstance(e, (Var, Load))
+    ) and not any(isinstance(e, Load) for e in nonconstant)
 
 
-def _counts(e: Expr, loops: dict[str, For]) -> bool:
+def _is_short_counter(e: Expr, loops: dict[str, For]) -> bool:
     """Return whether a variable is the counter of a short loop with literal bounds."""
     loop = loops.get(e.name) if isinstance(e, Var) else None
     if loop is None or not all(isinstance(b, Const) for b in (loop.start, loop.stop, loop.step)):
         return False
     bounds = [int(b.value) for b in (loop.start, loop.stop, loop.step) if isinstance(b, Const)]
-    return len(range(*bounds)) <= _MOST_ROUNDS
+    return len(range(*bounds)) <= _MAX_UNROLLED_ITERATIONS

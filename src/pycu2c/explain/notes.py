@@ -41,22 +41,23 @@ class Note:
 
 
 def merge_notes(notes: list[Note]) -> list[Note]:
-    """Return one note per topic in source order, with the number of further lines."""
+    """Return one note per topic in source order, with the number of further_lines lines."""
     ordered = sorted(notes, key=lambda n: (n.line, n.labels[0].span.column))
     lines: dict[tuple[str, str], set[tuple[str, int]]] = {}
-    first: dict[tuple[str, str], Note] = {}
+    first_notes: dict[tuple[str, str], Note] = {}
     for note in ordered:
         topic = (note.kind, note.topic or str(note.cause))
-        first.setdefault(topic, note)
+        first_notes.setdefault(topic, note)
         lines.setdefault(topic, set()).add((note.cause.file, note.line))
-    return [_with_more(note, len(lines[topic]) - 1) for topic, note in first.items()]
+    return [_with_line_count(note, len(lines[topic]) - 1) for topic, note in first_notes.items()]
 
 
-def _with_more(note: Note, more: int) -> Note:
-    if not more:
+def _with_line_count(note: Note, further_lines: int) -> Note:
+    if not further_lines:
         return note
     cost, *causes = note.labels
-    text = f"{cost.text}; so {'is' if more == 1 else 'are'} {more} more line{'s' * (more > 1)}"
+    verb, noun = ("is", "line") if further_lines == 1 else ("are", "lines")
+    text = f"{cost.text}; so {verb} {further_lines} more {noun}"
     return Note(note.kind, (Label(cost.span, text), *causes), note.hint, note.topic)
 
 

@@ -35,17 +35,17 @@ def find_floor_operations(subject: ExplainedFunction) -> Iterator[Note]:
     """Yield ``//`` and ``%`` of numbers with unknown signs."""
     for e in all_expressions(subject.function.body):
         if isinstance(e, Apply) and e.intrinsic.name in _FLOORED:
-            text, hint = _rounded(_FLOORED[e.intrinsic.name], e)
+            text, hint = _floor_text_and_hint(_FLOORED[e.intrinsic.name], e)
             yield Note("floor", (Label(e.span, text),), hint)
 
 
-def _rounded(symbol: str, e: Apply) -> tuple[str, str]:
+def _floor_text_and_hint(symbol: str, e: Apply) -> tuple[str, str]:
     """Return what is unknown of the two numbers, and a hint."""
     assert isinstance(e.type, Scalar)
     if not e.type.dtype.is_integer:
         quotient = "np.floor(a / b)"
-        cheap = quotient if symbol == "//" else f"a - b * {quotient}"
-        return f"`{symbol}` of floats", f"if its last bit does not matter: {cheap}"
+        alternative = quotient if symbol == "//" else f"a - b * {quotient}"
+        return f"`{symbol}` of floats", f"if its last bit does not matter: {alternative}"
     if not e.type.dtype.is_signed:
         return f"`{symbol}` with a divisor that may be 0", "test it before, `if n > 0:`"
     if isinstance(e.arguments[1], Const):
@@ -59,15 +59,15 @@ def _rounded(symbol: str, e: Apply) -> tuple[str, str]:
 
 def find_wraparound(subject: ExplainedFunction) -> Iterator[Note]:
     """Yield indices that may be negative."""
-    places = _places(subject.function)
+    variables = _legalization_variables(subject.function)
     for index in _indices(subject.function):
         for part in expressions(index):
-            e = places.get(part.name) if isinstance(part, Var) else part
-            if isinstance(e, Select) and _is_wrap(e):
-                yield _wrap(subject, e)
+            e = variables.get(part.name) if isinstance(part, Var) else part
+            if isinstance(e, Select) and _is_wraparound(e):
+                yield _wraparound_note(subject, e)
 
 
-def _wrap(subject: ExplainedFunction, e: Select) -> Note:
+def _wraparound_note(subject: ExplainedFunction, e: Select) -> Note:
     text, label = quoted(e.span), Label(e.span, "this may be negative")
     if text.isidentifier():
         hint = f"test it before, `if {text} >= 0:`, or @kernel(wraparound=False)"
@@ -76,8 +76,9 @@ def _wrap(subject: ExplainedFunction, e: Select) -> Note:
     return Note("wraparound", (label,), hint)
 
 
-def _places(function: Function) -> dict[str, Expr]:
-    """Return the variables that legalize created, with their values."""
+def _legalization_variables(function: Function) -> dict[str, Expr]:
+    """Return the variables that the pass legalize created, with their values; their names contain
+    ``.l``."""
     values: dict[str, Expr] = {}
     for s in statements(function.body):
         if isinstance(s, Assign) and ".l" in s.var.name:
@@ -105,16 +106,16 @@ def _indices(function: Function) -> Iterator[Expr]:
             yield from e.indices
 
 
-def _is_memory(kind: object) -> bool:
-    return isinstance(kind, Array) and kind.space in (
+def _is_memory(type_: object) -> bool:
+    return isinstance(type_, Array) and type_.space in (
         MemorySpace.GLOBAL,
         MemorySpace.SHARED,
         MemorySpace.LOCAL,
     )
 
 
-def _is_wrap(e: Select) -> bool:
-    """``i < 0 ? i + n : i``."""
+def _is_wraparound(e: Select) -> bool:
+    """Return whether a selection is ``i < 0 ? i + n : i``."""
     test = e.condition
     if not isinstance(test, Binary) or test.op is not LT:
         return False
@@ -122,5 +123,5 @@ def _is_wrap(e: Select) -> bool:
 
 
 def _is_wide(e: Binary) -> bool:
-    kind = e.type
-    return e.op in (ADD, SUB, MUL) and isinstance(kind, Scalar) and kind.dtype.bits == 64
+    type_ = e.type
+    return e.op in (ADD, SUB, MUL) and isinstance(type_, Scalar) and type_.dtype.bits == 64

@@ -19,7 +19,7 @@ def as_dtype(nbtype: object) -> np.dtype[Any]:
     NotImplementedError
         If the type is not a scalar or record.
     """
-    kind = parse_type(nbtype)
-    if not isinstance(kind, Scalar):
+    parsed_type = parse_type(nbtype)
+    if not isinstance(parsed_type, Scalar):
         raise NotImplementedError(f"{nbtype} cannot be represented as a NumPy dtype")
-    return kind.dtype.numpy
+    return parsed_type.dtype.numpy

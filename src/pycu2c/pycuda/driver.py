@@ -123,7 +123,7 @@ ArgumentError = LogicError
 
 
 _GRAPHS = "pycu2c.cuda.graph() captures launches, copies and fills"
-_INSTEAD = {
+_HINTS = {
     "SourceModule": "it is in pycu2c.pycuda.compiler",
     "Graph": _GRAPHS,
     "GraphExec": _GRAPHS,
@@ -136,5 +136,5 @@ _INSTEAD = {
 if not TYPE_CHECKING:  # type checkers report unknown names themselves
 
     def __getattr__(name: str) -> NoReturn:
-        hint = f": {_INSTEAD[name]}" if name in _INSTEAD else ""
+        hint = f": {_HINTS[name]}" if name in _HINTS else ""
         raise AttributeError(f"module {__name__} has no attribute {name}{hint}", name=name)

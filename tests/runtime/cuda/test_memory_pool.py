@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -40,7 +41,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Driver:
     monkeypatch.setattr(memory_pool, "_cache", memory_pool.BlockCache())
     monkeypatch.setattr(driver, "has_multiple_devices", lambda: False)
     monkeypatch.setattr(driver, "current_ordinal", lambda: 0)
-    monkeypatch.setattr(driver, "_used_streams", set())
+    monkeypatch.setattr(driver, "_STREAM_WAS_USED", threading.Event())
     monkeypatch.delenv("PYCU2C_KEEP_MEMORY", raising=False)
     return result
 

@@ -1,7 +1,8 @@
 """Create states of xoroshiro128+ on the host, each 2**64 numbers after the previous one.
 
 A jump is linear over the bits of a state, hence a 128 x 128 bit matrix; squaring it doubles the
-distance. Half of the states are the other half, each advanced by the same jump.
+distance. The number of states is doubled repeatedly: one jump maps the existing states to the new
+ones.
 """
 
 from __future__ import annotations
@@ -61,10 +62,10 @@ def init_xoroshiro128p_states(
     if isinstance(states, np.ndarray):
         init_xoroshiro128p_states_cpu(states, seed, subsequence_start)
         return
-    there = as_device_array(states)
-    made = np.empty(there.shape, xoroshiro128p_dtype)
-    init_xoroshiro128p_states_cpu(made, seed, subsequence_start)
-    there.copy_to_device(made, stream_or_none(stream))
+    device_states = as_device_array(states)
+    host_states = np.empty(device_states.shape, xoroshiro128p_dtype)
+    init_xoroshiro128p_states_cpu(host_states, seed, subsequence_start)
+    device_states.copy_to_device(host_states, stream_or_none(stream))
 
 
 def init_xoroshiro128p_states_cpu(states: States, seed: int, subsequence_start: int = 0) -> None:
@@ -86,11 +87,11 @@ def init_xoroshiro128p_states_cpu(states: States, seed: int, subsequence_start: 
         return
     words: Words = np.empty((len(states), 2), np.uint64)
     words[0] = _splitmix64(operator.index(seed))
-    skipped = operator.index(subsequence_start)
-    if skipped < 0:
+    jumps = operator.index(subsequence_start)
+    if jumps < 0:
         raise ValueError(f"subsequence_start must not be negative: {subsequence_start}")
-    for power in range(skipped.bit_length()):
-        if skipped >> power & 1:
+    for power in range(jumps.bit_length()):
+        if jumps >> power & 1:
             words[0] = _multiply(_tables(power), words[:1])[0]
     _fill(words)
     states["s0"], states["s1"] = words.T
@@ -98,31 +99,31 @@ def init_xoroshiro128p_states_cpu(states: States, seed: int, subsequence_start: 
 
 def _splitmix64(seed: int) -> int:
     """Return the first output of splitmix64 for a seed."""
-    word = 2**64 - 1
-    z = (seed + 0x9E3779B97F4A7C15) & word
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & word
-    z = (z ^ z >> 27) * 0x94D049BB133111EB & word
+    mask = 2**64 - 1
+    z = (seed + 0x9E3779B97F4A7C15) & mask
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & mask
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & mask
     return z ^ z >> 31
 
 
 def _fill(words: Words) -> None:
     """Compute all states from the first by doubling."""
-    done, power = 1, 0
-    while done < len(words):
-        new = min(done, len(words) - done)
+    filled, power = 1, 0
+    while filled < len(words):
+        added = min(filled, len(words) - filled)
         tables = _tables(power)
-        for first in range(0, new, _CHUNK):
-            last = min(first + _CHUNK, new)
-            words[done + first : done + last] = _multiply(tables, words[first:last])
-        done, power = done + new, power + 1
+        for first in range(0, added, _CHUNK):
+            last = min(first + _CHUNK, added)
+            words[filled + first : filled + last] = _multiply(tables, words[first:last])
+        filled, power = filled + added, power + 1
 
 
 def _multiply(tables: Tables, words: Words) -> Words:
-    """Return the product of a matrix and each state, by table lookup per byte."""
-    places = np.ascontiguousarray(words, "<u8").view(np.uint8).T
-    total: Words = tables[0].take(places[0]).view(np.uint64)
-    for table, place in zip(tables[1:], places[1:]):
-        total ^= table.take(place).view(np.uint64)
+    """Return the product of a matrix and each state, by a table lookup for each byte."""
+    byte_columns = np.ascontiguousarray(words, "<u8").view(np.uint8).T
+    total: Words = tables[0].take(byte_columns[0]).view(np.uint64)
+    for table, column in zip(tables[1:], byte_columns[1:]):
+        total ^= table.take(column).view(np.uint64)
     return total.reshape(-1, 2)
 
 

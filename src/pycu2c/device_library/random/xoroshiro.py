@@ -74,13 +74,13 @@ def uint64_to_unit_float32(x: Any) -> Any:
 
 @device
 def xoroshiro128p_uniform_float32(states: Any, index: Any) -> Any:
-    """The next number of a stream as a float32 from 0 to 1."""
+    """Return the next number of a stream as a float32 from 0 to 1."""
     return uint64_to_unit_float32(xoroshiro128p_next(states, index))
 
 
 @device
 def xoroshiro128p_uniform_float64(states: Any, index: Any) -> Any:
-    """The next number of a stream as a float64 from 0 to less than 1."""
+    """Return the next number of a stream as a float64 in [0, 1)."""
     return uint64_to_unit_float64(xoroshiro128p_next(states, index))
 
 

@@ -32,7 +32,7 @@ class CudaRunner:
         """How C can launch the kernel in the current context; None if it cannot."""
         if self.kernel.cooperative:
             return None
-        start = libcuda.address_of("cuLaunchKernel", of_stream=True)
+        start = libcuda.address_of("cuLaunchKernel", takes_stream=True)
         context = libcuda.address_of("cuCtxGetCurrent"), driver.current_context()
         address = self.kernel.address
         return DirectLaunch(

@@ -167,7 +167,7 @@ def _staging_buffer_of(_: int) -> StagingBuffer | None:
         device, host = DeviceMemory(SMALL_ARRAYS_BYTES), PinnedMemory(SMALL_ARRAYS_BYTES)
     except CudaError:
         return None
-    functions = [libcuda.address_of(name, of_stream=True) for name in _COPY_FUNCTIONS]
+    functions = [libcuda.address_of(name, takes_stream=True) for name in _COPY_FUNCTIONS]
     driver.synchronize()  # the memory is allocated for every stream
     return StagingBuffer(
         (device, host), SMALL_ARRAYS_BYTES, device.address, host.address, *functions
