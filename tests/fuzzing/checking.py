@@ -174,7 +174,7 @@ def run_reference(
     """Run a launch; arrays are changed in place. Raises Undefined."""
     watch = _Watch()
     load, store = elements.load, elements.store
-    go_on = scheduler.RunningThread.go_on
+    resume = scheduler.RunningThread.resume
 
     def watched_load(owner: Any, index: Any, where: str) -> Any:
         value = load(owner, index, where)
@@ -185,11 +185,11 @@ def run_reference(
         store(array, index, value, where)
         watch.touched(array, index, True)
 
-    def watched_go_on(running: scheduler.RunningThread) -> None:
-        go_on(running)
+    def watched_resume(running: scheduler.RunningThread) -> None:
+        resume(running)
         intrinsic = running.wait.intrinsic if running.wait is not None else None
         if intrinsic is not None and intrinsic.effect is Effect.BARRIER:
-            watch.waits(running.thread, running.steps)
+            watch.waits(running.thread, running.coroutine)
 
     patches = (
         mock.patch.object(elements, "load", watched_load),
@@ -198,7 +198,7 @@ def run_reference(
         mock.patch.object(values, "wrap", _watched_wrap),
         mock.patch.object(warp, "_value_of", _value_of),
     )
-    running = mock.patch.object(scheduler.RunningThread, "go_on", watched_go_on)
+    running = mock.patch.object(scheduler.RunningThread, "resume", watched_resume)
     with patches[0], patches[1], running:
         inferred = inferred_from(built.inferred_types, source, signature, False)
         kernel = WatchedKernel(source, inferred, signature.parameters, device_source)

@@ -14,13 +14,13 @@ from pycu2c.ops.intrinsics.threads.warp import ALL_LANES
 from pycu2c.reference.calls import arguments_of
 from pycu2c.reference.scheduler import Coroutine, Wait
 
-_ITERATIONS_PER_PAUSE = 64  # of loops that may busy-wait
+_ITERATIONS_PER_YIELD = 64  # of loops that may busy-wait
 
 
-def synchronize(intrinsic: Intrinsic, where: str) -> Callable[..., Coroutine]:
+def synchronize(intrinsic: Intrinsic, location: str) -> Callable[..., Coroutine]:
     """Return a generator function that waits for other threads, then evaluates the intrinsic."""
 
-    wait = Wait(where, intrinsic)
+    wait = Wait(location, intrinsic)
 
     def without_arguments() -> Coroutine:
         yield wait
@@ -30,24 +30,24 @@ def synchronize(intrinsic: Intrinsic, where: str) -> Callable[..., Coroutine]:
         values = dict(zip((name for name, _ in intrinsic.parameters), positional)) | keywords
         arguments = arguments_of(intrinsic, intrinsic.defaults | values)
         if intrinsic.effect is Effect.WARP:
-            _check_lanes(intrinsic, arguments, where)
-        yield Wait(where, intrinsic, tuple(arguments))
+            _check_lanes(intrinsic, arguments, location)
+        yield Wait(location, intrinsic, tuple(arguments))
         return intrinsic.reference(*arguments)
 
     return with_arguments if intrinsic.parameters else without_arguments
 
 
-def _check_lanes(intrinsic: Intrinsic, arguments: list[Any], where: str) -> None:
+def _check_lanes(intrinsic: Intrinsic, arguments: list[Any], location: str) -> None:
     """Check what CUDA leaves undefined: the mask includes the lane, the width divides a warp."""
     lane = REFERENCE_STATE.current().lane
     if arguments and not arguments[0] >> lane & 1:
         mask = f"{arguments[0] & ALL_LANES:#010x}"
         raise ValueError(
-            f"{where}: lane {lane} gives {intrinsic.name} the mask {mask}, without itself"
+            f"{location}: lane {lane} gives {intrinsic.name} the mask {mask}, without itself"
         )
     if intrinsic.parameters[-1:] == (("width", "int"),) and arguments[-1] not in WIDTHS:
         raise ValueError(
-            f"{where}: {intrinsic.name} takes a width of {WIDTHS}, not {arguments[-1]}"
+            f"{location}: {intrinsic.name} takes a width of {WIDTHS}, not {arguments[-1]}"
         )
 
 
@@ -59,23 +59,27 @@ SKIPPED = _Skipped()
 
 
 def collect(
-    items: Iterable[Any], make: Callable[..., Any], spread: bool, nested: bool, decides: bool | None
+    items: Iterable[Any],
+    compute_value: Callable[..., Any],
+    is_unpacked: bool,
+    is_nested: bool,
+    stop_truth: bool | None,
 ) -> Coroutine:
     """Evaluate a comprehension in which threads may synchronize.
 
-    ``spread``: an item is passed as separate arguments. ``nested``: each item gives a tuple of
-    values. The loop ends at a value whose truth is ``decides``.
+    ``is_unpacked``: an item is passed as separate arguments. ``is_nested``: each item gives a
+    tuple of values. The loop ends at a value whose truth is ``stop_truth``.
     """
     values: list[Any] = []
     for item in items:
-        value = make(*item) if spread else make(item)
+        value = compute_value(*item) if is_unpacked else compute_value(item)
         if isgenerator(value):
             value = yield from value
         if value is SKIPPED:
             continue
-        new = value if nested else (value,)
-        values += new
-        if decides is not None and any(bool(v) is decides for v in new):
+        item_values = value if is_nested else (value,)
+        values += item_values
+        if stop_truth is not None and any(bool(v) is stop_truth for v in item_values):
             break
     return tuple(values)
 
@@ -83,7 +87,7 @@ def collect(
 def is_busy_wait() -> bool:
     """Return whether a thread has run enough loop iterations to let others run."""
     thread = REFERENCE_STATE.current()
-    thread.iterations = (thread.iterations + 1) % _ITERATIONS_PER_PAUSE
+    thread.iterations = (thread.iterations + 1) % _ITERATIONS_PER_YIELD
     return not thread.iterations
 
 

@@ -61,12 +61,12 @@ def canonical_object(value: object) -> object:
 def read(value: object) -> Any:
     """Return the value of a global; ``cuda.threadIdx.x`` depends on the running thread."""
     if isinstance(value, tuple):
-        return _like(value, [read(canonical_object(item)) for item in value])
+        return _with_names_of(value, [read(canonical_object(item)) for item in value])
     intrinsic = bound_to(value)
     return intrinsic.reference() if intrinsic is not None and intrinsic.is_attribute else value
 
 
-def _like(original: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
+def _with_names_of(original: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
     """Return a tuple of other items with the names of a named tuple."""
     result: tuple[Any, ...] = getattr(type(original), "_make", tuple)(items)
     return result
@@ -120,19 +120,19 @@ def numpy_type(value: object) -> object:
     return value if scalar is None else scalar.dtype.numpy
 
 
-def undefined(name: str, where: Location) -> Any:
+def raise_undefined(name: str, location: Location) -> Any:
     """Raise NameError when the name is reached: a constant branch may exclude it."""
-    raise NameError(f"{where}: {name} is not defined")
+    raise NameError(f"{location}: {name} is not defined")
 
 
-def unsupported_callee(value: object, where: Location) -> Callable[..., Any]:
+def unsupported_callee(value: object, location: Location) -> Callable[..., Any]:
     def reject(*_: object, **__: object) -> Any:
-        raise UnsupportedByReference(f"{where}: {value!r} is not known to kernels")
+        raise UnsupportedByReference(f"{location}: {value!r} is not known to kernels")
 
     return reject
 
 
-def c_only(name: str) -> Callable[..., Any]:
+def unsupported_c_function(name: str) -> Callable[..., Any]:
     def reject(*_: object, **__: object) -> Any:
         raise UnsupportedByReference(
             f"{name} is C alone: give it a Python body, which says what it computes"
@@ -145,17 +145,27 @@ def common_type(values: list[Any]) -> Scalar:
     return reduce(promote, map(type_of, values))
 
 
-def coerced(value: Any, to: ParameterType) -> Any:
+def coerced(value: Any, target_type: ParameterType) -> Any:
     """Convert a number to the type of its variable, a tuple item by item."""
-    if isinstance(to, Tuple) and isinstance(value, tuple) and len(value) == len(to.items):
-        return _like(value, [coerced(item, item_type) for item, item_type in zip(value, to.items)])
-    return convert(value, to) if isinstance(to, Scalar) and scalar_of(value) else value
+    if (
+        isinstance(target_type, Tuple)
+        and isinstance(value, tuple)
+        and len(value) == len(target_type.items)
+    ):
+        return _with_names_of(
+            value, [coerced(item, item_type) for item, item_type in zip(value, target_type.items)]
+        )
+    return (
+        convert(value, target_type)
+        if isinstance(target_type, Scalar) and scalar_of(value)
+        else value
+    )
 
 
 def to_variable_type(value: Any) -> Any:
     """Convert ints to 64 bits, also in tuples, for a variable without a type of its own."""
     if isinstance(value, tuple):
-        return _like(value, [to_variable_type(item) for item in value])
+        return _with_names_of(value, [to_variable_type(item) for item in value])
     return convert(value, WEAK_INT) if type(value) is int else value
 
 
@@ -204,15 +214,15 @@ def comparison(op: type[ast.cmpop]) -> Callable[[Any, Any], bool]:
         return lambda a, b: not _is_in(a, b)
     operator = BINARY_BY_NODE[op]
     return lambda a, b: (
-        bool(operator.reference(a, b)) if _numbers(a, b) else _compared(operator, a, b)
+        bool(operator.reference(a, b)) if _are_numbers(a, b) else _compare_objects(operator, a, b)
     )
 
 
-def _numbers(a: Any, b: Any) -> bool:
+def _are_numbers(a: Any, b: Any) -> bool:
     return scalar_of(a) is not None and scalar_of(b) is not None
 
 
-def _compared(op: Operator, a: Any, b: Any) -> bool:
+def _compare_objects(op: Operator, a: Any, b: Any) -> bool:
     if isinstance(a, tuple) and isinstance(b, tuple) and op in (EQ, NE):
         equal = len(a) == len(b) and all(map(comparison(ast.Eq), a, b))
         return equal is (op is EQ)
@@ -241,7 +251,7 @@ def _round(number: Any, ndigits: Any = None) -> Any:
         return apply(REGISTRY["numpy.round"], "")(number, ndigits)
     x = number
     if not type_of(x).dtype.is_float:
-        return _as_python(x)
+        return _python_int(x)
     return REGISTRY["round"].reference(x)
 
 
@@ -249,7 +259,7 @@ def _bool(x: Any) -> bool:
     return bool(x)
 
 
-def _extreme(choose: Callable[[Any], Any]) -> Callable[..., Any]:
+def _min_or_max(choose: Callable[[Any], Any]) -> Callable[..., Any]:
     def extreme(*arguments: Any) -> Any:
         values = list(arguments[0]) if len(arguments) == 1 else list(arguments)
         if all(isinstance(v, tuple) for v in values):
@@ -261,10 +271,10 @@ def _extreme(choose: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def _range(*bounds: Any) -> range:
-    return range(*map(_as_python, bounds))
+    return range(*map(_python_int, bounds))
 
 
-def _as_python(x: Any) -> int:
+def _python_int(x: Any) -> int:
     """Return an integer as a Python int; only constants exceed 64 bits, and are exact."""
     return int(x) if isinstance(x, int) else int(convert(x, WEAK_INT))
 
@@ -286,10 +296,10 @@ def _complex(real: Any, imag: Any = None) -> complex:
 
 
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, **limits: Any) -> Any:
-    least, most = limits.get("min", a_min), limits.get("max", a_max)
-    common = common_type([v for v in (a, least, most) if v is not None])
+    lower_limit, upper_limit = limits.get("min", a_min), limits.get("max", a_max)
+    common = common_type([v for v in (a, lower_limit, upper_limit) if v is not None])
     result = convert(a, WEAK_INT if common == WEAK_BOOL else common)
-    for name, limit in (("numpy.maximum", least), ("numpy.minimum", most)):
+    for name, limit in (("numpy.maximum", lower_limit), ("numpy.minimum", upper_limit)):
         if limit is not None:
             result = REGISTRY[name].reference(result, convert(limit, type_of(result)))
     return result
@@ -325,8 +335,8 @@ BUILTINS: dict[object, Callable[..., Any]] = {
     np.abs: _absolute,
     round: _round,
     len: len,
-    min: _extreme(min),
-    max: _extreme(max),
+    min: _min_or_max(min),
+    max: _min_or_max(max),
     range: _range,
 }
 
@@ -340,17 +350,19 @@ def builtin(value: object) -> Callable[..., Any] | None:
 
 def _construct_vector(scalar: Scalar, arguments: tuple[Any, ...]) -> Vector:
     """Evaluate ``float4(v, z, w)``."""
-    parts = [p for value in arguments for p in (value if isinstance(value, Vector) else (value,))]
+    components = [
+        c for value in arguments for c in (value if isinstance(value, Vector) else (value,))
+    ]
     fields = scalar.dtype.fields
     return vector(
-        scalar.dtype, [convert(p, Scalar(f.dtype)) for p, f in zip(parts, fields, strict=True)]
+        scalar.dtype, [convert(c, Scalar(f.dtype)) for c, f in zip(components, fields, strict=True)]
     )
 
 
 def conversion(scalar: Scalar) -> Callable[..., Any]:
     """Return the function of ``float32(x)`` or ``float4(x, y, z, w)``."""
     if scalar.dtype.is_vector:
-        return lambda *parts: _construct_vector(scalar, parts)
+        return lambda *components: _construct_vector(scalar, components)
     if scalar.dtype.kind is DTypeKind.BOOL:
         return lambda x: np.bool_(bool(x))
     return lambda x: convert(x, scalar)
@@ -359,14 +371,18 @@ def conversion(scalar: Scalar) -> Callable[..., Any]:
 # ---- intrinsics ----------------------------------------------------------------------------
 
 
-def apply(intrinsic: Intrinsic, where: Location) -> Callable[..., Any]:
+def apply(intrinsic: Intrinsic, location: Location) -> Callable[..., Any]:
     """Return the reference of an intrinsic with conversions of the arguments."""
     called_intrinsic = intrinsic
 
     def call(*arguments: Any, **keywords: Any) -> Any:
         if called_intrinsic.name in FOLDING and len(arguments) == 1:
-            size = _absolute(arguments[0])
-            return convert(size, floating_type(size)) if called_intrinsic.result == "F" else size
+            magnitude = _absolute(arguments[0])
+            return (
+                convert(magnitude, floating_type(magnitude))
+                if called_intrinsic.result == "F"
+                else magnitude
+            )
         if called_intrinsic.name in FOLDING and len(arguments) > 2:
             return reduce(call, arguments)
         intrinsic = longer_form(called_intrinsic, len(arguments) + len(keywords))
@@ -377,31 +393,31 @@ def apply(intrinsic: Intrinsic, where: Location) -> Callable[..., Any]:
         ):
             return arguments[0]
         if intrinsic in IDENTITY_ON_INTEGERS and type_of(*values.values()).dtype.is_integral:
-            (whole,) = values.values()
-            return convert(whole, WEAK_INT) if intrinsic.result == "int" else whole
+            (integer,) = values.values()
+            return convert(integer, WEAK_INT) if intrinsic.result == "int" else integer
         try:
             return intrinsic.reference(*arguments_of(intrinsic, values))
         except IndexError as error:
-            raise out_of_bounds_error(error, where) from None
+            raise out_of_bounds_error(error, location) from None
 
     return call
 
 
 def arguments_of(intrinsic: Intrinsic, values: dict[str, Any]) -> list[Any]:
     """Return the converted arguments in the order of the parameters."""
-    common = _common(intrinsic, values)
-    return [_argument(k, values[n], common) for n, k in intrinsic.parameters if n in values]
+    common = _parameter_type(intrinsic, values)
+    return [_convert_argument(k, values[n], common) for n, k in intrinsic.parameters if n in values]
 
 
 def _is_complex(value: Any) -> bool:
     return isinstance(value, (complex, np.complexfloating))
 
 
-def _common(intrinsic: Intrinsic, values: dict[str, Any]) -> Scalar | None:
+def _parameter_type(intrinsic: Intrinsic, values: dict[str, Any]) -> Scalar | None:
     handles = [values[n] for n, kind in intrinsic.parameters if kind in HANDLE_KINDS]
     if handles:
-        of_texture = handles[0].type.dtype.handle
-        return Scalar(of_texture.element)
+        handle = handles[0].type.dtype.handle
+        return Scalar(handle.element)
     arrays = [values[n] for n, kind in intrinsic.parameters if kind == "array"]
     if arrays:
         return scalar_type(arrays[0].dtype)
@@ -409,17 +425,17 @@ def _common(intrinsic: Intrinsic, values: dict[str, Any]) -> Scalar | None:
     if not numbers:
         return None
     common = common_type(numbers)
-    floating = any(kind == "F" for _, kind in intrinsic.parameters)
+    is_floating = any(kind == "F" for _, kind in intrinsic.parameters)
     if intrinsic.name.startswith("complex."):
         return promote(common, WEAK_COMPLEX)
     if common == WEAK_BOOL and BOOL in intrinsic.dtypes:
         return common
-    if common == WEAK_BOOL or (floating and common.dtype.is_integral):
-        return WEAK_FLOAT if floating else WEAK_INT
+    if common == WEAK_BOOL or (is_floating and common.dtype.is_integral):
+        return WEAK_FLOAT if is_floating else WEAK_INT
     return common
 
 
-def _argument(kind: str, value: Any, common: Scalar | None) -> Any:
+def _convert_argument(kind: str, value: Any, common: Scalar | None) -> Any:
     match kind:
         case "T" | "F":
             assert common is not None
@@ -438,21 +454,21 @@ def _argument(kind: str, value: Any, common: Scalar | None) -> Any:
             return value
 
 
-def operation(value: object, where: Location) -> Callable[..., Any] | None:
+def operation(value: object, location: Location) -> Callable[..., Any] | None:
     """Return the function that a call of a known object evaluates, or None.
 
-    ``where`` is the location of the call, for errors.
+    ``location`` is the location of the call, for errors.
     """
-    python = builtin(value)
-    if python is not None:
-        return python
+    builtin_function = builtin(value)
+    if builtin_function is not None:
+        return builtin_function
     if isinstance(value, type) and is_named_tuple(value):
         return value
     if is_from_buffer(value):
         return lambda array: array.reshape(-1)
     intrinsic = bound_to(value)
     if intrinsic is not None:
-        return apply(intrinsic, where)
+        return apply(intrinsic, location)
     operator = operator_named(value)
     if operator is not None:
         return operator.reference

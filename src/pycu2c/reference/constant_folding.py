@@ -20,15 +20,15 @@ from pycu2c.ops.operators import (
 from pycu2c.reference import calls as calls
 
 
-def _divided(a: int, b: int) -> tuple[Any, Any]:
+def _folded_divmod(a: int, b: int) -> tuple[Any, Any]:
     return fold_binary(FLOORDIV, a, b), fold_binary(MOD, a, b)
 
 
 # functions that return exact ints of any size
-_ROUNDED = (math.ceil, math.floor, math.trunc)
-_EXACT: tuple[tuple[object, Callable[..., Any]], ...] = (
-    (divmod, _divided),
-    *((f, f) for f in (sum, min, max, abs, int, len, *_ROUNDED)),
+_ROUNDING_FUNCTIONS = (math.ceil, math.floor, math.trunc)
+_EXACT_FUNCTIONS: tuple[tuple[object, Callable[..., Any]], ...] = (
+    (divmod, _folded_divmod),
+    *((f, f) for f in (sum, min, max, abs, int, len, *_ROUNDING_FUNCTIONS)),
 )
 
 
@@ -38,27 +38,27 @@ class ConstantFolder:
 
     static_object: Callable[[ast.expr], Any]
 
-    def of(self, node: ast.expr) -> Any:
+    def fold(self, node: ast.expr) -> Any:
         """Return the number of a constant expression, or None."""
         match node:
             case ast.UnaryOp(op=op, operand=operand):
-                value = self.of(operand)
+                value = self.fold(operand)
                 if value is None or isinstance(op, ast.Not):
                     return None if value is None else not value
                 return fold_unary(UNARY_BY_NODE[type(op)], value)
             case ast.BinOp(left=left, op=op, right=right):
-                return self._combined(self.of(left), op, self.of(right))
+                return self._fold_operator(self.fold(left), op, self.fold(right))
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                decides = self.of(test)
-                return None if decides is None else self.of(body if decides else orelse)
+                test_value = self.fold(test)
+                return None if test_value is None else self.fold(body if test_value else orelse)
             case ast.Call() | ast.Subscript():
-                found = self._result(node)
-                return found if scalar_of(found) is not None else None
+                value = self._result(node)
+                return value if scalar_of(value) is not None else None
             case _:
-                found = self.static_object(node)
-                return found if scalar_of(found) is not None else None
+                value = self.static_object(node)
+                return value if scalar_of(value) is not None else None
 
-    def _combined(self, a: Any, op: ast.operator, b: Any) -> Any:
+    def _fold_operator(self, a: Any, op: ast.operator, b: Any) -> Any:
         if a is None or b is None:
             return None
         if isinstance(op, ast.Pow) and not isinstance(b, complex) and b < 0:
@@ -69,39 +69,39 @@ class ConstantFolder:
         """Return the result of a call, or an item of a tuple."""
         match node:
             case ast.Call() if power := self.power(node):
-                return self.of(power)
+                return self.fold(power)
             case ast.Call(func=function, args=arguments, keywords=[]):
-                return self._called(
-                    self.static_object(function), [self._foldable(a) for a in arguments]
+                return self._fold_call(
+                    self.static_object(function), [self._argument_value(a) for a in arguments]
                 )
             case ast.Subscript(value=owner, slice=index):
-                items, position = self._foldable(owner), self._foldable(index)
+                items, position = self._argument_value(owner), self._argument_value(index)
                 is_item = isinstance(items, tuple) and type(position) is int
                 return items[position] if is_item and -len(items) <= position < len(items) else None
             case _:
                 return None
 
-    def _called(self, target: object, arguments: list[Any]) -> Any:
-        exact = next((compute for f, compute in _EXACT if f is target), None)
-        if exact is None or not arguments or None in arguments:
+    def _fold_call(self, target: object, arguments: list[Any]) -> Any:
+        function = next((compute for f, compute in _EXACT_FUNCTIONS if f is target), None)
+        if function is None or not arguments or None in arguments:
             return None
         try:
-            return exact(*arguments)
+            return function(*arguments)
         except (TypeError, ValueError):  # in a branch that is not evaluated
             return None
 
-    def _foldable(self, node: ast.expr) -> Any:
+    def _argument_value(self, node: ast.expr) -> Any:
         """Return a constant int or string, or a tuple of these."""
         match node:
             case ast.Tuple(elts=items) | ast.List(elts=items):
-                values = tuple(map(self._foldable, items))
+                values = tuple(map(self._argument_value, items))
                 return None if None in values else values
             case _:
-                found = self.static_object(node)
-                if not isinstance(found, tuple | str):
-                    is_made = isinstance(node, ast.Call | ast.Subscript)
-                    found = self._result(node) if is_made else self.of(node)
-                return found if _is_foldable(found) else None
+                value = self.static_object(node)
+                if not isinstance(value, tuple | str):
+                    is_computed = isinstance(node, ast.Call | ast.Subscript)
+                    value = self._result(node) if is_computed else self.fold(node)
+                return value if _is_foldable(value) else None
 
     def power(self, node: ast.Call) -> ast.BinOp | None:
         """Return ``pow(x, n)`` as an operator node, or None."""

@@ -25,36 +25,42 @@ InferredByFunction: TypeAlias = Mapping[tuple[Source, tuple[ParameterType, ...]]
 
 
 def inferred_from(
-    recorded: InferredByFunction, source: Source, signature: Signature, single: bool
+    inferred_by_function: InferredByFunction, source: Source, signature: Signature, is_single: bool
 ) -> ReferenceTypes:
     """Return the types of a kernel and of the device functions that it calls."""
-    merged = merge_types(recorded.values())
-    grouped: dict[Source, dict[RuntimeKinds, list[InferredTypes]]] = {}
-    for (function, types), inferred in recorded.items():
+    all_types = merge_types(inferred_by_function.values())
+    types_by_kinds: dict[Source, dict[RuntimeKinds, list[InferredTypes]]] = {}
+    for (function, types), inferred in inferred_by_function.items():
         kinds = tuple(map(kind_of_type, types))
-        grouped.setdefault(function, {}).setdefault(kinds, []).append(inferred)
+        types_by_kinds.setdefault(function, {}).setdefault(kinds, []).append(inferred)
 
     def merged_types(inferred: list[InferredTypes]) -> ReferenceTypes:
-        types = with_inner_functions(inferred[0], merged)  # variants of one kind have equal types
-        return ReferenceTypes(types.names, types.joins, single, tree=types.tree)
+        types = with_inner_functions(
+            inferred[0], all_types
+        )  # variants of one kind have equal types
+        return ReferenceTypes(types.names, types.joins, is_single, tree=types.tree)
 
     variants = {
         function: {kinds: merged_types(inferred) for kinds, inferred in group.items()}
-        for function, group in grouped.items()
+        for function, group in types_by_kinds.items()
     }
-    own = with_inner_functions(recorded[source, signature.parameters], merged)
-    return ReferenceTypes(own.names, own.joins, single, variants, own.tree)
+    kernel_types = with_inner_functions(
+        inferred_by_function[source, signature.parameters], all_types
+    )
+    return ReferenceTypes(
+        kernel_types.names, kernel_types.joins, is_single, variants, kernel_types.tree
+    )
 
 
-def kind_of_type(kind: ParameterType) -> RuntimeKind:
+def kind_of_type(value_type: ParameterType) -> RuntimeKind:
     """Return the runtime kind of values of a type."""
-    match kind:
-        case Scalar() if not kind.dtype.fields or kind.dtype.is_complex:
-            return kind
+    match value_type:
+        case Scalar() if not value_type.dtype.fields or value_type.dtype.is_complex:
+            return value_type
         case Scalar() | Array(ndim=0):
-            return "record", kind.dtype
+            return "record", value_type.dtype
         case Array():
-            return "array", kind.dtype, kind.ndim
+            return "array", value_type.dtype, value_type.ndim
         case Tuple(items, names) if names[:1] == ("<which>",):
             return kind_of_type(items[1])
         case Tuple(items, names) if names[:1] == ("<function>",):
@@ -87,16 +93,16 @@ def kind_of_value(value: object) -> RuntimeKind:
 def dispatch_on_arguments(
     source: Source,
     variants: Mapping[RuntimeKinds, Callable[..., Any]],
-    otherwise: Callable[..., Any],
+    default: Callable[..., Any],
 ) -> Callable[..., Any]:
     """Return a function that calls the variant for its arguments."""
     names = [p.arg for p in parameters(source.tree.args)]
     signature = inspect.signature(source.python)
 
     def call(*arguments: Any, **keywords: Any) -> Any:
-        bound = signature.bind(*arguments, **keywords)
-        bound.apply_defaults()
-        kinds = tuple(kind_of_value(bound.arguments[name]) for name in names)
-        return variants.get(kinds, otherwise)(*arguments, **keywords)
+        bound_arguments = signature.bind(*arguments, **keywords)
+        bound_arguments.apply_defaults()
+        kinds = tuple(kind_of_value(bound_arguments.arguments[name]) for name in names)
+        return variants.get(kinds, default)(*arguments, **keywords)
 
     return call

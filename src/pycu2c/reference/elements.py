@@ -20,11 +20,11 @@ from pycu2c.runtime.thread_exceptions import exception_of_thread
 class AccessLocation(NamedTuple):
     """``file:line``, and the array as the kernel names it, for errors."""
 
-    where: str
+    file_line: str
     array: str = ""
 
     def __str__(self) -> str:
-        return self.where
+        return self.file_line
 
 
 Location: TypeAlias = str | AccessLocation
@@ -53,7 +53,7 @@ def to_scalar(value: Any) -> Any:
 def subscript(index: Any) -> Any:
     """Return an index as NumPy takes it; numbers of any integer type count."""
     if isinstance(index, tuple):
-        return tuple(subscript(part) for part in index)
+        return tuple(subscript(item) for item in index)
     if isinstance(index, (slice, str)) or index is ...:
         return index
     return operator.index(index)
@@ -63,66 +63,70 @@ def make_slice(*bounds: Any) -> slice:
     return slice(*(None if b is None else operator.index(b) for b in bounds))
 
 
-def out_of_bounds_error(error: IndexError, where: Location) -> IndexError:
+def out_of_bounds_error(error: IndexError, location: Location) -> IndexError:
     """Return the IndexError with the location, the array and the thread."""
     thread = REFERENCE_STATE.thread
     assert thread is not None, "a kernel runs"
-    array_name = f" of {where.array}" if isinstance(where, AccessLocation) and where.array else ""
+    array_name = (
+        f" of {location.array}" if isinstance(location, AccessLocation) and location.array else ""
+    )
     return IndexError(
-        f"{where}: {error}{array_name}, in thread {thread.threadIdx} of block {thread.blockIdx}"
+        f"{location}: {error}{array_name}, in thread {thread.threadIdx} of block {thread.blockIdx}"
     )
 
 
-def exception_of(where: Location, kind: Any, *arguments: Any) -> BaseException:
+def exception_of(location: Location, exception: Any, *arguments: Any) -> BaseException:
     """Return the exception that a thread raises."""
     thread = REFERENCE_STATE.thread
     assert thread is not None, "a kernel runs"
     return exception_of_thread(
-        kind, arguments, str(where), f"thread {thread.threadIdx} of block {thread.blockIdx}"
+        exception, arguments, str(location), f"thread {thread.threadIdx} of block {thread.blockIdx}"
     )
 
 
-def load(owner: Any, index: Any, where: Location) -> Any:
-    return to_scalar(element_or_field(owner, index, where))
+def load(owner: Any, index: Any, location: Location) -> Any:
+    return to_scalar(element_or_field(owner, index, location))
 
 
-def element_or_field(owner: Any, index: Any, where: Location) -> Any:
+def element_or_field(owner: Any, index: Any, location: Location) -> Any:
     """Return an element or field in place: a vector is not loaded from its array."""
     try:
         if isinstance(owner, tuple) and isinstance(index, tuple):  # nested tuples
             return reduce(lambda rows, n: rows[subscript(n)], index, owner)
         return owner[subscript(index)]
     except IndexError as error:
-        raise out_of_bounds_error(error, where) from None
+        raise out_of_bounds_error(error, location) from None
 
 
-def with_component(value: Any, name: str, new: Any, where: Location) -> Any:
-    """Return the variable's value after ``v.x = new``.
+def with_component(value: Any, name: str, component: Any, location: Location) -> Any:
+    """Return the variable's value after ``v.x = component``.
 
     A vector is replaced; a record is changed in place.
     """
     if not isinstance(value, Vector):
-        store(value, name, new, where)
+        store(value, name, component, location)
         return value
     fields = value.vector_type.fields
-    parts = [convert(new if f.name == name else value[f.name], Scalar(f.dtype)) for f in fields]
-    return vector(value.vector_type, parts)
+    components = [
+        convert(component if f.name == name else value[f.name], Scalar(f.dtype)) for f in fields
+    ]
+    return vector(value.vector_type, components)
 
 
-def store(array: Any, index: Any, value: Any, where: Location) -> None:
+def store(array: Any, index: Any, value: Any, location: Location) -> None:
     """Convert as ``ndarray.astype`` does, and assign."""
     try:
         if isinstance(value, tuple):
-            _store_items(element_or_field(array, index, where), value, where)
+            _store_items(element_or_field(array, index, location), value, location)
         elif isinstance(value, (np.void, Vector)) or scalar_of(value) is None:
             array[subscript(index)] = value
         else:
-            array[subscript(index)] = convert(value, _element(array, index))
+            array[subscript(index)] = convert(value, _element_type(array, index))
     except IndexError as error:
-        raise out_of_bounds_error(error, where) from None
+        raise out_of_bounds_error(error, location) from None
 
 
-def _store_items(destination: Any, items: tuple[Any, ...], where: Location) -> None:
+def _store_items(destination: Any, items: tuple[Any, ...], location: Location) -> None:
     """Store a tuple in the fields of a record or the elements of an array.
 
     A tuple of one item is broadcast.
@@ -133,12 +137,12 @@ def _store_items(destination: Any, items: tuple[Any, ...], where: Location) -> N
         destination.dtype.names if not getattr(destination, "ndim", 0) else range(len(destination))
     )
     if len(items) != len(names):
-        raise UnsupportedByReference(f"{where}: {len(items)} values for {len(names)} places")
+        raise UnsupportedByReference(f"{location}: {len(items)} values for {len(names)} places")
     for name, item in zip(names, items):
-        store(destination, name, item, where)
+        store(destination, name, item, location)
 
 
-def _element(array: Any, index: Any) -> Scalar:
+def _element_type(array: Any, index: Any) -> Scalar:
     """Return the type of an element or field."""
     is_field = isinstance(index, str) or isinstance(array, np.void)
     return scalar_type(array.dtype[index].base if is_field else array.dtype)
@@ -160,17 +164,17 @@ def lift_to_arrays(function: object, compute: Callable[..., Any]) -> Callable[..
     ufunc = function
 
     def call(*arguments: Any, out: Any = None, **keywords: Any) -> Any:
-        outs = arguments[ufunc.nin :] or (out if isinstance(out, tuple) else (out,))
-        if outs[0] is None:
+        outputs = arguments[ufunc.nin :] or (out if isinstance(out, tuple) else (out,))
+        if outputs[0] is None:
             return compute(*arguments, **keywords)
-        shape = outs[0].shape
+        shape = outputs[0].shape
         operands = [_element_getter(value, shape) for value in arguments[: ufunc.nin]]
         for index in np.ndindex(shape):
             result = compute(*(v(index) for v in operands))
             results = result if isinstance(result, tuple) else (result,)
-            for array, value in zip(outs, results, strict=True):
+            for array, value in zip(outputs, results, strict=True):
                 store(array, index, value, "")
-        return outs[0] if ufunc.nout == 1 else tuple(outs)
+        return outputs[0] if ufunc.nout == 1 else tuple(outputs)
 
     return call
 
@@ -179,5 +183,5 @@ def _element_getter(value: Any, shape: tuple[int, ...]) -> Callable[[tuple[int, 
     """Return the function from an index to an operand's number (broadcast)."""
     if not isinstance(value, np.ndarray) or not value.ndim:
         return lambda _: value
-    spread = np.broadcast_to(value.copy(), shape)
-    return lambda at: spread[at]
+    broadcast = np.broadcast_to(value.copy(), shape)
+    return lambda index: broadcast[index]

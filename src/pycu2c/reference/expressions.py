@@ -38,13 +38,13 @@ Callee: TypeAlias = Callable[[object, ast.Call, Source], tuple[Callable[..., Any
 class FunctionProperties:
     """Properties of the functions that a kernel names.
 
-    ``acts``: whether it communicates through memory; ``waits``: whether threads may wait in it;
-    ``checked``: whether exceptions of threads are raised.
+    ``communicates``: whether it communicates through memory. ``may_wait``: whether threads may wait
+    in it. ``checked``: whether exceptions of threads are raised.
     """
 
     callee: Callee
-    acts: Callable[[object], bool]
-    waits: Callable[[object], bool]
+    communicates: Callable[[object], bool]
+    may_wait: Callable[[object], bool]
     checked: bool = False
 
 
@@ -80,96 +80,110 @@ class ExpressionRewriter:
         source: Source,
         inferred: ReferenceTypes,
         functions: FunctionProperties,
-        free: Mapping[str, Any],
+        free_objects: Mapping[str, Any],
     ) -> None:
         self.source = source
         self.join_types = inferred.join_types
         self.arithmetic = inferred.arithmetic
         self.functions = functions
         self.callee = functions.callee
-        self.free = free
+        self.free_objects = free_objects
         self.namespace: dict[str, Any] = {}
         code = source.python.__code__
         self.locals: set[str] = set(code.co_varnames + code.co_cellvars)
-        self.own = frozenset(self.locals)  # locals of the current scope
+        self.scope_locals = frozenset(self.locals)  # locals of the current scope
         self.constants = ConstantFolder(self.static_object)
         self.temporaries = 0
-        self.waits = True  # whether the current code may wait for other threads
+        self.may_wait = True  # whether the current code may wait for other threads
 
     # ---- building blocks ----
 
-    def held(self, value: object) -> ast.expr:
+    def object_name(self, value: object) -> ast.expr:
         """Return an expression for an object: a name in the new function's globals."""
         name = f"<{getattr(value, '__name__', 'object')} {len(self.namespace)}>"
         self.namespace[name] = value
         return ast.Name(name, ast.Load())
 
-    def do(self, function: Callable[..., Any], *arguments: ast.expr) -> ast.Call:
-        return ast.Call(self.held(function), list(arguments), [])
+    def build_call(self, function: Callable[..., Any], *arguments: ast.expr) -> ast.Call:
+        return ast.Call(self.object_name(function), list(arguments), [])
 
     def temporary(self) -> str:
         self.temporaries += 1
         return f"<temporary {self.temporaries}>"
 
-    def where(self, node: ast.AST) -> ast.expr:
-        return self.held(access_location(self.source, node))
+    def location_of(self, node: ast.AST) -> ast.expr:
+        return self.object_name(access_location(self.source, node))
 
-    def coerced(self, value: ast.expr, to: ParameterType | None) -> ast.expr:
-        return value if to is None else self.do(calls.coerced, value, self.held(to))
+    def coerced(self, value: ast.expr, target_type: ParameterType | None) -> ast.expr:
+        return (
+            value
+            if target_type is None
+            else self.build_call(calls.coerced, value, self.object_name(target_type))
+        )
 
     @contextmanager
-    def inside(self, names: set[str] | frozenset[str], waits: bool = False) -> Iterator[None]:
+    def inner_scope(
+        self, names: set[str] | frozenset[str], may_wait: bool = False
+    ) -> Iterator[None]:
         """Enter an inner scope with these locals; threads can wait only in nested functions."""
-        outer = self.locals, self.own, self.waits
-        self.locals, self.own = self.locals | names, frozenset(names)
-        self.waits = self.waits and waits
+        outer_state = self.locals, self.scope_locals, self.may_wait
+        self.locals, self.scope_locals = self.locals | names, frozenset(names)
+        self.may_wait = self.may_wait and may_wait
         try:
             yield
         finally:
-            self.locals, self.own, self.waits = outer
+            self.locals, self.scope_locals, self.may_wait = outer_state
 
     # ---- expressions ----
 
     def expression(self, node: ast.expr) -> ast.expr:
         found = self.static_object(node)
         if found is not NOT_STATIC:
-            return self.do(calls.read, self.held(found)) if _is_read(found) else self.held(found)
-        constant = self.constants.of(node)
+            return (
+                self.build_call(calls.read, self.object_name(found))
+                if _is_thread_dependent(found)
+                else self.object_name(found)
+            )
+        constant = self.constants.fold(node)
         if constant is not None:
-            return self.held(constant)
+            return self.object_name(constant)
         match node:
             case ast.Name(id=name) if name in self.locals:
                 return ast.Name(name, ast.Load())
             case ast.Name(id=name):
-                return self.do(calls.undefined, ast.Constant(name), self.where(node))
+                return self.build_call(
+                    calls.raise_undefined, ast.Constant(name), self.location_of(node)
+                )
             case ast.Attribute(value=owner, attr=attr):
-                return self.do(calls.attribute, self.expression(owner), ast.Constant(attr))
+                return self.build_call(calls.attribute, self.expression(owner), ast.Constant(attr))
             case ast.BinOp():
                 return self.binary(node)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return ast.UnaryOp(ast.Not(), self.expression(operand))
             case ast.UnaryOp(op=op, operand=operand):
                 compute = self.arithmetic(UNARY_BY_NODE[type(op)].reference)
-                return self.do(compute, self.expression(operand))
+                return self.build_call(compute, self.expression(operand))
             case ast.Compare():
                 return self.compare(node)
             case ast.BoolOp(op=op, values=values):
-                joined = self.join_types.get(id(node))
-                return ast.BoolOp(op, [self.coerced(self.expression(v), joined) for v in values])
+                joined_type = self.join_types.get(id(node))
+                return ast.BoolOp(
+                    op, [self.coerced(self.expression(v), joined_type) for v in values]
+                )
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 arms = self.expression(body), self.expression(orelse)
-                chosen = ast.IfExp(self.expression(test), *arms)
-                return self.coerced(chosen, self.join_types.get(id(node)))
+                selected = ast.IfExp(self.expression(test), *arms)
+                return self.coerced(selected, self.join_types.get(id(node)))
             case ast.Subscript(value=owner, slice=index):
-                element = self.expression(owner), self.index(index)
-                found = self.do(elements.load, *element, self.where(node))
+                load_arguments = self.expression(owner), self.index(index)
+                found = self.build_call(elements.load, *load_arguments, self.location_of(node))
                 return self.coerced(found, self.join_types.get(id(node)))
             case ast.Call():
                 return self.call(node)
             case _:
-                return self.structured(node)
+                return self.compound(node)
 
-    def structured(self, node: ast.expr) -> ast.expr:
+    def compound(self, node: ast.expr) -> ast.expr:
         """Rewrite a tuple, a function or an f-string."""
         match node:
             case ast.Tuple(elts=items) | ast.List(elts=items):
@@ -177,94 +191,98 @@ class ExpressionRewriter:
             case ast.Starred(value=value):
                 return ast.Starred(self.expression(value), ast.Load())
             case ast.NamedExpr(target=target, value=value):
-                return ast.NamedExpr(target, self.assigned(target, self.expression(value)))
+                return ast.NamedExpr(
+                    target, self.convert_for_target(target, self.expression(value))
+                )
             case ast.Lambda(args=arguments, body=body):
-                new = self.arguments(arguments)
-                with self.inside(set(bindings(node)), waits=True):
+                new = self.rewrite_arguments(arguments)
+                with self.inner_scope(set(bindings(node)), may_wait=True):
                     return ast.Lambda(new, self.expression(body))
             case ast.ListComp() | ast.GeneratorExp():
                 return self.comprehension(node)
             case ast.JoinedStr(values=parts):
-                return ast.JoinedStr([self.text(part) for part in parts])
+                return ast.JoinedStr([self.fstring_part(part) for part in parts])
             case _:
                 raise elements.UnsupportedByReference(
                     f"{type(node).__name__} is not in the kernel language"
                 )
 
-    def assigned(self, target: ast.expr, value: ast.expr) -> ast.expr:
+    def convert_for_target(self, target: ast.expr, value: ast.expr) -> ast.expr:
         """Return a value converted for the variable it is assigned to; subclasses override this."""
         return value
 
-    def text(self, part: ast.expr) -> ast.expr:
+    def fstring_part(self, part: ast.expr) -> ast.expr:
         if not isinstance(part, ast.FormattedValue):
             return part
         spec = part.format_spec
         inner = None
         if isinstance(spec, ast.JoinedStr):
-            inner = ast.JoinedStr([self.text(p) for p in spec.values])
+            inner = ast.JoinedStr([self.fstring_part(p) for p in spec.values])
         return ast.FormattedValue(self.expression(part.value), part.conversion, inner)
 
-    def arguments(self, given: ast.arguments) -> ast.arguments:
+    def rewrite_arguments(self, signature: ast.arguments) -> ast.arguments:
         """Return parameters with rewritten defaults, which the enclosing scope evaluates."""
-        new = copy.copy(given)
-        new.defaults = [self.expression(d) for d in given.defaults]
-        new.kw_defaults = [None if d is None else self.expression(d) for d in given.kw_defaults]
-        plain = [*given.posonlyargs, *given.args, *given.kwonlyargs]
-        for parameter in plain:
+        new = copy.copy(signature)
+        new.defaults = [self.expression(d) for d in signature.defaults]
+        new.kw_defaults = [None if d is None else self.expression(d) for d in signature.kw_defaults]
+        parameters = [*signature.posonlyargs, *signature.args, *signature.kwonlyargs]
+        for parameter in parameters:
             parameter.annotation = None
         return new
 
-    def lazily(self, node: ast.expr, decides: bool) -> ast.expr:
-        """Return the argument of any() or all(), which stops at an item that is ``decides``."""
+    def lazy_items(self, node: ast.expr, stop_truth: bool) -> ast.expr:
+        """Return the argument of any() or all(), which stops at an item of this truth."""
         if not isinstance(node, ast.GeneratorExp):
             return self.expression(node)
         if self.may_synchronize_in(node):
-            return self.collected(node.generators, node.elt, decides)
+            return self.collecting_loop(node.generators, node.elt, stop_truth)
         return self.comprehension(node, ast.GeneratorExp)
 
     def may_synchronize_in(self, node: ast.ListComp | ast.GeneratorExp) -> bool:
         """Return whether a comprehension may wait for other threads and must become a loop."""
-        calls_in = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
-        if not self.waits or any(_names(g.target) is None for g in node.generators):
+        call_nodes = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+        if not self.may_wait or any(_target_names(g.target) is None for g in node.generators):
             return False
-        targets = [self.static_object(call.func) for call in calls_in]
-        return any(t is NOT_STATIC or self.functions.waits(t) for t in targets)
+        targets = [self.static_object(call.func) for call in call_nodes]
+        return any(t is NOT_STATIC or self.functions.may_wait(t) for t in targets)
 
-    def collected(
-        self, generators: list[ast.comprehension], elt: ast.expr, decides: bool | None
+    def collecting_loop(
+        self, generators: list[ast.comprehension], elt: ast.expr, stop_truth: bool | None
     ) -> ast.expr:
         """Return a loop that calls a function for each item: comprehensions cannot yield."""
         first, *rest = generators
-        names = _names(first.target)
+        names = _target_names(first.target)
         assert names is not None
         items = self.expression(first.iter)
-        with self.inside(set(names), waits=True):
-            made = self.collected(rest, elt, decides) if rest else self.expression(elt)
+        with self.inner_scope(set(names), may_wait=True):
+            item = self.collecting_loop(rest, elt, stop_truth) if rest else self.expression(elt)
             for test in reversed(first.ifs):
-                made = ast.IfExp(self.expression(test), made, self.held(SKIPPED))
-        given = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
-        flags = (isinstance(first.target, ast.Tuple), bool(rest), decides)
-        loop = self.do(collect, items, ast.Lambda(given, made), *map(ast.Constant, flags))
+                item = ast.IfExp(self.expression(test), item, self.object_name(SKIPPED))
+        parameters = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
+        flags = (isinstance(first.target, ast.Tuple), bool(rest), stop_truth)
+        loop = self.build_call(
+            collect, items, ast.Lambda(parameters, item), *map(ast.Constant, flags)
+        )
         return ast.YieldFrom(loop)
 
     def comprehension(
         self,
         node: ast.ListComp | ast.GeneratorExp,
-        made: type[ast.ListComp | ast.GeneratorExp] = ast.ListComp,
+        node_type: type[ast.ListComp | ast.GeneratorExp] = ast.ListComp,
     ) -> ast.expr:
         if self.may_synchronize_in(node):
-            return self.collected(node.generators, node.elt, None)
+            return self.collecting_loop(node.generators, node.elt, None)
         first = self.expression(node.generators[0].iter)
-        with self.inside(comprehension_targets(node)):
+        with self.inner_scope(comprehension_targets(node)):
             generators = []
-            for position, old in enumerate(node.generators):
+            for position, generator in enumerate(node.generators):
                 source = first
                 if position:
-                    source = self.expression(old.iter)
-                tests = [self.expression(test) for test in old.ifs]
-                generators.append(ast.comprehension(old.target, source, tests, 0))
-            found = made(self.expression(node.elt), generators)
-        return found if made is ast.GeneratorExp else self.do(tuple, found)
+                    source = self.expression(generator.iter)
+                tests = [self.expression(test) for test in generator.ifs]
+                generators.append(ast.comprehension(generator.target, source, tests, 0))
+            result = node_type(self.expression(node.elt), generators)
+        return result if node_type is ast.GeneratorExp else self.build_call(tuple, result)
 
     def index(self, node: ast.expr) -> ast.expr:
         """Rewrite a subscript; slices become objects."""
@@ -274,7 +292,7 @@ class ExpressionRewriter:
                     ast.Constant(None) if b is None else self.expression(b)
                     for b in (lower, upper, step)
                 ]
-                return self.do(elements.make_slice, *bounds)
+                return self.build_call(elements.make_slice, *bounds)
             case ast.Tuple(elts=items):
                 return ast.Tuple([self.index(item) for item in items], ast.Load())
             case _:
@@ -285,41 +303,41 @@ class ExpressionRewriter:
         match node:
             case ast.Constant(value=value):
                 return value
-            case ast.Name(id=name) if name not in self.locals and name in self.free:
-                return calls.canonical_object(self.free[name])
+            case ast.Name(id=name) if name not in self.locals and name in self.free_objects:
+                return calls.canonical_object(self.free_objects[name])
             case ast.Attribute(value=owner, attr=attr):
-                found = self.static_object(owner)
-                if calls.is_data(found):
+                value = self.static_object(owner)
+                if calls.is_data(value):
                     return NOT_STATIC
-                return calls.canonical_object(getattr(found, attr, NOT_STATIC))
+                return calls.canonical_object(getattr(value, attr, NOT_STATIC))
             case ast.Subscript(value=owner, slice=ast.Constant(value=str(name))):
-                found = self.static_object(owner)
-                is_one = isinstance(found, EnumMeta) and name in found.__members__
-                return found[name] if is_one else NOT_STATIC
+                value = self.static_object(owner)
+                is_member = isinstance(value, EnumMeta) and name in value.__members__
+                return value[name] if is_member else NOT_STATIC
             case _:
                 return NOT_STATIC
 
     def binary(self, node: ast.BinOp) -> ast.expr:
         combine = calls.binary_operation(BINARY_BY_NODE[type(node.op)])
-        if isinstance(node.op, ast.Pow) and self.constants.of(node.right) is not None:
+        if isinstance(node.op, ast.Pow) and self.constants.fold(node.right) is not None:
             combine = calls.power_of_constant
         combine = self.arithmetic(combine)
-        return self.do(combine, self.expression(node.left), self.expression(node.right))
+        return self.build_call(combine, self.expression(node.left), self.expression(node.right))
 
     def compare(self, node: ast.Compare) -> ast.expr:
         """Rewrite ``a < b < c`` as ``lt(a, (t := b)) and lt(t, c)``."""
         left = self.expression(node.left)
-        parts: list[ast.expr] = []
+        comparisons: list[ast.expr] = []
         for position, (op, operand) in enumerate(zip(node.ops, node.comparators)):
-            right = following = self.expression(operand)
+            right = next_left = self.expression(operand)
             if position + 1 < len(node.ops):
                 name = self.temporary()
                 right = ast.NamedExpr(ast.Name(name, ast.Store()), right)
-                following = ast.Name(name, ast.Load())
+                next_left = ast.Name(name, ast.Load())
             compare = self.arithmetic(calls.comparison(type(op)))
-            parts.append(self.do(compare, left, right))
-            left = following
-        return parts[0] if len(parts) == 1 else ast.BoolOp(ast.And(), parts)
+            comparisons.append(self.build_call(compare, left, right))
+            left = next_left
+        return comparisons[0] if len(comparisons) == 1 else ast.BoolOp(ast.And(), comparisons)
 
     # ---- calls ----
 
@@ -327,51 +345,61 @@ class ExpressionRewriter:
         target = self.static_object(node.func)
         if power := self.constants.power(node):
             return self.binary(power)
-        lazy = target is any or target is all
+        is_lazy = target is any or target is all
         arguments = [
-            self.lazily(a, target is any) if lazy else self.expression(a) for a in node.args
+            self.lazy_items(a, target is any) if is_lazy else self.expression(a) for a in node.args
         ]
-        named = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
+        keywords = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
         is_method = target is tiled_partition or calls.is_number_method(target)
         if target is not NOT_STATIC and not is_method:
-            function, waits = self.callee(target, node, self.source)
-            return self.awaited(ast.Call(self.held(function), arguments, named), waits)
+            function, may_wait = self.callee(target, node, self.source)
+            return self.with_yield_from(
+                ast.Call(self.object_name(function), arguments, keywords), may_wait
+            )
         operands = [self.expression(node.func), *arguments]  # a function in a variable
-        return self.awaited(ast.Call(self.held(self.dynamic(node)), operands, named), True)
+        return self.with_yield_from(
+            ast.Call(self.object_name(self.dynamic_call(node)), operands, keywords), True
+        )
 
-    def awaited(self, call: ast.expr, waits: bool) -> ast.expr:
+    def with_yield_from(self, call: ast.expr, may_wait: bool) -> ast.expr:
         """Return a call that may wait for other threads, with ``yield from`` where that is
         possible.
         """
-        if not waits:
+        if not may_wait:
             return call
-        return ast.YieldFrom(call) if self.waits else self.do(calls.run_without_waiting, call)
+        return (
+            ast.YieldFrom(call)
+            if self.may_wait
+            else self.build_call(calls.run_without_waiting, call)
+        )
 
-    def dynamic(self, node: ast.Call) -> Callable[..., Coroutine]:
-        def call(target: Any, *given: Any, **named: Any) -> Coroutine:
+    def dynamic_call(self, node: ast.Call) -> Callable[..., Coroutine]:
+        """Return a function that calls a target that is known only at run time."""
+
+        def call(target: Any, *arguments: Any, **keywords: Any) -> Coroutine:
             if calls.is_number_method(target):
-                return target(*map(calls.numpy_type, given), **named)
+                return target(*map(calls.numpy_type, arguments), **keywords)
             if calls.is_local_function(target):
-                result = target(*given, **named)
+                result = target(*arguments, **keywords)
                 return (yield from result) if isgenerator(result) else result
-            target = method_of(target, given)
+            target = method_of(target, arguments)
             if isinstance(target, MethodType):  # of a thread group
-                given, target = (target.__self__, *given), target.__func__
-            function, waits = self.callee(calls.canonical_object(target), node, self.source)
-            result = function(*given, **named)
-            return (yield from result) if waits else result
+                arguments, target = (target.__self__, *arguments), target.__func__
+            function, may_wait = self.callee(calls.canonical_object(target), node, self.source)
+            result = function(*arguments, **keywords)
+            return (yield from result) if may_wait else result
 
         return call
 
 
-def _names(target: ast.expr) -> list[str] | None:
+def _target_names(target: ast.expr) -> list[str] | None:
     """Return the names that a comprehension's target binds; None for nested targets."""
-    parts = target.elts if isinstance(target, ast.Tuple) else [target]
-    names = [part.id for part in parts if isinstance(part, ast.Name)]
-    return names if len(names) == len(parts) else None
+    targets = target.elts if isinstance(target, ast.Tuple) else [target]
+    names = [t.id for t in targets if isinstance(t, ast.Name)]
+    return names if len(names) == len(targets) else None
 
 
-def _is_read(value: object) -> bool:
+def _is_thread_dependent(value: object) -> bool:
     """Return whether the value of an object differs between threads."""
     intrinsic = bound_to(value)
     return isinstance(value, tuple) or (intrinsic is not None and intrinsic.is_attribute)

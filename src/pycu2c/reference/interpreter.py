@@ -47,7 +47,7 @@ from pycu2c.reference.weak_floats import ReferenceTypes
 Extent = int | Sequence[int]
 
 
-_DYNAMIC = "dynamic"  # the key of a block's dynamic shared memory
+_DYNAMIC_SHARED = "dynamic"  # the key of a block's dynamic shared memory
 
 
 class ReferenceKernel:
@@ -72,14 +72,14 @@ class ReferenceKernel:
         self._parameter_types = inferred.parameters(parameter_types)
         self._device_lookup = device_lookup
         self._devices: dict[int, tuple[Callable[..., Any], bool]] = {}
-        self._waiting: dict[Source, bool] = {}
-        self._acting: dict[Source, bool] = {}
+        self._may_wait_by_source: dict[Source, bool] = {}
+        self._communicates_by_source: dict[Source, bool] = {}
         self._name = source.name
         self._functions = FunctionProperties(
-            self._callee, self._acts, self._may_wait, options.checked
+            self._callee, self._communicates, self._object_may_wait, options.checked
         )
-        self._own = source.tree.args
-        self._run: Callable[..., Coroutine] = self._rewritten(source, True)
+        self._signature = source.tree.args
+        self._run: Callable[..., Coroutine] = self._rewrite(source, True)
 
     def launch(
         self, grid: Extent, block: Extent, shared_bytes: int, arguments: Sequence[Any]
@@ -88,9 +88,13 @@ class ReferenceKernel:
 
         Raises IndexError, with file and line, for an index outside its array.
         """
-        values = [_argument(v, t) for v, t in zip(arguments, self._parameter_types, strict=True)]
-        by_name = _by_name(self._own, values)
-        run = functools.partial(self._run, *_positional(self._own, values), **by_name)
+        values = [
+            _convert_argument(v, t) for v, t in zip(arguments, self._parameter_types, strict=True)
+        ]
+        keywords = _keyword_arguments(self._signature, values)
+        run = functools.partial(
+            self._run, *_positional_arguments(self._signature, values), **keywords
+        )
         extents = _dim3(grid), _dim3(block)
         clusters = (
             _link_cluster([_block(p, extents, shared_bytes, run) for p in positions], self._cluster)
@@ -104,8 +108,8 @@ class ReferenceKernel:
 
     # ---- called functions ----
 
-    def _rewritten(self, source: Source, waits: bool) -> Callable[..., Any]:
-        return rewrite(source, self._inferred, self._functions, waits)
+    def _rewrite(self, source: Source, may_wait: bool) -> Callable[..., Any]:
+        return rewrite(source, self._inferred, self._functions, may_wait)
 
     def _callee(
         self, value: object, node: ast.Call, source: Source
@@ -114,20 +118,20 @@ class ReferenceKernel:
             return self._shared_array(node), False
         if value is allocation.local_array:
             return _local_array, False
-        where = location(source, node)
+        call_location = location(source, node)
         intrinsic = synchronizing_intrinsic(value)
         if intrinsic is not None:
-            return synchronize(intrinsic, where), True
-        known = calls.operation(value, access_location(source, node))
-        if known is not None:
-            return elements.lift_to_arrays(value, self._inferred.arithmetic(known)), False
-        device = self._device(value)
+            return synchronize(intrinsic, call_location), True
+        operation = calls.operation(value, access_location(source, node))
+        if operation is not None:
+            return elements.lift_to_arrays(value, self._inferred.arithmetic(operation)), False
+        device = self._device_function(value)
         if device is None:
-            return calls.unsupported_callee(value, where), False
-        function, waits = device
-        return (function, True) if waits else (elements.lift_to_arrays(value, function), False)
+            return calls.unsupported_callee(value, call_location), False
+        function, may_wait = device
+        return (function, True) if may_wait else (elements.lift_to_arrays(value, function), False)
 
-    def _device(self, value: object) -> tuple[Callable[..., Any], bool] | None:
+    def _device_function(self, value: object) -> tuple[Callable[..., Any], bool] | None:
         """Return a device function, and whether it may wait for other threads."""
         if id(value) in self._devices:
             return self._devices[id(value)]
@@ -135,67 +139,69 @@ class ReferenceKernel:
         if source is None:
             return None
         if source.external_code is not None and not source.external_code.has_python_body:
-            return calls.c_only(source.name), False
-        waits = self._waits(source)
+            return calls.unsupported_c_function(source.name), False
+        may_wait = self._function_may_wait(source)
 
         def forward(*arguments: Any, **keywords: Any) -> Any:  # for recursive calls
             return self._devices[id(value)][0](*arguments, **keywords)
 
-        self._devices[id(value)] = forward, waits
-        self._devices[id(value)] = self._of_variants(source, waits), waits
+        self._devices[id(value)] = forward, may_wait
+        self._devices[id(value)] = self._dispatching_function(source, may_wait), may_wait
         return self._devices[id(value)]
 
-    def _of_variants(self, source: Source, waits: bool) -> Callable[..., Any]:
+    def _dispatching_function(self, source: Source, may_wait: bool) -> Callable[..., Any]:
         """Return a device function that dispatches on the types of its arguments."""
-        found = self._inferred.variants.get(source, {})
-        functions = {k: rewrite(source, i, self._functions, waits) for k, i in found.items()}
+        variants = self._inferred.variants.get(source, {})
+        functions = {k: rewrite(source, i, self._functions, may_wait) for k, i in variants.items()}
         if len(functions) == 1:
             return functions.popitem()[1]
         untyped = replace(self._inferred, tree=None)  # the tree is the kernel's
-        otherwise = rewrite(source, untyped, self._functions, waits)
-        return dispatch_on_arguments(source, functions, otherwise) if functions else otherwise
+        default = rewrite(source, untyped, self._functions, may_wait)
+        return dispatch_on_arguments(source, functions, default) if functions else default
 
-    def _waits(self, source: Source) -> bool:
+    def _function_may_wait(self, source: Source) -> bool:
         """Return whether a function may wait for other threads, itself or in a called function."""
-        if source not in self._waiting:
-            self._waiting[source] = False  # for recursive functions
-            free, own = globals_of(source.python), bindings(source.tree)
-            self._waiting[source] = any(
-                self._may_wait(_object_named(node, free))
-                or self._loops_on_memory(node, free)
-                or _calls_one_of(node, own)
+        if source not in self._may_wait_by_source:
+            self._may_wait_by_source[source] = False  # for recursive functions
+            free_objects, local_names = globals_of(source.python), bindings(source.tree)
+            self._may_wait_by_source[source] = any(
+                self._object_may_wait(_named_object(node, free_objects))
+                or self._loops_on_memory(node, free_objects)
+                or _calls_variable(node, local_names)
                 for node in ast.walk(source.tree)
             )
-        return self._waiting[source]
+        return self._may_wait_by_source[source]
 
-    def _may_wait(self, value: object) -> bool:
+    def _object_may_wait(self, value: object) -> bool:
         source = self._device_lookup(value)
-        return may_synchronize(value) or (source is not None and self._waits(source))
+        return may_synchronize(value) or (source is not None and self._function_may_wait(source))
 
-    def _loops_on_memory(self, node: ast.AST, free: Mapping[str, Any]) -> bool:
+    def _loops_on_memory(self, node: ast.AST, free_objects: Mapping[str, Any]) -> bool:
         return may_busy_wait(node) and any(
-            self._acts(_object_named(n, free)) for n in ast.walk(node)
+            self._communicates(_named_object(n, free_objects)) for n in ast.walk(node)
         )
 
-    def _acts(self, value: object) -> bool:
+    def _communicates(self, value: object) -> bool:
         """Return whether an object communicates between threads, itself or in a called function."""
         source = self._device_lookup(value)
         if source is None:
             return accesses_shared_memory(value)
-        if source not in self._acting:
-            self._acting[source] = False  # for recursive functions
-            free = globals_of(source.python)
+        if source not in self._communicates_by_source:
+            self._communicates_by_source[source] = False  # for recursive functions
+            free_objects = globals_of(source.python)
             nodes = ast.walk(source.tree)
-            self._acting[source] = any(self._acts(_object_named(node, free)) for node in nodes)
-        return self._acting[source]
+            self._communicates_by_source[source] = any(
+                self._communicates(_named_object(node, free_objects)) for node in nodes
+            )
+        return self._communicates_by_source[source]
 
     def _shared_array(self, node: ast.Call) -> Callable[[Any, Any], Any]:
         def shared_array(shape: Any, dtype: Any) -> Any:
             shared = REFERENCE_STATE.current().memory
             element = _dtype(dtype)
             if shape == 0:
-                size = len(shared[_DYNAMIC]) // element.itemsize * element.itemsize
-                return shared[_DYNAMIC][:size].view(element)
+                size = len(shared[_DYNAMIC_SHARED]) // element.itemsize * element.itemsize
+                return shared[_DYNAMIC_SHARED][:size].view(element)
             site = (id(node), shape, element)
             if site not in shared:
                 shared[site] = allocation.shared_array.reference(shape, element)
@@ -208,48 +214,50 @@ def _local_array(shape: Any, dtype: Any) -> Any:
     return allocation.local_array.reference(shape, _dtype(dtype))
 
 
-def _dtype(named: object) -> np.dtype[np.generic]:
-    scalar = scalar_named(named)
+def _dtype(value: object) -> np.dtype[np.generic]:
+    scalar = scalar_named(value)
     if scalar is None:
-        raise elements.UnsupportedByReference(f"{named!r} names no dtype")
+        raise elements.UnsupportedByReference(f"{value!r} names no dtype")
     return scalar.dtype.numpy
 
 
-def _argument(value: Any, kind: ParameterType) -> Any:
-    match kind:
+def _convert_argument(value: Any, parameter_type: ParameterType) -> Any:
+    match parameter_type:
         case Scalar():
-            return convert(value, kind)
+            return convert(value, parameter_type)
         case Array():
             return np.asarray(value)
         case Tuple(items, names):
-            parts = [_argument(v, k) for v, k in zip(value, items)]
-            return type(value)._make(parts) if names else tuple(parts)
+            converted = [_convert_argument(v, k) for v, k in zip(value, items)]
+            return type(value)._make(converted) if names else tuple(converted)
         case _:
             return value
 
 
-def _positional(own: ast.arguments, values: list[Any]) -> list[Any]:
+def _positional_arguments(signature: ast.arguments, values: list[Any]) -> list[Any]:
     """Return the positional arguments; the last value holds those of ``*args``."""
-    rest = values[-1] if own.vararg else ()
-    return [*values[: len(own.posonlyargs) + len(own.args)], *rest]
+    variadic = values[-1] if signature.vararg else ()
+    return [*values[: len(signature.posonlyargs) + len(signature.args)], *variadic]
 
 
-def _by_name(own: ast.arguments, values: list[Any]) -> dict[str, Any]:
+def _keyword_arguments(signature: ast.arguments, values: list[Any]) -> dict[str, Any]:
     """Return the keyword arguments."""
-    first = len(own.posonlyargs) + len(own.args)
-    return {a.arg: value for a, value in zip(own.kwonlyargs, values[first:])}
+    first = len(signature.posonlyargs) + len(signature.args)
+    return {a.arg: value for a, value in zip(signature.kwonlyargs, values[first:])}
 
 
-def _object_named(node: ast.AST, free: Mapping[str, Any]) -> object:
+def _named_object(node: ast.AST, free_objects: Mapping[str, Any]) -> object:
     """Return the object that a dotted name refers to in a module."""
     if isinstance(node, ast.Name):
-        return calls.canonical_object(free.get(node.id))
+        return calls.canonical_object(free_objects.get(node.id))
     if isinstance(node, ast.Attribute):
-        return calls.canonical_object(getattr(_object_named(node.value, free), node.attr, None))
+        return calls.canonical_object(
+            getattr(_named_object(node.value, free_objects), node.attr, None)
+        )
     return None
 
 
-def _calls_one_of(node: ast.AST, variables: Container[str]) -> bool:
+def _calls_variable(node: ast.AST, variables: Container[str]) -> bool:
     """Return whether a function in a variable, or a method of one, is called; it may wait."""
     target = node.func if isinstance(node, ast.Call) else None
     while isinstance(target, ast.Attribute):
@@ -283,7 +291,7 @@ def _link_cluster(blocks: list[RunningBlock], size: Dim3) -> list[RunningBlock]:
     """Make the blocks of a cluster accessible to each other."""
     for block in blocks:
         block.cluster = blocks
-        for running in block.live:
+        for running in block.live_threads:
             running.thread.clusterDim, running.thread.cluster = size, blocks
     return blocks
 
@@ -293,7 +301,7 @@ def _block(
 ) -> RunningBlock:
     """Create a block with its threads and its static and dynamic shared memory."""
     grid, block = extents
-    shared = {_DYNAMIC: np.full(shared_bytes, allocation.POISON, np.uint8)}
+    shared = {_DYNAMIC_SHARED: np.full(shared_bytes, allocation.POISON, np.uint8)}
     threads = [
         RunningThread(Thread(index, position, block, grid, memory=shared), run())
         for index in _positions(block)

@@ -24,24 +24,24 @@ _ROUNDS_PER_TURN = 1 << 16  # scheduling rounds of a block before others run
 class Wait:
     """Why a thread waits; ``intrinsic`` is the synchronizing intrinsic, None for a busy wait."""
 
-    where: str  # file:line
+    location: str  # file:line
     intrinsic: Intrinsic | None = None
     arguments: tuple[Any, ...] = ()
 
     @property
     def mask(self) -> int:
         """Return the lane mask of a warp operation; 0 without a mask."""
-        of_lanes = self.intrinsic is not None and self.intrinsic.effect is Effect.WARP
-        return self.arguments[0] & 0xFFFFFFFF if of_lanes and self.arguments else 0
+        is_warp_operation = self.intrinsic is not None and self.intrinsic.effect is Effect.WARP
+        return self.arguments[0] & 0xFFFFFFFF if is_warp_operation and self.arguments else 0
 
     @property
     def types(self) -> tuple[object, ...]:
         """Return the types of the exchanged values; Python numbers have 64 bits."""
         pairs = zip(self.intrinsic.parameters, self.arguments) if self.intrinsic is not None else ()
-        return tuple(_WIDE.get(type(v), type(v)) for (_, kind), v in pairs if kind == "T")
+        return tuple(_NUMPY_TYPES.get(type(v), type(v)) for (_, kind), v in pairs if kind == "T")
 
 
-_WIDE: Mapping[type, type] = {int: np.int64, float: np.float64, complex: np.complex128}
+_NUMPY_TYPES: Mapping[type, type] = {int: np.int64, float: np.float64, complex: np.complex128}
 Coroutine: TypeAlias = Generator[Wait, None, Any]
 
 
@@ -57,14 +57,14 @@ class RunningThread:
     """A thread; ``wait`` is None before it starts and after it has ended."""
 
     thread: Thread
-    steps: Coroutine
+    coroutine: Coroutine
     wait: Wait | None = None
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Run to the next wait, or to the end."""
         REFERENCE_STATE.thread = self.thread
         try:
-            self.wait = next(self.steps)
+            self.wait = next(self.coroutine)
         except (StopIteration, ThreadEnds):
             self.wait = None
 
@@ -77,82 +77,88 @@ class RunningBlock:
     ) -> None:
         self.position, self.memory = position, memory
         self.cluster: Sequence[RunningBlock] = ()
-        self.live = threads
-        self.ready = threads
+        self.live_threads = threads
+        self.ready_threads = threads
 
     def run(self) -> None:
         """Run until all threads have ended, or wait for other blocks."""
         for _ in range(_ROUNDS_PER_TURN):
-            for running in self.ready:
-                running.go_on()
-            self.live = [r for r in self.live if r.wait is not None]
-            self.ready = _threads_released(self.live)
-            if not self.ready:
+            for running in self.ready_threads:
+                running.resume()
+            self.live_threads = [r for r in self.live_threads if r.wait is not None]
+            self.ready_threads = _released_threads(self.live_threads)
+            if not self.ready_threads:
                 return
 
-    def wake(self) -> None:
-        """Make the threads ready that busy-wait."""
-        if not self.ready:
-            self.ready = [r for r in self.live if r.wait is not None and r.wait.intrinsic is None]
+    def release_busy_waits(self) -> None:
+        """Make the threads that busy-wait ready, if no others are."""
+        if not self.ready_threads:
+            self.ready_threads = [
+                r for r in self.live_threads if r.wait is not None and r.wait.intrinsic is None
+            ]
 
-    def all_at(self, effect: Effect) -> bool:
+    def all_wait_at(self, effect: Effect) -> bool:
         """Return whether all live threads wait at one barrier with this scope."""
-        intrinsics = {r.wait.intrinsic if r.wait else None for r in self.live}
+        intrinsics = {r.wait.intrinsic if r.wait else None for r in self.live_threads}
         intrinsic = intrinsics.pop() if len(intrinsics) == 1 else None
         return intrinsic is not None and intrinsic.effect is effect
 
-    def waiting(self) -> Iterator[WaitingThread]:
-        for r in self.live:
+    def waiting_threads(self) -> Iterator[WaitingThread]:
+        for r in self.live_threads:
             if r.wait is not None:
                 wait = r.wait
                 yield WaitingThread(
-                    self.position, r.thread.number, wait.where, wait.intrinsic, wait.mask
+                    self.position, r.thread.number, wait.location, wait.intrinsic, wait.mask
                 )
 
 
 def run_blocks(kernel: str, blocks: Iterable[RunningBlock], memory: Iterable[Any]) -> None:
     """Run all blocks, in order if they do not wait for each other. Raises DeadlockError."""
-    parked = []
+    waiting_blocks = []
     for block in blocks:
         block.run()
-        if block.live:
-            parked.append(block)
-    arrays, before = list(memory), None
-    while parked:
-        count = sum(len(b.live) for b in parked)
-        released = _release_blocks(parked)
-        for block in parked:
+        if block.live_threads:
+            waiting_blocks.append(block)
+    arrays, old_state = list(memory), None
+    while waiting_blocks:
+        count = sum(len(b.live_threads) for b in waiting_blocks)
+        released = _release_blocks(waiting_blocks)
+        for block in waiting_blocks:
             if not released:
-                block.wake()
-        if not any(b.ready for b in parked):
-            raise deadlock_error(kernel, (w for b in parked for w in b.waiting()))
-        for block in parked:
+                block.release_busy_waits()
+        if not any(b.ready_threads for b in waiting_blocks):
+            raise deadlock_error(kernel, (w for b in waiting_blocks for w in b.waiting_threads()))
+        for block in waiting_blocks:
             block.run()
-        parked = [b for b in parked if b.live]
-        if released or count != sum(len(b.live) for b in parked):
-            before = None
+        waiting_blocks = [b for b in waiting_blocks if b.live_threads]
+        if released or count != sum(len(b.live_threads) for b in waiting_blocks):
+            old_state = None
             continue
-        now = _state(parked, arrays)
-        if now == before:
-            raise deadlock_error(kernel, (w for b in parked for w in b.waiting()))
-        before = now
+        new_state = _state(waiting_blocks, arrays)
+        if new_state == old_state:
+            raise deadlock_error(kernel, (w for b in waiting_blocks for w in b.waiting_threads()))
+        old_state = new_state
 
 
-def _release_blocks(parked: list[RunningBlock]) -> bool:
+def _release_blocks(waiting_blocks: list[RunningBlock]) -> bool:
     """Release the blocks at complete grid or cluster barriers; return whether there are any."""
-    if all(b.all_at(Effect.GRID) for b in parked):
-        complete = parked
+    if all(b.all_wait_at(Effect.GRID) for b in waiting_blocks):
+        released = waiting_blocks
     else:
-        complete = [b for b in parked if all(o.all_at(Effect.CLUSTER) for o in b.cluster if o.live)]
-    for block in complete:
-        block.ready = block.live
-    return bool(complete)
+        released = [
+            b
+            for b in waiting_blocks
+            if all(o.all_wait_at(Effect.CLUSTER) for o in b.cluster if o.live_threads)
+        ]
+    for block in released:
+        block.ready_threads = block.live_threads
+    return bool(released)
 
 
 # ---- synchronization ---------------------------------------------------------------------------
 
 
-def _threads_released(live: list[RunningThread]) -> list[RunningThread]:
+def _released_threads(live: list[RunningThread]) -> list[RunningThread]:
     """Return the threads of a complete barrier or warp operation, with the exchanged values."""
     first = live[0].wait if live else None
     if first is None:
@@ -164,7 +170,7 @@ def _threads_released(live: list[RunningThread]) -> list[RunningThread]:
     lanes = [r for r in live if _effect(r) is Effect.WARP]
     if not lanes:
         return []
-    return _complete_warps(live, lanes) or _active(lanes)
+    return _complete_warps(live, lanes) or _active_lanes(lanes)
 
 
 def _effect(running: RunningThread) -> Effect | None:
@@ -199,12 +205,12 @@ def _groups(lanes: Iterable[RunningThread]) -> dict[tuple[int, object, int], lis
         wait = r.wait
         assert wait is not None
         assert wait.intrinsic is not None
-        operation = (wait.intrinsic, wait.types) if wait.mask else _path(r.steps)
+        operation = (wait.intrinsic, wait.types) if wait.mask else _stack_position(r.coroutine)
         groups.setdefault((r.thread.number // WARP, operation, wait.mask), []).append(r)
     return groups
 
 
-def _path(steps: Any) -> object:
+def _stack_position(steps: Any) -> object:
     """Return the position of a thread in each function on its stack."""
     positions = []
     while isgenerator(steps):
@@ -214,7 +220,7 @@ def _path(steps: Any) -> object:
     return tuple(positions)
 
 
-def _active(lanes: list[RunningThread]) -> list[RunningThread]:
+def _active_lanes(lanes: list[RunningThread]) -> list[RunningThread]:
     """Return lanes at operations without a mask: those at one position are the active mask."""
     groups = _groups(r for r in lanes if r.wait is not None and not r.wait.mask)
     return [r for group in groups.values() for r in _exchange(group)]
@@ -227,30 +233,30 @@ def _active(lanes: list[RunningThread]) -> list[RunningThread]:
 class _Snapshot:
     """Comparable copies of values; each array is hashed once."""
 
-    read: dict[tuple[int, int, tuple[int, ...]], int] = field(default_factory=dict)
+    hashes: dict[tuple[int, int, tuple[int, ...]], int] = field(default_factory=dict)
 
-    def of(self, value: Any) -> object:
+    def comparable_copy(self, value: Any) -> object:
         if isinstance(value, np.ndarray):
             return self._array(value)
         if isinstance(value, tuple):
-            return tuple(map(self.of, value))
+            return tuple(map(self.comparable_copy, value))
         if isinstance(value, (bool, int, float, complex, np.generic)):
             return type(value), repr(value)
         return id(value)
 
     def _array(self, array: np.ndarray[Any, Any]) -> int:
         key = (array.ctypes.data, array.nbytes, array.strides)
-        if key not in self.read:
-            self.read[key] = hash(array.tobytes())
-        return self.read[key]
+        if key not in self.hashes:
+            self.hashes[key] = hash(array.tobytes())
+        return self.hashes[key]
 
 
 def _state(blocks: list[RunningBlock], memory: list[Any]) -> object:
     """Return the state of memory and threads; if it does not change, the threads are deadlocked."""
     snapshot = _Snapshot()
-    arrays = [snapshot.of(a) for a in memory]
-    shared = [snapshot.of(a) for b in blocks for a in b.memory.values()]
-    threads = [_frames_state(r.steps, snapshot) for b in blocks for r in b.live]
+    arrays = [snapshot.comparable_copy(a) for a in memory]
+    shared = [snapshot.comparable_copy(a) for b in blocks for a in b.memory.values()]
+    threads = [_frames_state(r.coroutine, snapshot) for b in blocks for r in b.live_threads]
     return arrays, shared, threads
 
 
@@ -258,6 +264,8 @@ def _frames_state(steps: Any, snapshot: _Snapshot) -> list[object]:
     states: list[object] = []
     while steps is not None:
         frame = steps.gi_frame
-        states.append((frame.f_lasti, [snapshot.of(v) for v in frame.f_locals.values()]))
+        states.append(
+            (frame.f_lasti, [snapshot.comparable_copy(v) for v in frame.f_locals.values()])
+        )
         steps = steps.gi_yieldfrom
     return states

@@ -20,8 +20,8 @@ from pycu2c.base.values import convert
 TypesByNode: TypeAlias = Mapping[int, ParameterType]
 RuntimeKinds: TypeAlias = tuple[object, ...]
 
-_SINGLE = Scalar(dtypes.FLOAT32, weak=True)
-_SINGLE_COMPLEX = Scalar(dtypes.COMPLEX64, weak=True)
+_WEAK_FLOAT32 = Scalar(dtypes.FLOAT32, weak=True)
+_WEAK_COMPLEX64 = Scalar(dtypes.COMPLEX64, weak=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,53 +30,55 @@ class ReferenceTypes:
 
     local_types: TypesByNode
     join_types: TypesByNode
-    single: bool = False  # weak floats are float32
+    is_single: bool = False  # weak floats are float32
     variants: Mapping[Source, Mapping[RuntimeKinds, ReferenceTypes]] = field(default_factory=dict)
     tree: ast.FunctionDef | None = None  # the function with unrolled loops over tuples
 
     def __post_init__(self) -> None:
-        if self.single:
+        if self.is_single:
             for name in ("local_types", "join_types"):
-                types = {key: single(kind) for key, kind in getattr(self, name).items()}
+                types = {
+                    key: to_single(node_type) for key, node_type in getattr(self, name).items()
+                }
                 object.__setattr__(self, name, types)
 
     def arithmetic(self, compute: Callable[..., Any]) -> Callable[..., Any]:
         """Return an operation that rounds to the width of weak floats."""
-        return _rounding(compute) if self.single else compute
+        return _with_rounding(compute) if self.is_single else compute
 
-    def parameters(self, kinds: Iterable[ParameterType]) -> tuple[ParameterType, ...]:
-        return tuple(map(single, kinds)) if self.single else tuple(kinds)
+    def parameters(self, types: Iterable[ParameterType]) -> tuple[ParameterType, ...]:
+        return tuple(map(to_single, types)) if self.is_single else tuple(types)
 
 
-def single(kind: ParameterType) -> ParameterType:
+def to_single(parameter_type: ParameterType) -> ParameterType:
     """Return a type with float32 in place of weak floats."""
-    if isinstance(kind, Tuple):
-        return Tuple(tuple(map(single, kind.items)), kind.names)
-    if kind == WEAK_FLOAT:
-        return _SINGLE
-    return _SINGLE_COMPLEX if kind == WEAK_COMPLEX else kind
+    if isinstance(parameter_type, Tuple):
+        return Tuple(tuple(map(to_single, parameter_type.items)), parameter_type.names)
+    if parameter_type == WEAK_FLOAT:
+        return _WEAK_FLOAT32
+    return _WEAK_COMPLEX64 if parameter_type == WEAK_COMPLEX else parameter_type
 
 
-def _rounding(compute: Callable[..., Any]) -> Callable[..., Any]:
+def _with_rounding(compute: Callable[..., Any]) -> Callable[..., Any]:
     def run(*arguments: Any, **keywords: Any) -> Any:
         if _is_weak_floating(arguments):
-            arguments = tuple(_rounded(float(v) if isinstance(v, int) else v) for v in arguments)
-        return _rounded(compute(*arguments, **keywords))
+            arguments = tuple(_round(float(v) if isinstance(v, int) else v) for v in arguments)
+        return _round(compute(*arguments, **keywords))
 
     return run
 
 
 def _is_weak_floating(values: tuple[Any, ...]) -> bool:
-    kinds = {type(value) for value in values}
-    return kinds <= {bool, int, float, complex} and bool(kinds & {float, complex})
+    types = {type(value) for value in values}
+    return types <= {bool, int, float, complex} and bool(types & {float, complex})
 
 
-def _rounded(value: Any) -> Any:
+def _round(value: Any) -> Any:
     if type(value) is float:
-        return convert(value, _SINGLE)
+        return convert(value, _WEAK_FLOAT32)
     if type(value) is complex:
         number: Any = value
-        return convert(number, _SINGLE_COMPLEX)
+        return convert(number, _WEAK_COMPLEX64)
     if type(value) is tuple:  # of divmod
-        return tuple(map(_rounded, value))
+        return tuple(map(_round, value))
     return value
