@@ -81,7 +81,9 @@ __global__ void scale(float *x, const float *y) { x[0] *= y[0]; }
 def test_what_the_cpu_does_not_have_is_shown_where_line_says_it_is() -> None:
     text = '#line 7 "user.cu"\n__global__ void k(int *x) {\n  asm("nop;");\n}\n'
     with pytest.raises(CompileError) as caught:
-        TextModule(text, backend="cpu", shown={"user.cu": "\n" * 7 + '  asm("nop;");\n'}).compile()
+        TextModule(
+            text, backend="cpu", quoted_sources={"user.cu": "\n" * 7 + '  asm("nop;");\n'}
+        ).compile()
     assert (caught.value.file, caught.value.line) == ("user.cu", 8)
     assert '8 |   asm("nop;");' in str(caught.value)
 

@@ -56,9 +56,9 @@ def bind_arguments(
     if len(values) != len(kernel_parameters):
         names = [p.name or str(i) for i, p in enumerate(kernel_parameters, start=1)]
         noun = "argument" if len(kernel_parameters) == 1 else "arguments"
-        shown = f" ({', '.join(names)})" if names else ""
+        names_text = f" ({', '.join(names)})" if names else ""
         raise LaunchError(
-            f"{kernel} takes {len(kernel_parameters)} {noun}{shown}, {len(values)} given"
+            f"{kernel} takes {len(kernel_parameters)} {noun}{names_text}, {len(values)} given"
         )
     return [
         _bind(value, parameter, argument_name(kernel, i, parameter))
@@ -68,8 +68,8 @@ def bind_arguments(
 
 def argument_name(kernel: str, number: int, parameter: KernelParameter) -> str:
     """Return the name of an argument for error messages."""
-    shown = f" ({parameter.name})" if parameter.name else ""
-    return f"{kernel}: argument {number}{shown}"
+    name_text = f" ({parameter.name})" if parameter.name else ""
+    return f"{kernel}: argument {number}{name_text}"
 
 
 _UNKNOWN_PARAMETER = KernelParameter(ParameterKind.ANY, 0, 0)

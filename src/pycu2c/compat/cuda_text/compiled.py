@@ -40,10 +40,10 @@ class KernelParameter:
     is_read_only: bool = False
 
     def __str__(self) -> str:
-        shown = f"`{self.text}`, " if self.text else ""
+        declaration = f"`{self.text}`, " if self.text else ""
         is_small_integer = self.kind is ParameterKind.INTEGER and self.size != 8
         kind = "an integer" if is_small_integer else self.kind.value
-        return f"{shown}{kind} of {self.size} bytes"
+        return f"{declaration}{kind} of {self.size} bytes"
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ class TextModule:
         A file that contains the source, a cubin, a fatbin or PTX.
     name
         The name of the source in messages.
-    shown
+    quoted_sources
         Other sources that ``#line`` directives name, by name; error messages quote their lines.
 
     Raises
@@ -68,7 +68,7 @@ class TextModule:
         name_expressions: Iterable[str] = (),
         path: str | None = None,
         name: str = "",
-        shown: dict[str, str] | None = None,
+        quoted_sources: dict[str, str] | None = None,
     ) -> None:
         if (text is None) == (path is None):
             raise TypeError("a module needs either a text or a path: pass exactly one of them")
@@ -82,7 +82,7 @@ class TextModule:
             directory = os.path.dirname(os.path.abspath(path))  # for #include "…"
             options = (*options_of(options).words, f"-I{directory}")
         assert text is not None
-        self.text = CudaSource(text, name, shown)
+        self.text = CudaSource(text, name, quoted_sources)
         self.options: CompilerOptions = options_of(options)
         self.backend = _validated_backend(backend)
         self.name_expressions = tuple(name_expressions)

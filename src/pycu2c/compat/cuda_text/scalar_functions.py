@@ -55,9 +55,9 @@ def scalar_functions(words: Set[str] | None) -> tuple[str, ...]:
     helpers = dict.fromkeys(
         text for function in functions.values() for text in _helper_texts(function)
     )
-    typed = (_typed_definition(name, function) for name, function in functions.items())
+    typed_definitions = (_typed_definition(name, function) for name, function in functions.items())
     wrappers = (_wrapper(name, function) for name, function in functions.items())
-    return ("namespace pycu2c {", *helpers, *typed, "} // namespace pycu2c", *wrappers)
+    return ("namespace pycu2c {", *helpers, *typed_definitions, "} // namespace pycu2c", *wrappers)
 
 
 @functools.cache
@@ -72,8 +72,8 @@ def _available_functions() -> Mapping[str, ScalarFunction]:
         if all(kind in _PARAMETER_KINDS for _, kind in intrinsic.parameters)
         for dtype in intrinsic.dtypes or (FIXED[intrinsic.parameters[0][1]],)
     )
-    named = ((_cuda_name(function), function) for function in functions)
-    return {name: function for name, function in named if name}
+    pairs = ((_cuda_name(function), function) for function in functions)
+    return {name: function for name, function in pairs if name}
 
 
 def _cuda_name(function: ScalarFunction) -> str:
@@ -117,10 +117,10 @@ def _wrapper(name: str, function: ScalarFunction) -> str:
 
     Names that the C library may declare become macros.
     """
-    typed = f"::pycu2c::cuda_{name}"
+    typed_name = f"::pycu2c::cuda_{name}"
     if function.intrinsic.name.startswith(_FAST_MATH):
-        return f"#define {name} {typed}"
+        return f"#define {name} {typed_name}"
     return (
-        f"template <class... A> static inline auto {name}(A... a) -> decltype({typed}(a...)) "
-        f"{{ return {typed}(a...); }}"
+        f"template <class... A> static inline auto {name}(A... a) -> decltype({typed_name}(a...)) "
+        f"{{ return {typed_name}(a...); }}"
     )

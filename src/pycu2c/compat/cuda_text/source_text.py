@@ -15,15 +15,17 @@ from pycu2c.compat.cuda_text.parse.tokens import Origins, Token, tokens_of
 class CudaSource:
     """A CUDA C source text.
 
-    ``name`` identifies it in messages: a file name or a generated one. ``shown`` maps names in
-    ``#line`` directives to their sources, which error messages quote.
+    ``name`` identifies it in messages: a file name or a generated one. ``quoted_sources`` maps the
+    names in ``#line`` directives to the sources that error messages quote.
     """
 
-    def __init__(self, code: str, name: str = "", shown: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, code: str, name: str = "", quoted_sources: dict[str, str] | None = None
+    ) -> None:
         self.code = code
         self.name = name or f"cuda-{digest_of(code.encode())[:8]}.cu"
         generated = {} if name else {self.name: code}  # linecache reads named files itself
-        for file, content in {**generated, **(shown or {})}.items():
+        for file, content in {**generated, **(quoted_sources or {})}.items():
             lines = [line + "\n" for line in content.splitlines()]
             linecache.cache[file] = (len(content), None, lines, file)
 

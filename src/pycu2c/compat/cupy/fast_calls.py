@@ -68,14 +68,14 @@ def key_of(args: Sequence[Any], *others: object) -> Key | None:
     parts: list[object] = [*others]
     try:
         for value in args:
-            kind = type(value)
-            if kind in _NUMBER_TYPES:
-                parts.append(kind)
+            value_type = type(value)
+            if value_type in _NUMBER_TYPES:
+                parts.append(value_type)
                 continue
             strides = getattr(value, "strides", None)
             if strides is None:  # PyTorch tensors have a method
                 strides = value.stride()
-            parts += (kind, value.dtype, value.shape, strides)
+            parts += (value_type, value.dtype, value.shape, strides)
     except AttributeError:
         return None
     return tuple(parts)

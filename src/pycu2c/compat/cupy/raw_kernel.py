@@ -37,8 +37,8 @@ _THRUST_COMPLEX = "namespace thrust { template <class T> using complex = ::compl
 
 def _with_complex(code: str, name: str) -> str:
     """Replace the include of CuPy's complex header by the text of ``complex.h``."""
-    rest = _COMPLEX.sub("", code)
-    return f'{preamble.header("complex.h")}\n{_THRUST_COMPLEX}\n#line 1 "{name}"\n{rest}'
+    without_include = _COMPLEX.sub("", code)
+    return f'{preamble.header("complex.h")}\n{_THRUST_COMPLEX}\n#line 1 "{name}"\n{without_include}'
 
 
 class RawModule:
@@ -73,13 +73,13 @@ class RawModule:
         self.translate_cucomplex, self.jitify = translate_cucomplex, jitify
         self.name_expressions = tuple(name_expressions) if name_expressions is not None else None
         self._kernels: weakref.WeakValueDictionary[str, RawKernel] = weakref.WeakValueDictionary()
-        shown = None
+        quoted_sources = None
         if code is not None and _COMPLEX.search(code):
             name = f"raw-{digest_of(code.encode())[:8]}.cu"
-            code, shown = _with_complex(code, name), {name: code}
+            code, quoted_sources = _with_complex(code, name), {name: code}
         self.module = TextModule(
             code,
-            shown=shown,
+            quoted_sources=quoted_sources,
             path=self.file_path,
             options=self.options,
             backend="auto" if backend in _CUPY_BACKENDS else backend,

@@ -39,9 +39,9 @@ def _shared_variables(tokens: Sequence[Token], function: FunctionDefinition) -> 
         while end < len(tokens) and tokens[end].text not in (";", "=", "{"):
             end += 1
         words = [t.text for t in tokens[index:end]]
-        cut = words.index("[") if "[" in words else len(words)
+        name_end = words.index("[") if "[" in words else len(words)
         if {"*", ",", "&"}.isdisjoint(words):
-            found[words[cut - 1]] = words.count("[")
+            found[words[name_end - 1]] = words.count("[")
     parameters = {parameter.name for parameter in function.parameters}
     return {
         name: axes

@@ -163,7 +163,14 @@ def _split_declarations(body: Sequence[Statement]) -> Iterator[Statement]:
             yield statement
             continue
         for d in declarators:
-            declaration = (*d.kind, *d.before, d.name, *d.after, *d.value, tokens[-1])
+            declaration = (
+                *d.specifiers,
+                *d.pointers,
+                d.name,
+                *d.extents,
+                *d.initializer,
+                tokens[-1],
+            )
             yield SimpleStatement(declaration, is_synthetic=True)
 
 
@@ -296,8 +303,8 @@ class Splitter:
         A variable that a region declares in a nested block is confused with an outer one of the
         same name, which at worst stores more than needed.
         """
-        named = (v for v in self.variables if v.name == token.text)
-        in_scope = (v for v in named if v.start <= token.start < v.end)
+        same_name = (v for v in self.variables if v.name == token.text)
+        in_scope = (v for v in same_name if v.start <= token.start < v.end)
         return max(in_scope, key=lambda v: v.start, default=None)
 
     def variables_in(self, tokens: Sequence[Token]) -> dict[ThreadVariable, None]:
@@ -337,7 +344,7 @@ class Splitter:
         declarators = declarators_of(tokens)
         check_simple_statement(tokens, declarators, self._macros)
         for d in declarators:
-            words = (t.text for word in d.kind for t in (word, *self._macros.expand(word)))
+            words = (t.text for word in d.specifiers for t in (word, *self._macros.expand(word)))
             number = len(self.variables)
             variable = ThreadVariable(d.name.text, number, d, d.name.start, end)
             variable.is_pointer = d.is_pointer
@@ -365,8 +372,8 @@ class Splitter:
             )
             if variable is None or token.start in declarations:
                 continue
-            after_name = variable.declarator.after if variable.declarator else ()
-            axes = sum(t.text == "[" for t in after_name)
+            extents = variable.declarator.extents if variable.declarator else ()
+            axes = sum(t.text == "[" for t in extents)
             variable.is_pointed_at |= self._has_references or variable.is_object
             variable.is_pointed_at |= may_be_pointed_at(tokens, index, axes)
             if may_modify_at(tokens, index, is_pointer=variable.is_pointer):

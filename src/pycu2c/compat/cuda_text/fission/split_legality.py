@@ -71,7 +71,7 @@ def check_simple_statement(
     if _contains_statement(tokens):
         raise Unanalyzable
     for declarator in declarators:
-        _check_initializer(declarator.value)
+        _check_initializer(declarator.initializer)
     if not declarators:
         _check_expression(tokens)
 

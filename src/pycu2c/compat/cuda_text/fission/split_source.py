@@ -67,7 +67,7 @@ def split_text(
     if len(splitter.parts) == 1 and isinstance(splitter.parts[0], Region):
         with suppress(Unanalyzable):
             interchanged = Splitter(text, function, macros, interchange=True)
-            if not any(v.declarator and v.declarator.after for v in interchanged.variables):
+            if not any(v.declarator and v.declarator.extents for v in interchanged.variables):
                 splitter = interchanged  # its context arrays hold scalars only
     writer = _SplitKernelWriter(text, function, splitter, copy_range, sets_thread_index)
     return "\n".join(
@@ -154,7 +154,7 @@ class _SplitKernelWriter:
         while pending:
             found |= pending
             computed = [v for v in pending if v.uniformity is VariableUniformity.REMATERIALIZED]
-            values = [t for v in computed if v.declarator for t in v.declarator.value]
+            values = [t for v in computed if v.declarator for t in v.declarator.initializer]
             pending = {v: None for v in self._splitter.variables_in(values) if v not in found}
         if len({v.name for v in found}) < len(found):
             raise Unanalyzable  # ambiguous names
@@ -185,13 +185,15 @@ class _SplitKernelWriter:
             words = parameter.text.split(" ")
             words[len(words) - 1 - words[::-1].index(variable.name)] = array
             return f"PYCU2C_CONTEXT_ARRAY({name}, {' '.join(words)});"
-        words = [t.text for t in declarator.kind if declarator.is_pointer or t.text != "const"]
+        words = [
+            t.text for t in declarator.specifiers if declarator.is_pointer or t.text != "const"
+        ]
         if "auto" in words or declarator.is_reference:
             raise Unanalyzable
-        stars = [t.text for t in declarator.before if t.text == "*"]
-        if len(stars) > 1 and any(t.text == "const" for t in declarator.before):
+        stars = [t.text for t in declarator.pointers if t.text == "*"]
+        if len(stars) > 1 and any(t.text == "const" for t in declarator.pointers):
             raise Unanalyzable
-        declaration = " ".join((*words, *stars, array, *(t.text for t in declarator.after)))
+        declaration = " ".join((*words, *stars, array, *(t.text for t in declarator.extents)))
         return f"PYCU2C_CONTEXT_ARRAY({name}, {declaration});"
 
     def _context_store(self, variable: ThreadVariable) -> str:
@@ -287,13 +289,13 @@ class _SplitKernelWriter:
     def _initial_store(self, variable: ThreadVariable, region: Region) -> str:
         """Return the store of an initial value to the context array."""
         assert variable.declarator is not None
-        value = variable.declarator.value
+        value = variable.declarator.initializer
         if not value:
             return ""
         if (
             value[0].text != "="
             or value[1].text == "{"
-            or variable.declarator.after
+            or variable.declarator.extents
             or region.calls
         ):
             raise Unanalyzable
@@ -350,10 +352,14 @@ class _SplitKernelWriter:
         if variable.uniformity is VariableUniformity.PER_THREAD:
             return f"auto &{name} = {_context_name(variable)}[pycu2c_me];"
         assert declarator is not None
-        kind, before = [t.text for t in declarator.kind], [t.text for t in declarator.before]
-        value = [t.text for t in declarator.value]
-        is_constant = "const" in (before if declarator.is_pointer else kind)
-        return " ".join((*kind, *before, *(() if is_constant else ("const",)), name, *value)) + ";"
+        specifiers = [t.text for t in declarator.specifiers]
+        pointers = [t.text for t in declarator.pointers]
+        value = [t.text for t in declarator.initializer]
+        is_constant = "const" in (pointers if declarator.is_pointer else specifiers)
+        return (
+            " ".join((*specifiers, *pointers, *(() if is_constant else ("const",)), name, *value))
+            + ";"
+        )
 
     def _statement(self, statement: Statement, region: Region | None = None) -> str:
         tokens = statement.tokens

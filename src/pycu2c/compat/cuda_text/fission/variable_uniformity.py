@@ -160,7 +160,7 @@ class UniformityAnalysis:
     def _is_uniform(self, variable: ThreadVariable) -> bool:
         declarator = variable.declarator
         if declarator is not None:
-            if variable.is_object or declarator.after or declarator.is_reference:
+            if variable.is_object or declarator.extents or declarator.is_reference:
                 return False
             if not self.is_uniform(_initial_value(declarator)):
                 return False
@@ -179,7 +179,7 @@ class UniformityAnalysis:
             declarator is None
             or self._changes[variable]
             or declarator.is_reference
-            or declarator.after
+            or declarator.extents
         ):
             return False
         if variable.is_object:
@@ -245,7 +245,11 @@ class UniformityAnalysis:
 
 
 def _initial_value(declarator: Declarator) -> tuple[Token, ...]:
-    return declarator.value[1:] if declarator.value[:1] and declarator.value[0].text == "=" else ()
+    return (
+        declarator.initializer[1:]
+        if declarator.initializer[:1] and declarator.initializer[0].text == "="
+        else ()
+    )
 
 
 def _is_pure(tokens: Sequence[Token]) -> bool:

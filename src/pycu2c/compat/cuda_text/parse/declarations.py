@@ -28,23 +28,22 @@ _AFTER_NAME = ("=", ";", ",", "[", "(", "{")
 class Declarator(NamedTuple):
     """One name of a declaration, such as ``const float`` ``*`` ``p`` ``[4]`` ``= {…}``.
 
-    In the source they have the order ``kind before name after value``: specifiers, pointer tokens,
-    the name, array extents and the initializer.
+    The order in the source is: specifiers, pointers or references, name, extents, initializer.
     """
 
     name: Token
-    kind: tuple[Token, ...]
-    before: tuple[Token, ...]
-    after: tuple[Token, ...]
-    value: tuple[Token, ...]
+    specifiers: tuple[Token, ...]
+    pointers: tuple[Token, ...]
+    extents: tuple[Token, ...]
+    initializer: tuple[Token, ...]
 
     @property
     def is_pointer(self) -> bool:
-        return any(t.text == "*" for t in self.before)
+        return any(t.text == "*" for t in self.pointers)
 
     @property
     def is_reference(self) -> bool:
-        return any(t.text in ("&", "&&") for t in self.before)
+        return any(t.text in ("&", "&&") for t in self.pointers)
 
 
 def is_block_level(tokens: Sequence[Token]) -> bool:
@@ -117,7 +116,7 @@ def _closing_angle_bracket(tokens: Sequence[Token], opening: int) -> int | None:
     return None
 
 
-def _declarators(kind: tuple[Token, ...], tokens: Sequence[Token]) -> Iterator[Declarator]:
+def _declarators(specifiers: tuple[Token, ...], tokens: Sequence[Token]) -> Iterator[Declarator]:
     for declarator in split_at_commas(tokens[:-1] if tokens[-1].text == ";" else tokens):
         name = 0
         while name < len(declarator) and declarator[name].text in _POINTER_TOKENS:
@@ -127,10 +126,10 @@ def _declarators(kind: tuple[Token, ...], tokens: Sequence[Token]) -> Iterator[D
         value = name + 1
         while value < len(declarator) and declarator[value].text == "[":
             value = closing(declarator, value) + 1
-        before, after, initializer = map(
+        pointers, extents, initializer = map(
             tuple, (declarator[:name], declarator[name + 1 : value], declarator[value:])
         )
-        yield Declarator(declarator[name], kind, before, after, initializer)
+        yield Declarator(declarator[name], specifiers, pointers, extents, initializer)
 
 
 def split_at_commas(tokens: Sequence[Token]) -> list[list[Token]]:

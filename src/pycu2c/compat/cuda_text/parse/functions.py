@@ -156,9 +156,9 @@ def _body_index(tokens: Sequence[Token], index: int) -> int | None:
 
 def _parameter(tokens: Sequence[Token]) -> ParsedParameter:
     texts = [t.text for t in tokens]
-    cut = texts.index("=") if "=" in texts else len(texts)
-    texts = texts[:cut]
-    words = [t.text for t in tokens[:cut] if t.kind == "identifier"]
+    end = texts.index("=") if "=" in texts else len(texts)
+    texts = texts[:end]
+    words = [t.text for t in tokens[:end] if t.kind == "identifier"]
     pointer_count = texts.count("*") + texts.count("[")
     first_star = texts.index("*") if "*" in texts else len(texts)
     is_read_only = pointer_count == 1 and "const" in texts[:first_star]

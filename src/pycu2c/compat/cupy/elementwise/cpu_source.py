@@ -84,8 +84,8 @@ def _loops_along_rows(spec: ElementwiseSpec, operation: ElementwiseOperation) ->
         lines.append(
             f"const ptrdiff_t _i{axis} = _left{f' % {extent_name(axis)}' if axis else ''};"
         )
-    rest = f"{extent_name(last)} - _k"
-    lines.append(f"const ptrdiff_t _count = {rest} < _end - _row ? {rest} : _end - _row;")
+    row_rest = f"{extent_name(last)} - _k"
+    lines.append(f"const ptrdiff_t _count = {row_rest} < _end - _row ? {row_rest} : _end - _row;")
     indices = [*(f"_i{axis}" for axis in range(last)), "_k"]
     element_at: dict[int, str] = {}
     for position, bound in enumerate(spec.bound_parameters):

@@ -117,9 +117,9 @@ def _element_loops(spec: ReductionSpec, expressions: Expressions) -> list[str]:
         return _element_loop(spec, expressions, "_begin", "_end - _begin", ["_J"])
     last = spec.kept_ndim + spec.reduced_ndim - 1
     inner = f"_along{spec.reduced_ndim - 1}"
-    left, rest = f"{extent_name(last)} - {inner}", "_end - _from"
+    axis_rest, part_rest = f"{extent_name(last)} - {inner}", "_end - _from"
     body = split_index("_from", spec.kept_ndim, spec.reduced_ndim, "ptrdiff_t", "_along")
-    body.append(f"const ptrdiff_t _count = {left} < {rest} ? {left} : {rest};")
+    body.append(f"const ptrdiff_t _count = {axis_rest} < {part_rest} ? {axis_rest} : {part_rest};")
     indices = [f"_along{axis}" for axis in range(spec.reduced_ndim - 1)]
     body += _element_loop(
         spec, expressions, "_from", "_count", [*indices, f"({inner} + _J - _from)"]
@@ -210,8 +210,8 @@ def _column_loops(spec: ReductionSpec, expressions: Expressions) -> list[str]:
         unrolled_head = f"for (; _J + {_UNROLL} <= _end; _J += {_UNROLL})"
         lines += [first_row, block(unrolled_head, [*unrolled_pointers, inner])]
         first = ""
-    rest = [*pointers, first, block(loop, [f"_lane[_c] = _reduce(_lane[_c], {value});"])]
-    lines.append(block("for (; _J < _end; _J++)", rest))
+    row_body = [*pointers, first, block(loop, [f"_lane[_c] = _reduce(_lane[_c], {value});"])]
+    lines.append(block("for (; _J < _end; _J++)", row_body))
     store = _store_row("(_first_of + _c)", "_lane[_c]")
     return [*lines, block("for (ptrdiff_t _c = 0; _c < _many; _c++)", [store])]
 

@@ -98,7 +98,7 @@ class Module:
 def compile_module(source: SourceText, options: Sequence[str]) -> Module:
     """Return a module of a text, for the device of the calling thread. Raises CompileError."""
     backend = "cuda" if on_gpu() else "cpu"
-    code = TextModule(source.code, options=options, backend=backend, shown=source.shown)
+    code = TextModule(source.code, options=options, backend=backend, quoted_sources=source.shown)
     try:
         code.compile()
     except (diagnostics.CompileError, ToolchainError) as error:
