@@ -463,7 +463,7 @@ def test_kernels_are_made_once() -> None:
     fused = fuse(lambda x, y: x + y)
 
     def made() -> int:
-        return len(fused._built)
+        return len(fused._kernels)
 
     x = some("i")
     for count, (a, b) in enumerate(
@@ -525,6 +525,6 @@ def test_functions_that_kernels_have_not() -> None:
 def test_texts_for_gpus_compile(dtype: str) -> None:
     fused = fuse(lambda x: (x / (x + 1), np.sqrt(x), (x * 2).sum(axis=0), x.all()))
     fused(some(dtype))
-    assert len(fused._built) == 3
-    for kernel in fused._built.values():
+    assert len(fused._kernels) == 3
+    for kernel in fused._kernels.values():
         assert ".visible .entry fused(" in kernel.inspect("ptx", "sm_90")

@@ -114,7 +114,7 @@ def test_loads_of_a_norm_are_of_several_elements() -> None:
 def test_fused_operations() -> None:
     fused = fuse(lambda x, y: np.sqrt(x * y + 1))
     fused(F32, 2.0)
-    (kernel,) = fused._built.values()
+    (kernel,) = fused._kernels.values()
     text = kernel.inspect("cuda")
     assert "float t0 = x * (float)y;" in text
     assert "sqrtf(t1)" in text

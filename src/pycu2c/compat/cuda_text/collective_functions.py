@@ -29,15 +29,11 @@ _COLLECTIVES = tuple(
     if isinstance(member, Intrinsic) and member.synchronizes and member.cpu
     if member is not warp.match_all_lanes
 )
-_UNSIGNED_ONLY = (
-    warp.REDUCE_AND,
-    warp.REDUCE_OR,
-    warp.REDUCE_XOR,
-)  # CUDA C has no overloads for int
+_UNSIGNED_ONLY = (warp.REDUCE_AND, warp.REDUCE_OR, warp.REDUCE_XOR)  # CUDA has no int overloads
 
 
 class SplitCollective(NamedTuple):
-    """How a split kernel executes an operation, with methods of ``Collective``.
+    """How a split kernel executes an operation, with methods of the C++ class ``Collective``.
 
     ``operand`` is a C++ function of the arguments after the mask and the value, ``result`` an
     expression of ``result_0``, the result of the exchange ``function``.

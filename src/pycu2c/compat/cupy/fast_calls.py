@@ -136,10 +136,11 @@ def _cached_call(name: str, completed: CompletedCall) -> CachedCall | None:
         position = count + len(numbers)
         numbers.append(_constant_value(p, completed.kernel_arguments))
         parameters.append(Parameter(p.name, Scalar(dtypes.INT64), position))
-    workspace, first = completed.make_workspace(), count + len(numbers)
-    arrays = len(completed.kernel_arguments) - len(workspace)
+    workspace, new_start = completed.make_workspace(), count + len(numbers)
+    old_start = len(completed.kernel_arguments) - len(workspace)
+    # arguments of the workspace follow the numbers
     renumbered = [
-        replace(p, argument=p.argument - arrays + first)
+        replace(p, argument=p.argument - old_start + new_start)
         if p.part is ArgumentPart.DATA and p.argument >= count
         else _with_original_type(p, direct.layout.parameters)
         for p in parameters
@@ -173,11 +174,10 @@ def _with_dispatch_table(
     parameters: Sequence[Parameter],
     numbers: tuple[int, ...],
 ) -> CachedCall | None:
-    """Return a cached call with a dispatch table for these values."""
+    """Return a cached call; None if the dispatch table does not support the values."""
     direct, count = completed.runner.direct, len(completed.values)
     assert direct is not None
-    constants = values[count:]
-    call_operands = (*completed.operands, *(describe(v) or v for v in constants))
+    call_operands = (*completed.operands, *(describe(v) or v for v in values[count:]))
     types = tuple(_type_of(k, operand, parameters) for k, operand in enumerate(call_operands))
     arrays = [
         k for k, operand in enumerate(call_operands[:count]) if isinstance(operand, ArrayArgument)

@@ -107,18 +107,18 @@ Prepare: TypeAlias = Callable[[Any, Any], PreparedLaunch]  # KernelCall, stream 
 class GeneratedKernel:
     """A kernel that is generated from the user's expressions for the types of each call."""
 
-    def __init__(self, declared: KernelDeclaration, name: str, options: CompilerOptions) -> None:
-        self._declaration = declared
+    def __init__(self, declaration: KernelDeclaration, name: str, options: CompilerOptions) -> None:
+        self._declaration = declaration
         self.name = self.__name__ = name
-        self.in_params, self.out_params = declared.inputs, declared.outputs
-        self.nin, self.nout = len(declared.inputs), len(declared.outputs)
+        self.in_params, self.out_params = declaration.inputs, declaration.outputs
+        self.nin, self.nout = len(declaration.inputs), len(declaration.outputs)
         self.nargs = self.nin + self.nout
         self.options = options.words
         self._call_cache = CallCache(name)
         self._kernels: dict[tuple[Any, str, int], LoadedKernelText] = {}
         self._codes: dict[tuple[Any, ...], str] = {}
         self._latest_call: KernelCall | None = None
-        self._raw_positions = frozenset(k for k, p in enumerate(declared.parameters) if p.raw)
+        self._raw_positions = frozenset(k for k, p in enumerate(declaration.parameters) if p.raw)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
@@ -139,9 +139,7 @@ class GeneratedKernel:
         language: "cuda", "c", "ptx" or "sass"; the last two are for ``arch``, such as "sm_90".
         """
         if language not in LANGUAGES:
-            raise ValueError(
-                f"a kernel is shown in one of {', '.join(LANGUAGES)}, not {language!r}"
-            )
+            raise ValueError(f"the language is one of {', '.join(LANGUAGES)}, not {language!r}")
         if self._latest_call is None:
             raise ValueError(f"{self.name} has no types yet: call it")
         backend = "cpu" if language == "c" else "cuda"
@@ -181,7 +179,7 @@ class GeneratedKernel:
     ) -> tuple[BoundParameter, ...]:
         """Return the parameters with the types of a call.
 
-        ``stride_kinds`` returns the strides of the array at a position, which is not raw.
+        ``stride_kinds`` classifies the strides of the array at a position; raw arrays have none.
         """
         types = (*call.arguments.types.inputs, *call.arguments.types.outputs)
         pointers = pointer_names(self.in_params, self.out_params)
@@ -255,9 +253,9 @@ class CapturableKernel:
     """A kernel that graphs can capture, with the interface of the launcher of Python kernels."""
 
     def __init__(
-        self, declared: KernelDeclaration, name: str, check: Check, prepare: Prepare
+        self, declaration: KernelDeclaration, name: str, check: Check, prepare: Prepare
     ) -> None:
-        self._declaration, self.name = declared, name
+        self._declaration, self.name = declaration, name
         self._check, self._prepare = check, prepare
 
     def bind(self, args: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:

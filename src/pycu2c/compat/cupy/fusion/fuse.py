@@ -53,7 +53,7 @@ class Fusion:
         if not is_kernel_name(self.name):
             raise ValueError(f"Invalid kernel name: {self.name!r} is not an identifier in C")
         self._fused: dict[tuple[object, ...], FusedFunction] = {}
-        self._built: KernelCache = {}
+        self._kernels: KernelCache = {}
 
     @functools.cached_property
     def __pycu2c_device__(self) -> Source:
@@ -81,7 +81,7 @@ class Fusion:
     def clear_cache(self) -> None:
         """Remove all compiled kernels."""
         self._fused.clear()
-        self._built.clear()
+        self._kernels.clear()
 
     def _fuse(self, args: Sequence[Any]) -> FusedFunction:
         """Return the function for arguments of these types and shapes."""
@@ -108,7 +108,7 @@ class Fusion:
         """Return the scheduler for a number of arguments."""
         names = [_parameter_name(n) for n in self._parameters]
         names += [f"x{k}" for k in range(len(names), count)]
-        return Scheduler(self.name, names, self._built)
+        return Scheduler(self.name, names, self._kernels)
 
     # ---- elementwise functions ----
 

@@ -40,8 +40,8 @@ class FusionTarget:
 class Scheduler:
     """Builds the steps of a traced function."""
 
-    def __init__(self, name: str, parameters: Sequence[str], built: KernelCache) -> None:
-        self._name, self._parameters, self._built = name, parameters, built
+    def __init__(self, name: str, parameters: Sequence[str], kernels: KernelCache) -> None:
+        self._name, self._parameters, self._kernels = name, parameters, kernels
         self.count = len(parameters)  # number of slots
         self._slots: dict[int, int] = {}
         self._nodes: list[Node] = []  # kept alive, because their ids are keys
@@ -77,10 +77,10 @@ class Scheduler:
         for slot in dict.fromkeys(later_slots):
             if self._viewed_argument.get(slot, slot) not in written:
                 continue
-            copied = self._new_slot()
-            self.steps.append(_copy_step(slot, copied))
+            copy_slot = self._new_slot()
+            self.steps.append(_copy_step(slot, copy_slot))
             for _, _, slots in groups:
-                slots[:] = [copied if s == slot else s for s in slots]
+                slots[:] = [copy_slot if s == slot else s for s in slots]
 
     def _fill_group(
         self, group: list[FusionTarget], text: ElementText, slots: list[int]
@@ -102,13 +102,13 @@ class Scheduler:
     def _elementwise_kernel(self, text: ElementText, dtypes: Sequence[np.dtype[Any]]) -> Any:
         types = tuple(map(_parameter_type, text.leaves))
         key = (text.text, types, tuple(dtypes), _constants_key(text))
-        kernel = self._built.get(key)
+        kernel = self._kernels.get(key)
         if kernel is None:
             inputs = ", ".join(f"{t} {n}" for t, n in zip(types, text.names))
             outputs = ", ".join(f"{number_dtype(d).name} out{k}" for k, d in enumerate(dtypes))
             function = text.function(self._operation_name)
             kernel = ElementwiseKernel(inputs, outputs, function, self._name, return_tuple=True)
-            self._built[key] = kernel
+            self._kernels[key] = kernel
         return kernel
 
     # ---- slots ----
@@ -153,11 +153,11 @@ class Scheduler:
         slots, target = [self.slot(n) for n in text.leaves], self._new_slot()
         types, reduction = tuple(map(_parameter_type, text.leaves)), node.reduction
         key = (text.text, types, reduction, _constants_key(text))
-        kernel = self._built.get(key)
+        kernel = self._kernels.get(key)
         if kernel is None:
             inputs = ", ".join(f"{t} {n}" for t, n in zip(types, text.names))
             dtype = number_dtype(dtype_of(node) or np.result_type(node.like))
-            kernel = self._built[key] = ReductionKernel(
+            kernel = self._kernels[key] = ReductionKernel(
                 inputs,
                 f"{dtype.name} out",
                 text.function(self._operation_name),

@@ -196,7 +196,9 @@ def _column_loops(spec: ReductionSpec, expressions: Expressions) -> list[str]:
     ]
     loop = "#pragma omp simd\nfor (ptrdiff_t _c = 0; _c < _many; _c++)"
     pointers, (value,) = _rows_of_columns(spec, expressions, 1)
-    first = block("if (_J == _begin)", [block(loop, [f"_lane[_c] = {value};"]), "continue;"])
+    initialization = block(
+        "if (_J == _begin)", [block(loop, [f"_lane[_c] = {value};"]), "continue;"]
+    )
     lines.append("ptrdiff_t _J = _begin;")
     if spec.reduced_ndim == 1:
         unrolled_pointers, values = _rows_of_columns(spec, expressions, _UNROLL)
@@ -209,8 +211,12 @@ def _column_loops(spec: ReductionSpec, expressions: Expressions) -> list[str]:
         )
         unrolled_head = f"for (; _J + {_UNROLL} <= _end; _J += {_UNROLL})"
         lines += [first_row, block(unrolled_head, [*unrolled_pointers, inner])]
-        first = ""
-    row_body = [*pointers, first, block(loop, [f"_lane[_c] = _reduce(_lane[_c], {value});"])]
+        initialization = ""
+    row_body = [
+        *pointers,
+        initialization,
+        block(loop, [f"_lane[_c] = _reduce(_lane[_c], {value});"]),
+    ]
     lines.append(block("for (; _J < _end; _J++)", row_body))
     store = _store_row("(_first_of + _c)", "_lane[_c]")
     return [*lines, block("for (ptrdiff_t _c = 0; _c < _many; _c++)", [store])]

@@ -67,16 +67,16 @@ class ReductionKernel(GeneratedKernel):
         options: Sequence[str] = (),
         type_preamble: str = "",
     ) -> None:
-        declared = KernelDeclaration(name, in_params, out_params)
-        if not declared.outputs:
+        declaration = KernelDeclaration(name, in_params, out_params)
+        if not declaration.outputs:
             raise ValueError(f"{name}: a reduction has an output: 'float32 out'")
         expressions = (map_expr, reduce_expr, post_map_expr)
         preambles = "\n".join(part for part in (type_preamble, preamble) if part)
         parsed = options_of(options)
         self._source = ReductionSource(
-            declared, expressions, identity, reduce_type, preambles, parsed.macros
+            declaration, expressions, identity, reduce_type, preambles, parsed.macros
         )
-        super().__init__(declared, self._source.name, parsed)
+        super().__init__(declaration, self._source.name, parsed)
         self.map_expr, self.reduce_expr = map_expr, reduce_expr
         self.post_map_expr, self.identity = self._source.post_map_expr, self._source.identity
         self.reduce_type = self._source.reduce_type

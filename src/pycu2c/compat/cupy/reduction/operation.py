@@ -36,22 +36,22 @@ class ReductionSource:
 
     def __init__(
         self,
-        declared: KernelDeclaration,
+        declaration: KernelDeclaration,
         expressions: tuple[Any, Any, Any],
         identity: object,
         reduce_type: str | None,
         preamble: str,
         macros: tuple[str, ...],
     ) -> None:
-        self._declaration, self._preamble, self._macros = declared, preamble, macros
+        self._declaration, self._preamble, self._macros = declaration, preamble, macros
         self.map_expr, self.reduce_expr, self.post_map_expr = expressions
-        self.name = declared.name
+        self.name = declaration.name
         if self._omits_post_map(identity):
             identity, self.post_map_expr, self.name = self.post_map_expr, "", str(identity)
         self.identity = "" if identity is None else str(identity)
         if isinstance(self.post_map_expr, str) and not self.post_map_expr.strip():
-            self.post_map_expr = f"{declared.outputs[0].name} = a"
-        self.reduce_type = _c_type(reduce_type or declared.outputs[0].ctype)
+            self.post_map_expr = f"{declaration.outputs[0].name} = a"
+        self.reduce_type = _c_type(reduce_type or declaration.outputs[0].ctype)
         self._functions = {
             role: expression
             if isinstance(expression, PythonFunction)
