@@ -185,11 +185,12 @@ def _module(function: Any) -> str:
 
 LANGUAGE = """# The language
 
-The Python constructs that compile in a kernel, each with an example.
+This page lists the Python constructs that kernels support, each with an example.
 [Kernel semantics](semantics.md) defines types and results.
 
-The tests run every example on the reference interpreter, on the CPU and, if available, on a GPU.
-The results equal those of plain Python with numpy scalars. The examples use these names:
+The tests run every example in the reference interpreter, on the CPU and, if available, on a GPU.
+They compare the results with those of plain Python with numpy scalars. The examples use these
+names:
 
 | name | meaning |
 |---|---|
@@ -203,7 +204,7 @@ The results equal those of plain Python with numpy scalars. The examples use the
 UNSUPPORTED = """
 ## Unsupported constructs
 
-Each raises a `CompileError` when the kernel is defined.
+Each construct raises a `CompileError` when the kernel is defined.
 
 | error | construct | instead |
 |---|---|---|
@@ -240,8 +241,9 @@ def code(body: str) -> str:
 
 NAMES = """## Names
 
-The names of `cuda` for the host. [Intrinsics](intrinsics.md) lists those for kernels. Types also
-have numba's names, in `pycu2c`, `cuda` and `types`: `float32`, `f4`, `intp`, `void`, `UniTuple`.
+The table lists the names of `cuda` for the host. [Intrinsics](intrinsics.md) lists those for
+kernels. Types also have numba's names, in `pycu2c`, `cuda` and `types`: `float32`, `f4`, `intp`,
+`void`, `UniTuple`.
 
 | name | meaning |
 |---|---|

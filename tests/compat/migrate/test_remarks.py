@@ -34,7 +34,7 @@ BY_HAND = {
           --> program.py:2:5
           2 | f = cuda.open_ipc_array
             |     ^^^^^^^^^^^^^^^^^^^
-            = help: memory is not shared between processes; copy_to_host() gives what can be sent
+            = help: memory is not shared between processes; send the result of copy_to_host()
         """,
     ),
     "an import": (

@@ -30,17 +30,17 @@ HINTS: dict[str, str] = {
     ),
     **dict.fromkeys(
         ("open_ipc_array", "IpcHandle"),
-        "memory is not shared between processes; copy_to_host() gives what can be sent",
+        "memory is not shared between processes; send the result of copy_to_host()",
     ),
     "KernelRuntimeError": "a kernel that fails raises pycu2c.KernelFault",
-    "compile_all": "write cuda.compile, which gives PTX",
+    "compile_all": "write cuda.compile, which returns PTX",
     "bool": "write cuda.boolean, or Python's bool",
     **dict.fromkeys(
         ("dim3", "Dim3", "grid_group", "GridGroup", "optional", "deferred_type"),
-        "parameters have no such type here; leave it out of the signature",
+        "parameters cannot have this type; remove it from the signature",
     ),
     **dict.fromkeys(
-        ("ffi", "ffi_forced_object"), "an array gives its pointer: ffi.from_buffer(array)"
+        ("ffi", "ffi_forced_object"), "ffi.from_buffer(array) returns the pointer of an array"
     ),
     # in a kernel
     "vote_sync_intrinsic": "write cuda.all_sync, any_sync, eq_sync or ballot_sync",
