@@ -46,8 +46,8 @@ def to_scalar(value: Any) -> Any:
     scalar = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
     if not isinstance(scalar, np.void):
         return scalar
-    kind = type_of(scalar)
-    return convert(scalar, kind) if kind.dtype.is_vector else scalar
+    value_type = type_of(scalar)
+    return convert(scalar, value_type) if value_type.dtype.is_vector else scalar
 
 
 def subscript(index: Any) -> Any:

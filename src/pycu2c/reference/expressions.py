@@ -137,12 +137,12 @@ class ExpressionRewriter:
     # ---- expressions ----
 
     def expression(self, node: ast.expr) -> ast.expr:
-        found = self.static_object(node)
-        if found is not NOT_STATIC:
+        static_value = self.static_object(node)
+        if static_value is not NOT_STATIC:
             return (
-                self.build_call(calls.read, self.object_name(found))
-                if _is_thread_dependent(found)
-                else self.object_name(found)
+                self.build_call(calls.read, self.object_name(static_value))
+                if _is_thread_dependent(static_value)
+                else self.object_name(static_value)
             )
         constant = self.constants.fold(node)
         if constant is not None:
@@ -176,8 +176,8 @@ class ExpressionRewriter:
                 return self.coerced(selected, self.join_types.get(id(node)))
             case ast.Subscript(value=owner, slice=index):
                 load_arguments = self.expression(owner), self.index(index)
-                found = self.build_call(elements.load, *load_arguments, self.location_of(node))
-                return self.coerced(found, self.join_types.get(id(node)))
+                loaded = self.build_call(elements.load, *load_arguments, self.location_of(node))
+                return self.coerced(loaded, self.join_types.get(id(node)))
             case ast.Call():
                 return self.call(node)
             case _:

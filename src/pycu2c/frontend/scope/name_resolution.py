@@ -144,9 +144,9 @@ def static_value(value: object, span: Span) -> Value:
     value = numba_name(value) or value
     intrinsic = bound_to(value)
     if intrinsic is not None and intrinsic.is_attribute:
-        least, greatest = intrinsic.bounds or (None, None)
-        if least is not None and least == greatest:
-            return builders.integer(least, span)
+        lower_bound, upper_bound = intrinsic.bounds or (None, None)
+        if lower_bound is not None and lower_bound == upper_bound:
+            return builders.integer(lower_bound, span)
         return Apply(intrinsic, (), WEAK_INT, span)
     if intrinsic is not None:
         return StaticObject(intrinsic, span)

@@ -392,13 +392,13 @@ def _is_zero(e: Expr) -> bool:
 
 
 def _minimum(lengths: list[Expr]) -> Expr:
-    least, *rest = lengths
+    minimum, *rest = lengths
     for other in rest:
-        if isinstance(least, Const) and isinstance(other, Const):
-            least = least if least.value <= other.value else other
+        if isinstance(minimum, Const) and isinstance(other, Const):
+            minimum = minimum if minimum.value <= other.value else other
         else:
-            least = Apply(REGISTRY["min"], (least, other), WEAK_INT, least.span)
-    return least
+            minimum = Apply(REGISTRY["min"], (minimum, other), WEAK_INT, minimum.span)
+    return minimum
 
 
 def _materialize_bound(context: FunctionContext, e: Expr) -> Expr:
