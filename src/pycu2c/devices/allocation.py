@@ -287,8 +287,8 @@ def strides_like(ary: HasShape) -> Shape:
     strides = getattr(ary, "strides", None)
     if not isinstance(strides, tuple):
         return packed_strides(shape, itemsize)
-    steps, step = [0] * len(shape), itemsize
+    new_strides, stride = [0] * len(shape), itemsize
     for axis in sorted(range(len(shape)), key=lambda a: (abs(strides[a]), -a)):
-        steps[axis] = step
-        step *= max(shape[axis], 1)
-    return tuple(steps)
+        new_strides[axis] = stride
+        stride *= max(shape[axis], 1)
+    return tuple(new_strides)

@@ -16,17 +16,17 @@ from pycu2c import cuda
 from pycu2c.kernels.kernel import device
 
 
-def _single(*numbers: float) -> tuple[Any, ...]:
+def _as_float32(*numbers: float) -> tuple[Any, ...]:
     return tuple(map(np.float32, numbers))
 
 
-def _double(*numbers: float) -> tuple[Any, ...]:
+def _as_float64(*numbers: float) -> tuple[Any, ...]:
     return tuple(map(np.float64, numbers))
 
 
 # ---- logarithms: of 2**k * (1 + f) ---------------------------------------------------------------
 
-_LOG = _single(
+_LOG = _as_float32(
     -0.12125581,
     0.1342575,
     -0.1234619,
@@ -37,7 +37,7 @@ _LOG = _single(
     0.3333332,
     -0.5,
 )
-_ATANH = _double(
+_ATANH = _as_float64(
     0.14616449685043406,
     0.15331721600556042,
     0.18182889125261723,
@@ -46,7 +46,7 @@ _ATANH = _double(
     0.39999999999899505,
     0.666666666666667,
 )
-_LN_2, _LN_2_REST = _double(math.log(2), 2.3190468138462996e-17)
+_LN_2, _LN_2_REST = _as_float64(math.log(2), 2.3190468138462996e-17)
 
 
 @device
@@ -80,9 +80,9 @@ def log_float64(x: Any) -> Any:
 
 # ---- the sine of pi * t, with t from -1/2 to 1/2 -------------------------------------------------
 
-_SIN_32 = _single(0.078539714, -0.5987049, 2.550136, -5.1677127)
-_PI_32, _PI_32_REST = _single(math.pi, -8.742278e-08)
-_SIN_64 = _double(
+_SIN_32 = _as_float32(0.078539714, -0.5987049, 2.550136, -5.1677127)
+_PI_32, _PI_32_REST = _as_float32(math.pi, -8.742278e-08)
+_SIN_64 = _as_float64(
     7.725743030789876e-07,
     -2.1906201655131958e-05,
     0.00046630087411496363,
@@ -92,7 +92,7 @@ _SIN_64 = _double(
     2.55016403987734,
     -5.16771278004997,
 )
-_PI_64, _PI_64_REST = _double(math.pi, 1.2246467991473532e-16)
+_PI_64, _PI_64_REST = _as_float64(math.pi, 1.2246467991473532e-16)
 
 
 @device

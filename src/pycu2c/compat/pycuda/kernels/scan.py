@@ -139,6 +139,7 @@ extern "C" __global__ void {name}_update(
 }}
 """
 _MAX_TILE_BYTES = 40 << 10
+_MAX_ELEMENTS_PER_THREAD = 9  # odd
 _MIN_TILES_PER_BLOCK = 2
 
 
@@ -190,7 +191,7 @@ class _ScanKernel:
         threads = block_size()
         max_elements = _MAX_TILE_BYTES // (threads * self.dtype.itemsize)
         odd = max_elements - 1 | 1  # the largest odd number up to max_elements
-        return max(1, min(9, odd)) if threads > 1 else 1
+        return max(1, min(_MAX_ELEMENTS_PER_THREAD, odd)) if threads > 1 else 1
 
     def _partition(self, count: int) -> tuple[int, int]:
         """Return the elements per block, and the number of blocks."""
