@@ -112,7 +112,7 @@ void pycu2c_fibers_by(Parallel run, void (*call)(const void *)) {
 
 static int run_by(void (*body)(const void *, int64_t, int64_t), const Kernel *kernel,
                   const void *arguments, int64_t count) {
-    const int32_t *block = (const int32_t *)arguments + 3; /* after the grid, as in HEAD */
+    const int32_t *block = (const int32_t *)arguments + 3; /* after the grid, as in LAUNCH_HEADER */
     Launch l = {.kernel = kernel, .arguments = arguments};
     l.threads = block[0] * block[1] * block[2];
     calls(kernel->run ? (const void *)(uintptr_t)kernel->run : (const void *)(uintptr_t)kernel->thread);

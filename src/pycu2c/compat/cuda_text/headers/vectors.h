@@ -42,7 +42,7 @@ static thread_local dim3 gridDim;
 
 namespace pycu2c {
 
-/* The header of packed arguments: HEAD in runtime/launch_configuration.py. */
+/* The header of packed arguments: LAUNCH_HEADER in runtime/launch_configuration.py. */
 struct Head {
     int32_t grid[3], block[3];
     int64_t shared_bytes;
