@@ -467,7 +467,7 @@ SIZES = [
     staging.MIN_BYTES - 1,
     staging.MIN_BYTES,
     staging.MIN_BYTES + 1,
-    23 * staging.PIECE + 12345,
+    23 * staging.PIECE_BYTES + 12345,
 ]
 
 
