@@ -185,8 +185,8 @@ def _module(function: Any) -> str:
 
 LANGUAGE = """# The language
 
-This page lists the Python constructs that kernels support, each with an example.
-[Kernel semantics](semantics.md) defines types and results.
+This page lists the Python constructs that kernels support, each with an example. [Kernel
+semantics](semantics.md) defines types and results.
 
 The tests run every example in the reference interpreter, on the CPU and, if available, on a GPU.
 They compare the results with those of plain Python with numpy scalars. The examples use these
