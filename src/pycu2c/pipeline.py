@@ -27,7 +27,7 @@ from pycu2c.ir.forms import (
     WORK_ITEM_LOOPS,
 )
 from pycu2c.ir.walk import statements
-from pycu2c.ops.intrinsics.threads.cpu_block import FIRST
+from pycu2c.ops.intrinsics.threads.cpu_block import ROW_START
 from pycu2c.transforms.analyses import (
     ASSUMPTIONS,
     BLOCK_UNIFORMITY,
@@ -111,7 +111,7 @@ def _has_memory_intrinsics(a: Analyses) -> bool:
 
 def _has_rows_of_blocks(a: Analyses) -> bool:
     """Return whether blocks that run together are neighbours along other axes than x."""
-    return not a.get(SUMMARY).intrinsics.isdisjoint(FIRST[1:])
+    return not a.get(SUMMARY).intrinsics.isdisjoint(ROW_START[1:])
 
 
 def _has_single_region(a: Analyses) -> bool:

@@ -47,7 +47,7 @@ IDS = [f"{row.name}-{dtype.short}" for row, dtype in CASES]
 NAMES = ["row_" + i.replace(".", "_").replace("-", "_") for i in IDS]
 
 # helpers promise numpy's very bits; functions of a math library are within some ulps
-NEAR = (*special.UNARY, *special.SEVERAL, *special.ORDERS, *special.FAST, special.POWI)
+NEAR = (*special.UNARY, *special.MULTI_ARGUMENT, *special.BESSEL, *special.FAST, special.POWI)
 EXACT = {r.name for r in ROWS if r.c_helpers and "complex" not in r.name and r not in NEAR} - {
     "python.pow",
     "math.exp",

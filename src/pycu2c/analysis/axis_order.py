@@ -17,7 +17,7 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, bodies, children, expressions, operands, statements
-from pycu2c.ops.intrinsics.builtins import EXTREMES, OPERATOR_INTRINSICS
+from pycu2c.ops.intrinsics.builtins import MIN_MAX_INTRINSICS, OPERATOR_INTRINSICS
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES, GRID
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
@@ -30,7 +30,7 @@ MIN_IMPROVEMENT = 0.75  # of the lines along x
 UNKNOWN_STRIDE = 1e9  # bytes; the stride of an access that the model cannot analyze
 
 Extents = Sequence[int | None]  # of a block; None where it is unknown
-_STRIDE_PRESERVING = (*EXTREMES, OPERATOR_INTRINSICS[MOD])
+_STRIDE_PRESERVING = (*MIN_MAX_INTRINSICS, OPERATOR_INTRINSICS[MOD])
 
 
 @dataclass(frozen=True, slots=True)

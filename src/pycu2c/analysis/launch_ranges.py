@@ -11,7 +11,7 @@ from pycu2c.base.values import assumed_magnitude_limit
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import (
     AXES,
-    BLOCK_NUMBERS,
+    BLOCK_COORDINATES,
     COORDINATES,
     GRID,
     GRIDSIZE,
@@ -42,7 +42,7 @@ def intrinsic_range(assumptions: LaunchAssumptions, intrinsic: Intrinsic) -> Int
     low, high = intrinsic.bounds
     if assumptions.index32_safe and intrinsic in GRID + GRIDSIZE:
         high = min(high, INDEX32_LIMIT - (2 if intrinsic in GRID else 1))
-    if assumptions.index32_safe and intrinsic in BLOCK_NUMBERS:
+    if assumptions.index32_safe and intrinsic in BLOCK_COORDINATES:
         high = min(high, BLOCKS32_LIMIT - (1 if low == 0 else 0))
     for axis, extent in zip(AXES, assumptions.block or ()):
         if intrinsic is COORDINATES["threadIdx", axis]:

@@ -27,7 +27,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.types import WEAK_INT, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, integer, negation, scalar_type
-from pycu2c.ops.intrinsics.builtins import EXTREMES
+from pycu2c.ops.intrinsics.builtins import MIN_MAX_INTRINSICS
 from pycu2c.ops.operators import (
     ADD,
     AND,
@@ -46,7 +46,7 @@ from pycu2c.ops.operators import (
 
 IsInvariant: TypeAlias = Callable[[ir.Expr], bool]
 
-_MINIMUM, _MAXIMUM = EXTREMES[:2]
+_MINIMUM, _MAXIMUM = MIN_MAX_INTRINSICS[:2]
 _MAX_STEP = 1 << 31  # so that adding a step cannot overflow
 
 

@@ -15,7 +15,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.call_graph import fixed_point_summaries
 from pycu2c.ir.walk import all_expressions
 from pycu2c.ops.intrinsics.registry import Intrinsic
-from pycu2c.ops.intrinsics.threads.cpu_block import FIRST, LAST, launched
+from pycu2c.ops.intrinsics.threads.cpu_block import ROW_END, ROW_START, launched
 
 COORDINATES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 _DIM3 = c.NamedType("struct dim3")
@@ -211,7 +211,7 @@ def _loop_over_rows(intrinsics: Set[Intrinsic], blocks: Blocks) -> list[c.Stmt]:
     ]
     index = _block_index(blocks.order)
     count = c.BinaryExpr("-", next_block, _BLOCK)
-    for axis, size, first_thread, last_thread in zip(range(3), block_size, FIRST, LAST):
+    for axis, size, first_thread, last_thread in zip(range(3), block_size, ROW_START, ROW_END):
         if not {first_thread, last_thread} & intrinsics:
             continue
         name = f"first_{'xyz'[axis]}"

@@ -8,7 +8,7 @@ from typing import Literal
 from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass
 from pycu2c.codegen.includes import headers_of
-from pycu2c.ops.intrinsics.registry import Intrinsic, Spell
+from pycu2c.ops.intrinsics.registry import Intrinsic, Spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Dialect:
     name: Literal["cuda", "c"]
     suffix: str  # of the file name
     type_name: Callable[[DType], str]
-    spelling_of: Callable[[Intrinsic], Spell | None]
+    spelling_of: Callable[[Intrinsic], Spelling | None]
     helper_names: Callable[[Intrinsic], tuple[str, ...]]
     header_names: Callable[[Intrinsic], tuple[str, ...]]
     kernel_qualifiers: tuple[str, ...]

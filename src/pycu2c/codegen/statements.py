@@ -332,7 +332,7 @@ def _only_updates_memory(body: ir.Body) -> bool:
     if not all(isinstance(s, ir.Declare | ir.Evaluate) for s in body):
         return False
     values = [s.value for s in body if isinstance(s, ir.Evaluate)]
-    updates = (isinstance(e, ir.Apply) and e.intrinsic in atomic.OWN.values() for e in values)
+    updates = (isinstance(e, ir.Apply) and e.intrinsic in atomic.NONATOMIC.values() for e in values)
     return bool(values) and all(updates)
 
 

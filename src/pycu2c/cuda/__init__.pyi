@@ -168,46 +168,46 @@ def any_sync(mask: SupportsIndex, predicate: _Real) -> bool:
 class _atomic:
     @staticmethod
     def add(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
-        """Add ``value`` to ``array[index]`` in one step, of complex numbers and vectors part by part; return the old element."""
+        """Add ``value`` to ``array[index]`` atomically; complex numbers and vectors by component; return the old element."""
     @staticmethod
     def and_(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
-        """Keep the bits of ``array[index]`` that ``value`` has too, in one step; return the old element."""
+        """Clear the bits of ``array[index]`` that ``value`` does not have, atomically; return the old element."""
     @staticmethod
     def cas(array: Array[_E, Any, Any], index: _Index, old: _Number, value: _Number) -> _E:
-        """Set ``array[index]`` to ``value`` if it is ``old``, in one step; return what it was."""
+        """Set ``array[index]`` to ``value`` if it is ``old``, atomically; return what it was."""
     @staticmethod
     def compare_and_swap(array: Array[_E, Any, Any], old: _Number, value: _Number) -> _E:
-        """Set the first element to ``value`` if it is ``old``, in one step; return what it was."""
+        """Set the first element to ``value`` if it is ``old``, atomically; return what it was."""
     @staticmethod
     def dec(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
         """Subtract 1 from ``array[index]``, or set it to ``value`` if it is 0 or greater than that, in one step; return the old element."""
     @staticmethod
     def exch(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
-        """Set ``array[index]`` to ``value`` in one step; return the old element."""
+        """Set ``array[index]`` to ``value`` atomically; return the old element."""
     @staticmethod
     def inc(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
-        """Add 1 to ``array[index]``, or set it to 0 from ``value`` on, in one step; return the old element."""
+        """Add 1 to ``array[index]``, or set it to 0 if it is at least ``value``, atomically; return the old element."""
     @staticmethod
     def max(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
-        """Set ``array[index]`` to ``value`` if that is greater, in one step; return the old element."""
+        """Set ``array[index]`` to ``value`` if that is greater, atomically; return the old element."""
     @staticmethod
     def min(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
-        """Set ``array[index]`` to ``value`` if that is less, in one step; return the old element."""
+        """Set ``array[index]`` to ``value`` if that is less, atomically; return the old element."""
     @staticmethod
     def nanmax(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
-        """Set ``array[index]`` to ``value`` if that is greater, or it is NaN, in one step; return the old element."""
+        """Set ``array[index]`` to ``value`` if that is greater, or it is NaN, atomically; return the old element."""
     @staticmethod
     def nanmin(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
-        """Set ``array[index]`` to ``value`` if that is less, or it is NaN, in one step; return the old element."""
+        """Set ``array[index]`` to ``value`` if that is less, or it is NaN, atomically; return the old element."""
     @staticmethod
     def or_(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
-        """Set the bits of ``value`` in ``array[index]``, in one step; return the old element."""
+        """Set the bits of ``value`` in ``array[index]``, atomically; return the old element."""
     @staticmethod
     def sub(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
-        """Subtract ``value`` from ``array[index]`` in one step, part by part as ``add``; return the old element."""
+        """Subtract ``value`` from ``array[index]`` atomically; complex numbers and vectors by component; return the old element."""
     @staticmethod
     def xor(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
-        """Flip the bits of ``value`` in ``array[index]``, in one step; return the old element."""
+        """Flip the bits of ``value`` in ``array[index]``, atomically; return the old element."""
 
 atomic: _atomic
 
@@ -584,7 +584,7 @@ def brev(x: _T) -> _T:
     """Return the bits of ``x`` in reverse order."""
 
 def byte_perm(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
-    """Four of the eight bytes of ``x`` and ``y``: which, the lowest first, say the lower 3 of 4 bits each of ``z``."""
+    """Four of the eight bytes of ``x`` and ``y``, the lowest first; the lower 3 bits of each 4 bits of ``z`` select one."""
 
 def cbrt(x: _Real) -> float:
     """The cube root."""
@@ -660,15 +660,15 @@ class _const:
     @overload
     @staticmethod
     def array_like(ndarray: Array[_E, Any, Any]) -> Array[_E, Any, Any]:
-        """A global array of numpy in constant memory, its numbers read when the kernel is compiled.
+        """Return a global NumPy array in constant memory; compilation reads its elements.
 
-        So is every global array that a kernel reads: ``cuda.const.array_like(A)[i]`` is ``A[i]``."""
+        Every global array that a kernel reads is in constant memory, so the call may be omitted."""
     @overload
     @staticmethod
     def array_like(ndarray: Any) -> Any:
-        """A global array of numpy in constant memory, its numbers read when the kernel is compiled.
+        """Return a global NumPy array in constant memory; compilation reads its elements.
 
-        So is every global array that a kernel reads: ``cuda.const.array_like(A)[i]`` is ``A[i]``."""
+        Every global array that a kernel reads is in constant memory, so the call may be omitted."""
 
 const: _const
 
@@ -832,10 +832,10 @@ def dsub_rz(a: _Real, b: _Real) -> np.float64:
     """``a - b``, rounded toward 0."""
 
 def e4m3_to_float(x: SupportsIndex) -> np.float32:
-    """The float32 that the E4M3 with these bits is."""
+    """The float32 value of the E4M3 with these bits."""
 
 def e5m2_to_float(x: SupportsIndex) -> np.float32:
-    """The float32 that the E5M2 with these bits is."""
+    """The float32 value of the E5M2 with these bits."""
 
 def eq_sync(mask: SupportsIndex, predicate: _Real) -> bool:
     """Return whether ``predicate`` is the same for all lanes of ``mask``."""
@@ -967,10 +967,10 @@ def float_as_uint(x: _Real) -> np.uint32:
     """The uint32 that has the bits of ``x``."""
 
 def float_to_e4m3(x: _Real) -> np.uint8:
-    """The bits of the nearest E4M3; beyond the ends, of the end."""
+    """The bits of the nearest E4M3; numbers out of range saturate."""
 
 def float_to_e5m2(x: _Real) -> np.uint8:
-    """The bits of the nearest E5M2; beyond the ends, of the end."""
+    """The bits of the nearest E5M2; numbers out of range saturate."""
 
 def fma(a: _Real, b: _Real, c: _Real) -> float:
     """Return ``a * b + c``, rounded once."""
@@ -1448,8 +1448,8 @@ def hiloint2double(high: SupportsIndex, low: SupportsIndex) -> np.float64:
     """Return the float64 with these upper and lower 32 bits."""
 
 def ilogb(x: _Real) -> int:
-    """The exponent of ``x`` to base 2, as an int; of 0 and NaN the least of 32 bits, of infinity
-    the greatest."""
+    """The exponent of ``x`` to base 2, as an int; the minimum of int32 for 0 and NaN, its
+    maximum for infinity."""
 
 def int2double_rn(x: SupportsIndex) -> np.float64:
     """The number as a float64, rounded to nearest, ties to even."""
@@ -1568,7 +1568,7 @@ class _libdevice:
         """Return the bits of ``x`` in reverse order."""
     @staticmethod
     def byte_perm(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> SupportsIndex:
-        """Four of the eight bytes of ``x`` and ``y``: which, the lowest first, say the lower 3 of 4 bits each of ``z``."""
+        """Four of the eight bytes of ``x`` and ``y``, the lowest first; the lower 3 bits of each 4 bits of ``z`` select one."""
     @staticmethod
     def cbrt(x: np.float64) -> np.float64:
         """The cube root."""
@@ -2054,10 +2054,10 @@ class _libdevice:
         """``sqrt(a * a + b * b)`` without overflow."""
     @staticmethod
     def ilogb(x: np.float64) -> SupportsIndex:
-        """The exponent of ``x`` to base 2, as an int; of 0 and NaN the least of 32 bits, of infinity"""
+        """The exponent of ``x`` to base 2, as an int; the minimum of int32 for 0 and NaN, its"""
     @staticmethod
     def ilogbf(x: np.float32) -> SupportsIndex:
-        """The exponent of ``x`` to base 2, as an int; of 0 and NaN the least of 32 bits, of infinity"""
+        """The exponent of ``x`` to base 2, as an int; the minimum of int32 for 0 and NaN, its"""
     @staticmethod
     def int2double_rn(x: SupportsIndex) -> np.float64:
         """The number as a float64, rounded to nearest, ties to even."""
@@ -2306,7 +2306,7 @@ class _libdevice:
         """``|x - y| + z``."""
     @staticmethod
     def saturatef(x: np.float32) -> np.float32:
-        """``x``, or the nearer end where it is not between 0 and 1; 0 of NaN."""
+        """``x`` clamped to the range from 0 to 1; 0 for NaN."""
     @staticmethod
     def scalbn(x: np.float64, y: SupportsIndex) -> np.float64:
         """Return ``x * 2**exponent``, rounded once."""
@@ -2612,7 +2612,7 @@ def sad(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
     """``|x - y| + z``."""
 
 def saturate(x: _Real) -> float:
-    """``x``, or the nearer end where it is not between 0 and 1; 0 of NaN."""
+    """``x`` clamped to the range from 0 to 1; 0 for NaN."""
 
 def selp(a: _Number, b: _Number, c: _Number) -> Any:
     """Return ``b if a else c``; both are evaluated."""
@@ -2690,21 +2690,21 @@ def surf1Dread(surface: surface1d[_E], x: SupportsIndex) -> _E:
     """Element ``x`` of a surface; 0 outside of it."""
 
 def surf1Dwrite(value: Any, surface: surface1d[_E], x: SupportsIndex) -> None:
-    """Set element ``x`` of a surface; outside of it nothing."""
+    """Set element ``x`` of a surface; a write outside of it is ignored."""
 
 def surf2Dread(surface: surface2d[_E], x: SupportsIndex, y: SupportsIndex) -> _E:
     """The element of a surface at ``x`` along its last axis and ``y`` along its first; 0 outside of
     it."""
 
 def surf2Dwrite(value: Any, surface: surface2d[_E], x: SupportsIndex, y: SupportsIndex) -> None:
-    """Set the element at ``x``, ``y`` of a surface; outside of it nothing."""
+    """Set the element at ``x``, ``y`` of a surface; a write outside of it is ignored."""
 
 def surf3Dread(surface: surface3d[_E], x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> _E:
     """The element of a surface at ``x`` along its last axis, ``y`` and ``z`` along those before; 0
     outside of it."""
 
 def surf3Dwrite(value: Any, surface: surface3d[_E], x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> None:
-    """Set the element at ``x``, ``y``, ``z`` of a surface; outside of it nothing."""
+    """Set the element at ``x``, ``y``, ``z`` of a surface; a write outside of it is ignored."""
 
 def syncthreads() -> None:
     """Wait until every thread of the block has reached the barrier.
@@ -2726,7 +2726,7 @@ def syncwarp(mask: SupportsIndex = 4294967295) -> None:
     Their earlier writes are then visible to all of them."""
 
 def tex1D(texture: texture1d[_E], x: _Real) -> _E:
-    """What a texture with one axis has at ``x``."""
+    """Return the value of a texture with one axis at ``x``."""
 
 def tex1Dfetch(texture: texture1d[_E], i: SupportsIndex) -> _E:
     """Element ``i`` of a texture with one axis whose coordinates count elements: what ``tex1D`` has
@@ -2854,10 +2854,10 @@ def vabsdiffu4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
     """``|a - b|``, of 4 numbers of 8 bits without a sign each."""
 
 def vabsss2(x: SupportsIndex) -> np.uint32:
-    """``|a|``, of 2 numbers of 16 bits with a sign each, not beyond the ends."""
+    """``|a|``, of 2 numbers of 16 bits with a sign each, saturating."""
 
 def vabsss4(x: SupportsIndex) -> np.uint32:
-    """``|a|``, of 4 numbers of 8 bits with a sign each, not beyond the ends."""
+    """``|a|``, of 4 numbers of 8 bits with a sign each, saturating."""
 
 def vadd2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
     """``a + b``, of 2 numbers of 16 bits without a sign each."""
@@ -2866,16 +2866,16 @@ def vadd4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
     """``a + b``, of 4 numbers of 8 bits without a sign each."""
 
 def vaddss2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
-    """``a + b``, of 2 numbers of 16 bits with a sign each, not beyond the ends."""
+    """``a + b``, of 2 numbers of 16 bits with a sign each, saturating."""
 
 def vaddss4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
-    """``a + b``, of 4 numbers of 8 bits with a sign each, not beyond the ends."""
+    """``a + b``, of 4 numbers of 8 bits with a sign each, saturating."""
 
 def vaddus2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
-    """``a + b``, of 2 numbers of 16 bits without a sign each, not beyond the ends."""
+    """``a + b``, of 2 numbers of 16 bits without a sign each, saturating."""
 
 def vaddus4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
-    """``a + b``, of 4 numbers of 8 bits without a sign each, not beyond the ends."""
+    """``a + b``, of 4 numbers of 8 bits without a sign each, saturating."""
 
 def vavgs2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
     """The average of a and b, rounded away from 0, of 2 numbers of 16 bits with a sign each."""
@@ -2986,10 +2986,10 @@ def vneg4(x: SupportsIndex) -> np.uint32:
     """``-a``, of 4 numbers of 8 bits with a sign each."""
 
 def vnegss2(x: SupportsIndex) -> np.uint32:
-    """``-a``, of 2 numbers of 16 bits with a sign each, not beyond the ends."""
+    """``-a``, of 2 numbers of 16 bits with a sign each, saturating."""
 
 def vnegss4(x: SupportsIndex) -> np.uint32:
-    """``-a``, of 4 numbers of 8 bits with a sign each, not beyond the ends."""
+    """``-a``, of 4 numbers of 8 bits with a sign each, saturating."""
 
 def vsads2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
     """The sum of ``|a - b|``, of 2 numbers of 16 bits with a sign each."""
@@ -3070,16 +3070,16 @@ def vsub4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
     """``a - b``, of 4 numbers of 8 bits without a sign each."""
 
 def vsubss2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
-    """``a - b``, of 2 numbers of 16 bits with a sign each, not beyond the ends."""
+    """``a - b``, of 2 numbers of 16 bits with a sign each, saturating."""
 
 def vsubss4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
-    """``a - b``, of 4 numbers of 8 bits with a sign each, not beyond the ends."""
+    """``a - b``, of 4 numbers of 8 bits with a sign each, saturating."""
 
 def vsubus2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
-    """``a - b``, of 2 numbers of 16 bits without a sign each, not beyond the ends."""
+    """``a - b``, of 2 numbers of 16 bits without a sign each, saturating."""
 
 def vsubus4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
-    """``a - b``, of 4 numbers of 8 bits without a sign each, not beyond the ends."""
+    """``a - b``, of 4 numbers of 8 bits without a sign each, saturating."""
 
 warpsize: int
 """Return the number of threads of a warp: 32."""

@@ -17,7 +17,7 @@ from pycu2c.base.vector_types import bfloat162, float2, half2
 from pycu2c.device_library.half_pair_comparisons import comparisons
 from pycu2c.inline_c.functions import c_function
 from pycu2c.kernels.kernel import device
-from pycu2c.ops.intrinsics.floats.half import FUSED
+from pycu2c.ops.intrinsics.floats.half import FMA
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.names.cuda_namespace import LIBRARY_FUNCTIONS
 
@@ -94,7 +94,7 @@ def h2div(a: Any, b: Any) -> Any:
 @_cuda_intrinsic("__hfma2(a, b, c)")
 def hfma2(a: Any, b: Any, c: Any) -> Any:
     """Return ``a * b + c``, each rounded once."""
-    a.x, a.y = FUSED(a.x, b.x, c.x), FUSED(a.y, b.y, c.y)
+    a.x, a.y = FMA(a.x, b.x, c.x), FMA(a.y, b.y, c.y)
     return a
 
 

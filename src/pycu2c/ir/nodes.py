@@ -126,7 +126,7 @@ class While:
 class For:
     """``for var in range(start, stop, step)``.
 
-    In the IR form ``C_MEANING`` it is C's ``for``: ``step`` is a constant other than 0, the body
+    In the IR form ``C_SEMANTICS`` it is C's ``for``: ``step`` is a constant other than 0, the body
     assigns neither ``var`` nor variables that ``stop`` reads, and ``var`` is local to the loop.
     ``interchanged``: work-item loops will be inside of it (set by ``interchange``).
     """

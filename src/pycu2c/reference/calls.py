@@ -32,8 +32,12 @@ from pycu2c.base.types import (
 from pycu2c.base.values import Number, convert, is_named_tuple, scalar_of
 from pycu2c.base.vectors import Vector, vector
 from pycu2c.ops.intrinsics.floats.complex import complex_form
-from pycu2c.ops.intrinsics.floats.math import IDENTITY_ON_INTEGERS, floating_type, longer_form
-from pycu2c.ops.intrinsics.integers.integers import FOLDING
+from pycu2c.ops.intrinsics.floats.math import (
+    IDENTITY_ON_INTEGERS,
+    floating_type,
+    variant_for_arguments,
+)
+from pycu2c.ops.intrinsics.integers.integers import FOLDED_FUNCTIONS
 from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, bound_to
 from pycu2c.ops.names.dtype_names import scalar_named
@@ -376,16 +380,16 @@ def apply(intrinsic: Intrinsic, location: Location) -> Callable[..., Any]:
     called_intrinsic = intrinsic
 
     def call(*arguments: Any, **keywords: Any) -> Any:
-        if called_intrinsic.name in FOLDING and len(arguments) == 1:
+        if called_intrinsic.name in FOLDED_FUNCTIONS and len(arguments) == 1:
             magnitude = _absolute(arguments[0])
             return (
                 convert(magnitude, floating_type(magnitude))
                 if called_intrinsic.result == "F"
                 else magnitude
             )
-        if called_intrinsic.name in FOLDING and len(arguments) > 2:
+        if called_intrinsic.name in FOLDED_FUNCTIONS and len(arguments) > 2:
             return reduce(call, arguments)
-        intrinsic = longer_form(called_intrinsic, len(arguments) + len(keywords))
+        intrinsic = variant_for_arguments(called_intrinsic, len(arguments) + len(keywords))
         values = dict(zip((name for name, _ in intrinsic.parameters), arguments)) | keywords
         intrinsic = complex_form(intrinsic, any(map(_is_complex, values.values())))
         if intrinsic is REGISTRY["complex.conjugate"] and not any(

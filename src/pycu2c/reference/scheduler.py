@@ -108,7 +108,7 @@ class RunningBlock:
             if r.wait is not None:
                 wait = r.wait
                 yield WaitingThread(
-                    self.position, r.thread.number, wait.location, wait.intrinsic, wait.mask
+                    self.position, r.thread.rank, wait.location, wait.intrinsic, wait.mask
                 )
 
 
@@ -179,7 +179,7 @@ def _effect(running: RunningThread) -> Effect | None:
 
 
 def _exchange(threads: list[RunningThread]) -> list[RunningThread]:
-    exchanged_values = {r.thread.number: r.wait.arguments for r in threads if r.wait is not None}
+    exchanged_values = {r.thread.rank: r.wait.arguments for r in threads if r.wait is not None}
     for running in threads:
         running.thread.exchanged = exchanged_values
     return threads
@@ -189,7 +189,7 @@ def _complete_warps(live: list[RunningThread], lanes: list[RunningThread]) -> li
     """Return the threads of warp operations whose masks are complete."""
     live_masks: dict[int, int] = {}
     for r in live:
-        warp, lane = divmod(r.thread.number, WARP)
+        warp, lane = divmod(r.thread.rank, WARP)
         live_masks[warp] = live_masks.get(warp, 0) | 1 << lane
     out: list[RunningThread] = []
     for (warp, _, mask), group in _groups(r for r in lanes if r.wait and r.wait.mask).items():
@@ -206,7 +206,7 @@ def _groups(lanes: Iterable[RunningThread]) -> dict[tuple[int, object, int], lis
         assert wait is not None
         assert wait.intrinsic is not None
         operation = (wait.intrinsic, wait.types) if wait.mask else _stack_position(r.coroutine)
-        groups.setdefault((r.thread.number // WARP, operation, wait.mask), []).append(r)
+        groups.setdefault((r.thread.rank // WARP, operation, wait.mask), []).append(r)
     return groups
 
 

@@ -317,7 +317,9 @@ class Evaluator:
             )
         if intrinsic is range_trip_count:
             return AbstractValue(induction_variables.length_of_range(*(v.interval for v in values)))
-        if intrinsic.synchronizes and intrinsic in warp.CHOOSING:  # the value of some active lane
+        if (
+            intrinsic.synchronizes and intrinsic in warp.LANE_SELECTING
+        ):  # the value of some active lane
             return AbstractValue(values[1].interval)
         if intrinsic.name == "round":
             return AbstractValue(float_to_int_range(e.type))

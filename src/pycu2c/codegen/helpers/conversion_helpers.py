@@ -21,12 +21,12 @@ from pycu2c.base.dtypes import (
 from pycu2c.codegen.helpers.directed_rounding_helpers import directed
 from pycu2c.codegen.helpers.templates import Helper, fixed_helpers
 from pycu2c.ops.intrinsics.floats import float8
-from pycu2c.ops.intrinsics.floats.exact_rounding import CUDA_NAMES, MODE_TEXT, Mode
+from pycu2c.ops.intrinsics.floats.exact_rounding import CUDA_NAMES, MODE_TEXT, RoundingMode
 
 _ROUND_FUNCTIONS = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
 
 
-def _float_to_integer(name: str, source: DType, target: DType, mode: Mode) -> Helper:
+def _float_to_integer(name: str, source: DType, target: DType, mode: RoundingMode) -> Helper:
     """Return a conversion that saturates; ``end`` is the exclusive upper limit as a float."""
     end = f"0x1p{target.bits - target.is_signed}{source.suffix}"
     start = f"-{end}" if target.is_signed else f"0.0{source.suffix}"
@@ -131,12 +131,12 @@ CONVERSION_HELPERS: dict[str, Helper] = {
 # ---- 8-bit floats: integer arithmetic on the bits, rounding to nearest, ties to even ------------
 
 
-def _float8_helpers(float_format: float8.Format) -> dict[str, Helper]:
+def _float8_helpers(float_format: float8.Float8Format) -> dict[str, Helper]:
     """Return the conversions of an 8-bit format from and to float32.
 
     Subnormal numbers are multiples of the smallest one, ``1 / scale``.
     """
-    name, fraction_bits = float_format.name, float_format.fraction
+    name, fraction_bits = float_format.name, float_format.fraction_bits
     bias_difference, dropped_bits = 127 - float_format.bias, 23 - fraction_bits
     scale = float(2 ** (float_format.bias - 1 + fraction_bits))
     not_finite = "size == 0x7f ? 0x7fc00000u"

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pycu2c.codegen.helpers.templates import Helper
-from pycu2c.ops.intrinsics.floats.exact_rounding import MODE_TEXT, Mode
+from pycu2c.ops.intrinsics.floats.exact_rounding import MODE_TEXT, RoundingMode
 
 _DIRECTIONS = {"rz": "FE_TOWARDZERO", "rd": "FE_DOWNWARD", "ru": "FE_UPWARD"}
 
 
-def directed(name: str, result: str, parameters: str, formula: str, mode: Mode) -> Helper:
+def directed(name: str, result: str, parameters: str, formula: str, mode: RoundingMode) -> Helper:
     """Return a function whose formula is rounded once; its parameters are volatile."""
     body = f"    const volatile {result} result = {formula};\n"
     if mode in _DIRECTIONS:
@@ -42,7 +42,7 @@ _OPERATIONS = (
 )
 
 
-def _operations(mode: Mode) -> Iterator[tuple[str, Helper]]:
+def _operations(mode: RoundingMode) -> Iterator[tuple[str, Helper]]:
     for float_name, double_name, operands, pattern in _OPERATIONS:
         for stem, c_type, suffix in ((float_name, "float", "f"), (double_name, "double", "")):
             parameters = ", ".join(f"volatile {c_type} {operand}" for operand in operands)

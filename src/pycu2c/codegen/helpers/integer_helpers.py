@@ -163,14 +163,14 @@ def _simd_in_word(op: Operation, count: int) -> Helper:
     value = "value"
     if op.saturates:
         value = f"(value < {minimum} ? {minimum} : value > {maximum} ? {maximum} : value)"
-    parameters = "uint32_t x, uint32_t y" if op.parameters == 2 else "uint32_t x"
+    parameters = "uint32_t x, uint32_t y" if op.parameter_count == 2 else "uint32_t x"
     return Helper(
         fixed=f"""
 // {op.doc.replace("``", "")}, of {count} numbers in a word.
 $q uint32_t {op.name}{count}({parameters}) {{
     uint32_t word = 0;
     for (int i = 0; i < 32; i += {bits}) {{
-{_operands(bits, op.signed, op.parameters)}
+{_operands(bits, op.signed, op.parameter_count)}
         const int32_t value = {op.c};
         word |= ((uint32_t){value} & 0x{(1 << bits) - 1:x}) << i;
     }}

@@ -44,13 +44,13 @@ def atomic_functions() -> str:
         for scope in _SCOPES
     ]
     non_atomic_texts = [
-        _definition(atomic.OWN[update], _cuda_name(update), type_name, dtype)
+        _definition(atomic.NONATOMIC[update], _cuda_name(update), type_name, dtype)
         for update, type_name, dtype in overloads
     ]
     helpers = [
         (name, dtype)
         for update, _, dtype in overloads
-        for intrinsic in (update, atomic.OWN[update])
+        for intrinsic in (update, atomic.NONATOMIC[update])
         for name in intrinsic.c_helpers
     ]
     using_declarations = [

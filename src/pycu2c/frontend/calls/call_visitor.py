@@ -97,15 +97,17 @@ def _intrinsic(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -
         return ufuncs.OPERATOR_LOWERINGS[intrinsic.name](context, operands, context.span(node))
     if intrinsic.expands_to:
         return intrinsic_calls.expanded_call(context, intrinsic, node)
-    if intrinsic.bindings and intrinsic.name in integers.FOLDING and len(node.args) == 1:
+    if intrinsic.bindings and intrinsic.name in integers.FOLDED_FUNCTIONS and len(node.args) == 1:
         return python_builtins.abs_of_argument(context, node, is_float=intrinsic.result == "F")
-    if intrinsic.bindings and intrinsic.name in integers.FOLDING and len(node.args) > 2:
+    if intrinsic.bindings and intrinsic.name in integers.FOLDED_FUNCTIONS and len(node.args) > 2:
         # hypot(x, y, z) is hypot(hypot(x, y), z)
         inner = ast.copy_location(ast.Call(node.func, node.args[:-1], []), node)
         outer = ast.Call(node.func, [inner, node.args[-1]], node.keywords)
         return call(context, ast.copy_location(outer, node))
     if intrinsic.bindings:
-        intrinsic = math_intrinsics.longer_form(intrinsic, len(node.args) + len(node.keywords))
+        intrinsic = math_intrinsics.variant_for_arguments(
+            intrinsic, len(node.args) + len(node.keywords)
+        )
     names = tuple(name for name, _ in intrinsic.parameters)
     arguments = argument_values(context, node, names, intrinsic.name, intrinsic.defaults)
     return intrinsic_calls.intrinsic_call(context, intrinsic, arguments, node)

@@ -41,7 +41,7 @@ from pycu2c.ir.builders import cast, integer, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Const, ElementOf, Expr, Member, Pack, View
 from pycu2c.ops.intrinsics.floats.complex import complex_form
 from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS
-from pycu2c.ops.intrinsics.memory.atomic import BY_PARTS
+from pycu2c.ops.intrinsics.memory.atomic import COMPONENTWISE
 from pycu2c.ops.intrinsics.memory.cache_hints import LOADS, STORES
 from pycu2c.ops.intrinsics.reference_thread import WIDTHS
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, TypedOperation
@@ -60,7 +60,7 @@ def intrinsic_call(
         and _has_components(values["value"])
     ):
         return _exchange_by_component(context, intrinsic, values, node)
-    if intrinsic in BY_PARTS and array is not None and _has_components(array):
+    if intrinsic in COMPONENTWISE and array is not None and _has_components(array):
         return _atomic_by_component(context, intrinsic, values, node)
     if not isinstance(array, ArraySelect):
         return _apply(context, intrinsic, values, node)

@@ -34,7 +34,7 @@ from pycu2c.frontend.values import TupleValue, Value
 from pycu2c.ir.builders import cast, const, integer, logical, negation, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Const, Expr, LogicalOp, Store, Var, View
 from pycu2c.ops.intrinsics.floats.math import IDENTITY_ON_INTEGERS
-from pycu2c.ops.intrinsics.floats.ufuncs import in_double
+from pycu2c.ops.intrinsics.floats.ufuncs import float_power_type
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
 from pycu2c.ops.operators import DIV, EQ, MUL, NE, POW, Operator, UnaryOperator
 
@@ -134,7 +134,7 @@ def _reciprocal(context: FunctionContext, operands: list[Expr], span: Span) -> E
 
 def _float_power(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
     left, right = operands
-    wide = in_double(scalar_type(left), scalar_type(right))
+    wide = float_power_type(scalar_type(left), scalar_type(right))
     return binary(context, POW, cast(left, wide), cast(right, wide), span)
 
 

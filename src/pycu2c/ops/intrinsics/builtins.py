@@ -1,4 +1,4 @@
-"""Python's operators and builtins that C spells as a call, for every type they work in.
+"""Python's operators and builtins that are calls in C, with the types that they support.
 
 ``python.floordiv`` and its neighbours are what ``transforms/common/legalize`` puts in place of an
 operator whose C namesake means something else.
@@ -15,7 +15,7 @@ from pycu2c.base.dtypes import DTYPES, INT16, INT32, INT64, DType
 from pycu2c.base.values import convert, scalar_of
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.kinds import T, float64
-from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.registry import Intrinsic, Spelling, intrinsic
 from pycu2c.ops.intrinsics.spelling import by_kind, helper, library, overloaded
 from pycu2c.ops.operators import FLOORDIV, MOD, NEG, POW, SHL, SHR, Operator
 
@@ -26,7 +26,7 @@ NUMBERS = tuple(
 
 
 def _absolute(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-    """Spell ``abs`` as a helper, because C's ``abs`` is undefined for the minimum."""
+    """Call a helper for signed integers, because C's ``abs`` is undefined for the minimum."""
     return helper("abs")(a, dtype) if dtype.is_signed else a["x"]
 
 
@@ -49,7 +49,7 @@ def absolute(x: T) -> T:
         return convert(abs(x), scalar)
 
 
-def _plain_negative(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+def _widened_negative(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     wide = c.CastExpr(c.NamedType("int32_t"), a["x"])
     return c.CastExpr(c.NamedType(dtype.c), c.UnaryExpr("-", wide))
 
@@ -58,7 +58,7 @@ def _plain_negative(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     "python.neg",
     dtypes=(INT16,),
     cuda=helper("neg"),
-    c=_plain_negative,
+    c=_widened_negative,
     cuda_helpers=("neg",),
 )
 def negative(x: T) -> T:
@@ -67,7 +67,7 @@ def negative(x: T) -> T:
 
 
 def _declare_operator(
-    operator: Operator, doc: str, spell: Spell, dtypes: tuple[DType, ...]
+    operator: Operator, doc: str, spell: Spelling, dtypes: tuple[DType, ...]
 ) -> Intrinsic:
     def body(a: T, b: T) -> T:
         return operator.reference(a, b)
@@ -106,16 +106,21 @@ OPERATOR_INTRINSICS = {
         _POWER,
         (*NUMBERS, *COMPLEX),
     ),
-    SHL: _declare_operator(SHL, "``a << b``; 0 by the width or more.", helper("shl"), INTEGERS),
+    SHL: _declare_operator(
+        SHL, "Return ``a << b``; 0 if ``b`` is the width or more.", helper("shl"), INTEGERS
+    ),
     SHR: _declare_operator(
-        SHR, "``a >> b``; all sign by the width or more.", helper("shr"), INTEGERS
+        SHR,
+        "Return ``a >> b``; only sign bits if ``b`` is the width or more.",
+        helper("shr"),
+        INTEGERS,
     ),
 }
 
 
 @intrinsic("python.compared")
 def compared_as_float(number: int) -> float64:
-    """Return a Python int that is compared exactly with a Python float.
+    """Mark a Python int that is compared exactly with a Python float.
 
     ``transforms/common/legalize`` lowers the comparison.
     """
@@ -146,7 +151,7 @@ def range_trip_count(start: T, stop: T, step: T) -> T:
 # ---- minimum and maximum of Python, and of numpy, which propagates NaN -----------------------
 
 
-def _declare_extreme(name: str, compute: Any, cuda: str, doc: str, *bindings: object) -> Intrinsic:
+def _declare_min_max(name: str, compute: Any, cuda: str, doc: str, *bindings: object) -> Intrinsic:
     """Declare a minimum or maximum; ``cuda`` is CUDA's function for integers."""
 
     def body(a: T, b: T) -> T:
@@ -168,17 +173,17 @@ def _declare_extreme(name: str, compute: Any, cuda: str, doc: str, *bindings: ob
     return declare(body)
 
 
-EXTREMES = (
-    _declare_extreme("min", min, "min", "Return ``b if b < a else a``."),
-    _declare_extreme("max", max, "max", "Return ``b if b > a else a``."),
-    _declare_extreme(
+MIN_MAX_INTRINSICS = (
+    _declare_min_max("min", min, "min", "Return ``b if b < a else a``."),
+    _declare_min_max("max", max, "max", "Return ``b if b > a else a``."),
+    _declare_min_max(
         "numpy.minimum",
         np.minimum,
         "min",
         "Return the smaller number, or NaN if one is NaN.",
         np.minimum,
     ),
-    _declare_extreme(
+    _declare_min_max(
         "numpy.maximum",
         np.maximum,
         "max",
@@ -207,7 +212,7 @@ def round_digits(x: T, digits: int) -> T:
     scalar = scalar_of(x)
     assert scalar is not None
     if scalar.dtype.is_integer:
-        return convert(round(int(x), max(digits, -30)), scalar)
+        return convert(round(int(x), max(digits, -30)), scalar)  # 10**30 exceeds all integers
     with np.errstate(all="ignore"):
         rounded: Any = np.round(scalar.dtype.numpy.type(x), digits)
     return convert(rounded, scalar)

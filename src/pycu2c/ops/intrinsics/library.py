@@ -102,22 +102,22 @@ LIBRARY: tuple[tuple[Any, Callable[..., Any]], ...] = (
 
 @functools.cache
 def _sources() -> dict[int, Source]:
-    return {id(known): source_of(written) for known, written in LIBRARY}  # type: ignore[arg-type]
+    return {id(function): source_of(implementation) for function, implementation in LIBRARY}  # type: ignore[arg-type]
 
 
 def device_source(value: object) -> Source | None:
-    """Return the source of a device function, of numba too, or of a library function."""
+    """Return the source of a device function, also numba's, or of a library function, else None."""
     source = getattr(value, "__pycu2c_device__", None)
     if isinstance(source, Source):
         return source
-    if isinstance(value, FunctionType) and value.__module__ in _GROUPS:
+    if isinstance(value, FunctionType) and value.__module__ in _GROUP_MODULES:
         return _source(value)
     python = numba_function(value)
     return _sources().get(id(value)) if python is None else _source(python)
 
 
 # modules with the methods of groups of threads
-_GROUPS = (
+_GROUP_MODULES = (
     "pycu2c.ops.intrinsics.threads.cooperative_groups",
     "pycu2c.ops.intrinsics.threads.coalesced_groups",
 )

@@ -26,8 +26,8 @@ Dim3: TypeAlias = tuple[int, int, int]
 WARP = 32  # lanes
 WIDTHS = (1, 2, 4, 8, 16, WARP)  # of a shuffle
 INTEGERS = (INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64)
-# types that lanes exchange; halves are exchanged as float32, vectors by component
-EXCHANGED = (BOOL, *INTEGERS, FLOAT32, FLOAT64)
+# dtypes of the values that lanes exchange; halves are exchanged as float32, vectors by component
+EXCHANGE_DTYPES = (BOOL, *INTEGERS, FLOAT32, FLOAT64)
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class Thread:
     iterations: int = 0  # of loops that may poll memory
 
     @property
-    def number(self) -> int:
+    def rank(self) -> int:
         """The rank in the block, x fastest."""
         (x, y, z), (width, height, _) = self.threadIdx, self.blockDim
         return x + width * (y + height * z)
@@ -57,7 +57,7 @@ class Thread:
     @property
     def lane(self) -> int:
         """The lane in the warp."""
-        return self.number % WARP
+        return self.rank % WARP
 
 
 class ReferenceState(threading.local):

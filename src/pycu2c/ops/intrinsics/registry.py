@@ -42,7 +42,7 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.threads.collective import CpuMeaning
 from pycu2c.ops.operators import Operator
 
-Spell: TypeAlias = "Callable[[Mapping[str, c.Expr], DType], c.Expr]"
+Spelling: TypeAlias = "Callable[[Mapping[str, c.Expr], DType], c.Expr]"
 
 
 class Effect(Enum):
@@ -77,8 +77,8 @@ class Intrinsic:
     effect: Effect
     dtypes: tuple[DType, ...]
     reference: Callable[..., Any]
-    cuda: Spell | None
-    c: Spell | None
+    cuda: Spelling | None
+    c: Spelling | None
     cpu: CpuMeaning | None = (
         None  # in place of ``c``, if it depends on other threads or on the lane
     )
@@ -144,7 +144,7 @@ class Intrinsic:
 
 
 # modules with functions that denote intrinsics
-BINDING = ("cmath", "math", "numpy")
+BINDING_MODULES = ("cmath", "math", "numpy")
 
 
 def import_all() -> None:
@@ -172,8 +172,8 @@ def intrinsic(
     *,
     effect: Effect = Effect.PURE,
     dtypes: tuple[DType, ...] = (),
-    cuda: Spell | None = None,
-    c: Spell | None = None,
+    cuda: Spelling | None = None,
+    c: Spelling | None = None,
     **properties: Any,
 ) -> Callable[[Callable[..., Any]], Intrinsic]:
     """Declare an intrinsic: the decorated function has its semantics, its annotations the types."""
@@ -195,7 +195,9 @@ def intrinsic(
         assert name not in REGISTRY, f"{name} is declared twice"
         REGISTRY[name] = declared
         for bound in declared.bindings:
-            assert _module_of(bound) in BINDING, f"{name} binds a function of another module"
+            assert _module_of(bound) in BINDING_MODULES, (
+                f"{name} binds a function of another module"
+            )
             _BY_BINDING[id(bound)] = declared
         return declared
 
@@ -213,7 +215,7 @@ def bound_to(value: object) -> Intrinsic | None:
         return value
     if isinstance(value, type) or not callable(value):
         return None
-    if _module_of(value) not in BINDING:
+    if _module_of(value) not in BINDING_MODULES:
         return None
     import_all()
     return _BY_BINDING.get(id(value))

@@ -20,11 +20,11 @@ class LibraryFunction(Protocol):
     def __call__(self, *arguments: Any) -> Any: ...
 
 
-# the scalars are types, the functions written in the kernel language
+# a Scalar is a type; a LibraryFunction is written in the kernel language
 Member: TypeAlias = "Intrinsic | Namespace | Scalar | LibraryFunction"
 
 
-NOTHING: Mapping[str, Any] = {}
+NO_MEMBERS: Mapping[str, Any] = {}
 
 
 class Namespace:
@@ -37,8 +37,8 @@ class Namespace:
     def __init__(
         self,
         name: str,
-        members: Mapping[str, Member] = NOTHING,
-        inner: Mapping[str, str] = NOTHING,
+        members: Mapping[str, Member] = NO_MEMBERS,
+        inner: Mapping[str, str] = NO_MEMBERS,
         module: str = "",
     ) -> None:
         self._name = name
@@ -99,12 +99,12 @@ ALIASES = {"cuda.cbrt": "math.cbrt"}
 LIBRARY_FUNCTIONS: dict[str, LibraryFunction] = {}
 
 # types that newer versions of numba have here, too
-_NAMES_OF_TYPES = """
+_TYPE_NAMES = """
 boolean int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64
 complex128 bool_ b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 byte char uchar short ushort intc uintc
 int_ uint intp uintp long_ ulong longlong ulonglong ssize_t size_t float_ double
 """
-TYPES: dict[str, Scalar] = {name: getattr(types, name) for name in _NAMES_OF_TYPES.split()}
+TYPES: dict[str, Scalar] = {name: getattr(types, name) for name in _TYPE_NAMES.split()}
 
 
 _INNER = (

@@ -42,7 +42,8 @@ _MODULES = {
     "pycu2c.devices.textures": "Surface Texture surface texture",
     "pycu2c.types": "none void",
 }
-MODULES = {  # that are names of it, and where they are; kernels call what is in random
+# submodules of ``cuda``, and the modules that they are; kernels call functions of random
+MODULES = {
     "cudadrv": "pycu2c.cuda.cudadrv",
     "devicearray": "pycu2c.cuda.cudadrv.devicearray",
     "devices": "pycu2c.cuda.cudadrv.devices",

@@ -47,7 +47,7 @@ HINTS: dict[str, str] = {
     "shfl_sync_intrinsic": "write cuda.shfl_sync, shfl_up_sync, shfl_down_sync or shfl_xor_sync",
     **dict.fromkeys(HOST_NAMES, FOR_THE_HOST),
 }
-"""What to write for names of ``numba.cuda`` that are not ours."""
+"""What to write in place of names of ``numba.cuda`` that pycu2c does not have."""
 
 
 def numba_name(value: object) -> Member | None:
@@ -61,18 +61,17 @@ def numba_name(value: object) -> Member | None:
     if not module.startswith("numba.cuda."):
         return None
     submodule = module.removeprefix("numba.cuda.")
-    inside = (
-        f"{submodule}.{path}" if cuda_namespace.has_namespace(submodule) else path
-    )  # others are of no account
-    return cuda_namespace.find(inside)
+    # other modules than namespaces are not part of the path
+    cuda_path = f"{submodule}.{path}" if cuda_namespace.has_namespace(submodule) else path
+    return cuda_namespace.find(cuda_path)
 
 
 def _in_module(path: str) -> Member | None:
     """Return the member for a module path: ``numba.cuda.cg.this_grid`` -> ``cg.this_grid``."""
     if path == "numba.cuda":
         return cuda_namespace.CUDA
-    inside = path.removeprefix("numba.cuda.")
-    return cuda_namespace.find(inside) if inside != path else None
+    cuda_path = path.removeprefix("numba.cuda.")
+    return cuda_namespace.find(cuda_path) if cuda_path != path else None
 
 
 def numba_function(value: object) -> FunctionType | None:
@@ -93,8 +92,8 @@ def is_from_buffer(value: object) -> bool:
 def numba_type(value: object) -> ParameterType | None:
     """Return the type of ``numba.float32``, ``numba.int32[:, ::1]`` or a tuple, or None."""
     if not type(value).__module__.startswith("numba."):
-        vector = numba_name(value) if isinstance(value, type) else None
-        return vector if isinstance(vector, Scalar) else None
+        member = numba_name(value) if isinstance(value, type) else None
+        return member if isinstance(member, Scalar) else None
     items = getattr(value, "types", None)
     if isinstance(items, tuple):
         found = [kind for kind in map(numba_type, items) if kind is not None]
@@ -108,12 +107,12 @@ def numba_type(value: object) -> ParameterType | None:
     ndim, layout = getattr(value, "ndim", None), getattr(value, "layout", None)
     if element is None:
         return _scalar(value)
-    inner = _scalar(element)
-    if inner is not None and type(value).__name__ == "CPointer":
-        return CPointer(inner)
-    if inner is None or not isinstance(ndim, int) or ndim < 1:
+    element_type = _scalar(element)
+    if element_type is not None and type(value).__name__ == "CPointer":
+        return CPointer(element_type)
+    if element_type is None or not isinstance(ndim, int) or ndim < 1:
         return None
-    return Array(inner.dtype, ndim, "C" if layout == "C" else "A")
+    return Array(element_type.dtype, ndim, "C" if layout == "C" else "A")
 
 
 def _record(numpy_dtype: np.dtype[Any]) -> Scalar | None:
@@ -121,7 +120,7 @@ def _record(numpy_dtype: np.dtype[Any]) -> Scalar | None:
     return Scalar(dtype) if dtype else None
 
 
-_NAMES_OF_TYPES = {"__nv_bfloat16": "bfloat16"}  # where numba's objects have other names
+_RENAMED_TYPES = {"__nv_bfloat16": "bfloat16"}  # where numba's objects have other names
 
 
 def _scalar(value: object) -> Scalar | None:
@@ -129,5 +128,5 @@ def _scalar(value: object) -> Scalar | None:
     if isinstance(record, np.dtype):
         return _record(record)
     name = str(getattr(value, "name", ""))
-    dtype = BY_NAME.get(_NAMES_OF_TYPES.get(name, name))
+    dtype = BY_NAME.get(_RENAMED_TYPES.get(name, name))
     return Scalar(dtype) if dtype else None

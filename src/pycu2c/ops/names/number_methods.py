@@ -11,10 +11,10 @@ from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Sca
 NUMBER_METHODS = frozenset(
     ["conjugate", "conj", "bit_count", "bit_length", "is_integer", "item", "astype", "view"]
 )
-_PYTHONS = {WEAK_BOOL: bool, WEAK_INT: int, WEAK_FLOAT: float, WEAK_COMPLEX: complex}
+_PYTHON_CLASSES = {WEAK_BOOL: bool, WEAK_INT: int, WEAK_FLOAT: float, WEAK_COMPLEX: complex}
 
 
 def has_method(scalar: Scalar, name: str) -> bool:
     """Return whether numbers of a type have a method."""
-    kind: type = _PYTHONS[scalar] if scalar.weak else scalar.dtype.numpy.type
-    return name in NUMBER_METHODS and hasattr(kind, name)
+    number_class: type = _PYTHON_CLASSES[scalar] if scalar.weak else scalar.dtype.numpy.type
+    return name in NUMBER_METHODS and hasattr(number_class, name)

@@ -272,7 +272,7 @@ class _Legalizer:
         if new.op is POS and operand_type.dtype.is_complex:  # C has no unary plus for structs
             return new.operand
         if new.op is NEG and operand_type.dtype.is_complex:
-            return ir.Apply(complex_intrinsics.NEGATED, (new.operand,), operand_type, new.span)
+            return ir.Apply(complex_intrinsics.NEGATION, (new.operand,), operand_type, new.span)
         if new.op not in (NEG, INVERT) or not operand_type.dtype.is_integer:
             return new
         may_be_minimum = self.ranges.of(old.operand).low <= operand_type.dtype.minimum

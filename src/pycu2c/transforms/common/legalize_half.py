@@ -13,7 +13,7 @@ from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type
-from pycu2c.ops.intrinsics.floats.half import NEGATED, OF_OPERATOR
+from pycu2c.ops.intrinsics.floats.half import NEGATION, OPERATOR_INTRINSICS
 from pycu2c.ops.operators import MUL, NEG, POW
 
 # returns an expression that may occur twice, and the variable to bind, if any
@@ -25,18 +25,18 @@ _DOUBLE = Scalar(FLOAT64)
 
 def half_binary(e: ir.Binary, bind_once: BindOnce) -> ir.Expr | None:
     """Legalize ``a * b`` to ``mul_f16(a, b)``, and ``a ** 2`` to ``mul_f16(a, a)``; else None."""
-    if e.op in OF_OPERATOR:
-        return ir.Apply(OF_OPERATOR[e.op], (e.left, e.right), e.type, e.span)
+    if e.op in OPERATOR_INTRINSICS:
+        return ir.Apply(OPERATOR_INTRINSICS[e.op], (e.left, e.right), e.type, e.span)
     if e.op is not POW or not isinstance(e.right, ir.Const) or e.right.value != 2:
         return None
     base, variable = bind_once(e.left, "base")
-    square = ir.Apply(OF_OPERATOR[MUL], (base, base), e.type, e.span)
+    square = ir.Apply(OPERATOR_INTRINSICS[MUL], (base, base), e.type, e.span)
     return square if variable is None else ir.Let(variable.name, e.left, square, e.span)
 
 
 def half_unary(e: ir.Unary) -> ir.Expr:
     """Legalize ``-a`` to ``neg_f16(a)``, and ``+a`` to ``a``."""
-    return ir.Apply(NEGATED, (e.operand,), e.type, e.span) if e.op is NEG else e.operand
+    return ir.Apply(NEGATION, (e.operand,), e.type, e.span) if e.op is NEG else e.operand
 
 
 def promote_to_float(e: ir.Binary) -> ir.Binary:

@@ -46,11 +46,11 @@ def _declare_operator(operator: Operator, doc: str) -> Intrinsic:
     return _declare(f"complex.{operator.name}", operator.name, doc, body)
 
 
-OF_OPERATOR = {
+OPERATOR_INTRINSICS = {
     ADD: _declare_operator(ADD, "``a + b``."),
     SUB: _declare_operator(SUB, "``a - b``."),
     MUL: _declare_operator(MUL, "``a * b``."),
-    DIV: _declare_operator(DIV, "``a / b``, by Smith's method, as numpy."),
+    DIV: _declare_operator(DIV, "``a / b``, by Smith's method, as in NumPy."),
 }
 
 
@@ -58,18 +58,18 @@ def _equal(a: T, b: T) -> bool:
     return bool(EQ.reference(a, b))
 
 
-def _negated(x: T) -> T:
+def _negate(x: T) -> T:
     return NEG.reference(x)
 
 
-EQUAL = _declare("complex.eq", "eq", "Whether both parts are equal.", _equal)
-NEGATED = _declare("complex.neg", "neg", "``-x``.", _negated)
+EQUALITY = _declare("complex.eq", "eq", "Whether both parts are equal.", _equal)
+NEGATION = _declare("complex.neg", "neg", "``-x``.", _negate)
 
 # name, numpy's function, cmath's, meaning
 _FUNCTIONS: tuple[tuple[str, Any, Any, str], ...] = (
     ("conjugate", np.conjugate, None, "The number with its imaginary part negated."),
     ("exp", np.exp, cmath.exp, "e to the power ``x``."),
-    ("log", np.log, cmath.log, "The natural logarithm: of the absolute value, and the angle."),
+    ("log", np.log, cmath.log, "The natural logarithm."),
     ("sqrt", np.sqrt, cmath.sqrt, "The square root in the right half of the plane."),
     ("sin", np.sin, cmath.sin, "The sine."),
     ("cos", np.cos, cmath.cos, "The cosine."),
@@ -87,7 +87,7 @@ _FUNCTIONS: tuple[tuple[str, Any, Any, str], ...] = (
 )
 
 
-def _quiet(compute: Any, x: Any) -> Any:
+def _compute_quietly(compute: Any, x: Any) -> Any:
     """Apply ``compute`` to a NumPy scalar; return the result and the type of ``x``."""
     kind = scalar_of(x)
     assert kind is not None
@@ -95,11 +95,11 @@ def _quiet(compute: Any, x: Any) -> Any:
         return compute(kind.dtype.numpy.type(x)), kind
 
 
-def _declare_function(name: str, compute: Any, theirs: Any, doc: str) -> Intrinsic:
+def _declare_function(name: str, compute: Any, cmath_function: Any, doc: str) -> Intrinsic:
     def body(x: T) -> T:
-        return convert(*_quiet(compute, x))
+        return convert(*_compute_quietly(compute, x))
 
-    bindings = (theirs,) if theirs is not None else (compute,)
+    bindings = (cmath_function,) if cmath_function is not None else (compute,)
     return _declare(f"complex.{name}", f"complex_{name}", doc, body, *bindings)
 
 
@@ -107,27 +107,27 @@ def _log_base(x: T, base: T) -> T:
     kind = scalar_of(x)
     assert kind is not None
     with np.errstate(all="ignore"):
-        return convert(_quiet(np.log, x)[0] / _quiet(np.log, base)[0], kind)
+        return convert(_compute_quietly(np.log, x)[0] / _compute_quietly(np.log, base)[0], kind)
 
 
 LOG_BASE = _declare("complex.log_base", "complex_log_base", "The logarithm to a base.", _log_base)
 FUNCTIONS = tuple(_declare_function(*entry) for entry in _FUNCTIONS)
 
-_TESTS: tuple[tuple[str, Any, Any, str], ...] = (
-    ("isnan", np.isnan, cmath.isnan, "Whether a part is no number."),
+_PREDICATES: tuple[tuple[str, Any, Any, str], ...] = (
+    ("isnan", np.isnan, cmath.isnan, "Whether a part is NaN."),
     ("isinf", np.isinf, cmath.isinf, "Whether a part is infinite."),
     ("isfinite", np.isfinite, cmath.isfinite, "Whether both parts are finite."),
 )
 
 
-def _declare_test(name: str, compute: Any, theirs: Any, doc: str) -> Intrinsic:
+def _declare_predicate(name: str, compute: Any, cmath_function: Any, doc: str) -> Intrinsic:
     def body(x: T) -> bool:
-        return bool(_quiet(compute, x)[0])
+        return bool(_compute_quietly(compute, x)[0])
 
-    return _declare(f"complex.{name}", f"complex_{name}", doc, body, theirs)
+    return _declare(f"complex.{name}", f"complex_{name}", doc, body, cmath_function)
 
 
-TESTS = tuple(_declare_test(*entry) for entry in _TESTS)
+PREDICATES = tuple(_declare_predicate(*entry) for entry in _PREDICATES)
 
 _TO_REAL: tuple[tuple[str, Any, Any, str], ...] = (
     ("abs", np.abs, None, "The distance from 0, without overflow."),
@@ -135,12 +135,12 @@ _TO_REAL: tuple[tuple[str, Any, Any, str], ...] = (
 )
 
 
-def _declare_to_real(name: str, compute: Any, theirs: Any, doc: str) -> Intrinsic:
+def _declare_to_real(name: str, compute: Any, cmath_function: Any, doc: str) -> Intrinsic:
     def body(x: T) -> R:
-        value, kind = _quiet(compute, x)
+        value, kind = _compute_quietly(compute, x)
         return convert(value, Scalar(kind.dtype.real, kind.weak))
 
-    bindings = (theirs, compute) if theirs is not None else ()
+    bindings = (cmath_function, compute) if cmath_function is not None else ()
     return _declare(f"complex.{name}", f"complex_{name}", doc, body, *bindings)
 
 
@@ -149,7 +149,7 @@ ABS = REGISTRY["complex.abs"]
 
 
 def complex_form(function: Intrinsic, is_complex: bool) -> Intrinsic:
-    """Return the variant of a NumPy function for complex numbers, if needed."""
-    twin = REGISTRY.get(f"complex.{function.name.rpartition('.')[2]}")
-    # cuda.atomic.add is no operator
-    return twin if twin is not None and is_complex and function.is_pure else function
+    """Return the variant of a NumPy function for complex numbers if ``is_complex``."""
+    variant = REGISTRY.get(f"complex.{function.name.rpartition('.')[2]}")
+    # is_pure excludes cuda.atomic.add
+    return variant if variant is not None and is_complex and function.is_pure else function

@@ -28,32 +28,32 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.floats.exact_rounding import (
     CUDA_NAMES,
     MODE_TEXT,
-    MODES,
-    Mode,
+    ROUNDING_MODES,
+    RoundingMode,
     fraction,
     rounded,
 )
-from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.registry import Intrinsic, Spelling, intrinsic
 from pycu2c.ops.intrinsics.spelling import overloaded
 
 INTEGER_TYPES = (INT32, UINT32, INT64, UINT64)
-_ROUNDED: dict[Mode, Any] = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
+_ROUNDED: dict[RoundingMode, Any] = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
 
 
 def _declare(
-    name: str, takes: DType, gives: DType, body: Callable[[Any], Any], doc: str, **more: Any
+    name: str, source: DType, target: DType, compute: Callable[[Any], Any], doc: str, **other: Any
 ) -> Intrinsic:
-    def of_x(x: Any) -> Any:
-        return body(takes.numpy.type(x))
+    def body(x: Any) -> Any:
+        return compute(source.numpy.type(x))
 
-    of_x.__doc__ = doc
-    of_x.__annotations__ = {"x": takes.name, "return": gives.name}
-    own: dict[str, Any] = {
+    body.__doc__ = doc
+    body.__annotations__ = {"x": source.name, "return": target.name}
+    properties: dict[str, Any] = {
         "cuda": overloaded(f"__{name}"),
         "c": overloaded(name),
         "c_helpers": (name,),
     }
-    return intrinsic(f"cuda.{name}", **(own | more))(of_x)
+    return intrinsic(f"cuda.{name}", **(properties | other))(body)
 
 
 # ---- to integers --------------------------------------------------------------------------
@@ -69,24 +69,24 @@ def _clamped(value: Any, dtype: DType) -> Any:
     return dtype.numpy.type(min(max(int(value), dtype.minimum), dtype.maximum))
 
 
-def _to_whole(source: DType, dtype: DType, mode: Mode) -> Intrinsic:
+def _to_integer(source: DType, dtype: DType, mode: RoundingMode) -> Intrinsic:
     name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[dtype]}_{mode}"
     doc = f"A float as an integer, rounded {MODE_TEXT[mode]}; saturates to the range of the type."
     return _declare(name, source, dtype, lambda x: _clamped(_ROUNDED[mode](x), dtype), doc)
 
 
-TO_WHOLE = tuple(
-    _to_whole(source, dtype, mode)
+TO_INTEGER = tuple(
+    _to_integer(source, dtype, mode)
     for source in (FLOAT32, FLOAT64)
     for dtype in INTEGER_TYPES
-    for mode in MODES
+    for mode in ROUNDING_MODES
 )
 
 
 # ---- to floats ---------------------------------------------------------------------------------
 
 
-def _to_float(source: DType, dtype: DType, mode: Mode) -> Intrinsic:
+def _to_float(source: DType, dtype: DType, mode: RoundingMode) -> Intrinsic:
     def body(x: Any) -> Any:
         if not x or not math.isfinite(x):
             return dtype.numpy.type(x)
@@ -94,11 +94,11 @@ def _to_float(source: DType, dtype: DType, mode: Mode) -> Intrinsic:
 
     name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[dtype]}_{mode}"
     doc = f"The number as a {dtype}, rounded {MODE_TEXT[mode]}."
-    more = {"c": _converted(dtype), "c_helpers": ()} if mode == "rn" else {}
+    more = {"c": _cast_to(dtype), "c_helpers": ()} if mode == "rn" else {}
     return _declare(name, source, dtype, body, doc, **more)
 
 
-def _converted(dtype: DType) -> Spell:
+def _cast_to(dtype: DType) -> Spelling:
     def spell(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
         return c.CastExpr(c.NamedType(dtype.c), a["x"])
 
@@ -106,8 +106,12 @@ def _converted(dtype: DType) -> Spell:
 
 
 TO_FLOAT = (
-    *(_to_float(source, FLOAT32, mode) for source in (*INTEGER_TYPES, FLOAT64) for mode in MODES),
-    *(_to_float(source, FLOAT64, mode) for source in (INT64, UINT64) for mode in MODES),
+    *(
+        _to_float(source, FLOAT32, mode)
+        for source in (*INTEGER_TYPES, FLOAT64)
+        for mode in ROUNDING_MODES
+    ),
+    *(_to_float(source, FLOAT64, mode) for source in (INT64, UINT64) for mode in ROUNDING_MODES),
     *(_to_float(source, FLOAT64, "rn") for source in (INT32, UINT32)),
 )
 
@@ -115,17 +119,17 @@ TO_FLOAT = (
 # ---- the same bits -----------------------------------------------------------------------------
 
 
-def _as(name: str, source: DType, target: DType) -> Intrinsic:
+def _reinterpretation(name: str, source: DType, target: DType) -> Intrinsic:
     doc = f"The {target} that has the bits of ``x``."
 
-    def seen(x: Any) -> Any:
+    def reinterpret(x: Any) -> Any:
         return np.asarray(x).view(target.numpy)[()]
 
-    return _declare(name, source, target, seen, doc)
+    return _declare(name, source, target, reinterpret, doc)
 
 
-SAME_BITS = tuple(
-    _as(*entry)
+REINTERPRETATIONS = tuple(
+    _reinterpretation(*entry)
     for entry in (
         ("float_as_int", FLOAT32, INT32),
         ("float_as_uint", FLOAT32, UINT32),
@@ -137,44 +141,58 @@ SAME_BITS = tuple(
 )
 
 
-def _halves(x: Any) -> tuple[int, int]:
+def _high_and_low(x: Any) -> tuple[int, int]:
     bits = int(np.asarray(x).view(np.int64)[()])
     return bits >> 32, bits & 0xFFFFFFFF
 
 
-def _signed(word: int) -> Any:
+def _as_int32(word: int) -> Any:
     return np.uint32(word & 0xFFFFFFFF).view(np.int32)
 
 
 _declare(
-    "double2hiint", FLOAT64, INT32, lambda x: _signed(_halves(x)[0]), "The upper 32 bits of ``x``."
+    "double2hiint",
+    FLOAT64,
+    INT32,
+    lambda x: _as_int32(_high_and_low(x)[0]),
+    "The upper 32 bits of ``x``.",
 )
 _declare(
-    "double2loint", FLOAT64, INT32, lambda x: _signed(_halves(x)[1]), "The lower 32 bits of ``x``."
+    "double2loint",
+    FLOAT64,
+    INT32,
+    lambda x: _as_int32(_high_and_low(x)[1]),
+    "The lower 32 bits of ``x``.",
 )
 
 
-def _joined(high: Any, low: Any) -> Any:
+def _from_high_and_low(high: Any, low: Any) -> Any:
     """Return the float64 with these upper and lower 32 bits."""
     bits = int(high) << 32 | int(low) & 0xFFFFFFFF
     return np.array(bits, np.int64).view(np.float64)[()]
 
 
-_joined.__annotations__ = {"high": "int32", "low": "int32", "return": "float64"}
+_from_high_and_low.__annotations__ = {"high": "int32", "low": "int32", "return": "float64"}
 intrinsic(
     "cuda.hiloint2double",
     cuda=overloaded("__hiloint2double"),
     c=overloaded("hiloint2double"),
     c_helpers=("hiloint2double",),
-)(_joined)
+)(_from_high_and_low)
 
 
-def _of_halves(kind: str, dtype: DType) -> tuple[Intrinsic, ...]:
+def _half_reinterpretations(half_name: str, half: DType) -> tuple[Intrinsic, ...]:
     return tuple(
-        _as(f"{first}_as_{second}", takes, gives)
-        for word, of in (("short", INT16), ("ushort", UINT16))
-        for first, second, takes, gives in ((kind, word, dtype, of), (word, kind, of, dtype))
+        _reinterpretation(f"{first}_as_{second}", source, target)
+        for name, integer in (("short", INT16), ("ushort", UINT16))
+        for first, second, source, target in (
+            (half_name, name, half, integer),
+            (name, half_name, integer, half),
+        )
     )
 
 
-SAME_BITS_OF_HALVES = (*_of_halves("half", FLOAT16), *_of_halves("bfloat16", BFLOAT16))
+HALF_REINTERPRETATIONS = (
+    *_half_reinterpretations("half", FLOAT16),
+    *_half_reinterpretations("bfloat16", BFLOAT16),
+)

@@ -19,19 +19,19 @@ ml_dtypes: Any = lazy_module("ml_dtypes")
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class Float8Format:
     """An 8-bit format: fraction bits, exponent bias, largest number, and its name in ml_dtypes."""
 
     name: str
-    fraction: int  # bits
+    fraction_bits: int
     bias: int
     greatest: float
-    numpy: str
+    ml_dtypes_name: str
 
 
-E4M3 = Format("e4m3", 3, 7, 448.0, "float8_e4m3fn")
-E5M2 = Format("e5m2", 2, 15, 57344.0, "float8_e5m2")
-_NAN = 0x7F  # CUDA has one pattern
+E4M3 = Float8Format("e4m3", 3, 7, 448.0, "float8_e4m3fn")
+E5M2 = Float8Format("e5m2", 2, 15, 57344.0, "float8_e5m2")
+_NAN = 0x7F  # the NaN that CUDA returns
 
 
 def _declare(name: str, parameter: str, result: str, body: Callable[..., Any]) -> Intrinsic:
@@ -43,24 +43,25 @@ def _declare(name: str, parameter: str, result: str, body: Callable[..., Any]) -
     return declare(body)
 
 
-def _from_float(of: Format) -> Intrinsic:
+def _from_float(float8: Float8Format) -> Intrinsic:
     def body(x: Any) -> Any:
         if np.isnan(x):
             return np.uint8(_NAN)
-        near = np.float32(min(max(x, -of.greatest), of.greatest))
-        return np.asarray(near.astype(getattr(ml_dtypes, of.numpy))).view(np.uint8)[()]
+        clamped = np.float32(min(max(x, -float8.greatest), float8.greatest))
+        converted = clamped.astype(getattr(ml_dtypes, float8.ml_dtypes_name))
+        return np.asarray(converted).view(np.uint8)[()]
 
-    body.__doc__ = f"The bits of the nearest {of.name.upper()}; beyond the ends, of the end."
-    return _declare(f"float_to_{of.name}", "float32", "uint8", body)
+    body.__doc__ = f"The bits of the nearest {float8.name.upper()}; numbers out of range saturate."
+    return _declare(f"float_to_{float8.name}", "float32", "uint8", body)
 
 
-def _to_float(of: Format) -> Intrinsic:
+def _to_float(float8: Float8Format) -> Intrinsic:
     def body(x: Any) -> Any:
         bits = np.asarray(np.uint8(x))
-        return bits.view(getattr(ml_dtypes, of.numpy)).astype(np.float32)[()]
+        return bits.view(getattr(ml_dtypes, float8.ml_dtypes_name)).astype(np.float32)[()]
 
-    body.__doc__ = f"The float32 that the {of.name.upper()} with these bits is."
-    return _declare(f"{of.name}_to_float", "uint8", "float32", body)
+    body.__doc__ = f"The float32 value of the {float8.name.upper()} with these bits."
+    return _declare(f"{float8.name}_to_float", "uint8", "float32", body)
 
 
 FORMATS = (E4M3, E5M2)

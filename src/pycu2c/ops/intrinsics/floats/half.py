@@ -19,15 +19,15 @@ from pycu2c.base.values import convert, scalar_of
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.floats.exact_rounding import fraction, rounded_to_odd
 from pycu2c.ops.intrinsics.kinds import T
-from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.registry import Intrinsic, Spelling, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper, overloaded
 from pycu2c.ops.operators import ADD, DIV, MUL, NEG, SUB, Operator
 
 HALVES = (FLOAT16, BFLOAT16)
 
 
-def _spelled(stem: str, native: str) -> Spell:
-    """Spell CUDA's function of float16, if there is one.
+def _native_or_helper(stem: str, native: str) -> Spelling:
+    """Return a call of CUDA's function for float16, if there is one, else of a helper.
 
     For bfloat16, a helper calls it on devices that support it.
     """
@@ -48,14 +48,14 @@ def _declare_operator(op: Operator, native: str, doc: str) -> Intrinsic:
     return intrinsic(
         f"half.{stem}",
         dtypes=HALVES,
-        cuda=_spelled(stem, native),
+        cuda=_native_or_helper(stem, native),
         c=helper(stem),
         cuda_helpers=(stem,),
         c_helpers=(stem,),
     )(body)
 
 
-OF_OPERATOR = {
+OPERATOR_INTRINSICS = {
     ADD: _declare_operator(ADD, "__hadd_rn", "``a + b``, rounded once."),
     SUB: _declare_operator(SUB, "__hsub_rn", "``a - b``, rounded once."),
     MUL: _declare_operator(MUL, "__hmul_rn", "``a * b``, rounded once."),
@@ -78,12 +78,12 @@ def _fused(a: Any, b: Any, term: Any) -> Any:
 @intrinsic(
     "half.fma",
     dtypes=HALVES,
-    cuda=_spelled("half_fma", "__hfma"),
+    cuda=_native_or_helper("half_fma", "__hfma"),
     c=helper("half_fma"),
     cuda_helpers=("half_fma",),
     c_helpers=("half_fma",),
 )
-def FUSED(a: T, b: T, c: T) -> T:
+def FMA(a: T, b: T, c: T) -> T:
     """``a * b + c``, rounded once."""
     return _fused(a, b, c)
 
@@ -91,12 +91,12 @@ def FUSED(a: T, b: T, c: T) -> T:
 @intrinsic(
     "half.neg",
     dtypes=HALVES,
-    cuda=_spelled("neg", "__hneg"),
+    cuda=_native_or_helper("neg", "__hneg"),
     c=helper("neg"),
     cuda_helpers=("neg",),
     c_helpers=("neg",),
 )
-def NEGATED(x: T) -> T:
+def NEGATION(x: T) -> T:
     """``-x``."""
     return NEG.reference(x)
 
@@ -130,11 +130,11 @@ def _declare_comparison(
     return intrinsic(
         f"half.{name}",
         dtypes=HALVES,
-        cuda=_spelled(stem, f"__h{name}"),
+        cuda=_native_or_helper(stem, f"__h{name}"),
         c=helper(stem),
         cuda_helpers=(stem,),
         c_helpers=(stem,),
     )(body)
 
 
-COMPARED = {entry[0]: _declare_comparison(*entry) for entry in _COMPARISONS}
+COMPARISONS = {entry[0]: _declare_comparison(*entry) for entry in _COMPARISONS}

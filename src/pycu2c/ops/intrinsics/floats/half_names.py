@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import pycu2c.ops.intrinsics.declared  # noqa: F401  # the intrinsics that these rename
 from pycu2c.base.dtypes import BFLOAT16, FLOAT16, DType
-from pycu2c.ops.intrinsics.floats.half import COMPARED
+from pycu2c.ops.intrinsics.floats.half import COMPARISONS
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, TypedOperation
 from pycu2c.ops.names.typed_functions import declare
 from pycu2c.ops.operators import EQ, GE, GT, LE, LT, NE, Operator
 
-_OF_ONE = """
+_UNARY = """
     hneg=half.neg habs=abs hsin=math.sin hcos=math.cos htanh=math.tanh hlog=math.log hlog2=math.log2
     hlog10=math.log10 hexp=math.exp hexp2=math.exp2 hexp10=cuda.exp10 hfloor=numpy.floor
     hceil=numpy.ceil hrint=numpy.rint htrunc=numpy.trunc hsqrt=math.sqrt hrsqrt=cuda.rsqrt
     hrcp=cuda.rcp
 """
-_OF_TWO = "hadd=half.add hsub=half.sub hmul=half.mul hdiv=half.div hmax=numpy.fmax hmin=numpy.fmin"
-_QUESTIONS = "hisnan=math.isnan hisinf=math.isinf"
+_BINARY = "hadd=half.add hsub=half.sub hmul=half.mul hdiv=half.div hmax=numpy.fmax hmin=numpy.fmin"
+_PREDICATES = "hisnan=math.isnan hisinf=math.isinf"
 _COMPARISONS: tuple[tuple[str, Operator | Intrinsic, str], ...] = (
     ("heq", EQ, "``x == y``."),
     ("hlt", LT, "``x < y``."),
@@ -28,34 +28,34 @@ _COMPARISONS: tuple[tuple[str, Operator | Intrinsic, str], ...] = (
     ("hgt", GT, "``x > y``."),
     ("hge", GE, "``x >= y``."),
     ("hneu", NE, "``x != y``: true of a NaN, as Python's operator."),
-    *((f"h{name}", function, function.doc) for name, function in COMPARED.items()),
+    *((f"h{name}", function, function.doc) for name, function in COMPARISONS.items()),
 )
 
 
-def _add_all(namespace: str, dtype: DType) -> None:
+def _declare_all(namespace: str, dtype: DType) -> None:
     for names, count, result_type in (
-        (_OF_ONE, 1, dtype),
-        (_OF_TWO, 2, dtype),
-        (_QUESTIONS, 1, None),
+        (_UNARY, 1, dtype),
+        (_BINARY, 2, dtype),
+        (_PREDICATES, 1, None),
     ):
         for entry in names.split():
-            name, _, path = entry.partition("=")
-            _add(namespace, name, (dtype,) * count, result_type, path)
-    _add(namespace, "hfma", (dtype,) * 3, dtype, "half.fma")
-    for name, compared, doc in _COMPARISONS:
+            name, _, intrinsic_name = entry.partition("=")
+            _declare_typed(namespace, name, (dtype,) * count, result_type, intrinsic_name)
+    _declare_typed(namespace, "hfma", (dtype,) * 3, dtype, "half.fma")
+    for name, comparison, doc in _COMPARISONS:
         parameters = (("x", dtype.name), ("y", dtype.name))
-        typed = TypedOperation(compared, (dtype, dtype), None)
+        typed = TypedOperation(comparison, (dtype, dtype), None)
         declare(f"cuda.{namespace}.{name}", parameters, "bool", (typed,), doc)
 
 
-def _add(
+def _declare_typed(
     namespace: str,
     name: str,
     operand_types: tuple[DType, ...],
     result_type: DType | None,
-    path: str,
+    intrinsic_name: str,
 ) -> None:
-    scalar_function = REGISTRY[path]
+    scalar_function = REGISTRY[intrinsic_name]
     parameters = tuple((p, dtype.name) for p, dtype in zip("xyz", operand_types))
     result = "bool" if result_type is None else result_type.name
     declare(
@@ -67,5 +67,5 @@ def _add(
     )
 
 
-_add_all("fp16", FLOAT16)
-_add_all("bf16", BFLOAT16)
+_declare_all("fp16", FLOAT16)
+_declare_all("bf16", BFLOAT16)

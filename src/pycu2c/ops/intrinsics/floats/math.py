@@ -19,7 +19,7 @@ from pycu2c.base.types import WEAK_FLOAT, Scalar, promote
 from pycu2c.base.values import Number, convert, scalar_of
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.kinds import F
-from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Spelling, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper, library, overloaded
 
 FLOATS = (FLOAT32, FLOAT64)
@@ -38,15 +38,17 @@ def in_floats(compute: Callable[..., Any], *numbers: Number) -> Any:
         return convert(compute(*(convert(n, scalar) for n in numbers)), scalar)
 
 
-def _declare(name: str, doc: str, body: Callable[..., Any], cuda: Spell, **more: Any) -> Intrinsic:
+def _declare(
+    name: str, doc: str, body: Callable[..., Any], cuda: Spelling, **more: Any
+) -> Intrinsic:
     body.__doc__ = doc
     return intrinsic(name, dtypes=FLOATS, cuda=cuda, c=more.pop("c", cuda), **more)(body)
 
 
-# ---- functions that numpy has not: Python's, with C's answer where Python raises -------------
+# ---- functions that NumPy lacks: Python's, with C's result where Python raises ---------------
 
 
-def _quiet(function: Callable[[float], float], pole: float, overflow: float) -> Any:
+def _without_exceptions(function: Callable[[float], float], pole: float, overflow: float) -> Any:
     """Return ``function`` with ``pole`` for ValueError and ``overflow`` for OverflowError."""
 
     def compute(x: Any) -> float:
@@ -70,7 +72,7 @@ def _remainder(a: Any, b: Any) -> float:
 def _gamma(x: Any) -> float:
     if x == 0:
         return math.copysign(math.inf, x)
-    return float(_quiet(math.gamma, math.nan, math.inf)(x))
+    return float(_without_exceptions(math.gamma, math.nan, math.inf)(x))
 
 
 # ---- floats to float -----------------------------------------------------------------------
@@ -105,18 +107,18 @@ _UNARY: tuple[tuple[str, str, Callable[[Any], Any], str], ...] = (
     (
         "lgamma",
         "lgamma",
-        _quiet(math.lgamma, math.inf, math.inf),
+        _without_exceptions(math.lgamma, math.inf, math.inf),
         "The logarithm of the absolute value of the gamma function.",
     ),
 )
 
 
-def _numpy_only(function: Callable[..., Any]) -> tuple[object, ...]:
+def _ufunc_bindings(function: Callable[..., Any]) -> tuple[object, ...]:
     return (function,) if isinstance(function, np.ufunc) else ()
 
 
-# on the CPU: see codegen/vector_math.py
-_WRITTEN_OUT = {
+# functions that are helpers on the CPU, by dtype: see codegen/vector_math.py
+_CPU_HELPER_DTYPES = {
     "exp": (FLOAT32,),
     "log": (FLOAT32,),
     "cbrt": (FLOAT64,),
@@ -124,10 +126,10 @@ _WRITTEN_OUT = {
 }
 
 
-def _on_cpu(stem: str) -> Spell:
+def _cpu_spelling(stem: str) -> Spelling:
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        written_out = dtype in _WRITTEN_OUT.get(stem, ())
-        return (helper if written_out else library)(stem)(a, dtype)
+        has_helper = dtype in _CPU_HELPER_DTYPES.get(stem, ())
+        return (helper if has_helper else library)(stem)(a, dtype)
 
     return spell
 
@@ -135,7 +137,7 @@ def _on_cpu(stem: str) -> Spell:
 def _declare_function(
     name: str, stem: str, doc: str, body: Callable[..., Any], bindings: tuple[object, ...]
 ) -> Intrinsic:
-    more = {"c": _on_cpu(stem), "c_helpers": (stem,) if stem in _WRITTEN_OUT else ()}
+    more = {"c": _cpu_spelling(stem), "c_helpers": (stem,) if stem in _CPU_HELPER_DTYPES else ()}
     return _declare(f"math.{name}", doc, body, library(stem), bindings=bindings, **more)
 
 
@@ -143,7 +145,7 @@ def _declare_unary(name: str, stem: str, compute: Callable[[Any], Any], doc: str
     def body(x: F) -> F:
         return in_floats(compute, x)
 
-    bindings = (getattr(math, name), *_numpy_only(compute))
+    bindings = (getattr(math, name), *_ufunc_bindings(compute))
     return _declare_function(name, stem, doc, body, bindings)
 
 
@@ -158,7 +160,7 @@ _BINARY: tuple[tuple[str, str, Callable[[Any, Any], Any], str], ...] = (
     ("nextafter", "nextafter", np.nextafter, "The next number from ``a`` towards ``b``."),
     ("remainder", "remainder", _remainder, "``a - b * n`` for the whole ``n`` nearest ``a / b``."),
 )
-_INTEGRAL_IN_NUMPY = (np.power, np.fmod)  # of two ints these give an int
+_INTEGRAL_IN_NUMPY = (np.power, np.fmod)  # ufuncs that return an int for two ints
 
 
 def _declare_binary(
@@ -167,8 +169,8 @@ def _declare_binary(
     def body(a: F, b: F) -> F:
         return in_floats(compute, a, b)
 
-    ours = () if compute in _INTEGRAL_IN_NUMPY else _numpy_only(compute)
-    bindings = (getattr(math, name), *ours)
+    ufuncs = () if compute in _INTEGRAL_IN_NUMPY else _ufunc_bindings(compute)
+    bindings = (getattr(math, name), *ufuncs)
     return _declare_function(name, stem, doc, body, bindings)
 
 
@@ -184,8 +186,8 @@ _ROUNDING: tuple[tuple[str, Callable[[Any], Any], object, str], ...] = (
 )
 
 
-def _whole(stem: str, integer: Callable[[DType], str]) -> Spell:
-    """``(long long)floorf(x)``."""
+def _cast_to_int(stem: str, integer: Callable[[DType], str]) -> Spelling:
+    """Return the spelling ``(long long)floorf(x)``."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         return c.CastExpr(c.NamedType(integer(INT64)), library(stem)(a, dtype))
@@ -202,36 +204,36 @@ def _declare_rounding(
     def as_int(x: F) -> int:
         return int(convert(in_floats(compute, x), Scalar(INT64, weak=True)))
 
-    ours = _declare(
+    rounding_to_float = _declare(
         f"numpy.{name}", f"{doc}, as a float.", as_float, library(name), bindings=(compute,)
     )
     if python is None:
-        return (ours,)
-    theirs = _declare(
+        return (rounding_to_float,)
+    rounding_to_int = _declare(
         f"math.{name}",
         f"{doc}, as an int.",
         as_int,
-        _whole(name, lambda whole: whole.cuda),
-        c=_whole(name, lambda whole: whole.c),
+        _cast_to_int(name, lambda dtype: dtype.cuda),
+        c=_cast_to_int(name, lambda dtype: dtype.c),
         bindings=(python,),
     )
-    return ours, theirs
+    return rounding_to_float, rounding_to_int
 
 
 ROUNDING = tuple(function for entry in _ROUNDING for function in _declare_rounding(*entry))
 # an integer argument is returned unchanged; np.rint converts it to float
 IDENTITY_ON_INTEGERS = tuple(f for f in ROUNDING if f.name != "numpy.rint")
 
-# ---- questions -----------------------------------------------------------------------------
+# ---- predicates ----------------------------------------------------------------------------
 
-_QUESTIONS: tuple[tuple[str, Callable[[Any], Any], object, str], ...] = (
+_PREDICATES: tuple[tuple[str, Callable[[Any], Any], object, str], ...] = (
     ("isnan", np.isnan, math.isnan, "Whether ``x`` is not a number."),
     ("isinf", np.isinf, math.isinf, "Whether ``x`` is an infinity."),
     ("isfinite", np.isfinite, math.isfinite, "Whether ``x`` is neither infinite nor NaN."),
 )
 
 
-def _declare_question(
+def _declare_predicate(
     name: str, compute: Callable[[Any], Any], python: object, doc: str
 ) -> Intrinsic:
     def body(x: F) -> bool:
@@ -243,8 +245,8 @@ def _declare_question(
     )
 
 
-def _nonzero(name: str) -> Spell:
-    """Spell ``isinf``, which may return -1 in C."""
+def _nonzero(name: str) -> Spelling:
+    """Return a comparison of ``isinf`` with 0, because it may return -1 in C."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         return c.BinaryExpr("!=", overloaded(name)(a, dtype), c.Number("0"))
@@ -252,13 +254,13 @@ def _nonzero(name: str) -> Spell:
     return spell
 
 
-QUESTIONS = tuple(_declare_question(*entry) for entry in _QUESTIONS)
+PREDICATES = tuple(_declare_predicate(*entry) for entry in _PREDICATES)
 
 # ---- angles: a multiplication by a constant --------------------------------------------------
 
 
-def _scaled(compute: Callable[[Any], Any]) -> Spell:
-    """``x * 57.29578f``: numpy's own factor for the type."""
+def _scaled(compute: Callable[[Any], Any]) -> Spelling:
+    """Return the spelling ``x * 57.29578f``, with NumPy's factor for the type."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         factor = compute(dtype.numpy.type(1))
@@ -273,11 +275,11 @@ _ANGLES: tuple[tuple[str, Callable[[Any], Any], object, str], ...] = (
 )
 
 
-def _declare_angle(name: str, compute: Callable[[Any], Any], also: object, doc: str) -> Intrinsic:
+def _declare_angle(name: str, compute: Callable[[Any], Any], alias: object, doc: str) -> Intrinsic:
     def body(x: F) -> F:
         return in_floats(compute, x)
 
-    bindings = (getattr(math, name), compute, also)
+    bindings = (getattr(math, name), compute, alias)
     return _declare(f"math.{name}", doc, body, _scaled(compute), bindings=bindings)
 
 
@@ -320,8 +322,8 @@ def ldexp(x: F, exponent: int) -> F:
     return in_floats(lambda number: np.ldexp(number, max(min(int(exponent), 5000), -5000)), x)
 
 
-def longer_form(function: Intrinsic, count: int) -> Intrinsic:
-    """Return the variant of an intrinsic for a call with more arguments."""
+def variant_for_arguments(function: Intrinsic, count: int) -> Intrinsic:
+    """Return the logarithm to a base for a call with two arguments, else the intrinsic itself."""
     return (
         REGISTRY[f"{function.name}_base"]
         if function.name in _LOGARITHMS and count == 2
@@ -337,13 +339,13 @@ _LOGARITHMS = ("math.log", "complex.log")
 
 def _fused(a: Any, b: Any, term: Any) -> Any:
     """Compute exactly, then round to odd in float64, so that rounding to float32 is correct."""
-    plainly = a * b + term
+    unrounded = a * b + term
     if not all(map(math.isfinite, (a, b, term))):
-        return plainly
+        return unrounded
     first, second, third = (fractions.Fraction(float(n)) for n in (a, b, term))
     exact = first * second + third
     if exact == 0:
-        return plainly
+        return unrounded
     try:
         nearest = float(exact)
     except OverflowError:
@@ -363,7 +365,7 @@ def _is_odd(x: float) -> bool:
     dtypes=FLOATS,
     cuda=library("fma"),
     c=library("fma"),
-    bindings=tuple(filter(None, [getattr(math, "fma", None)])),  # of Python 3.13
+    bindings=tuple(filter(None, [getattr(math, "fma", None)])),  # in Python 3.13 and later
 )
 def fma(a: F, b: F, c: F) -> F:
     """Return ``a * b + c``, rounded once."""

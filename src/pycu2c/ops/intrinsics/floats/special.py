@@ -13,29 +13,29 @@ import numpy as np
 
 from pycu2c.base.dtypes import FLOAT32, DType
 from pycu2c.csyntax import nodes as c
-from pycu2c.ops.intrinsics.floats import special_reference as values
+from pycu2c.ops.intrinsics.floats import special_reference as reference
 from pycu2c.ops.intrinsics.floats.math import FLOATS, in_floats
 from pycu2c.ops.intrinsics.floats.special_reference import over_float64
 from pycu2c.ops.intrinsics.kinds import F
-from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Spelling, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper, library, overloaded
 
 
-def _declare(name: str, doc: str, body: Callable[..., Any], **more: Any) -> Intrinsic:
+def _declare(name: str, doc: str, body: Callable[..., Any], **other: Any) -> Intrinsic:
     """Declare a function of CUDA; on the CPU it is a helper with the same name."""
     body.__doc__ = doc
-    own = {"cuda": library(name), "c": helper(name), "c_helpers": (name,)}
-    return intrinsic(f"cuda.{name}", dtypes=FLOATS, **{**own, **more})(body)
+    properties = {"cuda": library(name), "c": helper(name), "c_helpers": (name,)}
+    return intrinsic(f"cuda.{name}", dtypes=FLOATS, **{**properties, **other})(body)
 
 
 # ---- of one number -----------------------------------------------------------------------------
 
 
-def _away(x: Any) -> Any:
+def _round_half_away(x: Any) -> Any:
     """Round as C's ``round`` does: ties away from 0."""
     whole = np.trunc(x)
-    is_more = abs(x - whole) >= 0.5
-    return np.copysign(whole + is_more * np.sign(x), x)
+    is_half_or_more = abs(x - whole) >= 0.5
+    return np.copysign(whole + is_half_or_more * np.sign(x), x)
 
 
 def _exponent(x: Any) -> Any:
@@ -49,26 +49,26 @@ def _exponent(x: Any) -> Any:
 _UNARY: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
     ("rsqrt", lambda x: 1 / np.sqrt(x), "``1 / sqrt(x)``."),
     ("rcbrt", lambda x: 1 / np.cbrt(x), "``1 / cbrt(x)``."),
-    ("sinpi", over_float64(values.sinpi), "The sine of ``pi * x``."),
-    ("cospi", over_float64(values.cospi), "The cosine of ``pi * x``."),
+    ("sinpi", over_float64(reference.sinpi), "The sine of ``pi * x``."),
+    ("cospi", over_float64(reference.cospi), "The cosine of ``pi * x``."),
     ("exp10", lambda x: np.power(type(x)(10), x), "10 to the power ``x``."),
-    ("erfinv", over_float64(values.erfinv), "The inverse of ``erf``."),
-    ("erfcinv", over_float64(values.erfcinv), "The inverse of ``erfc``."),
-    ("erfcx", over_float64(values.erfcx), "``exp(x * x) * erfc(x)``, without overflow."),
-    ("normcdf", over_float64(values.normcdf), "The cumulative normal distribution function."),
-    ("normcdfinv", over_float64(values.normcdfinv), "The inverse of ``normcdf``."),
-    ("j0", lambda x: values.jn(0, float(x)), "The Bessel function of the first kind, order 0."),
-    ("j1", lambda x: values.jn(1, float(x)), "The Bessel function of the first kind, order 1."),
-    ("y0", lambda x: values.yn(0, float(x)), "The Bessel function of the second kind, order 0."),
-    ("y1", lambda x: values.yn(1, float(x)), "The Bessel function of the second kind, order 1."),
+    ("erfinv", over_float64(reference.erfinv), "The inverse of ``erf``."),
+    ("erfcinv", over_float64(reference.erfcinv), "The inverse of ``erfc``."),
+    ("erfcx", over_float64(reference.erfcx), "``exp(x * x) * erfc(x)``, without overflow."),
+    ("normcdf", over_float64(reference.normcdf), "The cumulative normal distribution function."),
+    ("normcdfinv", over_float64(reference.normcdfinv), "The inverse of ``normcdf``."),
+    ("j0", lambda x: reference.jn(0, float(x)), "The Bessel function of the first kind, order 0."),
+    ("j1", lambda x: reference.jn(1, float(x)), "The Bessel function of the first kind, order 1."),
+    ("y0", lambda x: reference.yn(0, float(x)), "The Bessel function of the second kind, order 0."),
+    ("y1", lambda x: reference.yn(1, float(x)), "The Bessel function of the second kind, order 1."),
     (
         "cyl_bessel_i0",
-        over_float64(lambda x: values.modified(0, x)),
+        over_float64(lambda x: reference.modified_bessel(0, x)),
         "The modified Bessel function of the first kind, order 0.",
     ),
     (
         "cyl_bessel_i1",
-        over_float64(lambda x: values.modified(1, x)),
+        over_float64(lambda x: reference.modified_bessel(1, x)),
         "The modified Bessel function of the first kind, order 1.",
     ),
 )
@@ -82,16 +82,20 @@ def _declare_unary(name: str, compute: Callable[[Any], Any], doc: str, **more: A
 
 
 UNARY = tuple(_declare_unary(*entry) for entry in _UNARY)
-_LIBM = {"c_helpers": ()}
+_NO_C_HELPERS = {"c_helpers": ()}
 ROUND = _declare_unary(
     "round",
-    _away,
+    _round_half_away,
     "The nearest integer as a float, ties away from 0, as in C.",
     c=library("round"),
-    **_LIBM,
+    **_NO_C_HELPERS,
 )
 LOGB = _declare_unary(
-    "logb", _exponent, "The exponent of ``x`` to base 2, as a float.", c=library("logb"), **_LIBM
+    "logb",
+    _exponent,
+    "The exponent of ``x`` to base 2, as a float.",
+    c=library("logb"),
+    **_NO_C_HELPERS,
 )
 
 
@@ -100,7 +104,7 @@ def _inverse(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
 
 
 RECIPROCAL = _declare_unary(
-    "rcp", lambda x: 1 / x, "``1 / x``.", cuda=_inverse, c=_inverse, **_LIBM
+    "rcp", lambda x: 1 / x, "``1 / x``.", cuda=_inverse, c=_inverse, **_NO_C_HELPERS
 )
 
 
@@ -113,15 +117,15 @@ def _saturated(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
 SATURATE = _declare_unary(
     "saturate",
     lambda x: min(max(x, 0), 1) if x > 0 else 0,
-    "``x``, or the nearer end where it is not between 0 and 1; 0 of NaN.",
+    "``x`` clamped to the range from 0 to 1; 0 for NaN.",
     cuda=_saturated,
     cuda_helpers=("saturate",),
 )
 
 
 def _ilogb(x: F) -> int:
-    """The exponent of ``x`` to base 2, as an int; of 0 and NaN the least of 32 bits, of infinity
-    the greatest."""
+    """The exponent of ``x`` to base 2, as an int; the minimum of int32 for 0 and NaN, its
+    maximum for infinity."""
     value = float(x)
     if value == 0 or not math.isfinite(value):
         return 2**31 - 1 if math.isinf(value) else -(2**31)
@@ -130,7 +134,7 @@ def _ilogb(x: F) -> int:
 
 def _llround(x: F) -> int:
     """Round to the nearest integer, ties away from 0, as in C; return an int."""
-    return int(in_floats(_away, x)) if math.isfinite(float(x)) else 0
+    return int(in_floats(_round_half_away, x)) if math.isfinite(float(x)) else 0
 
 
 intrinsic(
@@ -146,30 +150,31 @@ intrinsic("cuda.llround", dtypes=FLOATS, cuda=library("llround"), c=library("llr
 # ---- of several --------------------------------------------------------------------------------
 
 
-def _size(*numbers: Any) -> Any:
+def _norm(*numbers: Any) -> Any:
     return math.hypot(*map(float, numbers))
 
 
-def _reciprocal_size(*numbers: Any) -> Any:
-    size = np.float64(_size(*numbers))
-    return 1 / size
+def _reciprocal_norm(*numbers: Any) -> Any:
+    return 1 / np.float64(_norm(*numbers))
 
 
 def _fdim(a: Any, b: Any) -> Any:
     return a - b if a > b or a != a or b != b else 0
 
 
-_SEVERAL: tuple[tuple[str, Callable[..., Any], int, str], ...] = (
+_MULTI_ARGUMENT: tuple[tuple[str, Callable[..., Any], int, str], ...] = (
     ("fdim", _fdim, 2, "``a - b`` if that is positive, else 0."),
-    ("rhypot", _reciprocal_size, 2, "``1 / sqrt(a*a + b*b)`` without overflow."),
-    ("norm3d", _size, 3, "``sqrt(a*a + b*b + c*c)`` without overflow."),
-    ("norm4d", _size, 4, "``sqrt(a*a + b*b + c*c + d*d)`` without overflow."),
-    ("rnorm3d", _reciprocal_size, 3, "``1 / sqrt(a*a + b*b + c*c)`` without overflow."),
-    ("rnorm4d", _reciprocal_size, 4, "``1 / sqrt(a*a + b*b + c*c + d*d)`` without overflow."),
+    ("rhypot", _reciprocal_norm, 2, "``1 / sqrt(a*a + b*b)`` without overflow."),
+    ("norm3d", _norm, 3, "``sqrt(a*a + b*b + c*c)`` without overflow."),
+    ("norm4d", _norm, 4, "``sqrt(a*a + b*b + c*c + d*d)`` without overflow."),
+    ("rnorm3d", _reciprocal_norm, 3, "``1 / sqrt(a*a + b*b + c*c)`` without overflow."),
+    ("rnorm4d", _reciprocal_norm, 4, "``1 / sqrt(a*a + b*b + c*c + d*d)`` without overflow."),
 )
 
 
-def _declare_several(name: str, compute: Callable[..., Any], count: int, doc: str) -> Intrinsic:
+def _declare_multi_argument(
+    name: str, compute: Callable[..., Any], count: int, doc: str
+) -> Intrinsic:
     def of_two(a: F, b: F) -> F:
         return in_floats(compute, a, b)
 
@@ -181,11 +186,11 @@ def _declare_several(name: str, compute: Callable[..., Any], count: int, doc: st
 
     body = (of_two, of_three, of_four)[count - 2]
     if name == "fdim":
-        return _declare(name, doc, body, c=library(name), **_LIBM)
+        return _declare(name, doc, body, c=library(name), **_NO_C_HELPERS)
     return _declare(name, doc, body)
 
 
-SEVERAL = tuple(_declare_several(*entry) for entry in _SEVERAL)
+MULTI_ARGUMENT = tuple(_declare_multi_argument(*entry) for entry in _MULTI_ARGUMENT)
 
 
 def _powi(x: F, n: int) -> F:
@@ -196,16 +201,16 @@ def _powi(x: F, n: int) -> F:
 POWI = _declare("powi", _powi.__doc__ or "", _powi, cuda=helper("powi"), cuda_helpers=("powi",))
 
 
-def _with_order(name: str, compute: Callable[[int, float], float], doc: str) -> Intrinsic:
+def _declare_bessel(name: str, compute: Callable[[int, float], float], doc: str) -> Intrinsic:
     def body(n: int, x: F) -> F:
         return in_floats(lambda value: compute(int(n), float(value)), x)
 
     return _declare(name, doc, body, cuda=helper(name), cuda_helpers=(name,))
 
 
-ORDERS = (
-    _with_order("jn", values.jn, "The Bessel function of the first kind, order ``n``."),
-    _with_order("yn", values.yn, "The Bessel function of the second kind, order ``n``."),
+BESSEL = (
+    _declare_bessel("jn", reference.jn, "The Bessel function of the first kind, order ``n``."),
+    _declare_bessel("yn", reference.yn, "The Bessel function of the second kind, order ``n``."),
 )
 
 # ---- the parts of results that are tuples, as of frexp -----------------------------------------
@@ -231,26 +236,27 @@ def _quotient(a: F, b: F) -> int:
     x, y = float(a), float(b)
     if not math.isfinite(x) or math.isnan(y) or y == 0 or math.isinf(y):
         return 0
-    rest = math.remainder(x, y)
-    whole: int = round((values.ratio(x) - values.ratio(rest)) / values.ratio(y))
-    return (abs(whole) & 7) * (-1 if whole < 0 else 1)
+    remainder = math.remainder(x, y)
+    difference = reference.ratio(x) - reference.ratio(remainder)
+    quotient: int = round(difference / reference.ratio(y))
+    return (abs(quotient) & 7) * (-1 if quotient < 0 else 1)
 
 
-def _part(name: str, stem: str, body: Callable[..., Any]) -> Intrinsic:
-    spell: Spell = helper(stem)
+def _declare_part(name: str, stem: str, body: Callable[..., Any]) -> Intrinsic:
+    spell: Spelling = helper(stem)
     return intrinsic(
         name, dtypes=FLOATS, cuda=spell, c=spell, cuda_helpers=(stem,), c_helpers=(stem,)
     )(body)
 
 
-FRACTION = _part("cuda.modf.fraction", "fraction", _fraction)
-MANTISSA = _part("cuda.frexp.mantissa", "mantissa", _mantissa)
-EXPONENT = _part("cuda.frexp.exponent", "exponent", _power_of_two)
-QUOTIENT = _part("cuda.remquo.quotient", "quotient", _quotient)
+FRACTION = _declare_part("cuda.modf.fraction", "fraction", _fraction)
+MANTISSA = _declare_part("cuda.frexp.mantissa", "mantissa", _mantissa)
+EXPONENT = _declare_part("cuda.frexp.exponent", "exponent", _power_of_two)
+QUOTIENT = _declare_part("cuda.remquo.quotient", "quotient", _quotient)
 
 # ---- fast, of float32 --------------------------------------------------------------------------
 
-# name, CUDA's, the row that computes it elsewhere, meaning
+# name, CUDA's, the intrinsic that computes it on the CPU, meaning
 _FAST = (
     ("fast_sinf", "__sinf", "math.sin", "The sine"),
     ("fast_cosf", "__cosf", "math.cos", "The cosine"),
@@ -263,8 +269,8 @@ _FAST = (
 )
 
 
-def _fast(name: str, cuda: str, elsewhere: str, doc: str) -> Intrinsic:
-    exact = REGISTRY[elsewhere]
+def _declare_fast(name: str, cuda: str, cpu_name: str, doc: str) -> Intrinsic:
+    exact = REGISTRY[cpu_name]
 
     def body(x: Any) -> Any:
         return exact.reference(np.float32(x))
@@ -273,15 +279,15 @@ def _fast(name: str, cuda: str, elsewhere: str, doc: str) -> Intrinsic:
     body.__doc__ = f"{doc}, fast and less exact on a GPU."
     assert exact.c is not None
     return intrinsic(
-        f"cuda.{name}", cuda=overloaded(cuda), c=_in_single(exact.c), c_helpers=exact.c_helpers
+        f"cuda.{name}", cuda=overloaded(cuda), c=_as_float32(exact.c), c_helpers=exact.c_helpers
     )(body)
 
 
-def _in_single(spell: Spell) -> Spell:
+def _as_float32(spell: Spelling) -> Spelling:
     return lambda a, _: spell(a, FLOAT32)
 
 
-FAST = tuple(_fast(*entry) for entry in _FAST)
+FAST = tuple(_declare_fast(*entry) for entry in _FAST)
 
 
 def _fast_pow(a: Any, b: Any) -> Any:
@@ -295,13 +301,13 @@ def _fast_divide(a: Any, b: Any) -> Any:
         return np.float32(a) / np.float32(b)
 
 
-def _divided(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
+def _division(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
     return c.BinaryExpr("/", a["a"], a["b"])
 
 
 for _name, _cuda, _c, _body in (
     ("fast_powf", "__powf", overloaded("powf"), _fast_pow),
-    ("fast_fdividef", "__fdividef", _divided, _fast_divide),
+    ("fast_fdividef", "__fdividef", _division, _fast_divide),
 ):
     _body.__annotations__ = dict.fromkeys(("a", "b", "return"), "float32")
     intrinsic(f"cuda.{_name}", cuda=overloaded(_cuda), c=_c)(_body)

@@ -35,10 +35,10 @@ def sinpi(x: float) -> float:
     part = math.remainder(x, 2)
     if abs(part) > 0.5:
         part = math.copysign(1 - abs(part), part)
-    return math.sin(math.pi * part) if abs(part) < 0.25 else _by_cosine(part)
+    return math.sin(math.pi * part) if abs(part) < 0.25 else _sinpi_by_cosine(part)
 
 
-def _by_cosine(part: float) -> float:
+def _sinpi_by_cosine(part: float) -> float:
     return math.copysign(math.cos(math.pi * (0.5 - abs(part))), part)
 
 
@@ -90,15 +90,16 @@ def erfinv(y: float) -> float:
     return math.copysign(high if math.erf(low) < size else low, y)
 
 
-_ROOT, _ROOT_REST = 0.7071067811865476, -4.833646656726457e-17  # of 1 / 2
+# sqrt(1 / 2), and its rounding error
+_SQRT_HALF, _SQRT_HALF_ERROR = 0.7071067811865476, -4.833646656726457e-17
 
 
 def normcdf(x: float) -> float:
     if abs(x) > 39:
         return 0.0 if x < 0 else 1.0
-    at = -x * _ROOT
-    rest = float(ratio(-x) * (ratio(_ROOT) + ratio(_ROOT_REST)) - ratio(at))
-    return math.erfc(at) / 2 - rest * math.exp(-at * at) / math.sqrt(math.pi)
+    scaled = -x * _SQRT_HALF
+    rest = float(ratio(-x) * (ratio(_SQRT_HALF) + ratio(_SQRT_HALF_ERROR)) - ratio(scaled))
+    return math.erfc(scaled) / 2 - rest * math.exp(-scaled * scaled) / math.sqrt(math.pi)
 
 
 def normcdfinv(p: float) -> float:
@@ -107,21 +108,21 @@ def normcdfinv(p: float) -> float:
 
 # ---- Bessel functions --------------------------------------------------------------------------
 
-_LARGE = 100.0  # from here on by expansions in 1 / x
-_PANELS = 16
+_ASYMPTOTIC_MINIMUM = 100.0  # greater arguments use expansions in 1 / x
+_PANELS = 16  # of the quadrature
 
 
 def jn(n: int, x: float) -> float:
     if n < 0 or math.isnan(x):
         return math.nan
-    if abs(x) < 1e-8:  # of the series, the first term
+    if abs(x) < 1e-8:  # the first term of the series
         return (x / 2) ** n / math.factorial(n) if n < 160 else 0.0
     sign = -1.0 if x < 0 and n % 2 else 1.0
     size = abs(x)
     if math.isinf(size):
         return 0.0
-    if size > _LARGE:
-        return sign * _far(n, size)[0]
+    if size > _ASYMPTOTIC_MINIMUM:
+        return sign * _asymptotic(n, size)[0]
     angle, weight = _quadrature()
     return sign * float(weight @ np.cos(n * angle - size * np.sin(angle))) / math.pi
 
@@ -131,22 +132,22 @@ def yn(n: int, x: float) -> float:
         return math.nan
     if x == 0 or math.isinf(x):
         return -math.inf if x == 0 else 0.0
-    if x > _LARGE:
-        return _far(n, x)[1]
-    if x < 1e-9:  # of the series, the first term
+    if x > _ASYMPTOTIC_MINIMUM:
+        return _asymptotic(n, x)[1]
+    if x < 1e-9:  # the first term of the series
         euler = 0.5772156649015329
         first = 2 / math.pi * (math.log(x / 2) + euler)
-        return first if n == 0 else -_falling(n, x)
+        return first if n == 0 else -_negated_leading_term(n, x)
     angle, weight = _quadrature()
     near = float(weight @ np.sin(x * np.sin(angle) - n * angle)) / math.pi
     end = math.asinh(800 / x)
     t, dt = (angle / math.pi) * end, weight / math.pi * end
-    falls = x * np.sinh(t)
-    rest = np.exp(n * t - falls) + (-1) ** n * np.exp(-n * t - falls)
+    decay = x * np.sinh(t)
+    rest = np.exp(n * t - decay) + (-1) ** n * np.exp(-n * t - decay)
     return near - float(dt @ rest) / math.pi
 
 
-def _falling(n: int, x: float) -> float:
+def _negated_leading_term(n: int, x: float) -> float:
     try:
         return math.factorial(min(n, 200) - 1) / math.pi * (2 / x) ** n
     except OverflowError:
@@ -162,7 +163,7 @@ def _quadrature() -> tuple[Any, Any]:
     return (starts + (points + 1) * width / 2).ravel(), np.tile(weights * width / 2, _PANELS)
 
 
-def _far(n: int, x: float) -> tuple[float, float]:
+def _asymptotic(n: int, x: float) -> tuple[float, float]:
     """Compute J and Y by Hankel's asymptotic expansion."""
     even, odd, term, k = 1.0, 0.0, 1.0, 0
     while k < 40 and abs(term) > 1e-18:
@@ -170,14 +171,14 @@ def _far(n: int, x: float) -> tuple[float, float]:
         term *= (4 * n * n - (2 * k - 1) ** 2) / (8 * k * x)
         part = term * (-1) ** (k // 2)
         even, odd = (even, odd + part) if k % 2 else (even + part, odd)
-    turned = (n / 2 + 0.25) * math.pi
-    cosine = math.cos(x) * math.cos(turned) + math.sin(x) * math.sin(turned)
-    sine = math.sin(x) * math.cos(turned) - math.cos(x) * math.sin(turned)
+    phase = (n / 2 + 0.25) * math.pi
+    cosine = math.cos(x) * math.cos(phase) + math.sin(x) * math.sin(phase)
+    sine = math.sin(x) * math.cos(phase) - math.cos(x) * math.sin(phase)
     size = math.sqrt(2 / math.pi) / math.sqrt(x)
     return size * (even * cosine - odd * sine), size * (even * sine + odd * cosine)
 
 
-def modified(n: int, x: float) -> float:
+def modified_bessel(n: int, x: float) -> float:
     """Compute I of order 0 or 1 by the trapezoidal rule, which is accurate for this period."""
     size = abs(x)
     if size > 720:

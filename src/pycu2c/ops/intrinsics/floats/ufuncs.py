@@ -18,7 +18,7 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.builtins import NUMBERS
 from pycu2c.ops.intrinsics.floats.math import FLOATS, in_floats
 from pycu2c.ops.intrinsics.kinds import F, R, T, number
-from pycu2c.ops.intrinsics.registry import REGISTRY, Effect, Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.registry import REGISTRY, Effect, Intrinsic, Spelling, intrinsic
 from pycu2c.ops.intrinsics.spelling import by_kind, helper, library, overloaded
 from pycu2c.ops.operators import DIV, EQ, MUL, POW
 
@@ -32,7 +32,7 @@ def type_of(value: Number) -> Scalar:
 # ---- of all numbers --------------------------------------------------------------------------
 
 
-def _in_own_type(compute: Callable[..., Any], *numbers: Any) -> Any:
+def _compute_in_type(compute: Callable[..., Any], *numbers: Any) -> Any:
     """Apply ``compute`` to numbers of one type, which is also the type of the result.
 
     Halves are computed as float32, as in kernels; the sign of -0.0 differs for bfloat16 in NumPy.
@@ -43,13 +43,17 @@ def _in_own_type(compute: Callable[..., Any], *numbers: Any) -> Any:
         return convert(compute(*(dtype.numpy.type(n) for n in numbers)), own)
 
 
-def _same_kind(
-    name: str, compute: Any, doc: str, spellings: tuple[Spell, Spell], *helpers: tuple[str, ...]
+def _declare_binary(
+    name: str,
+    compute: Any,
+    doc: str,
+    spellings: tuple[Spelling, Spelling],
+    *helpers: tuple[str, ...],
 ) -> Intrinsic:
     """Declare a function of two numbers; spellings and helpers are pairs for CUDA and C."""
 
     def body(a: T, b: T) -> T:
-        return _in_own_type(compute, a, b)
+        return _compute_in_type(compute, a, b)
 
     body.__doc__ = doc
     cuda, c_spelling = spellings
@@ -65,7 +69,7 @@ def _same_kind(
     return declare(body)
 
 
-def _extreme(name: str) -> tuple[Spell, Spell]:
+def _extremum_spellings(name: str) -> tuple[Spelling, Spelling]:
     floats, stem = library(name), name[1:]
     return (
         by_kind(floats=floats, integers=overloaded(stem)),
@@ -75,25 +79,25 @@ def _extreme(name: str) -> tuple[Spell, Spell]:
 
 _REMAINDER = by_kind(floats=library("fmod"), integers=helper("fmod"))
 
-IGNORING_NAN = (
-    _same_kind(
+FMAX_FMIN = (
+    _declare_binary(
         "numpy.fmax",
         np.fmax,
         "The greater; of a NaN and a number, the number.",
-        _extreme("fmax"),
+        _extremum_spellings("fmax"),
         (),
         ("max",),
     ),
-    _same_kind(
+    _declare_binary(
         "numpy.fmin",
         np.fmin,
         "The lesser; of a NaN and a number, the number.",
-        _extreme("fmin"),
+        _extremum_spellings("fmin"),
         (),
         ("min",),
     ),
 )
-FMOD = _same_kind(
+FMOD = _declare_binary(
     "numpy.fmod",
     np.fmod,
     "The remainder with the sign of ``a``, as in C; of integers, 0 where ``b`` is 0.",
@@ -113,20 +117,20 @@ FMOD = _same_kind(
     bindings=(np.sign,),
 )
 def sign(x: T) -> T:
-    """-1, 0 or 1; NaN of NaN."""
-    return _in_own_type(np.sign, x)
+    """Return -1, 0 or 1; NaN for NaN."""
+    return _compute_in_type(np.sign, x)
 
 
 # ---- of floats -------------------------------------------------------------------------------
 
-_OF_FLOATS: tuple[tuple[str, Callable[[Any, Any], Any], str], ...] = (
+_FLOAT_FUNCTIONS: tuple[tuple[str, Callable[[Any, Any], Any], str], ...] = (
     ("heaviside", np.heaviside, "0 below 0, 1 above; ``b`` where ``a`` is 0."),
     ("logaddexp", np.logaddexp, "``log(exp(a) + exp(b))`` without overflow."),
     ("logaddexp2", np.logaddexp2, "``log2(2**a + 2**b)`` without overflow."),
 )
 
 
-def _of_floats(name: str, compute: Callable[[Any, Any], Any], doc: str) -> Intrinsic:
+def _declare_float_function(name: str, compute: Callable[[Any, Any], Any], doc: str) -> Intrinsic:
     def body(a: F, b: F) -> F:
         return in_floats(compute, a, b)
 
@@ -144,7 +148,7 @@ def _of_floats(name: str, compute: Callable[[Any, Any], Any], doc: str) -> Intri
     return declare(body)
 
 
-OF_FLOATS = tuple(_of_floats(*entry) for entry in _OF_FLOATS)
+FLOAT_FUNCTIONS = tuple(_declare_float_function(*entry) for entry in _FLOAT_FUNCTIONS)
 
 
 @intrinsic(
@@ -162,7 +166,7 @@ def sinc(x: F) -> F:
 
 
 def _sign_bit(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
-    """Spell ``signbit``, which returns any nonzero number in C."""
+    """Compare ``signbit`` with 0, because it returns any nonzero number in C."""
     return c.BinaryExpr("!=", c.CallExpr("signbit", (a["x"],)), c.Number("0"))
 
 
@@ -196,9 +200,9 @@ def clip(a: number, a_min: number, a_max: number) -> T:
     """Clamp ``a`` to an interval; NaN if an argument is NaN."""
     numbers: list[Any] = [a, a_min, a_max]
     common = promote(promote(*map(type_of, numbers[:2])), type_of(a_max))
-    value, least, most = (convert(n, common) for n in numbers)
-    upwards = REGISTRY["numpy.maximum"].reference(value, least)
-    return REGISTRY["numpy.minimum"].reference(upwards, most)
+    value, low, high = (convert(n, common) for n in numbers)
+    at_least_low = REGISTRY["numpy.maximum"].reference(value, low)
+    return REGISTRY["numpy.minimum"].reference(at_least_low, high)
 
 
 @_form("square", np.square)
@@ -213,21 +217,21 @@ def reciprocal(x: number) -> T:
     if not type_of(x).dtype.is_integer:
         return DIV.reference(1, x)
     own = type_of(x)
-    least = own.dtype.is_signed and EQ.reference(x, -1)
-    return convert(-1 if least else int(EQ.reference(x, 1)), own)
+    is_minus_one = own.dtype.is_signed and EQ.reference(x, -1)
+    return convert(-1 if is_minus_one else int(EQ.reference(x, 1)), own)
 
 
 @_form("float_power", np.float_power)
 def float_power(a: number, b: number) -> T:
     """Return ``a`` to the power ``b``, in float64."""
-    wide = in_double(type_of(a), type_of(b))
+    wide = float_power_type(type_of(a), type_of(b))
     return POW.reference(convert(a, wide), convert(b, wide))
 
 
-def in_double(a: Scalar, b: Scalar) -> Scalar:
+def float_power_type(a: Scalar, b: Scalar) -> Scalar:
     """Return the type that ``float_power`` computes in."""
-    both = promote(a, b)
-    return promote(both, Scalar(FLOAT64, weak=both.weak))
+    common = promote(a, b)
+    return promote(common, Scalar(FLOAT64, weak=common.weak))
 
 
 @_form("logical_and", np.logical_and)

@@ -10,20 +10,22 @@ from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert, scalar_of
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.kinds import T
-from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.registry import Intrinsic, Spelling, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper
 
 WORDS = (INT32, UINT32, INT64, UINT64)
 
 
-def _by_width(narrow: str, wide: str) -> Spell:
+def _by_width(narrow: str, wide: str) -> Spelling:
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         return c.CallExpr(wide if dtype.bits == 64 else narrow, tuple(a.values()))
 
     return spell
 
 
-def _counted(body: Callable[..., Any], on_cpu: Spell, helpers: tuple[str, ...] = ()) -> Intrinsic:
+def _declare_bit_count(
+    body: Callable[..., Any], c_spelling: Spelling, helpers: tuple[str, ...] = ()
+) -> Intrinsic:
     """Declare an intrinsic that returns a number of bits."""
     name = body.__name__
     cuda = _by_width(f"__{name}", f"__{name}ll")
@@ -31,7 +33,7 @@ def _counted(body: Callable[..., Any], on_cpu: Spell, helpers: tuple[str, ...] =
         f"cuda.{name}",
         dtypes=WORDS,
         cuda=cuda,
-        c=on_cpu,
+        c=c_spelling,
         c_helpers=helpers,
         bounds=(0, 64),
         c_result=INT32,
@@ -63,9 +65,9 @@ def ffs(x: T) -> int:
     return (bits & -bits).bit_length()
 
 
-POPC = _counted(popc, _by_width("__builtin_popcount", "__builtin_popcountll"))
-CLZ = _counted(clz, helper("clz"), ("clz",))
-FFS = _counted(ffs, _by_width("__builtin_ffs", "__builtin_ffsll"))
+POPC = _declare_bit_count(popc, _by_width("__builtin_popcount", "__builtin_popcountll"))
+CLZ = _declare_bit_count(clz, helper("clz"), ("clz",))
+FFS = _declare_bit_count(ffs, _by_width("__builtin_ffs", "__builtin_ffsll"))
 
 
 @intrinsic(
@@ -81,7 +83,7 @@ def brev(x: T) -> T:
     return convert(int(f"{bits:0{scalar.dtype.bits}b}"[::-1], 2), scalar)
 
 
-def parts_of(word: int, bits: int, signed: bool) -> list[int]:
-    """Return the parts of a word, the lowest first."""
-    parts = [word >> at & ((1 << bits) - 1) for at in range(0, 32, bits)]
+def split_word(word: int, bits: int, signed: bool) -> list[int]:
+    """Return the numbers of ``bits`` bits that a word consists of, the lowest first."""
+    parts = [word >> shift & ((1 << bits) - 1) for shift in range(0, 32, bits)]
     return [p - (p >> (bits - 1) << bits) if signed else p for p in parts]

@@ -8,12 +8,10 @@ from typing import Any
 from pycu2c.base.dtypes import DType
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert
-from pycu2c.ops.intrinsics.integers.bits import parts_of
+from pycu2c.ops.intrinsics.integers.bits import split_word
 from pycu2c.ops.intrinsics.kinds import FIXED
-from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.registry import Intrinsic, Spelling, intrinsic
 from pycu2c.ops.intrinsics.spelling import overloaded
-
-_LOW = 0xFFFFFFFF
 
 
 def _declare(
@@ -23,20 +21,22 @@ def _declare(
     *kinds, result_kind = types.split()
     result = Scalar(FIXED[result_kind])
 
-    def of_one(x: Any) -> Any:
+    def unary(x: Any) -> Any:
         return convert(compute(int(x)), result)
 
-    def of_two(x: Any, y: Any) -> Any:
+    def binary(x: Any, y: Any) -> Any:
         return convert(compute(int(x), int(y)), result)
 
-    def of_three(x: Any, y: Any, z: Any) -> Any:
+    def ternary(x: Any, y: Any, z: Any) -> Any:
         return convert(compute(int(x), int(y), int(z)), result)
 
-    body = (of_one, of_two, of_three)[len(kinds) - 1]
+    body = (unary, binary, ternary)[len(kinds) - 1]
     body.__doc__ = doc
     body.__annotations__ = dict(zip("xyz", kinds)) | {"return": result_kind}
-    spelled: Spell = overloaded(cuda or f"__{name}")
-    return intrinsic(f"cuda.{name}", cuda=spelled, c=overloaded(name), c_helpers=(name,))(body)
+    cuda_spelling: Spelling = overloaded(cuda or f"__{name}")
+    return intrinsic(f"cuda.{name}", cuda=cuda_spelling, c=overloaded(name), c_helpers=(name,))(
+        body
+    )
 
 
 # ---- products ----------------------------------------------------------------------------------
@@ -77,12 +77,12 @@ _AVERAGES = (
     ("hadd", 0, "The average of ``x`` and ``y``, rounded down, without overflow."),
     ("rhadd", 1, "The average of ``x`` and ``y``, rounded up, without overflow."),
 )
-for _name, _more, _doc in _AVERAGES:
+for _name, _carry, _doc in _AVERAGES:
     for _sign, _kind in (("", "int32"), ("u", "uint32")):
         _declare(
             f"{_sign}{_name}",
             f"{_kind} {_kind} {_kind}",
-            lambda x, y, more=_more: (x + y + more) >> 1,
+            lambda x, y, carry=_carry: (x + y + carry) >> 1,
             _doc,
         )
 _declare("sad", "int32 int32 uint32 uint32", lambda x, y, z: abs(x - y) + z, "``|x - y| + z``.")
@@ -92,17 +92,17 @@ _declare("usad", "uint32 uint32 uint32 uint32", lambda x, y, z: abs(x - y) + z, 
 # ---- bytes -------------------------------------------------------------------------------------
 
 
-def _permuted(x: int, y: int, z: int) -> int:
-    source = [*parts_of(x, 8, False), *parts_of(y, 8, False)]
+def _byte_perm(x: int, y: int, z: int) -> int:
+    source = [*split_word(x, 8, False), *split_word(y, 8, False)]
     return sum(source[z >> 4 * position & 7] << 8 * position for position in range(4))
 
 
 _declare(
     "byte_perm",
     "uint32 uint32 uint32 uint32",
-    _permuted,
-    "Four of the eight bytes of ``x`` and ``y``: which, the lowest first, say the lower 3 of 4 "
-    "bits each of ``z``.",
+    _byte_perm,
+    "Four of the eight bytes of ``x`` and ``y``, the lowest first; the lower 3 bits of each 4 bits "
+    "of ``z`` select one.",
 )
 
 
@@ -110,7 +110,7 @@ def _dot(bits: int, signed: bool, start: int = 0) -> Callable[[int, int, int], i
     """Return a dot product; ``start`` is the first byte of the second word."""
 
     def compute(x: int, y: int, z: int) -> int:
-        pairs = zip(parts_of(x, bits, signed), parts_of(y, 8, signed)[start:])
+        pairs = zip(split_word(x, bits, signed), split_word(y, 8, signed)[start:])
         return sum(a * b for a, b in pairs) + z
 
     return compute
@@ -131,8 +131,8 @@ for _kind, _signed, _prefix in (("int32", True, ""), ("uint32", False, "u")):
 
 def _funnel(left: bool, clamps: bool) -> Callable[[int, int, int], int]:
     def compute(x: int, y: int, z: int) -> int:
-        both, by = y << 32 | x, min(z, 32) if clamps else z & 31
-        return both << by >> 32 if left else both >> by
+        joined, shift = y << 32 | x, min(z, 32) if clamps else z & 31
+        return joined << shift >> 32 if left else joined >> shift
 
     return compute
 

@@ -19,10 +19,10 @@ from pycu2c.ops.intrinsics.kinds import T
 from pycu2c.ops.intrinsics.registry import Intrinsic, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper
 
-MULTIPLES_OF_ALL = 66  # 66! and every product of 66 neighbours is a multiple of 2**64
+WRAPS_TO_ZERO = 66  # 66! and every product of 66 neighbours is a multiple of 2**64
 
 
-def _or_zero(function: Callable[..., int], *numbers: Any) -> int:
+def _compute_or_zero(function: Callable[..., int], *numbers: Any) -> int:
     """Apply ``function`` to Python ints and wrap to 64 bits; 0 where Python raises."""
     try:
         return int(convert(function(*map(int, numbers)), WEAK_INT))
@@ -31,14 +31,14 @@ def _or_zero(function: Callable[..., int], *numbers: Any) -> int:
 
 
 def _factorial(n: int) -> int:
-    return math.factorial(min(n, MULTIPLES_OF_ALL))
+    return math.factorial(min(n, WRAPS_TO_ZERO))
 
 
-def _arranged(n: int, k: int) -> int:
-    return math.perm(n, k) if k < MULTIPLES_OF_ALL else 0
+def _permutations(n: int, k: int) -> int:
+    return math.perm(n, k) if k < WRAPS_TO_ZERO else 0
 
 
-def _chosen(n: int, k: int) -> int:
+def _combinations(n: int, k: int) -> int:
     """Return the binomial coefficient; 0 if it exceeds 64 bits, as for all k from 34 on."""
     fewest = min(k, n - k)
     ways = math.comb(n, fewest) if 0 <= fewest < 34 else 0
@@ -46,10 +46,10 @@ def _chosen(n: int, k: int) -> int:
 
 
 def _declare(
-    room: str, stem: str, body: Any, binding: object, dtypes: tuple[DType, ...]
+    module: str, stem: str, body: Any, binding: object, dtypes: tuple[DType, ...]
 ) -> Intrinsic:
     return intrinsic(
-        f"{room}.{stem}",
+        f"{module}.{stem}",
         dtypes=dtypes,
         cuda=helper(stem),
         c=helper(stem),
@@ -60,42 +60,52 @@ def _declare(
 
 
 # Python's function, what it computes here, meaning
-_OF_ONE: tuple[tuple[Any, Callable[[int], int], str], ...] = (
+_UNARY: tuple[tuple[Any, Callable[[int], int], str], ...] = (
     (math.isqrt, math.isqrt, "The square root of an int, without its fraction."),
     (math.factorial, _factorial, "``1 * 2 * ... * n``, cut to 64 bits."),
 )
-_OF_TWO: tuple[tuple[Any, Callable[[int, int], int], str], ...] = (
+_BINARY: tuple[tuple[Any, Callable[[int, int], int], str], ...] = (
     (math.gcd, math.gcd, "The greatest common divisor of two ints."),
     (math.lcm, math.lcm, "The least common multiple of two ints, cut to 64 bits."),
-    (math.comb, _chosen, "In how many ways ``b`` of ``a`` things are chosen; 0 over 64 bits."),
-    (math.perm, _arranged, "In how many ways ``b`` of ``a`` things are ordered, cut to 64 bits."),
+    (
+        math.comb,
+        _combinations,
+        "The number of ways to choose ``b`` of ``a`` items; 0 over 64 bits.",
+    ),
+    (
+        math.perm,
+        _permutations,
+        "The number of ordered selections of ``b`` of ``a`` items, cut to 64 bits.",
+    ),
 )
 
 
-def _of_one(function: Any, compute: Callable[[int], int], doc: str) -> Intrinsic:
+def _declare_unary(function: Any, compute: Callable[[int], int], doc: str) -> Intrinsic:
     def body(n: int) -> int:
-        return _or_zero(compute, n)
+        return _compute_or_zero(compute, n)
 
     body.__doc__ = doc
     return _declare("math", function.__name__, body, function, (INT64,))
 
 
-def _of_two(function: Any, compute: Callable[[int, int], int], doc: str) -> Intrinsic:
+def _declare_binary(function: Any, compute: Callable[[int, int], int], doc: str) -> Intrinsic:
     def body(a: int, b: int) -> int:
-        return _or_zero(compute, a, b)
+        return _compute_or_zero(compute, a, b)
 
     body.__doc__ = doc
     return _declare("math", function.__name__, body, function, (INT64,))
 
 
-PYTHONS = tuple(_of_one(*entry) for entry in _OF_ONE) + tuple(_of_two(*entry) for entry in _OF_TWO)
+PYTHON_FUNCTIONS = tuple(_declare_unary(*entry) for entry in _UNARY) + tuple(
+    _declare_binary(*entry) for entry in _BINARY
+)
 
 
-# of more than two numbers: f(f(a, b), c)
-FOLDING = ("math.gcd", "math.lcm", "math.hypot")
+# f(f(a, b), c) if there are more than two arguments
+FOLDED_FUNCTIONS = ("math.gcd", "math.lcm", "math.hypot")
 
 
-def _numpys(name: str, compute: Any, doc: str) -> Intrinsic:
+def _declare_numpy(name: str, compute: Any, doc: str) -> Intrinsic:
     function = getattr(math, name)
 
     def body(a: T, b: T) -> T:
@@ -107,7 +117,7 @@ def _numpys(name: str, compute: Any, doc: str) -> Intrinsic:
     return _declare("numpy", name, body, compute, INTEGERS)
 
 
-NUMPYS = (
-    _numpys("gcd", np.gcd, "The greatest common divisor, in the integers' type."),
-    _numpys("lcm", np.lcm, "The least common multiple, in the integers' type."),
+NUMPY_FUNCTIONS = (
+    _declare_numpy("gcd", np.gcd, "The greatest common divisor, in the integers' type."),
+    _declare_numpy("lcm", np.lcm, "The least common multiple, in the integers' type."),
 )

@@ -11,7 +11,7 @@ from pycu2c.ops.intrinsics.registry import Effect, intrinsic
 
 POISON = 0xA5  # fills new arrays, so that kernels that expect zeros fail in the reference
 
-_BY_SHAPE = (
+_OVERLOADS = (
     '(shape: int | tuple[int], dtype: type[_E]) -> Array[_E, Literal[1], Literal["C"]]',
     '(shape: tuple[int, int], dtype: type[_E]) -> Array[_E, Literal[2], Literal["C"]]',
     '(shape: tuple[int, int, int], dtype: type[_E]) -> Array[_E, Literal[3], Literal["C"]]',
@@ -26,7 +26,7 @@ def uninitialised(shape: Any, dtype: Any) -> np.ndarray[Any, np.dtype[Any]]:
     return fresh
 
 
-@intrinsic("cuda.shared.array", effect=Effect.FORM, overloads=_BY_SHAPE)
+@intrinsic("cuda.shared.array", effect=Effect.FORM, overloads=_OVERLOADS)
 def shared_array(shape: const, dtype: const) -> form:
     """Return an uninitialized array that the threads of a block share.
 
@@ -35,7 +35,7 @@ def shared_array(shape: const, dtype: const) -> form:
     return uninitialised(shape, dtype)  # the interpreter makes one of them per block
 
 
-@intrinsic("cuda.local.array", effect=Effect.FORM, overloads=_BY_SHAPE)
+@intrinsic("cuda.local.array", effect=Effect.FORM, overloads=_OVERLOADS)
 def local_array(shape: const, dtype: const) -> form:
     """Return an uninitialized array that is private to the thread."""
     return uninitialised(shape, dtype)
@@ -47,8 +47,8 @@ def local_array(shape: const, dtype: const) -> form:
     overloads=("(ndarray: Array[_E, Any, Any]) -> Array[_E, Any, Any]", "(ndarray: Any) -> Any"),
 )
 def constant_array_like(ndarray: array) -> form:
-    """A global array of numpy in constant memory, its numbers read when the kernel is compiled.
+    """Return a global NumPy array in constant memory; compilation reads its elements.
 
-    So is every global array that a kernel reads: ``cuda.const.array_like(A)[i]`` is ``A[i]``.
+    Every global array that a kernel reads is in constant memory, so the call may be omitted.
     """
     return ndarray

@@ -36,14 +36,14 @@ _STORES = (
 )
 
 
-def _load(name: str, how: str) -> Intrinsic:
+def _declare_load(name: str, hint: str) -> Intrinsic:
     def body(array: array, index: index) -> T:
-        found: Any = array[index]
-        kind = scalar_of(found)
+        element: Any = array[index]
+        kind = scalar_of(element)
         assert kind is not None
-        return convert(found, kind)
+        return convert(element, kind)
 
-    body.__doc__ = f"``array[index]`` in global memory, {how}."
+    body.__doc__ = f"``array[index]`` in global memory, {hint}."
     return intrinsic(
         f"cuda.{name}",
         effect=Effect.MEMORY,
@@ -53,11 +53,11 @@ def _load(name: str, how: str) -> Intrinsic:
     )(body)
 
 
-def _store(name: str, how: str) -> Intrinsic:
+def _declare_store(name: str, hint: str) -> Intrinsic:
     def body(array: array, index: index, value: T) -> None:
         array[index] = value
 
-    body.__doc__ = f"``array[index] = value`` in global memory, {how}."
+    body.__doc__ = f"``array[index] = value`` in global memory, {hint}."
     return intrinsic(
         f"cuda.{name}",
         effect=Effect.MEMORY,
@@ -66,5 +66,5 @@ def _store(name: str, how: str) -> Intrinsic:
     )(body)
 
 
-LOADS = tuple(_load(*entry) for entry in _LOADS)
-STORES = tuple(_store(*entry) for entry in _STORES)
+LOADS = tuple(_declare_load(*entry) for entry in _LOADS)
+STORES = tuple(_declare_store(*entry) for entry in _STORES)

@@ -22,24 +22,24 @@ from pycu2c.ops.intrinsics.kinds import (
     texture2d,
     texture3d,
 )
-from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spelling, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper
 
 # ---- textures ----------------------------------------------------------------------------------
 
 
 def _fetch(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-    """Spell a fetch by index as a read at the center of the element.
+    """Return a fetch by index as a read at the center of the element.
 
     CUDA's ``tex1Dfetch`` takes only textures on linear memory.
     """
     index = c.CastExpr(c.NamedType("float"), a["i"])
     middle = c.BinaryExpr("+", index, c.Number("0.5f"))
-    return _of_element("tex1D")({"texture": a["texture"], "x": middle}, dtype)
+    return _template_call("tex1D")({"texture": a["texture"], "x": middle}, dtype)
 
 
-def _of_element(name: str) -> Spell:
-    """Spell an instance of a CUDA template for the element type."""
+def _template_call(name: str) -> Spelling:
+    """Return the spelling of an instance of a CUDA template for the element type."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         return c.CallExpr(f"{name}<{dtype.cuda}>", tuple(a.values()))
@@ -47,12 +47,12 @@ def _of_element(name: str) -> Spell:
     return spell
 
 
-def _texture(cuda: Spell | None = None) -> Callable[[Callable[..., Any]], Intrinsic]:
+def _texture(cuda: Spelling | None = None) -> Callable[[Callable[..., Any]], Intrinsic]:
     """Declare an intrinsic that reads a texture; the helper has the name of CUDA's function."""
 
     def declare(body: Callable[..., Any]) -> Intrinsic:
         name = body.__name__
-        spell = cuda or _of_element(name)
+        spell = cuda or _template_call(name)
         return intrinsic(f"cuda.{name}", cuda=spell, c=helper(name), c_helpers=(name,))(body)
 
     return declare
@@ -60,7 +60,7 @@ def _texture(cuda: Spell | None = None) -> Callable[[Callable[..., Any]], Intrin
 
 @_texture()
 def tex1D(texture: texture1d, x: coordinate) -> T:
-    """What a texture with one axis has at ``x``."""
+    """Return the value of a texture with one axis at ``x``."""
     return texture.at(x)
 
 
@@ -85,21 +85,21 @@ def tex1Dfetch(texture: texture1d, i: int) -> T:
 
 # ---- surfaces ----------------------------------------------------------------------------------
 
-_OUTSIDE = "cudaBoundaryModeZero"  # elements outside read as 0 and are not written
+_BOUNDARY_MODE = "cudaBoundaryModeZero"  # elements outside read as 0 and are not written
 
 
-def _surface(name: str) -> Spell:
-    """Spell a surface function, whose x coordinate is in bytes in CUDA."""
+def _surface(name: str) -> Spelling:
+    """Return the spelling of a surface function, whose x coordinate is in bytes in CUDA."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         size = c.Number(str(dtype.size))
-        places = {**a, "x": c.BinaryExpr("*", a["x"], size) if dtype.size > 1 else a["x"]}
-        return c.CallExpr(f"{name}<{dtype.cuda}>", (*places.values(), c.Name(_OUTSIDE)))
+        coordinates = {**a, "x": c.BinaryExpr("*", a["x"], size) if dtype.size > 1 else a["x"]}
+        return c.CallExpr(f"{name}<{dtype.cuda}>", (*coordinates.values(), c.Name(_BOUNDARY_MODE)))
 
     return spell
 
 
-def _surface_row(body: Callable[..., Any]) -> Intrinsic:
+def _declare_surface(body: Callable[..., Any]) -> Intrinsic:
     name = body.__name__
     return intrinsic(
         f"cuda.{name}",
@@ -110,39 +110,39 @@ def _surface_row(body: Callable[..., Any]) -> Intrinsic:
     )(body)
 
 
-@_surface_row
+@_declare_surface
 def surf1Dread(surface: surface1d, x: int) -> T:
     """Element ``x`` of a surface; 0 outside of it."""
     return surface.element(x)
 
 
-@_surface_row
+@_declare_surface
 def surf2Dread(surface: surface2d, x: int, y: int) -> T:
     """The element of a surface at ``x`` along its last axis and ``y`` along its first; 0 outside of
     it."""
     return surface.element(x, y)
 
 
-@_surface_row
+@_declare_surface
 def surf3Dread(surface: surface3d, x: int, y: int, z: int) -> T:
     """The element of a surface at ``x`` along its last axis, ``y`` and ``z`` along those before; 0
     outside of it."""
     return surface.element(x, y, z)
 
 
-@_surface_row
+@_declare_surface
 def surf1Dwrite(value: T, surface: surface1d, x: int) -> None:
-    """Set element ``x`` of a surface; outside of it nothing."""
+    """Set element ``x`` of a surface; a write outside of it is ignored."""
     surface.set_element(value, x)
 
 
-@_surface_row
+@_declare_surface
 def surf2Dwrite(value: T, surface: surface2d, x: int, y: int) -> None:
-    """Set the element at ``x``, ``y`` of a surface; outside of it nothing."""
+    """Set the element at ``x``, ``y`` of a surface; a write outside of it is ignored."""
     surface.set_element(value, x, y)
 
 
-@_surface_row
+@_declare_surface
 def surf3Dwrite(value: T, surface: surface3d, x: int, y: int, z: int) -> None:
-    """Set the element at ``x``, ``y``, ``z`` of a surface; outside of it nothing."""
+    """Set the element at ``x``, ``y``, ``z`` of a surface; a write outside of it is ignored."""
     surface.set_element(value, x, y, z)

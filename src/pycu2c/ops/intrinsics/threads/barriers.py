@@ -117,10 +117,10 @@ def nanosleep(ns: int) -> None:
 
 def _clock(name: str, doc: str, function: str, dtype: DType) -> Intrinsic:
     """Declare a clock; on the CPU all clocks count nanoseconds."""
-    most = 2**32 - 1 if dtype is UINT32 else 2**63 - 1
+    maximum = 2**32 - 1 if dtype is UINT32 else 2**63 - 1
 
     def body() -> int:
-        return time.perf_counter_ns() & most
+        return time.perf_counter_ns() & maximum
 
     body.__doc__ = doc
     return intrinsic(
@@ -130,7 +130,7 @@ def _clock(name: str, doc: str, function: str, dtype: DType) -> Intrinsic:
         c=overloaded(f"nanoseconds_{dtype.short}"),
         cuda_helpers=() if function == "clock64" else (function,),
         c_helpers=(f"nanoseconds_{dtype.short}",),
-        bounds=(0, most),
+        bounds=(0, maximum),
         c_result=dtype,
     )(body)
 

@@ -94,7 +94,7 @@ def num_blocks() -> form:
 def thread_rank() -> form:
     """Return the rank of the thread in its cluster: block after block, each x fastest."""
     thread = REFERENCE_STATE.current()
-    return block_rank.reference() * math.prod(thread.blockDim) + thread.number
+    return block_rank.reference() * math.prod(thread.blockDim) + thread.rank
 
 
 @intrinsic(f"{PREFIX}.num_threads", effect=Effect.FORM, arch=ARCH)

@@ -13,7 +13,7 @@ from pycu2c.base.dtypes import INT32, DType
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.kinds import const, form
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
-from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spelling, intrinsic
 
 AXES = ("x", "y", "z")
 
@@ -71,7 +71,7 @@ COORDINATES = {(v, axis): _declare_coordinate(v, axis) for v in _DOCS for axis i
 # ---- grid and gridsize: the front end lowers cuda.grid(n) to these, one per axis -------------
 
 
-def _product(left: str, right: str, axis: str, plus: str = "") -> tuple[Spell, Spell]:
+def _product(left: str, right: str, axis: str, plus: str = "") -> tuple[Spelling, Spelling]:
     """Return the CUDA and C spellings of ``left * right + plus`` along an axis."""
 
     def sum_of(first: c.Expr) -> c.Expr:
@@ -112,7 +112,7 @@ def _declare_gridsize(axis: str) -> Intrinsic:
 
 GRID = tuple(_declare_grid(axis) for axis in AXES)
 GRIDSIZE = tuple(_declare_gridsize(axis) for axis in AXES)
-BLOCK_NUMBERS = tuple(COORDINATES[v, axis] for v in ("blockIdx", "gridDim") for axis in AXES)
+BLOCK_COORDINATES = tuple(COORDINATES[v, axis] for v in ("blockIdx", "gridDim") for axis in AXES)
 
 
 def _per_axis(intrinsics: tuple[Intrinsic, ...], ndim: int) -> int | tuple[int, ...]:

@@ -11,13 +11,13 @@ from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.builtins import NUMBERS
 from pycu2c.ops.intrinsics.kinds import T, array, index
-from pycu2c.ops.intrinsics.reference_thread import EXCHANGED, INTEGERS, REFERENCE_STATE
+from pycu2c.ops.intrinsics.reference_thread import EXCHANGE_DTYPES, INTEGERS, REFERENCE_STATE
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, BLOCK_LIMIT, GRID_LIMIT
 
 # types whose elements are C lvalues without conversion
 PREFETCHED = (*INTEGERS, FLOAT32, FLOAT64)
-LANES = 64  # threads of a strip: with 32 or 128, mandelbrot is slower
+LANES = 64  # threads of a strip (SIMD batch); 32 and 128 are slower
 
 
 def _same_bits(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
@@ -26,7 +26,7 @@ def _same_bits(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     return c.BinaryExpr("==", a["a"], a["b"])
 
 
-@intrinsic("block.same_bits", dtypes=EXCHANGED, c=_same_bits, c_helpers=("same_bits",))
+@intrinsic("block.same_bits", dtypes=EXCHANGE_DTYPES, c=_same_bits, c_helpers=("same_bits",))
 def same_bits(a: T, b: T) -> bool:
     """Return whether two numbers have the same bits: NaN equals NaN, -0.0 differs from 0.0."""
     return np.asarray(a).tobytes() == np.asarray(b).tobytes()
@@ -51,7 +51,7 @@ def pick(a: T, b: T, mask: int) -> T:
 )
 def block_thread() -> int:
     """Return the rank of the thread in its block, x fastest."""
-    return REFERENCE_STATE.current().number
+    return REFERENCE_STATE.current().rank
 
 
 @intrinsic(
@@ -59,7 +59,7 @@ def block_thread() -> int:
     c=lambda _a, _t: c.BinaryExpr("-", c.Name("last_block"), c.Name("block")),
 )
 def blocks_left() -> int:
-    """Return the number of blocks that the OS thread still has to run, with the current one."""
+    """Return the number of blocks that the OS thread still runs, including the current one."""
     raise AssertionError("the reference interpreter has no ranges of blocks")
 
 
@@ -69,13 +69,13 @@ def launched() -> int:
     raise AssertionError("only loops over rows of blocks use it")
 
 
-def _size(_: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+def _shared_bytes(_: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     return c.CallExpr(f"shared_bytes_{dtype.short}", ())
 
 
 @intrinsic(
     "block.shared_bytes",
-    cuda=_size,
+    cuda=_shared_bytes,
     cuda_helpers=("shared_bytes",),
     c=lambda _a, _t: c.MemberExpr(c.Name("args"), "shared_bytes", arrow=True),
     bounds=(0, MAX_SHARED_BYTES),
@@ -115,7 +115,7 @@ def cache_line_offset(first: T) -> int:
     raise AssertionError("the reference interpreter has no cache lines")
 
 
-def _past(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+def _nontemporal_store(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     return c.CallExpr(
         f"nontemporal_store_{dtype.short}", (a["array"], c.UnaryExpr("&", a["line"]), a["count"])
     )
@@ -124,7 +124,7 @@ def _past(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
 @intrinsic(
     "block.nontemporal_store",
     effect=Effect.MEMORY,
-    c=_past,
+    c=_nontemporal_store,
     c_helpers=("store_line", "nontemporal_store"),
 )
 def nontemporal_store(array: array, index: index, line: T, count: int) -> None:
@@ -158,7 +158,8 @@ def _declare_end(end: str, axis: str) -> Intrinsic:
         thread, index = REFERENCE_STATE.current(), AXES.index(axis)
         return (thread.blockIdx[index] + (end == "last")) * thread.blockDim[index]
 
-    bound.__doc__ = f"Return the {end} thread along {axis} of the current row of blocks."
+    position = "first thread" if end == "first" else "end of the threads"
+    bound.__doc__ = f"Return the {position} along {axis} of the current row of blocks."
     declare = intrinsic(
         f"block.{end}.{axis}",
         c=lambda _a, _t: c.Name(f"{end}_{axis}"),
@@ -168,6 +169,6 @@ def _declare_end(end: str, axis: str) -> Intrinsic:
     return declare(bound)
 
 
-# the first thread, and the one after the last
-FIRST = tuple(_declare_end("first", axis) for axis in AXES)
-LAST = tuple(_declare_end("last", axis) for axis in AXES)
+# the first thread of a row of blocks, and the one after the last
+ROW_START = tuple(_declare_end("first", axis) for axis in AXES)
+ROW_END = tuple(_declare_end("last", axis) for axis in AXES)

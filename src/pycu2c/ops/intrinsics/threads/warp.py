@@ -19,17 +19,17 @@ from pycu2c.base.dtypes import INT32, INT64, UINT32, UINT64, DType
 from pycu2c.base.values import convert, scalar_of
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.kinds import T, form
-from pycu2c.ops.intrinsics.reference_thread import EXCHANGED, REFERENCE_STATE, WARP
-from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.reference_thread import EXCHANGE_DTYPES, REFERENCE_STATE, WARP
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spelling, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper, overloaded
 from pycu2c.ops.intrinsics.threads.collective import Collective, CpuMeaning, Value
 
 ALL_LANES = 0xFFFFFFFF
-_MASKS = (0, ALL_LANES)  # the bounds of a mask as a result
+_MASK_BOUNDS = (0, ALL_LANES)  # the bounds of a mask as a result
 
 
-def _with_mask(spell: Spell) -> Spell:
-    """Spell a literal mask in hexadecimal."""
+def _with_mask(spell: Spelling) -> Spelling:
+    """Return ``spell`` with a literal mask in hexadecimal."""
 
     def spelled(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         mask = a["mask"]
@@ -42,14 +42,14 @@ def _with_mask(spell: Spell) -> Spell:
 
 
 def _values() -> list[Any]:
-    """Return the last argument of each lane."""
+    """Return the second argument of each lane: its value or predicate."""
     return [arguments[1] for arguments in REFERENCE_STATE.current().exchanged.values()]
 
 
 # ---- lane indices and masks --------------------------------------------------------------------
 
 
-def _special(
+def _declare_lane_value(
     name: str, doc: str, read: Callable[[int], int], bounds: tuple[int, int], cpu: CpuMeaning
 ) -> Intrinsic:
     def body() -> int:
@@ -67,7 +67,7 @@ def _special(
     )(body)
 
 
-LANE = _special(
+LANE = _declare_lane_value(
     "laneid",
     "Return the lane of the thread in its warp, 0 to 31.",
     int,
@@ -95,7 +95,7 @@ def _lanemask(name: str, factor: int, constant: int, which: str) -> Intrinsic:
         return bit - -constant if constant else bit
 
     bounds = read(0), read(WARP - 1)
-    return _special(name, f"Return the mask of the lanes {which}.", read, bounds, cpu)
+    return _declare_lane_value(name, f"Return the mask of the lanes {which}.", read, bounds, cpu)
 
 
 LANEMASK_LT, *_ = (_lanemask(*entry) for entry in _LANEMASKS)
@@ -133,19 +133,19 @@ def syncwarp(mask: int = ALL_LANES) -> None:
     effect=Effect.WARP,
     cuda=overloaded("__activemask"),
     cpu=lambda call: call.ballot("here"),
-    bounds=_MASKS,
+    bounds=_MASK_BOUNDS,
     c_result=UINT32,
 )
 def activemask() -> int:
     """Return the mask of the active lanes of the warp, which depends on the hardware."""
-    return sum(1 << number % WARP for number in REFERENCE_STATE.current().exchanged)
+    return sum(1 << rank % WARP for rank in REFERENCE_STATE.current().exchanged)
 
 
 # ---- shuffles ----------------------------------------------------------------------------------
 
 
-def _with_width(function: str) -> Spell:
-    """Spell a shuffle: omit a width of 32, and cast results narrower than int."""
+def _with_width(function: str) -> Spelling:
+    """Return the spelling of a shuffle; omit a width of 32, and cast results narrower than int."""
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         *others, width = a.values()
@@ -164,7 +164,7 @@ def _shuffle(cpu: CpuMeaning) -> Callable[[Callable[..., Any]], Intrinsic]:
         return intrinsic(
             f"cuda.{name}",
             effect=Effect.WARP,
-            dtypes=EXCHANGED,
+            dtypes=EXCHANGE_DTYPES,
             cuda=_with_mask(_with_width(f"__{name}")),
             cpu=cpu,
             overloads=(f"({head}) -> _E",),  # vectors, too
@@ -175,8 +175,8 @@ def _shuffle(cpu: CpuMeaning) -> Callable[[Callable[..., Any]], Intrinsic]:
 
 def _value_of(lane: int, value: Any) -> Any:
     """Return the value of a lane; of an inactive lane, undefined in CUDA, the thread's value."""
-    me = REFERENCE_STATE.current()
-    arguments = me.exchanged.get(me.number - me.lane + lane)
+    thread = REFERENCE_STATE.current()
+    arguments = thread.exchanged.get(thread.rank - thread.lane + lane)
     return value if arguments is None else arguments[1]
 
 
@@ -298,9 +298,9 @@ def eq_sync(mask: int, predicate: bool) -> bool:
 
 
 def _lanes_where(holds: Callable[[Any], bool]) -> int:
-    """Return the mask of the lanes whose last argument satisfies ``holds``."""
+    """Return the mask of the lanes whose second argument satisfies ``holds``."""
     exchanged = REFERENCE_STATE.current().exchanged.items()
-    return sum(1 << number % WARP for number, arguments in exchanged if holds(arguments[1]))
+    return sum(1 << rank % WARP for rank, arguments in exchanged if holds(arguments[1]))
 
 
 @intrinsic(
@@ -308,7 +308,7 @@ def _lanes_where(holds: Callable[[Any], bool]) -> int:
     effect=Effect.WARP,
     cuda=_with_mask(overloaded("__ballot_sync")),
     cpu=lambda call: call.ballot("holds", call["predicate"]),
-    bounds=_MASKS,
+    bounds=_MASK_BOUNDS,
     c_result=UINT32,
 )
 def ballot_sync(mask: int, predicate: bool) -> int:
@@ -326,10 +326,10 @@ def _bits(value: Any) -> bytes:
 @intrinsic(
     "cuda.match_any_sync",
     effect=Effect.WARP,
-    dtypes=EXCHANGED,
+    dtypes=EXCHANGE_DTYPES,
     cuda=_with_mask(overloaded("__match_any_sync")),
     cpu=lambda call: call.matching_lanes(),
-    bounds=_MASKS,
+    bounds=_MASK_BOUNDS,
     c_result=UINT32,
 )
 def match_any_sync(mask: int, value: T) -> int:
@@ -348,11 +348,11 @@ def _match_all_lanes(call: Collective) -> Value:
 @intrinsic(
     "cuda.match_all_sync.lanes",
     effect=Effect.WARP,
-    dtypes=EXCHANGED,
+    dtypes=EXCHANGE_DTYPES,
     cuda=_with_mask(helper("match_all")),
     cuda_helpers=("match_all",),
     cpu=_match_all_lanes,
-    bounds=_MASKS,
+    bounds=_MASK_BOUNDS,
     c_result=UINT32,
 )
 def match_all_lanes(mask: int, value: T) -> int:
@@ -364,7 +364,7 @@ def match_all_lanes(mask: int, value: T) -> int:
 @intrinsic(
     "cuda.match_all_sync",
     effect=Effect.WARP,
-    dtypes=EXCHANGED,
+    dtypes=EXCHANGE_DTYPES,
     overloads=("(mask: SupportsIndex, value: _Number) -> tuple[int, bool]",),
 )
 def match_all_sync(mask: int, value: T) -> form:
@@ -434,4 +434,4 @@ REDUCE_OR = _reduction("or", "bitwise or", operator.or_, cpu=operator.or_, start
 REDUCE_XOR = _reduction("xor", "bitwise exclusive or", operator.xor, cpu=operator.xor, start=0)
 
 # operations whose result is the value of one of the lanes
-CHOOSING = (shfl_sync, shfl_up_sync, shfl_down_sync, shfl_xor_sync, REDUCE_MIN, REDUCE_MAX)
+LANE_SELECTING = (shfl_sync, shfl_up_sync, shfl_down_sync, shfl_xor_sync, REDUCE_MIN, REDUCE_MAX)

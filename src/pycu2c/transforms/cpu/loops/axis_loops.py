@@ -33,7 +33,7 @@ from pycu2c.ir.views import multiply
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES, GRID, GRIDSIZE
-from pycu2c.ops.intrinsics.threads.cpu_block import FIRST, LANES, LAST, block_thread
+from pycu2c.ops.intrinsics.threads.cpu_block import LANES, ROW_END, ROW_START, block_thread
 from pycu2c.ops.operators import ADD, GE, LT, MUL, SUB
 from pycu2c.transforms.cpu.loops.axis_nest import MIN_LANES, Axis, AxisNest
 
@@ -209,13 +209,13 @@ class _AxisLoopBuilder:
         body = s.body
         order = self.choose_order((s,), min_threads=1).order
         for axis in (2, 1, 0):
-            first = ir.Apply(FIRST[axis], (), WEAK_INT, s.span)
+            first = ir.Apply(ROW_START[axis], (), WEAK_INT, s.span)
             if axis != order[0] and self._extent(axis) == 1:
                 coordinate_exprs[GRID[axis]] = first
                 continue
             var, body = self._coordinate_variable(GRID[axis], AXES[axis], body, s.span)
             coordinate_exprs[GRID[axis]] = var
-            axes[axis] = Axis(var, first, ir.Apply(LAST[axis], (), WEAK_INT, s.span))
+            axes[axis] = Axis(var, first, ir.Apply(ROW_END[axis], (), WEAK_INT, s.span))
         return _outermost_first(axes, order), _substitute_coordinates(body, coordinate_exprs)
 
     def choose_order(self, body: ir.Body, min_threads: int) -> AxisOrder:

@@ -31,11 +31,11 @@ from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, cast, integer, logical
-from pycu2c.ops.intrinsics.builtins import EXTREMES
+from pycu2c.ops.intrinsics.builtins import MIN_MAX_INTRINSICS
 from pycu2c.ops.operators import ADD, GE, SUB
 from pycu2c.transforms.cpu.simd import divergent_loops
 
-_MINIMUM = EXTREMES[0]
+_MINIMUM = MIN_MAX_INTRINSICS[0]
 TILE_ROWS = 4
 TILE_ROW_BYTES = 256  # four rows fill 16 AVX-512 registers
 MIN_LANES = 16  # of a tile, whatever the size of their variables
@@ -382,6 +382,6 @@ def _is_cheap_expr(e: ir.Expr | None) -> bool:
 
 def _is_cheap_node(e: ir.Expr) -> bool:
     if isinstance(e, ir.Apply):
-        return is_thread_coordinate(e.intrinsic) or e.intrinsic in EXTREMES
+        return is_thread_coordinate(e.intrinsic) or e.intrinsic in MIN_MAX_INTRINSICS
     cheap_nodes = ir.Const | ir.Var | ir.Binary | ir.Unary | ir.Cast | ir.Select | ir.Logical
     return isinstance(e, cheap_nodes) and not may_be_contracted(e)

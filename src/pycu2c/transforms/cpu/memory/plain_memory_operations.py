@@ -13,7 +13,7 @@ from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.views import field_at_path
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt
-from pycu2c.ops.intrinsics.memory.atomic import OWN
+from pycu2c.ops.intrinsics.memory.atomic import NONATOMIC
 from pycu2c.ops.intrinsics.memory.cache_hints import LOADS, STORES
 
 
@@ -27,7 +27,7 @@ def use_plain_memory_operations(module: ir.Module) -> ir.Module:
 
 def _plain_operation(e: ir.Expr) -> ir.Expr:
     """Return a plain load for a load with a hint, and a plain update for a shared atomic."""
-    if not isinstance(e, ir.Apply) or e.intrinsic not in (*LOADS, *OWN):
+    if not isinstance(e, ir.Apply) or e.intrinsic not in (*LOADS, *NONATOMIC):
         return e
     element = e.arguments[0]
     assert isinstance(element, ir.ElementOf)
@@ -35,7 +35,7 @@ def _plain_operation(e: ir.Expr) -> ir.Expr:
     if e.intrinsic in LOADS:
         return field_at_path(ir.Load(element.array, element.indices, e.span), element.path, e.span)
     is_shared = element.array.type.space in (MemorySpace.SHARED, MemorySpace.CLUSTER)
-    return replace(e, intrinsic=OWN[e.intrinsic]) if is_shared else e
+    return replace(e, intrinsic=NONATOMIC[e.intrinsic]) if is_shared else e
 
 
 def _plain_store(s: ir.Stmt) -> ir.Body:

@@ -21,7 +21,7 @@ from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, integer
 from pycu2c.ir.walk import all_expressions, map_stmt, statements
-from pycu2c.ops.intrinsics.memory.atomic import ADD, AND, MAX, MIN, OR, OWN, SUB, XOR
+from pycu2c.ops.intrinsics.memory.atomic import ADD, AND, MAX, MIN, NONATOMIC, OR, SUB, XOR
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.operators import MUL, NE
 
@@ -128,7 +128,7 @@ def _redirect(s: ir.Stmt, private_copies: Mapping[str, _PrivateCopy]) -> ir.Stmt
     return replace(
         s,
         value=replace(
-            s.value, intrinsic=OWN[s.value.intrinsic], arguments=(private_element, *values)
+            s.value, intrinsic=NONATOMIC[s.value.intrinsic], arguments=(private_element, *values)
         ),
     )
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, logical, scalar_type, unary
-from pycu2c.ops.intrinsics.floats.complex import EQUAL, NEGATED, OF_OPERATOR
+from pycu2c.ops.intrinsics.floats.complex import EQUALITY, NEGATION, OPERATOR_INTRINSICS
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import ADD, DIV, EQ, GE, MUL, NEG, SUB, Operator
 
@@ -87,11 +87,11 @@ def _conjugate(e: ir.Apply, _: Bind, a: Components) -> Components:
 
 
 COMPONENT_RULES: dict[object, Callable[..., Components]] = {
-    OF_OPERATOR[ADD]: _componentwise(ADD),
-    OF_OPERATOR[SUB]: _componentwise(SUB),
-    OF_OPERATOR[MUL]: _multiply,
-    OF_OPERATOR[DIV]: _divide,
-    NEGATED: _negate,
+    OPERATOR_INTRINSICS[ADD]: _componentwise(ADD),
+    OPERATOR_INTRINSICS[SUB]: _componentwise(SUB),
+    OPERATOR_INTRINSICS[MUL]: _multiply,
+    OPERATOR_INTRINSICS[DIV]: _divide,
+    NEGATION: _negate,
     REGISTRY["complex.conjugate"]: _conjugate,
 }
 
@@ -102,4 +102,4 @@ def _equal(e: ir.Apply, a: Components, b: Components) -> ir.Expr:
     )
 
 
-SCALAR_RULES: dict[object, Callable[..., ir.Expr]] = {EQUAL: _equal}
+SCALAR_RULES: dict[object, Callable[..., ir.Expr]] = {EQUALITY: _equal}
