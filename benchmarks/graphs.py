@@ -95,7 +95,8 @@ def by_the_driver(g: cuda.Graph, library: Path) -> Callable[[int], float]:
     graph, before = driver.check(api.cuGraphCreate(0), "make a graph"), []
     for node in g.nodes:
         runner: Any = node.resolved_launch.runner
-        made = runner.as_node(node.resolved_launch.launch, node.resolved_launch.taken.leaves)
+        launch = node.resolved_launch
+        made = runner.as_node(launch.launch, launch.arguments.leaves)
         answer = api.cuGraphAddKernelNode(graph, before, len(before), made.parameters)
         before = [driver.check(answer, "add a node")]
     ready = int(driver.check(api.cuGraphInstantiate(graph, 0), "make it ready"))
