@@ -8,7 +8,7 @@ import random
 import pytest
 
 from pycu2c.analysis.ranges import range_analysis as found
-from pycu2c.analysis.ranges.intervals import Interval
+from pycu2c.analysis.ranges.interval_arithmetic import Interval
 from pycu2c.analysis.ranges.range_analysis import Ranges, unconstrained_parameters
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import INDEX32_LIMIT

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from pycu2c.analysis.launch_ranges import IndexRules
-from pycu2c.analysis.ranges.intervals import all_values
+from pycu2c.analysis.ranges.interval_arithmetic import all_values
 from pycu2c.analysis.ranges.range_analysis import analyse_module
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Scalar, float32, int32

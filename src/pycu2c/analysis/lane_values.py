@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.analysis.ranges.intervals import is_integral
+from pycu2c.analysis.ranges.interval_arithmetic import is_integral
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import WEAK_INT, Scalar
 from pycu2c.base.values import Number, convert

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycu2c.analysis.ranges.intervals import Interval, all_values
+from pycu2c.analysis.ranges.interval_arithmetic import Interval, all_values
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT
 from pycu2c.base.records import dataclass

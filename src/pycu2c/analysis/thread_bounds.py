@@ -15,7 +15,7 @@ from pycu2c.analysis.launch_ranges import (
     intrinsic_range,
     is_thread_coordinate,
 )
-from pycu2c.analysis.ranges.intervals import (
+from pycu2c.analysis.ranges.interval_arithmetic import (
     Interval,
     all_values,
     exact_result,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pycu2c.analysis.ranges.intervals import INFINITY, Interval
+from pycu2c.analysis.ranges.interval_arithmetic import INFINITY, Interval
 from pycu2c.base.dtypes import INT32
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir

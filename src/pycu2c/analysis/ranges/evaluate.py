@@ -12,7 +12,7 @@ from typing import TypeAlias, assert_never
 
 from pycu2c.analysis.launch_ranges import intrinsic_range, is_thread_coordinate, length_range
 from pycu2c.analysis.ranges import induction_variables
-from pycu2c.analysis.ranges.arithmetic import (
+from pycu2c.analysis.ranges.term_offsets import (
     assume_comparison,
     bound_quotient,
     constant,
@@ -25,7 +25,7 @@ from pycu2c.analysis.ranges.arithmetic import (
     term_value,
 )
 from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Term, TermOffset, join
-from pycu2c.analysis.ranges.intervals import (
+from pycu2c.analysis.ranges.interval_arithmetic import (
     BOOL_RANGE,
     UNBOUNDED,
     Interval,

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from pycu2c.analysis.ranges.domain import LoopBounds, RangeState, Term
-from pycu2c.analysis.ranges.intervals import INFINITY, Interval, all_values, is_integral
+from pycu2c.analysis.ranges.interval_arithmetic import INFINITY, Interval, all_values, is_integral
 from pycu2c.base.dtypes import INT64, DTypeKind
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir

@@ -22,7 +22,7 @@ from pycu2c.analysis.ranges.evaluate import (
     unknown_result,
     variable_term,
 )
-from pycu2c.analysis.ranges.intervals import UNBOUNDED, Interval, all_values, is_integral
+from pycu2c.analysis.ranges.interval_arithmetic import UNBOUNDED, Interval, all_values, is_integral
 from pycu2c.analysis.ranges.solver import RangeSolver
 from pycu2c.base.dtypes import INT32
 from pycu2c.base.launch_assumptions import LaunchAssumptions

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pycu2c.analysis.ranges.intervals import Interval
+from pycu2c.analysis.ranges.interval_arithmetic import Interval
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT
 from pycu2c.base.values import MAX_EXACT_FLOAT_INT

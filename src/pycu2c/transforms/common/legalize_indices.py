@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from pycu2c.analysis.launch_ranges import IndexRules
-from pycu2c.analysis.ranges.intervals import Interval
+from pycu2c.analysis.ranges.interval_arithmetic import Interval
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pycu2c.analysis.ranges.intervals import Interval, all_values
+from pycu2c.analysis.ranges.interval_arithmetic import Interval, all_values
 from pycu2c.base.dtypes import UINT64
 from pycu2c.base.records import replace
 from pycu2c.base.types import WEAK_INT, Scalar

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Set
 
 from pycu2c.analysis.launch_ranges import IndexRules
 from pycu2c.analysis.ranges.index_constraints import IndexConstraints, is_linear, linear_operands
-from pycu2c.analysis.ranges.intervals import Interval, all_values
+from pycu2c.analysis.ranges.interval_arithmetic import Interval, all_values
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field, replace

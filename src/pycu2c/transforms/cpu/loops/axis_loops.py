@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence, Set
 from pycu2c.analysis import warp_index
 from pycu2c.analysis.axis_order import AxisOrder, choose_axis_order
 from pycu2c.analysis.launch_ranges import is_thread_coordinate
-from pycu2c.analysis.ranges.intervals import Interval
+from pycu2c.analysis.ranges.interval_arithmetic import Interval
 from pycu2c.analysis.thread_bounds import BoundSolver, conjuncts
 from pycu2c.analysis.variables import assigned_names, declared_names, single_definitions
 from pycu2c.base.launch_assumptions import LaunchAssumptions

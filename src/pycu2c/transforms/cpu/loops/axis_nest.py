@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 
 from pycu2c.analysis.effects import any_effect
-from pycu2c.analysis.ranges.intervals import Interval, is_integral
+from pycu2c.analysis.ranges.interval_arithmetic import Interval, is_integral
 from pycu2c.analysis.simd_legality import in_lockstep
 from pycu2c.analysis.thread_bounds import AxisBound, BoundSolver, IsInvariant, conjuncts
 from pycu2c.analysis.variables import assigned_names, declared_names

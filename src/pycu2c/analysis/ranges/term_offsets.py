@@ -1,4 +1,4 @@
-"""Transfer functions of operators: the interval of the result, and its offsets from terms.
+"""Abstract values of operators: the interval of the result, and its offsets from other terms.
 
 The functions work on abstract values and do not depend on the IR.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Term, TermOffset
-from pycu2c.analysis.ranges.intervals import (
+from pycu2c.analysis.ranges.interval_arithmetic import (
     INFINITY,
     UNBOUNDED,
     Interval,
