@@ -12,18 +12,6 @@ from typing import TypeAlias, assert_never
 
 from pycu2c.analysis.launch_ranges import intrinsic_range, is_thread_coordinate, length_range
 from pycu2c.analysis.ranges import induction_variables
-from pycu2c.analysis.ranges.term_offsets import (
-    assume_comparison,
-    bound_quotient,
-    constant,
-    convert,
-    evaluate_operator,
-    maximum,
-    merge_offsets,
-    midpoint_offsets,
-    minimum,
-    term_value,
-)
 from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Term, TermOffset, join
 from pycu2c.analysis.ranges.interval_arithmetic import (
     BOOL_RANGE,
@@ -38,6 +26,18 @@ from pycu2c.analysis.ranges.interval_arithmetic import (
     is_exact,
     is_integral,
     negated,
+)
+from pycu2c.analysis.ranges.term_offsets import (
+    assume_comparison,
+    bound_quotient,
+    constant,
+    convert,
+    evaluate_operator,
+    maximum,
+    merge_offsets,
+    midpoint_offsets,
+    minimum,
+    term_value,
 )
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.launch_assumptions import LaunchAssumptions

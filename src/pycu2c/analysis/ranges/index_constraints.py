@@ -19,7 +19,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pycu2c.analysis.launch_ranges import IndexRules
-from pycu2c.analysis.ranges.interval_arithmetic import UNBOUNDED, Interval, all_values, exact_result, negated
+from pycu2c.analysis.ranges.interval_arithmetic import (
+    UNBOUNDED,
+    Interval,
+    all_values,
+    exact_result,
+    negated,
+)
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import WEAK_INT, Array

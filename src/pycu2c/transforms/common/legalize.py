@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pycu2c.analysis.launch_ranges import IndexRules
-from pycu2c.analysis.ranges.interval_arithmetic import Interval, all_values, exact_result, fit_to_type
+from pycu2c.analysis.ranges.interval_arithmetic import (
+    Interval,
+    all_values,
+    exact_result,
+    fit_to_type,
+)
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DTypeKind
