@@ -293,7 +293,7 @@ REJECTED = {
     "an element": (lambda a: a[0], "cuda.pinned_array"),
     "from the host": (lambda a: a.copy_to_device(np.zeros(4)), "cuda.pinned_array"),
     "assigned": (lambda a: a.__setitem__(..., [1, 2, 3, 4]), "cuda.pinned_array"),
-    "callback": (lambda a: cuda.stream().add_callback(print), "a callback is no part"),
+    "callback": (lambda a: cuda.stream().add_callback(print), "a callback cannot be captured"),
     "another": (
         lambda a: cuda.Graph(device="cpu").capture().__enter__(),
         "another graph cannot be captured",

@@ -57,7 +57,7 @@ def _truncated(value: Any) -> int:
 
 def _value_of(lane: int, _: Any) -> Any:
     me = REFERENCE_STATE.current()
-    arguments = me.exchanged.get(me.number - me.lane + lane)
+    arguments = me.exchanged.get(me.rank - me.lane + lane)
     if arguments is None:
         raise Undefined("a shuffle takes from a lane that is not there")
     return arguments[1]

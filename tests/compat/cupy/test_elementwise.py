@@ -518,7 +518,7 @@ def test_functions_that_do_not_fit() -> None:
         (("row T x", "T z", "z = x", "k"), ValueError, "unknown qualifier 'row'"),
         (("flat32 x", "T z", "z = x", "k"), ValueError, "which is no dtype of numpy"),
         (("T x, T x", "T z", "z = x", "k"), ValueError, "declares x twice"),
-        (("object x", "T z", "z = x", "k"), TypeError, "no dtype object"),
+        (("object x", "T z", "z = x", "k"), TypeError, "do not support dtype object"),
     ],
 )
 def test_declarations_that_are_wrong(words: Any, error: Any, said: str) -> None:

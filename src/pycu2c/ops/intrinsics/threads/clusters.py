@@ -112,7 +112,7 @@ def map_shared_rank(array: array, rank: int) -> form:
     """
     thread = REFERENCE_STATE.current()
     block = thread.cluster[int(rank)]
-    if not block.live:
+    if not block.live_threads:
         raise RuntimeError(
             f"block {block.position} has ended, and its shared memory is freed: synchronize the "
             "cluster after the last access, with cluster.sync()"
