@@ -16,23 +16,23 @@ _LANE_OPERATIONS = ((REMAINDER, WARP), (AND, WARP - 1))
 _WARP_OPERATIONS = ((QUOTIENT, WARP), (C_SHR, WARP.bit_length() - 1))
 
 
-def is_multiple_of_warp(assumptions: LaunchAssumptions) -> bool:
+def has_several_full_warps(assumptions: LaunchAssumptions) -> bool:
     """Return whether a block is one-dimensional and consists of two or more full warps."""
     block = assumptions.block
     return block is not None and block[1:] == (1, 1) and block[0] % WARP == 0 and block[0] > WARP
 
 
 def is_lane(e: ir.Expr) -> bool:
-    """Return whether an expression is ``threadIdx.x % 32``, or the same for ``grid.x``."""
-    return any(_combines_index(e, *operation) for operation in _LANE_OPERATIONS)
+    """Return whether an expression is ``threadIdx.x % 32`` or ``cuda.grid(1) % 32``."""
+    return any(_is_index_operation(e, *operation) for operation in _LANE_OPERATIONS)
 
 
 def is_warp(e: ir.Expr) -> bool:
-    """Return whether an expression is ``threadIdx.x / 32``, or the same for ``grid.x``."""
-    return any(_combines_index(e, *operation) for operation in _WARP_OPERATIONS)
+    """Return whether an expression is ``threadIdx.x // 32`` or ``cuda.grid(1) // 32``."""
+    return any(_is_index_operation(e, *operation) for operation in _WARP_OPERATIONS)
 
 
-def _combines_index(e: ir.Expr, op: object, constant: int) -> bool:
+def _is_index_operation(e: ir.Expr, op: object, constant: int) -> bool:
     """Return whether an expression is an operator on a linear thread index and a constant."""
     match e:
         case ir.Binary(

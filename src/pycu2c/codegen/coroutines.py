@@ -205,9 +205,10 @@ class CoroutineEmitter(StatementEmitter):
         if s.mask is not None:
             out.append(c.AssignStmt(_member("mask"), self.expressions.emit(s.mask, exact=False)))
         out.append(c.AssignStmt(_member("pc"), c.Number(str(number))))
-        return [*out, c.ReturnStmt(self._reason(s)), c.Case(number)]
+        return [*out, c.ReturnStmt(self._wait_status(s)), c.Case(number)]
 
-    def _reason(self, s: ir.BarrierWait) -> c.Expr:
+    def _wait_status(self, s: ir.BarrierWait) -> c.Expr:
+        """Return the reason of a wait, combined with the number of the operation."""
         numbers = self.operations.setdefault(s.scope, {})
         operation = s.intrinsic, tuple(contribution.array.name for contribution in s.contributions)
         number = numbers.setdefault(operation, len(numbers))
@@ -283,7 +284,11 @@ def _structs(
     if any(wait.mask is not None for wait in statements.waits):
         state.append(c.ParameterDecl(c.NamedType("uint32_t"), "mask"))
     state.append(c.ParameterDecl(dim3, "threadIdx"))
-    contributions = {g.array.name: g.array for wait in statements.waits for g in wait.contributions}
+    contributions = {
+        contribution.array.name: contribution.array
+        for wait in statements.waits
+        for contribution in wait.contributions
+    }
     state += [
         c.ParameterDecl(_element(v, expressions), expressions.names[v.name])
         for v in contributions.values()
@@ -351,7 +356,10 @@ def _step(
 def _clear_statements(
     contributions: Sequence[ir.Contribution], expressions: ExpressionEmitter
 ) -> Iterator[str]:
-    """Yield statements that set sums to 0 before the threads of a warp or block add to them."""
+    """Yield statements that set sums to 0 before the threads of a warp or block add to them.
+
+    Parameters of the function that are not used are cast to void.
+    """
     for contribution in {x.array.name: x for x in contributions}.values():
         array = f"block->{expressions.names[contribution.array.name]}"
         if contribution.granularity is ir.Granularity.WARP:

@@ -9,7 +9,7 @@ from pycu2c.base.types import Array
 from pycu2c.codegen.names import Names
 from pycu2c.csyntax import nodes as c
 
-# of all arrays of a kernel; the stacks of OS threads are small
+# limit of the total size of a kernel's arrays on the stack; OS threads have small stacks
 _MAX_STACK_BYTES = 256 * 1024
 
 # clang keeps the upper registers of AVX-512 across the calls that compute the address of a
@@ -19,11 +19,11 @@ _OPAQUE = '__asm__("" : "+r"(address));'
 
 
 @dataclass(slots=True)
-class LargeArrays:
-    """The arrays that do not fit on the stack, each with a function that returns its address."""
+class ArrayPlacement:
+    """Declares the arrays of a kernel, and collects functions that return the large ones."""
 
     functions: list[c.Item] = field(default_factory=list)
-    _stack_bytes: int = 0  # of the arrays on the stack
+    _stack_bytes: int = 0
 
     def declare(self, array_type: Array, c_type: c.ArrayType, name: str, names: Names) -> c.Stmt:
         """Return the declaration of an array in a kernel."""

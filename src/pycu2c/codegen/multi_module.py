@@ -15,7 +15,7 @@ Paragraph = tuple[c.Item, ...]  # the items between two empty lines
 
 
 def emit_file(modules: Sequence[tuple[Module, Dialect]], comments: Comments) -> str:
-    """Return the text of a file with several flat modules.
+    """Return the text of a file with several modules in flat form.
 
     Different definitions with the same name get numbers: ``clamp_1``. Raises MultiplePrintsError.
     """

@@ -82,6 +82,7 @@ def name_variables(
     """Name the parameters of a function, then the variables of its blocks."""
     names = Names(frozenset(reserved), dict(constants))
     ndims = {p.argument: p.type.ndim for p in function.parameters if isinstance(p.type, Array)}
+    # members of the structs of coroutines
     visible = {"pc", "mask", "cluster"} if coroutine_loop(function.body) else set()
     for p in function.parameters:
         names.assign(p.name, visible, ndims.get(p.argument, 0))

@@ -14,7 +14,7 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.codegen import inline_c
 from pycu2c.codegen.expressions import ExpressionEmitter
-from pycu2c.codegen.large_arrays import LargeArrays
+from pycu2c.codegen.large_arrays import ArrayPlacement
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
@@ -47,7 +47,7 @@ class StatementEmitter:
     _loop_depth: int = 0  # inside the innermost work-item loop
     _axis_loop_count: int = 0
     _next_label: str = ""  # at the end of the current axis loop, if a jump needs it
-    large_arrays: LargeArrays = field(default_factory=LargeArrays)  # of a CPU kernel
+    large_arrays: ArrayPlacement = field(default_factory=ArrayPlacement)  # of a CPU kernel
     block_label: str = ""  # at the end of the loop over blocks, if a jump needs it
 
     def block(self, body: ir.Body) -> tuple[c.Stmt, ...]:

@@ -2729,14 +2729,14 @@ def tex1D(texture: texture1d[_E], x: _Real) -> _E:
     """Return the value of a texture with one axis at ``x``."""
 
 def tex1Dfetch(texture: texture1d[_E], i: SupportsIndex) -> _E:
-    """Element ``i`` of a texture with one axis whose coordinates count elements: what ``tex1D`` has
-    at ``i + 0.5``."""
+    """Return element ``i`` of a 1D texture with unnormalized coordinates, as ``tex1D`` at
+    ``i + 0.5``."""
 
 def tex2D(texture: texture2d[_E], x: _Real, y: _Real) -> _E:
-    """What a texture has at ``x`` along its last axis and ``y`` along its first."""
+    """Return the value of a texture at ``x`` along its last axis and ``y`` along its first."""
 
 def tex3D(texture: texture3d[_E], x: _Real, y: _Real, z: _Real) -> _E:
-    """What a texture has at ``x`` along its last axis, ``y`` and ``z`` along those before."""
+    """Return the value of a texture at ``x`` along its last axis, then ``y`` and ``z``."""
 
 class _threadIdx:
     @property

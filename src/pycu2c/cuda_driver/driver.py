@@ -107,9 +107,12 @@ def arch() -> str:
     return device().arch
 
 
-def check(answer: tuple[Any, ...], doing: str) -> Any:
-    """Return the result of a driver function. Raises CudaError if it failed."""
-    code, *values = answer
+def check(result: tuple[Any, ...], doing: str) -> Any:
+    """Return the value of a driver function from its status and values.
+
+    ``doing`` completes "cannot …" in the message of an error. Raises CudaError.
+    """
+    code, *values = result
     if int(code) != 0:
         raise error_for(code.name, _text_of(code), doing)
     return values[0] if values else None
@@ -240,16 +243,20 @@ def fill(address: int, pattern: bytes, count: int, stream: int = 0) -> None:
 
 _HANDLE_ATTRIBUTES = ("cuda_stream", "ptr", "handle")  # torch; cupy; numba and pycuda
 
+_LEGACY_STREAM = 1  # CU_STREAM_LEGACY; 0 and this handle are the default stream
+
 
 def stream_of(stream: object) -> int:
-    """Return the handle of a stream of any package; 0 and None are the default stream."""
+    """Return the handle of a stream of any package; 0 and None are the default stream.
+
+    Records the use of a stream other than the default stream.
+    """
     handle = _handle_of(stream)
-    if handle > _LEGACY:
+    if handle > _LEGACY_STREAM:
         _STREAM_WAS_USED.set()
     return handle
 
 
-_LEGACY = 1  # CU_STREAM_LEGACY, another handle of the default stream
 _STREAM_WAS_USED = threading.Event()
 
 
@@ -284,7 +291,7 @@ def may_be_handle(number: int) -> bool:
 
 
 def _checked_handle(handle: int) -> int:
-    """Check a handle: the driver would crash on a number of bytes in the position of the stream."""
+    """Check a handle; the driver crashes if ``shared_bytes`` is passed in place of the stream."""
     if may_be_handle(handle):
         return handle
     raise LaunchError(
@@ -301,8 +308,8 @@ def working_stream(stream: object) -> int:
     return graph_capture.stream_for(0 if stream is None else stream_of(stream))
 
 
-def _protocol_handle(answer: Any, stream: object) -> int:
-    version, handle = answer
+def _protocol_handle(version_and_handle: Any, stream: object) -> int:
+    version, handle = version_and_handle
     if version != 0:
         raise LaunchError(f"{stream!r} has version {version} of __cuda_stream__, not 0")
     return _handle_as_int(handle, stream)
@@ -336,7 +343,7 @@ def new_event(*, timing: bool = False, doing: str = "create an event") -> Any:
 
 def order_after(earlier: int, stream: int) -> None:
     """Make later work of ``stream`` wait for the work that ``earlier`` contains now."""
-    if earlier == stream or {earlier, stream} == {0, _LEGACY}:
+    if earlier == stream or {earlier, stream} == {0, _LEGACY_STREAM}:
         return
     make_current()
     doing = "order one stream after another"

@@ -28,8 +28,8 @@ from pycu2c.runtime.cuda.memory import HOST, ExternalMemory
 _COPY_METHODS = ("get", "cpu", "numpy", "to_host", "asnumpy")  # of other packages
 _COPY_HINT = ": copy_to_host() gives a numpy array"
 _NUMBA_HINTS = {
-    "get_ipc_handle": ": memory is not shared between processes; copy_to_host() gives what can be "
-    "sent",
+    "get_ipc_handle": ": memory is not shared between processes; send the result of "
+    "copy_to_host() instead",
     "gpu_data": ": device_ctypes_pointer is the address",
     "device_pointer": ": device_ctypes_pointer is the address",
 }
@@ -92,7 +92,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         return self._view(view).copy_to_host()[()]
 
     def getitem(self, key: Any, stream: object = None) -> Any:
-        """Return ``a[key]``; a copy is made in a stream."""
+        """Return ``a[key]``; the copy of a single element uses ``stream``."""
         return self.bind(stream)[key]
 
     def __setitem__(self, key: Any, value: object) -> None:
@@ -103,7 +103,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         """Assign ``a[key] = value`` in a stream."""
         view = view_geometry.indexed(self.shape, self.strides, key)
         target = self if key is Ellipsis else self._view(view)
-        copies.assign(target, _as_own_array(value), self._stream_for(stream))
+        copies.assign(target, _import_if_on_device(value), self._stream_for(stream))
 
     def item(self) -> Any:
         """Return the only element as a Python number."""
@@ -163,7 +163,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
 
     def copy_to_device(self, ary: object, stream: object = None) -> None:
         """Copy the elements of an array of the same shape and dtype to this array."""
-        source = _as_own_array(ary)
+        source = _import_if_on_device(ary)
         if not isinstance(source, ArrayData):
             source = np.asarray(source)
         if (source.shape, source.dtype) != (self.shape, self.dtype):
@@ -221,7 +221,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
 
 
 def from_host(values: ArrayLike, ordinal: int, stream: object) -> DeviceArray:
-    """Return a contiguous copy of a host array, in its order of axes."""
+    """Return a contiguous copy of a host array, with its memory order (C or F)."""
     host = np.asarray(values)
     check_dtype(host.dtype)
     order: Order = "F" if host.flags.f_contiguous and not host.flags.c_contiguous else "C"
@@ -244,7 +244,7 @@ def over_numpy(array: NDArray[Any], ordinal: int, stream: object) -> DeviceArray
     )
 
 
-def _as_own_array(value: object) -> object:
+def _import_if_on_device(value: object) -> object:
     """Convert a device array of another package; return any other value unchanged."""
     return as_device_array(value) if interoperability.is_on_device(value) else value
 

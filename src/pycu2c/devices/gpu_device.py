@@ -1,4 +1,4 @@
-"""A GPU of this machine, and numba's context of one."""
+"""Represent the GPUs of this machine, and their contexts with numba's interface."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pycu2c.runtime.cuda import memory_pool, peer_access
 
 
 def device_count() -> int:
-    """Return the number of GPUs; 1 if the environment selects the CPU, which replaces a GPU."""
+    """Return the number of GPUs; 1 if the environment disables them: the CPU acts as a device."""
     return len(driver.devices()) if driver.available() else int(bool(gpu_disabled_by()))
 
 
@@ -87,8 +87,8 @@ class Gpu:
     @property
     def uuid(self) -> str:
         """The unique identifier: ``GPU-e6489c45-…``."""
-        answer = driver.api().cuDeviceGetUuid(self._device.handle)
-        return f"GPU-{uuid.UUID(bytes=driver.check(answer, 'read the UUID of a GPU').bytes)}"
+        result = driver.api().cuDeviceGetUuid(self._device.handle)
+        return f"GPU-{uuid.UUID(bytes=driver.check(result, 'read the UUID of a GPU').bytes)}"
 
     @property
     def arch(self) -> str:
@@ -106,8 +106,8 @@ class Gpu:
         attribute_id = getattr(bindings.CUdevice_attribute, attribute, None)
         if attribute_id is None:
             raise AttributeError(f"a GPU has no {name}", name=name, obj=self)
-        answer = bindings.cuDeviceGetAttribute(attribute_id, self._device.handle)
-        return int(driver.check(answer, f"read {name} of GPU {self.id}"))
+        result = bindings.cuDeviceGetAttribute(attribute_id, self._device.handle)
+        return int(driver.check(result, f"read {name} of GPU {self.id}"))
 
     @property
     def memory(self) -> MemoryInfo:
@@ -137,7 +137,7 @@ class Gpu:
     def enable_peer_access(self, other: int | Gpu) -> None:
         """Let kernels access arrays of another GPU.
 
-        Such a launch and the default stream of the other GPU synchronize with each other.
+        A launch that accesses such an array synchronizes with the other GPU's default stream.
         """
         peer_access.enable_access(self.id, check_ordinal(other))
 

@@ -19,7 +19,11 @@ from pycu2c.frontend.scope.bindings import parameters as parameters_of
 from pycu2c.frontend.scope.inferred_types import InferredTypes, inferred_types
 from pycu2c.frontend.scope.live_ranges import live_ranges
 from pycu2c.frontend.statements import exceptions
-from pycu2c.frontend.statements.returns import check_result_type, convert_returns, joined_result
+from pycu2c.frontend.statements.returns import (
+    check_result_type,
+    common_result_type,
+    convert_returns,
+)
 from pycu2c.frontend.statements.statement_visitor import block
 from pycu2c.frontend.subset.subset_check import check_subset
 from pycu2c.ir import nodes as ir
@@ -281,7 +285,7 @@ class _ModuleBuilder:
                 self._inferring = None
         if context.problems:
             raise CompileError(_unique(context.problems))
-        self.results[key] = joined_result(context)
+        self.results[key] = common_result_type(context)
 
 
 def _with_call(error: CompileError, call: Label) -> CompileError:

@@ -34,8 +34,8 @@ class TupleValue:
 class LocalFunction:
     """A function defined inside another one.
 
-    ``arguments`` are its own parameters. ``captured`` are the variables of the enclosing function
-    that it reads; ``source`` takes them as further parameters.
+    ``arguments`` are the declared parameters. ``captured`` are the variables of the enclosing
+    function that it reads; ``source`` takes them as further parameters.
     """
 
     source: Source
@@ -52,7 +52,7 @@ class LocalFunction:
 class Closure:
     """A local function as a value: with its default arguments and its captured variables.
 
-    If ``is_open``, in the enclosing function, each use reads the variables' current values.
+    ``is_open``: it is still in its enclosing function, so each use reads the current values.
     """
 
     function: LocalFunction

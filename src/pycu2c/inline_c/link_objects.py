@@ -47,7 +47,7 @@ class LinkableCode:
         self.name = name or type(self).__name__
 
     def __fspath__(self) -> str:
-        """Return a content-addressed file with the data."""
+        """Return the path of a content-addressed file with the data; write it if it is missing."""
         stem = re.sub(r"\W", "_", self.name)
         file = f"{stem}-{digest_of(self.data)[:12]}{self.suffix}"
         path = os.path.join(sibling_folder("linked"), file)

@@ -173,7 +173,7 @@ class _Printer:
                 value = "" if s.init is None else f" = {self.expression(s.init)}"
                 return f"declare {self.target(s.var)}{value}"
             case ir.Assign():
-                value = self.expression(s.value)  # first, because a Let in it prints its type
+                value = self.expression(s.value)  # printed first, as a Let inside prints its type
                 return f"{self.target(s.var)} = {value}"
             case ir.Store():
                 target = f"{self.expression(s.array)}[{self.comma_separated(s.indices)}]"
@@ -200,12 +200,14 @@ class _Printer:
         """Print a barrier: ``barrier warp mask, contributing bits[warp] += x``."""
         mask = "" if s.mask is None else f" {self.expression(s.mask)}"
         head = "yield" if s.scope is ir.SyncScope.YIELD else f"barrier {s.scope.value}{mask}"
-        listed = "; ".join(self.contribution(c) for c in s.contributions)
+        listed = "; ".join(map(self.contribution, s.contributions))
         return f"{head}, contributing {listed}" if listed else head
 
-    def contribution(self, c: ir.Contribution) -> str:
-        op = "=" if c.granularity is ir.Granularity.THREAD else "+="
-        return f"{c.array.name}[{c.granularity.value}] {op} {self.expression(c.value)}"
+    def contribution(self, contribution: ir.Contribution) -> str:
+        granularity = contribution.granularity
+        op = "=" if granularity is ir.Granularity.THREAD else "+="
+        value = self.expression(contribution.value)
+        return f"{contribution.array.name}[{granularity.value}] {op} {value}"
 
     def target(self, var: ir.Var) -> str:
         is_typed = var.name in self.typed
@@ -216,14 +218,14 @@ class _Printer:
     def view(self, e: ir.View) -> str:
         """Print a view: ``view a[i, 0 on: step 2, length 5]``."""
         indices = [self.expression(index) for index in e.first]
-        in_path = [self.expression(index) for index in path_indices(e.path)]
+        path_texts = [self.expression(index) for index in path_indices(e.path)]
         for axis, step, length in zip(e.axes, e.steps, e.lengths):
             extent = f" on: step {self.expression(step)}, length {self.expression(length)}"
             if axis >= 0:
                 indices[axis] += extent
-            else:
-                in_path[~axis] += extent
-        path = _dotted(e.path, in_path)
+            else:  # ~n is the n-th index in the path
+                path_texts[~axis] += extent
+        path = _dotted(e.path, path_texts)
         return f"view {self.expression(e.array)}[{', '.join(indices)}]{path}"
 
     def path(self, path: ir.Path) -> str:

@@ -47,8 +47,8 @@ def fingerprint(source: Source, signature: Signature) -> str:
     """Return the text for a kernel and the types of its arguments. Raises Unhashable."""
     writer = FingerprintWriter()
     writer.add_function(source)
-    for kind in signature.parameters:
-        writer.add_type(kind)
+    for parameter_type in signature.parameters:
+        writer.add_type(parameter_type)
     return "\n".join(writer.lines)
 
 
@@ -141,15 +141,16 @@ class FingerprintWriter:
     def _add_object(self, value: Any, attributes: frozenset[str]) -> None:
         if not _is_library_object(value):
             self._add_attributes(value, attributes)
-        device = getattr(value, "__pycu2c_device__", None) or numba_function(value)
+        device_function = getattr(value, "__pycu2c_device__", None) or numba_function(value)
+        function = device_function or value
         name = _unique_name(value)
         if name:
             self.lines.append(name)
         elif isinstance(value, (Scalar, Array)):
             self.add_type(value)
-        elif isinstance(device, Source):
-            self.add_function(device, is_device=True)
-        elif isinstance(function := device or value, FunctionType):
+        elif isinstance(device_function, Source):
+            self.add_function(device_function, is_device=True)
+        elif isinstance(function, FunctionType):
             try:
                 self.add_function(source_of(function), is_device=True)
             except SourceUnavailable:
@@ -167,9 +168,9 @@ class FingerprintWriter:
             self.lines.append(f"attribute {attribute}")
             self.add_value(values[attribute], attributes)
 
-    def add_type(self, kind: ParameterType) -> None:
+    def add_type(self, parameter_type: ParameterType) -> None:
         """Describe the type of an argument."""
-        match kind:
+        match parameter_type:
             case Constant(value):
                 self.add_value(value, frozenset())
             case Tuple(items, names):
@@ -177,12 +178,12 @@ class FingerprintWriter:
                 for item in items:
                     self.add_type(item)
             case _:
-                self.lines.append(f"type {kind} {encode_dtype(kind.dtype)}")
+                self.lines.append(f"type {parameter_type} {encode_dtype(parameter_type.dtype)}")
 
 
 def _unique_name(value: Any) -> str:
-    """Return the name of an object that its name identifies; empty for others."""
-    if type(value).__module__.startswith("pycu2c.ops."):  # names of CUDA
+    """Return a text that identifies an object of a library, or an empty string."""
+    if type(value).__module__.startswith("pycu2c.ops."):  # of the namespace ``cuda``
         return f"{value!r}"
     if _is_library_object(value):
         return f"{value.__module__} {value.__qualname__}"

@@ -42,7 +42,7 @@ def type_of(value: object) -> Scalar:
 
 
 def to_scalar(value: Any) -> Any:
-    """Return a 0-d array as a scalar, and a vector in an array as a value."""
+    """Return a 0-d array as a scalar, and a vector element of an array as a vector value."""
     scalar = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
     if not isinstance(scalar, np.void):
         return scalar
@@ -51,7 +51,7 @@ def to_scalar(value: Any) -> Any:
 
 
 def subscript(index: Any) -> Any:
-    """Return an index as NumPy takes it; numbers of any integer type count."""
+    """Return an index as NumPy takes it; integers of any type are accepted."""
     if isinstance(index, tuple):
         return tuple(subscript(item) for item in index)
     if isinstance(index, (slice, str)) or index is ...:
@@ -66,7 +66,7 @@ def make_slice(*bounds: Any) -> slice:
 def out_of_bounds_error(error: IndexError, location: Location) -> IndexError:
     """Return the IndexError with the location, the array and the thread."""
     thread = REFERENCE_STATE.thread
-    assert thread is not None, "a kernel runs"
+    assert thread is not None, "no kernel is running"
     array_name = (
         f" of {location.array}" if isinstance(location, AccessLocation) and location.array else ""
     )
@@ -78,7 +78,7 @@ def out_of_bounds_error(error: IndexError, location: Location) -> IndexError:
 def exception_of(location: Location, exception: Any, *arguments: Any) -> BaseException:
     """Return the exception that a thread raises."""
     thread = REFERENCE_STATE.thread
-    assert thread is not None, "a kernel runs"
+    assert thread is not None, "no kernel is running"
     return exception_of_thread(
         exception, arguments, str(location), f"thread {thread.threadIdx} of block {thread.blockIdx}"
     )
@@ -137,7 +137,9 @@ def _store_items(destination: Any, items: tuple[Any, ...], location: Location) -
         destination.dtype.names if not getattr(destination, "ndim", 0) else range(len(destination))
     )
     if len(items) != len(names):
-        raise UnsupportedByReference(f"{location}: {len(items)} values for {len(names)} places")
+        raise UnsupportedByReference(
+            f"{location}: {len(items)} values for {len(names)} fields or elements"
+        )
     for name, item in zip(names, items):
         store(destination, name, item, location)
 

@@ -18,6 +18,7 @@ from pycu2c.base.types import WEAK_COMPLEX, WEAK_FLOAT, ParameterType, Scalar, T
 from pycu2c.base.values import convert
 
 TypesByNode: TypeAlias = Mapping[int, ParameterType]
+# what distinguishes the variants of a device function at run time, one item per argument
 RuntimeKinds: TypeAlias = tuple[object, ...]
 
 _WEAK_FLOAT32 = Scalar(dtypes.FLOAT32, weak=True)
@@ -26,7 +27,11 @@ _WEAK_COMPLEX64 = Scalar(dtypes.COMPLEX64, weak=True)
 
 @dataclass(frozen=True, slots=True)
 class ReferenceTypes:
-    """Inferred types by the ``id`` of syntax nodes; ``variants`` are those of device functions."""
+    """Inferred types by the ``id`` of syntax nodes.
+
+    ``local_types`` are those of assigned variables, ``join_types`` those of expressions that join
+    several values. ``variants`` are the types of device functions.
+    """
 
     local_types: TypesByNode
     join_types: TypesByNode

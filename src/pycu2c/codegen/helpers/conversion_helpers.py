@@ -27,12 +27,14 @@ _ROUND_FUNCTIONS = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
 
 
 def _float_to_integer(name: str, source: DType, target: DType, mode: RoundingMode) -> Helper:
-    """Return a conversion that saturates; ``end`` is the exclusive upper limit as a float."""
+    """Return a conversion that saturates."""
+    # the exclusive upper limit as a float
     end = f"0x1p{target.bits - target.is_signed}{source.suffix}"
     start = f"-{end}" if target.is_signed else f"0.0{source.suffix}"
-    limits = target.c.removesuffix("_t").upper()
-    minimum = f"{limits}_MIN" if target.is_signed else "0"
+    macro_prefix = target.c.removesuffix("_t").upper()
+    minimum = f"{macro_prefix}_MIN" if target.is_signed else "0"
     top_bit = minimum if target.is_signed else f"0x{1 << target.bits - 1:x}{target.suffix}"
+    # as on GPUs, NaN becomes 0 from float to 32 bits, else the top bit
     nan = "0" if target.bits == source.bits == 32 else top_bit
     return Helper(
         fixed=f"""
@@ -40,7 +42,7 @@ def _float_to_integer(name: str, source: DType, target: DType, mode: RoundingMod
 $q {target.c} {name}({source.c} x) {{
     const {source.c} whole = {_ROUND_FUNCTIONS[mode]}{"f" * (source is FLOAT32)}(x);
     if (whole != whole) return {nan};
-    return whole >= {end} ? {limits}_MAX : whole >= {start} ? ({target.c})whole : {minimum};
+    return whole >= {end} ? {macro_prefix}_MAX : whole >= {start} ? ({target.c})whole : {minimum};
 }}
 """
     )
@@ -139,6 +141,7 @@ def _float8_helpers(float_format: float8.Float8Format) -> dict[str, Helper]:
     name, fraction_bits = float_format.name, float_format.fraction_bits
     bias_difference, dropped_bits = 127 - float_format.bias, 23 - fraction_bits
     scale = float(2 ** (float_format.bias - 1 + fraction_bits))
+    # the first part of a conditional expression
     not_finite = "size == 0x7f ? 0x7fc00000u"
     if name == "e5m2":
         not_finite = "size >= 0x7c ? 0x7f800000u | (size & 3) << 21"

@@ -15,7 +15,7 @@ _DIRECTIONS = {"rz": "FE_TOWARDZERO", "rd": "FE_DOWNWARD", "ru": "FE_UPWARD"}
 
 
 def directed(name: str, result: str, parameters: str, formula: str, mode: RoundingMode) -> Helper:
-    """Return a function whose formula is rounded once; its parameters are volatile."""
+    """Return a helper whose formula is rounded once; its parameters are volatile."""
     body = f"    const volatile {result} result = {formula};\n"
     if mode in _DIRECTIONS:
         prologue = f"    const int before = fegetround();\n    fesetround({_DIRECTIONS[mode]});\n"

@@ -1,7 +1,7 @@
 """Helpers for float16 and bfloat16.
 
 Placeholders: ``$T`` the type, ``$wide`` the conversion to float, ``$round`` the conversion from
-float.
+float, ``$q`` the qualifiers, ``$t`` the type in names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OPERATORS = {
     "neg": ("-a", "__hneg"),
 }
 
-# comparisons of two floats; negated ones are true for NaN
+# comparisons of two floats; with the suffix u (unordered) also true if an operand is NaN
 _COMPARISONS = {
     "half_ne": "x < y || x > y",
     "half_equ": "!(x < y || x > y)",
@@ -66,10 +66,10 @@ $q $T half_fma_$t($T a, $T b, $T c) {
     const double product = (double)$wide(a) * (double)$wide(b), term = $wide(c);
     double sum = product + term;
     const double part = sum - product, rest = (product - (sum - part)) + (term - part);
-    if (rest != 0) {  // not so if it is NaN
+    if (rest != 0) {
         const double up = nextafter(sum, rest > 0 ? 1e308 : -1e308);
         const int is_odd = fmod(ldexp(sum, 52 - ilogb(sum)), 2.0) != 0;
-        if (rest - rest == 0 && !is_odd) sum = up;
+        if (rest - rest == 0 && !is_odd) sum = up;  // rest is finite
     }
     return $round(sum);
 }
@@ -94,6 +94,7 @@ def _fused(dtype: DType, dialect: str) -> str:
     return Template(_FUSED_FROM_SM_80).safe_substitute(fused=text) if is_native else text
 
 
+# without text: ``half_text`` generates it for a type and a dialect
 HALF_HELPERS = dict.fromkeys(("half_fma", *_COMPARISONS), Helper())
 
 

@@ -12,16 +12,16 @@ _LIBRARIES = ("libstdc++.so.6", "libc++abi.so.1")  # every C++ compiler installs
 def mangled_variable(name: str) -> str:
     """Return the symbol of a variable: ``a::b`` -> ``_ZN1a1bE``, and ``b`` -> ``b``."""
     *scopes, last = name.split("::")
-    return f"_ZN{_nested(scopes)}{_nested([last])}E" if scopes else last
+    return f"_ZN{_source_names(scopes)}{_source_names([last])}E" if scopes else last
 
 
 def mangled_function_prefix(name: str) -> str:
     """Return the symbol of a function without its types: ``a::f`` -> ``_ZN1a1f``."""
     *scopes, last = name.split("::")
-    return f"_Z{'N' * bool(scopes)}{_nested(scopes)}{_nested([last])}"
+    return f"_Z{'N' * bool(scopes)}{_source_names(scopes)}{_source_names([last])}"
 
 
-def _nested(names: Sequence[str]) -> str:
+def _source_names(names: Sequence[str]) -> str:
     return "".join(f"{len(name)}{name}" for name in names)
 
 

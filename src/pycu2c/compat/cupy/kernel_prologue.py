@@ -1,4 +1,4 @@
-"""Generate kernel functions: signatures, and on the CPU the struct of packed arguments."""
+"""Generate the text of kernel functions; CPU kernels also get a struct of packed arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def as_statement(text: str) -> str:
 
 
 def indented(lines: Sequence[str], depth: int = 1) -> str:
-    """Indent lines of text, except preprocessor directives."""
+    """Indent lines; ``#pragma`` lines stay in column 0, also those of an indented inner block."""
     joined = "\n".join(line for line in lines if line)
     shifted = textwrap.indent(joined, "    " * depth, lambda line: not line.startswith("#"))
     return shifted.replace("\n    #pragma", "\n#pragma")
@@ -60,7 +60,7 @@ def _wrap_parameters(parameters: Sequence[str]) -> str:
 
 
 def used_fields(fields: Sequence[KernelField], body: Sequence[str]) -> list[KernelField]:
-    """Return the parameters that a body uses."""
+    """Return the fields whose parameter a body names."""
     names = names_in(*body)
     return [field for field in fields if field.parameter.name in names]
 

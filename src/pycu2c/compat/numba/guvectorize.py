@@ -161,7 +161,7 @@ class GUFuncDispatcher:
     # ---- types ----
 
     def _types_for(self, arrays: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
-        """Return the type of each parameter; None for the type of the array."""
+        """Return the type of each parameter; None means the dtype of the argument."""
         if not self._declared:
             if any(array is None for array in outputs):
                 raise TypeError(f"{self!r} has no signature: pass the arrays that it writes to")
@@ -205,12 +205,13 @@ class GUFuncDispatcher:
         out: Any,
         placement: tuple[int, object],
     ) -> DeviceArray:
-        """Return the array that the kernel writes: ``out`` if its layout and dtype fit.
+        """Return the array that the kernel writes.
 
+        That is ``out`` if it is C-contiguous, writable and has the dtype, else a new array.
         placement: the device ordinal and the stream of new arrays.
         """
         if out is None:
-            assert parameter_type is not None, "undeclared functions need outputs"
+            assert parameter_type is not None, "without a signature, outputs must be passed"
             return empty_result(shape, _dtype(parameter_type), *placement)
         outer = len(shape) - len(out.shape)
         if tuple(out.shape) != shape[max(outer, 0) :] or any(n != 1 for n in shape[:outer]):
@@ -232,7 +233,7 @@ class GUFuncDispatcher:
         sizes: Mapping[str, int],
         types: Sequence[ParameterType | None],
     ) -> DeviceArray:
-        """Return an array with one axis before its core dimensions.
+        """Reshape an array to one loop axis, followed by its core dimensions.
 
         Without core dimensions, an input is a scalar and an output an array of one element.
         """

@@ -43,13 +43,13 @@ def call_arguments(context: FunctionContext, node: ast.Call) -> list[CallArgumen
         elif isinstance(value, TupleValue):
             arguments += [(None, item, item.span) for item in value.items]
         else:
-            report_not_starrable(value, span, hints.all_fields_hint(value))
+            reject_unpacking(value, span, hints.all_fields_hint(value))
     for keyword, value in zip(node.keywords, values[len(node.args) :]):
         arguments.append((keyword.arg or "**", value, context.span(keyword)))
     return arguments
 
 
-def report_not_starrable(value: Value, span: Span, hint: str = "") -> NoReturn:
+def reject_unpacking(value: Value, span: Span, hint: str = "") -> NoReturn:
     """Report ``*value`` of a value that is not a tuple."""
     fail(
         "starred",
@@ -162,13 +162,13 @@ def argument_nodes(
     for name, value in defaults.items():
         by_name.setdefault(name, ast.copy_location(ast.Constant(value), node))
     if len(by_name) < len(names) or len(node.args) > len(names):
-        argument_count = hints.count_phrase(len(node.args) + len(node.keywords), "argument")
+        count_text = hints.count_phrase(len(node.args) + len(node.keywords), "argument")
         required = len(names) - len(defaults)
         accepted_counts = f"{required} to {len(names)}" if defaults else f"{required}"
         parameter_list = ", ".join(f"{n}={defaults[n]}" if n in defaults else n for n in names)
         fail(
             "argument-count",
-            Label(context.span(node), argument_count),
+            Label(context.span(node), count_text),
             hint=f"{function} takes {accepted_counts}: ({parameter_list})",
         )
     return [by_name[name] for name in names]
@@ -196,7 +196,7 @@ def operator_operands(
     context: FunctionContext, node: ast.Call, names: tuple[str, ...], function: str
 ) -> list[Expr]:
     """Return the operands of a function that is lowered to operators, each evaluated once."""
-    if function == "numpy.round":
+    if function == "numpy.round":  # ``decimals`` is optional and has no default operand
         names = names[: max(len(node.args) + len(node.keywords), 1)]
     operands = [require_number(v) for v in argument_values(context, node, names, function)]
     if any(map(may_have_effects, operands)):
@@ -219,7 +219,7 @@ def require_constant_int(context: FunctionContext, node: ast.expr, description: 
 def constant_int(context: FunctionContext, value: Value) -> int | None:
     """Return an integer that is known at compile time, or None.
 
-    Variables with one constant value count, as in ``TILE + 2`` with ``TILE = 16``.
+    A variable with one constant value is known, as in ``TILE + 2`` with ``TILE = 16``.
     """
     match value:
         case Const() if value.type.dtype.is_integral:

@@ -6,7 +6,7 @@ import ast
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.frontend.calls import device_calls
-from pycu2c.frontend.calls.arguments import report_not_starrable
+from pycu2c.frontend.calls.arguments import reject_unpacking
 from pycu2c.frontend.calls.call_visitor import call
 from pycu2c.frontend.evaluation_order import evaluate_in_order, materialize_effects
 from pycu2c.frontend.expressions import arithmetic, comprehensions
@@ -84,7 +84,7 @@ def _tuple(context: FunctionContext, node: ast.Tuple | ast.List) -> TupleValue:
         elif isinstance(value, TupleValue) or is_range:
             items += comprehensions.static_items(value)
         else:
-            report_not_starrable(value, context.span(item))
+            reject_unpacking(value, context.span(item))
     return TupleValue(tuple(items), context.span(node))
 
 

@@ -15,7 +15,7 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array
 from pycu2c.frontend import hints
-from pycu2c.frontend.calls.arguments import report_not_starrable
+from pycu2c.frontend.calls.arguments import reject_unpacking
 from pycu2c.frontend.evaluation_order import (
     assign_temporary,
     evaluate_in_order,
@@ -309,7 +309,7 @@ def _argument_iterables(context: FunctionContext, nodes: list[ast.expr]) -> list
 def _starred_iterables(context: FunctionContext, node: ast.Starred) -> list[Iterable]:
     value = context.value(node.value)
     if not isinstance(value, TupleValue):
-        report_not_starrable(value, context.span(node))
+        reject_unpacking(value, context.span(node))
     return [_iterable_of_value(context, item) for item in value.items]
 
 

@@ -20,7 +20,7 @@ from pycu2c.ir.walk import children, map_stmt
 
 def check_result_type(context: FunctionContext, body: Body) -> ParameterType:
     """Return the result type; report a path without a return."""
-    result = joined_result(context) or NONE
+    result = common_result_type(context) or NONE
     if result != NONE and not never_falls_through(body):
         text = f"and here it returns `{displayed_type(result)}`"
         fail(
@@ -32,7 +32,7 @@ def check_result_type(context: FunctionContext, body: Body) -> ParameterType:
     return result
 
 
-def joined_result(context: FunctionContext) -> ParameterType | None:
+def common_result_type(context: FunctionContext) -> ParameterType | None:
     """Return the declared result type, or the common type of the results, or None."""
     result = context.declared_result
     for returned, span in context.results:
@@ -50,7 +50,7 @@ def joined_result(context: FunctionContext) -> ParameterType | None:
 
 
 def convert_returns(context: FunctionContext, body: Body, result: ParameterType) -> Body:
-    """Convert every returned value to the result type."""
+    """Convert the returned values to the result type if their types differ."""
     if len({returned for returned, _ in context.results}) < 2:
         return body
     number_types = [leaf for leaf in leaf_types(result) if isinstance(leaf, Scalar)]

@@ -106,7 +106,10 @@ def _sources() -> dict[int, Source]:
 
 
 def device_source(value: object) -> Source | None:
-    """Return the source of a device function, also numba's, or of a library function, else None."""
+    """Return the source of a device function of pycu2c or numba, or of a function in ``LIBRARY``.
+
+    Return None for other objects.
+    """
     source = getattr(value, "__pycu2c_device__", None)
     if isinstance(source, Source):
         return source
@@ -121,4 +124,5 @@ _GROUP_MODULES = (
     "pycu2c.ops.intrinsics.threads.cooperative_groups",
     "pycu2c.ops.intrinsics.threads.coalesced_groups",
 )
-_source = functools.cache(source_of)  # sources compare by identity
+# cached, so that a function has one Source: sources are compared by identity
+_source = functools.cache(source_of)

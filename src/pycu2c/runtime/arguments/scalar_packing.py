@@ -58,9 +58,8 @@ def convert_argument(parameter: Parameter, value: Number) -> Number:
     if not dtype.is_integer:
         number = convert(_as_float(python_value), Scalar(dtype))
         return bool(number) if dtype.kind is DTypeKind.BOOL else float(number)
-    if (
-        python_value != python_value // 1 or not dtype.minimum <= python_value <= dtype.maximum
-    ):  # NaN differs from itself
+    is_fraction = python_value != python_value // 1  # also true for NaN
+    if is_fraction or not dtype.minimum <= python_value <= dtype.maximum:
         hint = (
             f": pass numpy.uint64({python_value})"
             if 0 < python_value <= dtypes.UINT64.maximum

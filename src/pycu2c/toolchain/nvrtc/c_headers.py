@@ -107,7 +107,7 @@ _BY_NAME = {
     "assert": "",
     "time": "",
 }
-_EMPTY_CUDA_HEADERS = (  # NVRTC predefines their declarations
+_EMPTY_HEADERS = (  # NVRTC predefines their declarations
     "cuda.h",
     "cuda_runtime.h",
     "cuda_runtime_api.h",
@@ -127,6 +127,6 @@ def _guarded(name: str, text: str) -> bytes:
 HEADERS: dict[str, bytes] = {
     **{f"{name}.h": _guarded(name, text) for name, text in _BY_NAME.items()},
     **{f"c{name}": _guarded(name, text) for name, text in _BY_NAME.items()},
-    **dict.fromkeys(_EMPTY_CUDA_HEADERS, b""),
+    **dict.fromkeys(_EMPTY_HEADERS, b""),
 }
 DIGEST = digest_of(*HEADERS.values())

@@ -93,6 +93,6 @@ _BLOCK_SIZES = (DEFAULT_BLOCK_THREADS, 128, 512, 192, 384, 96, 64, 768, 1024, 32
 
 
 def best_block(kernel: KernelAttributes, dynamic_bytes: int = 0) -> int:
-    """Return the block size with the most resident warps; 256 if no other has more."""
+    """Return the block size with the most resident warps; ties go to the first size."""
     sizes: Iterable[int] = (n for n in _BLOCK_SIZES if n <= kernel.max_threads)
     return max(sizes, key=lambda n: occupancy(kernel, n, dynamic_bytes).warps)

@@ -1,4 +1,4 @@
-"""Pass coordinates to device functions as arguments (CPU).
+"""Pass thread and block indices to device functions as arguments (CPU).
 
 ``device f(): … cuda.threadIdx.x() …`` -> ``device f(threadIdx_x: int): … threadIdx_x …``, and
 callers pass ``cuda.threadIdx.x()``. Guarantees that only the kernel reads coordinates. Requires

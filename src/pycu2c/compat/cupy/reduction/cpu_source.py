@@ -1,5 +1,6 @@
 """Generate a reduction as C++ for the CPU.
 
+A row holds the elements of one result; columns are rows that are interleaved in memory.
 A block reduces rows, columns, or a part of long rows; the last block to finish combines the parts.
 A lane is one of several accumulators, which SIMD instructions update together.
 """
@@ -115,14 +116,14 @@ def _element_loops(spec: ReductionSpec, expressions: Expressions) -> list[str]:
     """Generate a loop along the last reduced axis, up to the end of the axis or the part."""
     if spec.reduced_ndim == 1:
         return _element_loop(spec, expressions, "_begin", "_end - _begin", ["_J"])
-    last = spec.kept_ndim + spec.reduced_ndim - 1
-    inner = f"_along{spec.reduced_ndim - 1}"
-    axis_rest, part_rest = f"{extent_name(last)} - {inner}", "_end - _from"
+    last_axis = spec.kept_ndim + spec.reduced_ndim - 1
+    inner_index = f"_along{spec.reduced_ndim - 1}"
+    axis_rest, part_rest = f"{extent_name(last_axis)} - {inner_index}", "_end - _from"
     body = split_index("_from", spec.kept_ndim, spec.reduced_ndim, "ptrdiff_t", "_along")
     body.append(f"const ptrdiff_t _count = {axis_rest} < {part_rest} ? {axis_rest} : {part_rest};")
     indices = [f"_along{axis}" for axis in range(spec.reduced_ndim - 1)]
     body += _element_loop(
-        spec, expressions, "_from", "_count", [*indices, f"({inner} + _J - _from)"]
+        spec, expressions, "_from", "_count", [*indices, f"({inner_index} + _J - _from)"]
     )
     body.append("_from += _count;")
     return [block("for (ptrdiff_t _from = _begin; _from < _end;)", body)]
@@ -184,33 +185,33 @@ def _combine_lanes(spec: ReductionSpec, expressions: Expressions) -> list[str]:
 
 def _column_loops(spec: ReductionSpec, expressions: Expressions) -> list[str]:
     """Reduce adjacent columns at the same time, with one column per SIMD lane."""
-    last = extent_name(spec.kept_ndim - 1)
-    columns_left = f"{last} - _column"
+    last_extent = extent_name(spec.kept_ndim - 1)
+    columns_left = f"{last_extent} - _column"
     lines = [
-        f"const ptrdiff_t _chunks = ({last} + {CPU_COLUMNS - 1}) / {CPU_COLUMNS};",
+        f"const ptrdiff_t _chunks = ({last_extent} + {CPU_COLUMNS - 1}) / {CPU_COLUMNS};",
         f"const ptrdiff_t _column = _group_at % _chunks * {CPU_COLUMNS};",
-        f"const ptrdiff_t _first_of = _group_at / _chunks * {last} + _column;",
+        f"const ptrdiff_t _first_of = _group_at / _chunks * {last_extent} + _column;",
         f"const ptrdiff_t _many = {columns_left} < {CPU_COLUMNS} ? {columns_left} : {CPU_COLUMNS};",
         f"_type_reduce _lane[{CPU_COLUMNS}];",
         *row_pointers(spec, "_first_of"),
     ]
     loop = "#pragma omp simd\nfor (ptrdiff_t _c = 0; _c < _many; _c++)"
-    pointers, (value,) = _rows_of_columns(spec, expressions, 1)
+    pointers, (value,) = _column_elements(spec, expressions, 1)
     initialization = block(
         "if (_J == _begin)", [block(loop, [f"_lane[_c] = {value};"]), "continue;"]
     )
     lines.append("ptrdiff_t _J = _begin;")
     if spec.reduced_ndim == 1:
-        unrolled_pointers, values = _rows_of_columns(spec, expressions, _UNROLL)
+        unrolled_pointers, values = _column_elements(spec, expressions, _UNROLL)
         accumulated = "_lane[_c]"
         for row_value in values:
             accumulated = f"_reduce({accumulated}, {row_value})"
-        inner = block(loop, [f"_lane[_c] = {accumulated};"])
+        inner_loop = block(loop, [f"_lane[_c] = {accumulated};"])
         first_row = block(
             "if (_J < _end)", [*pointers, block(loop, [f"_lane[_c] = {value};"]), "_J++;"]
         )
         unrolled_head = f"for (; _J + {_UNROLL} <= _end; _J += {_UNROLL})"
-        lines += [first_row, block(unrolled_head, [*unrolled_pointers, inner])]
+        lines += [first_row, block(unrolled_head, [*unrolled_pointers, inner_loop])]
         initialization = ""
     row_body = [
         *pointers,
@@ -222,10 +223,10 @@ def _column_loops(spec: ReductionSpec, expressions: Expressions) -> list[str]:
     return [*lines, block("for (ptrdiff_t _c = 0; _c < _many; _c++)", [store])]
 
 
-def _rows_of_columns(
+def _column_elements(
     spec: ReductionSpec, expressions: Expressions, count: int
 ) -> tuple[list[str], list[str]]:
-    """Declare pointers to ``count`` rows of columns; return their mapped values at a column."""
+    """Return declarations of pointers to ``count`` elements of a column, and the mapped values."""
     has_one_axis = spec.reduced_ndim == 1
     lines = (
         []

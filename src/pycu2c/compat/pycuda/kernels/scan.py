@@ -26,7 +26,7 @@ static __device__ __forceinline__ scan_type scan_(scan_type a, scan_type b)
     return {scan_expr};
 }}
 """
-# On a GPU each block scans a contiguous piece in tiles, and each thread a run of a tile. A first
+# On a GPU each block scans a contiguous piece in tiles; a thread scans adjacent elements. A first
 # kernel computes the totals of the pieces. Then each block combines the totals before its own, and
 # scans its piece. The order of elements is preserved.
 _GPU_KERNELS = """
@@ -35,8 +35,8 @@ _GPU_KERNELS = """
     __shared__ __align__(16) unsigned char room_[(TILE_ + THREADS_ / 32) * sizeof(scan_type)]; \\
     scan_type *const tile = (scan_type *)room_
 
-// Scan elements after `carry`, if `follows`, and return the total. If `writes`, write the prefix of
-// each element to the output: with the element, or if EXCLUSIVE_ without it.
+// Scan elements, starting from `carry` if `follows`, and return the total. If `writes`, write the
+// prefix of each element to the output: with the element, or if EXCLUSIVE_ without it.
 template <bool writes>
 static __device__ scan_type walk_(
     const scan_type *input, scan_type *output, long first, long end, scan_type carry, bool follows,
@@ -112,7 +112,7 @@ extern "C" __global__ void {name}_update(
     walk_<true>(input, output, first, end, carry, EXCLUSIVE_ || blockIdx.x, tile);
 }}
 """
-# On the CPU each thread scans a contiguous run.
+# On the CPU each block has one thread, which scans a contiguous piece.
 _CPU_KERNELS = """
 extern "C" __global__ void {name}_totals(
     const scan_type *input, long n, long piece, scan_type *totals)
@@ -139,7 +139,7 @@ extern "C" __global__ void {name}_update(
 }}
 """
 _MAX_TILE_BYTES = 40 << 10
-_MAX_ELEMENTS_PER_THREAD = 9  # odd
+_MAX_ELEMENTS_PER_THREAD = 9  # odd, to avoid bank conflicts
 _MIN_TILES_PER_BLOCK = 2
 
 
@@ -172,16 +172,19 @@ class _ScanKernel:
         c_expression = as_c_expression(self.scan_expr, values, self.dtype, f"{self.name}_scanned")
         threads = block_size()
         names = frozenset(("_of_lane_before",))
-        shared = cupy_preamble.used_functions("reductions.h", names) if threads > 1 else []
+        helper_functions = (
+            cupy_preamble.used_functions("reductions.h", names) if threads > 1 else []
+        )
         return (_SCAN_HEADER + (_GPU_KERNELS if threads > 1 else _CPU_KERNELS)).format(
             header=complex_header([VectorArg(self.dtype, "input")]),
-            preamble="\n".join((self.preamble, c_expression.functions, *shared)),
+            preamble="\n".join((self.preamble, c_expression.functions, *helper_functions)),
             threads=threads,
             run=self._elements_per_thread,
             exclusive=int(self._exclusive),
             scan_type=dtype_to_ctype(self.dtype),
             scan_expr=c_expression.expression,
             name=self.name,
+            # an inclusive scan does not use this initial value
             neutral=self.neutral if self._exclusive else "input[first]",
         )
 

@@ -1,6 +1,6 @@
 """Implement PyCUDA's host memory: page-locked, aligned, managed. Without a GPU it is pageable.
 
-The ``base`` of such an array is the allocation.
+The functions return numpy arrays whose ``base`` is the allocation.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class HostPointer(OwnedMemory):
         self.__array_interface__ = array_interface(memory.address, layout)
 
     def get_device_pointer(self) -> int:
-        """Return the address that kernels use."""
+        """Return the address that kernels use. On the CPU, register it for bounds checks."""
         if not on_gpu():
             bounds_checks.add(self.memory.address, self.memory.size)
         return self.memory.address  # host and device addresses are equal
@@ -111,7 +111,7 @@ Allocator: TypeAlias = Callable[..., NDArray[Any]]
 def _variants(empty: Allocator) -> tuple[Allocator, Allocator, Allocator]:
     """Return the functions ``zeros``, ``empty_like`` and ``zeros_like`` for ``empty``.
 
-    All take the last parameter of ``empty``, by name or after the others.
+    All accept the last parameter of ``empty`` (``mem_flags`` or ``alignment``), by keyword or last.
     """
 
     def zeros(*args: Any, **kwargs: Any) -> NDArray[Any]:
@@ -162,8 +162,8 @@ pagelocked_zeros, pagelocked_empty_like, pagelocked_zeros_like = _variants(pagel
 # ---- aligned -----------------------------------------------------------------------------------
 
 
-class _Subarray(Memory):
-    """A part of a numpy array."""
+class _ArrayMemory(Memory):
+    """Memory that a numpy array owns."""
 
     __slots__ = ("owner",)
 
@@ -179,7 +179,7 @@ def aligned_empty(
     layout = ArrayLayout(shape, dtype, None, order)
     buffer = np.empty(layout.size + alignment, np.uint8)
     start = -(-buffer.ctypes.data // alignment) * alignment
-    return np.asarray(AlignedHostAllocation(_Subarray(buffer, start, layout.size), layout))
+    return np.asarray(AlignedHostAllocation(_ArrayMemory(buffer, start, layout.size), layout))
 
 
 aligned_zeros, aligned_empty_like, aligned_zeros_like = _variants(aligned_empty)
@@ -193,7 +193,7 @@ def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
         driver.make_current()
         result = driver.api().cuMemHostRegister(ary.ctypes.data, layout.size, int(flags))
         driver.check(result, f"pin {layout.size} bytes of the host")
-    locked = _Subarray(ary, ary.ctypes.data, layout.size)
+    locked = _ArrayMemory(ary, ary.ctypes.data, layout.size)
     return np.asarray(RegisteredHostMemory(locked, layout, ary))
 
 

@@ -96,7 +96,7 @@ class Module:
 
 
 def compile_module(source: SourceText, options: Sequence[str]) -> Module:
-    """Return a module of a text, for the device of the calling thread. Raises CompileError."""
+    """Compile CUDA C for the device of the calling thread. Raises CompileError."""
     backend = "cuda" if on_gpu() else "cpu"
     code = TextModule(source.code, options=options, backend=backend, quoted_sources=source.shown)
     try:
@@ -118,8 +118,8 @@ def compile_error(error: Exception, options: Sequence[str]) -> CompileError:
 # ---- compiled code -----------------------------------------------------------------------------
 
 
-class _UndescribedCode(cuda_build.GpuCode):
-    """A cubin whose kernels are looked up in the driver, because no description lists them."""
+class _CubinWithoutMetadata(cuda_build.GpuCode):
+    """A cubin without pycu2c's metadata: its kernels are looked up in the driver."""
 
     def entry(self, name: str) -> str | None:
         try:
@@ -136,7 +136,7 @@ class LoadedModule:
     """The interface of a CUDA C module for a cubin, PTX or fatbin."""
 
     def __init__(self, data: bytes, ptx: str = "") -> None:
-        self._gpu_code = _UndescribedCode(cuda_build.CompiledCubin(data, None, ptx, {}, ""))
+        self._gpu_code = _CubinWithoutMetadata(cuda_build.CompiledCubin(data, None, ptx, {}, ""))
         self.kernels: list[Any] = []
         self.name = "the loaded module"
 
@@ -159,7 +159,7 @@ class LoadedModule:
 
 @translate_errors
 def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = None) -> Module:
-    """Return a module of a cubin, PTX or fatbin, for a GPU."""
+    """Load a cubin, PTX or fatbin as a module for a GPU."""
     if not on_gpu():
         raise RuntimeError(
             f"compiled code requires a GPU: {driver.unavailable_reason()}. SourceModule compiles a "
@@ -171,6 +171,6 @@ def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = No
 
 
 def module_from_file(filename: str) -> Module:
-    """Return a module of a file with a cubin, PTX or a fatbin."""
+    """Load a file with a cubin, PTX or fatbin as a module."""
     with open(filename, "rb") as file:
         return module_from_buffer(file.read())

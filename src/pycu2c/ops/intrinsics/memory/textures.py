@@ -66,20 +66,20 @@ def tex1D(texture: texture1d, x: coordinate) -> T:
 
 @_texture()
 def tex2D(texture: texture2d, x: coordinate, y: coordinate) -> T:
-    """What a texture has at ``x`` along its last axis and ``y`` along its first."""
+    """Return the value of a texture at ``x`` along its last axis and ``y`` along its first."""
     return texture.at(x, y)
 
 
 @_texture()
 def tex3D(texture: texture3d, x: coordinate, y: coordinate, z: coordinate) -> T:
-    """What a texture has at ``x`` along its last axis, ``y`` and ``z`` along those before."""
+    """Return the value of a texture at ``x`` along its last axis, then ``y`` and ``z``."""
     return texture.at(x, y, z)
 
 
 @_texture(_fetch)
 def tex1Dfetch(texture: texture1d, i: int) -> T:
-    """Element ``i`` of a texture with one axis whose coordinates count elements: what ``tex1D`` has
-    at ``i + 0.5``."""
+    """Return element ``i`` of a 1D texture with unnormalized coordinates, as ``tex1D`` at
+    ``i + 0.5``."""
     return texture.at(i + 0.5)
 
 

@@ -4,7 +4,7 @@ Correct for all kernels, and slower than work-item loops. A busy-wait loop yield
 iteration so that other threads make progress: ``while atomic.cas(…): pass`` -> ``while
 atomic.cas(…): yield``. All calls of the same warp operation share their contribution arrays:
 threads that synchronize may be at different calls. Each thread reads its results before its next
-wait. Requires declared IR with barriers lowered to waits. Guarantees one CoroutineLoop, which
+wait. Requires declared form with barriers lowered to waits. Guarantees one CoroutineLoop, which
 contains all waits. Uses ``analysis.busy_wait``. Reference: Conway, "Design of a separable
 transition-diagram compiler" (1963).
 """
@@ -25,7 +25,7 @@ from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 def lower_to_coroutines(module: ir.Module) -> ir.Module:
     """Return the kernel as shared arrays of the block, then the coroutine of a thread."""
     kernel = copy_assigned_parameters(module.kernel)
-    merged_names = _shared_array_names(kernel.body)
+    merged_names = _merged_array_names(kernel.body)
     shared: list[ir.Stmt] = []
 
     def transform(s: ir.Stmt) -> ir.Body:
@@ -35,7 +35,12 @@ def lower_to_coroutines(module: ir.Module) -> ir.Module:
             return ()
         if isinstance(s, ir.BarrierWait):
             return (
-                replace(s, contributions=tuple(_rename(g, merged_names) for g in s.contributions)),
+                replace(
+                    s,
+                    contributions=tuple(
+                        _rename(contribution, merged_names) for contribution in s.contributions
+                    ),
+                ),
             )
         return (
             (_yield_in_loop(s),) if isinstance(s, ir.For | ir.While) and is_busy_wait(s) else (s,)
@@ -46,12 +51,12 @@ def lower_to_coroutines(module: ir.Module) -> ir.Module:
     return with_kernel_body(module, body)
 
 
-def _shared_array_names(body: ir.Body) -> dict[str, str]:
-    """Map the contribution arrays of each call to those of the first equal call."""
+def _merged_array_names(body: ir.Body) -> dict[str, str]:
+    """Map contribution arrays to those of the first wait with this intrinsic and array types."""
     first_contributions: dict[object, tuple[ir.Contribution, ...]] = {}
     merged_names: dict[str, str] = {}
     for wait in waits_in(body):
-        signature = (
+        key = (
             wait.intrinsic,
             tuple(
                 (contribution.granularity, contribution.array.type)
@@ -59,7 +64,7 @@ def _shared_array_names(body: ir.Body) -> dict[str, str]:
             ),
         )
         for contribution, first_contribution in zip(
-            wait.contributions, first_contributions.setdefault(signature, wait.contributions)
+            wait.contributions, first_contributions.setdefault(key, wait.contributions)
         ):
             if contribution is not first_contribution:
                 merged_names[contribution.array.name] = first_contribution.array.name

@@ -195,7 +195,7 @@ class _Fission:
             else []
         )
         if self.some_inactive and (region.body or marks_live):
-            body.append(self.masks.skip_inactive(span))
+            body.append(self.masks.inactive_guard(span))
         body += self._jumps_to_states(tuple(region.body), context.loop, ends_kernel)
         if marks_live or may_be_empty:
             region.out.append(self.masks.set_live(False, span))

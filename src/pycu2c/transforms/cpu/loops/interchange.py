@@ -193,7 +193,7 @@ class _Interchange:
             case ir.Binary() if warp_index.is_lane(e):
                 return (
                     _Start(None, e, "warp")
-                    if warp_index.is_multiple_of_warp(self.assumptions)
+                    if warp_index.has_several_full_warps(self.assumptions)
                     else None
                 )
             case ir.Binary(op, left, right) if op is ADD and e.type == WEAK_INT:

@@ -1,8 +1,8 @@
 """Active masks: per-thread states while threads diverge, and the nodes that read and write them.
 
 ``state[thread]`` is 0 while a thread runs, 1 after it has returned, and another code while it waits
-at the end of a construct. ``live`` tells whether any thread runs. It is an int, because C compilers
-do not vectorize loops that set a bool.
+for other threads at the end of a loop or an ``if``. ``live`` tells whether any thread runs. It is
+an int, because C compilers do not vectorize loops that set a bool.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def thread_index(span: Span) -> ir.Expr:
 
 @dataclass(slots=True)
 class ActiveMasks:
-    """Builds the nodes that access the states of one kernel, and records whether there are any."""
+    """Builds the nodes that access the states of the threads; ``is_used`` records any access."""
 
     state: ir.Var
     live: ir.Var
@@ -51,7 +51,7 @@ class ActiveMasks:
         return self.state.type.shape[0]
 
     def new_code(self) -> int:
-        """Return a state code for one more place to wait."""
+        """Return an unused state code."""
         self.last_code += 1
         return self.last_code
 
@@ -72,15 +72,15 @@ class ActiveMasks:
     def is_running(self, span: Span) -> ir.Expr:
         return self._compare(EQ, RUNNING, span)
 
-    def is_skip_inactive(self, s: ir.Stmt) -> bool:
-        """Return whether a statement is one that ``skip_inactive`` returns."""
+    def is_inactive_guard(self, s: ir.Stmt) -> bool:
+        """Return whether a statement is one that ``inactive_guard`` returns."""
         match s:
             case ir.If(ir.Binary(op, ir.Load(array), ir.Const(0)), (ir.NextWorkItem(),), ()):
                 return op is NE and array.name == self.state.name
             case _:
                 return False
 
-    def skip_inactive(self, span: Span) -> ir.Stmt:
+    def inactive_guard(self, span: Span) -> ir.Stmt:
         """End the iteration of threads that are not running."""
         return ir.If(self._compare(NE, RUNNING, span), (ir.NextWorkItem(span),), (), span)
 
@@ -89,7 +89,7 @@ class ActiveMasks:
         return ir.If(self._compare(EQ, code, span), (self.set_state(RUNNING, span),), (), span)
 
     def swap_active(self, code: int, span: Span) -> ir.Stmt:
-        """Let the threads with a code run, and deactivate those that ran with this code."""
+        """Activate the threads with the state ``code``, and give running threads this state."""
         deactivate = ir.If(
             self._compare(EQ, RUNNING, span), (self.set_state(code, span),), (), span
         )

@@ -1,11 +1,22 @@
 """Strip-mine divergent loops: fuse the work-item loops of a strip into one loop over its lanes.
 
-``while True: live = 0; WorkItemLoop(leave if not c, live = 1); if live == 0: break;``
-``WorkItemLoop(b)`` -> ``while True: live = 0; WorkItemLoop(if c: live = 1; b else: leave); if live
-== 0: break``
+A lane that leaves the loop sets its state and goes to the next work item. Before::
 
-Jumps become conditions, so C compilers vectorize the loop. Requires the output of ``loop_fission``;
-independent of what the threads compute.
+    while True:
+        live = 0
+        WorkItemLoop(if not c: leave; live = 1)
+        if live == 0: break
+        WorkItemLoop(b)
+
+After::
+
+    while True:
+        live = 0
+        WorkItemLoop(if c: live = 1; b else: leave)
+        if live == 0: break
+
+Jumps become conditions, so C compilers vectorize the loop. Requires the output of ``loop_fission``.
+The transformation does not depend on the loop body.
 """
 
 from __future__ import annotations
@@ -56,7 +67,7 @@ def _to_while(s: ir.For, fresh: Callable[[str], str]) -> ir.Body:
 
 
 def continuation_condition(s: ir.While | ir.For) -> ir.Expr:
-    """Return the condition of a loop; for a For with a variable step, in either direction."""
+    """Return the condition of a loop; that of a variable step covers both directions."""
     if isinstance(s, ir.While):
         return s.condition
     zero = const(0, s.span, scalar_type(s.step))
@@ -89,7 +100,7 @@ class _LaneLoopFusion:
         out: list[ir.Stmt] = []
         group: list[ir.Stmt] = []
         for s in self._move_check_to_end(body):
-            if self._is_lane_work(s):
+            if self._is_fusible(s):
                 group.append(s)
                 continue
             out += self._fuse(group)
@@ -106,12 +117,12 @@ class _LaneLoopFusion:
         if len(checks) != 1:
             return body
         preceding, following = body[: checks[0]], body[checks[0] + 1 :]
-        if not all(map(self._is_lane_work, (*preceding, *following))):
+        if not all(map(self._is_fusible, (*preceding, *following))):
             return body
-        work = [self._without_live_flag(s) for s in following if isinstance(s, ir.WorkItemLoop)]
-        return (*preceding, *work, body[checks[0]])
+        loops = [self._without_live_flag(s) for s in following if isinstance(s, ir.WorkItemLoop)]
+        return (*preceding, *loops, body[checks[0]])
 
-    def _is_lane_work(self, s: ir.Stmt) -> bool:
+    def _is_fusible(self, s: ir.Stmt) -> bool:
         return isinstance(s, ir.WorkItemLoop) or self._sets_live(s)
 
     def _sets_live(self, s: ir.Stmt) -> bool:
@@ -125,17 +136,19 @@ class _LaneLoopFusion:
         loops = [s for s in group if isinstance(s, ir.WorkItemLoop)]
         if not loops:
             return tuple(group)
-        last_setting_live = [s for s in loops if any(map(self._sets_live, statements(s.body)))][-1:]
-        work = [(s if s in last_setting_live else self._without_live_flag(s)).body for s in loops]
+        last_setter = next(
+            (s for s in reversed(loops) if any(map(self._sets_live, statements(s.body)))), None
+        )
+        bodies = [(s if s is last_setter else self._without_live_flag(s)).body for s in loops]
         resets = [s for s in group if self._sets_live(s)][:1]
-        return (*resets, ir.WorkItemLoop(self._concatenate(work), loops[0].span))
+        return (*resets, ir.WorkItemLoop(self._concatenate(bodies), loops[0].span))
 
-    def _concatenate(self, work: Sequence[ir.Body]) -> ir.Body:
+    def _concatenate(self, bodies: Sequence[ir.Body]) -> ir.Body:
         """Concatenate the bodies of several work-item loops for one lane."""
-        *earlier, out = work
+        *earlier, out = bodies
         for body in reversed(earlier):
-            if out and self.masks.is_skip_inactive(out[0]):  # inactive lanes skip the rest
-                has_skip = any(map(self.masks.is_skip_inactive, body))
+            if out and self.masks.is_inactive_guard(out[0]):  # inactive lanes skip the rest
+                has_skip = any(map(self.masks.is_inactive_guard, body))
                 out = (*body, *(out[1:] if has_skip else out))
             else:
                 out = (*self._without_jumps(body), *out)
@@ -152,24 +165,25 @@ class _LaneLoopFusion:
         return body
 
     def _split_if(self, s: ir.If, rest: ir.Body) -> ir.Body:
-        """Transform an ``if`` that ends some lanes, and the code of the other lanes."""
+        """Replace the jumps of an ``if``; only lanes that do not jump execute ``rest``."""
         then, orelse = self._without_jumps(s.then), self._without_jumps(s.orelse)
         if _always_ends(s.then) and not _has_jump(s.orelse):
-            return (_make_if(s.condition, then, (*orelse, *rest), s.span),)
+            return (_normalized_if(s.condition, then, (*orelse, *rest), s.span),)
         if _always_ends(s.orelse) and not _has_jump(s.then):
-            return (_make_if(s.condition, (*then, *rest), orelse, s.span),)
+            return (_normalized_if(s.condition, (*then, *rest), orelse, s.span),)
         guarded = (ir.If(self.masks.is_running(s.span), rest, (), s.span),) if rest else ()
         return (replace(s, then=then, orelse=orelse), *guarded)
 
 
-def _make_if(condition: ir.Expr, then: ir.Body, orelse: ir.Body, span: Span) -> ir.Stmt:
+def _normalized_if(condition: ir.Expr, then: ir.Body, orelse: ir.Body, span: Span) -> ir.Stmt:
+    """Return an ``if``; negate the condition if ``then`` is empty or the condition is a ``not``."""
     if then and not (isinstance(condition, ir.Unary) and condition.op is NOT):
         return ir.If(condition, then, orelse, span)
     return ir.If(negation(condition), orelse, then, span)
 
 
 def _always_ends(body: ir.Body) -> bool:
-    """Return whether all lanes that enter a block are ended there."""
+    """Return whether all lanes that enter a block jump to the next work item."""
     return bool(body) and isinstance(body[-1], ir.NextWorkItem)
 
 
@@ -192,7 +206,7 @@ def remove_dead_live_flags(body: ir.Body, masks: ActiveMasks) -> ir.Body:
 
 
 def _remove_flags(body: ir.Body, masks: ActiveMasks, *, is_read: bool) -> tuple[ir.Body, bool]:
-    """Remove dead assignments of ``live``; also return whether it is live before the block."""
+    """Remove dead assignments of ``live``; also return whether it is read before it is set."""
     out: list[ir.Stmt] = []
     for s in reversed(body):
         if isinstance(s, ir.If):
