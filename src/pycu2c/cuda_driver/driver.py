@@ -341,15 +341,15 @@ def new_event(*, timing: bool = False, doing: str = "create an event") -> Any:
     return call("cuEventCreate", int(flag), doing=doing)
 
 
-def order_after(earlier: int, stream: int) -> None:
-    """Make later work of ``stream`` wait for the work that ``earlier`` contains now."""
-    if earlier == stream or {earlier, stream} == {0, _LEGACY_STREAM}:
+def order_after(preceding_stream: int, stream: int) -> None:
+    """Make later work of ``stream`` wait for the work that ``preceding_stream`` contains now."""
+    if preceding_stream == stream or {preceding_stream, stream} == {0, _LEGACY_STREAM}:
         return
     make_current()
     doing = "order one stream after another"
     event = new_event(doing=doing)
     try:
-        call("cuEventRecord", event, earlier, doing=doing)
+        call("cuEventRecord", event, preceding_stream, doing=doing)
         call("cuStreamWaitEvent", stream, event, 0, doing=doing)
     finally:
         call("cuEventDestroy", event, doing=doing)

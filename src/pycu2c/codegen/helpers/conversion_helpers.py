@@ -18,7 +18,7 @@ from pycu2c.base.dtypes import (
     UINT64,
     DType,
 )
-from pycu2c.codegen.helpers.directed_rounding_helpers import directed
+from pycu2c.codegen.helpers.directed_rounding_helpers import rounding_helper
 from pycu2c.codegen.helpers.templates import Helper, fixed_helpers
 from pycu2c.ops.intrinsics.floats import float8
 from pycu2c.ops.intrinsics.floats.exact_rounding import CUDA_NAMES, MODE_TEXT, RoundingMode
@@ -118,7 +118,7 @@ def _rounding_conversions() -> dict[str, Helper]:
                 helpers[name] = _float_to_integer(name, source, target, mode)
         for source, target in _TO_FLOAT if mode != "rn" else ():  # "rn" is C's conversion
             name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[target]}_{mode}"
-            helpers[name] = directed(
+            helpers[name] = rounding_helper(
                 name, target.c, f"volatile {source.c} x", f"({target.c})x", mode
             )
     return helpers

@@ -14,7 +14,9 @@ from pycu2c.ops.intrinsics.floats.exact_rounding import MODE_TEXT, RoundingMode
 _DIRECTIONS = {"rz": "FE_TOWARDZERO", "rd": "FE_DOWNWARD", "ru": "FE_UPWARD"}
 
 
-def directed(name: str, result: str, parameters: str, formula: str, mode: RoundingMode) -> Helper:
+def rounding_helper(
+    name: str, result: str, parameters: str, formula: str, mode: RoundingMode
+) -> Helper:
     """Return a helper whose formula is rounded once; its parameters are volatile."""
     body = f"    const volatile {result} result = {formula};\n"
     if mode in _DIRECTIONS:
@@ -47,7 +49,7 @@ def _operations(mode: RoundingMode) -> Iterator[tuple[str, Helper]]:
         for stem, c_type, suffix in ((float_name, "float", "f"), (double_name, "double", "")):
             parameters = ", ".join(f"volatile {c_type} {operand}" for operand in operands)
             name, formula = f"{stem}_{mode}", pattern.replace("@", suffix)
-            yield name, directed(name, c_type, parameters, formula, mode)
+            yield name, rounding_helper(name, c_type, parameters, formula, mode)
 
 
 _RSQRT = """
