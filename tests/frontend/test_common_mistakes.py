@@ -116,7 +116,7 @@ b[0] = np.float128(a[0])  # E[call]: np.float128 | use float64
 b[0] = cuda.shfl_sync(-1, a[0], 1, 5)  # E[argument-type]: 5 | 1, 2, 4, 8, 16, 32
 
 found = []
-found.append(1)  # E[subset]: found.append | count its items
+found.append(1)  # E[subset]: found.append | a variable for the number of used items
 
 items = [1, 2.5, 3]
 items[0] = 5  # E[assignment-target]: items | cuda.local.array
@@ -500,7 +500,7 @@ DEFINITIONS = {
         r"takes 3 to 4: \(mask, value, src_lane, width=32\)"
     ),
     "@kernel\ndef k(a): cuda.to_device(a)\nk.inspect('cuda', 'int32[:]')": (
-        "(?s)`to_device` is no function of kernels.*it is for the host: call it before the launch"
+        "(?s)`to_device` cannot be called in kernels.*it is for the host: call it before the launch"
     ),
     "@kernel\ndef k(a): s = cuda.stream()\nk.inspect('cuda', 'int32[:]')": "it is for the host",
     "k = kernel(lambda a: a)\nk.inspect('cuda', 'int32')": "a kernel gives its results in arrays",

@@ -176,7 +176,7 @@ def test_equal_sources_are_compiled_once():
 
 
 def test_a_plain_function_is_reported_at_its_call():
-    with pytest.raises(CompileError, match=r"pass or define device\(lambda …\)"):
+    with pytest.raises(CompileError, match=r"wrap it: device\(lambda …\)"):
         launched(applied, "cpu", lambda x: x, np.float32)
 
 

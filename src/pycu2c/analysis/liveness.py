@@ -119,10 +119,14 @@ class _Liveness:
     def _arms(self, s: ir.If, live_after: Names, exits: _Exits) -> Names:
         then = self.block(s.then, live_after, exits)
         orelse = self.block(s.orelse, live_after, exits.with_waiting(live_after, then))
+        # again: while `then` runs, threads of the other branch may wait with `orelse` live
         return orelse | self.block(s.then, live_after, exits.with_waiting(live_after, orelse))
 
     def _loop(self, s: ir.While | ir.For, live_after: Names, head: Names, waiting: Names) -> Names:
-        """Solve a loop; ``head`` is live where the condition is evaluated, or after the loop."""
+        """Return the variables that are live at the condition of a loop.
+
+        Iterates from ``head``, those that the condition reads or that are live after the loop.
+        """
         if s in self.loops:
             self.live_after_loop[s] = (
                 self.live_after_loop.get(s, frozenset()) | live_after | waiting

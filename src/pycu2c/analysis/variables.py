@@ -1,4 +1,4 @@
-"""The variables of a block: which names it declares, assigns and reads; fresh names."""
+"""The variables of a body: which names it declares, assigns and reads; fresh names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def accessed_names(body: ir.Body) -> frozenset[str]:
 
 
 def referenced_names(body: ir.Body) -> set[str]:
-    """Return the variables and arrays that a body reads or assigns, not those it declares."""
+    """Return the variables and arrays that a body reads, assigns or stores to.
+
+    A declaration alone does not count.
+    """
     result = {name for s in statements(body) for name in names_in(*operands(s))}
     for s in statements(body):
         if isinstance(s, ir.Assign | ir.For):
@@ -62,7 +65,7 @@ def assigned_names(body: ir.Body) -> set[str]:
 
 
 def defined_names(body: ir.Body) -> set[str]:
-    """Return the variables that a body declares or assigns."""
+    """Return the variables that a body declares or assigns, without loop counters and arrays."""
     return {s.var.name for s in statements(body) if isinstance(s, ir.Declare | ir.Assign)}
 
 

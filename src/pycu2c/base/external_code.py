@@ -1,4 +1,4 @@
-"""C code that replaces the body of a function: texts, and their spans in Python."""
+"""C code that replaces the body of a function, with the Python span of each line."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ A vector function may have the error that CUDA documents for the scalar one. The
 of glibc 2.36 were measured on random arguments and are within these bounds. Others are not: logf
 has an error of 3.9 ulp where CUDA allows 1. So ``exp`` and ``log`` of float32 are implemented here,
 with an error of 0.9 ulp, as are ``cbrt`` of float64 (0.7 ulp; glibc: 3) and ``hypot`` (0.5 ulp for
-float32, 1.2 ulp for float64), which all compilers vectorize.
+float32, 1.2 ulp for float64). All compilers vectorize these implementations.
 """
 
 from __future__ import annotations

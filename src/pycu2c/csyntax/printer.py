@@ -151,7 +151,7 @@ def _if_lines(s: c.IfStmt, depth: int) -> Iterator[str]:
 def _initializer_lines(
     values: tuple[c.Expr, ...], extents: tuple[int, ...], depth: int
 ) -> Iterator[str]:
-    """Yield full lines with the values of an array, with braces for each axis but the first."""
+    """Yield lines with as many values as fit, with braces for each axis but the first."""
     indent = INDENT * depth
     if len(extents) > 1:
         size = len(values) // extents[0]

@@ -21,7 +21,7 @@ threadIdx, blockIdx = cuda.threadIdx, cuda.blockIdx  # CUDA's names
 blockDim, gridDim = cuda.blockDim, cuda.gridDim
 warpsize = cuda.warpsize
 grid, gridsize = cuda.grid, cuda.gridsize
-range = builtins.range  # ``unroll`` is accepted and ignored
+range = builtins.range  # ``rawkernel`` drops the argument ``unroll``
 
 
 @device
@@ -33,7 +33,7 @@ def laneid() -> int:
 # ---- memory, barriers, warps -------------------------------------------------------------------
 
 # ``shared_memory(dtype, size)``: shared memory of a block; the size None is all dynamic shared
-# memory of the launch
+# memory of the launch. ``rawkernel`` converts the arguments to those of ``cuda.shared.array``.
 shared_memory = cuda.shared.array
 
 syncthreads, syncwarp = cuda.syncthreads, cuda.syncwarp
@@ -57,6 +57,6 @@ def __getattr__(name: str) -> NoReturn:
 
 
 _REPLACEMENTS = {
-    "cub": "use cuda.cg.reduce(warp, x) and tiles for its WarpReduce and BlockReduce",
-    "thrust": "write a loop for its sequential algorithms",
+    "cub": "use cuda.cg.reduce(tile, x, op) in place of WarpReduce and BlockReduce",
+    "thrust": "write a loop in place of its sequential algorithms",
 }

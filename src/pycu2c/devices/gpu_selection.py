@@ -20,7 +20,7 @@ DeviceLike: TypeAlias = "int | Literal['cpu'] | None"
 
 
 class Gpus:
-    """All GPUs in order; empty without a GPU or driver."""
+    """All GPUs in order, or only the CPU if the environment selects it; otherwise empty."""
 
     def __len__(self) -> int:
         return device_count()

@@ -76,6 +76,7 @@ class Node:
                 "node from g.nodes"
             )
         values = self.launcher.bind(arguments, keywords)
+        # resolve() must not be captured
         with graph_capture.capturing(None), graph.on_device():
             resolved_launch = self.launcher.resolve(self._request, values)
             graph.update_node(self._index, resolved_launch)

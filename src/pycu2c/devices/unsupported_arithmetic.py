@@ -1,4 +1,4 @@
-"""Reject operators and numpy functions on device arrays, with a hint to kernels."""
+"""Reject operators and numpy functions on device arrays; the errors recommend kernels."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NoHostArithmetic:
 
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
         raise TypeError(
-            "numpy does not read a device array by itself: write copy_to_host(), which copies it"
+            "a device array is not converted to a numpy array implicitly: call copy_to_host()"
         )
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> NoReturn:
@@ -62,12 +62,12 @@ def _numpy_error(function: Any) -> TypeError:
 
 def _binary_operator(symbol: str) -> Callable[[Any, Any], Any]:
     """Return a method for an operator, which raises TypeError."""
-    hint = f"{HINT}; `is` says whether they are one object" if symbol == "==" else HINT
+    hint = f"{HINT}; `is` tests whether both are the same object" if symbol == "==" else HINT
 
     def reject(self: Any, other: Any) -> Any:
         # CuPy's operators, for example, accept device arrays
-        is_foreign = not isinstance(other, NoHostArithmetic)
-        if is_foreign and hasattr(type(other), "__cuda_array_interface__"):
+        is_other_library = not isinstance(other, NoHostArithmetic)
+        if is_other_library and hasattr(type(other), "__cuda_array_interface__"):
             return NotImplemented
         raise TypeError(f"a device array has no {symbol}{hint}")
 

@@ -65,7 +65,9 @@ def _record_dtype(value: object) -> DType | None:
 
 _LOOP_HINT = "write a loop over the elements, `for x in a: …`"
 _ALLOCATION_HINT = "use cuda.local.array(shape, dtype), one for each thread, or pass the array"
-_FIXED_SIZE_HINT = "write a tuple, or use cuda.local.array(n, dtype) and count its items"
+_FIXED_SIZE_HINT = (
+    "write a tuple, or use cuda.local.array(n, dtype) and a variable for the number of used items"
+)
 _TEXT_HINT = "text is made on the host: store numbers in an array, and show them after the launch"
 _TYPE_TEST_HINT = (
     "a kernel is compiled for each combination of types: compare a.dtype, or `x is None`"
@@ -139,9 +141,9 @@ def unsupported_function(value: object) -> tuple[str, str]:
     if hasattr(value, "__pycu2c_kernel__"):
         return f"`{name}` is a kernel", _KERNEL_CALL_HINT
     if module in _HOST_MODULES:
-        return f"`{name}` is no function of kernels", FOR_THE_HOST
+        return f"`{name}` cannot be called in kernels", FOR_THE_HOST
     if isinstance(value, FunctionType) and name == "<lambda>":
-        return "this is a plain Python function", "pass or define device(lambda …)"
+        return "this is a plain Python function", "wrap it: device(lambda …)"
     if isinstance(value, FunctionType) and module.partition(".")[0] not in sys.stdlib_module_names:
         return f"`{name}` is a plain Python function", f"decorate {name} with @device"
     if isinstance(owner, str):
@@ -155,7 +157,7 @@ def unsupported_function(value: object) -> tuple[str, str]:
     if hint is None and isinstance(value, type) and issubclass(value, np.generic):
         return (
             f"kernels have no `{qualified_name}`",
-            "use float64, or another number that kernels have",
+            "use float64, or another dtype that kernels support",
         )
     if hint is None and isinstance(value, type) and module != "builtins":
         return f"`{name}` is a class", "keep its fields in variables or in a tuple"
@@ -207,11 +209,14 @@ def _instead_of_global(value: object) -> str:
     """Return the hint for a global object that is no constant."""
     match value:
         case list():
-            return "write it as a tuple, or as a numpy array; what a kernel writes is an argument"
+            return (
+                "write it as a tuple, or as a numpy array; an array that the kernel writes must be "
+                "an argument"
+            )
         case dict():
             return "use one global for each key, or a named tuple; or pass an array"
         case set() | frozenset():
-            return "write it as a tuple; `in` looks into tuples"
+            return "write it as a tuple; `in` works with tuples"
         case _:
             return "pass numbers, tuples and arrays as arguments of the kernel"
 
@@ -298,9 +303,11 @@ _ATTRIBUTE_HINTS = {
     "astype": "convert one number with its type: int32(x)",
     "item": "leave it out: an element is a number",
     "length": "write len(a)",
-    "view": "numbers have it, a[i].view(float32), and arrays of the host; dynamic shared memory "
-    "is the same bytes in each cuda.shared.array(0, dtype)",
-    **dict.fromkeys(("bit_length", "is_integer"), "Python's own numbers have it: int(n), float(x)"),
+    "view": "write a[i].view(float32) for one number, or call view() on the host; each "
+    "cuda.shared.array(0, dtype) is a view of the same dynamic shared memory",
+    **dict.fromkeys(
+        ("bit_length", "is_integer"), "write int(n).bit_length() or float(x).is_integer()"
+    ),
 }
 
 

@@ -33,7 +33,8 @@ from pycu2c.toolchain.nvrtc import nvrtc
 class GeneratedCode:
     """The generated code of a kernel, and the properties of it that a runner needs.
 
-    cooperative, written, overwritten: of a kernel for a GPU, as in ``CudaRunner``.
+    cooperative: whether it needs a cooperative launch. written: positions of the arrays that it may
+    write. overwritten: arrays that it may write completely. GPU only.
     """
 
     text: str
@@ -78,14 +79,14 @@ class KernelCacheEntry:
         layout, options = layout_of(code.parameters), self._options.with_links(code.links)
         if key.backend == "cpu":
             binary = cc.compile(code.text, code.entry, options=options)
-            has_copies = bool(key.assumptions.unaliased_accumulators)
-            return CpuRunner(names, layout, CpuKernel(binary, has_copies))
+            has_private_accumulators = bool(key.assumptions.unaliased_accumulators)
+            return CpuRunner(names, layout, CpuKernel(binary, has_private_accumulators))
         binary = nvrtc.compile(code.text, code.entry, driver.arch(), options=options)
         kernel = CudaKernel(binary, code.cooperative, options.cluster)
         return CudaRunner(self._name, code.written, layout, kernel, code.overwritten)
 
     def store_runner(self, key: SpecializationKey, runner: Runner) -> None:
-        """Store the code of a kernel, unless its launches do more than start it."""
+        """Store the code of a CpuRunner or CudaRunner; other runners are not cached."""
         if self.key and isinstance(runner, (CpuRunner, CudaRunner)):
             value_store.store(self._part_key(key), _code_of(runner))
 

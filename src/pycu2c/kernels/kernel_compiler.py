@@ -112,7 +112,7 @@ class KernelCompiler:
         )
 
     def cuda_module(self, signature: Signature) -> KernelModule:
-        """Return the kernel as one of several of a CUDA C file."""
+        """Return the kernel as a module that can be merged with others into one CUDA C file."""
         return specialization.cuda_module(self.build(signature), self._options)
 
     def notes(self, signature: Signature) -> list[Note]:
@@ -132,7 +132,10 @@ class KernelCompiler:
         summary = summarize_module(module)
         return KernelMetadata(
             written_arguments(module),
-            tuple((n.argument, NO_AXIS if n.axis is None else n.axis) for n in extent),
+            tuple(
+                (length.argument, NO_AXIS if length.axis is None else length.axis)
+                for length in extent
+            ),
             _uses_threads(module),
             uses_dynamic_shared(module),
             privatize_accumulators.accumulator_arguments(module)
@@ -156,7 +159,7 @@ def _arch() -> str:
 
 
 def _bytes_per_thread(module: Module) -> int:
-    """Return the bytes of one element of each array argument."""
+    """Return the bytes that a thread accesses if it accesses one element of each array argument."""
     types = (p.type for p in module.kernel.parameters)
     return sum(t.dtype.size for t in types if isinstance(t, Array))
 

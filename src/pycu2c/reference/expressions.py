@@ -38,8 +38,9 @@ Callee: TypeAlias = Callable[[object, ast.Call, Source], tuple[Callable[..., Any
 class FunctionProperties:
     """Properties of the functions that a kernel names.
 
-    ``communicates``: whether it communicates through memory. ``may_wait``: whether threads may wait
-    in it. ``checked``: whether exceptions of threads are raised.
+    ``callee``: returns the function to call. ``communicates``: whether an object communicates
+    through memory. ``may_wait``: whether threads may wait in it. ``checked``: whether an exception
+    in a thread fails the launch.
     """
 
     callee: Callee
@@ -49,7 +50,7 @@ class FunctionProperties:
 
 
 class _NotStatic:
-    """The result for an expression that depends on a local."""
+    """The result for an expression that does not name an object known before the launch."""
 
 
 NOT_STATIC = _NotStatic()
@@ -184,7 +185,7 @@ class ExpressionRewriter:
                 return self.compound(node)
 
     def compound(self, node: ast.expr) -> ast.expr:
-        """Rewrite a tuple, a function or an f-string."""
+        """Rewrite tuples, ``:=``, lambdas, comprehensions and f-strings; reject other nodes."""
         match node:
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return ast.Tuple([self.expression(item) for item in items], ast.Load())
@@ -231,7 +232,10 @@ class ExpressionRewriter:
         return new
 
     def lazy_items(self, node: ast.expr, stop_truth: bool) -> ast.expr:
-        """Return the argument of any() or all(), which stops at an item of this truth."""
+        """Return the argument of any() or all().
+
+        ``stop_truth``: any() stops at the first true item, all() at the first false one.
+        """
         if not isinstance(node, ast.GeneratorExp):
             return self.expression(node)
         if self.may_synchronize_in(node):
@@ -276,11 +280,11 @@ class ExpressionRewriter:
         with self.inner_scope(comprehension_targets(node)):
             generators = []
             for position, generator in enumerate(node.generators):
-                source = first
+                iterable = first
                 if position:
-                    source = self.expression(generator.iter)
+                    iterable = self.expression(generator.iter)
                 tests = [self.expression(test) for test in generator.ifs]
-                generators.append(ast.comprehension(generator.target, source, tests, 0))
+                generators.append(ast.comprehension(generator.target, iterable, tests, 0))
             result = node_type(self.expression(node.elt), generators)
         return result if node_type is ast.GeneratorExp else self.build_call(tuple, result)
 
@@ -350,8 +354,8 @@ class ExpressionRewriter:
             self.lazy_items(a, target is any) if is_lazy else self.expression(a) for a in node.args
         ]
         keywords = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
-        is_method = target is tiled_partition or calls.is_number_method(target)
-        if target is not NOT_STATIC and not is_method:
+        needs_dynamic_dispatch = target is tiled_partition or calls.is_number_method(target)
+        if target is not NOT_STATIC and not needs_dynamic_dispatch:
             function, may_wait = self.callee(target, node, self.source)
             return self.with_yield_from(
                 ast.Call(self.object_name(function), arguments, keywords), may_wait

@@ -54,9 +54,9 @@ class ReferenceKernel:
     """A kernel for one combination of argument types.
 
     ``inferred`` has the types of nodes by their ``id``: of the variable that an ``ast.Name`` or
-    ``ast.arg`` assigns, and of an ``ast.IfExp``, ``ast.BoolOp`` or ``ast.Return``. Other nodes keep
-    the type of their value. ``device_lookup`` returns the source of a device function, None for
-    other objects.
+    ``ast.arg`` assigns, and of an ``ast.IfExp``, ``ast.BoolOp``, ``ast.Return`` or
+    ``ast.Subscript``. Other nodes keep the type of their value. ``device_lookup`` returns the
+    source of a device function, None for other objects.
     """
 
     def __init__(
@@ -152,11 +152,15 @@ class ReferenceKernel:
     def _dispatching_function(self, source: Source, may_wait: bool) -> Callable[..., Any]:
         """Return a device function that dispatches on the types of its arguments."""
         variants = self._inferred.variants.get(source, {})
-        functions = {k: rewrite(source, i, self._functions, may_wait) for k, i in variants.items()}
+        functions = {
+            kinds: rewrite(source, types, self._functions, may_wait)
+            for kinds, types in variants.items()
+        }
         if len(functions) == 1:
             return functions.popitem()[1]
-        untyped = replace(self._inferred, tree=None)  # the tree is the kernel's
-        default = rewrite(source, untyped, self._functions, may_wait)
+        # the tree belongs to the kernel, not to this function
+        default_types = replace(self._inferred, tree=None)
+        default = rewrite(source, default_types, self._functions, may_wait)
         return dispatch_on_arguments(source, functions, default) if functions else default
 
     def _function_may_wait(self, source: Source) -> bool:
@@ -177,6 +181,7 @@ class ReferenceKernel:
         return may_synchronize(value) or (source is not None and self._function_may_wait(source))
 
     def _loops_on_memory(self, node: ast.AST, free_objects: Mapping[str, Any]) -> bool:
+        """Return whether a node is a busy-wait loop on memory that threads share."""
         return may_busy_wait(node) and any(
             self._communicates(_named_object(n, free_objects)) for n in ast.walk(node)
         )
@@ -198,13 +203,13 @@ class ReferenceKernel:
     def _shared_array(self, node: ast.Call) -> Callable[[Any, Any], Any]:
         def shared_array(shape: Any, dtype: Any) -> Any:
             shared = REFERENCE_STATE.current().memory
-            element = _dtype(dtype)
+            numpy_dtype = _dtype(dtype)
             if shape == 0:
-                size = len(shared[_DYNAMIC_SHARED]) // element.itemsize * element.itemsize
-                return shared[_DYNAMIC_SHARED][:size].view(element)
-            site = (id(node), shape, element)
+                size = len(shared[_DYNAMIC_SHARED]) // numpy_dtype.itemsize * numpy_dtype.itemsize
+                return shared[_DYNAMIC_SHARED][:size].view(numpy_dtype)
+            site = (id(node), shape, numpy_dtype)
             if site not in shared:
-                shared[site] = allocation.shared_array.reference(shape, element)
+                shared[site] = allocation.shared_array.reference(shape, numpy_dtype)
             return shared[site]
 
         return shared_array
@@ -280,7 +285,9 @@ def _positions(extent: Dim3) -> Iterator[Dim3]:
 
 def _clusters(grid: Dim3, size: Dim3) -> Iterator[list[Dim3]]:
     """Yield the indices of the blocks of each cluster; without clusters, of one block."""
-    width, height, depth = (-(-blocks // extent) for blocks, extent in zip(grid, size))
+    width, height, depth = (
+        -(-blocks // blocks_per_cluster) for blocks, blocks_per_cluster in zip(grid, size)
+    )
     for x, y, z in _positions((width, height, depth)):
         first = x * size[0], y * size[1], z * size[2]
         indices = [(first[0] + i, first[1] + j, first[2] + k) for i, j, k in _positions(size)]

@@ -66,7 +66,7 @@ BY_HAND = {
           --> program.py:3:21
           3 | pytest.importorskip("numba.cuda")
             |                     ^^^^^^^^^^^^
-            = help: write 'pycu2c.cuda' if it refers to the module of the kernels
+            = help: write 'pycu2c.cuda' if the string names the module that provides cuda
         """,
     ),
     "the environment": (

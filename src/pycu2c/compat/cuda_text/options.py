@@ -38,7 +38,7 @@ class CompilerOptions:
         return words if self.arch else (f"--gpu-architecture={arch}", *words)
 
     def with_macros(self, text: CudaSource) -> str:
-        """Return the source after definitions of the macros."""
+        """Return the source, preceded by definitions of the macros."""
         return "\n".join([*self.macros, f'#line 1 "{text.name}"', text.code])
 
     @property
@@ -52,8 +52,8 @@ class CompilerOptions:
     def macros(self) -> tuple[str, ...]:
         """Return the macro options as preprocessor directives."""
         directives = []
-        for option, word in self._option_values:
-            name, equals, value = word.partition("=")
+        for option, definition in self._option_values:
+            name, equals, value = definition.partition("=")
             if option in ("-D", "--define-macro"):
                 directives.append(f"#define {name} {value if equals else 1}")
             elif option in ("-U", "--undefine-macro"):
@@ -85,7 +85,9 @@ class CompilerOptions:
 
 
 def options_of(options: Iterable[str] | str | None) -> CompilerOptions:
-    """Parse a string or a list of options; ``-I`` and its folder may be two items.
+    """Return options from a list, or from one option as a string.
+
+    ``-I`` and its folder may be two items of the list.
 
     Raises
     ------
@@ -104,7 +106,10 @@ def options_of(options: Iterable[str] | str | None) -> CompilerOptions:
 
 
 def included_file_identities(text: str, folders: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the identities of included files that exist in these folders, for cache keys."""
+    """Return the identities of included files, for cache keys.
+
+    Files are searched in the folders and in the current directory.
+    """
     names = dict.fromkeys(_INCLUDE.findall(text))
     paths = (os.path.join(folder, name) for name in names for folder in (*folders, "."))
     return tuple(file_identity.file_identity(path) for path in paths if os.path.isfile(path))

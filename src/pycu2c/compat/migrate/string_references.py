@@ -67,7 +67,7 @@ def find_string_references(text: EditableText, tree: ast.Module) -> Iterator[Rem
 
 def _rename_hint(string: str) -> str:
     path = string.replace("numba_cuda", "numba").replace("numba", "pycu2c")
-    return f"write {path!r} if it refers to the module of the kernels"
+    return f"write {path!r} if the string names the module that provides cuda"
 
 
 def _remark(

@@ -148,7 +148,7 @@ class Device:
 
 
 def _ordinal_of_bus_id(bus_id: str) -> int:
-    """Return the number of the device with a PCI address."""
+    """Return the ordinal of the device with a PCI address."""
     for number in range(Device.count()):
         if Device(number).pci_bus_id().lower() == bus_id.lower():
             return number
@@ -245,7 +245,7 @@ class Context:
 
     @staticmethod
     def set_cache_config(config: Any) -> None:
-        """Set the cache preference, which current GPUs may ignore."""
+        """Check the value; the preference has no effect."""
         func_cache(config)
 
     @staticmethod
@@ -255,7 +255,7 @@ class Context:
 
     @staticmethod
     def set_shared_config(config: Any) -> None:
-        """Set the bank size of shared memory, which current GPUs ignore."""
+        """Check the value; the bank size has no effect."""
         shared_config(config)
 
     def enable_peer_access(self, peer: Context, flags: int = 0) -> None:

@@ -37,6 +37,7 @@ _LOG = _as_float32(
     0.3333332,
     -0.5,
 )
+# 2 * atanh(s) = 2 * s + s**3 * p(s**2): the coefficients of p, highest power first
 _ATANH = _as_float64(
     0.14616449685043406,
     0.15331721600556042,

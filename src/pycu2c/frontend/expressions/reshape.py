@@ -21,7 +21,7 @@ from pycu2c.ir.nodes import Const, Expr, View
 from pycu2c.ir.views import linear_start
 from pycu2c.ops.operators import FLOORDIV
 
-_SHAPE_HINT = "write the lengths, one of them -1 for what is left: a.reshape(4, -1)"
+_SHAPE_HINT = "write the lengths, one of them -1 for the remaining length: a.reshape(4, -1)"
 
 
 def reshaped(context: FunctionContext, array: ArrayValue, node: ast.Call) -> View:
@@ -29,7 +29,7 @@ def reshaped(context: FunctionContext, array: ArrayValue, node: ast.Call) -> Vie
     if node.keywords:
         fail(
             "call",
-            Label(context.span(node.keywords[0]), "reshape() takes the shape alone"),
+            Label(context.span(node.keywords[0]), "reshape() takes only the shape"),
             hint="the order is C: the last axis varies fastest",
         )
     values = evaluate_in_order(context, node.args)
@@ -79,41 +79,41 @@ def _reshape(context: FunctionContext, array: ArrayValue, shape: list[Expr], spa
 def _lengths(context: FunctionContext, view: View, shape: list[Expr], span: Span) -> list[Expr]:
     """Return the requested lengths, with -1 replaced by the remaining length."""
     size = arithmetic.product(context, list(view.lengths), span)
-    open_axes = [i for i, e in enumerate(shape) if isinstance(e, Const) and e.value < 0]
-    others = [e for i, e in enumerate(shape) if i not in open_axes]
-    if len(open_axes) > 1:
+    inferred_axes = [i for i, e in enumerate(shape) if isinstance(e, Const) and e.value < 0]
+    others = [e for i, e in enumerate(shape) if i not in inferred_axes]
+    if len(inferred_axes) > 1:
         fail(
             "reshape",
-            Label(shape[open_axes[1]].span, "only one length can be left open"),
+            Label(shape[inferred_axes[1]].span, "only one length can be -1"),
             hint=_SHAPE_HINT,
         )
-    _check_size(size, others, bool(open_axes), span)
+    _check_size(size, others, bool(inferred_axes), span)
     lengths = [_materialize_length(context, e) for e in shape]
-    if open_axes:
-        known_lengths = [e for i, e in enumerate(lengths) if i not in open_axes]
+    if inferred_axes:
+        known_lengths = [e for i, e in enumerate(lengths) if i not in inferred_axes]
         remaining = size
         if others:
             known_size = arithmetic.product(context, known_lengths, span)
             remaining = arithmetic.binary(context, FLOORDIV, size, known_size, span)
-        lengths[open_axes[0]] = _materialize_length(context, remaining)
+        lengths[inferred_axes[0]] = _materialize_length(context, remaining)
     return lengths
 
 
-def _check_size(size: Expr, others: list[Expr], is_open: bool, span: Span) -> None:
+def _check_size(size: Expr, others: list[Expr], has_inferred_axis: bool, span: Span) -> None:
     """Check the number of elements if it is known at compile time."""
     constants = [int(e.value) for e in others if isinstance(e, Const)]
     if not isinstance(size, Const) or len(constants) < len(others):
         return
-    count, total = math.prod(constants), int(size.value)
-    if (count == 0 or total % count) if is_open else total != count:
-        shown_shape = ", ".join(map(str, constants)) + (", …" if is_open else "")
+    requested, available = math.prod(constants), int(size.value)
+    if (requested == 0 or available % requested) if has_inferred_axis else available != requested:
+        shown_shape = ", ".join(map(str, constants)) + (", …" if has_inferred_axis else "")
         fail(
             "reshape",
-            Label(span, f"{total} elements do not fill ({shown_shape})"),
+            Label(span, f"{available} elements do not fill ({shown_shape})"),
             hint=_SHAPE_HINT,
         )
 
 
 def _materialize_length(context: FunctionContext, e: Expr) -> Expr:
-    """Assign a length to a variable unless it is invariant."""
+    """Assign a length or start offset to a variable unless it is invariant."""
     return e if is_invariant(context, e) else assign_temporary(context, e, "length")

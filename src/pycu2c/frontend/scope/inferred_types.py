@@ -20,8 +20,9 @@ class InferredTypes:
 
     ``names``: the type of the variable that an ``ast.Name`` or ``ast.arg`` assigns. ``joins``: the
     type of an ``ast.IfExp``, ``ast.BoolOp``, ``ast.Return`` or ``ast.Subscript``. ``mixed``: nodes
-    with several types, because a comprehension evaluates them for each item. ``tree``: the function
-    with unrolled loops over tuples, where each iteration has its own nodes.
+    without a single type, which keep the types of their values: items of a comprehension or several
+    specializations give them different types. ``tree``: the function with unrolled loops over
+    tuples, where each iteration has its own nodes.
     """
 
     tree: ast.FunctionDef
@@ -31,7 +32,7 @@ class InferredTypes:
 
 
 def inferred_types(context: FunctionContext, result: ParameterType) -> InferredTypes:
-    """Return the types of a function after its last pass."""
+    """Return the types of a function after type inference has converged."""
     names = {key: context.types[name] for key, name in context.store_types.items()}
     for node in parameters(context.source.tree.args):
         name = context.ranges.names[id(node)]

@@ -30,8 +30,9 @@ NO_MEMBERS: Mapping[str, Any] = {}
 class Namespace:
     """A namespace whose members are resolved lazily: ``cuda``, ``cuda.threadIdx``, ``cuda.shared``.
 
-    It has the given ``members``, the namespaces in ``inner``, and the intrinsics under its name.
-    ``module`` declares more members in the kernel language.
+    It has the given ``members``, the intrinsics under its name, and the namespaces in ``inner``,
+    which maps each name to the module that declares its members, or "". ``module`` declares more
+    members in the kernel language.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Namespace:
         value = None if name.startswith("_") else self._find(name)
         if value is None:
             raise AttributeError(f"{self._name} has no {name}")
-        member: Member = self.__dict__.setdefault(name, value)  # one for all threads
+        member: Member = self.__dict__.setdefault(name, value)  # the same object for all threads
         return member
 
     def _find(self, name: str) -> Member | None:
@@ -93,12 +94,12 @@ def members(namespace: Namespace) -> dict[str, Member]:
     return {name: getattr(namespace, name) for name in dir(namespace)}
 
 
-# intrinsics of another namespace that numba has here
+# names of numba.cuda for intrinsics of another namespace
 ALIASES = {"cuda.cbrt": "math.cbrt"}
 # functions in the kernel language, once their module is imported
 LIBRARY_FUNCTIONS: dict[str, LibraryFunction] = {}
 
-# types that newer versions of numba have here, too
+# types that newer versions of numba export from numba.cuda
 _TYPE_NAMES = """
 boolean int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64
 complex128 bool_ b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 byte char uchar short ushort intc uintc

@@ -23,12 +23,12 @@ from pycu2c.toolchain.toolchain_errors import ToolchainError
 _HOW_TO_INSTALL = """\
 no C++ compiler was found, and CUDA C needs one on the CPU. Any of these installs one:
 
-    sudo apt install clang        (or g++; clang makes vectors of more loops)
+    sudo apt install clang        (or g++; clang vectorizes more loops)
     sudo dnf install clang
     brew install gcc              (macOS; or: xcode-select --install)
     pip install ziglang           (anywhere, without root)
 
-A compiler elsewhere is named by the environment variable PYCU2C_CXX."""
+To use another compiler, set the environment variable PYCU2C_CXX."""
 
 FLAGS: tuple[str, ...] = (
     "-O3",
@@ -48,10 +48,10 @@ _SETTINGS = ("CPLUS_INCLUDE_PATH",)
 
 
 class CxxCompileError(ToolchainError):
-    """The compiler rejected a text; ``log`` is its output."""
+    """The compiler rejected the source; ``log`` is its output."""
 
     def __init__(self, compiler: str, log: str) -> None:
-        super().__init__(f"{compiler} does not compile a text:\n{log}")
+        super().__init__(f"{compiler} failed to compile the source:\n{log}")
         self.compiler, self.log = compiler, log
 
 
@@ -63,27 +63,27 @@ def find(first: str = "clang++") -> Compiler:
 
 
 @functools.lru_cache(maxsize=8)
-def _find(first: str, chosen: str, default: str, path: str) -> Compiler:
-    if chosen:
-        compiler = probe_compiler(split(chosen), path)
+def _find(first: str, pycu2c_cxx: str, cxx: str, path: str) -> Compiler:
+    if pycu2c_cxx:
+        compiler = probe_compiler(split(pycu2c_cxx), path)
         if compiler is None:
-            raise ToolchainError(f"PYCU2C_CXX is {chosen!r}, which cannot be run as a compiler")
+            raise ToolchainError(f"PYCU2C_CXX is {pycu2c_cxx!r}, which cannot be run as a compiler")
         return compiler
-    for command in _candidates(default, first):
+    for command in _candidates(cxx, first):
         compiler = probe_compiler(command, path)
         if compiler:
             return compiler
     raise ToolchainError(_HOW_TO_INSTALL)
 
 
-def _candidates(default: str, first: str) -> Iterator[tuple[str, ...]]:
+def _candidates(cxx: str, first: str) -> Iterator[tuple[str, ...]]:
     """Yield the commands to try.
 
     clang is preferred for kernels, because it vectorizes more work-item loops than gcc. gcc
     vectorizes more plain loops with function calls.
     """
-    if default:
-        yield split(default)
+    if cxx:
+        yield split(cxx)
     yield from ((first,), ("clang++",), ("g++",), ("c++",))
     if find_spec("ziglang"):
         yield (sys.executable, "-m", "ziglang", "c++")

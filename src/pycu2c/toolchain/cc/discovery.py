@@ -24,7 +24,7 @@ no C compiler was found, and kernels for the CPU need one. Any of these installs
     brew install gcc              (macOS; or: xcode-select --install)
     pip install ziglang           (anywhere, without root)
 
-A compiler elsewhere is named by the environment variable PYCU2C_CC."""
+To use another compiler, set the environment variable PYCU2C_CC."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Read linked files, and identify their contents, with those of the files that they include."""
+"""Read linked files, and compute the identity of a file and of all files that it includes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_file(path: str) -> bytes:
 
 
 def file_identity(path: str) -> str:
-    """Return names and digests of a file and of the files that it includes by quoted names."""
+    """Return names and digests of a file and of all files that it includes by ``#include "…"``."""
     digests: dict[str, str] = {}
     pending = [path]
     while pending:

@@ -18,19 +18,19 @@ _TOOLKIT_HEADER = re.compile(r"(cuda|cooperative)_\w+\.h")
 
 def header_flags(text: str, version: tuple[int, int]) -> tuple[str, ...]:
     """Return the flags with which NVRTC finds the included headers. Raises ToolchainError."""
-    missing = [name for name in _INCLUDE.findall(text) if name not in c_headers.HEADERS]
-    if not missing:
+    included = [name for name in _INCLUDE.findall(text) if name not in c_headers.HEADERS]
+    if not included:
         return ()
     if version >= _BUNDLED_SINCE:
         folder = sibling_folder(f"cuda-headers-{version[0]}.{version[1]}")
         return (f"--use-bundled-headers={folder}",)
-    for include in _include_folders():
+    for include_folder in _include_folders():
         folders = [
-            p for p in (include, include / "cccl") if p.is_dir()
+            p for p in (include_folder, include_folder / "cccl") if p.is_dir()
         ]  # headers include each other
-        if all(any((folder / name).is_file() for folder in folders) for name in missing):
+        if all(any((folder / name).is_file() for folder in folders) for name in included):
             return tuple(f"--include-path={folder}" for folder in folders)
-    missing = [name for name in missing if _TOOLKIT_HEADER.fullmatch(name)]
+    missing = [name for name in included if _TOOLKIT_HEADER.fullmatch(name)]
     if not missing:  # the headers are the user's
         return ()
     searched = ", ".join(map(str, _include_folders()))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
-# compiles the text again, with line information
+# compiles the text again with line information; returns the binary or None, and the log
 Recompile: TypeAlias = Callable[[Literal["cubin", "ptx"]], tuple[bytes | None, str]]
 
 _ERROR = re.compile(r"(?m)^ptxas application ptx input, line (\d+); error\s*: (.*)$")
@@ -59,7 +59,7 @@ def _source_line(lines: Sequence[str], index: int, files: dict[str, str]) -> tup
 def _asm_line_offset(lines: Sequence[str], index: int, source: Sequence[str]) -> int:
     """Return the offset of an instruction from the first source line of its inline assembly.
 
-    Returns 0 if the source line source_offset that offset does not contain the instruction.
+    Returns 0 if the source line at that offset does not contain the instruction.
     """
     offset = 0
     while index - offset > 0 and not _INLINE.match(lines[index - offset]):

@@ -22,17 +22,17 @@ def eliminate_dead_declarations(module: ir.Module, effectful: frozenset[str]) ->
 
     def block(body: ir.Body) -> ir.Body:
         remaining: list[ir.Stmt] = []  # in reverse order
-        names: set[str] = set()
+        names_used_later: set[str] = set()
         for s in reversed(body):
             if (
                 isinstance(s, ir.Declare)
-                and s.var.name not in names
+                and s.var.name not in names_used_later
                 and not _has_effect(s, effectful)
             ):
                 continue
             s = walk.map_bodies(s, block)
             remaining.append(s)
-            names |= referenced_names((s,))
+            names_used_later |= referenced_names((s,))
         return tuple(reversed(remaining))
 
     return walk.map_functions(module, lambda f: replace(f, body=block(f.body)))

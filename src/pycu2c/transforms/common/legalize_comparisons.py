@@ -1,8 +1,8 @@
 """Legalize comparisons of ints with floats, which are exact in Python.
 
-C converts the int to float, and ``2**53 + 1`` to ``2**53``. The conversion preserves order, but may
-merge two numbers. So it decides the comparison unless both sides are equal afterwards. In this case
-the float is integral, and fits an int unless it is 2**63.
+C converts the int to float, which rounds ``2**53 + 1`` to ``2**53``. The conversion preserves
+order, but may merge two numbers. So it decides the comparison unless both sides are equal
+afterwards. In this case the float is integral, and fits an int unless it is 2**63.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def compare_exactly(e: ir.Binary, interval: Interval, bind_once: BindOnce) -> ir
     if Interval(-MAX_EXACT_FLOAT_INT, MAX_EXACT_FLOAT_INT).contains(interval):
         return binary(op, cast(left, WEAK_FLOAT), cast(right, WEAK_FLOAT), span)
     (a, left_var), (b, right_var) = bind_once(left, "left"), bind_once(right, "right")
-    i, x, op = (b, a, MIRRORED_COMPARISONS[op]) if left is e.left else (a, b, op)
+    is_left_float = left is e.left
+    i, x, op = (b, a, MIRRORED_COMPARISONS[op]) if is_left_float else (a, b, op)
     result = _exact_comparison(op, i, x, span)
     for var, value in ((right_var, right), (left_var, left)):
         result = result if var is None else ir.Let(var.name, value, result, span)
@@ -52,7 +53,8 @@ def _exact_comparison(op: Operator, i: ir.Expr, x: ir.Expr, span: Span) -> ir.Ex
     rounded = cast(i, WEAK_FLOAT)
     equal, fits_int = binary(EQ, rounded, x, span), binary(LT, x, const(_INT64_END, span), span)
     exact = binary(op, cast(i, WEAK_INT), cast(x, WEAK_INT), span)
-    if op.compute(0, 1):  # true for any int and a float of at least 2**63
+    holds_if_float_is_larger = op.compute(0, 1)
+    if holds_if_float_is_larger:  # a float of at least 2**63 is
         exact = logical(ir.LogicalOp.OR, negation(fits_int), exact, span)
     else:
         exact = logical(ir.LogicalOp.AND, fits_int, exact, span)

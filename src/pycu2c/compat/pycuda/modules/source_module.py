@@ -43,7 +43,7 @@ class CudaModule:
         return self.module.get_surfref(name)
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the compiled source text, or "ptx", "sass" or "c"."""
+        """Return the source, or the code in another language: "ptx", "sass" or "c"."""
         return self.module.inspect(language)
 
 
@@ -70,30 +70,31 @@ class SourceModule(CudaModule):
         *,
         functions: Sequence[Callable[..., Any]] = (),
     ) -> None:
+        # all parameters by name; settings_of selects those that it uses
         self.module = load_module(settings_of(dict(locals())), source)
 
 
 def load_module(settings: CompileSettings, *sources: str) -> Module:
-    """Return a module of texts, for the device of the calling thread. Raises CompileError."""
+    """Compile sources into one module for the device of the calling thread. Raises CompileError."""
     _warn_if_unsupported(settings.requested_arch)
-    text = settings.text(*sources)
+    cuda_source = settings.text(*sources)
     program = nvcc_compiler.executable(settings.nvcc) if on_gpu() else None
     with settings.cache_override():
         if program is None:
-            module = compile_module(text, settings.nvrtc_options)
+            module = compile_module(cuda_source, settings.nvrtc_options)
         else:
             options = settings.nvcc_options(driver.arch())
-            data = nvcc_compiler.compile_with(program, text.code, "cubin", options)
-            ptx = nvcc_compiler.compile_with(program, text.code, "ptx", options).decode()
-            module = Module(LoadedModule(data, ptx), text.textures, text.surfaces)
+            data = nvcc_compiler.compile_with(program, cuda_source.code, "cubin", options)
+            ptx = nvcc_compiler.compile_with(program, cuda_source.code, "ptx", options).decode()
+            module = Module(LoadedModule(data, ptx), cuda_source.textures, cuda_source.surfaces)
     if settings.keep:
-        save_files(text.code, b"", "cubin")
+        save_files(cuda_source.code, b"", "cubin")
     return module
 
 
 def _warn_if_unsupported(arch: str | None) -> None:
     """Warn, as PyCUDA does, if the current GPU is older than an architecture."""
-    digits = (arch or "").rpartition("_")[2].rstrip("af")
+    digits = (arch or "").rpartition("_")[2].rstrip("af")  # without the suffix of sm_90a, sm_100f
     if digits.isdigit() and on_gpu():
         capability = Context.get_device().compute_capability()
         if (int(digits[:-1] or 0), int(digits[-1])) > capability:

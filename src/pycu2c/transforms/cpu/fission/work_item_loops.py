@@ -3,7 +3,8 @@
 ``a; syncthreads(); b`` -> ``WorkItemLoop(a) WorkItemLoop(b)``. The passes are the functions from
 module to module, in the order in which they run. They require flat, legal, declared IR in which all
 threads of a scope reach the same barrier. A thread that leaves a loop with barriers early continues
-when all threads have left it. So no thread may busy-wait for what such a thread does next.
+when all threads have left it. So a thread in the loop must not busy-wait for an action of a thread
+that has left it.
 Reference: Karrenberg and Hack (2012); pocl.
 """
 
@@ -59,7 +60,7 @@ def use_while_loops(module: ir.Module, strips: StripLoops) -> ir.Module:
 
 
 def hoist_coordinates(module: ir.Module, strips: StripLoops) -> ir.Module:
-    """Read coordinates before the strips, where only the thread index is available."""
+    """Read coordinates before the strips; inside them only the thread index is available."""
     coordinates = {
         e.intrinsic.name: e
         for e in all_expressions(tuple(strips))
@@ -75,7 +76,7 @@ def hoist_coordinates(module: ir.Module, strips: StripLoops) -> ir.Module:
     def replace_coordinate(e: ir.Expr) -> ir.Expr:
         if not isinstance(e, ir.Apply) or e.intrinsic.name not in variables:
             return e
-        return cast(variables[e.intrinsic.name], scalar_type(e))  # loops may read it in 32 bits
+        return cast(variables[e.intrinsic.name], scalar_type(e))  # a use may have a 32-bit type
 
     arrays, body = _block_arrays(module.kernel.body)
     reads = (ir.Declare(variables[n], coordinates[n], coordinates[n].span) for n in variables)
@@ -110,7 +111,7 @@ def split_into_regions(
     name = fresh("state")
     state = ir.Var(context_array_name(name) if strips else name, Scalar(INT32), span)
     live = ir.Var(fresh("live"), Scalar(INT32), span)
-    shared = (
+    block_level_names = (
         {p.name for p in module.kernel.parameters} | _array_names(body) | {state.name, live.name}
     )
     block_scalars: set[str] = set()
@@ -120,10 +121,10 @@ def split_into_regions(
         regions = fuse_lane_loops(
             split_at_barriers(body, uniformity, placement, masks, span), masks
         )
-        new_scalars = live_across_regions(regions, shared) - uniformity.varying
+        new_scalars = live_across_regions(regions, block_level_names) - uniformity.varying
         if new_scalars <= block_scalars:
             regions = remove_dead_live_flags(regions, masks)
-            new_body = insert_context_arrays(regions, shared, masks)
+            new_body = insert_context_arrays(regions, block_level_names, masks)
             return with_kernel_body(module, (*arrays, *map_stmt(new_body, _clear_interchanged)))
         block_scalars |= new_scalars
 

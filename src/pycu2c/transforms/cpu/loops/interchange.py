@@ -1,4 +1,4 @@
-"""Interchange thread loops with inner loops that stride by the block or the grid (CPU).
+"""Interchange the loop over threads with inner loops that stride by the block or the grid (CPU).
 
 ``for i in range(first + threadIdx.x, n, step): a`` -> ``for i.first in range(first, n, step): i =
 i.first + threadIdx.x; if i < n: a``
@@ -72,7 +72,10 @@ def _invariant_definitions(body: ir.Body) -> dict[str, ir.Expr]:
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """First index of a thread: a uniform part plus an offset in the row, block or warp."""
+    """First index of a thread: a uniform part plus an offset in the row, block or warp.
+
+    A row consists of the threads of a block with the same threadIdx.y and threadIdx.z.
+    """
 
     uniform_part: ir.Expr | None
     offset: ir.Expr
@@ -90,7 +93,7 @@ class _Interchange:
     has_interchanged: bool = False
 
     def block(self, body: ir.Body) -> ir.Body:
-        """Process a block that all running threads reach."""
+        """Process a body that all running threads reach."""
         return tuple(new for s in body for new in self._statement(s))
 
     def _statement(self, s: ir.Stmt) -> ir.Body:
@@ -108,11 +111,11 @@ class _Interchange:
     # ---- loops under a condition ----------------------------------------------------------------
 
     def _split_guarded(self, s: ir.If) -> ir.Body:
-        """Split a guarded block; its interchanged loops move outside the condition."""
+        """Split a guarded body; its interchanged loops move outside the condition."""
         regions = GuardedRegions.empty(s)
         local_names = [x.var.name for x in s.then if isinstance(x, ir.Declare | ir.Allocate)]
         if not regions.is_invariant(s.condition) or not self._depends_on_index_only(s.condition):
-            return (s,)  # otherwise few threads may satisfy it
+            return (s,)  # few threads may satisfy a condition on data, and all would test it
         if any(self.declaration_counts[name] > 1 for name in local_names):
             return (s,)
         was_interchanged = False
@@ -145,7 +148,7 @@ class _Interchange:
 
     def _interchange(self, s: ir.For, start: _Start, condition: ir.Expr | None = None) -> ir.Stmt:
         first = ir.Var(self.fresh(f"{s.var.name}.first"), s.var.type, s.var.span)
-        thread_index = ir.Declare(s.var, binary(ADD, first, start.offset, s.span), s.span)
+        declare_counter = ir.Declare(s.var, binary(ADD, first, start.offset, s.span), s.span)
         in_range = binary(LT, s.var, s.stop, s.span)
         if condition is not None:
             in_range = logical(ir.LogicalOp.AND, condition, in_range, s.span)
@@ -157,7 +160,7 @@ class _Interchange:
             uniform_part,
             s.stop,
             s.step,
-            (thread_index, guarded_body),
+            (declare_counter, guarded_body),
             s.span,
             interchanged=True,
         )
@@ -172,6 +175,7 @@ class _Interchange:
             if isinstance(e, ir.Call) and e.function in self.effectful:
                 return False
             if isinstance(e, ir.Apply) and not e.intrinsic.is_pure:
+                # impure intrinsics without arguments are barriers and fences
                 if id(e) not in unused_results or not e.arguments:
                     return False
         return True
@@ -262,10 +266,10 @@ def _loop_control(s: ir.For, start: _Start) -> list[ir.Expr]:
 
 @dataclass(slots=True)
 class GuardedRegions:
-    """The statements that replace a guarded block.
+    """The statements that replace a guarded body.
 
     ``declared`` are declarations. They precede the ``parts``: interchanged loops, and the guard
-    with the statements between them. ``changed``: the variables that the block assigns.
+    with the statements between them. ``changed``: the variables that the body assigns.
     """
 
     guard: ir.If
@@ -276,7 +280,7 @@ class GuardedRegions:
 
     @classmethod
     def empty(cls, s: ir.If) -> GuardedRegions:
-        """Return an empty replacement of a guarded block."""
+        """Return an empty replacement of a guarded body."""
         return cls(s, assigned_names(s.then))
 
     def add(self, s: ir.Stmt) -> None:
@@ -299,7 +303,7 @@ class GuardedRegions:
         self._current = []
 
     def is_invariant(self, *values: ir.Expr) -> bool:
-        """Return whether expressions keep their values in the block and are safe to speculate."""
+        """Return whether expressions keep their values in the body and are safe to speculate."""
         nodes = (e for value in values for e in walk.expressions(value))
         return not self.changed & set(names_in(*values)) and all(map(_is_speculatable, nodes))
 

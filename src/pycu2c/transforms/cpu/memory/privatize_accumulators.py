@@ -1,8 +1,9 @@
 """Privatize accumulators: give each OS thread its own copy of small integer arrays (CPU).
 
-Applies to arrays that a kernel only updates by ``cuda.atomic.add(counts, i, v)`` with unused
-results. Each OS thread updates its copy and adds it to the array after its blocks. Integer addition
-is associative; float addition is not. Requires work-item loops. Guarantees one BlockLoop between
+Applies to contiguous integer arrays that a kernel only updates by one kind of atomic operation with
+unused results, such as ``cuda.atomic.add(counts, i, v)``: add or sub, and, or, xor, min, max. Each
+OS thread updates its copy and merges it into the array after its blocks. Integer addition is
+associative; float addition is not. Requires work-item loops. Guarantees one BlockLoop between
 the initialization and the merge. Reference: Tu and Padua, "Automatic array privatization" (1993).
 """
 
@@ -29,7 +30,7 @@ _MERGE_OPERATIONS = {ADD: ADD, SUB: ADD, AND: AND, OR: OR, XOR: XOR, MAX: MAX, M
 
 
 def accumulators(kernel: ir.Function) -> dict[str, Intrinsic]:
-    """Map the contiguous array parameters with one kind of update to their merge operation."""
+    """Map each contiguous integer array with only one kind of update to its merge operation."""
     updates = list(_updates(kernel.body))
     update_counts = Counter(element.array.name for _, element in updates)
     use_counts = Counter(_array_uses(kernel.body))
@@ -43,10 +44,10 @@ def accumulators(kernel: ir.Function) -> dict[str, Intrinsic]:
         has_only_updates = (
             update_counts[p.name] == use_counts[p.name] and len(merge_operations) == 1
         )
-        is_contiguous = (
+        is_contiguous_integer_array = (
             isinstance(p.type, Array) and p.type.layout == "C" and p.type.dtype.is_integer
         )
-        if has_only_updates and is_contiguous:
+        if has_only_updates and is_contiguous_integer_array:
             result[p.name] = merge_operations.pop()
     return result
 
@@ -72,8 +73,8 @@ def _updates(body: ir.Body) -> Iterator[tuple[Intrinsic, ir.ElementOf]]:
 
 def _array_uses(body: ir.Body) -> Iterator[str]:
     """Yield the array of each use other than a shape query."""
-    lengths = [e.array for e in all_expressions(body) if isinstance(e, ir.Dim | ir.Stride)]
-    in_shape_queries = set(map(id, lengths))
+    queried_arrays = [e.array for e in all_expressions(body) if isinstance(e, ir.Dim | ir.Stride)]
+    in_shape_queries = set(map(id, queried_arrays))
     for e in all_expressions(body):
         if isinstance(e, ir.Var) and id(e) not in in_shape_queries:
             yield e.name

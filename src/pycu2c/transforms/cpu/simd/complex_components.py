@@ -73,8 +73,8 @@ def _divide(e: ir.Apply, bind: Bind, a: Components, b: Components) -> Components
     )
     by_zero = [_component_op(DIV, component, magnitude(b[0])) for component in a]
     return tuple(
-        select(is_zero, infinite, _component_op(MUL, component, scale))
-        for infinite, component in zip(by_zero, (x, y))
+        select(is_zero, quotient_by_zero, _component_op(MUL, component, scale))
+        for quotient_by_zero, component in zip(by_zero, (x, y))
     )
 
 

@@ -68,32 +68,32 @@ def lane_state(masks: ActiveMasks) -> LaneVariable:
     """Return the state of a lane as a lane variable."""
     state = masks.state
     assert isinstance(state.type, Array)
-    lane_value = replace(state, name=state.name.removesuffix(".of"), type=state.type.element)
-    return LaneVariable(lane_value, state)
+    var = replace(state, name=state.name.removesuffix(".of"), type=state.type.element)
+    return LaneVariable(var, state)
 
 
 def use_lane_variables(body: ir.Body, lane_variables: Sequence[LaneVariable]) -> ir.Body:
     """Replace context-array accesses of a strip's work-item loop by variables."""
-    arrays = {v.array.name: v for v in lane_variables}
-    by_name = {v.var.name: v for v in lane_variables}
+    by_array_name = {v.array.name: v for v in lane_variables}
+    by_variable_name = {v.var.name: v for v in lane_variables}
 
     def replace_load(e: ir.Expr) -> ir.Expr:
         match e:
-            case ir.Load(array) if array.name in arrays:
-                return arrays[array.name].read(e.span)
-            case ir.Var(name) if name in by_name:
-                return by_name[name].read(e.span)
+            case ir.Load(array) if array.name in by_array_name:
+                return by_array_name[array.name].read(e.span)
+            case ir.Var(name) if name in by_variable_name:
+                return by_variable_name[name].read(e.span)
             case _:
                 return e
 
     def replace_store(s: ir.Stmt) -> ir.Body:
         match s:
-            case ir.Store(array, _, value, span) if array.name in arrays:
-                return (arrays[array.name].assign(value, span),)
-            case ir.Declare(var, init, span) if var.name in by_name:
-                return () if init is None else (by_name[var.name].assign(init, span),)
-            case ir.Assign(var, value, span) if var.name in by_name:
-                return (by_name[var.name].assign(value, span),)
+            case ir.Store(array, _, value, span) if array.name in by_array_name:
+                return (by_array_name[array.name].assign(value, span),)
+            case ir.Declare(var, init, span) if var.name in by_variable_name:
+                return () if init is None else (by_variable_name[var.name].assign(init, span),)
+            case ir.Assign(var, value, span) if var.name in by_variable_name:
+                return (by_variable_name[var.name].assign(value, span),)
             case _:
                 return (s,)
 
