@@ -244,7 +244,7 @@ def test_one_element(place: Any) -> None:
 
 def test_unsupported_arrays(place: Any) -> None:
     array = to_device(np.zeros(3), device=place)
-    with pytest.raises(TypeError, match=r"write copy_to_host\(\)"):
+    with pytest.raises(TypeError, match=r"call copy_to_host\(\)"):
         np.asarray(array)
     with pytest.raises(TypeError, match="is not pickled"):
         pickle.dumps(array)
