@@ -394,6 +394,6 @@ def test_mistakes() -> None:
     assert "1, 2 or 3" in reported(of_four)
     assert "unknown_name" in reported(unknown, np.zeros(1))
     assert "cuda.cg.reduce(tile, x, op)" in reported(aggregated, np.zeros(1))
-    assert "write a loop for its sequential" in reported(sorted_by, np.zeros(1))
+    assert "write a loop in place of its sequential" in reported(sorted_by, np.zeros(1))
     with pytest.raises(LaunchError, match=r"0 axes.*\.reshape\(1\)"):
         copied((1,), (1,), (np.array(1), np.array(2), 1))
