@@ -64,11 +64,6 @@ class KernelDeclaration:
         )
 
     @property
-    def input_names(self) -> tuple[str, ...]:
-        """Return the names by which errors refer to the inputs."""
-        return self.error_names[: len(self.inputs)]
-
-    @property
     def output_names(self) -> tuple[str, ...]:
         return self.error_names[len(self.inputs) :]
 
