@@ -451,9 +451,9 @@ def test_other_flags_are_other_libraries(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 ON_SOME_MACHINE = f"""import os
-from pycu2c.toolchain.cc import discovery
+from pycu2c.toolchain.cc import compiler_identity
 if "ANOTHER" in os.environ:
-    discovery.machine_identity = lambda: "another"
+    compiler_identity.machine_identity = lambda: "another"
 {ONCE}"""
 
 

@@ -17,7 +17,7 @@ from pycu2c.declarations.options import Options
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import cache_directory, eviction
-from pycu2c.toolchain.cc import cc, discovery
+from pycu2c.toolchain.cc import cc, compiler_identity, discovery
 from pycu2c.toolchain.toolchain_errors import RejectedCode, ToolchainError
 
 TWICE = "/* doubles: ≥ 0 or not */ int twice(int x) { return 2 * x; }\n"
@@ -88,9 +88,8 @@ def test_fmad_decides_about_contraction() -> None:
         f.restype, f.argtypes = ctypes.c_double, [ctypes.c_double] * 3
         # the product rounds to 1; fused, -2**-60 is left
         results.append(f(1 + 2.0**-30, 1 - 2.0**-30, -1.0))
-    fuses = " fma " in discovery.machine_identity() or discovery.machine_identity().startswith(
-        "aarch64"
-    )
+    machine = compiler_identity.machine_identity()
+    fuses = " fma " in machine or machine.startswith("aarch64")
     assert results == [0.0, -(2.0**-60) if fuses else 0.0]
 
 
@@ -309,7 +308,7 @@ def test_warnings_are_shown() -> None:
 
 def test_the_machine_is_part_of_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:
     here = cc.compile(TWICE, "twice")
-    monkeypatch.setattr(discovery, "machine_identity", lambda: "another")
+    monkeypatch.setattr(compiler_identity, "machine_identity", lambda: "another")
     assert cc.compile(TWICE, "twice").path != here.path
 
 

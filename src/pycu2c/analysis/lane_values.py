@@ -20,6 +20,7 @@ from pycu2c.base.types import WEAK_INT, Scalar
 from pycu2c.base.values import Number, convert
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import constant_value, scalar_type
+from pycu2c.ops.constant_folding import fold_binary, fold_unary
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, WARP, Thread
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES
@@ -41,8 +42,6 @@ from pycu2c.ops.operators import (
     SUB,
     XOR,
     Operator,
-    fold_binary,
-    fold_unary,
 )
 
 _COORDINATES = (

@@ -12,7 +12,8 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
 from pycu2c.base.values import Number, convert, scalar_of
 from pycu2c.ir import nodes as ir
-from pycu2c.ops.operators import EQ, NE, NOT, Operator, UnaryOperator, fold_binary, fold_unary
+from pycu2c.ops.constant_folding import fold_binary, fold_unary
+from pycu2c.ops.operators import EQ, NE, NOT, Operator, UnaryOperator
 
 
 def scalar_type(e: ir.Expr) -> Scalar:

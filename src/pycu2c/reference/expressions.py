@@ -26,7 +26,7 @@ from pycu2c.ops.operators import BINARY_BY_NODE, UNARY_BY_NODE
 from pycu2c.reference import calls as calls
 from pycu2c.reference import elements as elements
 from pycu2c.reference.barriers import SKIPPED, collect
-from pycu2c.reference.constant_folding import ConstantFolder
+from pycu2c.reference.exact_constants import ConstantFolder
 from pycu2c.reference.scheduler import Coroutine
 from pycu2c.reference.weak_floats import ReferenceTypes
 

@@ -37,6 +37,7 @@ from pycu2c.ir.builders import (
 from pycu2c.ir.builders import truth as truth_node
 from pycu2c.ir.builders import unary as unary_node
 from pycu2c.ir.nodes import Apply, Binary, Const, Expr, Let, LogicalOp, Select, Var
+from pycu2c.ops.constant_folding import is_too_wide
 from pycu2c.ops.intrinsics.builtins import compared_as_float
 from pycu2c.ops.operators import (
     DIV,
@@ -50,7 +51,6 @@ from pycu2c.ops.operators import (
     Operator,
     UnaryOperator,
     bool_result,
-    is_too_wide,
 )
 
 

@@ -10,7 +10,8 @@ from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.cc import build
-from pycu2c.toolchain.cc.discovery import Compiler, compiler_identity, find_compiler
+from pycu2c.toolchain.cc.compiler_identity import compiler_identity
+from pycu2c.toolchain.cc.discovery import Compiler, find_compiler
 from pycu2c.toolchain.cc.flags import LINK_FLAGS, libraries_for
 from pycu2c.toolchain.link import file_identity
 

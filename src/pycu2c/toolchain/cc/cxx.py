@@ -11,10 +11,9 @@ from importlib.util import find_spec
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import artifact_store, cache_directory
+from pycu2c.toolchain.cc.compiler_identity import environment_settings, machine_identity
 from pycu2c.toolchain.cc.discovery import (
     Compiler,
-    environment_settings,
-    machine_identity,
     probe_compiler,
     split,
 )
@@ -44,7 +43,7 @@ FLAGS: tuple[str, ...] = (
 )
 _FAST = ("-fassociative-math", "-freciprocal-math", "-fno-signed-zeros")
 _LINK = ("-pipe", "-shared", "-pthread", "-x", "c++", "-", "-x", "none", "-lm")
-_SETTINGS = ("CPLUS_INCLUDE_PATH",)
+_ENVIRONMENT_VARIABLES = ("CPLUS_INCLUDE_PATH",)
 
 
 class CxxCompileError(ToolchainError):
@@ -110,7 +109,7 @@ def compile(
     """
     compiler = find(first)
     flags = (*FLAGS, *compiler.flags, *extra_flags)
-    settings = [os.environ.get(variable, "") for variable in _SETTINGS]
+    settings = [os.environ.get(variable, "") for variable in _ENVIRONMENT_VARIABLES]
     parts = (*compiler.command, compiler.version, *flags, *_LINK, *settings, *identity)
     key = artifact_store.key_of(text, "c++", *parts, environment_settings(), machine_identity())
     entry = artifact_store.load_or_make(key, ".so", lambda: _compile(compiler, text, flags))

@@ -1,11 +1,10 @@
-"""Find the C compiler, and identify everything that its output depends on."""
+"""Find the C compiler and its version."""
 
 from __future__ import annotations
 
 import functools
 import importlib.util
 import os
-import platform
 import shlex
 import shutil
 import sys
@@ -152,46 +151,3 @@ def _is_one_compiler(program: str) -> bool:
     except OSError:
         return False
     return is_binary and "ccache" not in os.path.realpath(program)
-
-
-def compiler_identity() -> str:
-    """Return a digest of what compiled code depends on: compiler, environment and machine."""
-    return _compiler_identity(find_compiler(), environment_settings(), machine_identity())
-
-
-@functools.lru_cache(maxsize=8)
-def _compiler_identity(compiler: Compiler, *settings: str) -> str:
-    parts = *compiler.command, compiler.version, compiler.target
-    return artifact_store.key_of("compiler", *parts, *settings)
-
-
-@functools.cache
-def machine_identity() -> str:
-    """Return what ``-march=native`` and ``-lm`` depend on: the processor and the C library."""
-    names = getattr(os, "confstr_names", {})
-    libc = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in names else None
-    return "\n".join((platform.machine(), libc or platform.version(), *_processor_lines()))
-
-
-_SETTINGS = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX")
-
-
-def environment_settings() -> str:
-    """Return the environment variables that compilers read."""
-    return "\n".join(os.environ.get(name, "") for name in _SETTINGS)
-
-
-_CPUINFO_KEYS = ("vendor_id", "cpu family", "model", "flags", "Features", "CPU ", "isa", "uarch")
-
-
-def _processor_lines() -> list[str]:
-    try:
-        handle = os.open("/proc/cpuinfo", os.O_RDONLY)
-    except OSError:  # macOS
-        return [platform.processor()]
-    try:  # one system call is enough, because /proc files are read at once
-        text = os.read(handle, 1 << 14).decode("utf-8", "replace")
-    finally:
-        os.close(handle)
-    first = text.partition("\n\n")[0]
-    return [line for line in first.splitlines() if line.startswith(_CPUINFO_KEYS)]

@@ -5,19 +5,23 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from pycu2c.declarations.options import Options
 from pycu2c.toolchain.nvrtc import ptxas_errors
 from pycu2c.toolchain.nvrtc.cuda_headers import c_header_sources, header_flags
+from pycu2c.toolchain.nvrtc.flags import (
+    BinaryKind,
+    architecture_flag,
+    architecture_number,
+    flags_of,
+)
 from pycu2c.toolchain.toolchain_errors import (
     ToolchainError,
     UndefinedFunctionError,
     rejected_code_error,
     undefined_functions_in,
 )
-
-BinaryKind: TypeAlias = Literal["cubin", "ptx", "ltoir"]
 
 _HOW_TO_INSTALL = (
     "NVRTC, the compiler of CUDA C, cannot be loaded: pip install 'pycu2c[gpu]' brings it "
@@ -60,7 +64,11 @@ class NvrtcJob(NamedTuple):
 
     @property
     def flags(self) -> tuple[str, ...]:
-        return (_target(self.arch, self.kind), *_flags(self.options), *self.extra_flags)
+        return (
+            architecture_flag(self.arch, self.kind),
+            *flags_of(self.options),
+            *self.extra_flags,
+        )
 
     @property
     def with_lines(self) -> NvrtcJob:
@@ -68,17 +76,8 @@ class NvrtcJob(NamedTuple):
         return self._replace(extra_flags=(*self.extra_flags, "--generate-line-info"))
 
 
-def _target(arch: str, kind: BinaryKind) -> str:
-    target = "sm" if kind == "cubin" else "compute"
-    return f"--gpu-architecture={target}_{_number(arch)}"
-
-
-def _number(arch: str) -> str:
-    return arch.removeprefix("sm_").removeprefix("compute_")
-
-
 def check_arch(arch: str) -> None:
-    family = _number(arch).rstrip("af")  # sm_90a: with architecture-specific features
+    family = architecture_number(arch).rstrip("af")  # sm_90a: with architecture-specific features
     if f"sm_{family}" not in supported_archs():
         known = ", ".join(supported_archs())
         raise ToolchainError(
@@ -91,25 +90,13 @@ _MIN_CLUSTER_ARCH = 90
 
 def check_clusters(entry: str, arch: str, options: Options) -> None:
     """Raise ToolchainError if the architecture does not support the requested cluster."""
-    number = _number(arch).rstrip("af")
+    number = architecture_number(arch).rstrip("af")
     if options.cluster and number.isdigit() and int(number) < _MIN_CLUSTER_ARCH:
         raise ToolchainError(
             f"{entry} has cluster={options.cluster}, and sm_{number} has no clusters: they require "
             f"sm_{_MIN_CLUSTER_ARCH} or newer. Run it on such a GPU or with backend='cpu', or "
             "leave cluster out"
         )
-
-
-def _flags(options: Options) -> tuple[str, ...]:
-    # inline C functions have no execution space specifier, because they also compile for the CPU
-    flags = [f"--fmad={str(options.fmad).lower()}", "--device-as-default-execution-space"]
-    if options.fastmath:
-        flags.insert(0, "--use_fast_math")
-    if options.max_registers is not None:
-        flags.append(f"--maxrregcount={options.max_registers}")
-    if options.lineinfo:
-        flags.append("--generate-line-info")
-    return tuple(flags)
 
 
 def compile_job(job: NvrtcJob) -> tuple[bytes, str]:

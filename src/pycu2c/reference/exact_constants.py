@@ -1,4 +1,4 @@
-"""Constant folding of the reference interpreter: constants are exact among themselves."""
+"""Evaluate constant expressions of kernels for the reference interpreter, with exact Python ints."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing import Any
 
 from pycu2c.base.records import dataclass
 from pycu2c.base.values import scalar_of
+from pycu2c.ops.constant_folding import fold_binary, fold_unary
 from pycu2c.ops.operators import (
     BINARY_BY_NODE,
     FLOORDIV,
     MOD,
     UNARY_BY_NODE,
-    fold_binary,
-    fold_unary,
 )
 from pycu2c.reference import calls as calls
 

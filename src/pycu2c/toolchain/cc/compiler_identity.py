@@ -1,0 +1,62 @@
+"""Identify what the output of a C compiler depends on: version, environment variables, machine.
+
+The identity is part of the cache key of each shared library.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+
+from pycu2c.toolchain.cache import artifact_store
+from pycu2c.toolchain.cc.discovery import Compiler, find_compiler
+
+
+def compiler_identity() -> str:
+    """Return a digest of what compiled code depends on: compiler, environment and machine."""
+    return _compiler_identity(find_compiler(), environment_settings(), machine_identity())
+
+
+@functools.lru_cache(maxsize=8)
+def _compiler_identity(compiler: Compiler, *settings: str) -> str:
+    parts = *compiler.command, compiler.version, compiler.target
+    return artifact_store.key_of("compiler", *parts, *settings)
+
+
+@functools.cache
+def machine_identity() -> str:
+    """Return what ``-march=native`` and ``-lm`` depend on: the processor and the C library."""
+    names = getattr(os, "confstr_names", {})
+    libc = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in names else None
+    return "\n".join((platform.machine(), libc or platform.version(), *_processor_lines()))
+
+
+_ENVIRONMENT_VARIABLES = (
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "LIBRARY_PATH",
+    "COMPILER_PATH",
+    "GCC_EXEC_PREFIX",
+)
+
+
+def environment_settings() -> str:
+    """Return the environment variables that compilers read."""
+    return "\n".join(os.environ.get(name, "") for name in _ENVIRONMENT_VARIABLES)
+
+
+_CPUINFO_KEYS = ("vendor_id", "cpu family", "model", "flags", "Features", "CPU ", "isa", "uarch")
+
+
+def _processor_lines() -> list[str]:
+    try:
+        handle = os.open("/proc/cpuinfo", os.O_RDONLY)
+    except OSError:  # macOS
+        return [platform.processor()]
+    try:  # one system call is enough, because /proc files are read at once
+        text = os.read(handle, 1 << 14).decode("utf-8", "replace")
+    finally:
+        os.close(handle)
+    first = text.partition("\n\n")[0]
+    return [line for line in first.splitlines() if line.startswith(_CPUINFO_KEYS)]
