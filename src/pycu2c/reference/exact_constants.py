@@ -1,4 +1,4 @@
-"""Evaluate constant expressions of kernels for the reference interpreter, with exact Python ints."""
+"""Evaluate constant expressions for the reference interpreter, with exact Python ints."""
 
 from __future__ import annotations
 
