@@ -85,11 +85,11 @@ PROMISES = (
     Promise("kernels ÷ CUDA C by hand, the worst", "gpu", of_hand, 1.05),
     Promise("CuPy's kernels ÷ CuPy, the worst", "cupy_kernels", of_cupy(launches=False), 1.0),
     Promise("  their calls ÷ CuPy's, the worst", "cupy_kernels", of_cupy(launches=True), 1.0),
-    Promise(
-        "a known kernel's first result, ms",
+    Promise(  # the import of the package (60 ms), the first call (30 ms), and what the script does
+        "a known kernel's first result − a context alone, ms",
         "start_gpu",
-        lambda f: f["known kernel"]["median"],
-        350,
+        lambda f: f["known kernel"]["median"] - f["context"]["median"],
+        100,
     ),
     Promise("  a context alone, ms", "start_gpu", lambda f: f["context"]["median"]),
     Promise("tests failed", "tests", lambda f: f["tests"]["failed"], 0),
