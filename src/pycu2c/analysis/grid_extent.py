@@ -1,48 +1,59 @@
-"""Infer the extent of the grid from the lengths that a kernel compares its grid index with."""
+"""Infer the extent of the grid from the comparisons that guard the effects of a kernel.
+
+A grid of n threads along an axis computes the same as any larger one if the threads whose index is
+n or more have no effect. The analysis finds a length or an integer argument for which that holds:
+each store, atomic operation and ``print`` must be guarded, as in ``if i < n:``, or follow
+``if i >= n: return``. Effects on shared and local memory do not count. An effect of one thread of
+each block, under ``if cuda.threadIdx.x == 0:``, is one of the block. If there are no others, the
+only length that the index is compared with determines the grid.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TypeAlias
 
+from pycu2c.analysis.effects import inline_c_has_effect
+from pycu2c.base.diagnostics import Label
 from pycu2c.base.index_bounds import ArgumentExtent
+from pycu2c.base.records import dataclass
+from pycu2c.base.source import Span
+from pycu2c.base.types import Array, MemorySpace, Scalar, Type
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import all_expressions, statements
-from pycu2c.ops.operators import GE, GT, LE, LT
+from pycu2c.ir.call_graph import functions_that
+from pycu2c.ir.walk import all_expressions, bodies, children, expressions, operands, statements
+from pycu2c.ops.intrinsics.builtins import compared_as_float
+from pycu2c.ops.intrinsics.registry import Effect
+from pycu2c.ops.operators import ADD, EQ, GE, GT, LE, LT, NE, NOT, SUB
+
+# per axis: the lengths that an index is less than, and the comparisons that say so
+_Guards: TypeAlias = "Mapping[str, Mapping[ArgumentExtent, Span]]"
+
+# in place of a length: the index is 0, so that the thread is in every grid, or is one of its block
+_FIRST_THREAD = ArgumentExtent(-1, None)
+_ONE_OF_BLOCK = ArgumentExtent(-2, None)
+_GRID, _GRID_SIZE = "cuda.grid.", "cuda.gridsize."
+_BLOCK_COORDINATES = ("cuda.blockIdx.", "cuda.gridDim.")
+_HIDDEN_SPACES = (MemorySpace.SHARED, MemorySpace.CLUSTER, MemorySpace.LOCAL)
 
 
-def _intrinsic_name(e: ir.Expr) -> str:
-    return e.intrinsic.name if isinstance(e, ir.Apply) else ""
+@dataclass(frozen=True, slots=True)
+class GridExtent:
+    """The length that determines each axis of the grid; if there is none, the reason.
+
+    labels: the places that the reason refers to.
+    """
+
+    lengths: tuple[ArgumentExtent, ...] = ()
+    reason: str = ""
+    labels: tuple[Label, ...] = ()
 
 
-def data_extent(kernel: ir.Function) -> tuple[ArgumentExtent, ...] | None:
-    """Return the length that each used grid axis is compared with, or None if it is ambiguous."""
-    assigned = [s for s in statements(kernel.body) if isinstance(s, ir.Assign)]
-    grid_axes = {
-        s.var.name: _intrinsic_name(s.value)[-1]
-        for s in assigned
-        if _intrinsic_name(s.value).startswith("cuda.grid.")
-    }
-    assigned_once = {name for name, n in Counter(s.var.name for s in assigned).items() if n == 1}
-    named_lengths = {
-        s.var.name: length_of(s.value, kernel) for s in assigned if s.var.name in assigned_once
-    }
-    result: dict[str, ArgumentExtent] = {}
-    for e in all_expressions(kernel.body):
-        if isinstance(e, ir.Binary) and e.op in (LT, GE, GT, LE):
-            index, bound = (e.left, e.right) if e.op in (LT, GE) else (e.right, e.left)
-            named_length = named_lengths.get(bound.name) if isinstance(bound, ir.Var) else None
-            length = named_length or length_of(bound, kernel)
-            axis = grid_axes.get(index.name) if isinstance(index, ir.Var) else None
-            if axis and length and result.setdefault(axis, length) != length:
-                return None  # compared with two lengths: ambiguous
-    used_axes = sorted(set(grid_axes.values()))
-    if (
-        not used_axes
-        or used_axes != list("xyz")[: len(used_axes)]
-        or any(axis not in result for axis in used_axes)
-    ):
-        return None
-    return tuple(result[axis] for axis in used_axes)
+def infer_grid_extent(module: ir.Module) -> GridExtent:
+    """Return the lengths that the grid index of a kernel is guarded by, or why there are none."""
+    return _GridInference(module).result()
 
 
 def length_of(e: ir.Expr, kernel: ir.Function) -> ArgumentExtent | None:
@@ -52,3 +63,343 @@ def length_of(e: ir.Expr, kernel: ir.Function) -> ArgumentExtent | None:
         if p.name == name:
             return ArgumentExtent(p.argument, e.axis if isinstance(e, ir.Dim) else None)
     return None
+
+
+@dataclass(frozen=True, eq=False)
+class _VisibleEffect:
+    """A statement with an effect outside the block, and the guards that hold there."""
+
+    span: Span
+    guards: _Guards
+
+
+class _GridInference:
+    """Infer the extent of the grid of one kernel."""
+
+    def __init__(self, module: ir.Module) -> None:
+        self.kernel = module.kernel
+        self.visible_functions = functions_that(module.devices, _has_visible_effect)
+        self.effects: list[_VisibleEffect] = []
+        self.limits: dict[str, dict[ArgumentExtent, Span]] = {}  # in any comparison, by axis
+        self.comparisons: list[ir.Binary] = []  # of a grid index with another bound
+
+    def result(self) -> GridExtent:
+        nodes = list(all_expressions(self.kernel.body))
+        axes = sorted(filter(None, {_coordinate_axis(e, _GRID) for e in nodes}))
+        if not axes:
+            return GridExtent(reason="It does not use cuda.grid(…)")
+        for e in nodes:
+            block_axis = _coordinate_axis(e, *_BLOCK_COORDINATES)
+            if block_axis and block_axis not in axes:
+                text = f"It uses the blocks along {block_axis} without cuda.grid"
+                return GridExtent(reason=text, labels=(Label(e.span, "this"),))
+        if axes != list("xyz")[: len(axes)]:
+            return GridExtent(reason=f"It uses cuda.grid only along {', '.join(axes)}")
+        self._visit(self.kernel.body, {})
+        lengths = []
+        for axis in axes:
+            common = self._common_lengths(axis)
+            if not common:
+                return self._failure(axis)
+            lengths.append(next(iter(common)))
+        return GridExtent(tuple(lengths))
+
+    def _common_lengths(self, axis: str) -> Mapping[ArgumentExtent, Span]:
+        """Return the lengths that guard all effects."""
+        guards = self._effect_guards(axis)
+        if not guards:
+            limits = self.limits.get(axis, {})
+            return limits if len(limits) == 1 else {}
+        return {n: span for n, span in guards[0][1].items() if all(n in g for _, g in guards)}
+
+    def _effect_guards(self, axis: str) -> list[tuple[Span, Mapping[ArgumentExtent, Span]]]:
+        """Return the guards along an axis of each effect that depends on the grid index."""
+        guards = [(effect.span, effect.guards.get(axis, {})) for effect in self.effects]
+        return [(s, g) for s, g in guards if not {_FIRST_THREAD, _ONE_OF_BLOCK} & g.keys()]
+
+    def _failure(self, axis: str) -> GridExtent:
+        """Explain why no length guards all effects."""
+        guards = self._effect_guards(axis)
+        unguarded = next((span for span, lengths in guards if not lengths), None)
+        limits = self.limits.get(axis, {})
+        if unguarded is None and limits:
+            reason = f"The cuda.grid index along {axis} is compared with different lengths"
+            return GridExtent(reason=reason, labels=tuple(Label(s) for s in limits.values()))
+        reason = (
+            f"An effect is not guarded by a comparison of the cuda.grid index along {axis} "
+            "with a length or an integer argument"
+        )
+        labels = []
+        if unguarded is not None:
+            labels.append(Label(unguarded, f"this may run for any index along {axis}"))
+        if self.comparisons:
+            comparison = self.comparisons[0]
+            labels.append(Label(comparison.span, self._comparison_fault(comparison)))
+        return GridExtent(reason=reason, labels=tuple(labels))
+
+    def _comparison_fault(self, comparison: ir.Binary) -> str:
+        for side in (comparison.left, comparison.right):
+            bound = _strip_conversions(side)
+            if isinstance(bound, ir.Var) and isinstance(bound.type, Scalar):
+                is_argument = any(p.name == bound.name for p in self.kernel.parameters)
+                if is_argument and not bound.type.dtype.is_integer:
+                    return f"the limit is `{bound.type}`, not an integer"
+        return "not a comparison of the index with an integer argument or one length of an array"
+
+    # ---- effects and their guards --------------------------------------------------------------
+
+    def _visit(self, body: ir.Body, guards: _Guards) -> None:
+        """Record the visible effects of a block."""
+        for s in body:
+            for e in operands(s):
+                self._visit_expression(e, guards)
+            if isinstance(s, ir.Print) or (isinstance(s, ir.Store) and _is_visible(s.array)):
+                self.effects.append(_VisibleEffect(s.span, guards))
+            if isinstance(s, ir.If):
+                then_guards = _conjunction(guards, self._implied(s.condition, True))
+                else_guards = _conjunction(guards, self._implied(s.condition, False))
+                self._visit(s.then, then_guards)
+                self._visit(s.orelse, else_guards)
+                if _never_completes(s.then):
+                    guards = else_guards
+                elif _never_completes(s.orelse):
+                    guards = then_guards
+            elif isinstance(s, ir.While):
+                self._visit(s.body, _conjunction(guards, self._implied(s.condition, True)))
+            elif isinstance(s, ir.For):
+                self._visit(s.body, _conjunction(guards, self._loop_guards(s)))
+            else:
+                for inner in bodies(s):
+                    self._visit(inner, guards)
+
+    def _visit_expression(self, e: ir.Expr, guards: _Guards) -> None:
+        """Record the visible effects of an expression."""
+        if _is_visible_call(e, self.visible_functions):
+            self.effects.append(_VisibleEffect(e.span, guards))
+        if isinstance(e, ir.Logical | ir.Select):
+            first, *others = children(e)
+            self._visit_expression(first, guards)
+            outcomes = (True, False) if isinstance(e, ir.Select) else (e.op is ir.LogicalOp.AND,)
+            for other, outcome in zip(others, outcomes):
+                self._visit_expression(other, _conjunction(guards, self._implied(first, outcome)))
+            return
+        for child in children(e):
+            self._visit_expression(child, guards)
+
+    def _implied(self, e: ir.Expr, outcome: bool) -> _Guards:
+        """Return the guards that a condition implies if it has this outcome."""
+        match e:
+            case ir.Var() if outcome and e.name in self._definitions:
+                return self._implied(self._definitions[e.name], True)
+            case ir.Unary() if e.op is NOT:
+                return self._implied(e.operand, not outcome)
+            case ir.Logical() if outcome is (e.op is ir.LogicalOp.AND):
+                return _conjunction(self._implied(e.left, outcome), self._implied(e.right, outcome))
+            case ir.Binary():
+                return self._implied_by_comparison(e, outcome)
+            case _:
+                return {}
+
+    def _implied_by_comparison(self, e: ir.Binary, outcome: bool) -> _Guards:
+        less, greater = (LT, GT) if outcome else (GE, LE)
+        if e.op is (EQ if outcome else NE):
+            for index, value in ((e.left, e.right), (e.right, e.left)):
+                axis = self._axis_of(index)
+                if not isinstance(value, ir.Const):
+                    continue
+                if axis and value.value == 0:
+                    return {axis: {_FIRST_THREAD: e.span}}
+                return {axis: {_ONE_OF_BLOCK: e.span} for axis in self._axes_in_block(index)}
+            return {}
+        if e.op not in (less, greater):
+            return {}
+        index, bound = (e.left, e.right) if e.op is less else (e.right, e.left)
+        return self._below(index, bound, e)
+
+    def _below(self, index: ir.Expr, bound: ir.Expr, comparison: ir.Binary) -> _Guards:
+        """Return the guards that ``index < bound`` implies."""
+        index = _without_constant(index, ADD)
+        axis, length = self._axis_of(index), self._length(bound)
+        if axis and length:
+            self.limits.setdefault(axis, {}).setdefault(length, comparison.span)
+            return {axis: {length: comparison.span}}
+        if self._axis_of(_strip_conversions(index)):
+            self.comparisons.append(comparison)
+        return {}
+
+    def _loop_guards(self, s: ir.For) -> _Guards:
+        """Return the guards in a loop over ``range(cuda.grid(1), n, cuda.gridsize(1))``."""
+        axis, length = self._axis_of(_strip_casts(s.start)), self._length(s.stop)
+        is_forward = _is_nonnegative_step(s.step)
+        return {axis: {length: s.stop.span}} if axis and length and is_forward else {}
+
+    def _length(self, bound: ir.Expr) -> ArgumentExtent | None:
+        """Return a length that is at least ``bound``, or None."""
+        bound = _strip_casts(_without_constant(_strip_casts(bound), SUB))
+        for _ in range(len(self._definitions)):
+            if not isinstance(bound, ir.Var) or bound.name not in self._definitions:
+                break
+            bound = _strip_casts(_without_constant(self._definitions[bound.name], SUB))
+        if isinstance(bound, ir.Var) and (
+            isinstance(bound.type, Array)
+            or not bound.type.dtype.is_integer
+            or self._assignment_counts[bound.name]
+        ):
+            return None
+        return length_of(bound, self.kernel)
+
+    def _axis_of(self, index: ir.Expr) -> str | None:
+        """Return the axis of a grid index, or of a variable that is never less than it."""
+        index = _strip_casts(index)
+        if isinstance(index, ir.Var):
+            return self._index_variables.get(index.name)
+        return _coordinate_axis(index, _GRID)
+
+    def _axes_in_block(self, e: ir.Expr) -> str:
+        """Return the axes of the coordinates in its block that a number is computed from."""
+        axes = ""
+        for x in expressions(e):
+            if isinstance(x, ir.Var) and x.name in self._definitions:
+                axes += self._axes_in_block(self._definitions[x.name])
+            elif _coordinate_axis(x, "cuda.laneid"):
+                axes += "xyz"
+            else:
+                axes += _coordinate_axis(x, "cuda.threadIdx.") or ""
+        return axes
+
+    # ---- variables -----------------------------------------------------------------------------
+
+    @cached_property
+    def _assignment_counts(self) -> Counter[str]:
+        assigning = (s for s in statements(self.kernel.body) if isinstance(s, ir.Assign | ir.For))
+        return Counter(s.var.name for s in assigning)
+
+    @cached_property
+    def _definitions(self) -> dict[str, ir.Expr]:
+        """The values of variables that are assigned once, from variables assigned before."""
+        result: dict[str, ir.Expr] = {}
+        earlier: set[str] = set()
+        for s in statements(self.kernel.body):
+            if not isinstance(s, ir.Assign):
+                continue
+            names = {e.name for e in expressions(s.value) if isinstance(e, ir.Var)}
+            is_acyclic = all(name in earlier or not self._assignment_counts[name] for name in names)
+            if self._assignment_counts[s.var.name] == 1 and is_acyclic:
+                result[s.var.name] = s.value
+            earlier.add(s.var.name)
+        return result
+
+    @cached_property
+    def _index_variables(self) -> dict[str, str]:
+        """The axes of variables that start as a grid index, and are only increased."""
+        axes: dict[str, str] = {}
+        kept: Counter[str] = Counter()
+        for s in statements(self.kernel.body):
+            if not isinstance(s, ir.Assign):
+                continue
+            value = _strip_casts(s.value)
+            axis = _coordinate_axis(value, _GRID)
+            if axis:
+                axes.setdefault(s.var.name, axis)
+                kept[s.var.name] += 1
+            elif _is_increased(s.var, value):
+                kept[s.var.name] += 1
+        return {
+            name: axis for name, axis in axes.items() if kept[name] == self._assignment_counts[name]
+        }
+
+
+def _conjunction(a: _Guards, b: _Guards) -> _Guards:
+    """Return the guards that hold if both do."""
+    return {axis: {**a.get(axis, {}), **b.get(axis, {})} for axis in (*a, *b)}
+
+
+def _never_completes(body: ir.Body) -> bool:
+    """Return whether the statements after a block are not executed."""
+    match body[-1] if body else None:
+        case ir.Return() | ir.Break() | ir.Continue():
+            return True
+        case ir.If(then=then, orelse=orelse):
+            return _never_completes(then) and _never_completes(orelse)
+        case _:
+            return False
+
+
+def _is_visible(array: ir.Var) -> bool:
+    """Return whether other blocks or the host can read an array."""
+    return not isinstance(array.type, Array) or array.type.space not in _HIDDEN_SPACES
+
+
+def _is_visible_call(e: ir.Expr, visible_functions: frozenset[str]) -> bool:
+    """Return whether a call itself has an effect outside the block."""
+    if isinstance(e, ir.Call):
+        return e.function in visible_functions
+    if not isinstance(e, ir.Apply) or e.intrinsic.effect is not Effect.MEMORY or e.intrinsic.reads:
+        return False
+    changed = [a.array for a in e.arguments if isinstance(a, ir.ElementOf)]
+    return any(map(_is_visible, changed)) or e.intrinsic.name.startswith("cuda.surf")
+
+
+def _has_visible_effect(function: ir.Function, visible_functions: frozenset[str]) -> bool:
+    return (
+        inline_c_has_effect(function)
+        or any(
+            isinstance(s, ir.Print) or (isinstance(s, ir.Store) and _is_visible(s.array))
+            for s in statements(function.body)
+        )
+        or any(_is_visible_call(e, visible_functions) for e in all_expressions(function.body))
+    )
+
+
+def _coordinate_axis(e: ir.Expr, *prefixes: str) -> str | None:
+    """Return the axis of a thread coordinate: x for ``cuda.grid.x()``; None for other nodes."""
+    if isinstance(e, ir.Apply) and e.intrinsic.name.startswith(prefixes):
+        return e.intrinsic.name[-1]
+    return None
+
+
+def _is_increased(var: ir.Var, value: ir.Expr) -> bool:
+    """Return whether a value is ``var`` plus the size of the grid or a nonnegative constant."""
+    if not isinstance(value, ir.Binary) or value.op is not ADD:
+        return False
+    sides = _strip_casts(value.left), _strip_casts(value.right)
+    return any(
+        isinstance(a, ir.Var) and a.name == var.name and _is_nonnegative_step(b)
+        for a, b in (sides, sides[::-1])
+    )
+
+
+def _is_nonnegative_step(e: ir.Expr) -> bool:
+    """Return whether a number is the size of the grid or a nonnegative constant."""
+    if isinstance(e, ir.Const):
+        return _is_wide_integer(e.type) and e.value >= 0
+    return _coordinate_axis(_strip_casts(e), _GRID_SIZE) is not None
+
+
+def _without_constant(e: ir.Expr, op: object) -> ir.Expr:
+    """Remove a nonnegative constant that is added or subtracted."""
+    e = _strip_casts(e)
+    if isinstance(e, ir.Binary) and e.op is op and _is_wide_integer(e.type):
+        for kept, constant in ((e.left, e.right), (e.right, e.left)):
+            if isinstance(constant, ir.Const) and constant.value >= 0:
+                if op is ADD or constant is e.right:
+                    return _strip_casts(kept)
+    return e
+
+
+def _strip_casts(e: ir.Expr) -> ir.Expr:
+    """Remove casts to integers that hold all indices."""
+    while isinstance(e, ir.Cast) and _is_wide_integer(e.type):
+        e = e.operand
+    return e
+
+
+def _strip_conversions(e: ir.Expr) -> ir.Expr:
+    """Remove all casts, also those that may change the value."""
+    while isinstance(e, ir.Cast) or (isinstance(e, ir.Apply) and e.intrinsic is compared_as_float):
+        (e,) = children(e)
+    return e
+
+
+def _is_wide_integer(number: Type) -> bool:
+    return isinstance(number, Scalar) and number.dtype.is_integer and number.dtype.size >= 4

@@ -8,9 +8,9 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 
 from pycu2c.analysis.effects import uses_dynamic_shared, written_arguments
-from pycu2c.analysis.grid_extent import data_extent
+from pycu2c.analysis.grid_extent import infer_grid_extent
 from pycu2c.base.backends import CPU_BACKENDS
-from pycu2c.base.diagnostics import CompileWarning, render, warn
+from pycu2c.base.diagnostics import CompileWarning, render, render_excerpts, warn
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source
@@ -128,7 +128,7 @@ class KernelCompiler:
 
     def metadata(self, signature: Signature) -> KernelMetadata:
         module = self.build(signature).module
-        extent = data_extent(module.kernel) or ()
+        extent = infer_grid_extent(module).lengths
         summary = summarize_module(module)
         return KernelMetadata(
             written_arguments(module),
@@ -143,6 +143,11 @@ class KernelCompiler:
             else (),
             _bytes_per_thread(module) if summary.only_loads_and_stores else 0,
         )
+
+    def missing_grid_reason(self, signature: Signature) -> str:
+        """Return why the arguments do not determine the grid, with the lines of the kernel."""
+        extent = infer_grid_extent(self.build(signature).module)
+        return "\n".join(render_excerpts(extent.reason, extent.labels, ""))
 
     def runner(
         self, signature: Signature, names: tuple[str, ...], key: SpecializationKey

@@ -207,7 +207,12 @@ class Launcher:
             block = grid_inference.inferred_block(self.name, typed.metadata, self.backend)
         if grid is None:
             grid = grid_inference.inferred_grid(
-                self.name, typed.metadata, flattened.leaves, request.block, self.options.cluster
+                self.name,
+                typed.metadata,
+                flattened.leaves,
+                request.block,
+                self.options.cluster,
+                lambda: self.compiler.missing_grid_reason(signature),
             )
         lengths = () if request.grid or not request.block else typed.metadata.lengths
         launch = Launch(grid, block, request.stream, request.shared_bytes)
