@@ -54,12 +54,12 @@ fuzz: $(VENV)/.test  ## compare N random kernels with the reference: N=1000 SEED
 bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taichi, Warp and OpenCL; times of launches and of first calls
 	@$(BIN)/python benchmarks/cpu.py
 	@$(BIN)/python benchmarks/launch.py --cpu
-	@$(BIN)/python benchmarks/start.py
+	@$(BIN)/python benchmarks/startup.py
 	@$(BIN)/python benchmarks/cupy_kernels.py --cpu
 
 # without an installation; it needs setuptools, a C compiler and Python's headers
 BUILD_EXTENSION = $(PYTHON) setup.py --quiet build_ext --inplace --build-temp build/temp
-GPU_RUN = PYTHONPATH=src:$$PYTHONPATH BENCHMARK_FIGURES=build/gpu $(PYTHON)
+GPU_RUN = PYTHONPATH=src:$$PYTHONPATH BENCHMARK_RESULTS=build/gpu $(PYTHON)
 WORKERS ?= 8
 IN_PARALLEL = $$($(PYTHON) -c 'import xdist' 2>/dev/null && echo '-n $(WORKERS)')
 
@@ -69,7 +69,7 @@ gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (use
 	@$(BUILD_EXTENSION)
 	@rm -rf build/gpu && mkdir -p build/gpu
 	-@$(GPU_RUN) -m pytest -q -p no:benchmark -p no:cacheprovider $(IN_PARALLEL) --junitxml=build/gpu/tests.xml
-	-@for benchmark in launch gpu graphs start_gpu cupy_kernels; do \
+	-@for benchmark in launch gpu graphs startup_gpu cupy_kernels; do \
 	  $(GPU_RUN) benchmarks/$$benchmark.py; echo; \
 	done
 	@$(GPU_RUN) benchmarks/gpu_summary.py build/gpu

@@ -1,13 +1,13 @@
-"""Times of kernels on the CPU: pycu2c, hand-written C, and whatever else is installed.
+"""Time kernels on the CPU: pycu2c, hand-written C, and the other packages that are installed.
 
-usage: python benchmarks/cpu.py [--rows NAME,…] [--only NAME,…] [--rounds N]
+usage: python benchmarks/cpu.py [--cases NAME,…] [--only NAME,…] [--rounds N]
                                 [--threads N] [--small]
 
-Every contender has a process of its own and computes the same rows from the same arrays. Its
-results are checked against numpy in double precision before it is timed. In each round every
-contender is timed once, in turns; a time is the median of the rounds. The table comes last.
+Each implementation runs in a process of its own and computes the same cases from the same arrays.
+Its results are compared with numpy's in double precision before it is timed. Each round times every
+implementation once; a time is the median of the rounds. The script prints the table last.
 
-The others: pip install 'pycu2c[bench]'. A contender that is not installed is left out.
+``pip install 'pycu2c[bench]'`` installs the other packages. Those that are missing are omitted.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from contenders import CONTENDERS
-from cpu_rows import ROWS, Row
+from cpu_cases import CASES, Case
+from implementations import IMPLEMENTATIONS
 from pycu2c.runtime.cpu.cpu_kernel import thread_count
 from pycu2c.toolchain.cc import cc
 from workers import Worker
 
 ROUNDS = 15
-ENOUGH_SECONDS = 3.0  # a contender that takes longer in all is timed in fewer rounds
-BASE, OURS = "hand", "pycu2c"
+ENOUGH_SECONDS = 3.0  # an implementation that takes longer in total is timed in fewer rounds
+BASE, OURS = "hand-written", "pycu2c"
 UNITS = {"ms": 1e3, "µs": 1e6}
 THREAD_VARIABLES = (
     "PYCU2C_THREADS",
@@ -40,10 +40,10 @@ THREAD_VARIABLES = (
 
 
 @dataclass
-class Measured:
-    """The seconds of each contender in each round, and who has failed."""
+class Measurement:
+    """The seconds of each implementation in each round, and the names of those that failed."""
 
-    row: Row
+    case: Case
     seconds: dict[str, list[float]] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
 
@@ -51,10 +51,11 @@ class Measured:
         if name in self.failed:
             return "failed"
         times = self.seconds.get(name)
-        return f"{statistics.median(times) * UNITS[self.row.unit]:.3g}" if times else "–"
+        return f"{statistics.median(times) * UNITS[self.case.unit]:.3g}" if times else "–"
 
     def ratio(self) -> str:
-        """Ours to hand-written C: the median of the rounds' ratios, and that of the best times."""
+        """Return pycu2c's time by that of hand-written C: the median of the rounds' ratios, and the
+        ratio of the best times."""
         ours, base = self.seconds.get(OURS), self.seconds.get(BASE)
         if not ours or not base or {OURS, BASE} & self.failed:
             return "–"
@@ -62,25 +63,25 @@ class Measured:
         return f"{middle:.2f} ({min(ours) / min(base):.2f})"
 
 
-class Contest:
-    """The workers that are left, and how each row is measured."""
+class Comparison:
+    """Measures cases with one worker per implementation."""
 
     def __init__(self, names: Sequence[str], rounds: int, *, small: bool) -> None:
         self.workers = [Worker(name) for name in names]
         self.rounds, self.small = rounds, small
 
-    def measure(self, row: Row) -> Measured:
-        measured = Measured(row)
+    def measure(self, case: Case) -> Measurement:
+        measured = Measurement(case)
         ready = [worker for worker in tuple(self.workers) if self._prepared(worker, measured)]
         for _ in range(self.rounds):
             for worker in ready:
                 _time(worker, measured)
-        print(f"measured {row.name}", flush=True)
+        print(f"measured {case.name}", flush=True)
         return measured
 
-    def _prepared(self, worker: Worker, measured: Measured) -> bool:
-        """Whether a worker can run the row, and its results are right."""
-        state, why = worker.ask("prepare", measured.row.name, self.small)
+    def _prepared(self, worker: Worker, measured: Measurement) -> bool:
+        """Return whether a worker can run the case and its results are correct."""
+        state, why = worker.ask("prepare", measured.case.name, self.small)
         if state == "missing":
             print(f"{worker.name}: not installed: pip install {why}", flush=True)
             self.workers.remove(worker)
@@ -93,7 +94,7 @@ class Contest:
             worker.stop()
 
 
-def _time(worker: Worker, measured: Measured) -> None:
+def _time(worker: Worker, measured: Measurement) -> None:
     times = measured.seconds.setdefault(worker.name, [])
     if sum(times) > ENOUGH_SECONDS or worker.name in measured.failed:
         return
@@ -104,16 +105,16 @@ def _time(worker: Worker, measured: Measured) -> None:
         _fail(worker, measured, answer)
 
 
-def _fail(worker: Worker, measured: Measured, why: str) -> None:
+def _fail(worker: Worker, measured: Measurement, why: str) -> None:
     measured.failed.add(worker.name)
-    print(f"{measured.row.name}: {worker.name}: {why}", flush=True)
+    print(f"{measured.case.name}: {worker.name}: {why}", flush=True)
 
 
-def table(names: Sequence[str], results: Sequence[Measured]) -> str:
+def table(names: Sequence[str], measurements: Sequence[Measurement]) -> str:
     lines = [["", *names, f"{OURS}/{BASE} (best)"]]
-    for found in results:
-        title = f"{found.row.title}, {found.row.unit}"
-        lines.append([title, *map(found.cell, names), found.ratio()])
+    for measurement in measurements:
+        title = f"{measurement.case.title}, {measurement.case.unit}"
+        lines.append([title, *map(measurement.cell, names), measurement.ratio()])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(_line(line, widths) for line in lines)
 
@@ -131,34 +132,36 @@ def chosen(text: str | None, known: Sequence[str], what: str) -> list[str]:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    made.add_argument("--rows", help=", ".join(row.name for row in ROWS))
-    made.add_argument("--only", help="contenders: " + ", ".join(CONTENDERS))
-    made.add_argument("--rounds", type=int, default=ROUNDS)
-    made.add_argument("--threads", type=int, default=thread_count(), help="of each contender")
-    made.add_argument("--small", action="store_true", help="small sizes: does everything run?")
-    return made
+    result = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    result.add_argument("--cases", help=", ".join(case.name for case in CASES))
+    result.add_argument("--only", help="implementations: " + ", ".join(IMPLEMENTATIONS))
+    result.add_argument("--rounds", type=int, default=ROUNDS)
+    result.add_argument(
+        "--threads", type=int, default=thread_count(), help="of each implementation"
+    )
+    result.add_argument("--small", action="store_true", help="small sizes, as a test")
+    return result
 
 
 def set_threads(count: int) -> None:
-    """For the workers, which are started later."""
+    """Set the environment variables that the workers read when they start."""
     for variable in THREAD_VARIABLES:
         os.environ[variable] = str(count)
-    # OpenMP's threads would spin between calls, and on a busy machine wait for spinning ones
+    # active waiting would slow down the other implementations
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 def main() -> None:
     options = parser().parse_args()
-    rows = chosen(options.rows, [row.name for row in ROWS], "rows")
-    names = chosen(options.only, list(CONTENDERS), "contenders")
+    cases = chosen(options.cases, [case.name for case in CASES], "cases")
+    names = chosen(options.only, list(IMPLEMENTATIONS), "implementations")
     set_threads(options.threads)
-    contest = Contest(names, options.rounds, small=options.small)
+    comparison = Comparison(names, options.rounds, small=options.small)
     try:
-        results = [contest.measure(row) for row in ROWS if row.name in rows]
-        names = [worker.name for worker in contest.workers]
+        results = [comparison.measure(case) for case in CASES if case.name in cases]
+        names = [worker.name for worker in comparison.workers]
     finally:
-        contest.stop()
+        comparison.stop()
     compiler = cc.find_compiler().version.partition("\n")[0]
     sizes = "small sizes" if options.small else "full sizes"
     print(f"\n{options.threads} threads, {compiler}, {sizes}; medians of {options.rounds} rounds")

@@ -1,10 +1,11 @@
-"""CuPy's custom kernels by pycu2c and by CuPy: times of kernels and of calls.
+"""Time CuPy's custom kernels in pycu2c and in CuPy: kernels and calls.
 
 usage: python benchmarks/cupy_kernels.py [--cpu] [--small] [--rounds N]
 
-On CUDA device 0 beside CuPy, if it is installed; on this CPU beside numpy. All take turns; a time
-is the median over the rounds. Kernels are timed by CUDA events around a batch of calls, with the
-same texts and sizes; calls by the host's clock, on ten elements. The table of ratios comes last.
+On CUDA device 0 in comparison with CuPy, if it is installed; on the CPU in comparison with numpy.
+Each round times all packages; a time is the median over the rounds. CUDA events around a batch of
+calls time kernels, with the same texts and sizes. The host's clock times calls on ten elements. The
+script prints the table of ratios last.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from figures import Figures, keep
+from gpu_timer import Timer
 from pycu2c import cuda
-from pycu2c import cupy as own
+from pycu2c import cupy as pycu2c_cupy
 from pycu2c.cuda_driver import driver
+from results import Results, save
 
 ROUNDS = 15
-BATCH_MS = 20.0  # a round calls as often as fits
+BATCH_MS = 20.0  # duration of a round
 IN_A_ROW = 200  # calls whose host time is measured
 LARGE, SIDE, ON_CPU = 1 << 26, 8192, 10_000_000
 Call = Callable[[], object]
@@ -50,12 +52,12 @@ void matrix_multiply(const float* A, const float* B, float* C, int M, int N, int
 
 
 def calls(package: Any, array: Callable[[Any], Any]) -> dict[str, Call]:
-    """The rows, by a package and with arrays of its own."""
+    """Return the calls of large kernels by name, with a package and its arrays."""
     rng = np.random.default_rng(0)
     x, y = (array(rng.random(LARGE, dtype=np.float32)) for _ in range(2))
     out, one = array(np.zeros(LARGE, np.float32)), array(np.zeros((), np.float32))
     square, row = x.reshape(SIDE, SIDE), array(np.zeros(SIDE, np.float32))
-    saxpy, chain = (package.ElementwiseKernel(*words) for words in (SAXPY, CHAIN))
+    saxpy, chain = (package.ElementwiseKernel(*texts) for texts in (SAXPY, CHAIN))
     norm = package.ReductionKernel(*NORM)
     matmul = package.RawKernel(MATMUL, "matrix_multiply")
     a, b = (array(rng.random(shape, dtype=np.float32)) for shape in ((1024, 512), (512, 1024)))
@@ -72,7 +74,7 @@ def calls(package: Any, array: Callable[[Any], Any]) -> dict[str, Call]:
 
 
 def small_calls(package: Any, array: Callable[[Any], Any]) -> dict[str, Call]:
-    """What a call costs the host."""
+    """Return calls on small arrays, whose time is that of the host."""
     x, y, z = (array(np.ones(10, np.float32)) for _ in range(3))
     one = array(np.zeros((), np.float32))
     five, norm = package.ElementwiseKernel(*FIVE), package.ReductionKernel(*NORM)
@@ -86,43 +88,23 @@ def small_calls(package: Any, array: Callable[[Any], Any]) -> dict[str, Call]:
     }
 
 
-class Clock:
-    """CUDA events around calls."""
-
-    def __init__(self) -> None:
-        driver.make_current()
-        api = driver.api()
-        self.start, self.stop = (
-            driver.check(api.cuEventCreate(0), "make an event") for _ in range(2)
-        )
-
-    def milliseconds(self, call: Call, count: int) -> float:
-        api = driver.api()
-        driver.check(api.cuEventRecord(self.start, 0), "record an event")
-        for _ in range(count):
-            call()
-        driver.check(api.cuEventRecord(self.stop, 0), "record an event")
-        driver.check(api.cuEventSynchronize(self.stop), "wait for an event")
-        return float(driver.check(api.cuEventElapsedTime(self.start, self.stop), "read") / count)
-
-
 def host_time(call: Call, count: int) -> float:
-    """Milliseconds of the host for one call."""
+    """Return the milliseconds of the host for one call."""
     start = time.perf_counter()
     for _ in range(count):
         call()
     return (time.perf_counter() - start) / count * 1e3
 
 
-def in_turns(
+def measure(
     by: dict[str, dict[str, Call]], timed: Callable[[Call, int], float], rounds: int, count: int
-) -> Figures:
-    """The time of each row by each name; ``count`` calls a round, 0: as many as fit."""
-    found: Figures = {}
+) -> Results:
+    """Return the time of each call by package. A round has ``count`` calls; 0: as many as fit."""
+    results: Results = {}
     for row in next(iter(by.values())):
         each = {name: rows[row] for name, rows in by.items()}
         for call in each.values():
-            for _ in range(8):  # it learns of calls like those before
+            for _ in range(8):  # warm up the fast paths of calls
                 call()
         often = {n: count or max(1, round(BATCH_MS / timed(call, 3))) for n, call in each.items()}
         times: dict[str, list[float]] = {name: [] for name in each}
@@ -131,14 +113,14 @@ def in_turns(
                 times[name].append(timed(call, often[name]))
                 if driver.available():
                     driver.synchronize(0, "wait for a round")
-        found[row] = {name: statistics.median(row_times) for name, row_times in times.items()}
+        results[row] = {name: statistics.median(row_times) for name, row_times in times.items()}
         print(f"measured {row}", flush=True)
-    return found
+    return results
 
 
-def on_gpu(rounds: int) -> Figures:
-    by = {"pycu2c": calls(own, cuda.to_device)}
-    small = {"pycu2c": small_calls(own, cuda.to_device)}
+def on_gpu(rounds: int) -> Results:
+    by = {"pycu2c": calls(pycu2c_cupy, cuda.to_device)}
+    small = {"pycu2c": small_calls(pycu2c_cupy, cuda.to_device)}
     try:
         cupy = importlib.import_module("cupy")
     except ImportError as error:
@@ -146,23 +128,23 @@ def on_gpu(rounds: int) -> Figures:
     else:
         by["CuPy"] = calls(cupy, cupy.asarray)
         small["CuPy"] = small_calls(cupy, cupy.asarray)
-        small["pycu2c, CuPy's arrays"] = small_calls(own, cupy.asarray)
-    kernels = in_turns(by, Clock().milliseconds, rounds, 0)
-    launches = in_turns(small, host_time, rounds, IN_A_ROW)
+        small["pycu2c, CuPy's arrays"] = small_calls(pycu2c_cupy, cupy.asarray)
+    kernels = measure(by, Timer().milliseconds, rounds, 0)
+    launches = measure(small, host_time, rounds, IN_A_ROW)
     return kernels | {
         f"{row}, µs": {name: 1e3 * ms for name, ms in times.items()}
         for row, times in launches.items()
     }
 
 
-def on_cpu(rounds: int, size: int) -> Figures:
-    """Beside numpy, whose results are new arrays, as ours are."""
+def on_cpu(rounds: int, size: int) -> Results:
+    """Compare with numpy; results are new arrays in both."""
     rng = np.random.default_rng(0)
     x, y = (rng.random(size, dtype=np.float32) for _ in range(2))
     side = int((0.9 * size) ** 0.5)
     square = x[: side * side].reshape(side, side)
     out = np.empty_like(x)
-    chain, norm = own.ElementwiseKernel(*CHAIN), own.ReductionKernel(*NORM)
+    chain, norm = pycu2c_cupy.ElementwiseKernel(*CHAIN), pycu2c_cupy.ReductionKernel(*NORM)
     one, two = np.float32(1), np.float32(2)
 
     def numpys() -> Any:
@@ -182,15 +164,15 @@ def on_cpu(rounds: int, size: int) -> Figures:
         "L2 norm, last axis": lambda: np.sqrt((square * square).sum(axis=1)),
         "L2 norm, first axis": lambda: np.sqrt((square * square).sum(axis=0)),
     }
-    return in_turns({"pycu2c": ours, "numpy": theirs}, host_time, rounds, 3)
+    return measure({"pycu2c": ours, "numpy": theirs}, host_time, rounds, 3)
 
 
-def table(figures: Figures) -> str:
-    names = list(dict.fromkeys(name for times in figures.values() for name in times))
+def table(results: Results) -> str:
+    names = list(dict.fromkeys(name for times in results.values() for name in times))
     other = next((name for name in names if name != "pycu2c"), None)
     head = "".join(f" | {name:>21}" for name in names)
-    lines = [f"{'ms, but where µs stand':<42}{head} | pycu2c ÷ {other}"]
-    for row, times in figures.items():
+    lines = [f"{'ms, or µs where noted':<42}{head} | pycu2c ÷ {other}"]
+    for row, times in results.items():
         cells = "".join(f" | {times[n]:>21.4f}" if n in times else " " * 24 for n in names)
         ratio = f"{times['pycu2c'] / times[other]:.3f}" if other in times else ""
         lines.append(f"{row:<42}{cells} | {ratio}")
@@ -199,17 +181,17 @@ def table(figures: Figures) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--cpu", action="store_true", help="on the CPU, whatever else there is")
-    parser.add_argument("--small", action="store_true", help="sizes of a test, on the CPU")
+    parser.add_argument("--cpu", action="store_true", help="use the CPU even if there is a GPU")
+    parser.add_argument("--small", action="store_true", help="small sizes for tests, on the CPU")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     options = parser.parse_args()
     size = ON_CPU // 1000 if options.small else ON_CPU
     use_gpu = driver.available() and not options.cpu
-    figures = on_gpu(options.rounds) if use_gpu else on_cpu(options.rounds, size)
+    results = on_gpu(options.rounds) if use_gpu else on_cpu(options.rounds, size)
     print(f"\nCuPy's custom kernels on {driver.device().name if use_gpu else 'the CPU'}")
-    print(table(figures))
+    print(table(results))
     if use_gpu:
-        keep("cupy_kernels", figures)
+        save("cupy_kernels", results)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""What is promised of a GPU and what was measured, from the figures that the benchmarks left.
+"""Compare the results of the GPU benchmarks with their limits.
 
 usage: python benchmarks/gpu_summary.py FOLDER
 
-FOLDER holds the figures of launch.py, gpu.py, graphs.py, start_gpu.py and cupy_kernels.py, and
-tests.xml, which pytest has written. The exit status is 1 if a test failed or one of these files is
+FOLDER has the results of launch.py, gpu.py, graphs.py, startup_gpu.py and cupy_kernels.py, and
+pytest's report tests.xml. The exit status is 1 if a test failed or one of these files is
 missing.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from figures import Figures, kept
+from results import Results, load
 
 C_LOOP = "C loop over cuLaunchKernel"
 TYPED = "pycu2c: k[grid, block](…)"
@@ -35,71 +35,71 @@ OTHERS = (
 
 
 @dataclass(frozen=True)
-class Promise:
-    """A figure that a benchmark leaves, and what it may be at most."""
+class Limit:
+    """A number computed from the results of a benchmark, and its maximum (None: only printed)."""
 
     what: str
     benchmark: str
-    figure: Callable[[Figures], float]
-    most: float | None = None
+    compute: Callable[[Results], float]
+    maximum: float | None = None
 
 
-def ratio(row: str, base: str, column: str) -> Callable[[Figures], float]:
+def ratio(row: str, base: str, column: str) -> Callable[[Results], float]:
     return lambda f: f[row][column] / f[base][column]
 
 
-def of_hand(found: Figures) -> float:
-    """Of the kernel that is furthest from hand-written CUDA C."""
-    return max(row["pycu2c"] / row["hand"] for row in found.values())
+def slowest_to_hand_written(results: Results) -> float:
+    """Return the largest ratio of a kernel to hand-written CUDA C."""
+    return max(row["pycu2c"] / row["hand-written"] for row in results.values())
 
 
-def of_cupy(*, launches: bool) -> Callable[[Figures], float]:
-    """Of CuPy's custom kernels, or of their launches, the one that is furthest from CuPy."""
+def slowest_to_cupy(*, launches: bool) -> Callable[[Results], float]:
+    """Compute the largest ratio to CuPy of its custom kernels, or of their launches."""
 
-    def worst(found: Figures) -> float:
-        rows = [row for name, row in found.items() if name.endswith("µs") == launches]
+    def compute(results: Results) -> float:
+        rows = [row for name, row in results.items() if name.endswith("µs") == launches]
         return max(row["pycu2c"] / row["CuPy"] for row in rows)
 
-    return worst
+    return compute
 
 
-def launches() -> list[Promise]:
-    """Of kernels with five arguments, unless they say otherwise."""
-    many = Promise(
+def launches() -> list[Limit]:
+    """Return the limits of launches, with five arguments where the name gives no number."""
+    many = Limit(
         "a launch with 12 arguments − one with 3, µs",
         "launch",
         lambda f: f[TYPED]["12"] - f[TYPED]["3"],
         1.0,
     )
-    by_hand = [Promise(f"{n} ÷ C loop", "launch", ratio(n, C_LOOP, "5"), m) for n, m in LAUNCHES]
-    others = [Promise(f"{TYPED} ÷ {n}", "launch", ratio(TYPED, n, "5"), 1.0) for n in OTHERS]
+    by_hand = [Limit(f"{n} ÷ C loop", "launch", ratio(n, C_LOOP, "5"), m) for n, m in LAUNCHES]
+    others = [Limit(f"{TYPED} ÷ {n}", "launch", ratio(TYPED, n, "5"), 1.0) for n in OTHERS]
     return [*by_hand, many, *others]
 
 
-PROMISES = (
+LIMITS = (
     *launches(),
-    Promise("a graph of 100 kernels ÷ by C, one", "graphs", ratio("a graph", "C", "1"), 1.05),
-    Promise(
+    Limit("a graph of 100 kernels ÷ by C, one", "graphs", ratio("a graph", "C", "1"), 1.05),
+    Limit(
         "a graph of 100 kernels ÷ by C, 50 in a row", "graphs", ratio("a graph", "C", "50"), 1.05
     ),
-    Promise("kernels ÷ CUDA C by hand, the worst", "gpu", of_hand, 1.05),
-    Promise("CuPy's kernels ÷ CuPy, the worst", "cupy_kernels", of_cupy(launches=False), 1.0),
-    Promise("  their calls ÷ CuPy's, the worst", "cupy_kernels", of_cupy(launches=True), 1.0),
-    Promise(  # the import of the package (60 ms), the first call (30 ms), and what the script does
-        "a known kernel's first result − a context alone, ms",
-        "start_gpu",
-        lambda f: f["known kernel"]["median"] - f["context"]["median"],
+    Limit("kernels ÷ CUDA C by hand, the worst", "gpu", slowest_to_hand_written, 1.05),
+    Limit("CuPy's kernels ÷ CuPy, the worst", "cupy_kernels", slowest_to_cupy(launches=False), 1.0),
+    Limit("  their calls ÷ CuPy's, the worst", "cupy_kernels", slowest_to_cupy(launches=True), 1.0),
+    Limit(  # the import of the package (60 ms), the first call (30 ms), and what the script does
+        "a cached kernel's first result − a context alone, ms",
+        "startup_gpu",
+        lambda f: f["cached kernel"]["median"] - f["context"]["median"],
         100,
     ),
-    Promise("  a context alone, ms", "start_gpu", lambda f: f["context"]["median"]),
-    Promise("tests failed", "tests", lambda f: f["tests"]["failed"], 0),
-    Promise("  passed", "tests", lambda f: f["tests"]["passed"]),
-    Promise("  skipped", "tests", lambda f: f["tests"]["skipped"]),
+    Limit("  a context alone, ms", "startup_gpu", lambda f: f["context"]["median"]),
+    Limit("tests failed", "tests", lambda f: f["tests"]["failed"], 0),
+    Limit("  passed", "tests", lambda f: f["tests"]["passed"]),
+    Limit("  skipped", "tests", lambda f: f["tests"]["skipped"]),
 )
 
 
-def tests(file: Path) -> Figures:
-    """How many tests passed, failed and were skipped, by pytest's report."""
+def test_counts(file: Path) -> Results:
+    """Return how many tests passed, failed and were skipped, from pytest's report."""
     if not file.exists():
         return {}
     count = {"tests": 0, "failed": 0, "skipped": 0}
@@ -111,20 +111,20 @@ def tests(file: Path) -> Figures:
     return {"tests": {**count, "passed": passed}}
 
 
-def line(promise: Promise, found: Figures) -> tuple[str, str, str, str]:
-    """The cells of a promise: what, at most, measured, and whether it is kept."""
-    most = "" if promise.most is None else f"{promise.most:g}"
+def line(limit: Limit, results: Results) -> tuple[str, str, str, str]:
+    """Return the cells of a limit: name, maximum, value, and whether the limit is met."""
+    maximum = "" if limit.maximum is None else f"{limit.maximum:g}"
     try:
-        figure = promise.figure(found)
+        value = limit.compute(results)
     except (KeyError, ValueError):
-        return promise.what, most, "", "not measured"
-    verdict = "" if promise.most is None else "yes" if figure <= promise.most else "NO"
-    digits = 3 if figure < 100 and figure != int(figure) else 0
-    return promise.what, most, f"{figure:.{digits}f}", verdict
+        return limit.what, maximum, "", "not measured"
+    verdict = "" if limit.maximum is None else "yes" if value <= limit.maximum else "NO"
+    digits = 3 if value < 100 and value != int(value) else 0
+    return limit.what, maximum, f"{value:.{digits}f}", verdict
 
 
 def table(lines: Sequence[tuple[str, str, str, str]]) -> str:
-    cells = [("on the GPU", "at most", "measured", "kept"), *lines]
+    cells = [("on the GPU", "at most", "measured", "met"), *lines]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join(
         f"{a.ljust(widths[0])} | {b.rjust(widths[1])} | {c.rjust(widths[2])} | {d}"
@@ -133,13 +133,15 @@ def table(lines: Sequence[tuple[str, str, str, str]]) -> str:
 
 
 def main(folder: Path) -> int:
-    names = dict.fromkeys(promise.benchmark for promise in PROMISES)
-    found = {name: kept(folder, name) for name in names} | {"tests": tests(folder / "tests.xml")}
-    print(table([line(promise, found[promise.benchmark]) for promise in PROMISES]))
-    absent = [name for name in names if not found[name]]
+    names = dict.fromkeys(limit.benchmark for limit in LIMITS)
+    results = {name: load(folder, name) for name in names} | {
+        "tests": test_counts(folder / "tests.xml")
+    }
+    print(table([line(limit, results[limit.benchmark]) for limit in LIMITS]))
+    absent = [name for name in names if not results[name]]
     if absent:
-        print(f"did not come to an end: {', '.join(absent)}")
-    return 1 if absent or found["tests"]["tests"]["failed"] else 0
+        print(f"did not finish: {', '.join(absent)}")
+    return 1 if absent or results["tests"]["tests"]["failed"] else 0
 
 
 if __name__ == "__main__":

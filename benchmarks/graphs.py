@@ -1,11 +1,11 @@
-"""What the launch of a graph of 100 small kernels takes: ours, and the same by the driver alone.
+"""Time launches of a graph of 100 small kernels: by pycu2c, and by the driver API from C.
 
 usage: python benchmarks/graphs.py [--rounds N]
 
-On CUDA device 0, "C" is a graph that the driver is given node by node, with the same compiled
-kernel and the same arguments, and launched by a loop in C. "one by one" is 100 ordinary launches.
-Ways take turns; a time is the median over the rounds of 50 launches and the wait for them, or of
-one and the wait. The table comes last.
+On CUDA device 0, "C" is a graph built by the driver API from the same compiled kernel and the same
+arguments, and launched by a loop in C. "one by one" is 100 ordinary launches. Each round times all
+methods: 50 launches and a synchronization, and one launch and a synchronization. A time is the
+median over the rounds. The script prints the table last.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from figures import keep, table_of
 from pycu2c import cuda, kernel
 from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.toolchain.cc import cc
+from results import save, table_of
 
 KERNELS, IN_A_ROW, ROUNDS, N = 100, 50, 30, 1024
 
@@ -35,8 +35,8 @@ LOOP = """
 typedef int (*Launch)(void *, void *);
 typedef int (*Wait)(void *);
 
-/* Seconds for so many launches of a graph, and the wait for them. */
-double launch_often(Launch launch, Wait wait, void *graph, int64_t count) {
+/* Return the seconds of count launches of a graph and a synchronization. */
+double time_launches(Launch launch, Wait wait, void *graph, int64_t count) {
     struct timespec start, end;
     clock_gettime(CLOCK_MONOTONIC, &start);
     for (int64_t i = 0; i < count; i++) {
@@ -63,7 +63,7 @@ def captured(arrays: list[Any]) -> cuda.Graph:
     return g
 
 
-def ours(g: cuda.Graph) -> Callable[[int], float]:
+def with_pycu2c(g: cuda.Graph) -> Callable[[int], float]:
     def seconds(count: int) -> float:
         start = time.perf_counter()
         for _ in range(count):
@@ -75,7 +75,7 @@ def ours(g: cuda.Graph) -> Callable[[int], float]:
 
 
 def one_by_one(arrays: list[Any]) -> Callable[[int], float]:
-    """100 launches instead of a graph."""
+    """Launch 100 kernels without a graph."""
 
     def seconds(count: int) -> float:
         start = time.perf_counter()
@@ -89,33 +89,36 @@ def one_by_one(arrays: list[Any]) -> Callable[[int], float]:
 
 
 def by_the_driver(g: cuda.Graph, library: Path) -> Callable[[int], float]:
-    """The same nodes in a graph made by the driver's functions, launched by C."""
+    """Build a graph of the same nodes by the driver API; launch it from C."""
     driver.make_current()
     api = driver.api()
-    graph, before = driver.check(api.cuGraphCreate(0), "make a graph"), []
+    graph, dependencies = driver.check(api.cuGraphCreate(0), "create a graph"), []
     for node in g.nodes:
         runner: Any = node.resolved_launch.runner
         launch = node.resolved_launch
-        made = runner.as_node(launch.launch, launch.arguments.leaves)
-        answer = api.cuGraphAddKernelNode(graph, before, len(before), made.parameters)
-        before = [driver.check(answer, "add a node")]
-    ready = int(driver.check(api.cuGraphInstantiate(graph, 0), "make it ready"))
-    loop = ctypes.CDLL(str(library)).launch_often
+        added = api.cuGraphAddKernelNode(
+            graph, dependencies, len(dependencies), kernel_node.parameters
+        )
+        dependencies = [driver.check(added, "add a node")]
+    executable = int(driver.check(api.cuGraphInstantiate(graph, 0), "instantiate a graph"))
+    loop = ctypes.CDLL(str(library)).time_launches
     loop.restype, loop.argtypes = ctypes.c_double, (*[ctypes.c_void_p] * 3, ctypes.c_int64)
     launch, wait = map(libcuda.address_of, ("cuGraphLaunch", "cuStreamSynchronize"))
-    return lambda count: float(loop(launch, wait, ready, count))
+    return lambda count: float(loop(launch, wait, executable, count))
 
 
-def measure(ways: dict[str, Callable[[int], float]], rounds: int) -> dict[tuple[str, int], float]:
-    """Microseconds for each launch of 100 kernels, by the way and how many are in a row."""
-    times: dict[tuple[str, int], list[float]] = {(w, n): [] for w in ways for n in (1, IN_A_ROW)}
-    for seconds in ways.values():
+def measure(
+    methods: dict[str, Callable[[int], float]], rounds: int
+) -> dict[tuple[str, int], float]:
+    """Return microseconds per launch of 100 kernels, by method and number of launches in a row."""
+    times: dict[tuple[str, int], list[float]] = {(w, n): [] for w in methods for n in (1, IN_A_ROW)}
+    for seconds in methods.values():
         seconds(IN_A_ROW)
     gc.disable()
     for _ in range(rounds):
-        for way, seconds in ways.items():
-            times[way, IN_A_ROW].append(seconds(IN_A_ROW) / IN_A_ROW * 1e6)
-            times[way, 1] += (seconds(1) * 1e6 for _ in range(10))
+        for method, seconds in methods.items():
+            times[method, IN_A_ROW].append(seconds(IN_A_ROW) / IN_A_ROW * 1e6)
+            times[method, 1] += (seconds(1) * 1e6 for _ in range(10))
     gc.enable()
     return {key: statistics.median(row) for key, row in times.items()}
 
@@ -137,17 +140,17 @@ def main() -> None:
     options = parser.parse_args()
     arrays = [cuda.to_device(np.ones(N, np.float32)), cuda.to_device(np.zeros(N, np.float32))]
     g = captured(arrays)
-    ways: dict[str, Callable[[int], float]] = {}
+    methods: dict[str, Callable[[int], float]] = {}
     if driver.available():
-        path = cc.compile(LOOP, "launch_often").path
+        path = cc.compile(LOOP, "time_launches").path
         assert path is not None, "it is in the cache"
-        ways["C"] = by_the_driver(g, Path(path))
-    ways |= {"a graph": ours(g), "one by one": one_by_one(arrays)}
-    times = measure(ways, options.rounds)
+        methods["C"] = by_the_driver(g, Path(path))
+    methods |= {"a graph": with_pycu2c(g), "one by one": one_by_one(arrays)}
+    times = measure(methods, options.rounds)
     assert np.all(arrays[0].copy_to_host() == 1)
     print(f"\ngraphs on {driver.device().name if driver.available() else 'the CPU'}")
     print(table(times))
-    keep("graphs", table_of(times))
+    save("graphs", table_of(times))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The kernels of benchmarks/hand in Python: the same algorithms, as a numpy person writes them."""
+"""The kernels of benchmarks/hand_written in Python, as NumPy users write them."""
 
 import math
 
@@ -166,8 +166,8 @@ def shared_histogram(counts, x):
 
 
 @device
-def cumulated(d):
-    """The normal distribution up to d, by the polynomial of Abramowitz and Stegun."""
+def normal_cdf(d):
+    """Return the cumulative normal distribution, by the polynomial of Abramowitz and Stegun."""
     k = 1 / (1 + 0.2316419 * abs(d))
     tail = k * (
         0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))
@@ -183,8 +183,8 @@ def black_scholes(call, put, price, strike, years, rate, volatility):
         p, s, t = price[i], strike[i], years[i]
         spread = volatility * math.sqrt(t)
         d = (math.log(p / s) + (rate + 0.5 * volatility * volatility) * t) / spread
-        n1 = cumulated(d)
-        n2 = cumulated(d - spread)
+        n1 = normal_cdf(d)
+        n2 = normal_cdf(d - spread)
         discounted = s * math.exp(-rate * t)
         call[i] = p * n1 - discounted * n2
         put[i] = discounted * (1 - n2) - p * (1 - n1)

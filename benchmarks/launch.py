@@ -1,10 +1,10 @@
-"""What a launch costs the host: of kernels that do nothing much, with 3, 5 and 12 arguments.
+"""Time the launch overhead on the host, for small kernels with 3, 5 and 12 arguments.
 
 usage: python benchmarks/launch.py [--cpu] [--rounds N]
 
-On CUDA device 0, or on this CPU. All ways of launching take turns; a time is the median over the
-rounds of 200 launches in a row, the device waited for in between. ``×`` is the time as a multiple
-of the first row's. Packages that are not installed are left out. The table comes last.
+On CUDA device 0, or on the CPU. Each round times all launch methods: 200 launches, then a
+synchronization that is not timed. A time is the median over the rounds. ``×`` is the ratio to the
+first row. Packages that are not installed are omitted. The script prints the table last.
 """
 
 from __future__ import annotations
@@ -15,36 +15,38 @@ import importlib
 import statistics
 from collections.abc import Sequence
 
-from figures import keep, table_of
-from launchers import COUNTS, Way
+from launchers import COUNTS, LaunchMethod
 from pycu2c.cuda_driver import driver
+from results import save, table_of
 
 ROUNDS = 30
 IN_A_ROW = 200
 
 
-def ways(machine: str) -> list[Way]:
-    """All that work here."""
-    found: list[Way] = []
-    for makers in importlib.import_module(f"launchers.{machine}").MAKERS:
+def launch_methods(target: str) -> list[LaunchMethod]:
+    """Return all launch methods that are available."""
+    methods: list[LaunchMethod] = []
+    for makers in importlib.import_module(f"launchers.{target}").MAKERS:
         try:
-            found += makers()
+            methods += makers()
         except ImportError as error:
             print(f"left out: {error}")
-    return found
+    return methods
 
 
-def measure(found: Sequence[Way], rounds: int) -> dict[tuple[str, int], float]:
-    """Microseconds of one launch, by name of the way and count of arguments."""
-    times: dict[tuple[str, int], list[float]] = {(way.name, way.count): [] for way in found}
-    for way in found:
-        way.seconds(IN_A_ROW)
-        way.check()
+def measure(methods: Sequence[LaunchMethod], rounds: int) -> dict[tuple[str, int], float]:
+    """Return microseconds per launch, by method and number of arguments."""
+    times: dict[tuple[str, int], list[float]] = {
+        (method.name, method.count): [] for method in methods
+    }
+    for method in methods:
+        method.seconds(IN_A_ROW)
+        method.check()
     gc.disable()
     for _ in range(rounds):
-        for way in found:
-            times[way.name, way.count].append(way.seconds(IN_A_ROW) / IN_A_ROW * 1e6)
-            way.wait()
+        for method in methods:
+            times[method.name, method.count].append(method.seconds(IN_A_ROW) / IN_A_ROW * 1e6)
+            method.wait()
     gc.enable()
     return {key: statistics.median(row) for key, row in times.items()}
 
@@ -66,14 +68,14 @@ def _cell(times: dict[tuple[str, int], float], name: str, first: str, count: int
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--cpu", action="store_true", help="on the CPU, whatever else there is")
+    parser.add_argument("--cpu", action="store_true", help="use the CPU even if there is a GPU")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     options = parser.parse_args()
     on_gpu = driver.available() and not options.cpu
-    times = measure(ways("on_gpu" if on_gpu else "on_cpu"), options.rounds)
+    times = measure(launch_methods("on_gpu" if on_gpu else "on_cpu"), options.rounds)
     print(f"\nlaunches on {driver.device().name if on_gpu else 'the CPU'}")
     print(table(times))
-    keep("launch", table_of(times))
+    save("launch", table_of(times))
 
 
 if __name__ == "__main__":

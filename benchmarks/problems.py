@@ -1,7 +1,7 @@
-"""What the kernels of benchmarks/ compute: inputs of any size, and the results to expect.
+"""The problems of the benchmarks: inputs of any size, and the expected results.
 
-Knows no contender: each is given the same arrays, and its results are compared with those that
-numpy computes in double precision.
+All implementations receive the same arrays. Their results are compared with results that numpy
+computes in double precision.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-THREADS = 256  # a block of the kernels that share memory: one sum, one scan
+THREADS = 256  # block size of the kernels with shared memory
 BINS = 256
 RATE, VOLATILITY = np.float32(0.02), np.float32(0.30)
 SOFTENING = np.float32(1e-3)
 LIMIT = 200  # iterations of mandelbrot
-_EMPTY = np.float32(np.nan)  # results start as what no kernel computes
+_EMPTY = np.float32(np.nan)  # the initial value of results, which no kernel computes
 
 Arrays = tuple[np.ndarray, ...]
 
@@ -27,7 +27,7 @@ class Problem:
     """Arguments of a kernel. The first ``written`` arrays are results.
 
     ``sizes`` are parameters of hand-written C; kernels in Python read them from the arrays.
-    ``expected`` gives NaN where it has computed nothing.
+    ``expected`` returns NaN for elements that it does not compute.
     ``agreement`` is the share of elements that must be close.
     """
 
@@ -45,7 +45,7 @@ class Problem:
         return self.arrays[: self.written]
 
     def disagreement(self) -> str:
-        """What is wrong with the results that the arrays hold now; empty if nothing."""
+        """Describe how results differ from the expected ones; empty if they agree."""
         for got, expected in zip(self.results, self.expected(), strict=True):
             known = ~np.isnan(expected)
             share = self.share_of_close(got[known], expected[known])
@@ -89,7 +89,7 @@ def heat(n: int) -> Problem:
 def mandelbrot(n: int) -> Problem:
     left, top, step = np.float32(-2.0), np.float32(-1.25), np.float32(2.5 / n)
     out = np.full((n, n), -1, np.int32)
-    sample = np.arange(0, n, max(1, n // 64))  # rows; all of them would take numpy seconds
+    sample = np.arange(0, n, max(1, n // 64))  # rows; numpy would take seconds for all
 
     def expected() -> list[np.ndarray]:
         c = (left + step * np.arange(n) + 1j * (top + step * sample)[:, None]).reshape(-1)
@@ -102,13 +102,13 @@ def mandelbrot(n: int) -> Problem:
         every[sample] = counts.reshape(-1, n)
         return [every]
 
-    # points at the edge turn on the last bit
+    # the last bit decides about points at the edge of the set
     return Problem((out,), (left, top, step, LIMIT), (n, n), expected, agreement=0.98)
 
 
 def nbody(n: int) -> Problem:
     places = tuple(uniform(n, seed=s) for s in (1, 2, 3, 4))
-    sample = range(0, n, max(1, n // 256))  # all of them would take numpy seconds
+    sample = range(0, n, max(1, n // 256))  # numpy would take seconds for all
 
     def expected() -> list[np.ndarray]:
         x, y, z, mass = (p.astype(np.float64) for p in places)
@@ -120,7 +120,7 @@ def nbody(n: int) -> Problem:
         return [pulls]
 
     arrays = (empty(n, 3), *places)
-    # a pull near zero is what large ones leave of each other
+    # forces near zero are sums of large forces that cancel
     absolute = 1e-3 * n**0.5
     return Problem(arrays, (SOFTENING,), (n,), expected, relative=1e-3, absolute=absolute)
 
@@ -152,7 +152,7 @@ def block_scan(n: int) -> Problem:
 
 
 def histogram(n: int) -> Problem:
-    """A launch adds its counts to those that are there."""
+    """Return a problem whose launches add to the existing counts."""
     x = np.random.default_rng(1).integers(0, BINS, n, dtype=np.uint8)
     counts = np.zeros(BINS, np.int32)
     return Problem((counts, x), (), (n,), lambda: [np.bincount(x, minlength=BINS)])
@@ -165,7 +165,7 @@ def black_scholes(n: int) -> Problem:
         p, s, t = (a.astype(np.float64) for a in (price, strike, years))
         spread = VOLATILITY * np.sqrt(t)
         d1 = (np.log(p / s) + (RATE + 0.5 * VOLATILITY * VOLATILITY) * t) / spread
-        n1, n2, discounted = cumulated(d1), cumulated(d1 - spread), s * np.exp(-RATE * t)
+        n1, n2, discounted = normal_cdf(d1), normal_cdf(d1 - spread), s * np.exp(-RATE * t)
         return [p * n1 - discounted * n2, discounted * (1 - n2) - p * (1 - n1)]
 
     arrays = (empty(n), empty(n), price, strike, years)
@@ -173,8 +173,8 @@ def black_scholes(n: int) -> Problem:
     return Problem(arrays, numbers, (n,), expected, 2, relative=1e-3, absolute=1e-4)
 
 
-def cumulated(d: np.ndarray) -> np.ndarray:
-    """The normal distribution up to d, by the polynomial of Abramowitz and Stegun."""
+def normal_cdf(d: np.ndarray) -> np.ndarray:
+    """Return the cumulative normal distribution, by the polynomial of Abramowitz and Stegun."""
     k = 1 / (1 + 0.2316419 * np.abs(d))
     terms = (0.31938153, -0.356563782, 1.781477937, -1.821255978, 1.330274429)
     tail = np.polynomial.polynomial.polyval(k, (0, *terms))

@@ -1,6 +1,6 @@
-"""A process for each contender, so that the thread pools of one do not disturb another's.
+"""One process per implementation, so that their thread pools do not interfere.
 
-The parent asks one contender at a time; the others wait at their pipes.
+The parent sends requests to one process at a time; the others wait at their pipes.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Literal
 
-from contenders import CONTENDERS, NotInstalled, Prepared, Task
-from cpu_rows import ROWS
+from cpu_cases import CASES
+from implementations import IMPLEMENTATIONS, NotInstalled, Prepared, Task
 
-REPEAT_SECONDS = 0.02  # a repetition calls as often as fits
+REPEAT_SECONDS = 0.02  # duration of a repetition
 SAMPLE_SECONDS = 0.0005  # calls faster than this are timed together
-REST_SECONDS = 0.005  # OpenMP's threads spin for a while after a call
+REST_SECONDS = 0.005  # OpenMP's threads spin for some time after a call
 
 Answer = tuple[Literal["ready", "absent", "missing", "failed", "time"], Any]
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """How often a repetition calls: ``samples`` times of ``calls`` calls each."""
+    """The calls of a repetition: ``samples`` times ``calls``."""
 
     samples: int
     calls: int
 
     def seconds(self, call: Callable[[], object]) -> float:
-        """One call's time: that of the fastest sample, after one call that is not timed."""
+        """Return the time of one call in the fastest sample; the first call is not timed."""
         call()
         times = range(self.calls)
         fastest = float("inf")
@@ -50,21 +50,21 @@ def repetition_for(call: Callable[[], object]) -> Repetition:
     return Repetition(max(1, round(REPEAT_SECONDS / (seconds * calls))), calls)
 
 
-class Contestant:
-    """What a worker has prepared: the row in hand."""
+class PreparedImplementation:
+    """An implementation, and the case that it has prepared."""
 
     def __init__(self, name: str) -> None:
-        self.contender = CONTENDERS[name]
+        self.implementation = IMPLEMENTATIONS[name]
         self.prepared: Prepared | None = None
         self.repetition = Repetition(1, 1)
 
-    def prepare(self, row_name: str, small: bool) -> Answer:
+    def prepare(self, case_name: str, small: bool) -> Answer:
         self.prepared = None
-        row = next(row for row in ROWS if row.name == row_name)
-        size = row.small if small else row.full
-        problem = row.problem(size)
-        module = importlib.import_module(self.contender.module)
-        prepared = module.prepare(Task(row, size, problem), self.contender.option)
+        case = next(case for case in CASES if case.name == case_name)
+        size = case.small if small else case.full
+        problem = case.problem(size)
+        module = importlib.import_module(self.implementation.module)
+        prepared = module.prepare(Task(case, size, problem), self.implementation.option)
         if prepared is None:
             return "absent", None
         prepared.call()
@@ -83,25 +83,25 @@ class Contestant:
 
 
 def serve(pipe: Connection, name: str) -> None:
-    """Answer the parent until it hangs up. What libraries print on the way is dropped."""
+    """Answer requests until the parent closes the pipe. Discard what libraries print."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    contestant = Contestant(name)
+    prepared_implementation = PreparedImplementation(name)
     while True:
         try:
             what, arguments = pipe.recv()
         except EOFError:
             return
         try:
-            pipe.send(getattr(contestant, what)(*arguments))
+            pipe.send(getattr(prepared_implementation, what)(*arguments))
         except (NotInstalled, ModuleNotFoundError):
-            pipe.send(("missing", contestant.contender.needs))
+            pipe.send(("missing", prepared_implementation.implementation.needs))
         except Exception as error:
             first = str(error).strip().partition("\n")[0]
             pipe.send(("failed", f"{type(error).__name__}: {first}"))
 
 
 class Worker:
-    """The parent's end."""
+    """The parent's connection to the process of an implementation."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""The benchmarks run, and compute the right results."""
+"""Test that the benchmarks run and compute correct results."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ import pytest
 ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT / "benchmarks"))
 
-import cpu_rows  # noqa: E402
-import figures  # noqa: E402
+import cpu_cases  # noqa: E402
 import gpu_summary  # noqa: E402
-from contenders import CONTENDERS, Task  # noqa: E402
+import results  # noqa: E402
+from implementations import IMPLEMENTATIONS, Task  # noqa: E402
 
-WITHOUT_NUMPY = ("nbody-fast", "shuffle", "shared-histogram")  # another row has that already
+WITHOUT_NUMPY = ("nbody-fast", "shuffle", "shared-histogram")  # numpy has one form of both cases
 
 
 def output(*words: str, **environment: str) -> str:
-    """What a benchmark prints."""
+    """Return what a benchmark prints."""
     path = os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])
     ran = subprocess.run(
         (sys.executable, ROOT / "benchmarks" / words[0], *words[1:]),
@@ -36,15 +36,15 @@ def output(*words: str, **environment: str) -> str:
 
 
 def prepared(name: str, row: Any) -> Any:
-    contender = CONTENDERS[name]
+    implementation = IMPLEMENTATIONS[name]
     task = Task(row, row.small, row.problem(row.small))
-    module = importlib.import_module(contender.module)
-    return task.problem, module.prepare(task, contender.option)
+    module = importlib.import_module(implementation.module)
+    return task.problem, module.prepare(task, implementation.option)
 
 
-@pytest.mark.parametrize("row", cpu_rows.ROWS, ids=lambda row: row.name)
-@pytest.mark.parametrize("name", ["pycu2c", "hand", "numpy"])
-def test_rows_are_computed(name: str, row: Any) -> None:
+@pytest.mark.parametrize("row", cpu_cases.CASES, ids=lambda row: row.name)
+@pytest.mark.parametrize("name", ["pycu2c", "hand-written", "numpy"])
+def test_cases_are_computed(name: str, row: Any) -> None:
     problem, run = prepared(name, row)
     if run is None:
         assert name == "numpy"
@@ -58,10 +58,10 @@ def test_rows_are_computed(name: str, row: Any) -> None:
 
 
 def test_the_table() -> None:
-    words = ("--rows", "saxpy,tiny", "--rounds", "2", "--only", "pycu2c,hand", "--small")
+    words = ("--cases", "saxpy,tiny", "--rounds", "2", "--only", "pycu2c,hand-written", "--small")
     ran = output("cpu.py", *words)
     head, saxpy, tiny = ran.splitlines()[-3:]
-    assert "pycu2c/hand (best)" in head
+    assert "pycu2c/hand-written (best)" in head
     assert "failed" not in saxpy + tiny
     assert saxpy.startswith("saxpy 2^24, ms")
     assert tiny.startswith("tiny launch, µs")
@@ -69,23 +69,23 @@ def test_the_table() -> None:
 
 @pytest.mark.slow
 def test_the_table_of_launches(tmp_path: Path) -> None:
-    ran = output("launch.py", "--cpu", "--rounds", "1", BENCHMARK_FIGURES=str(tmp_path))
+    ran = output("launch.py", "--cpu", "--rounds", "1", BENCHMARK_RESULTS=str(tmp_path))
     *_, head, first = ran.partition("launches on the CPU")[2].splitlines()[:3]
     assert head.split(" | ")[1:] == ["3 arguments", "5 arguments", "12 arguments"]
     assert first.count("1.00×") == 3
     assert ran.splitlines()[-1].startswith("pycu2c: prepared")
-    result = figures.kept(tmp_path, "launch")
+    result = results.load(tmp_path, "launch")
     assert {name for name, _ in gpu_summary.LAUNCHES} < set(result)
     assert all(set(result[name]) == {"3", "5", "12"} for name, _ in gpu_summary.LAUNCHES)
 
 
 def test_the_table_of_graphs(tmp_path: Path) -> None:
-    ran = output("graphs.py", "--rounds", "1", BENCHMARK_FIGURES=str(tmp_path))
+    ran = output("graphs.py", "--rounds", "1", BENCHMARK_RESULTS=str(tmp_path))
     _, head, *rows = ran.partition("graphs on")[2].splitlines()
     assert head.startswith("µs of 100 kernels")
     assert rows[0].count("1.000×") == 2
     assert rows[-1].startswith("one by one")
-    assert set(figures.kept(tmp_path, "graphs")["a graph"]) == {"1", "50"}
+    assert set(results.load(tmp_path, "graphs")["a graph"]) == {"1", "50"}
 
 
 @pytest.mark.slow
@@ -96,13 +96,13 @@ def test_cupys_kernels() -> None:
     assert all(float(cell) > 0 for row in rows[1:] for cell in row[1:])
 
 
-def test_a_first_call() -> None:
-    ran = output("first_call.py", "pycu2c", "scale")
+def test_startup_process() -> None:
+    ran = output("startup_process.py", "pycu2c", "scale")
     assert all(float(word) > 0 for word in ran.split())
     assert len(ran.split()) == 4
 
 
-# ---- what is promised of a GPU ------------------------------------------------------------------
+# ---- limits of the GPU benchmarks -------------------------------------------------------------
 
 MEASURED = {
     "launch": {
@@ -112,13 +112,16 @@ MEASURED = {
         "Warp: launch": {"5": 2.5},
     },
     "graphs": {"C": {"1": 200.0, "50": 100.0}, "a graph": {"1": 210.0, "50": 110.0}},
-    "gpu": {"saxpy": {"hand": 1.0, "pycu2c": 0.9}, "nbody": {"hand": 4.0, "pycu2c": 4.1}},
+    "gpu": {
+        "saxpy": {"hand-written": 1.0, "pycu2c": 0.9},
+        "nbody": {"hand-written": 4.0, "pycu2c": 4.1},
+    },
     "cupy_kernels": {
         "saxpy": {"pycu2c": 0.3, "CuPy": 0.32},
         "L2 norm": {"pycu2c": 0.11, "CuPy": 0.1},
         "reduction, µs": {"pycu2c": 5.0, "CuPy": 10.0},
     },
-    "start_gpu": {"known kernel": {"median": 250.4}, "context": {"median": 200.4}},
+    "startup_gpu": {"cached kernel": {"median": 250.4}, "context": {"median": 200.4}},
 }
 REPORT = """<testsuites>
 <testsuite name="pytest" errors="{}" failures="0" skipped="2" tests="9" time="1.0"/>
@@ -134,14 +137,14 @@ def summary(folder: Path, capsys: Any) -> tuple[int, dict[str, list[str]]]:
 
 @pytest.fixture
 def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("BENCHMARK_FIGURES", str(tmp_path))
+    monkeypatch.setenv("BENCHMARK_RESULTS", str(tmp_path))
     for benchmark, rows in MEASURED.items():
-        figures.keep(benchmark, rows)
+        results.save(benchmark, rows)
     (tmp_path / "tests.xml").write_text(REPORT.format(0))
     return tmp_path
 
 
-def test_promises_and_what_was_measured(measured: Path, capsys: Any) -> None:
+def test_limits_and_measured_values(measured: Path, capsys: Any) -> None:
     status, rows = summary(measured, capsys)
     assert status == 0
     typed = gpu_summary.TYPED
@@ -155,7 +158,7 @@ def test_promises_and_what_was_measured(measured: Path, capsys: Any) -> None:
     assert rows["kernels ÷ CUDA C by hand, the worst"] == ["1.05", "1.025", "yes"]
     assert rows["CuPy's kernels ÷ CuPy, the worst"] == ["1", "1.100", "NO"]
     assert rows["their calls ÷ CuPy's, the worst"] == ["1", "0.500", "yes"]
-    assert rows["a known kernel's first result − a context alone, ms"] == ["100", "50", "yes"]
+    assert rows["a cached kernel's first result − a context alone, ms"] == ["100", "50", "yes"]
     assert rows["tests failed"] == ["0", "0", "yes"]
     assert (rows["passed"][1], rows["skipped"][1]) == ("7", "2")
 
@@ -167,7 +170,7 @@ def test_a_failed_test_or_benchmark_is_a_failure(measured: Path, capsys: Any) ->
     (measured / "tests.xml").write_text(REPORT.format(0))
     (measured / "graphs.json").unlink()
     status, rows = summary(measured, capsys)
-    assert (status, "did not come to an end: graphs" in rows) == (1, True)
+    assert (status, "did not finish: graphs" in rows) == (1, True)
     (measured / "tests.xml").unlink()
     assert summary(measured, capsys)[0] == 1
 

@@ -1,4 +1,4 @@
-"""The ways of launching that benchmarks/launch.py compares, and the kernels that they launch."""
+"""The launch methods that benchmarks/launch.py compares, and the kernels that they launch."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ COUNTS = (3, 5, 12)  # of arguments
 THREADS = 32
 
 
-class Way:
-    """A statement of Python that launches, or a function that launches so many times and gives
-    the seconds. ``result`` reads what the kernel has written."""
+class LaunchMethod:
+    """A launch, as a Python statement or as a function from a number of launches to seconds.
+
+    ``result`` reads the array that the kernel has written.
+    """
 
     def __init__(
         self,
@@ -28,14 +30,15 @@ class Way:
         wait: Callable[[], object] = lambda: None,
     ) -> None:
         self.name, self.count, self.wait, self._result = name, count, wait, result
-        own = timeit.Timer(launch, globals=names).timeit if isinstance(launch, str) else launch
-        self.seconds: Callable[[int], float] = own
+        self.seconds: Callable[[int], float] = (
+            timeit.Timer(launch, globals=names).timeit if isinstance(launch, str) else launch
+        )
 
     def check(self) -> None:
         self.wait()
-        found = np.asarray(self._result())
-        if not np.allclose(found, expected(self.count)):
-            raise SystemExit(f"{self.name}, {self.count} arguments: wrong results {found[:4]}")
+        result = np.asarray(self._result())
+        if not np.allclose(result, expected(self.count)):
+            raise SystemExit(f"{self.name}, {self.count} arguments: wrong results {result[:4]}")
 
 
 def three(out, x, a):
@@ -81,7 +84,7 @@ NUMBERS: dict[int, tuple[Any, ...]] = {
 
 
 def arrays(count: int) -> list[np.ndarray]:
-    """What is written, zeros, and what is read."""
+    """Return the output, filled with zeros, and the inputs."""
     read = [np.arange(THREADS, dtype=np.float32) + k for k in range(1, _ARRAYS[count])]
     return [np.zeros(THREADS, np.float32), *read]
 
@@ -99,6 +102,6 @@ def expected(count: int) -> np.ndarray:
 
 
 def named(arguments: list[Any] | tuple[Any, ...]) -> tuple[str, dict[str, Any]]:
-    """Names for arguments, as a call lists them, and what they stand for."""
+    """Return names for arguments as the text of a call, and their values by name."""
     values = {f"a{i}": argument for i, argument in enumerate(arguments)}
     return ", ".join(values), values

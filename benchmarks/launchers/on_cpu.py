@@ -1,4 +1,4 @@
-"""Ways of launching on the CPU."""
+"""Launch methods on the CPU."""
 
 from __future__ import annotations
 
@@ -11,24 +11,32 @@ from typing import Any
 import cffi
 import numpy as np
 
-from launchers import COUNTS, NUMBERS, PYTHON, THREADS, C, Way, arrays, named
+from launchers import COUNTS, NUMBERS, PYTHON, THREADS, C, LaunchMethod, arrays, named
 from pycu2c import kernel
 from pycu2c.toolchain.cc import cc
 
 
-def by_cffi() -> list[Way]:
-    """Hand-written C, called with pointers that were made before."""
+def by_cffi() -> list[LaunchMethod]:
+    """Return calls of hand-written C with pointers that exist before the call."""
     ffi = cffi.FFI()
     heads = {n: f"void {name}({parameters})" for n, (name, parameters, _) in C.items()}
     ffi.cdef("".join(f"{head};" for head in heads.values()))
     loop = f"for (int i = 0; i < {THREADS}; i++)"
     text = "\n".join(f"{heads[n]} {{ {loop} {{ {C[n][2]} }} }}" for n in COUNTS)
     with tempfile.TemporaryDirectory(prefix="pycu2c-bench-") as folder:
-        Path(folder, "hand.c").write_text(text)
-        words = (*cc.find_compiler().command, "-O3", "-fPIC", "-shared", "-o", "hand.so", "hand.c")
+        Path(folder, "kernels.c").write_text(text)
+        words = (
+            *cc.find_compiler().command,
+            "-O3",
+            "-fPIC",
+            "-shared",
+            "-o",
+            "kernels.so",
+            "kernels.c",
+        )
         subprocess.run(words, cwd=folder, check=True)
-        library = ffi.dlopen(f"{folder}/hand.so")
-    return [_way("C by cffi, pointers made before", n, *_pointers(ffi, library, n)) for n in COUNTS]
+        library = ffi.dlopen(f"{folder}/kernels.so")
+    return [_way("C by cffi, existing pointers", n, *_pointers(ffi, library, n)) for n in COUNTS]
 
 
 def _pointers(ffi: Any, library: Any, count: int) -> tuple[Any, list[Any], list[np.ndarray]]:
@@ -39,24 +47,24 @@ def _pointers(ffi: Any, library: Any, count: int) -> tuple[Any, list[Any], list[
     return getattr(library, C[count][0]), [*pointers, *plain], given
 
 
-_KEPT: list[Any] = []  # a function does not keep its library
+_KEPT: list[Any] = []  # a function does not keep its library alive
 
 
 def _way(
     name: str, count: int, call: Any, arguments: list[Any], given: Any, how: str = "f({})"
-) -> Way:
+) -> LaunchMethod:
     text, names = named(arguments)
-    return Way(name, count, how.format(text), {"f": call, **names}, lambda: given[0])
+    return LaunchMethod(name, count, how.format(text), {"f": call, **names}, lambda: given[0])
 
 
-def of_numpy() -> list[Way]:
+def with_numpy() -> list[LaunchMethod]:
     given = arrays(3)
     statement, names = "f(x, a, out)", {"f": np.multiply, "a": NUMBERS[3][0]}
     names |= {"out": given[0], "x": given[1]}
-    return [Way("numpy: np.multiply(x, a, out)", 3, statement, names, lambda: given[0])]
+    return [LaunchMethod("numpy: np.multiply(x, a, out)", 3, statement, names, lambda: given[0])]
 
 
-def of_numba() -> list[Way]:
+def with_numba() -> list[LaunchMethod]:
     import numba
 
     found = []
@@ -73,7 +81,7 @@ def of_numba() -> list[Way]:
     return found
 
 
-def ours() -> list[Way]:
+def with_pycu2c() -> list[LaunchMethod]:
     found = []
     for count in COUNTS:
         found += typed_configured_prepared(count, arrays(count), "cpu", lambda a: a)
@@ -86,18 +94,21 @@ def typed_configured_prepared(
     backend: Any,
     result: Callable[[Any], Any],
     wait: Callable[[], object] = lambda: None,
-) -> list[Way]:
+) -> list[LaunchMethod]:
     k = kernel(backend=backend)(PYTHON[count])
     text, names = named([*given, *(n.item() for n in NUMBERS[count])])
     names |= {"k": k, "grid": 1, "block": THREADS, "configured": k[1, THREADS]}
     types = ["float32[::1]"] * len(given) + [type(n.item()).__name__ for n in NUMBERS[count]]
     names["prepared"] = k.prepare(", ".join(types), 1, THREADS)
-    ways = {
+    methods = {
         "pycu2c: k[grid, block](…)": f"k[grid, block]({text})",
         "pycu2c: configured before": f"configured({text})",
         "pycu2c: prepared": f"prepared({text})",
     }
-    return [Way(n, count, how, names, lambda: result(given[0]), wait) for n, how in ways.items()]
+    return [
+        LaunchMethod(n, count, how, names, lambda: result(given[0]), wait)
+        for n, how in methods.items()
+    ]
 
 
-MAKERS = (by_cffi, of_numpy, of_numba, ours)
+MAKERS = (by_cffi, with_numpy, with_numba, with_pycu2c)

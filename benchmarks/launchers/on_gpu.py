@@ -1,4 +1,4 @@
-"""Ways of launching on CUDA device 0."""
+"""Launch methods on CUDA device 0."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from launchers import COUNTS, NUMBERS, PYTHON, THREADS, C, Way, arrays, named
+from launchers import COUNTS, NUMBERS, PYTHON, THREADS, C, LaunchMethod, arrays, named
 from launchers.on_cpu import typed_configured_prepared
 from pycu2c import cuda, kernel
 from pycu2c.cuda_driver import driver, kernel_api, libcuda
@@ -46,8 +46,8 @@ def cubin(count: int) -> bytes:
 
 
 @functools.cache
-def hand(count: int) -> Any:
-    """The kernel in C++."""
+def hand_written(count: int) -> Any:
+    """Return the hand-written kernel."""
     return kernel_api.load_kernel(cubin(count), C[count][0])
 
 
@@ -60,18 +60,18 @@ def address_of(array: Any) -> int:
 
 
 def pointers(count: int, given: list[Any]) -> tuple[Any, Any]:
-    """The arguments in memory, and where each lies."""
+    """Return the arguments in memory, and the array of their addresses."""
     values = [ctypes.c_void_p(address_of(a)) for a in given]
     for number in NUMBERS[count]:
         values.append((ctypes.c_float if number.dtype.kind == "f" else ctypes.c_int)(number))
     return values, (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
 
 
-def _way(name: str, count: int, how: str, names: dict[str, Any], given: list[Any]) -> Way:
-    return Way(name, count, how, names, lambda: given[0].copy_to_host(), wait)
+def _way(name: str, count: int, how: str, names: dict[str, Any], given: list[Any]) -> LaunchMethod:
+    return LaunchMethod(name, count, how, names, lambda: given[0].copy_to_host(), wait)
 
 
-def by_c() -> list[Way]:
+def by_c() -> list[LaunchMethod]:
     library = ctypes.CDLL(os.fspath(cc.compile(_LOOP, "launch_loop").path or ""))
     loop, address = library.launch_loop, libcuda.address_of("cuLaunchKernel", takes_stream=True)
     loop.restype = ctypes.c_double
@@ -80,7 +80,7 @@ def by_c() -> list[Way]:
     for count in COUNTS:
         given = on_device(count)
         kept, places = pointers(count, given)
-        handle = int(hand(count).handle)
+        handle = int(hand_written(count).handle)
 
         def seconds(n: int, handle: int = handle, places: Any = places, kept: Any = kept) -> float:
             return float(loop(address, handle, places, n))
@@ -89,24 +89,26 @@ def by_c() -> list[Way]:
     return found
 
 
-def _way_of(name: str, count: int, seconds: Callable[[int], float], given: list[Any]) -> Way:
-    return Way(name, count, seconds, {}, lambda: given[0].copy_to_host(), wait)
+def _way_of(
+    name: str, count: int, seconds: Callable[[int], float], given: list[Any]
+) -> LaunchMethod:
+    return LaunchMethod(name, count, seconds, {}, lambda: given[0].copy_to_host(), wait)
 
 
-def by_bindings() -> list[Way]:
+def by_bindings() -> list[LaunchMethod]:
     found = []
     for count in COUNTS:
         given = on_device(count)
         kept, places = pointers(count, given)
-        names = {"f": driver.api().cuLaunchKernel, "k": hand(count).handle, "kept": kept}
+        names = {"f": driver.api().cuLaunchKernel, "k": hand_written(count).handle, "kept": kept}
         names["p"] = ctypes.addressof(places)
         names["places"] = places
         how = "f(k, 1, 1, 1, 32, 1, 1, 0, 0, p, 0)"
-        found.append(_way("cuda.bindings, packed before", count, how, names, given))
+        found.append(_way("cuda.bindings, packed arguments", count, how, names, given))
     return found
 
 
-def by_cuda_core() -> list[Way]:
+def by_cuda_core() -> list[LaunchMethod]:
     try:
         from cuda import core
         from cuda.core import ObjectCode
@@ -127,7 +129,7 @@ def by_cuda_core() -> list[Way]:
     return found
 
 
-def by_cupy() -> list[Way]:
+def by_cupy() -> list[LaunchMethod]:
     import cupy
 
     found = []
@@ -144,11 +146,13 @@ def by_cupy() -> list[Way]:
     return found
 
 
-def _cupy_way(name: str, count: int, how: str, names: dict[str, Any], given: list[Any]) -> Way:
-    return Way(name, count, how, names, lambda: given[0].get(), wait)
+def _cupy_way(
+    name: str, count: int, how: str, names: dict[str, Any], given: list[Any]
+) -> LaunchMethod:
+    return LaunchMethod(name, count, how, names, lambda: given[0].get(), wait)
 
 
-def by_cupy_elements() -> list[Way]:
+def by_cupy_elements() -> list[LaunchMethod]:
     import cupy
 
     found = []
@@ -166,7 +170,7 @@ def by_cupy_elements() -> list[Way]:
     return found
 
 
-def by_pycuda() -> list[Way]:
+def by_pycuda() -> list[LaunchMethod]:
     import pycuda.autoprimaryctx
     import pycuda.driver
 
@@ -181,10 +185,10 @@ def by_pycuda() -> list[Way]:
     return found
 
 
-def by_numba() -> list[Way]:
+def by_numba() -> list[LaunchMethod]:
     import numpy
 
-    numpy.row_stack = getattr(numpy, "row_stack", numpy.vstack)  # what numba-cuda 0.x looks for
+    numpy.row_stack = getattr(numpy, "row_stack", numpy.vstack)  # numba-cuda 0.x requires it
     import numba.cuda
 
     found = []
@@ -202,13 +206,13 @@ def by_numba() -> list[Way]:
     return found
 
 
-def by_warp() -> list[Way]:
+def by_warp() -> list[LaunchMethod]:
     from launchers import on_warp
 
-    return on_warp.ways()
+    return on_warp.methods()
 
 
-def ours() -> list[Way]:
+def with_pycu2c() -> list[LaunchMethod]:
     found = []
     for count in COUNTS:
         read = lambda array: array.copy_to_host()  # noqa: E731
@@ -216,26 +220,30 @@ def ours() -> list[Way]:
     return found
 
 
-def _ours_with(name: str, count: int, given: list[Any], read: Callable[[Any], Any]) -> Way:
+def _pycu2c_method(
+    name: str, count: int, given: list[Any], read: Callable[[Any], Any]
+) -> LaunchMethod:
     text, names = named([*given, *(n.item() for n in NUMBERS[count])])
     names |= {"k": kernel(backend="cuda")(PYTHON[count])}
-    return Way(name, count, f"k[1, {THREADS}]({text})", names, lambda: read(given[0]), wait)
+    return LaunchMethod(
+        name, count, f"k[1, {THREADS}]({text})", names, lambda: read(given[0]), wait
+    )
 
 
-def ours_with_cupy() -> list[Way]:
+def with_pycu2c_and_cupy() -> list[LaunchMethod]:
     import cupy
 
     name = "pycu2c: k[…](arrays of CuPy, …)"
     every = {n: [cupy.asarray(a) for a in arrays(n)] for n in COUNTS}
-    return [_ours_with(name, n, given, lambda a: a.get()) for n, given in every.items()]
+    return [_pycu2c_method(name, n, given, lambda a: a.get()) for n, given in every.items()]
 
 
-def ours_with_torch() -> list[Way]:
+def with_pycu2c_and_torch() -> list[LaunchMethod]:
     import torch
 
     name = "pycu2c: k[…](tensors of PyTorch, …)"
     every = {n: [torch.asarray(a, device="cuda") for a in arrays(n)] for n in COUNTS}
-    return [_ours_with(name, n, given, lambda a: a.cpu().numpy()) for n, given in every.items()]
+    return [_pycu2c_method(name, n, given, lambda a: a.cpu().numpy()) for n, given in every.items()]
 
 
 MAKERS = (
@@ -247,7 +255,7 @@ MAKERS = (
     by_pycuda,
     by_numba,
     by_warp,
-    ours,
-    ours_with_cupy,
-    ours_with_torch,
+    with_pycu2c,
+    with_pycu2c_and_cupy,
+    with_pycu2c_and_torch,
 )

@@ -1,9 +1,9 @@
-"""Warp's ways of launching on CUDA device 0: its launch, and a launch that it recorded before."""
+"""Launch methods of Warp on CUDA device 0: a launch, and a recorded launch."""
 
 # no "from __future__ import annotations": Warp reads the types of parameters as objects
 import warp as wp
 
-from launchers import COUNTS, NUMBERS, THREADS, Way, arrays, named
+from launchers import COUNTS, NUMBERS, THREADS, LaunchMethod, arrays, named
 
 wp.config.quiet = True
 wp.config.enable_backward = False
@@ -49,26 +49,28 @@ def twelve(
 KERNELS = {3: three, 5: five, 12: twelve}
 
 
-def ways() -> list[Way]:
-    return [way for count in COUNTS for way in (launched(count), recorded(count))]
+def methods() -> list[LaunchMethod]:
+    return [method for count in COUNTS for method in (launched(count), recorded(count))]
 
 
 def given(count: int) -> list[object]:
     return [wp.array(a, device=DEVICE) for a in arrays(count)]
 
 
-def launched(count: int) -> Way:
+def launched(count: int) -> LaunchMethod:
     on_device = given(count)
     text, names = named([*on_device, *(n.item() for n in NUMBERS[count])])
     how = f"f(k, {THREADS}, inputs=[{text}], device=d)"
     names |= {"f": wp.launch, "k": KERNELS[count], "d": wp.get_device(DEVICE)}
-    return Way("Warp: launch", count, how, names, on_device[0].numpy, wp.synchronize)
+    return LaunchMethod("Warp: launch", count, how, names, on_device[0].numpy, wp.synchronize)
 
 
-def recorded(count: int) -> Way:
-    """Without its arguments: those are packed before."""
+def recorded(count: int) -> LaunchMethod:
+    """Return a recorded launch, whose arguments are already packed."""
     on_device = given(count)
     inputs = [*on_device, *(n.item() for n in NUMBERS[count])]
     command = wp.launch(KERNELS[count], THREADS, inputs=inputs, device=DEVICE, record_cmd=True)
     names = {"c": command}
-    return Way("Warp: recorded", count, "c.launch()", names, on_device[0].numpy, wp.synchronize)
+    return LaunchMethod(
+        "Warp: recorded", count, "c.launch()", names, on_device[0].numpy, wp.synchronize
+    )

@@ -1,5 +1,7 @@
-"""The rows as Warp kernels; a thread for each block of those that are about blocks, since Warp's
-CPU backend runs threads one after the other."""
+"""The kernels in Warp.
+
+Its CPU backend runs threads one after another, so kernels of blocks have one thread per block.
+"""
 
 # no "from __future__ import annotations": Warp reads the types of parameters as objects
 from typing import Any
@@ -7,7 +9,7 @@ from typing import Any
 import warp as wp
 
 import problems
-from contenders import Prepared, Task
+from implementations import Prepared, Task
 
 wp.config.quiet = True
 wp.config.enable_backward = False
@@ -23,10 +25,10 @@ THREADS = wp.constant(problems.THREADS)
 
 
 def prepare(task: Task, _: str) -> Prepared | None:
-    kernel = ROWS.get(task.row.kernel)
-    if kernel is None or task.row.fastmath:
+    kernel = KERNELS.get(task.case.kernel)
+    if kernel is None or task.case.fastmath:
         return None
-    problem, name = task.problem, task.row.kernel
+    problem, name = task.problem, task.case.kernel
     arrays = [wp.array(array, device="cpu", copy=False) for array in problem.arrays]
     inputs = [*arrays, *problem.numbers]
     dim: Any = problem.arrays[0].shape
@@ -123,7 +125,7 @@ def histogram(counts: Counts, x: Bytes):
 
 
 @wp.func
-def cumulated(d: f32):
+def normal_cdf(d: f32):
     k = 1.0 / (1.0 + 0.2316419 * wp.abs(d))
     tail = -0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))
     tail = k * (0.31938153 + k * tail)
@@ -143,8 +145,8 @@ def black_scholes(
     t = years[i]
     spread = volatility * wp.sqrt(t)
     d = (wp.log(p / s) + (rate + 0.5 * volatility * volatility) * t) / spread
-    n1 = cumulated(d)
-    n2 = cumulated(d - spread)
+    n1 = normal_cdf(d)
+    n2 = normal_cdf(d - spread)
     discounted = s * wp.exp(-rate * t)
     call[i] = p * n1 - discounted * n2
     put[i] = discounted * (1.0 - n2) - p * (1.0 - n1)
@@ -156,7 +158,7 @@ def tiny(out: Line, x: Line, a: f32):
     out[i] = a * x[i]
 
 
-ROWS = {
+KERNELS = {
     "saxpy": saxpy,
     "stencil": stencil,
     "mandelbrot": mandelbrot,

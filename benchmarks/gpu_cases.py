@@ -1,4 +1,4 @@
-"""The rows of benchmarks/gpu.py: what each computes, how large, and how its blocks lie."""
+"""The cases of benchmarks/gpu.py: problem, size and launch configuration of each."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import kernels
 import problems
 from problems import Problem
 
-HAND = Path(__file__).parent / "hand"
+HAND_WRITTEN = Path(__file__).parent / "hand_written"
 
 
 @dataclass(frozen=True)
-class Row:
-    """One line of the table. ``packed``: the hand-written kernel's parameters in the words of the
-    struct module."""
+class Case:
+    """One line of the table. ``packed`` is the ``struct`` format of the hand-written kernel's
+    parameters."""
 
     name: str
     title: str
-    ours: Any  # the kernel in Python
+    kernel: Any  # in Python
     problem: Callable[[int], Problem]
     size: int
     grid: tuple[int, int, int]
@@ -29,16 +29,16 @@ class Row:
     packed: str
 
     @property
-    def hand(self) -> str:
-        """The CUDA C of the hand-written kernel, whose entry is the row's name."""
-        return (HAND / f"{self.name}.cu").read_text()
+    def hand_written(self) -> str:
+        """Return the CUDA C of the hand-written kernel, whose function has the name of the case."""
+        return (HAND_WRITTEN / f"{self.name}.cu").read_text()
 
 
 LINE, IMAGE, TILE = (256, 1, 1), (32, 8, 1), (16, 16, 1)
 
-ROWS = (
-    Row("saxpy", "saxpy 2^26", kernels.saxpy, problems.saxpy, 2**26, (2**18, 1, 1), LINE, "PPPfi"),
-    Row(
+CASES = (
+    Case("saxpy", "saxpy 2^26", kernels.saxpy, problems.saxpy, 2**26, (2**18, 1, 1), LINE, "PPPfi"),
+    Case(
         "stencil",
         "stencil 8192^2",
         kernels.stencil,
@@ -48,11 +48,13 @@ ROWS = (
         IMAGE,
         "PPii",
     ),
-    Row(
+    Case(
         "matmul", "matmul 2048", kernels.matmul, problems.matmul, 2048, (128, 128, 1), TILE, "PPPi"
     ),
-    Row("nbody", "nbody 32768", kernels.nbody, problems.nbody, 32768, (128, 1, 1), LINE, "PPPPPfi"),
-    Row(
+    Case(
+        "nbody", "nbody 32768", kernels.nbody, problems.nbody, 32768, (128, 1, 1), LINE, "PPPPPfi"
+    ),
+    Case(
         "block_sum",
         "block_sum 2^26",
         kernels.block_sum,
@@ -62,7 +64,7 @@ ROWS = (
         LINE,
         "PPi",
     ),
-    Row(
+    Case(
         "mandelbrot",
         "mandelbrot 4096^2 x 200",
         kernels.mandelbrot,

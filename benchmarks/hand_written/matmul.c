@@ -1,6 +1,6 @@
 #include <stdint.h>
 #include <string.h>
-#include "hand.h"
+#include "kernels.h"
 
 #define ROWS 8
 #define COLUMNS 32

@@ -1,5 +1,5 @@
 #include <stdint.h>
-#include "hand.h"
+#include "kernels.h"
 
 // one point after the other: a loop that each point leaves at its own time has no plain vector form
 void mandelbrot(int32_t *out, float left, float top, float step, int32_t limit, int64_t rows,

@@ -1,8 +1,8 @@
-// The kernels of benchmarks/kernels.py in OpenCL C. No restrict: pycu2c is not told either.
+// The kernels of benchmarks/kernels.py in OpenCL C. No restrict: the Python kernels have no such declaration either.
 #define TILE 16
 #define THREADS 256
 #define BINS 256
-#define MEET() barrier(CLK_LOCAL_MEM_FENCE)
+#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 
 kernel void saxpy(global float *out, global const float *x, global const float *y, float a, int n)
 {
@@ -69,10 +69,10 @@ kernel void matmul(global float *c, global const float *a, global const float *b
     for (int step = 0; step < n / TILE; step++) {
         tile_a[ty][tx] = a[row * n + step * TILE + tx];
         tile_b[ty][tx] = b[(step * TILE + ty) * n + column];
-        MEET();
+        BARRIER();
         for (int k = 0; k < TILE; k++)
             total += tile_a[ty][k] * tile_b[k][tx];
-        MEET();
+        BARRIER();
     }
     c[row * n + column] = total;
 }
@@ -82,11 +82,11 @@ kernel void block_sum(global float *out, global const float *x, int n)
     local float part[THREADS];
     int t = get_local_id(0), i = get_global_id(0);
     part[t] = i < n ? x[i] : 0.0f;
-    MEET();
+    BARRIER();
     for (int half_size = THREADS / 2; half_size > 0; half_size /= 2) {
         if (t < half_size)
             part[t] += part[t + half_size];
-        MEET();
+        BARRIER();
     }
     if (t == 0)
         out[get_group_id(0)] = part[0];
@@ -97,12 +97,12 @@ kernel void block_scan(global float *out, global const float *x, int n)
     local float part[THREADS];
     int t = get_local_id(0), i = get_global_id(0);
     part[t] = i < n ? x[i] : 0.0f;
-    MEET();
+    BARRIER();
     for (int step = 1; step < THREADS; step *= 2) {
         float before = t >= step ? part[t - step] : 0.0f;
-        MEET();
+        BARRIER();
         part[t] += before;
-        MEET();
+        BARRIER();
     }
     if (i < n)
         out[i] = part[t];
@@ -120,14 +120,14 @@ kernel void shared_histogram(global int *counts, global const uchar *x, int n)
     local int mine[BINS];
     int t = get_local_id(0);
     mine[t] = 0;
-    MEET();
+    BARRIER();
     for (int i = get_global_id(0); i < n; i += get_global_size(0))
         atomic_inc(&mine[x[i]]);
-    MEET();
+    BARRIER();
     atomic_add(&counts[t], mine[t]);
 }
 
-float cumulated(float d)
+float normal_cdf(float d)
 {
     float k = 1.0f / (1.0f + 0.2316419f * fabs(d));
     float tail = -0.356563782f + k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f));
@@ -146,7 +146,7 @@ kernel void black_scholes(global float *call, global float *put, global const fl
     float p = price[i], s = strike[i], t = years[i];
     float spread = volatility * sqrt(t);
     float d = (log(p / s) + (rate + 0.5f * volatility * volatility) * t) / spread;
-    float n1 = cumulated(d), n2 = cumulated(d - spread);
+    float n1 = normal_cdf(d), n2 = normal_cdf(d - spread);
     float discounted = s * exp(-rate * t);
     call[i] = p * n1 - discounted * n2;
     put[i] = discounted * (1.0f - n2) - p * (1.0f - n1);

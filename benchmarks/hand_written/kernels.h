@@ -1,5 +1,5 @@
-// What benchmarks/cpu.py calls: plain C, parallel by OpenMP. One function in each file NAME.c.
-// Schedules are dynamic: a core that others use too then delays nobody.
+// The functions that benchmarks/cpu.py calls: C, parallel by OpenMP, one function per file NAME.c.
+// Schedules are dynamic, so that a core that other processes use does not delay the others.
 void saxpy(float *out, const float *x, const float *y, float a, int64_t n);
 void stencil(float *out, const float *a, int64_t rows, int64_t columns);
 void mandelbrot(int32_t *out, float left, float top, float step, int32_t limit, int64_t rows, int64_t columns);

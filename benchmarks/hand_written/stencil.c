@@ -1,5 +1,5 @@
 #include <stdint.h>
-#include "hand.h"
+#include "kernels.h"
 
 void stencil(float *out, const float *a, int64_t rows, int64_t columns)
 {

@@ -1,10 +1,10 @@
-"""What the first launch of a process costs: import, decoration, first and second call.
+"""Time the start of a process: import, decoration, first and second call.
 
-usage: python benchmarks/start.py [--rounds N] [--only NAME,…]
+usage: python benchmarks/startup.py [--rounds N] [--only NAME,…]
 
-Each figure is the median over fresh processes that have imported numpy, in milliseconds. *First of
-all*: nothing is cached on disk. *New kernel*: what all kernels share is cached, this one is not.
-*Known kernel*: it has run before on this machine. Python's bytecode is cached, as pip leaves it.
+Each figure is the median over fresh processes that have imported numpy, in milliseconds. *Empty
+cache*: nothing is cached on disk. *New kernel*: only what all kernels share is cached.
+*Cached kernel*: it has run before on this machine. Python's bytecode is cached, as after pip.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROUNDS = 9
-FIRST_CALL = Path(__file__).with_name("first_call.py")
+PROCESS = Path(__file__).with_name("startup_process.py")
 MODULES = ("pycu2c", "numba", "taichi", "warp")
 CACHES = (
     "PYCU2C_CACHE_DIR",
@@ -28,16 +28,16 @@ CACHES = (
     "TI_OFFLINE_CACHE_FILE_PATH",
     "WARP_CACHE_PATH",
 )
-STATES = ("first of all", "new kernel", "known kernel")
-COLUMNS = ("import", "decorate", "first call", "all of it", "second call")
+STATES = ("empty cache", "new kernel", "cached kernel")
+COLUMNS = ("import", "decorate", "first call", "total", "second call")
 
 
 def times(module: str, kernel: str, cache: str, bytecode: str) -> list[float]:
-    """The milliseconds of a process that launches a kernel twice."""
-    own = {"PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
+    """Return the milliseconds of a process that launches a kernel twice."""
+    settings = {"PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
     ran = subprocess.run(
-        (sys.executable, FIRST_CALL, module, kernel),
-        env={**os.environ, **dict.fromkeys(CACHES, cache), **own},
+        (sys.executable, PROCESS, module, kernel),
+        env={**os.environ, **dict.fromkeys(CACHES, cache), **settings},
         capture_output=True,
         text=True,
         check=True,
@@ -47,14 +47,14 @@ def times(module: str, kernel: str, cache: str, bytecode: str) -> list[float]:
 
 
 def one_round(module: str, bytecode: str) -> list[list[float]]:
-    """The columns of each state."""
+    """Return the columns for each state of the cache."""
     with tempfile.TemporaryDirectory(prefix="pycu2c-bench-") as cache:
         return [times(module, kernel, cache, bytecode) for kernel in ("add", "scale", "scale")]
 
 
-def table(found: dict[str, list[list[list[float]]]]) -> str:
+def table(measured: dict[str, list[list[list[float]]]]) -> str:
     lines = [" | ".join((f"{'ms':20}", *COLUMNS))]
-    for module, rounds in found.items():
+    for module, rounds in measured.items():
         for state, rows in zip(STATES, zip(*rounds, strict=True), strict=True):
             medians = [statistics.median(column) for column in zip(*rows, strict=True)]
             lines.append(_line(f"{module}, {state}", medians))
@@ -71,15 +71,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--only", default=",".join(MODULES), help=", ".join(MODULES))
     options = parser.parse_args()
-    here = [module for module in options.only.split(",") if find_spec(module)]
-    found: dict[str, list[list[list[float]]]] = {module: [] for module in here}
+    installed = [module for module in options.only.split(",") if find_spec(module)]
+    measured: dict[str, list[list[list[float]]]] = {module: [] for module in installed}
     with tempfile.TemporaryDirectory(prefix="pycu2c-bench-") as bytecode:
-        for module in here:
+        for module in installed:
             one_round(module, bytecode)
         for _ in range(options.rounds):
-            for module in here:
-                found[module].append(one_round(module, bytecode))
-    print(table(found))
+            for module in installed:
+                measured[module].append(one_round(module, bytecode))
+    print(table(measured))
 
 
 if __name__ == "__main__":

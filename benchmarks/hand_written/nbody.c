@@ -1,6 +1,6 @@
 #include <math.h>
 #include <stdint.h>
-#include "hand.h"
+#include "kernels.h"
 
 void nbody(float *out, const float *x, const float *y, const float *z, const float *mass,
            float softening, int64_t n)

@@ -1,5 +1,5 @@
 #include <stdint.h>
-#include "hand.h"
+#include "kernels.h"
 
 void saxpy(float *out, const float *x, const float *y, float a, int64_t n)
 {

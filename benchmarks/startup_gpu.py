@@ -1,12 +1,12 @@
-"""What the first launch of a process on a GPU costs, from the start of Python to the result.
+"""Time the first launch of a process on a GPU, from the start of Python to the result.
 
-usage: python benchmarks/start_gpu.py [--rounds N]
+usage: python benchmarks/startup_gpu.py [--rounds N]
 
 Medians over fresh processes, in milliseconds. *Context*: Python, numpy, and by cuda.bindings a
-context of the driver and a copy there and back: what no package can do without. *First of all*:
-nothing is cached on disk. *Known kernel*: it has run before on this machine. *One connection*:
-with CUDA_DEVICE_MAX_CONNECTIONS=1, where the driver makes one queue for a context instead of eight.
-Python's bytecode is cached, as pip leaves it.
+context of the driver and a copy to the device and back, the minimum of any package. *Empty cache*:
+nothing is cached on disk. *Cached kernel*: it has run before on this machine. *One connection*:
+with CUDA_DEVICE_MAX_CONNECTIONS=1, so that the driver creates one queue per context instead of
+eight. Python's bytecode is cached, as after pip.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from figures import Figures, keep
+from results import Results, save
 
 ONE_CONNECTION = {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}
 
@@ -27,8 +27,8 @@ NUMPY = "import numpy as np\nx = np.ones(1000, np.float32)\n"
 
 CONTEXT = """
 from cuda.bindings import driver
-def call(name, *given):
-    code, *values = getattr(driver, name)(*given)
+def call(name, *arguments):
+    code, *values = getattr(driver, name)(*arguments)
     assert int(code) == 0, code
     return values[0] if values else None
 call("cuInit", 0)
@@ -60,10 +60,12 @@ print(time.time(), *[m for m in compilers if m in sys.modules])
 
 
 def run(file: str, cache: str, bytecode: str, **more: str) -> tuple[float, str]:
-    """The milliseconds that a process takes to its result, and what it has loaded to compile.
-    ``more``: of the environment."""
-    own = {"PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
-    environment = {**os.environ, **own, "PYCU2C_CACHE_DIR": cache, **more}
+    """Return the milliseconds of a process until its result, and the compiler modules it loaded.
+
+    ``more``: environment variables.
+    """
+    settings = {"PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
+    environment = {**os.environ, **settings, "PYCU2C_CACHE_DIR": cache, **more}
     start = time.time()
     ran = subprocess.run((sys.executable, file), env=environment, capture_output=True, text=True)
     if ran.returncode:
@@ -73,17 +75,17 @@ def run(file: str, cache: str, bytecode: str, **more: str) -> tuple[float, str]:
 
 
 def one_round(folder: str) -> dict[str, tuple[float, str]]:
-    """Each kind of process once."""
+    """Run each kind of process once."""
     bytecode = os.path.join(folder, "bytecode")
     with tempfile.TemporaryDirectory(dir=folder) as cache:
         context, kernel = (os.path.join(folder, name) for name in ("context.py", "kernel.py"))
         return {
             "Python and numpy": run(os.path.join(folder, "only_numpy.py"), cache, bytecode),
             "context": run(context, cache, bytecode),
-            "first of all": run(kernel, cache, bytecode),
-            "known kernel": run(kernel, cache, bytecode),
+            "empty cache": run(kernel, cache, bytecode),
+            "cached kernel": run(kernel, cache, bytecode),
             "context, one connection": run(context, cache, bytecode, **ONE_CONNECTION),
-            "known kernel, one connection": run(kernel, cache, bytecode, **ONE_CONNECTION),
+            "cached kernel, one connection": run(kernel, cache, bytecode, **ONE_CONNECTION),
         }
 
 
@@ -97,15 +99,15 @@ def main() -> None:
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(NUMPY + text + END)
         one_round(folder)
-        found = [one_round(folder) for _ in range(rounds)]
-    print(f"{'ms, from the start to the result':36}{'median':>8}{'least':>8}   loaded to compile")
-    figures: Figures = {}
-    for state in found[0]:
-        times = [row[state][0] for row in found]
-        figures[state] = {"median": statistics.median(times), "least": min(times)}
-        loaded = found[-1][state][1] or "-"
+        measured = [one_round(folder) for _ in range(rounds)]
+    print(f"{'ms, from the start to the result':36}{'median':>8}{'minimum':>8}   compiler modules")
+    results: Results = {}
+    for state in measured[0]:
+        times = [row[state][0] for row in measured]
+        results[state] = {"median": statistics.median(times), "minimum": min(times)}
+        loaded = measured[-1][state][1] or "-"
         print(f"{state:36}{statistics.median(times):8.0f}{min(times):8.0f}   {loaded}")
-    keep("start_gpu", figures)
+    save("startup_gpu", results)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 #include <math.h>
 #include <stdint.h>
-#include "hand.h"
+#include "kernels.h"
 
 // the vector forms of glibc, which it declares only under -ffast-math
 __attribute__((simd("notinbranch"), const)) float expf(float);
 __attribute__((simd("notinbranch"), const)) float logf(float);
 
-static inline float cumulated(float d)
+static inline float normal_cdf(float d)
 {
     float k = 1.0f / (1.0f + 0.2316419f * fabsf(d));
     float tail = k * (0.31938153f +
@@ -24,7 +24,7 @@ void black_scholes(float *call, float *put, const float *price, const float *str
         float p = price[i], s = strike[i], t = years[i];
         float spread = volatility * sqrtf(t);
         float d = (logf(p / s) + (rate + 0.5f * volatility * volatility) * t) / spread;
-        float n1 = cumulated(d), n2 = cumulated(d - spread);
+        float n1 = normal_cdf(d), n2 = normal_cdf(d - spread);
         float discounted = s * expf(-rate * t);
         call[i] = p * n1 - discounted * n2;
         put[i] = discounted * (1.0f - n2) - p * (1.0f - n1);

@@ -1,5 +1,5 @@
 #include <stdint.h>
-#include "hand.h"
+#include "kernels.h"
 
 void tiny(float *out, const float *x, float a)
 {

@@ -1,5 +1,5 @@
 #include <stdint.h>
-#include "hand.h"
+#include "kernels.h"
 
 #define BINS 256
 #define COPIES 4 // neighbours that are equal must not wait for each other

@@ -1,5 +1,7 @@
-"""The rows as Taichi kernels; its loops over blocks stand for blocks of threads, which its CPU
-backend does not have."""
+"""The kernels in Taichi.
+
+Its CPU backend has no blocks of threads, so kernels of blocks are loops over the blocks.
+"""
 
 # no "from __future__ import annotations": Taichi reads the types of parameters as objects
 from collections.abc import Callable
@@ -8,7 +10,7 @@ from typing import Any
 
 import taichi as ti
 
-from contenders import Prepared, Task
+from implementations import Prepared, Task
 from problems import THREADS
 
 ti.init(arch=ti.cpu, log_level=ti.WARN, offline_cache=False)
@@ -22,8 +24,8 @@ Bytes = ti.types.ndarray(dtype=ti.u8, ndim=1)
 
 
 def prepare(task: Task, _: str) -> Prepared | None:
-    function = ROWS.get(task.row.kernel)
-    if function is None or task.row.fastmath:  # Taichi's own default is fast
+    function = KERNELS.get(task.case.kernel)
+    if function is None or task.case.fastmath:  # Taichi's own default is fast
         return None
     return Prepared(partial(function, *task.problem.arrays, *task.problem.numbers))
 
@@ -109,7 +111,7 @@ def histogram(counts: Counts, x: Bytes):
 
 
 @ti.func
-def cumulated(d):
+def normal_cdf(d):
     k = 1 / (1 + 0.2316419 * ti.abs(d))
     tail = -0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))
     tail = k * (0.31938153 + k * tail)
@@ -125,8 +127,8 @@ def black_scholes(
         p, s, t = price[i], strike[i], years[i]
         spread = volatility * ti.sqrt(t)
         d = (ti.log(p / s) + (rate + 0.5 * volatility * volatility) * t) / spread
-        n1 = cumulated(d)
-        n2 = cumulated(d - spread)
+        n1 = normal_cdf(d)
+        n2 = normal_cdf(d - spread)
         discounted = s * ti.exp(-rate * t)
         call[i] = p * n1 - discounted * n2
         put[i] = discounted * (1 - n2) - p * (1 - n1)
@@ -138,7 +140,7 @@ def tiny(out: Line, x: Line, a: f32):
         out[i] = a * x[i]
 
 
-ROWS: dict[str, Callable[..., Any]] = {
+KERNELS: dict[str, Callable[..., Any]] = {
     "saxpy": saxpy,
     "stencil": stencil,
     "mandelbrot": mandelbrot,

@@ -1,5 +1,7 @@
-"""One process of benchmarks/start.py: ``first_call.py MODULE KERNEL`` imports, decorates,
-calls twice, and prints the four times in milliseconds.
+"""The process that benchmarks/startup.py times.
+
+``startup_process.py MODULE KERNEL`` imports the module, decorates the kernel, calls it twice, and
+prints the four times in milliseconds.
 
 No "from __future__ import annotations": Taichi and Warp read the types of parameters as objects.
 """

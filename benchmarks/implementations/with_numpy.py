@@ -1,4 +1,4 @@
-"""The rows in numpy, without a temporary array where that is easily avoided."""
+"""The kernels in numpy, without temporary arrays where this is simple."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from contenders import Prepared, Task
-from problems import THREADS, cumulated
+from implementations import Prepared, Task
+from problems import THREADS, normal_cdf
 
 
 def prepare(task: Task, _: str) -> Prepared | None:
-    function = ROWS.get(task.row.kernel)
-    if function is None or task.row.fastmath:
+    function = KERNELS.get(task.case.kernel)
+    if function is None or task.case.fastmath:
         return None
     return Prepared(partial(function, *task.problem.arrays, *task.problem.numbers))
 
@@ -51,7 +51,7 @@ def mandelbrot(out: np.ndarray, left: Any, top: Any, step: Any, limit: int) -> N
 
 
 def nbody(out: np.ndarray, x: Any, y: Any, z: Any, mass: Any, softening: Any) -> None:
-    for first in range(0, x.size, 64):  # a table of all pairs would take gigabytes
+    for first in range(0, x.size, 64):  # an array of all pairs would take gigabytes
         some = slice(first, first + 64)
         dx, dy, dz = (p - p[some, None] for p in (x, y, z))
         inverse = 1 / np.sqrt(dx * dx + dy * dy + dz * dz + softening)
@@ -81,7 +81,7 @@ def black_scholes(
 ) -> None:
     spread = volatility * np.sqrt(t)
     d = (np.log(p / s) + (rate + np.float32(0.5) * volatility * volatility) * t) / spread
-    n1, n2, discounted = cumulated(d), cumulated(d - spread), s * np.exp(-rate * t)
+    n1, n2, discounted = normal_cdf(d), normal_cdf(d - spread), s * np.exp(-rate * t)
     np.subtract(p * n1, discounted * n2, out=call)
     np.subtract(discounted * (1 - n2), p * (1 - n1), out=put)
 
@@ -90,7 +90,7 @@ def tiny(out: np.ndarray, x: np.ndarray, a: Any) -> None:
     np.multiply(x, a, out=out)
 
 
-ROWS: dict[str, Callable[..., None]] = {
+KERNELS: dict[str, Callable[..., None]] = {
     function.__name__: function
     for function in (
         saxpy, stencil, mandelbrot, nbody, matmul, block_sum, block_scan, histogram,

@@ -1,7 +1,6 @@
-"""The rows as parallel loops of numba.
+"""The kernels as parallel loops of numba.
 
-numba's CPU compiler knows no blocks of threads, so that the rows that are about them are plain
-loops over the blocks.
+numba's CPU compiler has no blocks of threads, so kernels of blocks are loops over the blocks.
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ import numba
 import numpy as np
 from numba import njit, prange
 
-from contenders import Prepared, Task
+from implementations import Prepared, Task
 from problems import BINS, THREADS
 
 
 def prepare(task: Task, option: str) -> Prepared | None:
-    function = ROWS.get(task.row.kernel)
+    function = KERNELS.get(task.case.kernel)
     fastmath = option == "fastmath"
-    if function is None or (task.row.fastmath and not fastmath):
+    if function is None or (task.case.fastmath and not fastmath):
         return None
-    if task.row.name == "tiny":
+    if task.case.name == "tiny":
         compiled = njit(fastmath=fastmath)(function)  # a parallel loop would be slower
     else:
         compiled = njit(parallel=True, fastmath=fastmath)(function)
@@ -112,7 +111,7 @@ def histogram(counts, x):
 
 
 @njit(inline="always")
-def cumulated(d):
+def normal_cdf(d):
     one = np.float32(1)
     k = one / (one + np.float32(0.2316419) * abs(d))
     tail = np.float32(-1.821255978) + k * np.float32(1.330274429)
@@ -129,8 +128,8 @@ def black_scholes(call, put, price, strike, years, rate, volatility):
         spread = volatility * math.sqrt(t)
         drift = rate + np.float32(0.5) * volatility * volatility
         d = (math.log(p / s) + drift * t) / spread
-        n1 = cumulated(d)
-        n2 = cumulated(d - spread)
+        n1 = normal_cdf(d)
+        n2 = normal_cdf(d - spread)
         discounted = s * math.exp(-rate * t)
         call[i] = p * n1 - discounted * n2
         put[i] = discounted * (one - n2) - p * (one - n1)
@@ -141,7 +140,7 @@ def tiny(out, x, a):
         out[i] = a * x[i]
 
 
-ROWS: dict[str, Callable[..., Any]] = {
+KERNELS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
         saxpy, stencil, mandelbrot, nbody, matmul, block_sum, block_scan, histogram,
