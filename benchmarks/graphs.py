@@ -94,11 +94,10 @@ def by_the_driver(g: cuda.Graph, library: Path) -> Callable[[int], float]:
     api = driver.api()
     graph, dependencies = driver.check(api.cuGraphCreate(0), "create a graph"), []
     for node in g.nodes:
-        runner: Any = node.resolved_launch.runner
         launch = node.resolved_launch
-        added = api.cuGraphAddKernelNode(
-            graph, dependencies, len(dependencies), kernel_node.parameters
-        )
+        runner: Any = launch.runner
+        parameters = runner.as_node(launch.launch, launch.arguments.leaves).parameters
+        added = api.cuGraphAddKernelNode(graph, dependencies, len(dependencies), parameters)
         dependencies = [driver.check(added, "add a node")]
     executable = int(driver.check(api.cuGraphInstantiate(graph, 0), "instantiate a graph"))
     loop = ctypes.CDLL(str(library)).time_launches
