@@ -127,6 +127,11 @@ def test_nvrtc_accepts_it(k: Kernel[Any]) -> None:
     assert nvrtc.compile(text, k.name, "sm_80", cache=False).data
 
 
+def test_nvrtc_accepts_lengths_at_run_time() -> None:
+    text = with_lengths.inspect("cuda", "void(float64[::1], int, int32, float64[::1])")
+    assert nvrtc.compile(text, "with_lengths", "sm_80", cache=False).data
+
+
 @pytest.mark.parametrize(
     ("body", "text"),
     [
@@ -148,3 +153,85 @@ def test_rejected(body: str, text: str, tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         module.k.inspect("c", "void(float32[::1], float32[:, ::1], int, float64[::1])")
     assert text in str(caught.value)
+
+
+# ---- lengths that are known at run time --------------------------------------------------------
+
+
+@device
+def corner(m, rows, columns):
+    r = m.reshape(rows, columns)
+    return r[-1, -1] * 100 + r.shape[0] * 10 + r.shape[1]
+
+
+@kernel
+def with_lengths(a, rows, columns, out):
+    i = cuda.grid(1)
+    out[i] = -1
+    out[i] = corner(a, rows, columns)
+    if a.reshape(rows, columns, 1).shape[2] == 1:
+        out[i] += a.reshape(columns, -1).T.shape[0]
+
+
+@kernel
+def with_one_length(a, n, out):
+    i = cuda.grid(1)
+    out[i] = -1
+    out[i] = a.reshape(n)[-1] + a.reshape(3, n)[1, 0]
+
+
+@kernel
+def with_one_unknown_length(a, n, out):
+    i = cuda.grid(1)
+    out[i] = -1
+    out[i] = a.reshape(-1, n)[0, 1] + a.reshape(-1, 5).shape[0]
+
+
+NUMBERS = np.arange(10.0, 16.0)
+
+
+def result(k: Kernel[Any], lengths: tuple[Any, ...], target: str, *, checked: bool) -> float:
+    out = np.zeros(2)
+    kernel(backend=target, checked=checked)(k.python)[1, 2](NUMBERS, *lengths, out)
+    assert out[0] == out[1]
+    return float(out[0])
+
+
+@pytest.mark.parametrize("checked", [False, True], ids=["unchecked", "checked"])
+@pytest.mark.parametrize(
+    "lengths",
+    [(2, 3), (6, 1), (-1, 3), (np.int32(-1), np.uint8(2)), (np.int64(-7), 6)],
+    ids=str,
+)
+def test_lengths_at_run_time(lengths: tuple[Any, ...], checked: bool, target: str) -> None:
+    r = NUMBERS.reshape(lengths)
+    expected = r[-1, -1] * 100 + r.shape[0] * 10 + r.shape[1] + 6 // r.shape[1]
+    assert result(with_lengths, lengths, target, checked=checked) == expected
+
+
+def test_one_length_may_be_unknown(target: str) -> None:
+    assert result(with_one_length, (-1,), target, checked=True) == 15 + 12
+
+
+@pytest.mark.parametrize(
+    ("k", "lengths"),
+    [
+        (with_lengths, (2, 4)),
+        (with_lengths, (1, 1)),
+        (with_lengths, (4, -1)),
+        (with_lengths, (-1, -1)),
+        (with_lengths, (0, -1)),
+        (with_lengths, (-1, 7)),
+        (with_lengths, (1000, 1000)),
+        (with_one_length, (7,)),
+        (with_one_unknown_length, (2,)),
+    ],
+    ids=str,
+)
+def test_a_wrong_shape_ends_the_thread(
+    k: Kernel[Any], lengths: tuple[int, ...], target: str
+) -> None:
+    with pytest.raises(ValueError, match=r"cannot reshape|one unknown dimension"):
+        result(k, lengths, target, checked=True)
+    if target != "python":  # it raises NumPy's errors
+        assert result(k, lengths, target, checked=False) == -1

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import ast
 import math
+from functools import reduce
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
-from pycu2c.base.types import Array
+from pycu2c.base.types import WEAK_INT, Array
 from pycu2c.frontend.calls.arguments import argument_nodes
 from pycu2c.frontend.evaluation_order import assign_temporary, evaluate_in_order, is_invariant
 from pycu2c.frontend.expressions import arithmetic, array_views
 from pycu2c.frontend.expressions.arithmetic import require_integer
 from pycu2c.frontend.expressions.array_views import ArrayValue, array_type
 from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.frontend.statements.exceptions import raise_if
 from pycu2c.frontend.value_checks import describe, is_array, require_number
 from pycu2c.frontend.values import TupleValue, Value
-from pycu2c.ir.builders import integer
-from pycu2c.ir.nodes import Const, Expr, View
+from pycu2c.ir.builders import binary, integer, logical, scalar_type
+from pycu2c.ir.nodes import Cast, Const, Dim, Expr, LogicalOp, Select, View
+from pycu2c.ir.print_format import FormatField, Piece
 from pycu2c.ir.views import linear_start
-from pycu2c.ops.operators import FLOORDIV
+from pycu2c.ops.operators import ADD, FLOORDIV, GT, LT, NE
 
 _SHAPE_HINT = "write the lengths, one of them -1 for the remaining length: a.reshape(4, -1)"
 
@@ -88,15 +91,72 @@ def _lengths(context: FunctionContext, view: View, shape: list[Expr], span: Span
             hint=_SHAPE_HINT,
         )
     _check_size(size, others, bool(inferred_axes), span)
-    lengths = [_materialize_length(context, e) for e in shape]
-    if inferred_axes:
-        known_lengths = [e for i, e in enumerate(lengths) if i not in inferred_axes]
-        remaining = size
-        if others:
-            known_size = arithmetic.product(context, known_lengths, span)
-            remaining = arithmetic.binary(context, FLOORDIV, size, known_size, span)
-        lengths[inferred_axes[0]] = _materialize_length(context, remaining)
+    requested = [_materialize_length(context, e) for e in shape]
+    lengths = _with_inferred(context, size, requested, span)
+    is_checked = all(isinstance(e, Const) for e in (size, *others))
+    if others and not is_checked:
+        _raise_unless_filled(context, size, requested, lengths, span)
     return lengths
+
+
+def _with_inferred(
+    context: FunctionContext, size: Expr, requested: list[Expr], span: Span
+) -> list[Expr]:
+    """Return the lengths, with a negative one replaced by the remaining length."""
+    if all(map(_is_nonnegative, requested)):
+        return requested
+    one = integer(1, span)
+    known = [_unless_negative(e, e, one) for e in requested]
+    remaining = size
+    if not all(e is one for e in known):
+        known_size = arithmetic.product(context, known, span)
+        remaining = arithmetic.binary(context, FLOORDIV, size, known_size, span)
+    remaining = _materialize_length(context, remaining)
+    return [_materialize_length(context, _unless_negative(e, e, remaining)) for e in requested]
+
+
+def _unless_negative(length: Expr, value: Expr, negative_value: Expr) -> Expr:
+    """Return ``value if length >= 0 else negative_value``."""
+    if _is_nonnegative(length):
+        return value
+    if isinstance(length, Const):
+        return negative_value
+    is_negative = binary(LT, length, integer(0, length.span), length.span)
+    return Select(is_negative, negative_value, value, WEAK_INT, length.span)
+
+
+def _is_nonnegative(length: Expr) -> bool:
+    """Return whether a length is known not to be negative when the kernel is compiled."""
+    match length:
+        case Const(value=value):
+            return value >= 0
+        case Dim():
+            return True
+        case Cast(operand=operand):
+            return not scalar_type(operand).dtype.is_signed and scalar_type(operand).dtype.size < 8
+        case _:
+            return False
+
+
+def _raise_unless_filled(
+    context: FunctionContext, size: Expr, requested: list[Expr], lengths: list[Expr], span: Span
+) -> None:
+    """Emit the check that the elements fill the shape, as NumPy does, and end the thread if not."""
+    failed = binary(NE, arithmetic.product(context, lengths, span), size, span)
+    negatives = [
+        _unless_negative(e, integer(0, span), integer(1, span))
+        for e in requested
+        if not _is_nonnegative(e)
+    ]
+    if len(negatives) > 1:
+        count = reduce(lambda a, b: binary(ADD, a, b, span), negatives)
+        failed = logical(LogicalOp.OR, failed, binary(GT, count, integer(1, span), span), span)
+    length_field = FormatField(WEAK_INT)
+    shape_fields: list[Piece] = [length_field]
+    for _ in lengths[1:]:
+        shape_fields += [",", length_field]
+    text = ("cannot reshape array of size ", length_field, " into shape (", *shape_fields, ")")
+    raise_if(context, failed, text, [size, *requested], span)
 
 
 def _check_size(size: Expr, others: list[Expr], has_inferred_axis: bool, span: Span) -> None:

@@ -21,7 +21,7 @@ from pycu2c.frontend.value_checks import require_number
 from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import negation, zero
 from pycu2c.ir.nodes import Apply, Body, Const, Expr, If, Print, Return, Stmt
-from pycu2c.ir.print_format import RaisedException
+from pycu2c.ir.print_format import PrintFormat, RaisedException
 from pycu2c.ir.walk import children, map_stmt
 from pycu2c.ops.intrinsics.registry import REGISTRY
 
@@ -137,10 +137,29 @@ def _record_exception(
     context: FunctionContext, exception: RaisedObject, arguments: list[ast.expr], node: ast.stmt
 ) -> None:
     """Emit the statement that records an exception for the host."""
-    span = context.span(node)
     texts, values = texts_of(context, arguments)
-    location = f"{context.source.file}:{node.lineno}"
-    record = RaisedException(exception, location, tuple(texts))
+    _emit_record(context, exception, tuple(texts), values, context.span(node))
+
+
+def raise_if(
+    context: FunctionContext, failed: Expr, text: PrintFormat, values: list[Expr], span: Span
+) -> None:
+    """Emit ``if failed: raise ValueError(text)``."""
+    with context.block() as failure_statements:
+        if context.devices.checked:
+            _emit_record(context, ValueError, (text,), values, span)
+        end_thread(context, span)
+    context.emit(If(failed, tuple(failure_statements), (), span))
+
+
+def _emit_record(
+    context: FunctionContext,
+    exception: RaisedObject,
+    texts: tuple[PrintFormat, ...],
+    values: list[Expr],
+    span: Span,
+) -> None:
+    record = RaisedException(exception, f"{context.source.file}:{span.line}", texts)
     names = [f"cuda.{name}.{axis}" for name in ("blockIdx", "threadIdx") for axis in "xyz"]
     thread = [Apply(REGISTRY[name], (), WEAK_INT, span) for name in names]
     context.emit(Print((record,), (*thread, *values), span))
