@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c import cuda
+from pycu2c import cuda, kernel
 from pycu2c.kernels.kernel import Kernel
+from support.complex_values import FUNCTIONS, differences, special_values
 
 NUMBERS = [0.3 + 0.7j, -2.5 + 0.1j, 1 - 3j, -0.0 + 2j, 30 + 1j, 1 - 30j, 0.5j, 4 + 0j]
 
@@ -61,6 +62,62 @@ def test_inverse_functions(dtype: Any, tolerance: float, target: str) -> None:
     exact = z.astype(np.complex128)
     expected = [*(f(exact) for f in ARCS), np.log(exact * 2 + 9j) / np.log(10j)]
     np.testing.assert_allclose(out, expected, rtol=tolerance)
+
+
+def all_functions(z, out):
+    i = cuda.grid(1)
+    out[0, i] = np.exp(z[i])
+    out[1, i] = np.log(z[i])
+    out[2, i] = np.log10(z[i])
+    out[3, i] = np.sqrt(z[i])
+    out[4, i] = np.sin(z[i])
+    out[5, i] = np.cos(z[i])
+    out[6, i] = np.tan(z[i])
+    out[7, i] = np.sinh(z[i])
+    out[8, i] = np.cosh(z[i])
+    out[9, i] = np.tanh(z[i])
+    out[10, i] = np.arcsin(z[i])
+    out[11, i] = np.arccos(z[i])
+    out[12, i] = np.arctan(z[i])
+    out[13, i] = np.arcsinh(z[i])
+    out[14, i] = np.arccosh(z[i])
+    out[15, i] = np.arctanh(z[i])
+
+
+@pytest.mark.parametrize("fmad", [True, False])
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_special_values(dtype: Any, fmad: bool, target: str) -> None:
+    z = special_values(dtype)
+    out = np.zeros((len(FUNCTIONS), len(z)), dtype)
+    kernel(backend=target, fmad=fmad)(all_functions)[1, len(z)](z, out)
+    wrong = {name: differences(name, z, result) for name, result in zip(FUNCTIONS, out)}
+    assert not {name: found for name, found in wrong.items() if found}
+
+
+def rectangular(r, phi, out):
+    i = cuda.grid(1)
+    out[i] = cmath.rect(r[i], phi[i])
+
+
+def rect_of_python(r: float, phi: float) -> complex:
+    """Return NaN where ``cmath.rect`` raises an exception."""
+    try:
+        return cmath.rect(r, phi)
+    except ValueError:
+        return complex(np.inf if np.isinf(r) else np.nan, np.nan)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rect_of_special_values(dtype: Any, target: str) -> None:
+    values = [0.0, -0.0, 1.0, -3.0, np.inf, -np.inf, np.nan]
+    r, phi = (a.ravel().astype(dtype) for a in np.meshgrid(values, values))
+    out = np.zeros(len(r), np.complex128)
+    Kernel(rectangular, backend=target)[1, len(r)](r, phi, out)  # type: ignore[arg-type]
+    expected = np.array([rect_of_python(*pair) for pair in zip(r.tolist(), phi.tolist())])
+    np.testing.assert_allclose(out, expected, rtol=1e-6)
+    is_signed = np.isfinite(phi) & ~np.isnan(r)
+    for ours, pythons in ((out.real, expected.real), (out.imag, expected.imag)):
+        assert (np.signbit(ours) == np.signbit(pythons))[is_signed].all()
 
 
 def kinds(z, x, out):

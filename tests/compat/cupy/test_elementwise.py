@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as arrays_of
 
 from pycu2c import CompileError, LaunchError, cuda
 from pycu2c.cupy import ElementwiseKernel, ReductionKernel, fuse
+from support.complex_values import FUNCTIONS, differences, special_values
 from support.cupy_arrays import on_backend, to_numpy
 
 DTYPES = [
@@ -98,6 +99,37 @@ def test_complex_functions(backend: str) -> None:
     x = np.array([1 + 2j, -0.5j, 3, -1 - 1j])
     expected = np.conj(x) * np.exp(x) / (x + 1 + 2j) + np.sqrt(x) * np.abs(x) - x.real * 2
     np.testing.assert_allclose(call(backend, kernel, x), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_complex_functions_at_special_values(backend: str, dtype: Any) -> None:
+    outputs = ", ".join(f"T of_{name}" for name in FUNCTIONS)
+    text = "; ".join(f"of_{name} = {name}(x)" for name in FUNCTIONS)
+    kernel, z = ElementwiseKernel("T x", outputs, text, "all"), special_values(dtype)
+    results = kernel(on_backend(backend, z))
+    wrong = {n: differences(n, z, to_numpy(r)) for n, r in zip(FUNCTIONS, results)}
+    assert not {name: found for name, found in wrong.items() if found}
+    assert ".entry all" in kernel.inspect("ptx")
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_projection(backend: str, dtype: Any) -> None:
+    z = special_values(dtype)
+    result = call(backend, ElementwiseKernel("T x", "T y", "y = proj(x)", "p"), z)
+    is_infinite = np.isinf(z)
+    np.testing.assert_array_equal(result[~is_infinite], z[~is_infinite])
+    assert np.isposinf(result.real[is_infinite]).all()
+    signs = np.copysign(0.0, z.imag[is_infinite])
+    np.testing.assert_array_equal(np.signbit(result.imag[is_infinite]), np.signbit(signs))
+    np.testing.assert_array_equal(result.imag[is_infinite], signs)
+
+
+def test_complex_division_by_zero(backend: str) -> None:
+    z = np.array([1, -1j, 1 + 2j, 0, np.inf])
+    kernel = ElementwiseKernel("T x, T y", "T z", "z = x / y", "quotient")
+    with np.errstate(all="ignore"):
+        expected = z / np.zeros_like(z)
+    np.testing.assert_array_equal(call(backend, kernel, z, np.zeros_like(z)), expected)
 
 
 def test_parts_of_complex_numbers(backend: str) -> None:

@@ -16,6 +16,7 @@ from pycu2c.pycuda import characterize, compiler, curandom, gpuarray, reduction,
 from pycu2c.pycuda.elementwise import ElementwiseKernel
 from pycu2c.pycuda.reduction import ReductionKernel
 from pycu2c.pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
+from support.complex_values import FUNCTIONS, differences, special_values
 
 RNG = np.random.default_rng(17)
 
@@ -99,6 +100,22 @@ def test_expressions_of_complex_numbers_and_records() -> None:
     ElementwiseKernel("float2 *p, float x", "p[i] = make_float2(x, i)")(points, 3)
     assert points.get()["x"].tolist() == [3] * 5
     assert points.get()["y"].tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(("dtype", "number"), [("c8", "float"), ("c16", "double")])
+def test_complex_functions_at_special_values(dtype: str, number: str) -> None:
+    z = special_values(np.dtype(dtype))
+    count = len(z)
+    lines = "; ".join(f"out[{k * count} + i] = {name}(z[i])" for k, name in enumerate(FUNCTIONS))
+    pointer = f"pycuda::complex<{number}> *"
+    out = gpuarray.zeros((len(FUNCTIONS), count), z.dtype)
+    kernel = ElementwiseKernel(f"{pointer}z, {pointer}out", lines, "functions")
+    kernel(gpuarray.to_gpu(z), out, range=slice(count))
+    wrong = {name: differences(name, z, r) for name, r in zip(FUNCTIONS, out.get())}
+    assert not {name: found for name, found in wrong.items() if found}
+    header = "#include <pycuda-complex.hpp>\n"
+    parameters = f"{pointer}z, {pointer}out, int i"
+    assert compiler.compile(f"{header}__global__ void k({parameters}) {{ {lines}; }}")
 
 
 def test_complex_numbers_as_cuda_calls_them() -> None:

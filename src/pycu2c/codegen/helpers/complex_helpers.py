@@ -1,7 +1,8 @@
 """Helpers for complex numbers, which are structs with the members x and y.
 
-The tangents and the inverse functions use W. Kahan's formulas: no intermediate result overflows,
-and the sign of a zero selects the side of a branch cut.
+The values at zeros, infinities and NaNs are those of C99's Annex G. The tangents and the inverse
+functions use W. Kahan's formulas: no intermediate result overflows, and the sign of a zero selects
+the side of a branch cut.
 """
 
 from __future__ import annotations
@@ -98,54 +99,84 @@ $q $T complex_conjugate_$t($T x) {
 
 // e to the power x
 $q $T complex_exp_$t($T x) {
-    const $R length = exp$f(x.x);
-    const $T power = {length * cos$f(x.y), x.y == 0 ? x.y : length * sin$f(x.y)};
+    $T power = {exp$f(x.x), x.y};
+    if (x.y == 0) return power;
+    if (x.y - x.y != 0 && x.x == x.x && x.x - x.x != 0) {  // infinite, without a direction
+        power.y = x.x < 0 ? 0 : x.y - x.y;
+        return power;
+    }
+    const bool overflows = power.x - power.x != 0;  // a part may still be finite
+    const $R scale = overflows ? exp$f(x.x / 2) : 1, length = overflows ? scale : power.x;
+    power.x = length * cos$f(x.y) * scale;
+    power.y = length * sin$f(x.y) * scale;
     return power;
 }
 
 // The natural logarithm.
 $q $T complex_log_$t($T x) {
     $T logarithm = {0, atan2$f(x.y, x.x)};
-    const $R a = fmax$f(fabs$f(x.x), fabs$f(x.y)), b = fmin$f(fabs$f(x.x), fabs$f(x.y));
+    const bool is_wide = fabs$f(x.x) > fabs$f(x.y);
+    const $R a = fabs$f(is_wide ? x.x : x.y), b = fabs$f(is_wide ? x.y : x.x);
     if (a > ($R)0.5 && a < ($R)1.5) {  // the size may be near 1, and its logarithm near 0
         logarithm.x = log1p$f((a - 1) * (a + 1) + b * b) / 2;
+    } else if (a > ($R)1e37) {  // the size may overflow
+        logarithm.x = log$f(hypot$f(a / 4, b / 4)) + ($R)1.38629436111989061883;
+    } else if (a < ($R)1e-30) {  // the size may be subnormal
+        const $R scale = ($R)1152921504606846976.0;  // 2**60
+        logarithm.x = log$f(hypot$f(a * scale, b * scale)) - ($R)41.58883083359671856503;
     } else {
-        logarithm.x = log$f(hypot$f(x.x, x.y));
+        logarithm.x = log$f(hypot$f(a, b));
     }
     return logarithm;
 }
 
 // The square root in the right half of the plane.
 $q $T complex_sqrt_$t($T x) {
-    $T root = {0, x.y};
+    $T root = {fabs$f(x.y), x.y};
+    if (x.y - x.y != 0 && x.y == x.y) return root;  // infinite
+    root.x = 0;
     if (x.x == 0 && x.y == 0) return root;
-    const $R half = sqrt$f((fabs$f(x.x) + hypot$f(x.x, x.y)) / 2);
-    root.x = x.x >= 0 ? half : fabs$f(x.y) / (2 * half);
-    root.y = x.x >= 0 ? x.y / (2 * half) : copysign$f(half, x.y);
+    $R scale = 1, a = fabs$f(x.x), b = fabs$f(x.y);
+    if (a > ($R)1e37 || b > ($R)1e37) {  // the size may overflow
+        a /= 16;
+        b /= 16;
+        scale = 4;
+    } else if (a < ($R)1e-30 && b < ($R)1e-30) {  // the size may be subnormal
+        a *= ($R)1152921504606846976.0;           // 2**60
+        b *= ($R)1152921504606846976.0;
+        scale = ($R)9.31322574615478515625e-10;  // 2**-30
+    }
+    const $R half = sqrt$f((a + hypot$f(a, b)) / 2), other = b / (2 * half);
+    root.x = scale * (x.x >= 0 ? half : other);
+    root.y = copysign$f(scale * (x.x >= 0 ? other : half), x.y);
     return root;
-}
-
-// The sine.
-$q $T complex_sin_$t($T x) {
-    const $T sine = {sin$f(x.x) * cosh$f(x.y), cos$f(x.x) * sinh$f(x.y)};
-    return sine;
-}
-
-// The cosine.
-$q $T complex_cos_$t($T x) {
-    const $T cosine = {cos$f(x.x) * cosh$f(x.y), -(sin$f(x.x) * sinh$f(x.y))};
-    return cosine;
 }
 
 // The hyperbolic sine.
 $q $T complex_sinh_$t($T x) {
-    const $T sine = {sinh$f(x.x) * cos$f(x.y), cosh$f(x.x) * sin$f(x.y)};
+    if (fabs$f(x.x) > 40) {  // exp(|x|) / 2, which may overflow where the result does not
+        const $T power = {fabs$f(x.x) - 1, x.y}, far = complex_exp_$t(power);
+        const $R ratio = ($R)1.35914091422952261768;  // e / 2
+        const $T sine = {copysign$f(ratio, x.x) * far.x, ratio * far.y};
+        return sine;
+    }
+    const bool is_zero = x.x == 0 && x.y - x.y != 0;  // in any direction
+    const $T sine = {is_zero ? x.x : sinh$f(x.x) * cos$f(x.y),
+                     x.y == 0 ? x.y : cosh$f(x.x) * sin$f(x.y)};
     return sine;
 }
 
 // The hyperbolic cosine.
 $q $T complex_cosh_$t($T x) {
-    const $T cosine = {cosh$f(x.x) * cos$f(x.y), sinh$f(x.x) * sin$f(x.y)};
+    if (fabs$f(x.x) > 40) {  // exp(|x|) / 2, which may overflow where the result does not
+        const $T power = {fabs$f(x.x) - 1, x.y}, far = complex_exp_$t(power);
+        const $R ratio = ($R)1.35914091422952261768;  // e / 2
+        const $T cosine = {ratio * far.x, copysign$f(ratio, x.x) * far.y};
+        return cosine;
+    }
+    $T cosine = {cosh$f(x.x) * cos$f(x.y), sinh$f(x.x) * sin$f(x.y)};
+    if (x.x == 0 && x.y - x.y != 0) cosine.y = x.x;  // 0 in any direction
+    if (x.y == 0) cosine.y = copysign$f(($R)1, x.x) * x.y;
     return cosine;
 }
 
@@ -153,32 +184,42 @@ $q $T complex_cosh_$t($T x) {
 $q $T complex_tanh_$t($T x) {
     if (fabs$f(x.x) > 20) {
         const $R rest = 4 * sin$f(x.y) * cos$f(x.y) * exp$f(-2 * fabs$f(x.x));
-        const $T far = {copysign$f(($R)1, x.x), rest};
+        $T far = {copysign$f(($R)1, x.x), rest};
+        if (rest != rest && x.x - x.x != 0) far.y = 0;  // infinite, without a direction
+        if (rest != rest && x.x - x.x == 0) far.x = rest;
         return far;
     }
     const $R t = tan$f(x.y), s = sinh$f(x.x);
     const $R beta = 1 + t * t, divisor = 1 + beta * s * s;
-    const $T tangent = {beta * sqrt$f(1 + s * s) * s / divisor, t / divisor};
+    const $T tangent = {x.x == 0 ? x.x : beta * sqrt$f(1 + s * s) * s / divisor,
+                        x.y == 0 ? x.y : t / divisor};
     return tangent;
+}
+
+// The sine.
+$q $T complex_sin_$t($T x) {
+    const $T swapped = {x.y, x.x}, hyperbolic = complex_sinh_$t(swapped);
+    const $T sine = {hyperbolic.y, hyperbolic.x};
+    return sine;
+}
+
+// The cosine.
+$q $T complex_cos_$t($T x) {
+    const $T turned = {-x.y, x.x};
+    return complex_cosh_$t(turned);
 }
 
 // The tangent.
 $q $T complex_tan_$t($T x) {
-    if (fabs$f(x.y) > 20) {
-        const $R rest = 4 * sin$f(x.x) * cos$f(x.x) * exp$f(-2 * fabs$f(x.y));
-        const $T far = {rest, copysign$f(($R)1, x.y)};
-        return far;
-    }
-    const $R t = tan$f(x.x), s = sinh$f(x.y);
-    const $R beta = 1 + t * t, divisor = 1 + beta * s * s;
-    const $T tangent = {t / divisor, beta * sqrt$f(1 + s * s) * s / divisor};
+    const $T swapped = {x.y, x.x}, hyperbolic = complex_tanh_$t(swapped);
+    const $T tangent = {hyperbolic.y, hyperbolic.x};
     return tangent;
 }
 
 // The logarithm to the base 10.
 $q $T complex_log10_$t($T x) {
     const $R ratio = ($R)0.43429448190325182765;
-    const $T logarithm = {log10$f(hypot$f(x.x, x.y)), atan2$f(x.y, x.x) * ratio};
+    const $T natural = complex_log_$t(x), logarithm = {natural.x * ratio, natural.y * ratio};
     return logarithm;
 }
 
@@ -214,57 +255,87 @@ $q $R complex_angle_$t($T x) {
 
 // The arc sine.
 $q $T complex_asin_$t($T x) {
+    if (fabs$f(x.x) > ($R)1e10 || fabs$f(x.y) > ($R)1e10) {  // a square may overflow
+        const $R length = complex_log_$t(x).x + ($R)0.69314718055994530942;
+        const $T far = {atan2$f(x.x, fabs$f(x.y)), copysign$f(length, x.y)};
+        return far;
+    }
     const $T below = {1 - x.x, -x.y}, above = {1 + x.x, x.y};
     const $T a = complex_sqrt_$t(below), b = complex_sqrt_$t(above);
-    const $T arc = {atan2$f(x.x, a.x * b.x - a.y * b.y), asinh$f(a.x * b.y - a.y * b.x)};
+    const $T arc = {x.x == 0 ? x.x : atan2$f(x.x, a.x * b.x - a.y * b.y),
+                    asinh$f(a.x * b.y - a.y * b.x)};
     return arc;
 }
 
 // The arc cosine.
 $q $T complex_acos_$t($T x) {
+    if (fabs$f(x.x) > ($R)1e10 || fabs$f(x.y) > ($R)1e10) {  // a square may overflow
+        const $R length = complex_log_$t(x).x + ($R)0.69314718055994530942;
+        const $T far = {atan2$f(fabs$f(x.y), x.x), -copysign$f(length, x.y)};
+        return far;
+    }
     const $T below = {1 - x.x, -x.y}, above = {1 + x.x, x.y};
     const $T a = complex_sqrt_$t(below), b = complex_sqrt_$t(above);
-    const $T arc = {2 * atan2$f(a.x, b.x), asinh$f(b.x * a.y - b.y * a.x)};
+    const $T arc = {x.x == 0 ? ($R)1.57079632679489661923 : 2 * atan2$f(a.x, b.x),
+                    asinh$f(b.x * a.y - b.y * a.x)};
     return arc;
 }
 
-// The inverse hyperbolic cosine.
+// The inverse hyperbolic cosine: the arc cosine, turned to the right half of the plane.
 $q $T complex_acosh_$t($T x) {
-    const $T below = {x.x - 1, x.y}, above = {x.x + 1, x.y};
-    const $T a = complex_sqrt_$t(below), b = complex_sqrt_$t(above);
-    const $T area = {asinh$f(a.x * b.x + a.y * b.y), 2 * atan2$f(a.y, b.x)};
+    const $T arc = complex_acos_$t(x);
+    const $T area = {fabs$f(arc.y), copysign$f(arc.x, x.y)};
     return area;
 }
 
 // The inverse hyperbolic sine.
 $q $T complex_asinh_$t($T x) {
-    const $T turned = {-x.y, x.x}, arc = complex_asin_$t(turned);
-    const $T area = {arc.y, -arc.x};
+    const $T swapped = {x.y, x.x}, arc = complex_asin_$t(swapped);
+    const $T area = {arc.y, arc.x};
     return area;
 }
 
 // The inverse hyperbolic tangent.
 $q $T complex_atanh_$t($T x) {
     const $R size = fabs$f(x.x), rest = 1 - size;
-    const $R length = log1p$f(4 * size / (rest * rest + x.y * x.y)) / 4;
+    if (size > ($R)1e17 || fabs$f(x.y) > ($R)1e17) {  // a square may overflow
+        const $R half = hypot$f(x.x / 2, x.y / 2);
+        const $R length = half == half && half - half != 0 ? 0 : size / half / half / 4;
+        $T far = {copysign$f(length, x.x), copysign$f(($R)1.57079632679489661923, x.y)};
+        if (far.x != far.x || x.y != x.y) far.y = x.x - x.y;  // NaN
+        return far;
+    }
     const $R angle = atan2$f(2 * x.y, rest * (1 + size) - x.y * x.y) / 2;
+    $R length = log1p$f(4 * size / (rest * rest + x.y * x.y)) / 4;
+    if (size == 0) length = 0;
+    if (rest == 0 && fabs$f(x.y) < ($R)1e-10) {  // a square may underflow
+        length = (($R)0.69314718055994530942 - log$f(fabs$f(x.y))) / 2;
+    }
     const $T area = {copysign$f(length, x.x), angle};
     return area;
 }
 
 // The arc tangent.
 $q $T complex_atan_$t($T x) {
-    const $T turned = {-x.y, x.x}, area = complex_atanh_$t(turned);
-    const $T arc = {area.y, -area.x};
+    const $T swapped = {x.y, x.x}, area = complex_atanh_$t(swapped);
+    const $T arc = {area.y, area.x};
     return arc;
 }
 """)
 
 _CALLS = {
-    **dict.fromkeys(("complex_asin", "complex_acos", "complex_acosh"), ("complex_sqrt",)),
-    "complex_asinh": ("complex_sqrt", "complex_asin"),
-    "complex_atan": ("complex_atanh",),
+    "complex_sinh": ("complex_exp",),
+    "complex_cosh": ("complex_exp",),
+    "complex_sin": ("complex_exp", "complex_sinh"),
+    "complex_cos": ("complex_exp", "complex_cosh"),
+    "complex_tan": ("complex_tanh",),
+    "complex_log10": ("complex_log",),
     "complex_log_base": ("div", "complex_log"),
+    "complex_asin": ("complex_log", "complex_sqrt"),
+    "complex_acos": ("complex_log", "complex_sqrt"),
+    "complex_acosh": ("complex_log", "complex_sqrt", "complex_acos"),
+    "complex_asinh": ("complex_log", "complex_sqrt", "complex_asin"),
+    "complex_atan": ("complex_atanh",),
 }
 # only the callees: helpers for other types may have the same names
 COMPLEX_HELPERS = {name: Helper(calls=_CALLS.get(name, ())) for name in COMPLEX_TEMPLATES}

@@ -83,7 +83,12 @@ def polar(z: Any) -> Any:
 
 def rect(r: Any, phi: Any) -> Any:
     """Return the complex number with modulus ``r`` and phase ``phi``."""
-    return complex(r * math.cos(phi), r * math.sin(phi))
+    real, imag = r * math.cos(phi), r * math.sin(phi)
+    if phi == 0:  # also where the modulus is infinite or NaN
+        imag = math.copysign(1.0, r) * phi
+    elif not math.isfinite(phi) and (r == 0 or math.isinf(r)):  # in any direction
+        real, imag = abs(r), r - r
+    return complex(real, imag)
 
 
 LIBRARY: tuple[tuple[Any, Callable[..., Any]], ...] = (
