@@ -23,6 +23,7 @@ from pycu2c.cli import error_catalog
 from pycu2c.frontend.subset import unsupported_syntax
 from pycu2c.frontend.subset.unsupported_syntax import UnsupportedSyntax
 from pycu2c.ops.intrinsics.all import REGISTRY
+from pycu2c.ops.intrinsics.array_reductions import METHODS, REDUCTIONS
 from pycu2c.ops.intrinsics.library import LIBRARY
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.clusters import Cluster
@@ -178,6 +179,9 @@ def library() -> str:
             "np" if function.__module__ == "numpy" or isinstance(function, np.ufunc) else "math"
         )
         rows.append(f"| `{module}.{function.__name__}` | {source.__doc__} |")
+    for name, implementation in REDUCTIONS.items():
+        method = f", `a.{name}()`" if name in METHODS else ""
+        rows.append(f"| `np.{name}(a)`{method} | {implementation.__doc__} |")
     return head + "\n".join(rows) + "\n"
 
 

@@ -138,7 +138,7 @@ b[0] = max(*a)  # E[starred]: *a | max(t)
 
 b[0] = max(a[0], a[1], key=abs)  # E[argument-count]: key=abs | compare in a loop
 
-b[0] = a.sum()  # E[subset]: a.sum | write a loop
+b[0] = a.dot(a)  # E[subset]: a.dot | write a loop
 
 a.fill(0)  # E[subset]: a.fill | each thread
 
@@ -163,7 +163,7 @@ a.shape = (4, 2)  # E[assignment-target]: a.shape | before the launch
 
 t = np.zeros(4)  # E[call]: np.zeros | cuda.local.array
 
-b[0] = np.sum(a)  # E[call]: np.sum | write a loop
+b[0] = np.dot(a, a)  # E[call]: np.dot | write a loop
 
 b[0] = np.linalg.norm(a)  # E[call]: np.linalg.norm | write a loop
 

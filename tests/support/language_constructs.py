@@ -370,6 +370,10 @@ CALLS = rows_of(
     np.add(m[i, 1:], x, m[i, 1:])
     out[i] = m[i, 0] + 10 * m[i, 1]
 
+    # reductions of all elements of an array: `np.sum(a)`, `m.max()`, `np.nanmean(m)`
+    out[i] = b.sum() + m[i].max() + np.argmin(m) + np.count_nonzero(m[:, i % 3])
+    out[i] += np.any(b) + a.mean(dtype=np.float64) + np.nanmean(m[: i + 1])
+
     # numpy functions that are operators: `np.add`, `np.where`, `np.clip`
     out[i] = np.where(np.greater(a[i], 1), np.clip(a[i], 2, 3), np.multiply(x, 2)) + np.sign(x)
 
@@ -521,6 +525,12 @@ STATEMENTS = rows_of(
     s = 0.0
     for v in a:
         s += v
+    out[i] = s
+
+    # `for` over all elements of an array, in C order
+    s = 0.0
+    for v in m.T.flat:
+        s = s / 2 + v
     out[i] = s
 
     # `for` over the rows of an array

@@ -118,8 +118,7 @@ _HINTED_FUNCTIONS = (
     ("numpy", "arange", f"to count, write `for i in range(n): …`; for an array {_ALLOCATION_HINT}"),
     (
         "numpy",
-        "sum prod mean std var median min max amin amax argmin argmax any all dot vdot inner "
-        "cumsum sort argsort count_nonzero nonzero",
+        "median dot vdot inner cumsum sort argsort nonzero",
         _LOOP_HINT,
     ),
     ("builtins", "sorted map filter iter next", _LOOP_HINT),
@@ -295,9 +294,7 @@ def defined_elsewhere(name: str) -> str | None:
 # ---- attributes --------------------------------------------------------------------------------
 
 _ATTRIBUTE_HINTS = {
-    **dict.fromkeys(
-        ("sum", "prod", "mean", "max", "min", "argmax", "argmin", "any", "all"), _LOOP_HINT
-    ),
+    **dict.fromkeys(("sort", "argsort", "cumsum", "cumprod", "dot", "nonzero"), _LOOP_HINT),
     **dict.fromkeys(("append", "extend", "insert", "pop", "remove", "clear"), _FIXED_SIZE_HINT),
     "fill": "let each thread set one element, a[i] = …",
     "astype": "convert one number with its type: int32(x)",

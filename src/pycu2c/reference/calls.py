@@ -31,6 +31,7 @@ from pycu2c.base.types import (
 )
 from pycu2c.base.values import Number, convert, is_named_tuple, scalar_of
 from pycu2c.base.vectors import Vector, vector
+from pycu2c.ops.intrinsics import array_reductions
 from pycu2c.ops.intrinsics.floats.complex import complex_form
 from pycu2c.ops.intrinsics.floats.math import (
     IDENTITY_ON_INTEGERS,
@@ -106,7 +107,7 @@ def is_local_function(target: object) -> bool:
     """Return whether a value is a function of the rewritten code, or a supported method."""
     if isinstance(target, BuiltinMethodType):
         if isinstance(target.__self__, np.ndarray):
-            return target.__name__ in ("reshape", "ravel")
+            return target.__name__ in ("reshape", "ravel", *array_reductions.METHODS)
         return is_number_method(target)
     return isinstance(target, FunctionType) and any(name[:1] == "<" for name in target.__globals__)
 
@@ -309,6 +310,13 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, **limits: Any) -> Any:
     return result
 
 
+def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
+    def reduce(array: Any, **keywords: Any) -> Any:
+        return function(array, **{name: numpy_type(value) for name, value in keywords.items()})
+
+    return reduce
+
+
 def _print(*values: object, **options: Any) -> None:
     """Print with one write: other Python threads may print between Python's own writes."""
     text = io.StringIO()
@@ -342,6 +350,7 @@ BUILTINS: dict[object, Callable[..., Any]] = {
     min: _min_or_max(min),
     max: _min_or_max(max),
     range: _range,
+    **{getattr(np, n): _reduction(getattr(np, n)) for n in array_reductions.REDUCTIONS},
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import is_named_tuple
 from pycu2c.frontend.calls import (
+    array_reductions,
     cooperative_groups,
     device_calls,
     intrinsic_calls,
@@ -66,8 +68,9 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
         )
     if isinstance(value, Intrinsic):
         return _intrinsic(context, value, node)
-    if _is_builtin(value):
-        return python_builtins.BUILTINS[value](context, node)
+    builtin = _builtin(value)
+    if builtin is not None:
+        return builtin(context, node)
     if is_from_buffer(value):
         return reshape.from_buffer(context, node)
     intrinsic = bound_to(value)
@@ -128,7 +131,11 @@ def _method(context: FunctionContext, node: ast.Call) -> Value | None:
     return None
 
 
-_ARRAY_METHODS = {"reshape": reshape.reshaped, "ravel": reshape.raveled}
+_ARRAY_METHODS = {
+    "reshape": reshape.reshaped,
+    "ravel": reshape.raveled,
+    **array_reductions.METHODS,
+}
 _METHODS = (*NUMBER_METHODS, *_ARRAY_METHODS, *cooperative_groups.GROUP_METHODS)
 
 
@@ -144,11 +151,14 @@ def _ufunc_with_out(context: FunctionContext, function: object, node: ast.Call) 
     return None if isinstance(owner, StaticObject) and owner.value is math else ufunc
 
 
-def _is_builtin(value: object) -> bool:
+_BUILTINS = {**python_builtins.BUILTINS, **array_reductions.FUNCTIONS}
+
+
+def _builtin(value: object) -> Callable[[FunctionContext, ast.Call], Value] | None:
     try:
-        return value in python_builtins.BUILTINS
+        return _BUILTINS.get(value)
     except TypeError:  # unhashable
-        return False
+        return None
 
 
 def _conversion(context: FunctionContext, scalar: Scalar, node: ast.Call) -> Expr:

@@ -68,6 +68,18 @@ def call_function(
     return _call(context, source, values, span)
 
 
+def call_library_function(
+    context: FunctionContext, function: object, values: list[Value], span: Span
+) -> Value:
+    """Call a device function of ``ops`` with values in the order of its parameters."""
+    source = library.device_source(function)
+    assert source is not None
+    values = ArgumentBinder(source.tree.args, _defaults(source), source.name, span).bind(
+        [(None, value, span) for value in values]
+    )
+    return _call(context, source, values, span)
+
+
 def _call(context: FunctionContext, source: Source, values: list[Value], span: Span) -> Value:
     signature = context.devices.signature(source)
     if signature is not None:

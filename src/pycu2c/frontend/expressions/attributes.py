@@ -121,7 +121,8 @@ def _array_attribute(context: FunctionContext, array: ArrayValue, node: ast.Attr
 
 
 _ARRAY_ATTRIBUTES = (
-    "arrays have .shape .size .ndim .strides .dtype .T .reshape() .ravel() and elements a[i]; "
+    "arrays have .shape .size .ndim .strides .dtype .T .reshape() .ravel() .sum() .max() and "
+    "elements a[i]; "
     "do other work on them before or after the launch"
 )
 

@@ -50,7 +50,7 @@ def raveled(context: FunctionContext, array: ArrayValue, node: ast.Call) -> View
     span = context.span(node)
     if node.args or node.keywords:
         fail("argument-count", Label(span, "ravel() takes no arguments"), hint="write a.ravel()")
-    return _reshape(context, array, [integer(-1, span)], span)
+    return flattened(context, array, span)
 
 
 def from_buffer(context: FunctionContext, node: ast.Call) -> Value:
@@ -60,13 +60,23 @@ def from_buffer(context: FunctionContext, node: ast.Call) -> Value:
     if not is_array(array):
         hint = "from_buffer() takes an array"
         fail("argument-type", Label(array.span, f"this is {describe(array)}"), hint=hint)
+    return flattened(context, array, span)
+
+
+def is_reshapable(array: ArrayValue) -> bool:
+    """Return whether the elements of an array are known to be contiguous."""
+    return array_type(array).layout == "C" and not array_views.whole_view(array, array.span).path
+
+
+def flattened(context: FunctionContext, array: ArrayValue, span: Span) -> View:
+    """Return the elements of a contiguous array along one axis."""
     return _reshape(context, array, [integer(-1, span)], span)
 
 
 def _reshape(context: FunctionContext, array: ArrayValue, shape: list[Expr], span: Span) -> View:
     source_type = array_type(array)
     view = array_views.whole_view(array, span)
-    if source_type.layout != "C" or view.path:
+    if not is_reshapable(array):
         fail(
             "reshape",
             Label(array.span, f"`{source_type}`: its elements may not be contiguous"),

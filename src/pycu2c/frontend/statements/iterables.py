@@ -23,8 +23,8 @@ from pycu2c.frontend.evaluation_order import (
     materialize,
     may_have_effects,
 )
-from pycu2c.frontend.expressions import array_views
-from pycu2c.frontend.expressions.arithmetic import binary, integer_hint, to_index
+from pycu2c.frontend.expressions import array_views, reshape
+from pycu2c.frontend.expressions.arithmetic import binary, integer_hint, product, to_index
 from pycu2c.frontend.expressions.subscripts import item_at
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import branches
@@ -33,7 +33,7 @@ from pycu2c.frontend.values import ArraySelect, Closure, StaticObject, TupleValu
 from pycu2c.ir.builders import integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, Stmt, Var, View
 from pycu2c.ops.intrinsics.registry import REGISTRY
-from pycu2c.ops.operators import ADD, FLOORDIV, MUL, SUB
+from pycu2c.ops.operators import ADD, FLOORDIV, MOD, MUL, SUB
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,10 @@ def iterable(context: FunctionContext, node: ast.expr) -> Iterable:
         for function, build in _ITERABLE_CALLS:
             if isinstance(callee, StaticObject) and callee.value is function:
                 return build(context, node)
+    if isinstance(node, ast.Attribute) and node.attr == "flat":
+        owner = context.value(node.value)
+        if array_views.has_axes(owner):
+            return _iterable_of_elements(context, owner, context.span(node))
     return _iterable_of_value(context, context.value(node))
 
 
@@ -121,6 +125,50 @@ def _iterable_of_array(
         return item_at(context, evaluated, counter, span)
 
     return CountedIterable(integer(0, span), require_number(count), integer(1, span), item)
+
+
+def _iterable_of_elements(
+    context: FunctionContext, array: Var | View | ArraySelect, span: Span
+) -> CountedIterable:
+    """Return the iterable of ``a.flat``: the elements in C order."""
+    evaluated = materialize(context, array, "elements")
+    assert array_views.has_axes(evaluated)
+    if array_views.array_type(evaluated).ndim == 1:
+        return _iterable_of_array(context, evaluated)
+    if not isinstance(evaluated, ArraySelect) and reshape.is_reshapable(evaluated):
+        return _iterable_of_array(context, reshape.flattened(context, evaluated, span))
+    axes = range(array_views.array_type(evaluated).ndim)
+    lengths = [
+        _materialize_bound(context, _length(context, evaluated, axis, span)) for axis in axes
+    ]
+    size = _materialize_bound(context, product(context, lengths, span))
+
+    def element(counter: Expr) -> Value:
+        indices = _indices(context, counter, lengths, span)
+        return branches.for_each_array(
+            context, evaluated, lambda a: array_views.subscript_value(a, [*indices], span)
+        )
+
+    return CountedIterable(integer(0, span), size, integer(1, span), element, is_sequence=False)
+
+
+def _length(
+    context: FunctionContext, array: Var | View | ArraySelect, axis: int, span: Span
+) -> Expr:
+    return require_number(
+        branches.for_each_array(context, array, lambda a: array_views.length(a, axis, span))
+    )
+
+
+def _indices(
+    context: FunctionContext, counter: Expr, lengths: list[Expr], span: Span
+) -> list[Expr]:
+    """Return the indices of an element from its position in C order."""
+    indices: list[Expr] = []
+    for length in reversed(lengths[1:]):
+        indices.insert(0, binary(context, MOD, counter, length, span))
+        counter = binary(context, FLOORDIV, counter, length, span)
+    return [counter, *indices]
 
 
 def _counter_value(counter: Expr) -> Value:

@@ -118,14 +118,15 @@ def device_source(value: object) -> Source | None:
     source = getattr(value, "__pycu2c_device__", None)
     if isinstance(source, Source):
         return source
-    if isinstance(value, FunctionType) and value.__module__ in _GROUP_MODULES:
+    if isinstance(value, FunctionType) and value.__module__ in _DEVICE_MODULES:
         return _source(value)
     python = numba_function(value)
     return _sources().get(id(value)) if python is None else _source(python)
 
 
-# modules with the methods of groups of threads
-_GROUP_MODULES = (
+# modules of device functions: the reductions of arrays, the methods of groups of threads
+_DEVICE_MODULES = (
+    "pycu2c.ops.intrinsics.array_reductions",
     "pycu2c.ops.intrinsics.threads.cooperative_groups",
     "pycu2c.ops.intrinsics.threads.coalesced_groups",
 )
