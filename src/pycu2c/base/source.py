@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import linecache
 from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FunctionType
+from typing import Any, TypeVar
 
 from pycu2c.base.external_code import ExternalCode
 from pycu2c.base.records import dataclass
@@ -149,6 +151,28 @@ def _is_placeholder(s: ast.stmt) -> bool:
             return name == "NotImplementedError"
         case _:
             return False
+
+
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def copy_tree(node: _Node) -> _Node:
+    """Return a deep copy of a syntax tree: of its fields, not of other attributes.
+
+    Python has one object for all ``ast.Load()`` of a process, and one for each operator. Packages
+    that format tracebacks set attributes of these objects that refer to other trees, such as
+    ``parent``; ``copy.deepcopy`` would copy those trees too.
+    """
+    copied = copy.copy(node)
+    for name, value in ast.iter_fields(node):
+        setattr(copied, name, _copy_field(value))
+    return copied
+
+
+def _copy_field(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_copy_field(item) for item in value]
+    return copy_tree(value) if isinstance(value, ast.AST) else value
 
 
 class Unbound:

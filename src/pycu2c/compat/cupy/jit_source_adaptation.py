@@ -7,10 +7,9 @@ alignment of atomics are removed, because compilers determine both.
 from __future__ import annotations
 
 import ast
-import copy
 
 from pycu2c.base.records import replace
-from pycu2c.base.source import Source, bound_object
+from pycu2c.base.source import Source, bound_object, copy_tree
 from pycu2c.ops.intrinsics.memory import allocation
 
 
@@ -19,7 +18,7 @@ def adapt_source(source: Source) -> Source:
     rewriter = _CallRewriter(source)
     if not any(isinstance(n, ast.Call) and rewriter.changes(n) for n in ast.walk(source.tree)):
         return source
-    return replace(source, tree=rewriter.visit(copy.deepcopy(source.tree)))
+    return replace(source, tree=rewriter.visit(copy_tree(source.tree)))
 
 
 class _CallRewriter(ast.NodeTransformer):

@@ -7,12 +7,11 @@ returns values also reach its end without a return.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterable
 
 from pycu2c.base.diagnostics import CompileWarning, Diagnostic, Label, render, warn
 from pycu2c.base.records import replace
-from pycu2c.base.source import Source
+from pycu2c.base.source import Source, copy_tree
 from pycu2c.frontend.subset.unsupported_syntax import UNUSED
 
 _PURE_EXPRESSIONS = (
@@ -42,7 +41,7 @@ def adapt_source(source: Source) -> Source:
     transformer = _NumbaSourceTransformer()
     for node in without_value:
         _warn("return-type", source, node, *_NO_VALUE)
-    tree = copy.deepcopy(source.tree)
+    tree = copy_tree(source.tree)
     if returned_value is not None:
         _complete_returns(_zero_like(returned_value), tree)
     adapted = replace(source, tree=transformer.visit(tree))
@@ -100,7 +99,7 @@ def _complete_returns(value: ast.expr, tree: ast.FunctionDef) -> None:
     """Add the value to bare returns, and a return at the end if control flow reaches it."""
     for node in _own_returns(tree.body):
         if node.value is None:
-            node.value = ast.fix_missing_locations(ast.copy_location(copy.deepcopy(value), node))
+            node.value = ast.fix_missing_locations(ast.copy_location(copy_tree(value), node))
     if _may_fall_through(tree.body):
         last = ast.copy_location(ast.Return(value), tree.body[-1])
         tree.body.append(ast.fix_missing_locations(last))

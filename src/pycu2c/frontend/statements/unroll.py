@@ -12,6 +12,7 @@ import copy
 from typing import TypeVar
 
 from pycu2c.base.records import dataclass, field
+from pycu2c.base.source import copy_tree
 
 _Node = TypeVar("_Node", bound=ast.AST)
 
@@ -98,7 +99,7 @@ class LoopUnroller:
         return iteration
 
     def _copy(self, node: _Node) -> _Node:
-        copied = copy.deepcopy(node)
+        copied = copy_tree(node)
         for old, new in zip(ast.walk(node), ast.walk(copied)):
             self.origins[id(new)] = self.origin(id(old))
         return copied
