@@ -1,10 +1,9 @@
 """Write a kernel in Python; get readable CUDA C, and the same kernel as C for the CPU."""
 
-import importlib
 from typing import TYPE_CHECKING
 
 from pycu2c import cuda, types
-from pycu2c.base import numba_type_names
+from pycu2c.base import lazy_imports, numba_type_names
 from pycu2c.base.diagnostics import (
     CompileError,
     CompileWarning,
@@ -58,7 +57,7 @@ _NUMBA_NAMES = {
 def __getattr__(name: str) -> object:
     if name not in _NUMBA_NAMES:
         raise AttributeError(f"module pycu2c has no attribute {name}", name=name)
-    value: object = getattr(importlib.import_module(_NUMBA_NAMES[name]), name)
+    value: object = getattr(lazy_imports.import_module(_NUMBA_NAMES[name]), name)
     globals()[name] = value
     return value
 

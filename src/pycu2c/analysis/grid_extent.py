@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TypeAlias
 
 from pycu2c.analysis.effects import inline_c_has_effect
+from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.diagnostics import Label
 from pycu2c.base.index_bounds import ArgumentExtent
 from pycu2c.base.records import dataclass

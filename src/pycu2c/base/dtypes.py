@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import itertools
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 
+from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.records import dataclass
 
 
@@ -75,7 +75,7 @@ class DType:
                 align=self.is_vector,  # records with align=True then align it
             )
         if self.name == "bfloat16":  # NumPy has no such dtype
-            bfloat16: np.dtype[np.generic] = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
+            bfloat16: np.dtype[np.generic] = np.dtype(import_module("ml_dtypes").bfloat16)
             return bfloat16
         return np.dtype(self.name)
 

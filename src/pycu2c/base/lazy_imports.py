@@ -7,6 +7,8 @@ import time
 from types import ModuleType
 from typing import Any
 
+from pycu2c.base.forks import delaying_forks
+
 IMPORT_TIME = time.time()  # newer files of this package may differ from the imported code
 
 
@@ -32,9 +34,15 @@ class _LazyModule(ModuleType):
         return self._imported().__dict__  # monkeypatch restores attributes through it
 
     def _imported(self) -> ModuleType:
-        module = importlib.import_module(self.__name__)
+        module = import_module(self.__name__)
         object.__setattr__(self, "_module", module)
         return module
+
+
+def import_module(name: str) -> ModuleType:
+    """Import a module while a program runs: completely, before another thread forks a child."""
+    with delaying_forks():
+        return importlib.import_module(name)
 
 
 def lazy_module(name: str) -> ModuleType:

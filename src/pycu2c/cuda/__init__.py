@@ -7,9 +7,8 @@ without the compiler. ``__init__.pyi`` is generated from the same tables.
 
 from __future__ import annotations
 
-import importlib
-
 from pycu2c.base import spelling_suggestions
+from pycu2c.base.lazy_imports import import_module
 from pycu2c.ops.names import cuda_namespace, numba_names
 from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
 
@@ -25,10 +24,10 @@ def __getattr__(name: str) -> object:
     if name.startswith("_"):  # tools probe such names
         raise AttributeError(f"pycu2c.cuda has no {name}", name=name)
     if name in MODULES:
-        return importlib.import_module(MODULES[name])
+        return import_module(MODULES[name])
     module = HOST_NAMES.get(name)
     if module is not None:
-        host_name: object = getattr(importlib.import_module(module), name)
+        host_name: object = getattr(import_module(module), name)
         globals()[name] = host_name
         return host_name
     member: object = getattr(cuda_namespace.CUDA, name, None)

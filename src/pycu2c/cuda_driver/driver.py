@@ -17,6 +17,7 @@ from typing import Any
 
 from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.forks import delaying_forks
 from pycu2c.base.records import dataclass
 from pycu2c.cuda_driver import libcuda
 from pycu2c.cuda_driver.cuda_errors import CudaError, NoDeviceError, error_for
@@ -40,7 +41,8 @@ def _probe() -> tuple[DriverDevice, ...] | str:
     if isinstance(library, str):
         return library
     try:
-        from cuda.bindings import driver as api
+        with delaying_forks():
+            from cuda.bindings import driver as api
     except ImportError as error:
         return f"the package cuda-bindings is not installed ({error})"
     try:

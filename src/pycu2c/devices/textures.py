@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -27,6 +26,7 @@ from pycu2c.base.dtypes import (
     is_texel,
     vector_like,
 )
+from pycu2c.base.forks import ForkSafeLock
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert
 from pycu2c.base.vectors import vector
@@ -68,7 +68,7 @@ class _Elements:
         self.texel_format = texture_objects.TexelFormat(host.shape[:-1], component, host.shape[-1])
         self._gpu_array: _OwnedHandle | None = None
         self._gpu_is_current, self._host_is_current = False, True
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
 
     def current_host_array(self, *, written: bool = False) -> NDArray[Any]:
         with self._lock:

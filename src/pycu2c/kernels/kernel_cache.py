@@ -7,8 +7,8 @@ process.
 from __future__ import annotations
 
 import contextlib
-import functools
 
+from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.index_bounds import WrittenArray
 from pycu2c.base.parameters import Parameter
 from pycu2c.base.records import dataclass, replace
@@ -59,7 +59,7 @@ class KernelCacheEntry:
         with contextlib.suppress(Unhashable):
             self.key = cache_key(source, signature, options)
 
-    @functools.cached_property
+    @cached_property
     def metadata(self) -> KernelMetadata | None:
         """The metadata that an earlier process has stored."""
         found: KernelMetadata | None = (

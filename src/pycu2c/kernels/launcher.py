@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pycu2c.base import graph_capture
 from pycu2c.base.backends import CPU_BACKENDS
+from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.gc_pause import gc_paused
 from pycu2c.base.launch_assumptions import LaunchAssumptions

@@ -5,11 +5,11 @@ Such launches use the slow path, which takes some microseconds more.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import Any
 
 from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.arguments.array_argument import Argument
 from pycu2c.runtime.launch_configuration import Launch
@@ -45,7 +45,7 @@ def without_nvtx_ranges(runner: Runner) -> Runner:
 
 def _ranges(kernel: str) -> Any:
     try:
-        return importlib.import_module("nvtx")
+        return import_module("nvtx")
     except ImportError as error:
         raise LaunchError(
             f"{kernel}: PYCU2C_NVTX=1 requires NVTX ranges, and the package nvtx is not installed: "

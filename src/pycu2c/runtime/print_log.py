@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError, LaunchWarning, warn
+from pycu2c.base.forks import ForkSafeLock
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import as_vector
 from pycu2c.cuda_driver import driver, kernel_api
@@ -103,22 +103,17 @@ class _LogLock:
     """Serializes the launches that use a log."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._held = False
+        self._lock = ForkSafeLock()
 
     @contextmanager
     def held(self, name: str) -> Iterator[None]:
         with self._lock:
-            if self._held:  # by this thread, whose launch was interrupted by a signal handler
+            if self._lock.depth > 1:  # a signal handler interrupted a launch of this thread
                 raise LaunchError(
                     f"{name} prints, and the handler of a signal launches it while it runs: "
                     "let the handler only set a flag, and launch later"
                 )
-            self._held = True
-            try:
-                yield
-            finally:
-                self._held = False
+            yield
 
 
 _LOG_LOCKS: dict[int, _LogLock] = {}  # by address of the log

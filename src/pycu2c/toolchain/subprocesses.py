@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-from typing import Any
+from typing import IO, Any
 
+from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.records import dataclass
+from pycu2c.toolchain.cache import cache_directory
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,21 +21,37 @@ class CompletedProcess:
 def run(command: tuple[str, ...], text: str = "") -> CompletedProcess:
     """Run a program with ``text`` on stdin. Raises OSError if the program cannot be started.
 
-    Its locale is C, so messages are in English. Stdin is a file: a child that another thread forks
-    meanwhile would inherit a pipe and keep it open.
+    Its locale is C, so messages are in English. Its input, its output and its temporary files are
+    in a folder that is removed at the end, even if the program is killed. There are no pipes: a
+    child that another thread forks meanwhile would inherit them, and keep them open.
     """
-    # imported at the first call, because they take 5 ms and cached kernels need none
-    subprocess: Any = importlib.import_module("subprocess")
-    tempfile: Any = importlib.import_module("tempfile")
-    with tempfile.TemporaryFile() as stdin:
-        stdin.write(text.encode("utf-8", "surrogatepass"))
-        stdin.seek(0)
-        completed = subprocess.run(
-            command,
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, "LC_ALL": "C"},
-            check=False,
-        )
-    return CompletedProcess(completed.returncode, completed.stdout.decode("utf-8", "replace"))
+    folder = cache_directory.new_private_folder()
+    try:
+        with _new_file(folder, "stdin") as stdin, _new_file(folder, "output") as output:
+            stdin.write(text.encode("utf-8", "surrogatepass"))
+            stdin.seek(0)
+            returncode = _wait_for(command, folder, stdin, output)
+            output.seek(0)
+            return CompletedProcess(returncode, output.read().decode("utf-8", "replace"))
+    finally:
+        cache_directory.remove_tree(folder)
+
+
+def _new_file(folder: str, name: str) -> IO[bytes]:
+    return open(os.path.join(folder, name), "w+b")
+
+
+def _wait_for(command: tuple[str, ...], folder: str, stdin: IO[bytes], output: IO[bytes]) -> int:
+    # imported at the first call, because it takes 5 ms and cached kernels do not need it
+    subprocess: Any = import_module("subprocess")
+    completed = subprocess.run(
+        command,
+        stdin=stdin,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "LC_ALL": "C", "TMPDIR": folder},
+        close_fds=False,  # so that it uses posix_spawn, and no pipe to report errors
+        check=False,
+    )
+    returncode: int = completed.returncode
+    return returncode

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from pycu2c.base.backends import CPU_BACKENDS, default_backend
 from pycu2c.base.diagnostics import CompileError, LaunchError
+from pycu2c.base.forks import ForkSafeLock
 from pycu2c.base.spelling_suggestions import closest_name
 from pycu2c.compat.cuda_text import cpu_build, cuda_build, name_mangling
 from pycu2c.compat.cuda_text.compiled import CompiledText
@@ -88,7 +88,7 @@ class TextModule:
         self.name_expressions = tuple(name_expressions)
         self._compiled_texts: dict[tuple[str, int], CompiledText] = {}
         self._functions: dict[str, TextFunction] = {}
-        self._lock = threading.RLock()
+        self._lock = ForkSafeLock()
 
     def __repr__(self) -> str:
         return f"<CUDA C module {self.text.name}>"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Iterable
-from functools import cached_property
 
+from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.hashing import digest_of
 from pycu2c.base.spans import Span
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition, functions_in

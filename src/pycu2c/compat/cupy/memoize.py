@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
+from pycu2c.base.forks import ForkSafeLock
 from pycu2c.cuda_driver import driver
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MEMOS: list[dict[Hashable, Any]] = []
-_LOCK = threading.Lock()
+_LOCK = ForkSafeLock()
 
 
 def memoize(for_each_device: bool = False) -> Callable[[F], F]:

@@ -7,9 +7,9 @@ import io
 import re
 import tokenize
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from pathlib import Path
 
+from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.records import dataclass
 from pycu2c.base.spans import Span
 

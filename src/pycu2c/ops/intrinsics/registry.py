@@ -30,13 +30,13 @@ result in C, if it differs; code generation converts it.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, TypeAlias
 
 from pycu2c.base.dtypes import DType
+from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.records import dataclass, field
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.threads.collective import CpuMeaning
@@ -149,7 +149,7 @@ BINDING_MODULES = ("cmath", "math", "numpy")
 
 def import_all() -> None:
     """Import every module that declares intrinsics."""
-    importlib.import_module("pycu2c.ops.intrinsics.all")
+    import_module("pycu2c.ops.intrinsics.all")
 
 
 class _Registry(dict[str, "Intrinsic"]):

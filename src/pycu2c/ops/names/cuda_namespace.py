@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any, Protocol, TypeAlias
 
 from pycu2c.base import types
 from pycu2c.base.dtypes import VECTORS
+from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.types import Scalar
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, import_all
 
@@ -71,7 +71,7 @@ class Namespace:
     def _import(self) -> None:
         import_all()
         if self._module:
-            importlib.import_module(self._module)
+            import_module(self._module)
 
     def __dir__(self) -> list[str]:
         self._import()

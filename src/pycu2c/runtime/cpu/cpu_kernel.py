@@ -15,6 +15,8 @@ from _thread import get_ident
 from typing import Any
 
 from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.forks import delaying_forks
+from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.runtime.launch_configuration import LAUNCH_HEADER, Extent
@@ -161,7 +163,7 @@ def _interrupt_error(code: int) -> BaseException:
 @functools.cache
 def cffi_backend() -> tuple[Any, Any]:
     """Return cffi's C module and its type parser. Importing ``cffi`` would take 40 ms."""
-    backend: Any = importlib.import_module("_cffi_backend")
+    backend: Any = import_module("_cffi_backend")
     return backend, backend.FFI()
 
 
@@ -173,12 +175,15 @@ def load(binary: CompiledBinary, *flag_names: str) -> Any:
         flags |= getattr(ffi, name, 0)  # some systems lack some flags
     if binary.path is not None:
         try:
-            return backend.load_library(binary.path, flags)
-        except OSError:  # the file was evicted, or its file system is mounted noexec
+            with delaying_forks():
+                return backend.load_library(binary.path, flags)
+        # the file was evicted, its file system is mounted noexec, or its name is not UTF-8
+        except (OSError, UnicodeEncodeError):
             pass
     try:
         path = artifact_store.write_private_file(f"{binary.entry}.so", binary.data)
-        return backend.load_library(path, flags)
+        with delaying_forks():
+            return backend.load_library(path, flags)
     except OSError as error:
         missing = toolchain_errors.undefined_functions_in(str(error))
         if missing:

@@ -13,13 +13,13 @@ kernel writes. Separate copies and allocations would take many times as long as 
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
 from concurrent import futures
 from typing import Any
 
 import numpy as np
 
+from pycu2c.base.forks import ForkSafeLock
 from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.cuda_driver.cuda_errors import CudaError
 from pycu2c.native.extension import UNAVAILABLE, StagingBuffer
@@ -57,7 +57,7 @@ def copy_out(host_address: int, device_address: int, size: int, stream: int = 0)
         _stager_of(driver.current_ordinal()).copy_out(host_address, device_address, size, stream)
 
 
-_LOCK = threading.Lock()
+_LOCK = ForkSafeLock()
 
 
 def _is_pinned(address: int) -> bool:

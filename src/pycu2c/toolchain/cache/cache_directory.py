@@ -240,8 +240,11 @@ def _new_temporary_directory() -> str:
     for folder in (*map(os.path.abspath, configured), *_TEMPORARY_FOLDERS):
         created = os.path.join(folder, f"{_PREFIX}{os.urandom(8).hex()}")
         try:
+            created.encode()  # libraries cannot be loaded from a folder whose name is no text
             os.mkdir(created, 0o700)
             return created
+        except UnicodeEncodeError:
+            problem = problem or OSError(errno.EILSEQ, "its name is not UTF-8", folder)
         except OSError as error:
             problem = problem or error
     assert problem

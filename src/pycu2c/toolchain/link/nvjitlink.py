@@ -9,6 +9,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from pycu2c.base.forks import delaying_forks
 from pycu2c.declarations.options import Options
 from pycu2c.toolchain.link import driver_linker
 from pycu2c.toolchain.link.inputs import InputKind, Linker, LinkInput, raise_link_error
@@ -42,9 +43,10 @@ def find_linker() -> Linker:
 def nvjitlink() -> Any:
     """Return the bindings of nvJitLink; None if they are not installed."""
     try:
-        from cuda.bindings import nvjitlink as found
+        with delaying_forks():
+            from cuda.bindings import nvjitlink as found
 
-        found.version()  # the bindings look for the library at their first call
+            found.version()  # the bindings look for the library at their first call
     except (ImportError, RuntimeError, AttributeError):
         return None
     return found

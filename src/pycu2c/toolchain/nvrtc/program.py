@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from pycu2c.base.forks import delaying_forks
 from pycu2c.declarations.options import Options
 from pycu2c.toolchain.nvrtc import ptxas_errors
 from pycu2c.toolchain.nvrtc.cuda_headers import c_header_sources, header_flags
@@ -32,9 +33,10 @@ _HOW_TO_INSTALL = (
 @functools.cache
 def bindings() -> Any:
     try:
-        from cuda.bindings import nvrtc
+        with delaying_forks():
+            from cuda.bindings import nvrtc
 
-        nvrtc.nvrtcVersion()  # the bindings look for the library at their first call
+            nvrtc.nvrtcVersion()  # the bindings look for the library at their first call
     except (ImportError, RuntimeError) as error:
         raise ToolchainError(f"{_HOW_TO_INSTALL}\n\n{str(error).strip()}") from error
     return nvrtc

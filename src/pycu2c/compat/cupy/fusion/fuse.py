@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.dtypes import DType
 from pycu2c.base.source import Source
 from pycu2c.base.types import Scalar
@@ -55,7 +56,7 @@ class Fusion:
         self._fused: dict[tuple[object, ...], FusedFunction] = {}
         self._kernels: KernelCache = {}
 
-    @functools.cached_property
+    @cached_property
     def __pycu2c_device__(self) -> Source:
         """Return the source for kernels that call this function."""
         return device_function_source(self._function)

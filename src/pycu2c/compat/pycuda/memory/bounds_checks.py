@@ -6,12 +6,12 @@ The driver makes the same check for a GPU.
 from __future__ import annotations
 
 import bisect
-import threading
 from typing import NoReturn
 
+from pycu2c.base.forks import ForkSafeLock
 from pycu2c.compat.pycuda.errors import LogicError
 
-_LOCK = threading.RLock()  # reentrant: a finalizer may free memory while this thread holds it
+_LOCK = ForkSafeLock()  # reentrant: a finalizer may free memory while this thread holds it
 _STARTS: list[int] = []
 _STOPS: dict[int, int] = {}  # end addresses by start address
 
