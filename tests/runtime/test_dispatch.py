@@ -39,7 +39,7 @@ from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.dispatch.guards import ArrayGuard, RecordedLaunch
 from pycu2c.runtime.dispatch.table import DispatchTable, Field, LaunchGuard, entry_of
 from pycu2c.runtime.launch_configuration import LAUNCH_HEADER
-from pycu2c.runtime.runner import DirectLaunch
+from pycu2c.runtime.runner import FastPathLaunch
 from pycu2c.toolchain.cc import cc
 from support.launching import leaks
 
@@ -224,9 +224,9 @@ def test_arguments_are_packed_as_on_the_slow_path(value: Any) -> None:
     types = (array.type if array else scalar_of(value),)
     launch = RecordedLaunch((value,), types, (array or value,), (), {})  # type: ignore[arg-type]
     address = ctypes.cast(start, ctypes.c_void_p).value or 0
-    direct = DirectLaunch(layout, address, 0, lambda code, head: None)
+    fast_path = FastPathLaunch(layout, address, 0, lambda code, head: None)
     table, signature = DispatchTable(ONE), Signature(())
-    assert table.record(launch, LaunchGuard(None, 16), direct, signature)
+    assert table.record(launch, LaunchGuard(None, 16), fast_path, signature)
     configuration = LaunchConfiguration((6, 5, 4), (3, 2, 1), 16, None, 0, True)
     assert table.launch(configuration, (value,))
     assert kept == [LAUNCH_HEADER.pack(6, 5, 4, 3, 2, 1, 16) + packed]
@@ -252,8 +252,8 @@ def test_arguments_are_packed_as_on_the_slow_path(value: Any) -> None:
 def test_entries_with_offsets_out_of_range_are_rejected(wrong: dict[str, Any]) -> None:
     layout, _ = packed_by_python(1)
     launch = RecordedLaunch((1,), (scalar_of(1),), (1,), (), {})  # type: ignore[arg-type]
-    direct = DirectLaunch(layout, 1, 0, lambda code, head: None)
-    entry = entry_of(launch, LaunchGuard(None, 0), direct, Signature(()))
+    fast_path = FastPathLaunch(layout, 1, 0, lambda code, head: None)
+    entry = entry_of(launch, LaunchGuard(None, 0), fast_path, Signature(()))
     with pytest.raises((ValueError, TypeError, AttributeError)):
         DispatchTable(ONE).add(replace(entry, **wrong))
     assert DispatchTable(ONE).add(entry)
@@ -944,8 +944,8 @@ def test_an_error_code_is_passed_to_the_finish_callback() -> None:
     assert isinstance(kind, Scalar)
     launch = RecordedLaunch((1,), (kind,), (1,), (), {})
     signature = Signature((kind,))
-    direct = DirectLaunch(layout_of([]), address, 0, finished)
-    assert table.record(launch, LaunchGuard(None, 0), direct, signature)
+    fast_path = FastPathLaunch(layout_of([]), address, 0, finished)
+    assert table.record(launch, LaunchGuard(None, 0), fast_path, signature)
     with pytest.raises(LaunchError, match="code 7 of 6 blocks"):
         table.launch(fresh(keep)[6, 1]._configuration, (1,))
     assert started == [6]

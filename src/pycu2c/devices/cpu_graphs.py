@@ -112,6 +112,6 @@ def merge_launches(launches: Sequence[CapturedCpuLaunch]) -> Callable[[], None]:
         failure = sequence.run()
         if failure is not None:
             index, code = failure
-            launches[index].finished(code)
+            launches[index].raise_for_code(code)
 
     return run

@@ -246,8 +246,8 @@ class Launcher:
             return
         if self.dispatch_table and not self.dispatch_table.should_record():
             return
-        direct = resolved.runner.direct
-        if direct is None:
+        fast_path = resolved.runner.fast_path
+        if fast_path is None:
             return
         entries = self.dispatch_table or table.DispatchTable(self._parameters)
         launch = guards.RecordedLaunch(
@@ -265,7 +265,7 @@ class Launcher:
             self.options.cluster,
             blocks,
         )
-        entries.record(launch, guard, direct, arguments.signature)
+        entries.record(launch, guard, fast_path, arguments.signature)
         self.dispatch_table = entries
 
     # ---- compilation ----

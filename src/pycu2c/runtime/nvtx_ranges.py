@@ -13,7 +13,7 @@ from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.arguments.array_argument import Argument
 from pycu2c.runtime.launch_configuration import Launch
-from pycu2c.runtime.runner import DirectLaunch, Runner
+from pycu2c.runtime.runner import FastPathLaunch, Runner
 
 _DOMAIN = "pycu2c"
 
@@ -30,7 +30,7 @@ class NvtxRunner:
     nvtx: Any
 
     @property
-    def direct(self) -> DirectLaunch | None:
+    def fast_path(self) -> FastPathLaunch | None:
         return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:

@@ -36,7 +36,7 @@ from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.runtime.launch_configuration import Launch
-from pycu2c.runtime.runner import DirectLaunch, Runner
+from pycu2c.runtime.runner import FastPathLaunch, Runner
 from pycu2c.runtime.thread_exceptions import exception_of_thread
 
 CAPACITY = 1 << 20  # words in a log: 8 MiB
@@ -65,7 +65,7 @@ class HostPrintLog:
 
     def __init__(self, kernel: CpuKernel) -> None:
         self._words: WordArray = np.empty(CAPACITY, np.uint64)
-        self._header = kernel.words(LOG_NAME)
+        self._header = kernel.uint64_array(LOG_NAME)
         self.address = cpu_kernel.address_of(self._header)
 
     def clear(self, stream: int) -> None:
@@ -130,7 +130,7 @@ class PrintingRunner:
         self._lock = _LOG_LOCKS.setdefault(log.address, _LogLock())
 
     @property
-    def direct(self) -> DirectLaunch | None:
+    def fast_path(self) -> FastPathLaunch | None:
         return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:

@@ -49,23 +49,23 @@ class SpecializationKey:
 
 
 @dataclass(frozen=True, slots=True)
-class DirectLaunch:
-    """How C starts a kernel without Python: ``start(body, packed, blocks)``.
+class FastPathLaunch:
+    """How the dispatch table starts a kernel from C: ``start(body, packed, blocks)``.
 
     layout: of the parameters. ``packed`` is the launch header and the parameters.
     start, body: the addresses of a function of the runtime and of the kernel. With a ``context``,
         ``start`` is cuLaunchKernel, and ``body`` the handle of the kernel.
-    finished: raises the error of a code other than 0 that ``start`` returns; it takes the code and
-        the launch header. It is not called with a ``context``: then the launch takes the slow path.
+    raise_for_code: is called with the code and the launch header if ``start`` returns a code other
+        than 0; raises its error. With a ``context``, the launch takes the slow path instead.
     context: the address of cuCtxGetCurrent, and the context in which the kernel is loaded.
-    staging: returns memory for copies of host arrays, or None. Such launches are synchronous, and
-        may return a code.
+    staging: returns memory for copies of host arrays, or None. Launches that use it are
+        synchronous; they call ``raise_for_code`` if they fail.
     """
 
     layout: Layout
     start: int
     body: int
-    finished: Callable[[int, bytes], None]
+    raise_for_code: Callable[[int, bytes], None]
     context: tuple[int, int] | None = None
     staging: Callable[[], StagingBuffer | None] | None = None
 
@@ -74,8 +74,8 @@ class Runner(Protocol):
     """A compiled kernel."""
 
     @property
-    def direct(self) -> DirectLaunch | None:
-        """How C starts the kernel; None if a launch does more than that."""
+    def fast_path(self) -> FastPathLaunch | None:
+        """How C starts the kernel; None if launches must take the slow path."""
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         """Launch the kernel."""

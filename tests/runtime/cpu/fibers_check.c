@@ -33,7 +33,7 @@ int main(void) {
         int64_t shared_bytes;
     } head = {{3, 1, 1}, {64, 1, 1}, 0};
     Kernel kernel = {begin, thread};
-    pycu2c_fibers_by(in_turn, ignore);
+    pycu2c_set_fiber_pool(in_turn, ignore);
     int code = pycu2c_run_fibers(&kernel, &head, 3);
     printf("%d %d %d %d\n", code, ended, sums[0], sums[63]);
     return 0;

@@ -11,7 +11,7 @@ int pycu2c_grid(void (*body)(const void *, int64_t, int64_t), const void *args, 
 int pycu2c_grid_by_copies(void (*body)(const void *, int64_t, int64_t), const void *args,
                           int64_t count);
 int pycu2c_pool_size(int n);
-void pycu2c_pool_owner(pthread_t thread, int (*ask)(void));
+void pycu2c_pool_set_owner(pthread_t thread, int (*ask)(void));
 
 enum { MOST = 5000 };
 
@@ -152,7 +152,7 @@ int main(int argc, char **argv) {
         run_by_copies(sizes[s]);
         usleep(2000); /* so that the next launch finds sleepers */
     }
-    pycu2c_pool_owner(pthread_self(), ends_at_second_question);
+    pycu2c_pool_set_owner(pthread_self(), ends_at_second_question);
     end_all();
     questions = 2;
     pthread_t callers[3];

@@ -20,7 +20,7 @@ from pycu2c.runtime.arguments.arguments import describe, layout_of
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.dispatch.guards import RecordedLaunch
 from pycu2c.runtime.dispatch.table import DispatchTable, LaunchGuard
-from pycu2c.runtime.runner import DirectLaunch
+from pycu2c.runtime.runner import FastPathLaunch
 from support.launching import leaks
 
 KERNEL, CONTEXT, ADDRESS = 0xFEED, 0xC0DE, 0x1000
@@ -125,11 +125,13 @@ class Tool(NamedTuple):
             ]
         context = self.driver.current, CONTEXT
         layout = layout_of(parameters)
-        direct = DirectLaunch(layout, self.driver.submit, KERNEL, lambda code, head: None, context)
+        fast_path = FastPathLaunch(
+            layout, self.driver.submit, KERNEL, lambda code, head: None, context
+        )
         written_ones = {0} if written else set[int]()
         types, leaves = (described.type,), (described,)
         launch = RecordedLaunch((array,), types, leaves, written_ones, {}, trusted)
-        return self.table.record(launch, LaunchGuard(None, 0), direct, SIGNATURE)
+        return self.table.record(launch, LaunchGuard(None, 0), fast_path, SIGNATURE)
 
     def runs(self, array: object, stream: Any = 0, in_order: bool = True) -> bool:
         extents = (2, 3, 4), (5, 6, 7)

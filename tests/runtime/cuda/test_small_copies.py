@@ -17,7 +17,7 @@ from pycu2c.runtime.arguments.arguments import describe, layout_of
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.dispatch.guards import RecordedLaunch
 from pycu2c.runtime.dispatch.table import DispatchTable, LaunchGuard
-from pycu2c.runtime.runner import DirectLaunch
+from pycu2c.runtime.runner import FastPathLaunch
 from runtime.cuda.test_dispatch_without_device import CURRENT, SUBMIT
 from support.launching import leaks
 
@@ -86,7 +86,7 @@ class Tool:
             Parameter("a", kind, 1, ArgumentPart.DATA),
         ]
         at = self.device.at
-        direct = DirectLaunch(
+        fast_path = FastPathLaunch(
             layout_of(parameters),
             at["submit"],
             0xFEED,
@@ -96,7 +96,7 @@ class Tool:
         )
         types = tuple(d.type for d in described if d)
         launch = RecordedLaunch((out, a), types, described, written, {})  # type: ignore[arg-type]
-        return self.table.record(launch, LaunchGuard(None, 0), direct, SIGNATURE)
+        return self.table.record(launch, LaunchGuard(None, 0), fast_path, SIGNATURE)
 
     def runs(self, out: Any, a: Any) -> bool:
         configuration = LaunchConfiguration((1, 1, 1), (32, 1, 1), 0, STREAM, STREAM, True)

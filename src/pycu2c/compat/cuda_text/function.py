@@ -159,8 +159,8 @@ class TextFunction:
         """Record a launch in the dispatch table."""
         if self._dispatch_table and not self._dispatch_table.should_record():
             return
-        direct = prepared.runner.direct
-        if direct is None:
+        fast_path = prepared.runner.fast_path
+        if fast_path is None:
             return
         names = tuple(f"_{i}" for i in range(len(values)))
         call_signature = CallSignature(self.name, names, len(names), None, {})
@@ -169,7 +169,7 @@ class TextFunction:
         leaves = arguments.leaves_of(prepared.bound_arguments)
         launch = guards.RecordedLaunch(values, types, leaves, prepared.writable, {})
         guard = table.LaunchGuard(None, prepared.launch.shared_bytes)
-        dispatch_table.record(launch, guard, direct, Signature(types))
+        dispatch_table.record(launch, guard, fast_path, Signature(types))
         self._dispatch_table = dispatch_table
 
     def _cache_configuration(self, key: tuple[object, ...], request: LaunchRequest) -> None:

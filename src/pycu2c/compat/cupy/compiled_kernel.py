@@ -65,7 +65,7 @@ def load_text(
     with translate_errors(text.user_texts, text.name):
         if backend == "cpu":
             kernel = CpuKernel(cpu_binary(text, options))
-            size = int(kernel.words(partial_symbol)[0]) if has_partials else 0
+            size = int(kernel.uint64_array(partial_symbol)[0]) if has_partials else 0
             runner: Runner = CpuRunner(names, layout, kernel)
             return LoadedKernelText(runner, size, text.elements_per_thread)
         on_gpu = cuda_kernel.CudaKernel(cuda_binary(text, driver.arch(), options))

@@ -113,8 +113,8 @@ class CallCache:
         seen = self._seen[key] = self._seen.get(key, 0) + 1
         if seen & (seen - 1) or seen < 2 or graph_capture.current() is not None:
             return  # after failures, retry only when ``seen`` is a power of two
-        direct = completed.runner.direct
-        if direct is None or completed.launch.stream is not None:
+        fast_path = completed.runner.fast_path
+        if fast_path is None or completed.launch.stream is not None:
             return
         if len(self._calls) >= _MAX_CALLS:
             self._calls.clear()
@@ -124,11 +124,11 @@ class CallCache:
 
 
 def _cached_call(name: str, completed: CompletedCall) -> CachedCall | None:
-    direct, count = completed.runner.direct, len(completed.values)
-    assert direct is not None
+    fast_path, count = completed.runner.fast_path, len(completed.values)
+    assert fast_path is not None
     parameters: list[Parameter] = []
     numbers: list[int] = []
-    for p in direct.layout.parameters:
+    for p in fast_path.layout.parameters:
         is_value = p.argument < count and p.part in (ArgumentPart.DATA, ArgumentPart.VALUE)
         if is_value or p.part is ArgumentPart.DATA:
             parameters.append(p)
@@ -142,7 +142,7 @@ def _cached_call(name: str, completed: CompletedCall) -> CachedCall | None:
     renumbered = [
         replace(p, argument=p.argument - old_start + new_start)
         if p.part is ArgumentPart.DATA and p.argument >= count
-        else _with_original_type(p, direct.layout.parameters)
+        else _with_original_type(p, fast_path.layout.parameters)
         for p in parameters
     ]
     values = (*completed.values, *numbers, *workspace)
@@ -175,8 +175,8 @@ def _with_dispatch_table(
     numbers: tuple[int, ...],
 ) -> CachedCall | None:
     """Return a cached call; None if the dispatch table does not support the values."""
-    direct, count = completed.runner.direct, len(completed.values)
-    assert direct is not None
+    fast_path, count = completed.runner.fast_path, len(completed.values)
+    assert fast_path is not None
     call_operands = (*completed.operands, *(describe(v) or v for v in values[count:]))
     types = tuple(_type_of(k, operand, parameters) for k, operand in enumerate(call_operands))
     arrays = [
@@ -191,8 +191,8 @@ def _with_dispatch_table(
     guard = table.LaunchGuard(None, 0, read=read, written=written_elementwise)
     names = tuple(f"_{k}" for k in range(len(values)))
     dispatch_table = table.DispatchTable(CallSignature(name, names, len(names), None, {}))
-    direct_launch = replace(direct, layout=layout_of(parameters))
-    if not dispatch_table.record(launch, guard, direct_launch, _NO_TYPES):
+    with_address_types = replace(fast_path, layout=layout_of(parameters))
+    if not dispatch_table.record(launch, guard, with_address_types, _NO_TYPES):
         return None
     request = LaunchRequest(completed.launch.grid, completed.launch.block, None, 0)
     return CachedCall(

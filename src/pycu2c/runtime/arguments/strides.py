@@ -23,11 +23,12 @@ def packed_strides(shape: Shape, itemsize: int, order: str = "C") -> Shape:
 def is_contiguous(shape: Shape, strides: Shape, itemsize: int, order: str = "C") -> bool:
     """Return whether an array is contiguous."""
     axes = range(len(shape)) if order == "F" else range(len(shape) - 1, -1, -1)
+    expected_stride = itemsize
     for axis in axes:
         extent = shape[axis]
-        if extent != 1 and strides[axis] != itemsize:
+        if extent != 1 and strides[axis] != expected_stride:
             return 0 in shape
-        itemsize *= extent
+        expected_stride *= extent
     return True
 
 

@@ -25,6 +25,6 @@ class CapturedCpuLaunch:
     def __call__(self) -> None:
         self._kernel.launch(*self._arguments)
 
-    def finished(self, code: int) -> None:
+    def raise_for_code(self, code: int) -> None:
         """Raise the error that an exit code means."""
-        self._kernel.finished(code, self._header())
+        self._kernel.raise_for_code(code, self._header())

@@ -16,21 +16,21 @@
 
 enum {
     STACK_BYTES = 640 << 10, /* local arrays of a GPU thread have 512 KB */
-    STACKS_AT_ONCE = 32,
-    /* The starts of stacks differ by this offset, within this range:
-     * else all stacks map to the same cache sets. */
-    STAGGER = 704,
-    STAGGER_WITHIN = 16 << 10
+    STACKS_PER_CHUNK = 32,
+    /* The tops of stacks are shifted by multiples of this number of bytes, modulo the range: else all
+     * stacks map to the same cache sets. */
+    STAGGER_BYTES = 704,
+    STAGGER_RANGE = 16 << 10
 };
 
-/* Inlined, so that each suspended thread has fewer frames in the cache. */
-#define HERE __attribute__((always_inline))
+/* Functions on the stack of a suspended thread: fewer frames need fewer cache lines when it resumes. */
+#define ALWAYS_INLINE __attribute__((always_inline))
 
 /* ---- from one stack to another ---- */
 
 #if defined(PYCU2C_NO_SWITCH) /* for tests: as on other processors */
 #include <ucontext.h>
-#define OWN_SWITCH 0
+#define HAS_ASSEMBLY_SWITCH 0
 #elif defined(__x86_64__)
 void pycu2c_switch(void **from, void *to) __asm__("pycu2c_switch");
 __asm__(".text\n"
@@ -52,7 +52,7 @@ __asm__(".text\n"
         "  popq %rbp\n"
         "  ret\n");
 enum { SAVED_WORDS = 8, ENTRY_WORD = 6 };
-#define OWN_SWITCH 1
+#define HAS_ASSEMBLY_SWITCH 1
 #elif defined(__aarch64__)
 void pycu2c_switch(void **from, void *to) __asm__("pycu2c_switch");
 __asm__(".text\n"
@@ -85,10 +85,10 @@ __asm__(".text\n"
         "  add sp, sp, #160\n"
         "  ret\n");
 enum { SAVED_WORDS = 20, ENTRY_WORD = 11 };
-#define OWN_SWITCH 1
+#define HAS_ASSEMBLY_SWITCH 1
 #else
 #include <ucontext.h>
-#define OWN_SWITCH 0
+#define HAS_ASSEMBLY_SWITCH 0
 #endif
 
 typedef struct Stack {
@@ -97,43 +97,43 @@ typedef struct Stack {
 } Stack;
 
 typedef struct {
-#if OWN_SWITCH
-    void *place; /* of the saved registers */
+#if HAS_ASSEMBLY_SWITCH
+    void *stack_pointer; /* the registers are saved on the stack */
 #else
     ucontext_t context;
 #endif
-} Saved;
+} Context;
 
-static void begin_fiber(void);
+static void fiber_main(void);
 
-static void prepare(Saved *saved, const Stack *stack) {
-#if OWN_SWITCH
+static void prepare(Context *context, const Stack *stack) {
+#if HAS_ASSEMBLY_SWITCH
     void **words = (void **)(void *)stack->top - SAVED_WORDS;
     memset(words, 0, SAVED_WORDS * sizeof *words);
-    words[ENTRY_WORD] = (void *)(uintptr_t)begin_fiber;
-    saved->place = words;
+    words[ENTRY_WORD] = (void *)(uintptr_t)fiber_main;
+    context->stack_pointer = words;
 #else
-    getcontext(&saved->context);
-    saved->context.uc_stack.ss_sp = stack->low;
-    saved->context.uc_stack.ss_size = (size_t)(stack->top - stack->low);
-    saved->context.uc_link = 0;
-    makecontext(&saved->context, begin_fiber, 0);
+    getcontext(&context->context);
+    context->context.uc_stack.ss_sp = stack->low;
+    context->context.uc_stack.ss_size = (size_t)(stack->top - stack->low);
+    context->context.uc_link = 0;
+    makecontext(&context->context, fiber_main, 0);
 #endif
 }
 
-/* The stacks of a block do not remain in the L1 cache until they are resumed. */
-HERE static inline void fetch(const Saved *saved) {
-#if OWN_SWITCH
-    const char *place = saved->place;
-    for (int line = 0; line < 4; line++) __builtin_prefetch(place + 64 * line);
+/* Prefetch the saved registers: the stacks of a block exceed the L1 cache. */
+ALWAYS_INLINE static inline void prefetch_context(const Context *context) {
+#if HAS_ASSEMBLY_SWITCH
+    const char *stack_pointer = context->stack_pointer;
+    for (int line = 0; line < 4; line++) __builtin_prefetch(stack_pointer + 64 * line);
 #else
-    (void)saved;
+    (void)context;
 #endif
 }
 
-static void go(Saved *from, Saved *to) {
-#if OWN_SWITCH
-    pycu2c_switch(&from->place, to->place);
+static void switch_context(Context *from, Context *to) {
+#if HAS_ASSEMBLY_SWITCH
+    pycu2c_switch(&from->stack_pointer, to->stack_pointer);
 #else
     swapcontext(&from->context, &to->context);
 #endif
@@ -141,27 +141,27 @@ static void go(Saved *from, Saved *to) {
 
 /* ---- stacks of an OS thread ---- */
 
-static _Thread_local Stack *spare;
-static _Thread_local int stagger; /* of the next stack */
+static _Thread_local Stack *free_stacks;
+static _Thread_local int stagger_offset; /* of the next stack */
 static pthread_key_t key_of_stacks;
 
 typedef struct Chunk {
     struct Chunk *next;
     char *memory;
-    Stack stacks[STACKS_AT_ONCE];
+    Stack stacks[STACKS_PER_CHUNK];
 } Chunk;
 
-static void drop_stacks(void *chunks) {
+static void unmap_stacks(void *chunks) {
     for (Chunk *c = chunks, *next; c; c = next) {
         next = c->next;
-        munmap(c->memory, (size_t)STACK_BYTES * STACKS_AT_ONCE);
+        munmap(c->memory, (size_t)STACK_BYTES * STACKS_PER_CHUNK);
         free(c);
     }
 }
 
-static void make_key(void) { pthread_key_create(&key_of_stacks, drop_stacks); }
+static void make_key(void) { pthread_key_create(&key_of_stacks, unmap_stacks); }
 
-static bool more_stacks(void) {
+static bool allocate_stacks(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_key);
     Chunk *c = malloc(sizeof *c);
@@ -170,30 +170,30 @@ static bool more_stacks(void) {
 #ifdef MAP_NORESERVE
     flags |= MAP_NORESERVE;
 #endif
-    c->memory = mmap(0, (size_t)STACK_BYTES * STACKS_AT_ONCE, PROT_READ | PROT_WRITE, flags, -1, 0);
+    c->memory = mmap(0, (size_t)STACK_BYTES * STACKS_PER_CHUNK, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (c->memory == MAP_FAILED) return free(c), false;
     c->next = pthread_getspecific(key_of_stacks);
-    for (int i = STACKS_AT_ONCE - 1; i >= 0; i--) {
+    for (int i = STACKS_PER_CHUNK - 1; i >= 0; i--) {
         Stack *s = &c->stacks[i];
         s->low = c->memory + (size_t)i * STACK_BYTES;
-        s->top = s->low + STACK_BYTES - (stagger & ~15);
-        stagger = (stagger + STAGGER) % STAGGER_WITHIN;
+        s->top = s->low + STACK_BYTES - (stagger_offset & ~15);
+        stagger_offset = (stagger_offset + STAGGER_BYTES) % STAGGER_RANGE;
         mprotect(s->low, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE); /* an access beyond it is a fault */
-        s->next = spare;
-        spare = s;
+        s->next = free_stacks;
+        free_stacks = s;
     }
     pthread_setspecific(key_of_stacks, c);
     return true;
 }
 
-static Stack *take_stack(void) {
-    if (!spare && !more_stacks()) return 0;
-    Stack *s = spare;
-    spare = s->next;
+static Stack *acquire_stack(void) {
+    if (!free_stacks && !allocate_stacks()) return 0;
+    Stack *s = free_stacks;
+    free_stacks = s->next;
     return s;
 }
 
-static void give_stack(Stack *s) {
-    s->next = spare;
-    spare = s;
+static void release_stack(Stack *s) {
+    s->next = free_stacks;
+    free_stacks = s;
 }

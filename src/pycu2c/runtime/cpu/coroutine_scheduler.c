@@ -16,14 +16,14 @@
 
 enum {
     WARP = 32,
-    LINE = 64,           /* bytes; the alignment of memory */
+    CACHE_LINE = 64,           /* bytes; the alignment of memory */
     MAX_POLLS = 64,      /* polls of memory by waiting threads before others run */
     MIN_POLLS = 2,       /* the same after others have polled without progress */
-    ONE_POLL = 1,        /* the same to check once whether threads can proceed */
+    SINGLE_POLL = 1,        /* the same to check once whether threads can proceed */
     MAX_STEPS = 256,     /* steps with progress of a block before others run */
     CLUSTER_ROUNDS = 16, /* of the blocks of a cluster while some poll */
-    IDLE_PHASES = 3,     /* phases without a change before a launch is a deadlock */
-    STUCK_CODE = 64,
+    MAX_UNCHANGED_PHASES = 3,     /* phases without a change before a launch is a deadlock */
+    DEADLOCK_CODE = 64,
     MEMORY_CODE = 65,
     MAX_THREADS = 1024,
     MAX_REPORTED = 8 /* blocks */
@@ -34,10 +34,10 @@ enum {
 
 typedef int (*Parallel)(void (*)(const void *, int64_t, int64_t), const void *, int64_t);
 
-typedef void (*Calls)(const void *);
+typedef void (*AnnounceCallee)(const void *);
 
 static Parallel parallel;
-static Calls calls;
+static AnnounceCallee announce_callee;
 
 /* The report of a launch: the number of failed polls and, after a deadlock, blocks that cannot
  * finish with the waits of their threads. */
@@ -57,7 +57,7 @@ struct region {
 static _Thread_local const struct region *regions;
 static _Thread_local int64_t region_count;
 
-enum status { ENDS, AT_CLUSTER, AT_GRID, POLLING, STUCK };
+enum status { FINISHED, AT_CLUSTER, AT_GRID, POLLING, DEADLOCKED };
 
 /* A block in execution. `ready` has the lanes of each warp that can proceed, `waits` the reason
  * why each thread is suspended. */
@@ -65,8 +65,8 @@ typedef struct {
     int64_t number;
     enum status status;
     bool is_polling; /* its ready threads poll memory */
-    bool has_moved;  /* a thread has made progress since the last check */
-    uint64_t seen;   /* the hash of the waits at the last check */
+    bool waits_changed;  /* a thread has made progress since the last check */
+    uint64_t waits_hash;   /* the hash of the waits at the last check */
     int64_t polls;   /* failed polls since the last check */
     uint32_t *ready;
     uint64_t *waits;
@@ -76,14 +76,14 @@ typedef struct {
 /* The blocks of a cluster, by their rank. */
 typedef struct {
     enum status status;
-    int patience; /* polls of its threads before others run */
+    int max_polls; /* polls of its threads before others run */
     Block *blocks[MAX_CLUSTER_BLOCKS];
     void *shared[MAX_CLUSTER_BLOCKS]; /* of each block */
 } Cluster;
 
 /* A counter that several OS threads write, on its own cache line. */
 typedef struct {
-    _Alignas(LINE) atomic_int_fast64_t count;
+    _Alignas(CACHE_LINE) atomic_int_fast64_t count;
 } Counter;
 
 typedef struct {
@@ -97,22 +97,22 @@ typedef struct {
     struct report *report;
     const struct region *regions; /* of this launch; a signal handler may start another */
     int64_t region_count;
-    struct parking *parking; /* of a kernel whose blocks wait for each other */
+    struct suspended_clusters *suspended_clusters; /* of a kernel whose blocks wait for each other */
 } Launch;
 
 /* ---- memory ---- */
 
-static size_t rounded(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
+static size_t rounded(size_t bytes) { return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE; }
 
 /* Return the bytes before the shared memory of a block. */
-static size_t own_size(const Launch *l) {
+static size_t private_size(const Launch *l) {
     const size_t ready = rounded(l->warps * sizeof(uint32_t));
     const size_t waits = rounded(l->warps * WARP * sizeof(uint64_t));
     const size_t threads = rounded(l->threads * l->kernel->thread_size);
     return rounded(sizeof(Block)) + ready + waits + threads;
 }
 
-static size_t block_size(const Launch *l) { return own_size(l) + rounded(l->shared_capacity); }
+static size_t block_size(const Launch *l) { return private_size(l) + rounded(l->shared_capacity); }
 
 static size_t cluster_size(const Launch *l) {
     return rounded(sizeof(Cluster)) + l->cluster_blocks * block_size(l);
@@ -130,15 +130,15 @@ static Block *start_block(const Launch *l, int64_t number, void *memory) {
     b->number = number;
     b->status = POLLING;
     b->is_polling = false;
-    b->has_moved = false;
-    b->seen = 0;
+    b->waits_changed = false;
+    b->waits_hash = 0;
     b->polls = 0;
     b->ready = (uint32_t *)next;
     next += rounded(l->warps * sizeof *b->ready);
     b->waits = (uint64_t *)next;
     next += rounded(l->warps * WARP * sizeof *b->waits);
     b->threads = next;
-    b->shared = (char *)memory + own_size(l);
+    b->shared = (char *)memory + private_size(l);
     for (int64_t w = 0; w < l->warps; w++) b->ready[w] = lanes_of(l, w);
     memset(b->waits, 0, l->warps * WARP * sizeof *b->waits);
     l->kernel->begin(l->arguments, number, b->shared, b->threads);
@@ -160,7 +160,7 @@ static int64_t number_of(const Launch *l, int64_t cluster, int64_t rank) {
 static Cluster *start_cluster(const Launch *l, int64_t number, void *memory) {
     Cluster *c = memory;
     char *next = (char *)memory + rounded(sizeof *c);
-    c->patience = MAX_POLLS;
+    c->max_polls = MAX_POLLS;
     for (int64_t rank = 0; rank < l->cluster_blocks; rank++, next += block_size(l)) {
         c->blocks[rank] = start_block(l, number_of(l, number, rank), next);
         c->shared[rank] = c->blocks[rank]->shared;
@@ -179,7 +179,7 @@ static void *worker_memory(size_t size) {
         has = 0;
         atomic_signal_fence(memory_order_seq_cst); /* interrupt.c may end the launch here */
         free(old);
-        memory = aligned_alloc(LINE, size);
+        memory = aligned_alloc(CACHE_LINE, size);
         atomic_signal_fence(memory_order_seq_cst);
         if (memory) has = size;
     }
@@ -320,33 +320,33 @@ static bool poll_once(const Launch *l, Block *b) {
     return is_new;
 }
 
-static bool poll(const Launch *l, Block *b, int patience) {
-    for (int turn = 0; turn < patience; turn++, b->polls++)
+static bool poll(const Launch *l, Block *b, int max_polls) {
+    for (int turn = 0; turn < max_polls; turn++, b->polls++)
         if (poll_once(l, b)) return true;
     return false;
 }
 
 /* Run a block until it can make no progress by itself. */
-static enum status run_block(const Launch *l, Block *b, int patience) {
+static enum status run_block(const Launch *l, Block *b, int max_polls) {
     int64_t counts[8];
     for (int turns = 0; turns < MAX_STEPS;) {
         if (b->is_polling) {
-            if (!poll(l, b, patience)) return POLLING;
+            if (!poll(l, b, max_polls)) return POLLING;
             turns++;
-            patience = MAX_POLLS;
+            max_polls = MAX_POLLS;
         }
         b->is_polling = false;
-        b->has_moved = true;
+        b->waits_changed = true;
         run_warps(l, b);
         const bool at_barrier = count_waits(l, b, counts);
         const int64_t live = l->threads - counts[ENDED];
-        if (live == 0) return ENDS;
+        if (live == 0) return FINISHED;
         if (at_barrier) {
             release_threads(l, b, WAIT_BLOCK);
             continue;
         }
         if (counts[WAIT_CLUSTER] == live) return AT_CLUSTER;
-        if (counts[WAIT_YIELD] == 0) return counts[WAIT_GRID] == live ? AT_GRID : STUCK;
+        if (counts[WAIT_YIELD] == 0) return counts[WAIT_GRID] == live ? AT_GRID : DEADLOCKED;
         release_threads(l, b, WAIT_YIELD);
         b->is_polling = true;
     }
@@ -356,11 +356,11 @@ static enum status run_block(const Launch *l, Block *b, int patience) {
 /* ---- a cluster ---- */
 
 /* Run each block that can proceed once, and count the blocks by status. */
-static void run_blocks(const Launch *l, Cluster *c, int64_t counts[STUCK + 1]) {
-    memset(counts, 0, (STUCK + 1) * sizeof *counts);
+static void run_blocks(const Launch *l, Cluster *c, int64_t counts[DEADLOCKED + 1]) {
+    memset(counts, 0, (DEADLOCKED + 1) * sizeof *counts);
     for (int64_t rank = 0; rank < l->cluster_blocks; rank++) {
         Block *b = c->blocks[rank];
-        if (b->status == POLLING) b->status = run_block(l, b, c->patience);
+        if (b->status == POLLING) b->status = run_block(l, b, c->max_polls);
         counts[b->status]++;
     }
 }
@@ -368,7 +368,7 @@ static void run_blocks(const Launch *l, Cluster *c, int64_t counts[STUCK + 1]) {
 static void release_blocks(const Launch *l, Cluster *c, uint64_t reason) {
     for (int64_t rank = 0; rank < l->cluster_blocks; rank++) {
         Block *b = c->blocks[rank];
-        if (b->status == ENDS) continue;
+        if (b->status == FINISHED) continue;
         release_threads(l, b, reason);
         b->status = POLLING;
     }
@@ -376,17 +376,17 @@ static void release_blocks(const Launch *l, Cluster *c, uint64_t reason) {
 
 /* Run a cluster until it can make no progress by itself. */
 static enum status run_cluster(const Launch *l, Cluster *c) {
-    int64_t counts[STUCK + 1];
+    int64_t counts[DEADLOCKED + 1];
     for (int round = 0;;) {
         run_blocks(l, c, counts);
-        const int64_t live = l->cluster_blocks - counts[ENDS];
-        if (live == 0) return ENDS;
+        const int64_t live = l->cluster_blocks - counts[FINISHED];
+        if (live == 0) return FINISHED;
         if (counts[AT_CLUSTER] == live) {
             release_blocks(l, c, WAIT_CLUSTER);
             continue;
         }
-        if (counts[STUCK]) return STUCK;
-        if (!counts[POLLING]) return counts[AT_GRID] == live ? AT_GRID : STUCK;
+        if (counts[DEADLOCKED]) return DEADLOCKED;
+        if (!counts[POLLING]) return counts[AT_GRID] == live ? AT_GRID : DEADLOCKED;
         if (l->cluster_blocks == 1 || ++round == CLUSTER_ROUNDS) return POLLING;
     }
 }
@@ -394,7 +394,7 @@ static enum status run_cluster(const Launch *l, Cluster *c) {
 /* ---- reports of deadlocks ---- */
 
 static void report_block(Launch *l, const Block *b) {
-    atomic_store(&l->code, STUCK_CODE);
+    atomic_store(&l->code, DEADLOCK_CODE);
     while (atomic_flag_test_and_set(&l->reporting)) continue;
     struct report *r = l->report;
     if (r->count < MAX_REPORTED) {
@@ -406,5 +406,5 @@ static void report_block(Launch *l, const Block *b) {
 
 static void report_cluster(Launch *l, const Cluster *c) {
     for (int64_t rank = 0; rank < l->cluster_blocks; rank++)
-        if (c->blocks[rank]->status != ENDS) report_block(l, c->blocks[rank]);
+        if (c->blocks[rank]->status != FINISHED) report_block(l, c->blocks[rank]);
 }

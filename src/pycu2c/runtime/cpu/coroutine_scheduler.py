@@ -17,7 +17,7 @@ from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, c_text, cffi_backend,
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.cpu.deadlock_report import WaitingThread, deadlock_error
 from pycu2c.runtime.launch_configuration import LAUNCH_HEADER, Extent, Launch
-from pycu2c.runtime.runner import DirectLaunch
+from pycu2c.runtime.runner import FastPathLaunch
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import cc
 
@@ -48,7 +48,7 @@ class CoroutineKernel(CpuKernel):
         _scheduler().watch(words, len(regions))
         return words
 
-    def finished(self, code: int, header: bytes) -> None:
+    def raise_for_code(self, code: int, header: bytes) -> None:
         """Raise DeadlockError if no thread can make progress, LaunchError if memory is short."""
         if code == _NO_MEMORY:
             blocks = math.prod(LAUNCH_HEADER.unpack(header)[:3])
@@ -57,7 +57,7 @@ class CoroutineKernel(CpuKernel):
                 f"{blocks} blocks keep while they wait for each other: launch fewer blocks"
             )
         if code != _DEADLOCK:
-            return super().finished(code, header)
+            return super().raise_for_code(code, header)
         grid, block = LAUNCH_HEADER.unpack(header)[:3], LAUNCH_HEADER.unpack(header)[3:6]
         raise deadlock_error(self._name, self._waiting_threads(grid, math.prod(block)))
 
@@ -88,7 +88,7 @@ class CoroutineRunner:
     kernel: CoroutineKernel
 
     @property
-    def direct(self) -> DirectLaunch | None:
+    def fast_path(self) -> FastPathLaunch | None:
         return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
@@ -123,7 +123,7 @@ def _scheduler() -> _Scheduler:
     set_pool = symbol(
         library, "pycu2c_set_scheduler_pool", f"void(*)({parallel}, void(*)(const void *))"
     )
-    set_pool(pool().parallel, pool().calls)
+    set_pool(pool().parallel, pool().announce_callee)
     run = symbol(library, "pycu2c_run_coroutines", "int(*)(const void *, const void *, int64_t)")
     watch = symbol(library, "pycu2c_set_memory", "void(*)(const int64_t *, int64_t)")
     return _Scheduler(run, watch, symbol(library, "pycu2c_report", "uint64_t *(*)(void)"))

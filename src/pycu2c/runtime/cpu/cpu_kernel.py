@@ -34,21 +34,21 @@ class CpuKernel:
 
     __slots__ = ("_body", "_library", "_parallel", "binary")
 
-    def __init__(self, binary: CompiledBinary, keeps_copies: bool = False) -> None:
-        """``keeps_copies``: whether it has private copies of accumulated arrays."""
+    def __init__(self, binary: CompiledBinary, has_private_copies: bool = False) -> None:
+        """``has_private_copies``: whether blocks accumulate into private copies of arrays."""
         self.binary = binary
         self._library = load(binary)  # unloaded with the kernel
         self._body = symbol(self._library, binary.entry, BODY)
-        self._parallel = pool().grid_by_copies if keeps_copies else pool().grid
+        self._parallel = pool().grid_by_copies if has_private_copies else pool().grid
 
     def launch(self, grid: Extent, block: Extent, shared_bytes: int, packed: bytes) -> None:
         """Run all blocks and return when they are done. The GIL is released meanwhile."""
         header = LAUNCH_HEADER.pack(*grid, *block, shared_bytes)
         code = self._parallel(self._body, header + packed, grid[0] * grid[1] * grid[2])
         if code:
-            self.finished(code, header)
+            self.raise_for_code(code, header)
 
-    def finished(self, code: int, header: bytes) -> None:
+    def raise_for_code(self, code: int, header: bytes) -> None:
         """Raise the error that an exit code means; 0 means success, and is not passed."""
         raise _interrupt_error(code)
 
@@ -59,15 +59,15 @@ class CpuKernel:
         start, body = (int(ffi.cast("intptr_t", f)) for f in (self._parallel, self._body))
         return start, body
 
-    def words(self, name: str) -> Any:
-        """Return a variable of the generated code, as 64-bit words."""
+    def uint64_array(self, name: str) -> Any:
+        """Return a global array of the generated code, as a cffi pointer."""
         return symbol(self._library, name, "uint64_t *")
 
 
-def address_of(words: Any) -> int:
-    """Return the address of words that ``CpuKernel.words`` returned."""
+def address_of(pointer: Any) -> int:
+    """Return the address in a cffi pointer."""
     _, ffi = cffi_backend()
-    return int(ffi.cast("intptr_t", words))
+    return int(ffi.cast("intptr_t", pointer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,14 @@ class ThreadPool:
 
     grid, grid_by_copies: run the blocks of a grid, without and with private copies of arrays.
     parallel: run any parallel loop.
-    calls: declare in advance which function the body of ``parallel`` calls.
+    announce_callee: set the function that the body of the next loop calls. A signal can interrupt
+        the launch only in the code of the body and of this function (``interrupt.c``).
     """
 
     grid: Any
     grid_by_copies: Any
     parallel: Any
-    calls: Any
+    announce_callee: Any
 
 
 @functools.cache
@@ -91,15 +92,16 @@ def pool() -> ThreadPool:
     library = load(cc.compile(pool_text(), POOL), "RTLD_NODELETE")
     size = min(thread_count(), (1 << 31) - 1)
     symbol(library, "pycu2c_pool_size", "int(*)(int)")(size)
-    name_owner = symbol(library, "pycu2c_pool_owner", "void(*)(uintptr_t, int(*)(void))")
-    name_owner(_main_thread(), _interrupt_check())
-    symbol(library, "pycu2c_pool_asked_anywhere", "void(*)(int)")(sys.version_info < (3, 14))
+    set_owner = symbol(library, "pycu2c_pool_set_owner", "void(*)(uintptr_t, int(*)(void))")
+    set_owner(_main_thread(), _interrupt_check())
+    # from Python 3.14 on, the callback must not run on the stack of a fiber
+    symbol(library, "pycu2c_pool_check_on_any_stack", "void(*)(int)")(sys.version_info < (3, 14))
     run = f"int(*)({BODY}, const void *, int64_t)"
     return ThreadPool(
         symbol(library, "pycu2c_grid", run),
         symbol(library, "pycu2c_grid_by_copies", run),
         symbol(library, "pycu2c_parallel", run),
-        symbol(library, "pycu2c_pool_calls", "void(*)(const void *)"),
+        symbol(library, "pycu2c_pool_announce_callee", "void(*)(const void *)"),
     )
 
 
@@ -126,13 +128,13 @@ def _main_thread() -> int | None:
 
 @functools.cache
 def _interrupt_check() -> Any:
-    """Return the callback with which the pool asks whether to interrupt a long launch."""
+    """Return the callback of the pool: 0 continues a long launch, 1 interrupts it."""
     backend, ffi = cffi_backend()
     return backend.callback(ffi.typeof("int(*)(void)"), _run_signal_handlers, 1, _record_interrupt)
 
 
 def _run_signal_handlers() -> int:
-    """Run pending Python signal handlers, which may raise, as ``pthread_sigmask`` does."""
+    """Run pending Python signal handlers, by a call of ``pthread_sigmask``. A handler may raise."""
     if _pthread_sigmask is not None:
         _pthread_sigmask(_signal.SIG_BLOCK, ())
     return 0

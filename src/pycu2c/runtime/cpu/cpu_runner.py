@@ -11,7 +11,7 @@ from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, Han
 from pycu2c.runtime.cpu import captured_launch
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.launch_configuration import Launch
-from pycu2c.runtime.runner import DirectLaunch
+from pycu2c.runtime.runner import FastPathLaunch
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class CpuRunner:
     kernel: CpuKernel
 
     @property
-    def direct(self) -> DirectLaunch:
-        return DirectLaunch(self.layout, *self.kernel.addresses, self.kernel.finished)
+    def fast_path(self) -> FastPathLaunch:
+        return FastPathLaunch(self.layout, *self.kernel.addresses, self.kernel.raise_for_code)
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         packed = self._packed(arguments)

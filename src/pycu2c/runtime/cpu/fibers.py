@@ -21,7 +21,7 @@ from pycu2c.toolchain.cc import cc
 class _ExitCode(IntEnum):
     """Why a launch ended early, as in fibers.c."""
 
-    STUCK = 64
+    DEADLOCK = 64
     NO_MEMORY = 65
     ASSERT = 66
     TRAP = 67
@@ -78,7 +78,7 @@ class FiberKernel(CpuKernel):
         self._parallel = _runtime().cooperative if cooperative else _runtime().run
         self._name, self._source_name, self._cooperative = name, library.name, cooperative
 
-    def finished(self, code: int, header: bytes) -> None:
+    def raise_for_code(self, code: int, header: bytes) -> None:
         """Raise DeadlockError, LaunchError if memory is short, or the CUDA error of an assert."""
         match code:
             case _ExitCode.NO_MEMORY:
@@ -89,9 +89,9 @@ class FiberKernel(CpuKernel):
             case _ExitCode.TRAP:
                 text = "the kernel has ended itself by __trap"
                 raise error_for("CUDA_ERROR_ILLEGAL_INSTRUCTION", text, f"run {self._name}")
-            case _ExitCode.STUCK:
+            case _ExitCode.DEADLOCK:
                 raise self._deadlock_error(LAUNCH_HEADER.unpack(header)[:3])
-        super().finished(code, header)
+        super().raise_for_code(code, header)
 
     def _deadlock_error(self, grid: Extent) -> LaunchError:
         threads = list(self._waiting_threads(grid))
@@ -144,8 +144,10 @@ def fibers_text() -> str:
 def _runtime() -> _FiberRuntime:
     library = load(cc.compile(fibers_text(), "pycu2c_run_fibers"), "RTLD_NODELETE")
     parallel = f"int(*)({BODY}, const void *, int64_t)"
-    set_pool = symbol(library, "pycu2c_fibers_by", f"void(*)({parallel}, void(*)(const void *))")
-    set_pool(pool().parallel, pool().calls)
+    set_pool = symbol(
+        library, "pycu2c_set_fiber_pool", f"void(*)({parallel}, void(*)(const void *))"
+    )
+    set_pool(pool().parallel, pool().announce_callee)
     run_type = "int(*)(const void *, const void *, int64_t)"
     return _FiberRuntime(
         symbol(library, "pycu2c_run_fibers", run_type),

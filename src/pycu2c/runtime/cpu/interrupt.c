@@ -1,18 +1,19 @@
 /* Early termination of launches. Part of the pool.
  *
- * One thread, the owner, may be asked by a callback during its launches whether they should
- * continue. (It is the main thread of Python: Python then handles signals, and Ctrl-C raises an
- * exception.) The watchdog, a thread that wakes ten times a second, triggers the callback when a
- * launch takes long: between two parts, while the owner waits for workers, or inside a body, from a
- * signal handler. To end the launch, the handler does not return to the body: it jumps to where the
- * thread started it, and the workers leave their bodies in the same way.
+ * One thread, the owner, runs a callback during its launches, which returns whether to end them. (It
+ * is the main thread of Python: the callback runs Python's signal handlers, and Ctrl-C raises an
+ * exception.) The watchdog, a thread that wakes ten times a second, requests the callback when a
+ * launch takes long. It runs between two chunks, while the owner waits for workers, or during a
+ * body, in a signal handler. To end the launch, the handler jumps (siglongjmp) to where its thread
+ * called the body. The workers leave their bodies in the same way.
  *
- * A body may be stopped between any two instructions: it holds no lock and no memory. Functions
- * that it calls may hold some, as malloc does at the first access to a thread-local variable. So
- * only a thread that executes code of the kernel itself is stopped; others are tried again.
+ * A body may be stopped between any two instructions, because it holds no lock and no memory.
+ * Functions that it calls may hold some, as malloc does at the first access to a thread-local
+ * variable. So only a thread that executes code of the kernel itself is stopped; others are tried
+ * again.
  *
- * The callback may launch kernels, too. They run in threads of their own, because the owner has
- * thread-local variables of the interrupted kernel.
+ * The callback may launch kernels, too. These nested launches run in threads of their own, because
+ * the owner has thread-local variables of the interrupted kernel.
  */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O1") /* this saves a third of the compile time and costs 2 ns per launch */
@@ -37,80 +38,85 @@ typedef void (*Body)(const void *args, int64_t first, int64_t last);
 #ifndef SI_TKILL /* the error code of pthread_kill on Linux */
 #define SI_TKILL SI_USER
 #endif
-#define NUDGE SIGURG /* it is ignored by default, and may arrive spuriously */
+#define INTERRUPT_SIGNAL SIGURG /* it is ignored by default, and may arrive spuriously */
 
 enum {
-    TICK_NS = 100000000,     /* period of the watchdog */
-    QUIET_TICKS = 5,         /* periods without a launch before it sleeps */
-    PATIENCE_NS = 1000000,   /* duration after which even a short launch sees the request */
-    PAUSE_NS = 50000,        /* delay before a thread that could not be stopped is tried again, */
-    EAGER_TRIES = 5000,      /* this number of times; then less often */
-    LONG_PAUSE_NS = 2000000,
-    WATCH_STACK_BYTES = 256 << 10
+    WATCHDOG_PERIOD_NS = 100000000,
+    MAX_QUIET_PERIODS = 5,   /* periods without a launch before the watchdog sleeps */
+    GRACE_NS = 1000000,      /* for the callback to run between chunks, before signals are sent */
+    RETRY_NS = 50000,        /* delay before a signal that stopped no thread is sent again, */
+    FAST_RETRIES = 5000,     /* this number of times; then less often */
+    SLOW_RETRY_NS = 2000000,
+    WATCHDOG_STACK_BYTES = 256 << 10
 };
 
 /* The state of a thread that runs bodies. */
 typedef struct {
-    sigjmp_buf start;   /* where it continues after it leaves a body */
-    atomic_bool inside; /* of a body */
-} Seat;
+    sigjmp_buf start;    /* where it continues after it has left a body */
+    atomic_bool in_body; /* whether it executes a body */
+} BodyState;
 
 typedef struct Launch {
-    Seat seat;
+    BodyState state;
     Body body;
-    const void *callee; /* a function that the body calls, of a library that may be left, too */
+    const void *callee; /* a function that the body calls; its library may be stopped in, too */
     const void *args;
-    int64_t count, row; /* number of bodies in execution; of the pool: number of rows */
-    bool begins;       /* whether each part has startup and shutdown code */
+    int64_t count;     /* number of indices that the body is called for */
+    int64_t row;       /* number of indices in a row of the grid */
+    bool has_startup;  /* whether each call of the body has startup and shutdown code */
     bool owned;        /* by the owner */
-    atomic_bool ended; /* running bodies are left, and no more are started */
+    atomic_bool ended; /* threads leave their bodies, and start no more */
     int forks;         /* number of forks of the process at its start */
     struct Launch *outer;
 } Launch;
 
 static _Atomic(pthread_t) owner;
-static int (*ask)(void) = 0; /* whether the launch of the owner should end; 0: there is no owner */
+/* The callback: whether the launch of the owner should end. 0: there is no owner. */
+static int (*check_interrupts)(void) = 0;
 static int forks = 0;
 
-static Launch *innermost = 0;         /* of the launches of the owner; only the owner reads this */
-static _Atomic(Body) running;         /* its body, unless the callback runs */
-static _Atomic(const void *) running_callee; /* and the function that it calls */
-static const void *next_callee = 0;   /* of the next launch of the owner */
-static _Atomic uint64_t launches = 0; /* of the owner, so far */
-static atomic_bool question = false;  /* the callback should run */
+static Launch *innermost_launch = 0;         /* of the owner, which alone reads this */
+static _Atomic(Body) running_body;           /* of that launch; 0 while the callback runs */
+static _Atomic(const void *) running_callee; /* the function that this body calls */
+static const void *next_callee = 0;          /* of the next launch of the owner */
+static _Atomic uint64_t launch_count = 0;    /* of the owner, so far */
+static atomic_bool check_requested = false;  /* the callback should run */
 
 enum { ABSENT, AWAKE, ASLEEP };
-static atomic_int watch = ABSENT;
+static atomic_int watchdog_state = ABSENT;
 static pthread_mutex_t watchdog_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t watchdog_wake = PTHREAD_COND_INITIALIZER;
 
 static void wake_caller(void); /* of the pool: wakes the owner if it sleeps */
-static Launch *job_of_worker(Seat **seat); /* of the pool: the job of this thread, if it is a worker */
+static Launch *job_of_worker(BodyState **state); /* of the pool: the job of this thread, if it is a worker */
 
-static void nap(int64_t ns) {
+static void sleep_ns(int64_t ns) {
     struct timespec pause = {0, (long)ns};
     nanosleep(&pause, 0);
 }
 
-static void nap_after(int tries) { nap(tries < EAGER_TRIES ? PAUSE_NS : LONG_PAUSE_NS); }
+static void sleep_before_retry(int tries) {
+    sleep_ns(tries < FAST_RETRIES ? RETRY_NS : SLOW_RETRY_NS);
+}
 
 static bool is_owner(void) { return pthread_equal(pthread_self(), atomic_load(&owner)); }
 
 /* ---- the code of the running kernel ---- */
 
-enum { PAGE = 4096, FEW_BITS = 24 };
+enum { PAGE = 4096, PAGE_COUNT_BITS = 24 };
 
-/* The first page of the code of the body and its callees, with the number of pages in FEW_BITS. */
-static _Atomic uint64_t texts[2];
+/* The text segments of the body and of its callee: the number of the first page, and in the lowest
+ * PAGE_COUNT_BITS the number of pages. */
+static _Atomic uint64_t text_segments[2];
 
 typedef struct {
     uintptr_t function;
     uint64_t text;
-} Search;
+} SegmentSearch;
 
 #if defined(__linux__)
-static int note_text(struct dl_phdr_info *library, size_t size, void *data) {
-    Search *search = data;
+static int find_text_segment(struct dl_phdr_info *library, size_t size, void *data) {
+    SegmentSearch *search = data;
     (void)size;
     for (int i = 0; i < library->dlpi_phnum; i++) {
         uint64_t first = library->dlpi_addr + library->dlpi_phdr[i].p_vaddr;
@@ -118,207 +124,212 @@ static int note_text(struct dl_phdr_info *library, size_t size, void *data) {
         if (library->dlpi_phdr[i].p_type != PT_LOAD) continue;
         if (search->function < first || search->function >= last) continue;
         uint64_t pages = (last + PAGE - 1) / PAGE - first / PAGE;
-        search->text = first / PAGE << FEW_BITS | pages;
+        search->text = first / PAGE << PAGE_COUNT_BITS | pages;
         return 1;
     }
     return 0;
 }
 
-static uint64_t text_of(uintptr_t function) {
-    Search search = {function, 0};
-    dl_iterate_phdr(note_text, &search);
+static uint64_t text_segment_of(uintptr_t function) {
+    SegmentSearch search = {function, 0};
+    dl_iterate_phdr(find_text_segment, &search);
     return search.text;
 }
 #else
-static uint64_t text_of(uintptr_t function) { return 0 & function; }
+static uint64_t text_segment_of(uintptr_t function) { return 0 & function; }
 #endif
 
-static void find_texts(Body body, const void *callee) {
-    atomic_store(&texts[0], text_of((uintptr_t)body));
-    atomic_store(&texts[1], callee ? text_of((uintptr_t)callee) : 0);
+static void find_text_segments(Body body, const void *callee) {
+    atomic_store(&text_segments[0], text_segment_of((uintptr_t)body));
+    atomic_store(&text_segments[1], callee ? text_segment_of((uintptr_t)callee) : 0);
 }
 
 /* Return whether the interrupted thread was executing this code. Where that is unknown, launches end
- * only between two parts. */
-static bool was_in_text(void *context) {
+ * only between two chunks. */
+static bool was_in_kernel_code(void *context) {
 #if defined(__linux__) && defined(__x86_64__)
-    uint64_t at = (uint64_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    uint64_t program_counter = (uint64_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 #elif defined(__linux__) && defined(__aarch64__)
-    uint64_t at = ((ucontext_t *)context)->uc_mcontext.pc;
+    uint64_t program_counter = ((ucontext_t *)context)->uc_mcontext.pc;
 #else
-    uint64_t at = 0;
+    uint64_t program_counter = 0;
     (void)context;
 #endif
-    const uint64_t few = (UINT64_C(1) << FEW_BITS) - 1;
+    const uint64_t page_count_mask = (UINT64_C(1) << PAGE_COUNT_BITS) - 1;
     for (int i = 0; i < 2; i++) {
-        uint64_t text = atomic_load(&texts[i]);
-        if (at / PAGE - (text >> FEW_BITS) < (text & few)) return true;
+        uint64_t text = atomic_load(&text_segments[i]);
+        uint64_t first = text >> PAGE_COUNT_BITS, count = text & page_count_mask;
+        if (program_counter / PAGE - first < count) return true;
     }
     return false;
 }
 
 /* ---- the callback of the owner ---- */
 
-static void run_body(Launch *launch, Seat *seat, int64_t first, int64_t last) {
-    atomic_store_explicit(&seat->inside, true, memory_order_relaxed);
+static void run_body(Launch *launch, BodyState *state, int64_t first, int64_t last) {
+    atomic_store_explicit(&state->in_body, true, memory_order_relaxed);
     launch->body(launch->args, first, last);
-    atomic_store_explicit(&seat->inside, false, memory_order_relaxed);
+    atomic_store_explicit(&state->in_body, false, memory_order_relaxed);
 }
 
 static bool was_forked(const Launch *launch) { return launch->forks != forks; }
 
-static void show_running(const Launch *launch) {
+static void publish_running(const Launch *launch) {
     atomic_store_explicit(&running_callee, launch->callee, memory_order_relaxed);
-    atomic_store_explicit(&running, launch->body, memory_order_release);
+    atomic_store_explicit(&running_body, launch->body, memory_order_release);
 }
 
 /* Runs in the owner, outside of bodies. The callback may launch kernels and may fork. */
-static void answer(Launch *launch) {
-    if (!atomic_exchange(&question, false)) return;
-    atomic_store(&running, (Body)0);
-    if (ask() || was_forked(launch)) atomic_store(&launch->ended, true);
-    show_running(launch);
+static void run_check(Launch *launch) {
+    if (!atomic_exchange(&check_requested, false)) return;
+    atomic_store(&running_body, (Body)0);
+    if (check_interrupts() || was_forked(launch)) atomic_store(&launch->ended, true);
+    publish_running(launch);
 }
 
-static void answer_if_asked(Launch *launch) {
-    if (launch->owned && atomic_load_explicit(&question, memory_order_relaxed)) answer(launch);
+static void run_check_if_requested(Launch *launch) {
+    if (!launch->owned) return;
+    if (atomic_load_explicit(&check_requested, memory_order_relaxed)) run_check(launch);
 }
 
 static bool has_ended(const Launch *launch) {
     return atomic_load_explicit(&launch->ended, memory_order_relaxed);
 }
 
-/* Whether the callback may run on another stack, such as those of fibers.c. Python from 3.14 on ends
- * the process there, because it detects a stack overflow. */
-static bool asked_anywhere = true;
+/* Whether the callback may run on a stack other than the owner's, such as those of fibers.c. Python
+ * from 3.14 on would detect a stack overflow there, and end the process. */
+static bool check_on_any_stack = true;
 
-enum { OWN_STACK = 64 << 20 };
+enum { MAX_STACK_BYTES = 64 << 20 };
 
-static bool may_ask_here(const Launch *launch) {
+static bool may_check_on_this_stack(const Launch *launch) {
     char here;
-    uintptr_t above = (uintptr_t)launch - (uintptr_t)&here; /* the launch is in an outer frame */
-    return asked_anywhere || above < OWN_STACK;
+    /* the launch is a variable of an outer frame, so on the same stack it is at most this far above */
+    uintptr_t above = (uintptr_t)launch - (uintptr_t)&here;
+    return check_on_any_stack || above < MAX_STACK_BYTES;
 }
 
-static Launch *job_of_guest(Seat **seat);
+static Launch *launch_of_nested_thread(BodyState **state);
 
 typedef void (*Handler)(int, siginfo_t *, void *);
-static _Atomic(Handler) listener_before;
+static _Atomic(Handler) previous_handler;
 
-static void on_nudge(int number, siginfo_t *info, void *context) {
+static void on_interrupt_signal(int number, siginfo_t *info, void *context) {
     int error = errno;
-    Seat *seat = 0;
-    Launch *launch = is_owner() ? innermost : job_of_worker(&seat);
-    if (!launch && !seat) launch = job_of_guest(&seat);
-    if (launch && !seat) seat = &launch->seat;
-    if (seat && atomic_load(&seat->inside) && was_in_text(context)) {
-        atomic_store(&seat->inside, false);
-        if (seat == &launch->seat && may_ask_here(launch)) answer(launch);
-        if (has_ended(launch)) siglongjmp(seat->start, 1);
-        atomic_store(&seat->inside, true);
+    BodyState *state = 0;
+    Launch *launch = is_owner() ? innermost_launch : job_of_worker(&state);
+    if (!launch && !state) launch = launch_of_nested_thread(&state);
+    if (launch && !state) state = &launch->state;
+    if (state && atomic_load(&state->in_body) && was_in_kernel_code(context)) {
+        atomic_store(&state->in_body, false);
+        if (state == &launch->state && may_check_on_this_stack(launch)) run_check(launch);
+        if (has_ended(launch)) siglongjmp(state->start, 1);
+        atomic_store(&state->in_body, true);
     }
-    Handler before = atomic_load(&listener_before);
+    Handler before = atomic_load(&previous_handler);
     if (before && info->si_code != SI_TKILL) before(number, info, context);
     errno = error;
 }
 
-/* Install the handler of the nudge signal; it forwards other signals to the previous handler. */
-static void install_nudge_handler(void) {
+/* Install the handler; it forwards signals of other senders to the previous handler. */
+static void install_interrupt_handler(void) {
     struct sigaction now, ours = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER};
-    sigaction(NUDGE, 0, &now);
-    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_nudge) return;
+    sigaction(INTERRUPT_SIGNAL, 0, &now);
+    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_interrupt_signal) return;
     bool none = now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN;
     /* a handler with fewer arguments, too */
-    atomic_store(&listener_before, none ? (Handler)0 : now.sa_sigaction);
-    ours.sa_sigaction = on_nudge;
+    atomic_store(&previous_handler, none ? (Handler)0 : now.sa_sigaction);
+    ours.sa_sigaction = on_interrupt_signal;
     sigemptyset(&ours.sa_mask);
-    sigaction(NUDGE, &ours, 0);
+    sigaction(INTERRUPT_SIGNAL, &ours, 0);
 }
 
 /* ---- launches from the callback ---- */
 
-/* Runs in a thread of its own, one block after the other. */
-typedef struct Guest {
-    Seat seat;
+/* A launch from the callback. It runs in a thread of its own, as one call of its body. */
+typedef struct NestedLaunch {
+    BodyState state;
     Launch *launch;
     _Atomic(pthread_t) thread;
     atomic_bool done;
-    struct Guest *outer;
-} Guest;
+    struct NestedLaunch *outer;
+} NestedLaunch;
 
-static _Atomic(Guest *) guests;
+static _Atomic(NestedLaunch *) nested_launches;
 
-static Launch *job_of_guest(Seat **seat) {
-    for (Guest *g = atomic_load(&guests); g; g = g->outer) {
-        if (!pthread_equal(atomic_load(&g->thread), pthread_self())) continue;
-        *seat = &g->seat;
-        return g->launch;
+static Launch *launch_of_nested_thread(BodyState **state) {
+    for (NestedLaunch *nested = atomic_load(&nested_launches); nested; nested = nested->outer) {
+        if (!pthread_equal(atomic_load(&nested->thread), pthread_self())) continue;
+        *state = &nested->state;
+        return nested->launch;
     }
     return 0;
 }
 
-static void *guest_main(void *pointer) {
-    Guest *g = pointer;
-    atomic_store(&g->thread, pthread_self());
-    if (!sigsetjmp(g->seat.start, 0)) run_body(g->launch, &g->seat, 0, g->launch->count);
-    atomic_store(&g->done, true); /* its last action: the state belongs to the owner again */
+static void *nested_main(void *pointer) {
+    NestedLaunch *nested = pointer;
+    atomic_store(&nested->thread, pthread_self());
+    Launch *launch = nested->launch;
+    if (!sigsetjmp(nested->state.start, 0)) run_body(launch, &nested->state, 0, launch->count);
+    atomic_store(&nested->done, true); /* its last action: the state belongs to the owner again */
     return 0;
 }
 
 static bool start_thread(void *(*main)(void *), void *argument, size_t stack_bytes);
 
-static bool run_as_guest(Launch *launch, size_t stack_bytes) {
-    Guest guest = {.launch = launch, .outer = atomic_load(&guests)};
-    atomic_store(&guests, &guest);
-    bool started = start_thread(guest_main, &guest, stack_bytes);
-    for (int tries = 1; started && !atomic_load(&guest.done); tries++) {
-        answer_if_asked(launch);
+static bool run_nested(Launch *launch, size_t stack_bytes) {
+    NestedLaunch nested = {.launch = launch, .outer = atomic_load(&nested_launches)};
+    atomic_store(&nested_launches, &nested);
+    bool started = start_thread(nested_main, &nested, stack_bytes);
+    for (int tries = 1; started && !atomic_load(&nested.done); tries++) {
+        run_check_if_requested(launch);
         if (was_forked(launch)) break;
-        if (has_ended(launch) && atomic_load(&guest.seat.inside)) {
-            find_texts(launch->body, launch->callee);
-            install_nudge_handler();
-            pthread_kill(atomic_load(&guest.thread), NUDGE);
+        if (has_ended(launch) && atomic_load(&nested.state.in_body)) {
+            find_text_segments(launch->body, launch->callee);
+            install_interrupt_handler();
+            pthread_kill(atomic_load(&nested.thread), INTERRUPT_SIGNAL);
         }
-        nap_after(tries);
+        sleep_before_retry(tries);
     }
-    atomic_store(&guests, guest.outer);
+    atomic_store(&nested_launches, nested.outer);
     return started;
 }
 
 /* ---- the watchdog ---- */
 
-static void have_owner_asked(Body body) {
-    find_texts(body, atomic_load(&running_callee));
-    install_nudge_handler();
-    atomic_store(&question, true);
+static void request_check(Body body) {
+    find_text_segments(body, atomic_load(&running_callee));
+    install_interrupt_handler();
+    atomic_store(&check_requested, true);
     wake_caller();
-    nap(PATIENCE_NS);
-    for (int tries = 1; atomic_load(&question) && atomic_load(&running); tries++) {
-        pthread_kill(atomic_load(&owner), NUDGE);
+    sleep_ns(GRACE_NS);
+    for (int tries = 1; atomic_load(&check_requested) && atomic_load(&running_body); tries++) {
+        pthread_kill(atomic_load(&owner), INTERRUPT_SIGNAL);
         wake_caller();
-        nap_after(tries);
+        sleep_before_retry(tries);
     }
-    atomic_store(&question, false);
+    atomic_store(&check_requested, false);
 }
 
 static void sleep_until_launch(uint64_t number) {
     pthread_mutex_lock(&watchdog_mutex);
-    atomic_store(&watch, ASLEEP); /* before the last look: the owner counts, then looks */
-    while (atomic_load(&launches) == number) pthread_cond_wait(&watchdog_wake, &watchdog_mutex);
-    atomic_store(&watch, AWAKE);
+    /* before the last check: the owner increments launch_count, then reads the state */
+    atomic_store(&watchdog_state, ASLEEP);
+    while (atomic_load(&launch_count) == number) pthread_cond_wait(&watchdog_wake, &watchdog_mutex);
+    atomic_store(&watchdog_state, AWAKE);
     pthread_mutex_unlock(&watchdog_mutex);
 }
 
 static void *watchdog_main(void *nothing) {
     uint64_t seen = 0;
     for (int quiet = 0;;) {
-        nap(TICK_NS);
-        uint64_t number = atomic_load(&launches);
-        Body body = atomic_load(&running);
+        sleep_ns(WATCHDOG_PERIOD_NS);
+        uint64_t number = atomic_load(&launch_count);
+        Body body = atomic_load(&running_body);
         if (number != seen || body) quiet = 0;
         if (body) {
-            have_owner_asked(body);
-        } else if (++quiet > QUIET_TICKS) {
+            request_check(body);
+        } else if (++quiet > MAX_QUIET_PERIODS) {
             sleep_until_launch(number);
             quiet = 0;
         }
@@ -327,9 +338,9 @@ static void *watchdog_main(void *nothing) {
     return nothing;
 }
 
-/* Start a thread that blocks all signals but nudges and faults. */
+/* Start a thread that blocks all signals but INTERRUPT_SIGNAL and faults. */
 static bool start_thread(void *(*main)(void *), void *argument, size_t stack_bytes) {
-    static const int own[] = {NUDGE, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+    static const int own[] = {INTERRUPT_SIGNAL, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     sigset_t others, old;
     sigfillset(&others);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&others, own[i]);
@@ -346,66 +357,66 @@ static bool start_thread(void *(*main)(void *), void *argument, size_t stack_byt
 }
 
 static void wake_watchdog(void) {
-    if (atomic_load(&watch) == ABSENT) {
-        atomic_store(&watch, AWAKE); /* also if this fails: then the callback never runs */
-        start_thread(watchdog_main, 0, WATCH_STACK_BYTES);
+    if (atomic_load(&watchdog_state) == ABSENT) {
+        atomic_store(&watchdog_state, AWAKE); /* also if the thread does not start: no more attempts */
+        start_thread(watchdog_main, 0, WATCHDOG_STACK_BYTES);
         return;
     }
     pthread_mutex_lock(&watchdog_mutex);
-    atomic_store(&watch, AWAKE);
+    atomic_store(&watchdog_state, AWAKE);
     pthread_cond_signal(&watchdog_wake);
     pthread_mutex_unlock(&watchdog_mutex);
 }
 
 /* ---- launches ---- */
 
-static void begin(Launch *launch, Body body, const void *args, int64_t count) {
-    atomic_init(&launch->seat.inside, false);
+static void begin_launch(Launch *launch, Body body, const void *args, int64_t count) {
+    atomic_init(&launch->state.in_body, false);
     atomic_init(&launch->ended, false);
     launch->body = body;
     launch->callee = 0;
     launch->args = args;
     launch->count = count;
     launch->forks = forks;
-    launch->owned = ask && is_owner();
+    launch->owned = check_interrupts && is_owner();
     if (!launch->owned) return;
-    launch->outer = innermost;
-    innermost = launch;
+    launch->outer = innermost_launch;
+    innermost_launch = launch;
     launch->callee = next_callee;
     next_callee = 0;
-    show_running(launch);
-    atomic_fetch_add(&launches, 1);
-    if (atomic_load(&watch) != AWAKE) wake_watchdog();
+    publish_running(launch);
+    atomic_fetch_add(&launch_count, 1);
+    if (atomic_load(&watchdog_state) != AWAKE) wake_watchdog();
 }
 
-static void finish(const Launch *launch) {
+static void finish_launch(const Launch *launch) {
     if (!launch->owned) return;
-    innermost = launch->outer; /* if there is one, its owner is in the callback */
-    atomic_store_explicit(&running, (Body)0, memory_order_relaxed);
+    innermost_launch = launch->outer; /* if there is one, its owner is in the callback */
+    atomic_store_explicit(&running_body, (Body)0, memory_order_relaxed);
 }
 
 /* The thread that forked is the owner now. */
-static void begin_anew_in_child(void) {
+static void reset_owner_in_child(void) {
     forks++;
-    if (!is_owner()) innermost = 0;
+    if (!is_owner()) innermost_launch = 0;
     atomic_store(&owner, pthread_self());
-    atomic_store(&running, (Body)0);
-    atomic_store(&question, false);
-    atomic_store(&watch, ABSENT);
+    atomic_store(&running_body, (Body)0);
+    atomic_store(&check_requested, false);
+    atomic_store(&watchdog_state, ABSENT);
     pthread_mutex_init(&watchdog_mutex, 0);
     pthread_cond_init(&watchdog_wake, 0);
 }
 
 /* Set a function that the bodies of the next launch of the owner call. */
-void pycu2c_pool_calls(const void *function) {
-    if (ask && is_owner()) next_callee = function;
+void pycu2c_pool_announce_callee(const void *function) {
+    if (check_interrupts && is_owner()) next_callee = function;
 }
 
 /* Set whether the callback may run on any stack. */
-void pycu2c_pool_asked_anywhere(int may) { asked_anywhere = may; }
+void pycu2c_pool_check_on_any_stack(int may) { check_on_any_stack = may; }
 
 /* Set the owner, and the callback that says whether its launch should end. */
-void pycu2c_pool_owner(pthread_t thread, int (*asked)(void)) {
+void pycu2c_pool_set_owner(pthread_t thread, int (*check)(void)) {
     atomic_store(&owner, thread);
-    ask = asked;
+    check_interrupts = check;
 }

@@ -11,19 +11,19 @@ typedef struct {
 #if defined(__linux__)
 static int find_thread_locals(struct dl_phdr_info *library, size_t size, void *data) {
     ThreadLocals *own = data;
-    bool is_it = false;
+    bool found = false;
     (void)size;
     for (int i = 0; i < library->dlpi_phnum; i++) {
         uintptr_t begin = library->dlpi_addr + library->dlpi_phdr[i].p_vaddr;
         if (library->dlpi_phdr[i].p_type == PT_LOAD)
-            is_it |= (uintptr_t)own->function - begin < library->dlpi_phdr[i].p_memsz;
+            found |= (uintptr_t)own->function - begin < library->dlpi_phdr[i].p_memsz;
     }
-    for (int i = 0; is_it && i < library->dlpi_phnum; i++) {
+    for (int i = 0; found && i < library->dlpi_phnum; i++) {
         if (library->dlpi_phdr[i].p_type != PT_TLS) continue;
         own->memory = library->dlpi_tls_data;
         own->size = library->dlpi_phdr[i].p_memsz;
     }
-    return is_it;
+    return found;
 }
 #endif
 
@@ -59,15 +59,15 @@ static void run_phases(Launch *l, BlockState **states, char *saved_locals, int64
             ended += states[b]->status == ENDED;
         }
         if (waiting + ended == blocks) can_continue = waiting > 0;
-        else if (!atomic_load(&l->code)) atomic_store(&l->code, STUCK_CODE);
+        else if (!atomic_load(&l->code)) atomic_store(&l->code, DEADLOCK_CODE);
     }
-    if (atomic_load(&l->code) != STUCK_CODE) return;
+    if (atomic_load(&l->code) != DEADLOCK_CODE) return;
     for (int64_t b = 0; b < blocks; b++)
         if (states[b]->status != ENDED) report_block(states[b], b);
 }
 
-static void run_interleaved(const void *given, int64_t first, int64_t last) {
-    Launch *l = (Launch *)given;
+static void run_interleaved(const void *launch_pointer, int64_t first, int64_t last) {
+    Launch *l = (Launch *)launch_pointer;
     (void)first, (void)last;
     launch = l;
     const int32_t *grid = l->arguments;
@@ -75,26 +75,26 @@ static void run_interleaved(const void *given, int64_t first, int64_t last) {
     BlockState **states = calloc((size_t)blocks, sizeof *states);
     l->kernel->begin(l->arguments, 0); /* allocates thread-local memory */
     char *saved_locals = malloc((size_t)blocks * thread_locals(l->kernel).size + 1);
-    bool has = states && saved_locals;
-    for (int64_t b = 0; has && b < blocks; b++) {
+    bool has_memory = states && saved_locals;
+    for (int64_t b = 0; has_memory && b < blocks; b++) {
         states[b] = calloc(1, sizeof **states);
-        has = states[b];
-        if (has) init_block(states[b], l->kernel, l->threads);
+        has_memory = states[b];
+        if (has_memory) init_block(states[b], l->kernel, l->threads);
     }
-    if (has) run_phases(l, states, saved_locals, blocks);
+    if (has_memory) run_phases(l, states, saved_locals, blocks);
     else atomic_store(&l->code, MEMORY_CODE);
     for (int64_t b = 0; states && b < blocks && states[b]; b++) {
-        clear(states[b]);
+        release_stacks(states[b]);
         free(states[b]);
     }
     free(states);
     free(saved_locals);
 }
 
-/* ---- blocks of split kernels, which switch between threads by themselves ---- */
+/* ---- blocks of split kernels, whose functions run all threads of a block ---- */
 
-static void run_split(const void *given, int64_t first, int64_t last) {
-    Launch *l = (Launch *)given;
+static void run_split(const void *launch_pointer, int64_t first, int64_t last) {
+    Launch *l = (Launch *)launch_pointer;
     launch = l;
     if (!atomic_load(&l->code)) l->kernel->run(l->arguments, first, last);
 }
@@ -103,19 +103,19 @@ static void run_split(const void *given, int64_t first, int64_t last) {
 
 typedef int (*Parallel)(void (*)(const void *, int64_t, int64_t), const void *, int64_t);
 static Parallel parallel;
-static void (*calls)(const void *);
+static void (*announce_callee)(const void *);
 
-void pycu2c_fibers_by(Parallel run, void (*call)(const void *)) {
+void pycu2c_set_fiber_pool(Parallel run, void (*call)(const void *)) {
     parallel = run;
-    calls = call;
+    announce_callee = call;
 }
 
-static int run_by(void (*body)(const void *, int64_t, int64_t), const Kernel *kernel,
+static int run_in_pool(void (*body)(const void *, int64_t, int64_t), const Kernel *kernel,
                   const void *arguments, int64_t count) {
     const int32_t *block = (const int32_t *)arguments + 3; /* after the grid, as in LAUNCH_HEADER */
     Launch l = {.kernel = kernel, .arguments = arguments};
     l.threads = block[0] * block[1] * block[2];
-    calls(kernel->run ? (const void *)(uintptr_t)kernel->run : (const void *)(uintptr_t)kernel->thread);
+    announce_callee((const void *)(kernel->run ? (uintptr_t)kernel->run : (uintptr_t)kernel->thread));
     int ended = parallel(body, &l, count);
     fflush(stdout);
     return ended ? ended : atomic_load(&l.code);
@@ -124,18 +124,18 @@ static int run_by(void (*body)(const void *, int64_t, int64_t), const Kernel *ke
 /* Run all blocks of a launch. Return 0, the code of the pool if it ended the run, or a code of this
  * file. */
 int pycu2c_run_fibers(const Kernel *kernel, const void *arguments, int64_t blocks) {
-    return run_by(run_blocks, kernel, arguments, blocks);
+    return run_in_pool(run_blocks, kernel, arguments, blocks);
 }
 
 /* The same for a split kernel. */
 int pycu2c_run_split(const Kernel *kernel, const void *arguments, int64_t blocks) {
-    return run_by(run_split, kernel, arguments, blocks);
+    return run_in_pool(run_split, kernel, arguments, blocks);
 }
 
 /* The same for a launch whose blocks wait for each other. */
 int pycu2c_run_interleaved_fibers(const Kernel *kernel, const void *arguments, int64_t blocks) {
     (void)blocks;
-    return run_by(run_interleaved, kernel, arguments, 1);
+    return run_in_pool(run_interleaved, kernel, arguments, 1);
 }
 
 /* Copy the reports of deadlocks since the last call; return their number. */

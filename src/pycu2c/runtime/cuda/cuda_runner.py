@@ -14,7 +14,7 @@ from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.cuda import staging, transfers
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel, NodeParameters
 from pycu2c.runtime.launch_configuration import Launch
-from pycu2c.runtime.runner import DirectLaunch
+from pycu2c.runtime.runner import FastPathLaunch
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +28,15 @@ class CudaRunner:
     overwritten: tuple[WrittenArray, ...] = ()
 
     @property
-    def direct(self) -> DirectLaunch | None:
+    def fast_path(self) -> FastPathLaunch | None:
         """How C can launch the kernel in the current context; None if it cannot."""
         if self.kernel.cooperative:
             return None
         start = libcuda.address_of("cuLaunchKernel", takes_stream=True)
         context = libcuda.address_of("cuCtxGetCurrent"), driver.current_context()
         address = self.kernel.address
-        return DirectLaunch(
-            self.layout, start, address, self._finished, context, staging.staging_buffer
+        return FastPathLaunch(
+            self.layout, start, address, self._raise_for_code, context, staging.staging_buffer
         )
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
@@ -51,7 +51,7 @@ class CudaRunner:
             packed = pack(self.layout, arguments, addresses)
             self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, stream, packed)
 
-    def _finished(self, code: int, header: bytes) -> None:
+    def _raise_for_code(self, code: int, header: bytes) -> None:
         """Raise the error of a launch that C has synchronized with."""
         driver.check((driver.api().CUresult(code),), f"run {self.name}")
 

@@ -20,7 +20,7 @@ from pycu2c.runtime.dispatch.guards import (
     staged_leaves,
 )
 from pycu2c.runtime.launch_configuration import LAUNCH_HEADER, Extent
-from pycu2c.runtime.runner import ANY_BLOCK_COUNT, NO_AXIS, DirectLaunch, ExtentSource
+from pycu2c.runtime.runner import ANY_BLOCK_COUNT, NO_AXIS, ExtentSource, FastPathLaunch
 
 FieldPart: TypeAlias = Literal["address", "extent", "stride", "value"]
 
@@ -126,14 +126,18 @@ class DispatchTable(DispatchTableBase):
         return not self._full and not self._attempts & (self._attempts - 1)
 
     def record(
-        self, launch: RecordedLaunch, guard: LaunchGuard, direct: DirectLaunch, signature: Signature
+        self,
+        launch: RecordedLaunch,
+        guard: LaunchGuard,
+        fast_path: FastPathLaunch,
+        signature: Signature,
     ) -> bool:
         """Add an entry for launches like this one; return whether that was possible."""
         try:
-            entry = entry_of(launch, guard, direct, signature)
+            entry = entry_of(launch, guard, fast_path, signature)
         except NotDispatchable:
             return False
-        key = guard, signature, direct.context, *map(_identity_of, entry.guards), entry.fields
+        key = guard, signature, fast_path.context, *map(_identity_of, entry.guards), entry.fields
         if key in self._recorded:  # the launch missed its entry for another reason
             return False
         self._recorded.add(key)
@@ -152,25 +156,25 @@ _COMPARED_BY_IDENTITY = ("type", "identity", "stream_source", "value")
 
 
 def entry_of(
-    launch: RecordedLaunch, guard: LaunchGuard, direct: DirectLaunch, signature: Signature
+    launch: RecordedLaunch, guard: LaunchGuard, fast_path: FastPathLaunch, signature: Signature
 ) -> DispatchEntry:
     """Return the entry for launches that are like a recorded one. Raises NotDispatchable."""
-    staged = staged_leaves(launch) if direct.context else []
-    staging = direct.staging() if staged and direct.staging else None
+    staged = staged_leaves(launch) if fast_path.context else []
+    staging = fast_path.staging() if staged and fast_path.staging else None
     if staged and not staging:
         raise NotDispatchable
-    guards = tuple(guards_of(launch, direct.layout, direct.context is not None))
+    guards = tuple(guards_of(launch, fast_path.layout, fast_path.context is not None))
     if any(axis == NO_AXIS and leaf not in launch.limits for leaf, axis in guard.grid_sources):
         raise NotDispatchable  # only guards of integers keep the value
-    start = 0 if direct.context else LAUNCH_HEADER.size
-    size, (get_context, context) = direct.layout.struct.size, direct.context or (0, 0)
+    start = 0 if fast_path.context else LAUNCH_HEADER.size
+    size, (get_context, context) = fast_path.layout.struct.size, fast_path.context or (0, 0)
     return DispatchEntry(
         arguments=len(launch.values),
         leaves=len(launch.leaves),
         guards=guards,
-        fields=tuple(_fields(direct.layout, launch.leaves, start)),
+        fields=tuple(_fields(fast_path.layout, launch.leaves, start)),
         size=start + size,
-        has_padding=sum(direct.layout.sizes) != size,
+        has_padding=sum(fast_path.layout.sizes) != size,
         block=guard.block or _ANY_BLOCK,
         shared_bytes=guard.shared_bytes,
         grid_sources=guard.grid_sources,
@@ -181,14 +185,14 @@ def entry_of(
         written=_mask(guard.written),
         staged=_mask(staged),
         staged_back=_mask(leaf for leaf in staged if leaf in launch.written),
-        start=direct.start,
-        kernel=direct.body,
+        start=fast_path.start,
+        kernel=fast_path.body,
         get_context=get_context,
         context=context,
         staging=staging,
         signature=signature,
-        finished=direct.finished,
-        keep_alive=direct,
+        finished=fast_path.raise_for_code,
+        keep_alive=fast_path,
     )
 
 
