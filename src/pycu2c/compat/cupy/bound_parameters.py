@@ -14,7 +14,8 @@ from pycu2c.base.types import Array, Scalar
 from pycu2c.compat.cupy import raw_arrays
 from pycu2c.compat.cupy.parameter_declarations import ParameterInfo, c_name
 
-StrideKind: TypeAlias = Literal["unit", "none", "any"]  # "unit": one element; "none": 0
+# the stride along an axis: 0, one element, or a parameter of the kernel
+StrideKind: TypeAlias = Literal["broadcast", "unit", "strided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def kernel_fields(
             f"{bound.element} *", Parameter(bound.pointer, array, position, ArgumentPart.DATA)
         )
         if bound.kind == "array":
-            axes = (axis for axis, stride in enumerate(bound.strides) if stride == "any")
+            axes = (axis for axis, stride in enumerate(bound.strides) if stride == "strided")
             yield from (_stride_field(bound, position, axis, stride_dtype) for axis in axes)
         else:
             for parameter in raw_arrays.shape_parameters(bound.name, bound.axes, position):
@@ -118,7 +119,7 @@ def offset(bound: BoundParameter, indices: Sequence[str], first_axis: int = 0) -
     terms = [
         index if stride == "unit" else f"{index} * {stride_name(bound.name, axis)}"
         for axis, (index, stride) in enumerate(zip(indices, bound.strides[first_axis:]), first_axis)
-        if stride != "none"
+        if stride != "broadcast"
     ]
     return " + ".join(terms)
 

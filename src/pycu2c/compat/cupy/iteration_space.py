@@ -47,7 +47,7 @@ def stride_kinds(strides: Shape, itemsize: int, last: int) -> tuple[StrideKind, 
     kinds: list[StrideKind] = []
     for axis, stride in enumerate(strides):
         is_unit = stride == itemsize and axis == last
-        kinds.append("none" if stride == 0 else "unit" if is_unit else "any")
+        kinds.append("broadcast" if stride == 0 else "unit" if is_unit else "strided")
     return tuple(kinds)
 
 

@@ -103,7 +103,7 @@ _MACRO = "#define {name}(...) ::pycu2c::vector_{function}(__VA_ARGS__)"
 
 def _simd_functions(names: frozenset[str]) -> list[str]:
     """Declare the SIMD versions of math functions that vectorized loops call."""
-    library = [n for name in names for n in (name, f"{name}f") if vector_math.has_vectors(n)]
+    library = [n for name in names for n in (name, f"{name}f") if vector_math.has_vector_variant(n)]
     declarations = vector_math.declarations(library).replace(");", ") noexcept;").strip()
     parts = [f'extern "C" {{\n{declarations}\n}}'] if declarations else []
     for function in _OWN_SIMD_FUNCTIONS:

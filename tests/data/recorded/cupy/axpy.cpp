@@ -10,15 +10,15 @@ struct _arguments_of_axpy {
     ptrdiff_t _size;
 };
 
-extern "C" __attribute__((visibility("default"))) void pycu2c_axpy(const void *_packed, int64_t _first, int64_t _last) {
-    const _arguments_of_axpy &_given = *(const _arguments_of_axpy *)_packed;
-    const T *_raw_x = _given._raw_x;
-    const T *_raw_y = _given._raw_y;
-    const T a = _given.a;
-    T *_raw_z = _given._raw_z;
-    const ptrdiff_t _size = _given._size;
-    const ptrdiff_t _begin = _first * 1024;
-    const ptrdiff_t _end = _last * 1024 < _size ? _last * 1024 : _size;
+extern "C" __attribute__((visibility("default"))) void pycu2c_axpy(const void *_packed_arguments, int64_t _first_block, int64_t _last_block) {
+    const _arguments_of_axpy &_arguments = *(const _arguments_of_axpy *)_packed_arguments;
+    const T *_raw_x = _arguments._raw_x;
+    const T *_raw_y = _arguments._raw_y;
+    const T a = _arguments.a;
+    T *_raw_z = _arguments._raw_z;
+    const ptrdiff_t _size = _arguments._size;
+    const ptrdiff_t _begin = _first_block * 1024;
+    const ptrdiff_t _end = _last_block * 1024 < _size ? _last_block * 1024 : _size;
 #pragma omp simd
     for (ptrdiff_t i = _begin; i < _end; i++) {
         const T x = _raw_x[i];

@@ -14,18 +14,18 @@ struct _arguments_of_scaled_rows {
     ptrdiff_t _size;
 };
 
-extern "C" __attribute__((visibility("default"))) void pycu2c_scaled_rows(const void *_packed, int64_t _first, int64_t _last) {
-    const _arguments_of_scaled_rows &_given = *(const _arguments_of_scaled_rows *)_packed;
-    const T *_raw_x = _given._raw_x;
-    const long long _x_s0 = _given._x_s0;
-    const U *_raw_y = _given._raw_y;
-    const long long _y_s0 = _given._y_s0;
-    T *_raw_z = _given._raw_z;
-    const long long _z_s0 = _given._z_s0;
-    const long long _n1 = _given._n1;
-    const ptrdiff_t _size = _given._size;
-    const ptrdiff_t _begin = _first * 1024;
-    const ptrdiff_t _end = _last * 1024 < _size ? _last * 1024 : _size;
+extern "C" __attribute__((visibility("default"))) void pycu2c_scaled_rows(const void *_packed_arguments, int64_t _first_block, int64_t _last_block) {
+    const _arguments_of_scaled_rows &_arguments = *(const _arguments_of_scaled_rows *)_packed_arguments;
+    const T *_raw_x = _arguments._raw_x;
+    const long long _x_s0 = _arguments._x_s0;
+    const U *_raw_y = _arguments._raw_y;
+    const long long _y_s0 = _arguments._y_s0;
+    T *_raw_z = _arguments._raw_z;
+    const long long _z_s0 = _arguments._z_s0;
+    const long long _n1 = _arguments._n1;
+    const ptrdiff_t _size = _arguments._size;
+    const ptrdiff_t _begin = _first_block * 1024;
+    const ptrdiff_t _end = _last_block * 1024 < _size ? _last_block * 1024 : _size;
     for (ptrdiff_t _row = _begin; _row < _end;) {
         ptrdiff_t _left = _row;
         const ptrdiff_t _k = _left % _n1;

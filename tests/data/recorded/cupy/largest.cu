@@ -3,57 +3,59 @@ typedef double T;
 typedef T _type_reduce;
 
 // A value, or none yet: without an identity there is no initial value.
-struct _Maybe {
+struct _OptionalValue {
     _type_reduce value;
-    bool is;
+    bool has_value;
 };
-typedef _Maybe _Partial;
+typedef _OptionalValue _Partial;
 
 extern "C" __device__ unsigned char largest_partial[sizeof(_Partial)];
 
-// Return the value of the lane that is `ahead` lanes after this one, in groups of `lanes`.
+// Return the value of the lane `distance` lanes after this one, in groups of `lanes`. As CUDA's
+// shuffle, but for values of any size.
 template <typename P>
-__device__ inline P _of_lane(const P &value, int ahead, int lanes) {
+__device__ inline P _shuffle_down(const P &value, int distance, int lanes) {
     unsigned int words[(sizeof(P) + 3) / 4] = {};
     memcpy(words, &value, sizeof(P));
-    for (unsigned int &word : words) word = __shfl_down_sync(0xffffffff, word, ahead, lanes);
-    P found;
-    memcpy(&found, words, sizeof(P));
-    return found;
+    for (unsigned int &word : words) word = __shfl_down_sync(0xffffffff, word, distance, lanes);
+    P result;
+    memcpy(&result, words, sizeof(P));
+    return result;
 }
 
 // Reduce the values of adjacent lanes of a warp; the first lane of each group has the result.
-template <int lanes, typename P, typename Join>
-__device__ inline P _over_lanes(P value, const Join &join) {
+template <int lanes, typename P, typename Combine>
+__device__ inline P _reduce_lanes(P value, const Combine &combine) {
 #pragma unroll
-    for (int ahead = lanes / 2; ahead > 0; ahead /= 2) {
-        value = join(value, _of_lane(value, ahead, lanes));
+    for (int distance = lanes / 2; distance > 0; distance /= 2) {
+        value = combine(value, _shuffle_down(value, distance, lanes));
     }
     return value;
 }
 
 // Reduce the values of all threads of a block; the first thread has the result.
-template <int threads, typename P, typename Join>
-__device__ inline P _over_block(P value, const Join &join) {
+template <int threads, typename P, typename Combine>
+__device__ inline P _reduce_block(P value, const Combine &combine) {
     __shared__ __align__(16) unsigned char memory[threads / 32 * sizeof(P)];
-    P *const parts = (P *)memory;
-    value = _over_lanes<32>(value, join);
-    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
+    P *const partials = (P *)memory;
+    value = _reduce_lanes<32>(value, combine);
+    if (threadIdx.x % 32 == 0) partials[threadIdx.x / 32] = value;
     __syncthreads();
     if (threadIdx.x < 32) {
-        value = parts[threadIdx.x % (threads / 32)];
-        value = _over_lanes<threads / 32>(value, join);
+        value = partials[threadIdx.x % (threads / 32)];
+        value = _reduce_lanes<threads / 32>(value, combine);
     }
     __syncthreads();
     return value;
 }
 
-// Return whether this block is the last of a group to write its partial result.
-__device__ inline bool _is_last(unsigned int *done, unsigned int blocks) {
+// Return whether this block is the last of a group of blocks to write its partial result. Sets the
+// counter to 0 for the next launch.
+__device__ inline bool _is_last_block(unsigned int *finished_blocks, unsigned int blocks) {
     __shared__ bool last;
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) last = atomicInc(done, blocks - 1) == blocks - 1; // wraps to 0
+    if (threadIdx.x == 0) last = atomicInc(finished_blocks, blocks - 1) == blocks - 1;
     __syncthreads();
     __threadfence();
     return last;
@@ -61,7 +63,7 @@ __device__ inline bool _is_last(unsigned int *done, unsigned int blocks) {
 
 // Write a value for other blocks. Padding bytes are written, because readers load whole words.
 template <typename P>
-__device__ inline void _write(P *to, const P &value) {
+__device__ inline void _store_partial(P *to, const P &value) {
     if (sizeof(P) % 4 == 0 && alignof(P) % 4 == 0) {
         unsigned int words[(sizeof(P) + 3) / 4] = {};
         memcpy(words, &value, sizeof(P));
@@ -73,65 +75,68 @@ __device__ inline void _write(P *to, const P &value) {
 
 // Read a value that another block has written, bypassing the L1 cache.
 template <typename P>
-__device__ inline P _read(const P *from) {
-    P found;
+__device__ inline P _load_partial(const P *from) {
+    P result;
     if (sizeof(P) % 4 == 0 && alignof(P) % 4 == 0) {
         unsigned int words[(sizeof(P) + 3) / 4];
         for (int k = 0; k < sizeof(P) / 4; k++) words[k] = __ldcg((const unsigned int *)from + k);
-        memcpy(&found, words, sizeof(P));
+        memcpy(&result, words, sizeof(P));
     } else {
         unsigned char bytes[sizeof(P)];
         for (int k = 0; k < sizeof(P); k++) bytes[k] = __ldcg((const unsigned char *)from + k);
-        memcpy(&found, bytes, sizeof(P));
+        memcpy(&result, bytes, sizeof(P));
     }
-    return found;
+    return result;
 }
 
 extern "C" __global__ void __launch_bounds__(256) largest(
-    const T *_raw_x, const int _x_s0, const int _x_s1, T *_raw_y, const ptrdiff_t _rows,
-    const ptrdiff_t _length, const ptrdiff_t _splits, const int _n2, _Partial *_partials,
-    unsigned int *_done
+    const T *_raw_x, const int _x_s0, const int _x_s1, T *_raw_y,
+    const ptrdiff_t _row_count, const ptrdiff_t _row_length, const ptrdiff_t _part_count,
+    const int _n2, _Partial *_partials, unsigned int *_finished_blocks
 ) {
     const auto _reduce = [&](_type_reduce a, _type_reduce b) -> _type_reduce {
         return max(a, b);
     };
-    const auto _mapped = [&](const T x) -> _type_reduce {
+    const auto _map = [&](const T x) -> _type_reduce {
         return static_cast<_type_reduce>(x);
     };
-    const auto _finish = [&](ptrdiff_t _i, _type_reduce a) {
+    const auto _store_result = [&](ptrdiff_t _i, _type_reduce a) {
         T &y = _raw_y[_i];
         y = a;
     };
-    const auto _join = [&](const _Maybe &a, const _Maybe &b) -> _Maybe {
-        if (!a.is) return b;
-        return b.is ? _Maybe{_reduce(a.value, b.value), true} : a;
+    typedef const _OptionalValue &_Operand;
+    const auto _combine = [&](_Operand a, _Operand b) -> _OptionalValue {
+        if (!a.has_value) return b;
+        return b.has_value ? _OptionalValue{_reduce(a.value, b.value), true} : a;
     };
     enum { _lanes = 256 };
-    const ptrdiff_t _part = blockIdx.x % _splits, _group_at = blockIdx.x / _splits;
-    const ptrdiff_t _i = _group_at;
-    const int _begin = _part * _lanes + threadIdx.x;
-    const int _step = _splits * _lanes;
-    _Partial _s = _Maybe{{}, false};
-    if (_i < _rows) {
+    const ptrdiff_t _part_index = blockIdx.x % _part_count;
+    const ptrdiff_t _group_index = blockIdx.x / _part_count;
+    const ptrdiff_t _i = _group_index;
+    const int _begin = _part_index * _lanes + threadIdx.x;
+    const int _step = _part_count * _lanes;
+    _Partial _total = _OptionalValue{{}, false};
+    if (_i < _row_count) {
         const T *const _row_x = _raw_x + _i * _x_s0;
 #pragma unroll 8
-        for (int _J = _begin; _J < _length; _J += _step) {
-            ptrdiff_t _along_left = _J;
-            const int _along1 = _along_left % _n2;
-            _along_left /= _n2;
-            const int _along0 = _along_left;
-            _s = _join(_s, _Maybe{_mapped(_row_x[_along0 * _x_s1 + _along1]), true});
+        for (int _J = _begin; _J < _row_length; _J += _step) {
+            ptrdiff_t _reduced_left = _J;
+            const int _reduced1 = _reduced_left % _n2;
+            _reduced_left /= _n2;
+            const int _reduced0 = _reduced_left;
+            _total = _combine(_total, _OptionalValue{_map(_row_x[_reduced0 * _x_s1 + _reduced1]), true});
         }
     }
-    _s = _over_block<_lanes>(_s, _join);
-    if (_splits > 1) {
-        if (threadIdx.x == 0 && _i < _rows) _write(&_partials[_part * _rows + _i], _s);
-        if (!_is_last(&_done[_group_at], _splits)) return;
-        _s = _Maybe{{}, false};
-        for (ptrdiff_t _k = threadIdx.x; _i < _rows && _k < _splits; _k += _lanes) {
-            _s = _join(_s, _read(&_partials[_k * _rows + _i]));
+    _total = _reduce_block<_lanes>(_total, _combine);
+    if (_part_count > 1) {
+        if (threadIdx.x == 0 && _i < _row_count)
+            _store_partial(&_partials[_part_index * _row_count + _i], _total);
+        if (!_is_last_block(&_finished_blocks[_group_index], _part_count)) return;
+        _total = _OptionalValue{{}, false};
+        for (ptrdiff_t _k = threadIdx.x; _i < _row_count && _k < _part_count; _k += _lanes) {
+            _total = _combine(_total, _load_partial(&_partials[_k * _row_count + _i]));
         }
-        _s = _over_block<_lanes>(_s, _join);
+        _total = _reduce_block<_lanes>(_total, _combine);
     }
-    if (threadIdx.x == 0 && _i < _rows) _finish(_i, _s.value);
+    if (threadIdx.x == 0 && _i < _row_count) _store_result(_i, _total.value);
 }

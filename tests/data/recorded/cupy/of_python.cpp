@@ -31,15 +31,15 @@ struct _arguments_of_divmod_ {
     ptrdiff_t _size;
 };
 
-extern "C" __attribute__((visibility("default"))) void pycu2c_divmod_(const void *_packed, int64_t _first, int64_t _last) {
-    const _arguments_of_divmod_ &_given = *(const _arguments_of_divmod_ *)_packed;
-    const int *_raw_x = _given._raw_x;
-    const int y = _given.y;
-    int *_raw_q = _given._raw_q;
-    int *_raw_r = _given._raw_r;
-    const ptrdiff_t _size = _given._size;
-    const ptrdiff_t _begin = _first * 1024;
-    const ptrdiff_t _end = _last * 1024 < _size ? _last * 1024 : _size;
+extern "C" __attribute__((visibility("default"))) void pycu2c_divmod_(const void *_packed_arguments, int64_t _first_block, int64_t _last_block) {
+    const _arguments_of_divmod_ &_arguments = *(const _arguments_of_divmod_ *)_packed_arguments;
+    const int *_raw_x = _arguments._raw_x;
+    const int y = _arguments.y;
+    int *_raw_q = _arguments._raw_q;
+    int *_raw_r = _arguments._raw_r;
+    const ptrdiff_t _size = _arguments._size;
+    const ptrdiff_t _begin = _first_block * 1024;
+    const ptrdiff_t _end = _last_block * 1024 < _size ? _last_block * 1024 : _size;
 #pragma omp simd
     for (ptrdiff_t i = _begin; i < _end; i++) {
         const int x = _raw_x[i];

@@ -14,7 +14,7 @@ from pycu2c.compat.cupy.elementwise.source_parts import (
     preamble_text,
     size_declarations,
 )
-from pycu2c.compat.cupy.kernel_prologue import (
+from pycu2c.compat.cupy.kernel_definition import (
     as_statement,
     block,
     cpu_kernel,
@@ -23,20 +23,20 @@ from pycu2c.compat.cupy.kernel_prologue import (
     used_fields,
 )
 
-CHUNK = 1024  # elements; the thread pool schedules a chunk as a block
+CHUNK = 1024  # elements of a block, as which the thread pool schedules a chunk
 _PREVENTS_SIMD = frozenset(("return", "break", "goto", "static", "asm", "printf"))
 
 
 def cpu_text(spec: ElementwiseSpec, operation: ElementwiseOperation) -> GeneratedText:
-    """Generate a function that processes chunks ``_first`` to ``_last`` of ``CHUNK`` elements."""
+    """Generate a function that processes a range of blocks, each of ``CHUNK`` elements."""
     loop = (
         _loop_along_axis(spec, operation) if spec.axes == 1 else _loops_along_rows(spec, operation)
     )
     lines = [
         *size_declarations(spec, operation),
         as_statement(operation.loop_prep),
-        f"const ptrdiff_t _begin = _first * {CHUNK};",
-        f"const ptrdiff_t _end = _last * {CHUNK} < _size ? _last * {CHUNK} : _size;",
+        f"const ptrdiff_t _begin = _first_block * {CHUNK};",
+        f"const ptrdiff_t _end = _last_block * {CHUNK} < _size ? _last_block * {CHUNK} : _size;",
         *loop,
         as_statement(operation.after_loop),
     ]

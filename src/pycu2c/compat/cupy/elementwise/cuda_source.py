@@ -17,7 +17,7 @@ from pycu2c.compat.cupy.elementwise.source_parts import (
     preamble_text,
     size_declarations,
 )
-from pycu2c.compat.cupy.kernel_prologue import (
+from pycu2c.compat.cupy.kernel_definition import (
     as_statement,
     block,
     cuda_kernel,

@@ -1,20 +1,20 @@
 // The strides of an array in bytes, read by axis.
 template <int axes>
-struct _Bytes {
-    ptrdiff_t of[axes ? axes : 1];
-    __device__ ptrdiff_t operator[](ptrdiff_t axis) const { return of[axis]; }
+struct _ByteStrides {
+    ptrdiff_t values[axes ? axes : 1];
+    __device__ ptrdiff_t operator[](ptrdiff_t axis) const { return values[axis]; }
 };
 
 // The index along each axis, from an initializer list.
 template <int axes>
-struct _Place {
-    ptrdiff_t of[axes ? axes : 1];
+struct _AxisIndices {
+    ptrdiff_t values[axes ? axes : 1];
 };
 
 // A raw array, which the operation indexes: x[i] by the linear index in C order, x[{i, j}] and
 // x[_ind.get()] by the index along each axis. _strides are in elements. operator[] for pointers is a
 // template, because otherwise x[0] would be ambiguous.
-template <typename T, int axes, bool packed = false>
+template <typename T, int axes, bool is_contiguous = false>
 struct CArray {
     enum { ndim = axes };
     T *_data;
@@ -26,25 +26,27 @@ struct CArray {
         return count;
     }
     __device__ const ptrdiff_t *shape() const { return _shape; }
-    __device__ _Bytes<axes> strides() const {
-        _Bytes<axes> found;
-        for (int axis = 0; axis < axes; axis++) found.of[axis] = _strides[axis] * sizeof(T);
-        return found;
+    __device__ _ByteStrides<axes> strides() const {
+        _ByteStrides<axes> result;
+        for (int axis = 0; axis < axes; axis++) result.values[axis] = _strides[axis] * sizeof(T);
+        return result;
     }
     template <typename Index>
-    __device__ T &operator[](const Index *place) const {
-        ptrdiff_t at = 0;
-        for (int axis = 0; axis < axes; axis++) at += place[axis] * _strides[axis];
-        return _data[at];
+    __device__ T &operator[](const Index *indices) const {
+        ptrdiff_t offset = 0;
+        for (int axis = 0; axis < axes; axis++) offset += indices[axis] * _strides[axis];
+        return _data[offset];
     }
-    __device__ T &operator[](const _Place<axes> &place) const { return (*this)[place.of]; }
+    __device__ T &operator[](const _AxisIndices<axes> &indices) const {
+        return (*this)[indices.values];
+    }
     __device__ T &operator[](ptrdiff_t i) const {
-        if (packed) return _data[i];
-        ptrdiff_t at = 0;
+        if (is_contiguous) return _data[i];
+        ptrdiff_t offset = 0;
         for (int axis = axes - 1; axis > 0; axis--) {
-            at += i % _shape[axis] * _strides[axis];
+            offset += i % _shape[axis] * _strides[axis];
             i /= _shape[axis];
         }
-        return _data[axes ? at + i * _strides[0] : 0];
+        return _data[axes ? offset + i * _strides[0] : 0];
     }
 };

@@ -4,79 +4,81 @@ struct alignas(sizeof(T) * count) _Pack {
     T values[count];
 };
 
-// Return the value of the lane that is `ahead` lanes after this one, in groups of `lanes`.
+// Return the value of the lane `distance` lanes after this one, in groups of `lanes`. As CUDA's
+// shuffle, but for values of any size.
 template <typename P>
-__device__ inline P _of_lane(const P &value, int ahead, int lanes) {
+__device__ inline P _shuffle_down(const P &value, int distance, int lanes) {
     unsigned int words[(sizeof(P) + 3) / 4] = {};
     memcpy(words, &value, sizeof(P));
-    for (unsigned int &word : words) word = __shfl_down_sync(0xffffffff, word, ahead, lanes);
-    P found;
-    memcpy(&found, words, sizeof(P));
-    return found;
+    for (unsigned int &word : words) word = __shfl_down_sync(0xffffffff, word, distance, lanes);
+    P result;
+    memcpy(&result, words, sizeof(P));
+    return result;
 }
 
-// Return the value of the lane that is `back` lanes before this one in the warp.
+// Return the value of the lane `distance` lanes before this one in the warp.
 template <typename P>
-__device__ inline P _of_lane_before(const P &value, int back) {
+__device__ inline P _shuffle_up(const P &value, int distance) {
     unsigned int words[(sizeof(P) + 3) / 4] = {};
     memcpy(words, &value, sizeof(P));
-    for (unsigned int &word : words) word = __shfl_up_sync(0xffffffff, word, back);
-    P found;
-    memcpy(&found, words, sizeof(P));
-    return found;
+    for (unsigned int &word : words) word = __shfl_up_sync(0xffffffff, word, distance);
+    P result;
+    memcpy(&result, words, sizeof(P));
+    return result;
 }
 
 // Reduce the values of adjacent lanes of a warp; the first lane of each group has the result.
-template <int lanes, typename P, typename Join>
-__device__ inline P _over_lanes(P value, const Join &join) {
+template <int lanes, typename P, typename Combine>
+__device__ inline P _reduce_lanes(P value, const Combine &combine) {
 #pragma unroll
-    for (int ahead = lanes / 2; ahead > 0; ahead /= 2) {
-        value = join(value, _of_lane(value, ahead, lanes));
+    for (int distance = lanes / 2; distance > 0; distance /= 2) {
+        value = combine(value, _shuffle_down(value, distance, lanes));
     }
     return value;
 }
 
 // Reduce the values of all threads of a block; the first thread has the result.
-template <int threads, typename P, typename Join>
-__device__ inline P _over_block(P value, const Join &join) {
+template <int threads, typename P, typename Combine>
+__device__ inline P _reduce_block(P value, const Combine &combine) {
     __shared__ __align__(16) unsigned char memory[threads / 32 * sizeof(P)];
-    P *const parts = (P *)memory;
-    value = _over_lanes<32>(value, join);
-    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
+    P *const partials = (P *)memory;
+    value = _reduce_lanes<32>(value, combine);
+    if (threadIdx.x % 32 == 0) partials[threadIdx.x / 32] = value;
     __syncthreads();
     if (threadIdx.x < 32) {
-        value = parts[threadIdx.x % (threads / 32)];
-        value = _over_lanes<threads / 32>(value, join);
+        value = partials[threadIdx.x % (threads / 32)];
+        value = _reduce_lanes<threads / 32>(value, combine);
     }
     __syncthreads();
     return value;
 }
 
 // Reduce the values of the threads of each column; the threads of the first row have the results.
-template <int threads, int columns, typename P, typename Join>
-__device__ inline P _over_columns(P value, const Join &join) {
+template <int threads, int columns, typename P, typename Combine>
+__device__ inline P _reduce_columns(P value, const Combine &combine) {
     __shared__ __align__(16) unsigned char memory[threads * sizeof(P)];
-    P *const parts = (P *)memory;
-    parts[threadIdx.x] = value;
+    P *const partials = (P *)memory;
+    partials[threadIdx.x] = value;
     __syncthreads();
 #pragma unroll
     for (int half = threads / 2; half >= columns; half /= 2) {
         if (threadIdx.x < half) {
-            parts[threadIdx.x] = join(parts[threadIdx.x], parts[threadIdx.x + half]);
+            partials[threadIdx.x] = combine(partials[threadIdx.x], partials[threadIdx.x + half]);
         }
         __syncthreads();
     }
-    value = parts[threadIdx.x % columns];
+    value = partials[threadIdx.x % columns];
     __syncthreads();
     return value;
 }
 
-// Return whether this block is the last of a group to write its partial result.
-__device__ inline bool _is_last(unsigned int *done, unsigned int blocks) {
+// Return whether this block is the last of a group of blocks to write its partial result. Sets the
+// counter to 0 for the next launch.
+__device__ inline bool _is_last_block(unsigned int *finished_blocks, unsigned int blocks) {
     __shared__ bool last;
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) last = atomicInc(done, blocks - 1) == blocks - 1; // wraps to 0
+    if (threadIdx.x == 0) last = atomicInc(finished_blocks, blocks - 1) == blocks - 1;
     __syncthreads();
     __threadfence();
     return last;
@@ -84,7 +86,7 @@ __device__ inline bool _is_last(unsigned int *done, unsigned int blocks) {
 
 // Write a value for other blocks. Padding bytes are written, because readers load whole words.
 template <typename P>
-__device__ inline void _write(P *to, const P &value) {
+__device__ inline void _store_partial(P *to, const P &value) {
     if (sizeof(P) % 4 == 0 && alignof(P) % 4 == 0) {
         unsigned int words[(sizeof(P) + 3) / 4] = {};
         memcpy(words, &value, sizeof(P));
@@ -96,16 +98,16 @@ __device__ inline void _write(P *to, const P &value) {
 
 // Read a value that another block has written, bypassing the L1 cache.
 template <typename P>
-__device__ inline P _read(const P *from) {
-    P found;
+__device__ inline P _load_partial(const P *from) {
+    P result;
     if (sizeof(P) % 4 == 0 && alignof(P) % 4 == 0) {
         unsigned int words[(sizeof(P) + 3) / 4];
         for (int k = 0; k < sizeof(P) / 4; k++) words[k] = __ldcg((const unsigned int *)from + k);
-        memcpy(&found, words, sizeof(P));
+        memcpy(&result, words, sizeof(P));
     } else {
         unsigned char bytes[sizeof(P)];
         for (int k = 0; k < sizeof(P); k++) bytes[k] = __ldcg((const unsigned char *)from + k);
-        memcpy(&found, bytes, sizeof(P));
+        memcpy(&result, bytes, sizeof(P));
     }
-    return found;
+    return result;
 }

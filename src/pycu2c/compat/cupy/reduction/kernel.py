@@ -231,9 +231,9 @@ class ReductionKernel(GeneratedKernel):
         return max(axes.length, *row_sizes, 0) >= INDEX32_LIMIT
 
     def _text(self, spec: ReductionSpec, backend: str) -> GeneratedText:
-        expressions = self._source.expressions(spec)
+        user_source = self._source.user_source(spec)
         generate = cuda_reduction if backend == "cuda" else cpu_reduction
-        return generate(spec, expressions)
+        return generate(spec, user_source)
 
 
 def _allocate_workspace(

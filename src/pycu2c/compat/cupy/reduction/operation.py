@@ -21,7 +21,7 @@ from pycu2c.compat.cupy.python_functions import (
     joined_texts,
     value_of,
 )
-from pycu2c.compat.cupy.reduction.source_parts import Expressions, ReductionSpec
+from pycu2c.compat.cupy.reduction.source_parts import ReductionSpec, UserSource
 
 _NUMBER = re.compile(r"[-+]?(\d|\.\d)[\w.+-]*")
 
@@ -77,7 +77,7 @@ class ReductionSource:
         """Return the names in the texts."""
         return names_in(*(t for t in (self.map_expr, self.post_map_expr) if isinstance(t, str)))
 
-    def expressions(self, spec: ReductionSpec) -> Expressions:
+    def user_source(self, spec: ReductionSpec) -> UserSource:
         """Return the text for the types of a call. Raises CompileError, ArgumentTypeError."""
         texts: dict[str, str] = self._by_role()
         definitions: list[str] = []
@@ -85,7 +85,7 @@ class ReductionSource:
             texts[role], definition = self._call_text(role, function, spec)
             definitions.append(definition)
         preamble = joined_texts([self._preamble, *definitions]) if definitions else self._preamble
-        return Expressions(
+        return UserSource(
             self.name,
             texts["mapped"],
             texts["reduced"],
@@ -126,7 +126,7 @@ class ReductionSource:
 
     def _reduced_dtype(self, spec: ReductionSpec) -> DType:
         """Return the type of the reduced values."""
-        by_name = dict(spec.placeholders) | {c_name(dtype): dtype for dtype in dtypes.DTYPES}
+        by_name = dict(spec.type_placeholders) | {c_name(dtype): dtype for dtype in dtypes.DTYPES}
         dtype = by_name.get(self.reduce_type)
         if dtype is None:
             raise ArgumentTypeError(

@@ -1,4 +1,8 @@
-"""Generate the parts that the CUDA and the CPU text of a reduction share."""
+"""Generate the parts that the CUDA and the CPU text of a reduction share.
+
+A row holds the elements that are reduced to one result. Long rows are split into parts, whose
+partial results the last block combines.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +24,23 @@ from pycu2c.compat.cupy.bound_parameters import (
     raw_array_views,
     typedefs,
 )
-from pycu2c.compat.cupy.kernel_prologue import as_statement, block
+from pycu2c.compat.cupy.kernel_definition import as_statement, block
 from pycu2c.compat.cupy.parameter_declarations import names_in
 from pycu2c.compat.cupy.preamble import required_definitions, without_headers
 
-# parameters for the numbers of a launch: ReductionAxes' and Partition's
-COUNTS = ("_rows", "_length", "_splits", "_piece", "_group")
+# parameters of the generated kernel that depend on the launch (ReductionAxes, Partition)
+LAUNCH_SIZES = (
+    "_row_count",  # number of results
+    "_row_length",  # elements per result
+    "_part_count",  # parts of a row; blocks that combine to a group of results
+    "_part_length",  # elements of a part, on the CPU
+    "_rows_per_group",  # rows that a block reduces one after the other, on the CPU
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Expressions:
-    """The texts of the user.
+class UserSource:
+    """The C++ texts of the user, with their types substituted.
 
     identity: empty if there is none. macros: ``#define`` lines from the options.
     """
@@ -60,16 +70,19 @@ class Expressions:
 class ReductionSpec:
     """What the generated text depends on: parameters, and the iteration space.
 
+    bound_parameters, input_count: the parameters of the user, inputs first.
+    type_placeholders: the dtypes of CuPy's placeholders, such as T in "T x".
     kept_ndim, reduced_ndim: the numbers of kept and of reduced axes; the kept axes are first.
     by_columns: whether neighbors in memory belong to different results.
-    lanes: on a GPU threads per result, or columns per block; on the CPU SIMD accumulators.
+    lanes: the parallel width. On a GPU the threads that reduce a row, or with ``by_columns`` the
+        rows that a block reduces at a time. On the CPU the SIMD accumulators of a row.
     pack: elements per vector load on a GPU.
     needs_index64: indices require 64 bits.
     """
 
     bound_parameters: tuple[BoundParameter, ...]
     input_count: int
-    placeholders: tuple[tuple[str, DType], ...]
+    type_placeholders: tuple[tuple[str, DType], ...]
     kept_ndim: int
     reduced_ndim: int
     by_columns: bool
@@ -90,15 +103,15 @@ class ReductionSpec:
 def reduction_fields(
     spec: ReductionSpec, stride_dtype: DType, extent_dtype: DType
 ) -> list[KernelField]:
-    """Return the kernel's parameters: the user's, ``COUNTS``, axis lengths, workspace."""
+    """Return the kernel's parameters: the user's, ``LAUNCH_SIZES``, axis lengths, workspace."""
     position = itertools.count(len(spec.bound_parameters))
     fields = list(kernel_fields(spec.bound_parameters, stride_dtype))
-    fields += [number_field(n, dtypes.INT64, next(position), "ptrdiff_t") for n in COUNTS]
+    fields += [number_field(n, dtypes.INT64, next(position), "ptrdiff_t") for n in LAUNCH_SIZES]
     for axis in range(spec.kept_ndim + spec.reduced_ndim):
         fields.append(number_field(extent_name(axis), extent_dtype, next(position)))
     for name, dtype, ctype in (
         ("_partials", dtypes.UINT8, "_Partial *"),
-        ("_done", dtypes.UINT32, "unsigned int *"),
+        ("_finished_blocks", dtypes.UINT32, "unsigned int *"),
     ):
         array = Parameter(name, Array(dtype, 1, "C"), next(position), ArgumentPart.DATA)
         fields.append(KernelField(ctype, array))
@@ -106,52 +119,53 @@ def reduction_fields(
 
 
 def reduction_preamble(
-    spec: ReductionSpec, expressions: Expressions, body: str, *, on_cpu: bool
+    spec: ReductionSpec, user_source: UserSource, body: str, *, on_cpu: bool
 ) -> list[str]:
     """Return the definitions before the kernel."""
-    types = [b.dtype for b in spec.bound_parameters] + [dtype for _, dtype in spec.placeholders]
+    types = [b.dtype for b in spec.bound_parameters]
+    types += [dtype for _, dtype in spec.type_placeholders]
     texts = (
-        expressions.preamble,
-        expressions.map_expr,
-        expressions.reduce_expr,
-        expressions.post_map_expr,
+        user_source.preamble,
+        user_source.map_expr,
+        user_source.reduce_expr,
+        user_source.post_map_expr,
     )
     names = names_in(
-        *texts, expressions.identity, expressions.reduce_type, body, *expressions.macros
+        *texts, user_source.identity, user_source.reduce_type, body, *user_source.macros
     )
-    preamble = without_headers(expressions.preamble, on_cpu=on_cpu)
+    preamble = without_headers(user_source.preamble, on_cpu=on_cpu)
     return [
         *required_definitions(types, names, on_cpu=on_cpu),
-        "\n".join(expressions.macros),
-        "\n".join(typedefs(spec.placeholders)),
+        "\n".join(user_source.macros),
+        "\n".join(typedefs(spec.type_placeholders)),
         preamble,
-        f"typedef {expressions.reduce_type} _type_reduce;",
+        f"typedef {user_source.reduce_type} _type_reduce;",
     ]
 
 
-def user_functions(spec: ReductionSpec, expressions: Expressions, index_ctype: str) -> list[str]:
-    """Declare the user's expressions as the C++ lambdas ``_mapped``, ``_reduce``, ``_finish``."""
+def user_functions(spec: ReductionSpec, user_source: UserSource, index_ctype: str) -> list[str]:
+    """Declare the user's expressions as the lambdas ``_map``, ``_reduce`` and ``_store_result``."""
     elements = [f"const {b.ctype} {b.name}" for b in spec.input_arrays]
-    parameters = ", ".join([*elements, *_index_parameters(expressions, index_ctype)])
+    parameters = ", ".join([*elements, *_index_parameters(user_source, index_ctype)])
     signature = f"[&]({parameters}) -> _type_reduce"
-    body = f"return static_cast<_type_reduce>({expressions.map_expr.strip()});"
+    body = f"return static_cast<_type_reduce>({user_source.map_expr.strip()});"
     return [
         *raw_array_views(spec.bound_parameters),
-        *_indexers(expressions),
+        *_indexers(user_source),
         "const auto _reduce = [&](_type_reduce a, _type_reduce b) -> _type_reduce {\n"
-        f"    return {expressions.reduce_expr.strip()};\n}};",
-        block(f"const auto _mapped = {signature}", [body]) + ";",
+        f"    return {user_source.reduce_expr.strip()};\n}};",
+        block(f"const auto _map = {signature}", [body]) + ";",
         block(
-            "const auto _finish = [&](ptrdiff_t _i, _type_reduce a)",
-            [*_result_references(spec), as_statement(expressions.post_map_expr)],
+            "const auto _store_result = [&](ptrdiff_t _i, _type_reduce a)",
+            [*_result_references(spec), as_statement(user_source.post_map_expr)],
         )
         + ";",
     ]
 
 
-def _index_parameters(expressions: Expressions, index_ctype: str) -> list[str]:
+def _index_parameters(user_source: UserSource, index_ctype: str) -> list[str]:
     """Declare the indices that the map expression uses."""
-    names = names_in(expressions.map_expr)
+    names = names_in(user_source.map_expr)
     return [
         f"{ctype} {name}"
         for name, ctype in (("_J", index_ctype), ("_i", "ptrdiff_t"), ("_j", "ptrdiff_t"))
@@ -159,26 +173,26 @@ def _index_parameters(expressions: Expressions, index_ctype: str) -> list[str]:
     ]
 
 
-def mapped_call(expressions: Expressions, elements: Sequence[str], index: str, row: str) -> str:
-    """Return the call that maps the elements at an index of a row."""
-    names = names_in(expressions.map_expr)
-    indices = {"_J": index, "_i": row, "_j": f"(ptrdiff_t)({index}) * _rows + {row}"}
+def mapped_call(user_source: UserSource, elements: Sequence[str], index: str, row: str) -> str:
+    """Return the call that maps the elements at an index of the row with number ``row``."""
+    names = names_in(user_source.map_expr)
+    indices = {"_J": index, "_i": row, "_j": f"(ptrdiff_t)({index}) * _row_count + {row}"}
     arguments = [*elements, *(text for name, text in indices.items() if name in names)]
-    return f"_mapped({', '.join(arguments)})"
+    return f"_map({', '.join(arguments)})"
 
 
-def _indexers(expressions: Expressions) -> list[str]:
-    sizes = {"_in_ind": "_rows * _length", "_out_ind": "_rows"}
+def _indexers(user_source: UserSource) -> list[str]:
+    sizes = {"_in_ind": "_row_count * _row_length", "_out_ind": "_row_count"}
     return [
         f"const CIndexer<1> {name} = {{{size}, {{{size}}}, {{}}}};"
         for name, size in sizes.items()
-        if name in expressions.names
+        if name in user_source.names
     ]
 
 
 def _result_references(spec: ReductionSpec) -> list[str]:
     """Declare references to the outputs of a row."""
-    varies = any(stride != "none" for b in spec.output_arrays for stride in b.strides)
+    varies = any(stride != "broadcast" for b in spec.output_arrays for stride in b.strides)
     indices = [f"_i{axis}" for axis in range(spec.kept_ndim)] if spec.kept_ndim > 1 else ["_i"]
     lines = (
         split_index("_i", 0, spec.kept_ndim, "ptrdiff_t", "_i")
@@ -204,8 +218,8 @@ def split_index(index: str, first: int, count: int, ctype: str, name: str) -> li
 
 def row_pointers(spec: ReductionSpec, row: str) -> list[str]:
     """Declare pointers to the start of a row in each array."""
-    indices = [f"_at{axis}" for axis in range(spec.kept_ndim)] if spec.kept_ndim > 1 else [row]
-    lines = split_index(row, 0, spec.kept_ndim, "ptrdiff_t", "_at") if spec.kept_ndim > 1 else []
+    indices = [f"_kept{axis}" for axis in range(spec.kept_ndim)] if spec.kept_ndim > 1 else [row]
+    lines = split_index(row, 0, spec.kept_ndim, "ptrdiff_t", "_kept") if spec.kept_ndim > 1 else []
     for bound in spec.input_arrays:
         start = offset(bound, indices)
         plus_start = f" + {start}" if start else ""

@@ -64,14 +64,14 @@ extern "C" __global__ void {name}(
 #pragma unroll 8
     for (long i = first_ + threadIdx.x; i < end_; i += THREADS_)
         sum_ = reduce_(sum_, {mapped});
-    sum_ = _over_block<THREADS_>(sum_, join_);
+    sum_ = _reduce_block<THREADS_>(sum_, join_);
     if (gridDim.x > 1) {{
         if (threadIdx.x == 0) parts_[blockIdx.x] = sum_;
-        if (!_is_last(done_, gridDim.x)) return;
+        if (!_is_last_block(done_, gridDim.x)) return;
         sum_ = {neutral};
         for (unsigned int k_ = threadIdx.x; k_ < gridDim.x; k_ += THREADS_)
-            sum_ = reduce_(sum_, _read(&parts_[k_]));
-        sum_ = _over_block<THREADS_>(sum_, join_);
+            sum_ = reduce_(sum_, _load_partial(&parts_[k_]));
+        sum_ = _reduce_block<THREADS_>(sum_, join_);
     }}
 #endif
     if (threadIdx.x == 0) *out_ = sum_;
@@ -154,7 +154,7 @@ class ReductionKernel:
         """Return the CUDA C."""
         threads = block_size()
         reduced, mapped = self._reduce_function(), self._map_function()
-        names = frozenset(("_over_block", "_is_last", "_read"))
+        names = frozenset(("_reduce_block", "_is_last_block", "_load_partial"))
         shared = cupy_preamble.used_functions("reductions.h", names) if threads > 1 else []
         functions = (reduced.functions, mapped.functions, *shared)
         return _KERNEL_TEMPLATE.format(

@@ -18,10 +18,10 @@ from pycu2c.compat.pycuda.modules.source_module import SourceModule
 
 _SCAN_HEADER = """{header}{preamble}
 #define THREADS_ {threads}
-#define RUN_ {run}
+#define ITEMS_PER_THREAD_ {items_per_thread}
 #define EXCLUSIVE_ {exclusive}
 typedef {scan_type} scan_type;
-static __device__ __forceinline__ scan_type scan_(scan_type a, scan_type b)
+static __device__ __forceinline__ scan_type combine_(scan_type a, scan_type b)
 {{
     return {scan_expr};
 }}
@@ -30,59 +30,67 @@ static __device__ __forceinline__ scan_type scan_(scan_type a, scan_type b)
 # kernel computes the totals of the pieces. Then each block combines the totals before its own, and
 # scans its piece. The order of elements is preserved.
 _GPU_KERNELS = """
-#define TILE_ (THREADS_ * RUN_)
-#define ROOM_ \\
-    __shared__ __align__(16) unsigned char room_[(TILE_ + THREADS_ / 32) * sizeof(scan_type)]; \\
-    scan_type *const tile = (scan_type *)room_
+#define ITEMS_PER_TILE_ (THREADS_ * ITEMS_PER_THREAD_)
+// The elements of a tile, and after them the totals of its warps. The type may have a constructor,
+// which an array in shared memory must not have.
+#define DECLARE_SHARED_TILE_ \\
+    __shared__ __align__(16) unsigned char \\
+        shared_memory_[(ITEMS_PER_TILE_ + THREADS_ / 32) * sizeof(scan_type)]; \\
+    scan_type *const tile = (scan_type *)shared_memory_
 
-// Scan elements, starting from `carry` if `follows`, and return the total. If `writes`, write the
-// prefix of each element to the output: with the element, or if EXCLUSIVE_ without it.
+// Scan the elements from `first` to `end`, and return their total, combined with `carry` if
+// `has_carry`: the total of the elements before. If `writes`, write the prefix of each element to
+// the output: with the element, or if EXCLUSIVE_ without it.
 template <bool writes>
-static __device__ scan_type walk_(
-    const scan_type *input, scan_type *output, long first, long end, scan_type carry, bool follows,
-    scan_type *tile)
+static __device__ scan_type scan_range_(
+    const scan_type *input, scan_type *output, long first, long end, scan_type carry,
+    bool has_carry, scan_type *tile)
 {{
-    scan_type *const warps = tile + TILE_;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, mine = threadIdx.x * RUN_;
-    for (; first < end; first += TILE_) {{
-        const int count = end - first < TILE_ ? (int)(end - first) : TILE_;
-        const int used = (count + RUN_ - 1) / RUN_;
+    scan_type *const warp_totals = tile + ITEMS_PER_TILE_;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int thread_first = threadIdx.x * ITEMS_PER_THREAD_; // index of the thread's first element
+    for (; first < end; first += ITEMS_PER_TILE_) {{
+        const int count = end - first < ITEMS_PER_TILE_ ? (int)(end - first) : ITEMS_PER_TILE_;
+        const int active_threads = (count + ITEMS_PER_THREAD_ - 1) / ITEMS_PER_THREAD_;
 #pragma unroll
-        for (int k = threadIdx.x; k < TILE_; k += THREADS_)
+        for (int k = threadIdx.x; k < ITEMS_PER_TILE_; k += THREADS_)
             if (k < count) tile[k] = input[first + k];
         __syncthreads();
-        scan_type upto = tile[mine < count ? mine : 0];
+        scan_type inclusive = tile[thread_first < count ? thread_first : 0];
 #pragma unroll
-        for (int k = 1; k < RUN_; k++)
-            if (mine + k < count) upto = scan_(upto, tile[mine + k]);
+        for (int k = 1; k < ITEMS_PER_THREAD_; k++)
+            if (thread_first + k < count) inclusive = combine_(inclusive, tile[thread_first + k]);
 #pragma unroll
-        for (int back = 1; back < 32; back *= 2) {{
-            const scan_type before = _of_lane_before(upto, back);
-            if (lane >= back) upto = scan_(before, upto);
+        for (int distance = 1; distance < 32; distance *= 2) {{
+            const scan_type before = _shuffle_up(inclusive, distance);
+            if (lane >= distance) inclusive = combine_(before, inclusive);
         }}
-        const scan_type before = _of_lane_before(upto, 1);
-        if (threadIdx.x == (warp * 32 + 31 < used ? warp * 32 + 31 : used - 1)) warps[warp] = upto;
+        const scan_type before = _shuffle_up(inclusive, 1);
+        const int last_of_warp = warp * 32 + 31;
+        if (threadIdx.x == (last_of_warp < active_threads ? last_of_warp : active_threads - 1))
+            warp_totals[warp] = inclusive;
         __syncthreads();
         scan_type prefix = carry;
-        bool has = follows;
-        for (int w = 0; w * 32 < used; w++) {{
-            if (w == warp) prefix = carry, has = follows;
-            carry = follows ? scan_(carry, warps[w]) : warps[w];
-            follows = true;
+        bool has_prefix = has_carry;
+        for (int w = 0; w * 32 < active_threads; w++) {{
+            if (w == warp) prefix = carry, has_prefix = has_carry;
+            carry = has_carry ? combine_(carry, warp_totals[w]) : warp_totals[w];
+            has_carry = true;
         }}
         if (writes) {{
-            if (lane) prefix = has ? scan_(prefix, before) : before, has = true;
+            if (lane) prefix = has_prefix ? combine_(prefix, before) : before, has_prefix = true;
 #pragma unroll
-            for (int k = 0; k < RUN_; k++) {{
-                if (mine + k >= count) break;
-                const scan_type value = tile[mine + k], next = has ? scan_(prefix, value) : value;
-                tile[mine + k] = EXCLUSIVE_ ? prefix : next;
+            for (int k = 0; k < ITEMS_PER_THREAD_; k++) {{
+                if (thread_first + k >= count) break;
+                const scan_type value = tile[thread_first + k];
+                const scan_type next = has_prefix ? combine_(prefix, value) : value;
+                tile[thread_first + k] = EXCLUSIVE_ ? prefix : next;
                 prefix = next;
-                has = true;
+                has_prefix = true;
             }}
             __syncthreads();
 #pragma unroll
-            for (int k = threadIdx.x; k < TILE_; k += THREADS_)
+            for (int k = threadIdx.x; k < ITEMS_PER_TILE_; k += THREADS_)
                 if (k < count) output[first + k] = tile[k];
         }}
     }}
@@ -93,23 +101,24 @@ static __device__ scan_type walk_(
 extern "C" __global__ void {name}_totals(
     const scan_type *input, long n, long piece, scan_type *totals)
 {{
-    ROOM_;
+    DECLARE_SHARED_TILE_;
     const long first = blockIdx.x * piece, end = first + piece < n ? first + piece : n;
-    const scan_type total = walk_<false>(input, 0, first, end, input[first], false, tile);
+    const scan_type total = scan_range_<false>(input, 0, first, end, input[first], false, tile);
     if (threadIdx.x == 0) totals[blockIdx.x] = total;
 }}
 
 extern "C" __global__ void {name}_update(
     const scan_type *input, long n, long piece, const scan_type *totals, scan_type *output)
 {{
-    ROOM_;
+    DECLARE_SHARED_TILE_;
     const long first = blockIdx.x * piece, end = first + piece < n ? first + piece : n;
     scan_type carry = {neutral};
     if (blockIdx.x) {{
-        const scan_type before = walk_<false>(totals, 0, 0, blockIdx.x, totals[0], false, tile);
-        carry = EXCLUSIVE_ ? scan_(carry, before) : before;
+        const scan_type before =
+            scan_range_<false>(totals, 0, 0, blockIdx.x, totals[0], false, tile);
+        carry = EXCLUSIVE_ ? combine_(carry, before) : before;
     }}
-    walk_<true>(input, output, first, end, carry, EXCLUSIVE_ || blockIdx.x, tile);
+    scan_range_<true>(input, output, first, end, carry, EXCLUSIVE_ || blockIdx.x, tile);
 }}
 """
 # On the CPU each block has one thread, which scans a contiguous piece.
@@ -119,7 +128,7 @@ extern "C" __global__ void {name}_totals(
 {{
     const long first = blockIdx.x * piece, end = first + piece < n ? first + piece : n;
     scan_type total = input[first];
-    for (long i = first + 1; i < end; i++) total = scan_(total, input[i]);
+    for (long i = first + 1; i < end; i++) total = combine_(total, input[i]);
     totals[blockIdx.x] = total;
 }}
 
@@ -128,11 +137,11 @@ extern "C" __global__ void {name}_update(
 {{
     const long first = blockIdx.x * piece, end = first + piece < n ? first + piece : n;
     scan_type sum = {neutral};
-    bool has = EXCLUSIVE_;
-    for (unsigned int k = 0; k < blockIdx.x; k++, has = true)
-        sum = has ? scan_(sum, totals[k]) : totals[k];
-    for (long i = first; i < end; i++, has = true) {{
-        const scan_type value = input[i], next = has ? scan_(sum, value) : value;
+    bool has_prefix = EXCLUSIVE_;
+    for (unsigned int k = 0; k < blockIdx.x; k++, has_prefix = true)
+        sum = has_prefix ? combine_(sum, totals[k]) : totals[k];
+    for (long i = first; i < end; i++, has_prefix = true) {{
+        const scan_type value = input[i], next = has_prefix ? combine_(sum, value) : value;
         output[i] = EXCLUSIVE_ ? sum : next;
         sum = next;
     }}
@@ -171,7 +180,7 @@ class _ScanKernel:
         values = [("a", self.dtype), ("b", self.dtype)]
         c_expression = as_c_expression(self.scan_expr, values, self.dtype, f"{self.name}_scanned")
         threads = block_size()
-        names = frozenset(("_of_lane_before",))
+        names = frozenset(("_shuffle_up",))
         helper_functions = (
             cupy_preamble.used_functions("reductions.h", names) if threads > 1 else []
         )
@@ -179,7 +188,7 @@ class _ScanKernel:
             header=complex_header([VectorArg(self.dtype, "input")]),
             preamble="\n".join((self.preamble, c_expression.functions, *helper_functions)),
             threads=threads,
-            run=self._elements_per_thread,
+            items_per_thread=self._elements_per_thread,
             exclusive=int(self._exclusive),
             scan_type=dtype_to_ctype(self.dtype),
             scan_expr=c_expression.expression,

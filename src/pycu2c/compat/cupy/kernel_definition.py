@@ -1,4 +1,8 @@
-"""Generate the text of kernel functions; CPU kernels also get a struct of packed arguments."""
+"""Generate the C++ definition of a kernel function from its parameters and body.
+
+On the CPU, a kernel is a function of a pointer to a struct of its arguments, and of the range of
+blocks to run.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from pycu2c.compat.cupy.parameter_declarations import names_in
 EXPORTED = 'extern "C" __attribute__((visibility("default")))'
 _LINE_WIDTH = 84
 
-UNPACK_ARGUMENTS = "const {struct} &_given = *(const {struct} *)_packed;"
+UNPACK_ARGUMENTS = "const {struct} &_arguments = *(const {struct} *)_packed_arguments;"
 
 
 def as_statement(text: str) -> str:
@@ -76,13 +80,14 @@ def cpu_name(name: str) -> str:
 
 
 def cpu_kernel(name: str, fields: Sequence[KernelField], body: Sequence[str]) -> list[str]:
-    """Return the struct of the arguments and the function that runs a range of blocks."""
+    """Return the struct of the arguments, and the function that runs a range of blocks."""
     struct = f"_arguments_of_{name}"
     members = ["int32_t grid[3], block[3];", "int64_t shared_bytes;"]
     members += [f"{_struct_member(field)};" for field in fields]
     unpacked = [UNPACK_ARGUMENTS.format(struct=struct)]
-    unpacked += [f"{field.declaration} = _given.{field.parameter.name};" for field in fields]
-    head = f"{EXPORTED} void {cpu_name(name)}(const void *_packed, int64_t _first, int64_t _last)"
+    unpacked += [f"{field.declaration} = _arguments.{field.parameter.name};" for field in fields]
+    parameters = "const void *_packed_arguments, int64_t _first_block, int64_t _last_block"
+    head = f"{EXPORTED} void {cpu_name(name)}({parameters})"
     return [block(f"struct {struct}", members) + ";", block(head, [*unpacked, *body])]
 
 
