@@ -27,7 +27,7 @@ from pycu2c.ops.intrinsics.array_reductions import METHODS, REDUCTIONS
 from pycu2c.ops.intrinsics.library import LIBRARY
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.clusters import Cluster
-from pycu2c.ops.intrinsics.threads.coalesced_groups import Coalesced
+from pycu2c.ops.intrinsics.threads.coalesced_groups import CoalescedGroup
 from pycu2c.ops.intrinsics.threads.cooperative_groups import Block, Grid, tile_of
 from pycu2c.ops.names.cuda_namespace import CUDA, LIBRARY_FUNCTIONS, find, members
 from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
@@ -128,7 +128,7 @@ def groups() -> str:
         ("this_grid()", Grid),
         ("this_cluster()", Cluster),
         ("tiled_partition(group, n)", tile_of(8)),
-        ("coalesced_threads()", Coalesced),
+        ("coalesced_threads()", CoalescedGroup),
     )
     rows = []
     for call, group in made:

@@ -133,10 +133,10 @@ def declared(name: str, member: Member, method: bool = False) -> str:
         head = f"({', '.join(f'{n}: Any' for n in inspect.signature(member).parameters)}) -> Any"
         doc = inspect.getdoc(member) or ""
         return "@staticmethod\n" * method + f"def {name}{head}:\n{_doc(doc)}"
-    if member.is_attribute and method:
+    if member.is_special_register and method:
         result = RESULTS.get(member.result, "Any")
         return f"@property\ndef {name}(self) -> {result}:\n{_doc(member.doc)}"
-    if member.is_attribute:
+    if member.is_special_register:
         return f"{name}: {RESULTS.get(member.result, 'Any')}\n{_doc(member.doc).strip()}\n"
     heads = member.overloads or (_head(member),)
     marks = "@overload\n" * (len(heads) > 1) + "@staticmethod\n" * method

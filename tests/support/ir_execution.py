@@ -20,14 +20,14 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, const, integer, truth, unary
 from pycu2c.ops.intrinsics.all import REGISTRY
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, Thread
-from pycu2c.ops.operators import BINARY_BY_NODE, QUOTIENT, REMAINDER, UNARY_BY_NODE
+from pycu2c.ops.operators import BINARY_BY_NODE, C_DIV, C_REM, UNARY_BY_NODE
 from pycu2c.transforms.common.declare_variables import declare
 
 LANES = 3  # of a strip: no divisor of the blocks that tests use
 SPAN = Span("kernel.py", 1, 0, 1, 1)
 PLACES = {"tid": "cuda.threadIdx.x", "bid": "cuda.blockIdx.x", "width": "cuda.blockDim.x"}
 SPACES = {"shared": MemorySpace.SHARED, "local": MemorySpace.LOCAL}
-C_OPERATORS = {ast.FloorDiv: QUOTIENT, ast.Mod: REMAINDER}
+C_OPERATORS = {ast.FloorDiv: C_DIV, ast.Mod: C_REM}
 
 
 # ---- Python text -> IR -------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from pycu2c.ops.intrinsics.builtins import MIN_MAX_INTRINSICS, OPERATOR_INTRINSI
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES, GRID
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
-from pycu2c.ops.operators import ADD, MOD, MUL, QUOTIENT, REMAINDER, SUB
+from pycu2c.ops.operators import ADD, C_DIV, C_REM, MOD, MUL, SUB
 
 ASSUMED_LENGTH = 1000.0
 ASSUMED_TRIP_COUNT = 8.0
@@ -171,7 +171,7 @@ class _AxisCostModel:
             case ir.Binary(op=op, left=left, right=right) if op in (ADD, SUB):
                 a, b = self.stride_of(left), self.stride_of(right)
                 return None if a is None or b is None else (a + b if op is ADD else a - b)
-            case ir.Binary(op=op) if op in (MUL, QUOTIENT, REMAINDER):
+            case ir.Binary(op=op) if op in (MUL, C_DIV, C_REM):
                 return self._scaled_stride(e)
             case _:
                 return 0.0 if all(self.stride_of(x) == 0.0 for x in children(e)) else None
@@ -199,7 +199,7 @@ class _AxisCostModel:
             return a * self._magnitude(e.right) + b * self._magnitude(e.left)
         if b:
             return None
-        return a / self._magnitude(e.right) if e.op is QUOTIENT else a
+        return a / self._magnitude(e.right) if e.op is C_DIV else a
 
     def _magnitude(self, e: ir.Expr) -> float:
         """Estimate the magnitude of a loop-invariant number."""

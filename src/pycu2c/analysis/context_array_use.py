@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Set
 from typing import TypeAlias
 
 from pycu2c.analysis.effects import any_effect
-from pycu2c.analysis.lane_values import LaneValues
+from pycu2c.analysis.thread_values import ThreadValues
 from pycu2c.analysis.variables import declared_names
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
@@ -34,7 +34,7 @@ class ContextArrayUse:
     ``effectful``: the device functions with side effects.
     """
 
-    values: LaneValues
+    values: ThreadValues
     thread_count: int
     lengths: Mapping[str, int]
     effectful: Set[str]

@@ -52,7 +52,9 @@ def intrinsic_range(assumptions: LaunchAssumptions, intrinsic: Intrinsic) -> Int
 
 def is_thread_coordinate(intrinsic: Intrinsic) -> bool:
     """Return whether an intrinsic is a coordinate of the thread, which never changes."""
-    return intrinsic.bounds is not None and (intrinsic.is_attribute or intrinsic in GRID + GRIDSIZE)
+    return intrinsic.bounds is not None and (
+        intrinsic.is_special_register or intrinsic in GRID + GRIDSIZE
+    )
 
 
 @dataclass(frozen=True, slots=True)

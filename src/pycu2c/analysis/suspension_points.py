@@ -1,4 +1,8 @@
-"""Suspension points of coroutines, and the variables that are live across them."""
+"""Suspension points of coroutines, and the variables that are live across them.
+
+A suspension point is a ``BarrierWait`` statement: the coroutine of the thread returns to the
+scheduler there. Statements may be nested in it, which publish the contributions of the thread.
+"""
 
 from __future__ import annotations
 
@@ -14,31 +18,31 @@ def coroutine_loop(body: ir.Body) -> ir.CoroutineLoop | None:
     return next((s for s in body if isinstance(s, ir.CoroutineLoop)), None)
 
 
-def waits_in(body: ir.Body) -> list[ir.BarrierWait]:
+def suspension_points_in(body: ir.Body) -> list[ir.BarrierWait]:
     """Return the suspension points of a body, in program order."""
     return [s for s in statements(body) if isinstance(s, ir.BarrierWait)]
 
 
-def live_across_waits(body: ir.Body) -> Iterator[ir.Var]:
-    """Yield the variables and arrays of a thread that are used on both sides of a wait."""
-    if not waits_in(body):
+def live_across_suspension_points(body: ir.Body) -> Iterator[ir.Var]:
+    """Yield the variables and arrays of a thread that are used on both sides of such a point."""
+    if not suspension_points_in(body):
         return
     last = _last_uses(body)
     for i, s in enumerate(body):
         if isinstance(s, ir.Declare | ir.Allocate):
-            if waits_in(body[i : last.get(s.var.name, i)]):
+            if suspension_points_in(body[i : last.get(s.var.name, i)]):
                 yield s.var
-        elif isinstance(s, ir.For) and waits_in(s.body):
+        elif isinstance(s, ir.For) and suspension_points_in(s.body):
             yield s.var
         for inner in bodies(s):
-            yield from live_across_waits(inner)
+            yield from live_across_suspension_points(inner)
 
 
 def _last_uses(body: ir.Body) -> dict[str, int]:
-    """Map each variable to the index after the last statement of a block that uses it.
+    """Map each variable to the number of statements of a block up to and including its last use.
 
-    If only the operands of a wait or the condition of an ``if`` use the variable, it is the index
-    of this statement: the nested statements follow the last use.
+    ``a = 1; b = a; if b: wait`` -> ``{"a": 2, "b": 2}``. An ``if`` or a wait whose condition or
+    operands are the last use does not count: the statements nested in it run after that use.
     """
     result: dict[str, int] = {}
     for i, s in enumerate(body):

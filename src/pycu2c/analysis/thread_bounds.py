@@ -31,6 +31,7 @@ from pycu2c.ops.intrinsics.builtins import MIN_MAX_INTRINSICS
 from pycu2c.ops.operators import (
     ADD,
     AND,
+    C_REM,
     EQ,
     GE,
     GT,
@@ -40,7 +41,6 @@ from pycu2c.ops.operators import (
     MUL,
     NE,
     NOT,
-    REMAINDER,
     SUB,
 )
 
@@ -182,7 +182,7 @@ class BoundSolver:
             is_divisor = size.bit_count() == 1
             divisor, divisor_range = integer(size, divisor.span), Interval(size, size)
         else:
-            is_divisor = remainder.op is REMAINDER
+            is_divisor = remainder.op is C_REM
         if not is_divisor or divisor_range.low < 1 or divisor_range.high > _MAX_STEP:
             return None
         return cast(divisor, WEAK_INT)

@@ -28,6 +28,8 @@ from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import (
     ADD,
     AND,
+    C_DIV,
+    C_REM,
     C_SHR,
     EQ,
     GE,
@@ -37,8 +39,6 @@ from pycu2c.ops.operators import (
     MUL,
     NE,
     OR,
-    QUOTIENT,
-    REMAINDER,
     SUB,
     XOR,
     Operator,
@@ -52,15 +52,18 @@ _COORDINATES = (
 # exact Python integer arithmetic; some operators only for operands >= 0
 _EXACT_OPERATORS: Mapping[Operator, Callable[[Any, Any], Any]] = {
     op: op.compute for op in (ADD, SUB, MUL, AND, OR, XOR, LT, LE, GT, GE, EQ, NE)
-} | {QUOTIENT: operator.floordiv, REMAINDER: operator.mod, C_SHR: operator.rshift}
-_NONNEGATIVE_ONLY = (QUOTIENT, REMAINDER, C_SHR)
+} | {C_DIV: operator.floordiv, C_REM: operator.mod, C_SHR: operator.rshift}
+_NONNEGATIVE_ONLY = (C_DIV, C_REM, C_SHR)
 
 Values = tuple[Any, ...]  # one number per thread, in thread order
 
 
 @dataclass(slots=True)
-class LaneValues:
-    """Values per thread; ``definitions`` holds the expressions assigned to each variable."""
+class ThreadValues:
+    """Values of expressions for each thread of a block with the shape ``block``.
+
+    ``definitions`` holds the expressions assigned to each variable.
+    """
 
     block: tuple[int, int, int] | None
     definitions: Mapping[str, tuple[ir.Expr, ...]]
@@ -68,7 +71,7 @@ class LaneValues:
     _cache: dict[ir.Expr, Values | None] = field(default_factory=dict)
 
     def is_warp_uniform(self, e: ir.Expr) -> bool:
-        """Return whether all lanes of each warp provably compute the same value."""
+        """Return whether all threads of each warp provably compute the same value."""
         values = self.of(e)
         if values is None:
             return False

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 from typing import TypeAlias
 
-from pycu2c.analysis import lane_values
+from pycu2c.analysis import thread_values
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
@@ -36,7 +36,7 @@ class Uniformity:
     varying: Set[str]
     divergent: Set[ir.Stmt]
     values: Mapping[str, tuple[ir.Expr, ...]]
-    lanes: lane_values.LaneValues
+    lanes: thread_values.ThreadValues
     agrees_also: Callable[[ir.Expr], bool]
 
     def agrees(self, *values: ir.Expr) -> bool:
@@ -133,7 +133,7 @@ def warp_uniformity(body: ir.Body, block: Shape | None) -> Uniformity:
 def _solve(
     body: ir.Body,
     block: Shape | None,
-    agrees_also: Callable[[lane_values.LaneValues], Callable[[ir.Expr], bool]],
+    agrees_also: Callable[[thread_values.ThreadValues], Callable[[ir.Expr], bool]],
 ) -> Uniformity:
     """Assume that everything is uniform, and remove values until a fixed point."""
     collected = _Definitions()
@@ -141,7 +141,7 @@ def _solve(
     varying: set[str] = set()
     divergent: set[ir.Stmt] = set()
     values = collected.values()
-    lanes = lane_values.LaneValues(block, values)
+    lanes = thread_values.ThreadValues(block, values)
     result = Uniformity(varying, divergent, values, lanes, agrees_also(lanes))
     previous = -1
     while previous != len(varying) + len(divergent):

@@ -105,7 +105,7 @@ def _linker() -> str:
     if library is not None:
         major, minor = library.version()
         return f"linker    nvJitLink {major}.{minor}"
-    return "linker    the GPU's driver's: nvJitLink is not installed (pip install 'pycu2c[link]')"
+    return "linker    CUDA driver (nvJitLink is not installed: pip install 'pycu2c[link]')"
 
 
 def _cuda() -> tuple[str, bool]:

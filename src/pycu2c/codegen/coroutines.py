@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 
 from pycu2c.analysis.effects import accesses_cluster, is_dynamic
-from pycu2c.analysis.suspension_points import live_across_waits
+from pycu2c.analysis.suspension_points import live_across_suspension_points
 from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array
@@ -129,7 +129,8 @@ def struct_members(
 ) -> dict[str, c.Expr]:
     """Return the variables that are members of the struct of the thread or of the block."""
     members: dict[str, c.Expr] = {
-        v.name: c.MemberExpr(_SELF, names[v.name], arrow=True) for v in live_across_waits(loop.body)
+        v.name: c.MemberExpr(_SELF, names[v.name], arrow=True)
+        for v in live_across_suspension_points(loop.body)
     }
     for var in _shared_arrays(function):
         members[var.name] = c.MemberExpr(_BLOCK, names[var.name], arrow=True)
@@ -293,7 +294,7 @@ def _structs(
         c.ParameterDecl(_element(v, expressions), expressions.names[v.name])
         for v in contributions.values()
     ]
-    state += [_field(var, expressions) for var in live_across_waits(kernel.loop.body)]
+    state += [_field(var, expressions) for var in live_across_suspension_points(kernel.loop.body)]
     yield c.Comment("The state of a suspended thread.")
     yield c.Struct(f"{name}_thread", tuple(state))
     yield c.Blank()

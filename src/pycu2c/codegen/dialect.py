@@ -1,4 +1,8 @@
-"""The differences between CUDA C and the C for CPUs, as data."""
+"""The differences between CUDA C and the C for CPUs, as data.
+
+Functions of a ``Dialect`` return what an intrinsic needs in this dialect: its spelling, the C
+helpers of ``codegen/helpers`` that it calls, and its headers.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ class Dialect:
     shared_qualifiers: tuple[str, ...]  # of arrays in shared memory
     constant_qualifiers: tuple[str, ...]  # of constant arrays
     dynamic_shared: str  # declaration of dynamic shared memory at file scope
-    headers: Callable[[str], tuple[str, ...]]  # from C text; without the headers of intrinsics
+    headers: Callable[[str], tuple[str, ...]]  # of the standard functions in a C text
     infinity: dict[str, str]  # by the dtype's short name
     nan: dict[str, str]
 

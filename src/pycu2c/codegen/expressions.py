@@ -1,7 +1,8 @@
 """Emit IR expressions as C expressions.
 
-C converts operands implicitly. ``exact`` tells that the C type of an expression must equal its IR
-type. Otherwise its context converts it, as an initializer or an operand beside one of that type.
+C converts operands implicitly. With ``exact``, the emitted expression has the C type of its IR
+type. Without it, the expression may have another C type, because the C code around it converts the
+value: an initializer, or an operator whose other operand has the type.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.print_format import scalar_types
+from pycu2c.ops.intrinsics.kinds import TYPE_DETERMINING_KINDS
 from pycu2c.ops.intrinsics.threads import clusters
 from pycu2c.ops.operators import ADD, C_SHL, C_SHR, MUL, SUB, bool_result
 
@@ -92,9 +94,10 @@ class ExpressionEmitter:
         return self._without_coordinate_cast(e, self.emit(e, exact=False))
 
     def _modular_arithmetic(self, e: ir.Expr) -> c.Expr:
-        """Emit sums and products that are converted to int.
+        """Emit sums, differences and products that are converted to int, without casts.
 
-        Unsigned coordinates make C compute modulo 2**32, which has the same bits.
+        If an operand is an unsigned coordinate, C computes in unsigned int. The low 32 bits of the
+        result are the same as in int, so operands need no casts.
         """
         if isinstance(e, ir.Binary) and e.op in _MODULAR_OPERATORS and e.op.c is not None:
             e = _subtract_positive(e)
@@ -175,14 +178,14 @@ class ExpressionEmitter:
             left, right = self.emit(e.left, exact=True), self.emit(e.right, exact=False)
         else:
             # C would compute an operation on two literals in int
-            is_exact = (
+            operands_exact = (
                 exact or is_comparison or (_is_literal_expression(e) and _may_differ_in_int(e))
             )
-            left = self._operand(e.left, e.right, is_exact and not left_is_literal)
+            left = self._operand(e.left, e.right, operands_exact and not left_is_literal)
             # only one operand may be converted implicitly
             left_keeps_type = not _is_implicit_conversion(e.left, e.right)
             other = e.left if left_keeps_type else None
-            right = self._operand(e.right, other, is_exact and left_is_literal)
+            right = self._operand(e.right, other, operands_exact and left_is_literal)
         assert e.op.c is not None, f"{e.op} is not C's"
         return c.BinaryExpr(e.op.c, left, right)
 
@@ -215,7 +218,7 @@ class ExpressionEmitter:
             e.operand, exact=_is_literal_expression(e.operand) and _may_differ_in_int(e.operand)
         )
         if isinstance(inner, c.CastExpr) and isinstance(e.operand, ir.Apply):
-            inner = inner.operand if e.operand.intrinsic.is_attribute else inner
+            inner = inner.operand if e.operand.intrinsic.is_special_register else inner
         return c.CastExpr(self.type(e.type), inner)
 
     def lvalue(self, e: ir.Load | ir.ElementOf | ir.Store) -> c.Expr:
@@ -296,7 +299,7 @@ class ExpressionEmitter:
         arguments = {n: self.emit(a) for n, a in zip(names, e.arguments)}
         result = spelling(arguments, dtype)
         if isinstance(result, c.CallExpr) and is_math(result.function):
-            if vector_math.has_vectors(result.function):
+            if vector_math.has_vector_variant(result.function):
                 self.file.vectors[result.function] = None
         for helper in dialect.helper_names(intrinsic):  # some dtypes need none
             if _calls(result, function_name(helper, dtype)):
@@ -309,7 +312,7 @@ class ExpressionEmitter:
         """Return the dtype that selects the variant of an intrinsic."""
         kinds = [kind for _, kind in e.intrinsic.parameters if kind != "index"]
         for kind, argument in zip(kinds, e.arguments):
-            if kind in ("array", "T", "F") and isinstance(argument.type, Scalar):
+            if kind in TYPE_DETERMINING_KINDS and isinstance(argument.type, Scalar):
                 return argument.type.dtype
         return e.type.dtype if isinstance(e.type, Scalar) else INT32
 
@@ -401,9 +404,9 @@ def _is_literal_expression(e: ir.Expr) -> bool:
         case ir.Select():
             return _is_literal_expression(e.then) and _is_literal_expression(e.orelse)
         case ir.Binary():
-            is_shift_or_truth = e.op in (C_SHL, C_SHR) or e.op.result is bool_result
+            is_shift_or_comparison = e.op in (C_SHL, C_SHR) or e.op.result is bool_result
             return (
-                not is_shift_or_truth
+                not is_shift_or_comparison
                 and _is_literal_expression(e.left)
                 and _is_literal_expression(e.right)
             )

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable
 
-from pycu2c.analysis.suspension_points import coroutine_loop, live_across_waits
+from pycu2c.analysis.suspension_points import coroutine_loop, live_across_suspension_points
 from pycu2c.base.external_code import length_name, stride_name
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array
@@ -17,7 +17,7 @@ from pycu2c.ir.walk import bodies, statements
 
 
 def identifier(name: str) -> str:
-    """Return a C identifier for a Python name: ``größe`` -> ``gru00f6u00dfe``, ``double_``."""
+    """Return a C identifier: ``größe`` -> ``gru00f6u00dfe``, and ``double`` -> ``double_``."""
     plain = "".join(c if c.isascii() else f"u{ord(c):04x}" for c in name)
     plain = re.sub(r"\W", "_", plain)
     if re.match(r"__|_[A-Z]|\d", plain):  # reserved for the implementation, or a number
@@ -109,7 +109,7 @@ def _struct_variables(function: ir.Function) -> list[str]:
     if loop is None:
         return []
     return [s.var.name for s in function.body if isinstance(s, ir.Allocate)] + [
-        v.name for v in live_across_waits(loop.body)
+        v.name for v in live_across_suspension_points(loop.body)
     ]
 
 

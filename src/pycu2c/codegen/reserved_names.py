@@ -57,7 +57,7 @@ _PATTERN = re.compile(
 _VECTOR_NAMES = frozenset(
     name
     for vector in VECTORS.values()
-    for name in (vector.name, vector.cuda, f"make_{vector.cuda}", f"{vector.c}_anywhere")
+    for name in (vector.name, vector.cuda, f"make_{vector.cuda}", f"{vector.c}_unaligned")
 )
 _SHORT_NAMES = frozenset(dtype.short for dtype in DTYPES)
 

@@ -20,7 +20,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.intrinsics.memory import atomic
-from pycu2c.ops.operators import ADD, AND, C_SHL, C_SHR, DIV, MUL, OR, QUOTIENT, REMAINDER, SUB, XOR
+from pycu2c.ops.operators import ADD, AND, C_DIV, C_REM, C_SHL, C_SHR, DIV, MUL, OR, SUB, XOR
 
 # which comments the C has: "regions" names the source lines of work-item loops, "comments" and
 # "source" quote Python, "positions" gives source positions, "lines" emits #line for debuggers
@@ -31,7 +31,7 @@ POSITION_MARK = "@ "
 DYNAMIC = "dynamic_shared"  # the dynamic shared memory of a block
 
 _INT64 = c.NamedType("int64_t")
-_COMPOUND_OPERATORS = (ADD, SUB, MUL, DIV, QUOTIENT, REMAINDER, AND, OR, XOR, C_SHL, C_SHR)
+_COMPOUND_OPERATORS = (ADD, SUB, MUL, DIV, C_DIV, C_REM, AND, OR, XOR, C_SHL, C_SHR)
 
 
 @dataclass(slots=True)
@@ -177,7 +177,10 @@ class StatementEmitter:
 
     def _store(self, s: ir.Store) -> c.Stmt:
         lvalue = self.expressions.lvalue(s)
-        if s.path and scalar_type(s.value).dtype in self.expressions.file.structs.copied_dtypes:
+        if (
+            s.path
+            and scalar_type(s.value).dtype in self.expressions.file.structs.packed_field_dtypes
+        ):
             return c.AssignStmt(lvalue, self.expressions.stored_value(s))
         return self._assign(lvalue, s.value, scalar_type(s.value))
 

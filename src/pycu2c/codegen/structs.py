@@ -28,7 +28,7 @@ def _unaligned_definition(dtype: DType) -> str:
 
 
 def _unaligned_name(dtype: DType) -> str:
-    return f"{dtype.c}_anywhere"
+    return f"{dtype.c}_unaligned"
 
 
 def _aliases_before_cuda_13(dtype: DType) -> str:
@@ -46,7 +46,8 @@ class Structs:
         self.unaligned: dict[DType, None] = {}  # vectors and complex numbers in packed structs
         self.halves: dict[DType, None] = {}
         self.handle_types: dict[str, None] = {}  # textures, surfaces
-        self.copied_dtypes: dict[DType, None] = {}  # in packed structs, with packed types
+        # types of fields of packed structs, which loads and stores convert (packed_structs.py)
+        self.packed_field_dtypes: dict[DType, None] = {}
         constants = [k.var.type.dtype for k in module.constants if isinstance(k.var.type, Array)]
         self.half_constants = [dtype for dtype in map(_component_dtype, constants) if dtype.is_half]
         for dtype in constants:
@@ -82,7 +83,7 @@ class Structs:
             innermost = field.dtype.innermost
             if packed_structs.needs_copy(innermost):
                 self._collect_copied_fields(innermost)
-                self.copied_dtypes[innermost] = None
+                self.packed_field_dtypes[innermost] = None
 
     def type_name(self, dtype: DType) -> str:
         """Return the C name of a dtype."""
@@ -98,12 +99,13 @@ class Structs:
     def definitions(self) -> list[c.Item]:
         """Return the definitions; a struct follows the structs of its fields."""
         items: list[c.Item] = [c.Verbatim(text) for text in self._type_definitions() if text]
-        others = (dtype for dtype in self.copied_dtypes if dtype not in self.names)
-        by_name = {self.type_name(dtype): dtype for dtype in others}  # complex64 is float2
+        others = (dtype for dtype in self.packed_field_dtypes if dtype not in self.names)
+        # two dtypes with one C type (complex64 is float2 in CUDA C) get one definition
+        by_name = {self.type_name(dtype): dtype for dtype in others}
         items += [item for dtype in by_name.values() for item in self._packed_definitions(dtype)]
         for dtype, name in self.names.items():
             items.append(self._struct(dtype, name, _is_packed(dtype)))
-            items += self._packed_definitions(dtype) if dtype in self.copied_dtypes else []
+            items += self._packed_definitions(dtype) if dtype in self.packed_field_dtypes else []
         return items
 
     def _type_definitions(self) -> Iterator[str]:
@@ -144,12 +146,12 @@ class Structs:
 
     def load_field(self, record: DType, dtype: DType, lvalue: c.Expr) -> c.Expr:
         """Return the value of a field, or of an element of a field."""
-        is_copied = dtype in self.copied_dtypes and _is_packed(record)
+        is_copied = dtype in self.packed_field_dtypes and _is_packed(record)
         return c.CallExpr("aligned", (lvalue,)) if is_copied else lvalue
 
     def store_field(self, records: Sequence[DType], dtype: DType, value: c.Expr) -> c.Expr:
         """Return what is stored in a field; ``records`` are the records that contain it."""
-        is_copied = dtype in self.copied_dtypes and any(map(_is_packed, records))
+        is_copied = dtype in self.packed_field_dtypes and any(map(_is_packed, records))
         return c.CallExpr("packed", (value,)) if is_copied else value
 
     def _needs_unaligned_type(self, record: DType, field: DType) -> bool:
@@ -175,7 +177,7 @@ class Structs:
         return c.Struct(name, tuple(fields), packed)
 
     def _field_type(self, record: DType, dtype: DType, packed: bool) -> str:
-        if packed and dtype in self.copied_dtypes:
+        if packed and dtype in self.packed_field_dtypes:
             return f"struct {self._packed_name(dtype)}"
         needs_unaligned = self._needs_unaligned_type(record, dtype)
         return _unaligned_name(dtype) if needs_unaligned else self.type_name(dtype)
@@ -186,7 +188,7 @@ class Structs:
 
 
 def _is_packed(record: DType) -> bool:
-    """Return whether the struct has no padding, although a field has an alignment."""
+    """Return whether the struct is packed: alignment 1, although the type of a field has more."""
     return record.alignment == 1 and any(f.dtype.alignment > 1 for f in record.fields)
 
 

@@ -26,7 +26,7 @@ _DECLARATIONS = {
 }
 
 
-def has_vectors(function: str) -> bool:
+def has_vector_variant(function: str) -> bool:
     """Return whether glibc has a vector variant of a C function that is accurate enough."""
     return function in _DECLARATIONS
 

@@ -219,7 +219,7 @@ def mapped(*arylist: NDArray[Any], stream: object = 0) -> Iterator[DeviceArray |
     with contextlib.ExitStack() as stack:
         if ordinal != HOST:
             _pin(stack, arylist)
-        arrays = [array.over_numpy(each, ordinal, stream) for each in arylist]
+        arrays = [array.wrap_numpy(each, ordinal, stream) for each in arylist]
         yield arrays[0] if len(arrays) == 1 else arrays
         if ordinal != HOST:
             driver.synchronize(driver.stream_of(stream), "end the use of mapped arrays")

@@ -230,7 +230,7 @@ def from_host(values: ArrayLike, ordinal: int, stream: object) -> DeviceArray:
     return array
 
 
-def over_numpy(array: NDArray[Any], ordinal: int, stream: object) -> DeviceArray:
+def wrap_numpy(array: NDArray[Any], ordinal: int, stream: object) -> DeviceArray:
     """Return a device array over the memory of a numpy array, which the GPU can access."""
     address = array.__array_interface__["data"][0]
     return DeviceArray(

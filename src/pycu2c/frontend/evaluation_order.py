@@ -114,7 +114,7 @@ def materialize(context: FunctionContext, value: Value, prefix: str) -> Value:
 
 
 def materialize_view(context: FunctionContext, view: View, prefix: str) -> View:
-    """Store the computed numbers of a view in fresh variables."""
+    """Store the starts, steps and lengths of a view in fresh variables, if they may change."""
     numbers = children(view)[1:]
     materialized = tuple(
         number if is_invariant(context, number) else assign_temporary(context, number, prefix)

@@ -68,21 +68,21 @@ class FunctionContext:
     bound_values: dict[str, Value] = field(default_factory=dict)  # arrays, tuples, functions
     # the targets of each enclosing comprehension
     comprehension_scopes: list[dict[str, Value]] = field(default_factory=list)
-    results: list[tuple[ParameterType, Span]] = field(default_factory=list)
+    returned_types: list[tuple[ParameterType, Span]] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
     blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
     store_types: dict[int, str] = field(default_factory=dict)  # id(ast.Name) -> variable
     nodes_without_variable: list[int] = field(default_factory=list)  # id(ast.Name)
     join_types: dict[int, Scalar] = field(default_factory=dict)  # id(ast.IfExp) -> type
     mixed_joins: list[int] = field(default_factory=list)  # ids of nodes with several types
-    returns: list[int] = field(default_factory=list)  # id(ast.Return), if it has a value
+    return_node_ids: list[int] = field(default_factory=list)  # id(ast.Return), if it has a value
     constant_variables: dict[str, Const] = field(default_factory=dict)
     thread_exits: list[Return] = field(default_factory=list)  # in a device function
     arrays_changed: bool = False  # whether this pass has added to ``arrays``
     untyped_reads: list[tuple[str, Span]] = field(default_factory=list)  # reads without a type yet
     conflicting_variables: set[str] = field(default_factory=set)  # those with a reported error
     # an expression and the variable that it is assigned to, which names an array created there
-    target: tuple[ast.expr, str] | None = None
+    assignment_target: tuple[ast.expr, str] | None = None
     temporaries: set[str] = field(default_factory=set)  # variables with one assignment
 
     # ---- the state of all passes ----
@@ -208,8 +208,8 @@ class FunctionContext:
 
     def name_for(self, node: ast.expr, prefix: str) -> str:
         """Return the variable that ``node`` is assigned to, or a fresh name."""
-        if self.target is not None and self.target[0] is node:
-            return self.target[1]
+        if self.assignment_target is not None and self.assignment_target[0] is node:
+            return self.assignment_target[1]
         return self.fresh(prefix)
 
     def join_type(self, name: str, value_type: Scalar, span: Span) -> Scalar:

@@ -13,7 +13,7 @@ from pycu2c.base.types import Array, Scalar
 from pycu2c.ops.intrinsics.all import REGISTRY
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.names.cuda_namespace import Namespace, members
-from pycu2c.ops.names.host_names import FOR_THE_HOST, HOST_NAMES
+from pycu2c.ops.names.host_names import HOST_NAMES, HOST_ONLY_HINT
 
 
 def single_field_hint(value: object) -> str:
@@ -140,7 +140,7 @@ def unsupported_function(value: object) -> tuple[str, str]:
     if hasattr(value, "__pycu2c_kernel__"):
         return f"`{name}` is a kernel", _KERNEL_CALL_HINT
     if module in _HOST_MODULES:
-        return f"`{name}` cannot be called in kernels", FOR_THE_HOST
+        return f"`{name}` cannot be called in kernels", HOST_ONLY_HINT
     if isinstance(value, FunctionType) and name == "<lambda>":
         return "this is a plain Python function", "wrap it: device(lambda …)"
     if isinstance(value, FunctionType) and module.partition(".")[0] not in sys.stdlib_module_names:

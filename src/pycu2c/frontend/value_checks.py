@@ -38,7 +38,7 @@ def describe(value: Value) -> str:
     match value:
         case StaticObject():
             return hints.describe_object(value.value)
-        case TupleValue() if value.names == coalesced_groups.Coalesced._fields:
+        case TupleValue() if value.names == coalesced_groups.CoalescedGroup._fields:
             return "a group of threads"
         case TupleValue():
             return f"a tuple of {len(value.items)}"

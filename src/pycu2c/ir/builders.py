@@ -197,7 +197,7 @@ def is_atom(e: ir.Expr) -> bool:
         case ir.Const() | ir.Var() | ir.Dim():
             return True
         case ir.Apply(intrinsic=intrinsic, arguments=()):
-            return intrinsic.is_attribute
+            return intrinsic.is_special_register
         case ir.Cast(operand=inner):
             return is_atom(inner)
         case _:

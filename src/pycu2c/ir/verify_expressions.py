@@ -13,7 +13,7 @@ from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_INT, Array, MemorySpace, Sca
 from pycu2c.base.values import fits
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import path_indices
-from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS
+from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS, TYPE_DETERMINING_KINDS
 from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.ops.operators import NOT
 
@@ -193,7 +193,7 @@ def _type_variable(kind: str, argument: ir.Expr) -> Type | None:
     if kind in HANDLE_KINDS:
         handle = argument.type.dtype.handle if isinstance(argument.type, Scalar) else None
         return Scalar(handle.element) if handle else VOID
-    return argument.type if kind in ("array", "T", "F") else None
+    return argument.type if kind in TYPE_DETERMINING_KINDS else None
 
 
 def _argument(name: str, kind: str, argument: ir.Expr) -> Iterator[str]:

@@ -42,7 +42,7 @@ def array_indices(view: ir.View, indices: tuple[ir.Expr, ...]) -> tuple[tuple[ir
     return shifted.first, shifted.path
 
 
-def view_elements_per_element(view: ir.View) -> int:
+def itemsize_ratio(view: ir.View) -> int:
     """Return the size of an element of the array, in elements of the view."""
     array_type = view.array.type
     assert isinstance(array_type, Array)

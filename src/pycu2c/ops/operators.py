@@ -232,8 +232,8 @@ def _c_remainder(a: Any, b: Any) -> int:
 
 
 # operators with the semantics of C, which legalize uses where it has proved them equivalent
-QUOTIENT = Operator("/", "quotient", None, integral, operand_type, _c_quotient, "/")
-REMAINDER = Operator("%", "remainder", None, integral, operand_type, _c_remainder, "%")
+C_DIV = Operator("/", "quotient", None, integral, operand_type, _c_quotient, "/")
+C_REM = Operator("%", "remainder", None, integral, operand_type, _c_remainder, "%")
 C_SHL = Operator("<<", "c_shl", None, integral, operand_type, shift_left, "<<")
 C_SHR = Operator(">>", "c_shr", None, integral, operand_type, shift_right, ">>")
 

@@ -68,7 +68,9 @@ def read(value: object) -> Any:
     if isinstance(value, tuple):
         return _with_names_of(value, [read(canonical_object(item)) for item in value])
     intrinsic = bound_to(value)
-    return intrinsic.reference() if intrinsic is not None and intrinsic.is_attribute else value
+    return (
+        intrinsic.reference() if intrinsic is not None and intrinsic.is_special_register else value
+    )
 
 
 def _with_names_of(original: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:

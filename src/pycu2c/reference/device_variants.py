@@ -17,7 +17,7 @@ from pycu2c.base.types import WEAK_INT, Array, Constant, ParameterType, Scalar, 
 from pycu2c.base.values import scalar_of
 from pycu2c.frontend.scope.bindings import parameters
 from pycu2c.frontend.scope.inferred_types import InferredTypes, merge_types, with_inner_functions
-from pycu2c.reference.weak_floats import ReferenceTypes, RuntimeKinds
+from pycu2c.reference.weak_floats import ArgumentKinds, ReferenceTypes
 from pycu2c.runtime.arguments.arguments import describe_handle
 
 RuntimeKind: TypeAlias = object  # equal for types that values do not distinguish
@@ -29,7 +29,7 @@ def inferred_from(
 ) -> ReferenceTypes:
     """Return the types of a kernel and of the device functions that it calls."""
     all_types = merge_types(inferred_by_function.values())
-    types_by_kinds: dict[Source, dict[RuntimeKinds, list[InferredTypes]]] = {}
+    types_by_kinds: dict[Source, dict[ArgumentKinds, list[InferredTypes]]] = {}
     for (function, types), inferred in inferred_by_function.items():
         kinds = tuple(map(kind_of_type, types))
         types_by_kinds.setdefault(function, {}).setdefault(kinds, []).append(inferred)
@@ -92,7 +92,7 @@ def kind_of_value(value: object) -> RuntimeKind:
 
 def dispatch_on_arguments(
     source: Source,
-    variants: Mapping[RuntimeKinds, Callable[..., Any]],
+    variants: Mapping[ArgumentKinds, Callable[..., Any]],
     default: Callable[..., Any],
 ) -> Callable[..., Any]:
     """Return a function that calls the variant for its arguments."""

@@ -1,4 +1,8 @@
-"""Evaluate constant expressions for the reference interpreter, with exact Python ints."""
+"""Evaluate constant expressions for the reference interpreter, with exact Python ints.
+
+``2**64 - 1`` is a constant, because its operands are: Python computes it before conversion to a
+type.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +90,7 @@ class ConstantFolder:
             return None
         try:
             return function(*arguments)
-        except (TypeError, ValueError):  # in a branch that is not evaluated
+        except (TypeError, ValueError):  # not an error if the call is in a branch that is not taken
             return None
 
     def _argument_value(self, node: ast.expr) -> Any:

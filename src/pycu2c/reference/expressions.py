@@ -406,4 +406,4 @@ def _target_names(target: ast.expr) -> list[str] | None:
 def _is_thread_dependent(value: object) -> bool:
     """Return whether the value of an object differs between threads."""
     intrinsic = bound_to(value)
-    return isinstance(value, tuple) or (intrinsic is not None and intrinsic.is_attribute)
+    return isinstance(value, tuple) or (intrinsic is not None and intrinsic.is_special_register)

@@ -19,7 +19,7 @@ from pycu2c.base.values import convert
 
 TypesByNode: TypeAlias = Mapping[int, ParameterType]
 # what distinguishes the variants of a device function at run time, one item per argument
-RuntimeKinds: TypeAlias = tuple[object, ...]
+ArgumentKinds: TypeAlias = tuple[object, ...]
 
 _WEAK_FLOAT32 = Scalar(dtypes.FLOAT32, weak=True)
 _WEAK_COMPLEX64 = Scalar(dtypes.COMPLEX64, weak=True)
@@ -36,7 +36,7 @@ class ReferenceTypes:
     local_types: TypesByNode
     join_types: TypesByNode
     is_single: bool = False  # weak floats are float32
-    variants: Mapping[Source, Mapping[RuntimeKinds, ReferenceTypes]] = field(default_factory=dict)
+    variants: Mapping[Source, Mapping[ArgumentKinds, ReferenceTypes]] = field(default_factory=dict)
     tree: ast.FunctionDef | None = None  # the function with unrolled loops over tuples
 
     def __post_init__(self) -> None:

@@ -1,9 +1,10 @@
-"""Abstract domain of integers at one program point.
+"""Abstract domain of integers at one program point: intervals, and differences of symbols.
 
-A state holds an interval for each term, lower bounds of differences between terms, and the
-expressions that variables were assigned. A term keeps its value until it is assigned: a variable,
-an array dimension, or a thread coordinate. ``min_differences[a, b] == k`` means ``a - b >= k``
-(difference-bound constraints). Reference: Miné, "The octagon abstract domain" (2006).
+A symbol is an integer with a name: a variable, an array dimension, or a thread coordinate. It keeps
+its value until it is assigned. A state holds an interval for each symbol, lower bounds of
+differences between symbols, and the expressions that variables were assigned.
+``min_differences[a, b] == k`` means ``a - b >= k`` (difference-bound constraints, also called the
+zone domain). Reference: Miné, "The octagon abstract domain" (2006).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _WIDENING_STEPS: tuple[int, ...] = (INT32.minimum, -1, 0, 1, INT32.maximum)
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class Symbol:
     """A named integer; ``bounds`` is the interval of its type or kind."""
 
     name: str
@@ -31,39 +32,39 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class TermOffset:
-    """The value lies between ``term + low`` and ``term + high``."""
+class SymbolOffset:
+    """The value lies between ``symbol + low`` and ``symbol + high``."""
 
-    term: Term
+    symbol: Symbol
     low: int
     high: int
 
-    def shifted(self, by: Interval) -> TermOffset:
-        return TermOffset(self.term, self.low + by.low, self.high + by.high)
+    def shifted(self, by: Interval) -> SymbolOffset:
+        return SymbolOffset(self.symbol, self.low + by.low, self.high + by.high)
 
 
 @dataclass(frozen=True, slots=True)
 class AbstractValue:
-    """An integer at one program point: its interval, and its offsets from terms."""
+    """An integer at one program point: its interval, and its offsets from symbols."""
 
     interval: Interval
-    offsets: tuple[TermOffset, ...] = ()
+    offsets: tuple[SymbolOffset, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class LoopBounds:
-    """Bounds of terms, and of differences between terms, inside a loop."""
+    """Bounds of symbols, and of differences between symbols, inside a loop."""
 
-    intervals: Mapping[Term, Interval]
-    min_differences: Mapping[tuple[Term, Term], int]
+    intervals: Mapping[Symbol, Interval]
+    min_differences: Mapping[tuple[Symbol, Symbol], int]
 
 
 @dataclass(slots=True)
 class RangeState:
-    """A conjunction of constraints; absent terms have their bounds, absent pairs no constraint."""
+    """A conjunction of constraints; absent symbols have their bounds, absent pairs have none."""
 
-    intervals: dict[Term, Interval] = field(default_factory=dict)
-    min_differences: dict[tuple[Term, Term], int] = field(default_factory=dict)
+    intervals: dict[Symbol, Interval] = field(default_factory=dict)
+    min_differences: dict[tuple[Symbol, Symbol], int] = field(default_factory=dict)
     definitions: dict[str, ir.Expr] = field(
         default_factory=dict
     )  # expression last assigned to each variable
@@ -71,10 +72,10 @@ class RangeState:
     def copy(self) -> RangeState:
         return RangeState(dict(self.intervals), dict(self.min_differences), dict(self.definitions))
 
-    def of(self, term: Term) -> Interval:
-        return self.intervals.get(term, term.bounds)
+    def of(self, symbol: Symbol) -> Interval:
+        return self.intervals.get(symbol, symbol.bounds)
 
-    def min_difference(self, a: Term, b: Term) -> int:
+    def min_difference(self, a: Symbol, b: Symbol) -> int:
         """Return the largest k for which ``a - b >= k`` is known."""
         if a == b:
             return 0
@@ -85,8 +86,8 @@ class RangeState:
         low, high = a.interval.low - b.interval.high, a.interval.high - b.interval.low
         for x in a.offsets:
             for y in b.offsets:
-                low = max(low, self.min_difference(x.term, y.term) + x.low - y.high)
-                high = min(high, -self.min_difference(y.term, x.term) + x.high - y.low)
+                low = max(low, self.min_difference(x.symbol, y.symbol) + x.low - y.high)
+                high = min(high, -self.min_difference(y.symbol, x.symbol) + x.high - y.low)
         if low > high:  # unreachable: any interval is sound
             return Interval(low, low)
         return Interval(low, high)
@@ -94,23 +95,23 @@ class RangeState:
     # ---- refinement: False on a contradiction ----
 
     def assume_difference(self, a: AbstractValue, b: AbstractValue, least: int) -> bool:
-        """Add ``a - b >= least`` for values, and for the terms that they are offset from."""
+        """Add ``a - b >= least`` for values, and for the symbols that they are offset from."""
         if a.interval.high - b.interval.low < least:
             return False
         for x in a.offsets:
-            if not self._raise_low(x.term, b.interval.low + least - x.high):
+            if not self._raise_low(x.symbol, b.interval.low + least - x.high):
                 return False
         for y in b.offsets:
-            if not self._lower_high(y.term, a.interval.high - least - y.low):
+            if not self._lower_high(y.symbol, a.interval.high - least - y.low):
                 return False
         return all(
-            self.add_difference(x.term, y.term, least - x.high + y.low)
+            self.add_difference(x.symbol, y.symbol, least - x.high + y.low)
             for x in a.offsets
             for y in b.offsets
         )
 
-    def add_difference(self, a: Term, b: Term, least: int) -> bool:
-        """Add ``a - b >= least`` for terms, and its consequences."""
+    def add_difference(self, a: Symbol, b: Symbol, least: int) -> bool:
+        """Add ``a - b >= least`` for symbols, and its consequences."""
         if a == b:
             return least <= 0
         if least <= self.min_difference(a, b):
@@ -130,69 +131,69 @@ class RangeState:
             b, self.of(a).high - least
         )
 
-    def _raise_min_difference(self, a: Term, b: Term, least: int) -> None:
+    def _raise_min_difference(self, a: Symbol, b: Symbol, least: int) -> None:
         if a != b and least > self.min_difference(a, b):
             self.min_differences[a, b] = least
 
-    def _raise_low(self, term: Term, low: int) -> bool:
-        """Raise the lower bound of a term and of the terms known to be above it."""
-        shifted = [(term, low)]
-        shifted += [(x, low + k) for (x, y), k in self.min_differences.items() if y == term]
+    def _raise_low(self, symbol: Symbol, low: int) -> bool:
+        """Raise the lower bound of a symbol and of the symbols known to be above it."""
+        shifted = [(symbol, low)]
+        shifted += [(x, low + k) for (x, y), k in self.min_differences.items() if y == symbol]
         return all(self._intersect(x, k, INFINITY) for x, k in shifted)
 
-    def _lower_high(self, term: Term, high: int) -> bool:
-        """Lower the upper bound of a term and of the terms known to be below it."""
-        shifted = [(term, high)]
-        shifted += [(y, high - k) for (x, y), k in self.min_differences.items() if x == term]
+    def _lower_high(self, symbol: Symbol, high: int) -> bool:
+        """Lower the upper bound of a symbol and of the symbols known to be below it."""
+        shifted = [(symbol, high)]
+        shifted += [(y, high - k) for (x, y), k in self.min_differences.items() if x == symbol]
         return all(self._intersect(x, -INFINITY, k) for x, k in shifted)
 
-    def _intersect(self, term: Term, low: int, high: int) -> bool:
-        old = self.of(term)
+    def _intersect(self, symbol: Symbol, low: int, high: int) -> bool:
+        old = self.of(symbol)
         new = Interval(max(old.low, low), min(old.high, high))
         if new.low > new.high:
             return False
         if new != old:
-            self.intervals[term] = new
+            self.intervals[symbol] = new
         return True
 
     def restricted_to(self, loop_bounds: LoopBounds) -> RangeState:
         """Return the state intersected with loop bounds."""
         state = self.copy()
-        for term, interval in loop_bounds.intervals.items():
-            state._intersect(term, interval.low, interval.high)
+        for symbol, interval in loop_bounds.intervals.items():
+            state._intersect(symbol, interval.low, interval.high)
         for pair, k in loop_bounds.min_differences.items():
             state._raise_min_difference(*pair, k)
         return state
 
     # ---- assignment ----
 
-    def assign(self, term: Term, value: AbstractValue) -> None:
-        """Assign a previously computed value to a term."""
-        self_offset = next((offset for offset in value.offsets if offset.term == term), None)
+    def assign(self, symbol: Symbol, value: AbstractValue) -> None:
+        """Assign a previously computed value to a symbol."""
+        self_offset = next((offset for offset in value.offsets if offset.symbol == symbol), None)
         if self_offset is None:
-            self.forget(term)
+            self.forget(symbol)
         else:
-            self._shift(term, self_offset)
-            self._forget_definitions(term)
-        self.intervals[term] = value.interval
+            self._shift(symbol, self_offset)
+            self._forget_definitions(symbol)
+        self.intervals[symbol] = value.interval
         for offset in value.offsets:
-            if offset.term != term:  # a contradiction means that this point is unreachable
-                self.add_difference(term, offset.term, offset.low)
-                self.add_difference(offset.term, term, -offset.high)
+            if offset.symbol != symbol:  # a contradiction means that this point is unreachable
+                self.add_difference(symbol, offset.symbol, offset.low)
+                self.add_difference(offset.symbol, symbol, -offset.high)
 
-    def forget(self, term: Term) -> None:
-        self.intervals.pop(term, None)
+    def forget(self, symbol: Symbol) -> None:
+        self.intervals.pop(symbol, None)
         self.min_differences = {
-            pair: k for pair, k in self.min_differences.items() if term not in pair
+            pair: k for pair, k in self.min_differences.items() if symbol not in pair
         }
-        self._forget_definitions(term)
+        self._forget_definitions(symbol)
 
-    def _forget_definitions(self, term: Term) -> None:
-        """Drop the definitions that read the term."""
+    def _forget_definitions(self, symbol: Symbol) -> None:
+        """Drop the definitions that read the symbol."""
         self.definitions = {
             name: e
             for name, e in self.definitions.items()
-            if name != term.name and not _reads(e, term.name)
+            if name != symbol.name and not _reads(e, symbol.name)
         }
 
     def define(self, name: str, value: ir.Expr) -> None:
@@ -200,10 +201,10 @@ class RangeState:
         if not _reads(value, name):
             self.definitions[name] = value
 
-    def _shift(self, term: Term, by: TermOffset) -> None:
-        """Apply ``term = term + (low … high)``: shift its differences."""
+    def _shift(self, symbol: Symbol, by: SymbolOffset) -> None:
+        """Apply ``symbol = symbol + (low … high)``: shift its differences."""
         shifted = {
-            (a, b): k + (by.low if a == term else -by.high if b == term else 0)
+            (a, b): k + (by.low if a == symbol else -by.high if b == symbol else 0)
             for (a, b), k in self.min_differences.items()
         }
         self.min_differences = {pair: k for pair, k in shifted.items() if k > -_UNINFORMATIVE}
@@ -213,8 +214,8 @@ class RangeState:
     def join_with(self, other: RangeState) -> RangeState:
         """Return the least upper bound of two states."""
         result = RangeState()
-        for term in self.intervals.keys() & other.intervals.keys():
-            result.intervals[term] = self.of(term).join_with(other.of(term))
+        for symbol in self.intervals.keys() & other.intervals.keys():
+            result.intervals[symbol] = self.of(symbol).join_with(other.of(symbol))
         for a, b in self.min_differences.keys() | other.min_differences.keys():
             result._raise_min_difference(
                 a, b, min(self.min_difference(a, b), other.min_difference(a, b))
@@ -236,8 +237,8 @@ class RangeState:
     def widened(self, new: RangeState, loop_bounds: LoopBounds) -> RangeState:
         """Return constraints that hold in both states; bounds that grow move to a threshold."""
         result = RangeState()
-        for term, old in self.intervals.items():
-            result.intervals[term] = _widened(old, new.of(term), term, loop_bounds)
+        for symbol, old in self.intervals.items():
+            result.intervals[symbol] = _widened(old, new.of(symbol), symbol, loop_bounds)
         for (a, b), k in self.min_differences.items():
             least = k if new.min_difference(a, b) >= k else loop_bounds.min_differences.get((a, b))
             if least is not None:
@@ -250,10 +251,10 @@ def _reads(e: ir.Expr, name: str) -> bool:
     return any(isinstance(x, ir.Var) and x.name == name for x in expressions(e))
 
 
-def _widened(old: Interval, new: Interval, term: Term, loop_bounds: LoopBounds) -> Interval:
-    bounds, steps = term.bounds, _WIDENING_STEPS
-    if term in loop_bounds.intervals:
-        bounds, steps = loop_bounds.intervals[term], ()
+def _widened(old: Interval, new: Interval, symbol: Symbol, loop_bounds: LoopBounds) -> Interval:
+    bounds, steps = symbol.bounds, _WIDENING_STEPS
+    if symbol in loop_bounds.intervals:
+        bounds, steps = loop_bounds.intervals[symbol], ()
     low, high = old.low, old.high
     if new.low < low:
         low = max([s for s in steps if bounds.low <= s <= new.low], default=bounds.low)

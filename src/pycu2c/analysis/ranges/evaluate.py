@@ -1,7 +1,8 @@
 """Transfer functions of expressions and conditions for the range analysis.
 
 ``Evaluator.value`` maps an expression and a state to an abstract value. ``Evaluator.assume``
-refines a state by a condition. Statements are handled by ``solver``.
+refines a state by a condition. Statements are handled by ``solver``, and ``domain`` defines states,
+symbols and abstract values.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TypeAlias, assert_never
 
 from pycu2c.analysis.launch_ranges import intrinsic_range, is_thread_coordinate, length_range
 from pycu2c.analysis.ranges import induction_variables
-from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Term, TermOffset, join
+from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Symbol, SymbolOffset, join
 from pycu2c.analysis.ranges.interval_arithmetic import (
     BOOL_RANGE,
     UNBOUNDED,
@@ -27,7 +28,7 @@ from pycu2c.analysis.ranges.interval_arithmetic import (
     is_integral,
     negated,
 )
-from pycu2c.analysis.ranges.term_offsets import (
+from pycu2c.analysis.ranges.symbol_offsets import (
     assume_comparison,
     bound_quotient,
     constant,
@@ -37,7 +38,7 @@ from pycu2c.analysis.ranges.term_offsets import (
     merge_offsets,
     midpoint_offsets,
     minimum,
-    term_value,
+    symbol_value,
 )
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.launch_assumptions import LaunchAssumptions
@@ -76,9 +77,9 @@ _OPERATOR_BY_INTRINSIC = {intrinsic: op for op, intrinsic in OPERATOR_INTRINSICS
 _MINIMUM_NAMES, _MAXIMUM_NAMES = ("min", "numpy.minimum"), ("max", "numpy.maximum")
 
 
-def variable_term(var: ir.Var) -> Term | None:
-    """Return the term of an integer variable; None for other types."""
-    return Term(var.name, all_values(var.type)) if is_integral(var.type) else None
+def variable_symbol(var: ir.Var) -> Symbol | None:
+    """Return the symbol of an integer variable; None for other types."""
+    return Symbol(var.name, all_values(var.type)) if is_integral(var.type) else None
 
 
 # the interval of a number, or of the lengths of an array's axes
@@ -115,10 +116,10 @@ class Evaluator:
 
     def assign(self, var: ir.Var, value: AbstractValue, state: RangeState) -> None:
         """Assign a value to an integer variable."""
-        term = variable_term(var)
-        if term is None:
+        symbol = variable_symbol(var)
+        if symbol is None:
             return
-        state.assign(term, value)
+        state.assign(symbol, value)
         if self.recording:
             old = self.of_variable.get(var.name, value.interval)
             self.of_variable[var.name] = old.join_with(value.interval)
@@ -141,8 +142,8 @@ class Evaluator:
             case ir.Const():
                 return _literal(e)
             case ir.Var():
-                term = variable_term(e)
-                return term_value(term, state) if term else _UNBOUNDED_VALUE
+                symbol = variable_symbol(e)
+                return symbol_value(symbol, state) if symbol else _UNBOUNDED_VALUE
             case ir.Unary():
                 return self._unary(e, state)
             case ir.Binary():
@@ -226,7 +227,7 @@ class Evaluator:
         length = self.lengths.get((array.name, axis), UNBOUNDED)
         any_length = length_range(self.assumptions)
         bounds = Interval(max(length.low, any_length.low), min(length.high, any_length.high))
-        return term_value(Term(f"{array.name}.shape[{axis}]", bounds), state)
+        return symbol_value(Symbol(f"{array.name}.shape[{axis}]", bounds), state)
 
     def _truth(self, e: ir.Expr, state: RangeState) -> AbstractValue:
         if self.assume(e, state.copy(), True) is None:
@@ -267,7 +268,7 @@ class Evaluator:
             return AbstractValue(
                 Interval(0, min(value.interval.high, self.assumptions.max_elements))
             )
-        if self.assumptions.index32_safe and _is_thread_count(e):
+        if self.assumptions.index32_safe and _is_block_start_or_grid_size(e):
             return AbstractValue(Interval(0, min(value.interval.high, INDEX32_LIMIT - 1)))
         if e.op is FLOORDIV and _is_half_of_sum(e, left):
             assert isinstance(e.left, ir.Binary)
@@ -284,12 +285,12 @@ class Evaluator:
         orelse = self.value(e.orelse, if_false) if if_false else None
         if then is None or orelse is None or if_true is None or if_false is None:
             return then or orelse or AbstractValue(all_values(e.type))
-        terms = {f.term for f in (*then.offsets, *orelse.offsets)}
+        symbols = {f.symbol for f in (*then.offsets, *orelse.offsets)}
         offsets = []
-        for term in sorted(terms, key=lambda t: t.name):
-            offset = if_true.difference(then, term_value(term, if_true))
-            hull = offset.join_with(if_false.difference(orelse, term_value(term, if_false)))
-            offsets.append(TermOffset(term, hull.low, hull.high))
+        for symbol in sorted(symbols, key=lambda t: t.name):
+            offset = if_true.difference(then, symbol_value(symbol, if_true))
+            hull = offset.join_with(if_false.difference(orelse, symbol_value(symbol, if_false)))
+            offsets.append(SymbolOffset(symbol, hull.low, hull.high))
         return AbstractValue(then.interval.join_with(orelse.interval), merge_offsets(offsets))
 
     def _apply(self, e: ir.Apply, state: RangeState) -> AbstractValue:
@@ -311,7 +312,9 @@ class Evaluator:
             return replace(
                 values[0], interval=Interval(max(operand_range.low, 0), max(operand_range.high, 0))
             )
-        if intrinsic in SUBSCRIPTS:  # any other value is an index out of bounds
+        if intrinsic in SUBSCRIPTS:
+            # 0 … length: other values of an index are out of bounds, which is undefined; the stop
+            # of a slice with a negative step (slice_back) may be -1
             return AbstractValue(
                 Interval(-1 if intrinsic is slice_back else 0, values[1].interval.high)
             )
@@ -329,7 +332,7 @@ class Evaluator:
         if bounds is None:
             return AbstractValue(all_values(e.type))
         return (
-            term_value(Term(intrinsic.name, bounds), state)
+            symbol_value(Symbol(intrinsic.name, bounds), state)
             if is_thread_coordinate(intrinsic)
             else AbstractValue(bounds)
         )
@@ -446,15 +449,15 @@ def _is_element_count(e: ir.Binary) -> bool:
     return e.op is MUL and one_array and e.type.weak
 
 
-def _is_thread_count(e: ir.Binary) -> bool:
+def _is_block_start_or_grid_size(e: ir.Binary) -> bool:
     """Return whether e is ``blockIdx.x * blockDim.x`` or ``gridDim.x * blockDim.x``."""
     names = {
         f.intrinsic.name for f in (e.left, e.right) if isinstance(f, ir.Apply) and not f.arguments
     }
-    thread_counts = (
+    products = (
         {f"cuda.{block}.{x}", f"cuda.blockDim.{x}"} for x in "xyz" for block in _BLOCK_COORDINATES
     )
-    return e.op is MUL and any(names == thread_count for thread_count in thread_counts)
+    return e.op is MUL and any(names == product for product in products)
 
 
 _BLOCK_COORDINATES = ("blockIdx", "gridDim")

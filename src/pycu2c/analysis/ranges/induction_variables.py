@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
-from pycu2c.analysis.ranges.domain import LoopBounds, RangeState, Term
+from pycu2c.analysis.ranges.domain import LoopBounds, RangeState, Symbol
 from pycu2c.analysis.ranges.interval_arithmetic import INFINITY, Interval, all_values, is_integral
 from pycu2c.base.dtypes import INT64, DTypeKind
 from pycu2c.base.records import dataclass, field
@@ -239,18 +239,18 @@ def bounds_after_iterations(
 ) -> LoopBounds:
     """Bound the induction variables after at most ``trip_count`` iterations.
 
-    Omits variables that may leave their type. Keeps differences to terms that the loop does not
+    Omits variables that may leave their type. Keeps differences to symbols that the loop does not
     assign.
     """
-    distances: dict[Term, Interval] = {}
-    intervals: dict[Term, Interval] = {}
-    for term, interval in entry.intervals.items():
-        if term.name in increments:
-            distance = scale_increment(increments[term.name], trip_count)
+    distances: dict[Symbol, Interval] = {}
+    intervals: dict[Symbol, Interval] = {}
+    for symbol, interval in entry.intervals.items():
+        if symbol.name in increments:
+            distance = scale_increment(increments[symbol.name], trip_count)
             shifted = Interval(interval.low + distance.low, interval.high + distance.high)
-            if term.bounds.contains(shifted):
-                distances[term], intervals[term] = distance, shifted
-    min_differences: dict[tuple[Term, Term], int] = {}
+            if symbol.bounds.contains(shifted):
+                distances[symbol], intervals[symbol] = distance, shifted
+    min_differences: dict[tuple[Symbol, Symbol], int] = {}
     for (a, b), k in entry.min_differences.items():
         if a in distances and b.name not in assigned:
             min_differences[a, b] = k + distances[a].low

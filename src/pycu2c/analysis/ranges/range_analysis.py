@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from pycu2c.analysis.launch_ranges import argument_length_range, argument_range, intrinsic_range
 from pycu2c.analysis.ranges import induction_variables
-from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Term
+from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Symbol
 from pycu2c.analysis.ranges.evaluate import (
     ArgumentRange,
     Elements,
@@ -20,7 +20,7 @@ from pycu2c.analysis.ranges.evaluate import (
     Lengths,
     Results,
     unknown_result,
-    variable_term,
+    variable_symbol,
 )
 from pycu2c.analysis.ranges.interval_arithmetic import UNBOUNDED, Interval, all_values, is_integral
 from pycu2c.analysis.ranges.solver import RangeSolver
@@ -179,9 +179,9 @@ def _initial_state(function: ir.Function, assumptions: LaunchAssumptions) -> Ran
     state = RangeState()
     for s in statements(function.body):
         if isinstance(s, (ir.Assign, ir.For)):
-            term = variable_term(s.var)
-            if term is not None:
-                state.intervals[term] = Interval(0, 0)
+            symbol = variable_symbol(s.var)
+            if symbol is not None:
+                state.intervals[symbol] = Interval(0, 0)
     intrinsics = {
         e.intrinsic.name: e.intrinsic
         for e in all_expressions(function.body)
@@ -196,7 +196,7 @@ def _initial_state(function: ir.Function, assumptions: LaunchAssumptions) -> Ran
             bounds, limit = intrinsic_range(assumptions, inner), intrinsic_range(assumptions, outer)
             assert bounds is not None
             assert limit is not None
-            state.add_difference(Term(outer.name, limit), Term(inner.name, bounds), 1)
+            state.add_difference(Symbol(outer.name, limit), Symbol(inner.name, bounds), 1)
     return state
 
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import TypeAlias, assert_never
 
 from pycu2c.analysis.ranges import induction_variables
-from pycu2c.analysis.ranges.domain import AbstractValue, LoopBounds, RangeState, TermOffset, join
+from pycu2c.analysis.ranges.domain import AbstractValue, LoopBounds, RangeState, SymbolOffset, join
 from pycu2c.analysis.ranges.evaluate import Evaluator
 from pycu2c.analysis.ranges.interval_arithmetic import INFINITY, Interval, all_values
-from pycu2c.analysis.ranges.term_offsets import merge_offsets
+from pycu2c.analysis.ranges.symbol_offsets import merge_offsets
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_bool
@@ -211,16 +211,16 @@ def _counter(
 ) -> AbstractValue | None:
     """Return the value of the loop variable in any iteration; None if the loop has no iteration."""
     first, limit = start.interval, stop.interval
-    start_offsets = [f for f in start.offsets if f.term.name not in assigned]
-    stop_offsets = [f for f in stop.offsets if f.term.name not in assigned]
+    start_offsets = [f for f in start.offsets if f.symbol.name not in assigned]
+    stop_offsets = [f for f in stop.offsets if f.symbol.name not in assigned]
     if step.low > 0:
         interval = Interval(first.low, limit.high - 1)
-        offsets = [TermOffset(f.term, f.low, INFINITY) for f in start_offsets]
-        offsets += [TermOffset(f.term, -INFINITY, f.high - 1) for f in stop_offsets]
+        offsets = [SymbolOffset(f.symbol, f.low, INFINITY) for f in start_offsets]
+        offsets += [SymbolOffset(f.symbol, -INFINITY, f.high - 1) for f in stop_offsets]
     elif step.high < 0:
         interval = Interval(limit.low + 1, first.high)
-        offsets = [TermOffset(f.term, -INFINITY, f.high) for f in start_offsets]
-        offsets += [TermOffset(f.term, f.low + 1, INFINITY) for f in stop_offsets]
+        offsets = [SymbolOffset(f.symbol, -INFINITY, f.high) for f in start_offsets]
+        offsets += [SymbolOffset(f.symbol, f.low + 1, INFINITY) for f in stop_offsets]
     else:
         return AbstractValue(
             Interval(min(first.low, limit.low + 1), max(first.high, limit.high - 1))

@@ -1,4 +1,4 @@
-"""Abstract values of operators: the interval of the result, and its offsets from other terms.
+"""Abstract values of operators: the interval of the result, and its offsets from other symbols.
 
 The functions work on abstract values and do not depend on the IR.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Term, TermOffset
+from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Symbol, SymbolOffset
 from pycu2c.analysis.ranges.interval_arithmetic import (
     INFINITY,
     UNBOUNDED,
@@ -47,9 +47,9 @@ def constant(value: int) -> AbstractValue:
     return AbstractValue(Interval(value, value))
 
 
-def term_value(term: Term, state: RangeState) -> AbstractValue:
-    """Return the abstract value of a term in a state."""
-    return AbstractValue(state.of(term), (TermOffset(term, 0, 0),))
+def symbol_value(symbol: Symbol, state: RangeState) -> AbstractValue:
+    """Return the abstract value of a symbol in a state."""
+    return AbstractValue(state.of(symbol), (SymbolOffset(symbol, 0, 0),))
 
 
 def convert(value: AbstractValue, target: Scalar) -> AbstractValue:
@@ -80,7 +80,7 @@ def bound_quotient(a: AbstractValue, b: AbstractValue, state: RangeState) -> Int
     return Interval(-1 if a.interval.low < 0 else 0, 0 if excess < 0 else 1)
 
 
-def _result_offsets(op: Operator, a: AbstractValue, b: AbstractValue) -> Iterable[TermOffset]:
+def _result_offsets(op: Operator, a: AbstractValue, b: AbstractValue) -> Iterable[SymbolOffset]:
     x, y = a.interval, b.interval
     if op is ADD:
         return [offset.shifted(y) for offset in a.offsets] + [
@@ -100,20 +100,20 @@ def _result_offsets(op: Operator, a: AbstractValue, b: AbstractValue) -> Iterabl
         )
     shrinks = x.low >= 0 and (y.low >= 1 or (op is SHR and y.low >= 0))
     if op is MOD and y.low >= 1:
-        remainder = [TermOffset(offset.term, -INFINITY, offset.high - 1) for offset in b.offsets]
+        remainder = [SymbolOffset(f.symbol, -INFINITY, f.high - 1) for f in b.offsets]
         return [*remainder, *_upper_bounds(a.offsets if shrinks else ())]
     return _upper_bounds(a.offsets) if op in (FLOORDIV, SHR) and shrinks else ()
 
 
-def _lower_bounds(offsets: Iterable[TermOffset]) -> list[TermOffset]:
-    return [TermOffset(offset.term, offset.low, INFINITY) for offset in offsets]
+def _lower_bounds(offsets: Iterable[SymbolOffset]) -> list[SymbolOffset]:
+    return [SymbolOffset(offset.symbol, offset.low, INFINITY) for offset in offsets]
 
 
-def _upper_bounds(offsets: Iterable[TermOffset]) -> list[TermOffset]:
-    return [TermOffset(offset.term, -INFINITY, offset.high) for offset in offsets]
+def _upper_bounds(offsets: Iterable[SymbolOffset]) -> list[SymbolOffset]:
+    return [SymbolOffset(offset.symbol, -INFINITY, offset.high) for offset in offsets]
 
 
-def midpoint_offsets(a: AbstractValue, b: AbstractValue, state: RangeState) -> list[TermOffset]:
+def midpoint_offsets(a: AbstractValue, b: AbstractValue, state: RangeState) -> list[SymbolOffset]:
     """Return offsets of ``(a + b) // 2``: it lies between a and b, and below b if a does."""
     gap = state.difference(b, a)
     if gap.high <= 0:
@@ -139,13 +139,13 @@ def maximum(a: AbstractValue, b: AbstractValue) -> AbstractValue:
     return AbstractValue(maximum_of(a.interval, b.interval), offsets)
 
 
-def merge_offsets(offsets: Iterable[TermOffset]) -> tuple[TermOffset, ...]:
-    """Intersect the offsets from each term."""
-    merged: dict[Term, TermOffset] = {}
+def merge_offsets(offsets: Iterable[SymbolOffset]) -> tuple[SymbolOffset, ...]:
+    """Intersect the offsets from each symbol."""
+    merged: dict[Symbol, SymbolOffset] = {}
     for offset in offsets:
-        previous = merged.get(offset.term, offset)
-        merged[offset.term] = TermOffset(
-            offset.term, max(previous.low, offset.low), min(previous.high, offset.high)
+        previous = merged.get(offset.symbol, offset)
+        merged[offset.symbol] = SymbolOffset(
+            offset.symbol, max(previous.low, offset.low), min(previous.high, offset.high)
         )
     return tuple(merged.values())[:_MAX_OFFSETS]
 

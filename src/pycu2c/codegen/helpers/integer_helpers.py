@@ -7,7 +7,7 @@ words of 2 or 4 numbers.
 from __future__ import annotations
 
 from pycu2c.codegen.helpers.templates import Helper, fixed_helpers, integer_helpers
-from pycu2c.ops.intrinsics.integers.simd_in_word import OPERATIONS, Operation
+from pycu2c.ops.intrinsics.integers.simd_within_register import OPERATIONS, Operation
 
 BIT_HELPERS = integer_helpers(
     """
@@ -154,7 +154,7 @@ def _operands(bits: int, signed: bool, parameters: int = 2) -> str:
     return f"        const int32_t a = ({c_type})(x >> i){second};"
 
 
-def _simd_in_word(op: Operation, count: int) -> Helper:
+def _simd_within_register(op: Operation, count: int) -> Helper:
     """Return a helper for an operation on each of the numbers in words."""
     bits = 32 // count
     minimum, maximum = (
@@ -204,7 +204,11 @@ WORD_HELPERS: dict[str, Helper] = {
         for prefix, signed in (("", True), ("u", False))
         for stem, bits, start in (("dp4a", 8, 0), ("dp2a_lo", 16, 0), ("dp2a_hi", 16, 2))
     },
-    **{f"{op.name}{count}": _simd_in_word(op, count) for op in OPERATIONS for count in (2, 4)},
+    **{
+        f"{op.name}{count}": _simd_within_register(op, count)
+        for op in OPERATIONS
+        for count in (2, 4)
+    },
     **{
         f"vsad{'s' if signed else 'u'}{count}": _sum_of_differences(count, signed)
         for count in (2, 4)

@@ -1,9 +1,12 @@
 """Generate the C++ of barriers and warp operations from their declarations.
 
-``ops/intrinsics/threads`` declares the result of each operation (``cpu=``). This module generates
-two forms of it: CUDA's functions, for kernels whose threads have stacks, which call functions of
-``headers/synchronization.h``; and calls of methods of ``headers/split_kernels.h``, which compute
-the results of a whole block, for split kernels.
+``ops/intrinsics/threads`` declares the result of each operation (``collective=``). This module
+generates two forms of it:
+
+- CUDA's functions, for kernels whose threads are fibers with stacks of their own. They call the
+  synchronizing functions of ``headers/synchronization.h``.
+- Calls of methods of ``headers/split_kernels.h``, for split kernels: loop fission has split these
+  at barriers and warp operations. The methods compute the results of a whole block.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ _COLLECTIVES = tuple(
     member
     for module in (barriers, warp)
     for member in vars(module).values()
-    if isinstance(member, Intrinsic) and member.synchronizes and member.cpu
+    if isinstance(member, Intrinsic) and member.synchronizes and member.collective
     if member is not warp.match_all_lanes
 )
 _UNSIGNED_ONLY = (warp.REDUCE_AND, warp.REDUCE_OR, warp.REDUCE_XOR)  # CUDA has no int overloads
@@ -35,17 +38,21 @@ _UNSIGNED_ONLY = (warp.REDUCE_AND, warp.REDUCE_OR, warp.REDUCE_XOR)  # CUDA has 
 class SplitCollective(NamedTuple):
     """How a split kernel executes an operation, with methods of the C++ class ``Collective``.
 
-    ``operand`` is a C++ function of the arguments after the mask and the value, ``result`` an
-    expression of ``result_0``, the result of the exchange ``function``.
+    function: the exchange between the threads: "shuffle", "reduce", or one that combines conditions
+        to a number ("ballot", "count").
+    operand: C++. For "reduce" a function of two values; else a function of the arguments after the
+        mask and the value, which returns what a thread contributes.
+    result: a C++ expression of ``result_0``, the result of the exchange.
+    synchronizes_block: whether all threads of the block take part, not those of a warp.
     """
 
     function: str
     operand: str
     result: str
-    is_for_block: bool
+    synchronizes_block: bool
 
-    def deposit(self, arguments: Sequence[str]) -> str:
-        """Return the call by which each thread deposits its operands."""
+    def contribute(self, arguments: Sequence[str]) -> str:
+        """Return the call by which each thread contributes its operands."""
         match self.function:
             case "shuffle":
                 value, *others = arguments
@@ -82,7 +89,8 @@ def _cuda_name(intrinsic: Intrinsic) -> str:
     assert intrinsic.cuda is not None
     parameters = {name: c.Name(name) for name, _ in intrinsic.parameters}
     expression = intrinsic.cuda(parameters, INT32)
-    if isinstance(expression, c.BinaryExpr) and expression.op == "!=":  # an int as a condition
+    # f(x) != 0, because CUDA's function f returns a bool as an int
+    if isinstance(expression, c.BinaryExpr) and expression.op == "!=":
         expression = expression.left
     if isinstance(expression, c.CallExpr) and expression.arguments == tuple(parameters.values()):
         if expression.function.startswith("__"):
@@ -133,10 +141,10 @@ def _expr(value: Value) -> c.Expr:
 
 
 class Exchange(NamedTuple):
-    """A wait for other threads: a function of synchronization.h, and its last argument or ""."""
+    """A call of a synchronizing function of synchronization.h."""
 
     function: str
-    operand: str
+    operand: str  # the last argument; empty if there is none
 
 
 @dataclass(slots=True)
@@ -183,9 +191,9 @@ class CxxCollective(Collective):
 
 def _exchanges_and_result(intrinsic: Intrinsic) -> tuple[list[Exchange], str]:
     """Return the exchanges of a call, and its result as C++."""
-    assert intrinsic.cpu is not None
+    assert intrinsic.collective is not None
     call = CxxCollective()
-    result = print_expr(_expr(intrinsic.cpu(call)))
+    result = print_expr(_expr(intrinsic.collective(call)))
     return call.exchanges, result
 
 
@@ -201,6 +209,7 @@ def _definitions(intrinsic: Intrinsic) -> Iterator[str]:
     uses_thread = any(exchange.function == "shuffle" for exchange in exchanges)
     thread = "    const int thread = (int)pycu2c::thread_rank();\n" if uses_thread else ""
     for head, element in _overloads(intrinsic, exchanges):
+        # PYCU2C_HERE declares the parameter ``line``, whose default is the line of the call
         parameters = ", ".join((*_parameters(intrinsic, element), "PYCU2C_HERE"))
         yield (
             f"{head} {_cuda_name(intrinsic)}({parameters}) {{\n"
@@ -250,7 +259,7 @@ def _split_collective(intrinsic: Intrinsic) -> SplitCollective | None:
         if name != "mask" and kind != "T"
     ]
     head = f"[thread = (int)pycu2c_me]({', '.join(parameters)})"
-    is_for_block = intrinsic.effect is Effect.BARRIER
+    synchronizes_block = intrinsic.effect is Effect.BARRIER
     if function != "reduce":
         operand = f"{head} {{ return {operand}; }}"
-    return SplitCollective(function, operand, result, is_for_block)
+    return SplitCollective(function, operand, result, synchronizes_block)

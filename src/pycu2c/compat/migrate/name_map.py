@@ -11,7 +11,7 @@ from typing import Any
 
 from pycu2c import cuda
 from pycu2c.base.spelling_suggestions import did_you_mean
-from pycu2c.ops.names.host_names import FOR_THE_HOST
+from pycu2c.ops.names.host_names import HOST_ONLY_HINT
 from pycu2c.ops.names.numba_names import HINTS
 
 NUMBA, PYCU2C = "numba", "pycu2c"
@@ -65,7 +65,7 @@ def reason_to_keep(path: str) -> str:
 def hint_for(path: str) -> str:
     """Return a hint for a name of ``numba.cuda`` that pycu2c does not have."""
     parts = path.split(".")[2:]
-    hints = (HINTS[part] for part in parts if HINTS.get(part, FOR_THE_HOST) != FOR_THE_HOST)
+    hints = (HINTS[part] for part in parts if HINTS.get(part, HOST_ONLY_HINT) != HOST_ONLY_HINT)
     hint = next(hints, None)
     candidates = dir(cuda) if len(parts) == 1 else ()
     return hint or did_you_mean(

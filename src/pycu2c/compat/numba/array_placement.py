@@ -43,7 +43,7 @@ def to_device_array(value: Any, ordinal: int, stream: object) -> DeviceArray:
     if not host.dtype.isnative or not host.flags.aligned:
         host = host.astype(host.dtype.newbyteorder("="))
     if ordinal == HOST:
-        return array.over_numpy(host, HOST, None)
+        return array.wrap_numpy(host, HOST, None)
     return array.from_host(host, ordinal, stream)
 
 

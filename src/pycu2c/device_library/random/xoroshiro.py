@@ -1,7 +1,7 @@
 """Implement xoroshiro128+ (Blackman and Vigna) as device functions with numba's names and streams.
 
 Each function updates ``states[index]``, a record of two uint64; each thread needs its own state.
-``states.create_xoroshiro128p_states`` creates them.
+``create_xoroshiro128p_states`` of the module ``random.states`` creates such arrays.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ def xoroshiro128p_normal_float32(states: Any, index: Any) -> Any:
     """Return a normally distributed float32 (mean 0, deviation 1) from the next two numbers."""
     u1 = xoroshiro128p_uniform_float32(states, index)
     u2 = xoroshiro128p_uniform_float32(states, index)
-    angle = TWO_PI_FLOAT32 * u2  # rounded, as numba's is
+    # cos(2 pi u) = sin(pi (|h| - 1/2)) with h = 2u - 1, because cos(x) = sin(|x - pi| - pi/2).
+    # Numba rounds 2 pi u, so h is computed from the rounded angle.
+    angle = TWO_PI_FLOAT32 * u2
     half_turns = cuda.fma(angle, ONE_OVER_PI_REST, cuda.fma(angle, ONE_OVER_PI, np.float32(-1.0)))
     cosine = sin_pi_float32(abs(half_turns) - np.float32(0.5))
     return math.sqrt(np.float32(-2.0) * log_float32(u1)) * cosine
@@ -103,6 +105,7 @@ def xoroshiro128p_normal_float64(states: Any, index: Any) -> Any:
     """
     u1 = xoroshiro128p_uniform_float32(states, index)
     u2 = xoroshiro128p_uniform_float32(states, index)
+    # cos(2 pi u) = sin(pi (|h| - 1/2)) with h = 2u - 1
     half_turns = np.float64(u2) * np.float64(2.0) - np.float64(1.0)
     cosine = sin_pi_float64(abs(half_turns) - np.float64(0.5))
     return math.sqrt(np.float64(-2.0) * log_float32(u1)) * cosine

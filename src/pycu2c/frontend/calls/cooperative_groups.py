@@ -35,24 +35,24 @@ from pycu2c.ir.nodes import Apply, Const, Expr, Var, View
 from pycu2c.ir.views import add_scaled, multiply
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.clusters import PREFIX, Cluster, Extents
-from pycu2c.ops.intrinsics.threads.coalesced_groups import Coalesced
+from pycu2c.ops.intrinsics.threads.coalesced_groups import CoalescedGroup
 from pycu2c.ops.intrinsics.threads.cooperative_groups import SIZES, Block, Grid, partition
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES
 from pycu2c.ops.operators import MOD
 
-GROUP_METHODS = tuple(n for n, m in vars(Coalesced).items() if isfunction(m) and n[0] != "_")
+GROUP_METHODS = tuple(n for n, m in vars(CoalescedGroup).items() if isfunction(m) and n[0] != "_")
 
 
 def is_coalesced_group(value: Value) -> TypeGuard[TupleValue]:
     """Return whether a value is a coalesced group."""
-    return isinstance(value, TupleValue) and value.names == Coalesced._fields
+    return isinstance(value, TupleValue) and value.names == CoalescedGroup._fields
 
 
 def call_group_method(
     context: FunctionContext, group: TupleValue, name: str, node: ast.Call
 ) -> Value:
     """Lower ``group.name(…)``."""
-    function = StaticObject(getattr(Coalesced, name), context.span(node.func))
+    function = StaticObject(getattr(CoalescedGroup, name), context.span(node.func))
     is_evaluated = all(isinstance(item, (Var, Const)) for item in group.items)
     owner = group if is_evaluated else materialize(context, group, "group")
     assert isinstance(owner, TupleValue)

@@ -180,11 +180,11 @@ def lambda_value(context: FunctionContext, node: ast.Lambda) -> Closure:
     return name_resolution.bind_captures(context, closure, closure.span)
 
 
-def reopen_closures(context: FunctionContext, value: Value) -> Value:
+def rebind_closure_captures(context: FunctionContext, value: Value) -> Value:
     """Return a value for a name, with closures that read their variables when they are called."""
     match value:
         case TupleValue():
-            items = tuple(reopen_closures(context, item) for item in value.items)
+            items = tuple(rebind_closure_captures(context, item) for item in value.items)
             return TupleValue(items, value.span, value.names)
         case Closure(function=function):
             is_local = any(function is f for f in context.local_functions.values())

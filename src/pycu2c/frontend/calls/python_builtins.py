@@ -26,7 +26,7 @@ from pycu2c.frontend.evaluation_order import (
 )
 from pycu2c.frontend.expressions import array_views, comprehensions
 from pycu2c.frontend.expressions.arithmetic import binary, coerce, require_integer, unary
-from pycu2c.frontend.expressions.comparisons import compare_values, conditional_truth
+from pycu2c.frontend.expressions.comparisons import compare_values, short_circuit
 from pycu2c.frontend.expressions.conditional import truth_of
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
@@ -294,7 +294,7 @@ def _combine_tests(
             context.emit_all(prefix)
             result = test
         elif prefix:
-            result = conditional_truth(context, result, prefix, test, op)
+            result = short_circuit(context, result, prefix, test, op)
         else:
             result = logical(op, result, test, span)
 

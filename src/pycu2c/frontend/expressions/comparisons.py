@@ -108,13 +108,16 @@ def _and_then(
         rest = _chain(context, [left, right], node, position)
     if not prefix:
         return logical(LogicalOp.AND, comparison, rest, span)
-    return conditional_truth(context, comparison, prefix, rest, LogicalOp.AND)
+    return short_circuit(context, comparison, prefix, rest, LogicalOp.AND)
 
 
-def conditional_truth(
+def short_circuit(
     context: FunctionContext, first: Expr, prefix: Sequence[Stmt], rest: Expr, op: LogicalOp
 ) -> Expr:
-    """Return ``first and rest`` or ``first or rest``; ``prefix`` computes ``rest``."""
+    """Return ``first and rest`` or ``first or rest``; ``rest`` needs the statements ``prefix``.
+
+    These are executed only if ``first`` does not determine the result.
+    """
     result = assign_temporary(context, first, "holds")
     assign = Assign(result, rest, rest.span)
     condition = result if op is LogicalOp.AND else negation(result)

@@ -8,7 +8,7 @@ from pycu2c.base.dtypes import BOOL
 from pycu2c.base.types import WEAK_BOOL, promote
 from pycu2c.frontend.evaluation_order import materialize_effects
 from pycu2c.frontend.expressions import arithmetic
-from pycu2c.frontend.expressions.comparisons import conditional_truth
+from pycu2c.frontend.expressions.comparisons import short_circuit
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.variables import read_variable, set_value
 from pycu2c.frontend.statements import branches
@@ -60,7 +60,7 @@ def _boolean_condition(context: FunctionContext, node: ast.BoolOp) -> Expr:
         with context.block() as prefix:
             value = condition(context, operand)
         if prefix:
-            result = conditional_truth(context, result, prefix, value, op)
+            result = short_circuit(context, result, prefix, value, op)
         else:
             result = logical(op, result, value, span)
     return result

@@ -42,7 +42,7 @@ def lookup_item(
 
 
 def is_table(value: Value) -> bool:
-    """Return whether a computed index into a value uses a table."""
+    """Return whether a value is a tuple of constants that a computed index reads from a table."""
     if not isinstance(value, TupleValue) or _shape(value) is None:
         return False
     leaves = _leaves(value)

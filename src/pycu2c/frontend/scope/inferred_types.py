@@ -40,7 +40,7 @@ def inferred_types(context: FunctionContext, result: ParameterType) -> InferredT
             names[id(node)] = context.types[name]
     joins = dict(context.join_types)
     if isinstance(result, Scalar):
-        joins |= dict.fromkeys(context.returns, result)
+        joins |= dict.fromkeys(context.return_node_ids, result)
     mixed = {*context.nodes_without_variable, *context.mixed_joins}
     return _without_mixed(context.source.tree, names, joins, mixed)
 

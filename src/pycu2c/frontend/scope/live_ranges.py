@@ -30,7 +30,7 @@ class LiveRanges:
     assignments; ``undefined`` are reads that no path assigns. Unreachable reads are in neither.
     ``locals`` are the local Python names with the parameters. ``single_assignment`` are variables
     with one binding. ``invariant`` are those of them that are bound outside loops and share their
-    Python name with no other variable (such variables may be merged again).
+    Python name with no other variable: a pass may merge variables with the same Python name.
     """
 
     names: dict[int, str]
@@ -114,7 +114,7 @@ def _webs(analysis: ReachingDefinitions) -> _Webs:
         for definition in filter(None, definitions):
             webs.add(read, read.id)
             webs.union(read, definition)
-    for read in analysis.deferred_reads:
+    for read in analysis.closure_reads:
         webs.add(read, read.id)
         webs.union(read, analysis.binding_nodes[read.id][0])
     return webs

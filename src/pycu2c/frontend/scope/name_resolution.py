@@ -57,16 +57,16 @@ def _local(context: FunctionContext, node: ast.Name) -> Value:
     if any(node is missing for missing in context.ranges.undefined):
         raise CompileError([unassigned_read(context.source, node)])
     variable = read_variable(context, context.variable_name(node), context.span(node))
-    return close_over_current(context, variable)
+    return capture_current_values(context, variable)
 
 
-def close_over_current(context: FunctionContext, value: Value) -> Value:
+def capture_current_values(context: FunctionContext, value: Value) -> Value:
     """Return a value in which open closures capture the current variables."""
     match value:
         case Closure(is_open=True):
             return bind_captures(context, value, value.span)
         case TupleValue():
-            items = tuple(close_over_current(context, item) for item in value.items)
+            items = tuple(capture_current_values(context, item) for item in value.items)
             return TupleValue(items, value.span, value.names)
         case _:
             return value
@@ -143,7 +143,7 @@ def static_value(value: object, span: Span) -> Value:
     """Return a Python object as a value; numbers become constants."""
     value = numba_name(value) or value
     intrinsic = bound_to(value)
-    if intrinsic is not None and intrinsic.is_attribute:
+    if intrinsic is not None and intrinsic.is_special_register:
         lower_bound, upper_bound = intrinsic.bounds or (None, None)
         if lower_bound is not None and lower_bound == upper_bound:
             return builders.integer(lower_bound, span)

@@ -69,7 +69,7 @@ class ExpressionDefinitions:
         self.reads: dict[ast.Name, set[Definition]] = {}
         self.dead_reads: dict[ast.Name, set[Definition]] = {}  # in unreachable code
         # in nested functions: any definition may reach them
-        self.deferred_reads: list[ast.Name] = []
+        self.closure_reads: list[ast.Name] = []
         self.unsplit_names: set[str] = set()  # names whose definitions stay one variable
         self.state = ReachingState(dict.fromkeys(binding_nodes, UNASSIGNED))
         self.loops: list[Jumps] = []
@@ -92,7 +92,7 @@ class ExpressionDefinitions:
     def defer(self, node: ast.AST) -> None:
         """Handle a nested function, which runs later: any definition may reach its reads."""
         reads = [name for name in free_names(node) if self.is_local(name.id)]
-        self.deferred_reads += reads
+        self.closure_reads += reads
         self.unsplit_names.update(name.id for name in reads)
 
     def children(self, node: ast.AST) -> None:
@@ -201,7 +201,7 @@ class ExpressionDefinitions:
 def reaching_definitions(function: ast.FunctionDef) -> ReachingDefinitions:
     """Analyze a function; the results are attributes of the analysis.
 
-    They are ``reads``, ``dead_reads``, ``deferred_reads`` and ``unsplit_names``. A ``for`` over a
+    They are ``reads``, ``dead_reads``, ``closure_reads`` and ``unsplit_names``. A ``for`` over a
     constant non-empty ``range`` runs at least once.
     """
     analysis = ReachingDefinitions(bindings(function))

@@ -31,7 +31,7 @@ from pycu2c.frontend.expressions.arithmetic import binary, coerce
 from pycu2c.frontend.expressions.array_views import has_axes
 from pycu2c.frontend.expressions.vectors import vector_variable
 from pycu2c.frontend.function_context import FunctionContext
-from pycu2c.frontend.scope.name_resolution import close_over_current
+from pycu2c.frontend.scope.name_resolution import capture_current_values
 from pycu2c.frontend.scope.variables import bind, read_variable, set_value
 from pycu2c.frontend.statements import branches, slice_assignment
 from pycu2c.frontend.value_checks import (
@@ -60,12 +60,13 @@ def assign(context: FunctionContext, node: ast.Assign) -> None:
     """Lower ``target = value`` and ``first = second = value``."""
     only_target = node.targets[0] if len(node.targets) == 1 else None
     name = context.ranges.names.get(id(only_target))
-    context.target = (node.value, name) if name is not None else None
+    # an array that the value creates gets the name of the target
+    context.assignment_target = (node.value, name) if name is not None else None
     if isinstance(only_target, ast.Name) and isinstance(node.value, ast.Lambda):
         value: Value = device_calls.new_closure(context, node.value, only_target.id)
     else:
         value = context.value(node.value)
-    context.target = None
+    context.assignment_target = None
     if len(node.targets) > 1:
         value = materialize(context, value, "value")
     for target in node.targets:
@@ -148,7 +149,7 @@ def _assign_name(context: FunctionContext, target: ast.Name, value: Value) -> No
         bind(context, name, value, context.span(target))
     else:
         if isinstance(value, (TupleValue, Closure)):
-            value = device_calls.reopen_closures(context, value)
+            value = device_calls.rebind_closure_captures(context, value)
         set_value(context, name, value, context.span(target))
     context.record_store(target, name)
 
@@ -158,7 +159,7 @@ def walrus(context: FunctionContext, node: ast.NamedExpr) -> Value:
     assert isinstance(node.target, ast.Name)
     _assign_name(context, node.target, context.value(node.value))
     name, span = context.variable_name(node.target), context.span(node.target)
-    return close_over_current(context, read_variable(context, name, span))
+    return capture_current_values(context, read_variable(context, name, span))
 
 
 # ---- elements ----------------------------------------------------------------------------------
@@ -198,7 +199,10 @@ def _store(context: FunctionContext, target: View | ArraySelect, value: Value, s
 
 
 def _store_fields(context: FunctionContext, target: View, value: TupleValue, span: Span) -> None:
-    """Store a tuple, or a record that is an argument, field by field: ``record = (1, 2.5)``."""
+    """Store a tuple field by field: ``record = (1, 2.5)``.
+
+    A record argument is a tuple of its fields, too.
+    """
     fields = target.type.dtype.fields
     if target.type.dtype.is_vector or len(fields) != len(value.items):
         _report_no_conversion(target.type.element, value, span)
@@ -330,7 +334,8 @@ def _unpack(context: FunctionContext, target: ast.Tuple | ast.List, value: Value
     may_change = [_is_changed(item, targets[:i]) for i, item in enumerate(items)]
     last_changed = max((i for i, is_changed in enumerate(may_change) if is_changed), default=-1)
     values = []
-    for i, item in enumerate(items):  # keep the order of values before a materialized one
+    # the values before a materialized one with side effects must be evaluated before it
+    for i, item in enumerate(items):
         has_effects = any(map(may_have_effects, items[i : last_changed + 1]))
         is_materialized = may_change[i] or (has_effects and reads_or_changes_memory(item))
         values.append(materialize(context, item, "old") if is_materialized else item)

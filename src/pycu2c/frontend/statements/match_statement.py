@@ -12,7 +12,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL
 from pycu2c.frontend.evaluation_order import is_invariant, materialize
-from pycu2c.frontend.expressions.comparisons import compare_values, conditional_truth
+from pycu2c.frontend.expressions.comparisons import compare_values, short_circuit
 from pycu2c.frontend.expressions.conditional import condition
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.bindings import bound_name
@@ -42,7 +42,10 @@ def _pattern_nodes(case: ast.match_case) -> Iterator[ast.AST]:
 
 
 def _materialize_subject(context: FunctionContext, value: Value, captured_names: set[str]) -> Value:
-    """Return the subject in variables that no case assigns before later cases read them."""
+    """Copy the subject to fresh variables, unless no case can change it.
+
+    A case may assign captured names, and later cases must read the original subject.
+    """
     match value:
         case TupleValue():
             items = tuple(
@@ -99,7 +102,7 @@ class _Cases:
             context.emit_all(prefix)
             return guard_test
         if prefix:
-            return conditional_truth(context, test, prefix, guard_test, LogicalOp.AND)
+            return short_circuit(context, test, prefix, guard_test, LogicalOp.AND)
         return logical(LogicalOp.AND, test, guard_test, test.span)
 
 
@@ -175,7 +178,8 @@ def _singleton(
             "match",
             Label(
                 span,
-                f"the subject is `{subject_type}`, which is numpy's and never is {pattern_value}",
+                f"the subject is `{subject_type}`, a NumPy bool, which is never identical to "
+                f"{pattern_value}",
             ),
             hint="match bool(x)",
         )

@@ -26,7 +26,7 @@ def check_result_type(context: FunctionContext, body: Body) -> ParameterType:
         fail(
             "return-type",
             Label(context.span(context.source.tree), "the function can end without a return"),
-            *(Label(span, text) for _, span in context.results[:1]),
+            *(Label(span, text) for _, span in context.returned_types[:1]),
             hint="end it with a return of a value",
         )
     return result
@@ -35,10 +35,10 @@ def check_result_type(context: FunctionContext, body: Body) -> ParameterType:
 def common_result_type(context: FunctionContext) -> ParameterType | None:
     """Return the declared result type, or the common type of the results, or None."""
     result = context.declared_result
-    for returned, span in context.results:
+    for returned, span in context.returned_types:
         common = returned if result is None else unify_types(result, returned)
         if common is None:
-            first_result, first_span = context.results[0]
+            first_result, first_span = context.returned_types[0]
             fail(
                 "return-type",
                 Label(span, f"here `{displayed_type(returned)}`"),
@@ -51,7 +51,7 @@ def common_result_type(context: FunctionContext) -> ParameterType | None:
 
 def convert_returns(context: FunctionContext, body: Body, result: ParameterType) -> Body:
     """Convert the returned values to the result type if their types differ."""
-    if len({returned for returned, _ in context.results}) < 2:
+    if len({returned for returned, _ in context.returned_types}) < 2:
         return body
     number_types = [leaf for leaf in leaf_types(result) if isinstance(leaf, Scalar)]
 

@@ -46,7 +46,8 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import children, expressions
 
 _EXIT_NODES = (ast.Return, ast.Break, ast.Continue, ast.Raise)
-_EXIT_STATEMENTS = (Return, Break, Continue)  # from a branch that was decided at compile time
+# also the last statement that an ``if`` with a constant condition emits in place of itself
+_EXIT_STATEMENTS = (Return, Break, Continue)
 
 
 def block(context: FunctionContext, nodes: list[ast.stmt]) -> tuple[Stmt, ...]:
@@ -151,7 +152,7 @@ def _return(context: FunctionContext, node: ast.Return) -> None:
     span = context.span(node)
     is_none = isinstance(node.value, ast.Constant) and node.value.value is None
     if node.value is None or is_none:
-        context.results.append((NONE, span))
+        context.returned_types.append((NONE, span))
         context.emit(Return(None, span))
         return
     if context.is_kernel:
@@ -163,8 +164,8 @@ def _return(context: FunctionContext, node: ast.Return) -> None:
     value = declared_signatures.convert_result(context.value(node.value), context.declared_result)
     reject_arrays(value)
     returned_type = type_of(value)
-    context.results.append((returned_type, span))
-    context.returns.append(id(node))
+    context.returned_types.append((returned_type, span))
+    context.return_node_ids.append(id(node))
     context.emit(Return(pack_result(leaves(value), result_type(returned_type), span), span))
 
 

@@ -36,6 +36,10 @@ bfloat16: TypeAlias = Any
 float32: TypeAlias = Any
 float64: TypeAlias = Any
 
+# parameters whose argument determines T or F, the type that selects the variant of the intrinsic
+TYPE_DETERMINING_KINDS = ("array", "T", "F")
+FORM_RESULT = "form"  # the kind of a result that the front end's handler determines
+
 HANDLE_KINDS = tuple(f"{access}{axes}d" for access in ACCESSES for axes in (1, 2, 3))
 
 # kinds with a fixed type

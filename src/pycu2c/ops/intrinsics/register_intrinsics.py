@@ -1,4 +1,7 @@
-"""Import every module that declares intrinsics with the decorator."""
+"""Fill the registry: import every module that declares intrinsics with the decorator.
+
+``all`` also imports the modules that declare further names by combining these intrinsics.
+"""
 
 # ruff: noqa: F401
 from pycu2c.ops.intrinsics import builtins
@@ -12,7 +15,7 @@ from pycu2c.ops.intrinsics.floats import (
     special,
     ufuncs,
 )
-from pycu2c.ops.intrinsics.integers import bits, extended_arithmetic, integers, simd_in_word
+from pycu2c.ops.intrinsics.integers import bits, extended_arithmetic, integers, simd_within_register
 from pycu2c.ops.intrinsics.memory import (
     allocation,
     atomic,

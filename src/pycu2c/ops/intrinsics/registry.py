@@ -1,9 +1,9 @@
 """The registry of intrinsics, and the decorator that declares them.
 
 The annotations of the decorated function define type inference and its errors, ``dtypes`` the
-supported types, ``effect`` the order of evaluation. ``cuda`` and ``c`` return C trees; ``cpu``
-returns the result of an operation of several threads (``threads/collective.py``). The docstring is
-the user documentation, and the body is the reference semantics.
+supported types, ``effect`` the order of evaluation. ``cuda`` and ``c`` return C trees;
+``collective`` returns the result of an operation of several threads (``threads/collective.py``).
+The docstring is the user documentation, and the body is the reference semantics.
 
 Kinds of parameters, as annotations:
 
@@ -39,7 +39,7 @@ from pycu2c.base.dtypes import DType
 from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.records import dataclass, field
 from pycu2c.csyntax import nodes as c
-from pycu2c.ops.intrinsics.threads.collective import CpuMeaning
+from pycu2c.ops.intrinsics.threads.collective import CollectiveResult
 from pycu2c.ops.operators import Operator
 
 Spelling: TypeAlias = "Callable[[Mapping[str, c.Expr], DType], c.Expr]"
@@ -79,11 +79,10 @@ class Intrinsic:
     reference: Callable[..., Any]
     cuda: Spelling | None
     c: Spelling | None
-    cpu: CpuMeaning | None = (
-        None  # in place of ``c``, if it depends on other threads or on the lane
-    )
+    # in place of ``c``, if the result depends on other threads or on the lane
+    collective: CollectiveResult | None = None
     reads: bool = False  # only reads memory
-    is_attribute: bool = False  # used without a call: cuda.threadIdx.x
+    is_special_register: bool = False  # used without a call: cuda.threadIdx.x
     is_divergent: bool = False  # differs between the threads of a block
     bounds: tuple[int, int] | None = None  # of an integer result: minimum and maximum
     c_result: DType | None = None  # the type of an integer result in C

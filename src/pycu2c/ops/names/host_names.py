@@ -55,4 +55,4 @@ MODULES = {
 }
 HOST_NAMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
-FOR_THE_HOST = "it is for the host: call it before the launch, and pass the kernel what it gives"
+HOST_ONLY_HINT = "it is for the host: call it before the launch, and pass the kernel what it gives"

@@ -11,7 +11,7 @@ from pycu2c.base.dtypes import BY_NAME, from_numpy
 from pycu2c.base.types import NONE, Array, CPointer, ParameterType, Scalar, Tuple
 from pycu2c.ops.names import cuda_namespace
 from pycu2c.ops.names.cuda_namespace import Member
-from pycu2c.ops.names.host_names import FOR_THE_HOST, HOST_NAMES
+from pycu2c.ops.names.host_names import HOST_NAMES, HOST_ONLY_HINT
 
 HINTS: dict[str, str] = {
     # on the host
@@ -45,7 +45,7 @@ HINTS: dict[str, str] = {
     # in a kernel
     "vote_sync_intrinsic": "write cuda.all_sync, any_sync, eq_sync or ballot_sync",
     "shfl_sync_intrinsic": "write cuda.shfl_sync, shfl_up_sync, shfl_down_sync or shfl_xor_sync",
-    **dict.fromkeys(HOST_NAMES, FOR_THE_HOST),
+    **dict.fromkeys(HOST_NAMES, HOST_ONLY_HINT),
 }
 """What to write in place of names of ``numba.cuda`` that pycu2c does not have."""
 

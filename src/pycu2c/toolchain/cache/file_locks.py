@@ -1,4 +1,4 @@
-"""Lock files between processes; the system releases a lock when its process dies.
+"""Advisory file locks between processes; the system releases a lock when its process dies.
 
 The locks only save work; correctness does not depend on them. Without support by the system, or
 after a timeout, the caller continues without the lock.

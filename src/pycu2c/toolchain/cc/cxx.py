@@ -42,7 +42,7 @@ FLAGS: tuple[str, ...] = (
     "-fdiagnostics-color=never",
 )
 _FAST = ("-fassociative-math", "-freciprocal-math", "-fno-signed-zeros")
-_LINK = ("-pipe", "-shared", "-pthread", "-x", "c++", "-", "-x", "none", "-lm")
+_LINK_FLAGS = ("-pipe", "-shared", "-pthread", "-x", "c++", "-", "-x", "none", "-lm")
 _ENVIRONMENT_VARIABLES = ("CPLUS_INCLUDE_PATH",)
 
 
@@ -110,7 +110,7 @@ def compile(
     compiler = find(first)
     flags = (*FLAGS, *compiler.flags, *extra_flags)
     settings = [os.environ.get(variable, "") for variable in _ENVIRONMENT_VARIABLES]
-    parts = (*compiler.command, compiler.version, *flags, *_LINK, *settings, *identity)
+    parts = (*compiler.command, compiler.version, *flags, *_LINK_FLAGS, *settings, *identity)
     key = artifact_store.key_of(text, "c++", *parts, environment_settings(), machine_identity())
     entry = artifact_store.load_or_make(key, ".so", lambda: _compile(compiler, text, flags))
     return CompiledBinary("so", name, text, entry.data, entry.path, entry.log)
@@ -120,7 +120,7 @@ def _compile(compiler: Compiler, text: str, flags: tuple[str, ...]) -> tuple[byt
     folder = cache_directory.new_private_folder()
     path = os.path.join(folder, "module.so")
     try:
-        completed = subprocesses.run((*compiler.command, *flags, "-o", path, *_LINK), text)
+        completed = subprocesses.run((*compiler.command, *flags, "-o", path, *_LINK_FLAGS), text)
         if completed.returncode == 0:
             with open(path, "rb") as library:
                 return library.read(), completed.output

@@ -2,7 +2,7 @@
 
 ``x = 1; if c: y = x + 1; out[i] = y`` -> ``Declare x = 1; if c: Declare y = …``. If the
 first statement that uses a variable assigns it, the declaration replaces this assignment. Requires
-legal, flat IR; guarantees that C declares every variable before its use.
+the form FLAT (``ir/forms.py``); guarantees that C declares every variable before its use.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, cast, const, scalar_type
 from pycu2c.ir.call_graph import recursive_functions
-from pycu2c.ir.views import has_linear_start, stride_inside_field, view_elements_per_element
+from pycu2c.ir.views import has_linear_start, itemsize_ratio, stride_inside_field
 from pycu2c.ops.intrinsics.threads.cpu_block import shared_bytes
-from pycu2c.ops.operators import ADD, MUL, QUOTIENT, SUB
+from pycu2c.ops.operators import ADD, C_DIV, MUL, SUB
 
 ComponentKey = tuple[str, ir.ArgumentPart, int]  # array parameter, component, axis
 
@@ -110,7 +110,7 @@ class _Flattener:
                 return const(1, origin.span, result_type)
             size = const(array.type.dtype.size, origin.span, result_type)
             return binary(
-                QUOTIENT, ir.Apply(shared_bytes, (), result_type, origin.span), size, origin.span
+                C_DIV, ir.Apply(shared_bytes, (), result_type, origin.span), size, origin.span
             )
         parameter_type = self.used_components.setdefault((array.name, part, axis), result_type)
         return cast(
@@ -190,9 +190,7 @@ class _Flattener:
         if parameter.part is ir.ArgumentPart.SHAPE:
             return cast(view.lengths[parameter.axis], parameter.type)
         step, axis = cast(view.steps[parameter.axis], parameter.type), view.axes[parameter.axis]
-        element_step = (
-            stride_inside_field(view, axis) if axis < 0 else view_elements_per_element(view)
-        )
+        element_step = stride_inside_field(view, axis) if axis < 0 else itemsize_ratio(view)
         if element_step != 1:
             step = binary(MUL, step, const(element_step, view.span, parameter.type), view.span)
         if has_linear_start(view) or axis < 0:

@@ -22,10 +22,10 @@ from pycu2c.ir.views import (
     array_indices,
     compose_views,
     field_at_path,
+    itemsize_ratio,
     linear_element,
     multiply,
     stride_inside_field,
-    view_elements_per_element,
 )
 from pycu2c.transforms.common.structured_returns import eliminate_returns
 from pycu2c.transforms.cpu.simd.divergent_loops import functions_to_inline
@@ -33,13 +33,13 @@ from pycu2c.transforms.cpu.simd.divergent_loops import functions_to_inline
 
 def inline_block_level(module: ir.Module) -> ir.Module:
     """Inline the device functions that contain barriers, shared memory or strip-mined loops."""
-    inlined_names = functions_to_inline(module)
+    block_level_names = functions_to_inline(module)
     _reject_recursion(module, block_level_functions(module))
     inlined: dict[str, ir.Function] = {}
     remaining: list[ir.Function] = []
     for function in module.devices:
         rewritten = replace(function, body=_Inliner(inlined).body(function.body))
-        if rewritten.name in inlined_names:
+        if rewritten.name in block_level_names:
             inlined[rewritten.name] = rewritten
         else:
             remaining.append(rewritten)
@@ -49,10 +49,10 @@ def inline_block_level(module: ir.Module) -> ir.Module:
     return replace(module, kernel=kernel, devices=tuple(remaining))
 
 
-def _reject_recursion(module: ir.Module, inlined_names: frozenset[str]) -> None:
+def _reject_recursion(module: ir.Module, block_level_names: frozenset[str]) -> None:
     """Raise a compile error for a recursive block-level function: it cannot be inlined."""
     for function in module.devices:
-        if function.name in recursive_functions(module) & inlined_names:
+        if function.name in recursive_functions(module) & block_level_names:
             fail(
                 "barrier-recursion",
                 Label(function.span, f"{function.python_name} calls itself"),
@@ -180,7 +180,11 @@ class _Renamer:
         return caller_array.array, *array_indices(caller_array, indices)
 
     def array(self, v: ir.Var) -> ir.Var | ir.View:
-        """Return the caller's array for a parameter; cluster arrays keep the block array's name."""
+        """Return the caller's array for a parameter.
+
+        The array of another block of the cluster becomes a variable with the name of the caller's
+        array and the type for arrays of clusters.
+        """
         caller_array = self.arrays.get(v.name)
         if caller_array is None:
             return self.rename_variable(v)
@@ -227,7 +231,7 @@ class _Renamer:
         if axis < 0:
             return const(stride_inside_field(caller_array, axis), e.span, e.type)
         stride = replace(e, array=caller_array.array, axis=axis)
-        return multiply(const(view_elements_per_element(caller_array), e.span, e.type), stride)
+        return multiply(const(itemsize_ratio(caller_array), e.span, e.type), stride)
 
     def view(self, e: ir.View) -> ir.View:
         caller_array = self.array(e.array)

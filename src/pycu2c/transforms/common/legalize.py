@@ -31,6 +31,8 @@ from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import (
     ADD,
     AND,
+    C_DIV,
+    C_REM,
     C_SHL,
     C_SHR,
     DIV,
@@ -44,8 +46,6 @@ from pycu2c.ops.operators import (
     OR,
     POS,
     POW,
-    QUOTIENT,
-    REMAINDER,
     SHL,
     SHR,
     SUB,
@@ -208,7 +208,7 @@ class _Legalizer:
         if operand_type.dtype.is_float:
             return ir.Apply(REGISTRY[names[e.op]], (e.left, e.right), operand_type, e.span)
         if left.low >= 0 and right.low > 0:
-            c_operator = QUOTIENT if e.op is FLOORDIV else REMAINDER
+            c_operator = C_DIV if e.op is FLOORDIV else C_REM
             return ir.Binary(c_operator, e.left, e.right, operand_type, e.span)
         power = _power_of_two(e.right)
         if power is not None:  # an arithmetic shift and a mask round down as Python does

@@ -15,7 +15,7 @@ _BARRIERS = ("__syncthreads", "__syncwarp")
 _COLLECTIVES = split_collectives()
 SYNC_FUNCTIONS = frozenset((*_BARRIERS, *_COLLECTIVES))
 BLOCK_SYNC_FUNCTIONS = frozenset(
-    ("__syncthreads", *(name for name, split in _COLLECTIVES.items() if split.is_for_block))
+    ("__syncthreads", *(name for name, split in _COLLECTIVES.items() if split.synchronizes_block))
 )
 # tokens of conditional evaluation, or of other side effects
 _NOT_HOISTABLE = frozenset(("?", "&&", "||", "++", "--", "{"))
@@ -84,7 +84,7 @@ def _collective_call(
     if name not in _COLLECTIVES:
         raise Unanalyzable
     split = _COLLECTIVES[name]
-    if split.is_for_block:
+    if split.synchronizes_block:
         return CollectiveCall(tokens, tuple(operands), split)
     if not _is_full_mask(operands[0], macros):
         raise Unanalyzable

@@ -335,8 +335,10 @@ class _SplitKernelWriter:
         mask = self._guards[-1] if self._guards else live
         for number, call in enumerate(region.calls):
             yield from self._thread_loop(region)
-            deposit = call.split.deposit([self._source_of(tokens) for tokens in call.operands])
-            yield f"pycu2c_collective_{number}.{deposit};"
+            contribution = call.split.contribute(
+                [self._source_of(tokens) for tokens in call.operands]
+            )
+            yield f"pycu2c_collective_{number}.{contribution};"
             yield f"}} pycu2c_collective_{number}.{call.split.combine(mask)};"
 
     def _is_local_copy(self, variable: ThreadVariable) -> bool:

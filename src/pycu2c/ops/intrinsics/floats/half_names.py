@@ -6,7 +6,7 @@ for NaN.
 
 from __future__ import annotations
 
-import pycu2c.ops.intrinsics.declared  # noqa: F401  # the intrinsics that these rename
+import pycu2c.ops.intrinsics.register_intrinsics  # noqa: F401  # the intrinsics that these rename
 from pycu2c.base.dtypes import BFLOAT16, FLOAT16, DType
 from pycu2c.ops.intrinsics.floats.half import COMPARISONS
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, TypedOperation

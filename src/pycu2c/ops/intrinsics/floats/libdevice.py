@@ -5,7 +5,7 @@ Types that are unsigned in libdevice are signed, as in numba.
 
 from __future__ import annotations
 
-import pycu2c.ops.intrinsics.declared  # noqa: F401  # the intrinsics that these rename
+import pycu2c.ops.intrinsics.register_intrinsics  # noqa: F401  # the intrinsics that these rename
 from pycu2c.base.dtypes import (
     BOOL,
     FLOAT16,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import pycu2c.ops.intrinsics.declared  # noqa: F401  # the intrinsics that these rename
+import pycu2c.ops.intrinsics.register_intrinsics  # noqa: F401  # the intrinsics of the results
+from pycu2c.ops.intrinsics.kinds import FORM_RESULT
 from pycu2c.ops.intrinsics.registry import REGISTRY, TypedOperation
 from pycu2c.ops.names.typed_functions import declare
 
@@ -31,7 +32,7 @@ for _name, (_names, _paths, _doc) in PAIRS.items():
     declare(
         f"cuda.{_name}",
         tuple((n, "F") for n in _names),
-        "form",
+        FORM_RESULT,
         tuple(TypedOperation(REGISTRY[path]) for path in _paths),
         _doc,
     )

@@ -252,7 +252,7 @@ def _declare_part(name: str, stem: str, body: Callable[..., Any]) -> Intrinsic:
 FRACTION = _declare_part("cuda.modf.fraction", "fraction", _fraction)
 MANTISSA = _declare_part("cuda.frexp.mantissa", "mantissa", _mantissa)
 EXPONENT = _declare_part("cuda.frexp.exponent", "exponent", _power_of_two)
-QUOTIENT = _declare_part("cuda.remquo.quotient", "quotient", _quotient)
+C_DIV = _declare_part("cuda.remquo.quotient", "quotient", _quotient)
 
 # ---- fast, of float32 --------------------------------------------------------------------------
 

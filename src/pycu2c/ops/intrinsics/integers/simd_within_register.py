@@ -1,6 +1,6 @@
-"""CUDA's SIMD-in-a-word arithmetic on 2 numbers of 16 bits or 4 of 8 bits: ``cuda.vadd4``.
+"""CUDA's SIMD intrinsics: arithmetic on 2 numbers of 16 bits or 4 of 8 bits, ``cuda.vadd4``.
 
-``codegen/helpers/simd_in_word_helpers.py`` writes the C helpers from the same operations.
+``codegen/helpers/integer_helpers.py`` writes the C helpers from the same operations.
 """
 
 from __future__ import annotations

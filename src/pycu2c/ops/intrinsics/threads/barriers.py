@@ -10,7 +10,7 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
 from pycu2c.ops.intrinsics.spelling import overloaded
-from pycu2c.ops.intrinsics.threads.collective import CpuMeaning
+from pycu2c.ops.intrinsics.threads.collective import CollectiveResult
 
 # The reference interpreter runs the bodies after the threads have synchronized.
 
@@ -28,7 +28,7 @@ def _predicates() -> list[bool]:
 
 
 def _vote(
-    name: str, doc: str, *, reference: Callable[[list[bool]], int], cpu: CpuMeaning
+    name: str, doc: str, *, reference: Callable[[list[bool]], int], collective: CollectiveResult
 ) -> Intrinsic:
     def body(predicate: bool) -> int:
         return reference(_predicates())
@@ -38,7 +38,7 @@ def _vote(
         f"cuda.{name}",
         effect=Effect.BARRIER,
         cuda=overloaded(f"__{name}"),
-        cpu=cpu,
+        collective=collective,
         bounds=(0, 1024),
         c_result=INT32,
     )(body)
@@ -48,19 +48,19 @@ COUNT = _vote(
     "syncthreads_count",
     "As ``syncthreads``; return for how many threads of the block ``predicate`` is true.",
     reference=sum,
-    cpu=lambda call: call.count("count", call["predicate"]),
+    collective=lambda call: call.count("count", call["predicate"]),
 )
 AND = _vote(
     "syncthreads_and",
     "As ``syncthreads``; return 1 if ``predicate`` is true for all threads of the block, else 0.",
     reference=lambda predicates: int(all(predicates)),
-    cpu=lambda call: call.count("fails", call["predicate"].logical_not()) == 0,
+    collective=lambda call: call.count("fails", call["predicate"].logical_not()) == 0,
 )
 OR = _vote(
     "syncthreads_or",
     "As ``syncthreads``; return 1 if ``predicate`` is true for some thread of the block, else 0.",
     reference=lambda predicates: int(any(predicates)),
-    cpu=lambda call: call.count("holds", call["predicate"]) != 0,
+    collective=lambda call: call.count("holds", call["predicate"]) != 0,
 )
 
 

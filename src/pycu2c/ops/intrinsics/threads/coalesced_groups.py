@@ -54,7 +54,7 @@ def packed_bits(bits: Any, lanes: Any) -> Any:
     return result
 
 
-class Coalesced(NamedTuple):
+class CoalescedGroup(NamedTuple):
     """The result of ``cuda.cg.coalesced_threads()``; ``coalesced_lanes`` is the mask of members."""
 
     coalesced_lanes: Any
@@ -145,12 +145,12 @@ class Coalesced(NamedTuple):
         end = (tile + 1) * size
         from_first = -1 << lane_with_rank(lanes, tile * size)
         to_last = (1 << lane_with_rank(lanes, end)) - 1 if end < total else -1
-        return Coalesced(lanes & from_first & to_last, tile, (total + size - 1) // size)
+        return CoalescedGroup(lanes & from_first & to_last, tile, (total + size - 1) // size)
 
 
 def coalesced_threads() -> Any:
     """Return the group of the active lanes of the warp."""
-    return Coalesced(activemask(), 0, 1)
+    return CoalescedGroup(activemask(), 0, 1)
 
 
 def labeled_partition(group: Any, label: Any) -> Any:
@@ -159,7 +159,7 @@ def labeled_partition(group: Any, label: Any) -> Any:
     own = match_any_sync(lanes, label)
     leader = ffs(own) - 1
     leaders = ballot_sync(lanes, laneid == leader)
-    return Coalesced(own, popc(leaders & ((1 << leader) - 1)), popc(leaders))
+    return CoalescedGroup(own, popc(leaders & ((1 << leader) - 1)), popc(leaders))
 
 
 def binary_partition(group: Any, predicate: Any) -> Any:
@@ -171,7 +171,7 @@ def binary_partition(group: Any, predicate: Any) -> Any:
     holds = ballot_sync(lanes, predicate)
     is_divided = holds != 0 and holds != lanes
     own = holds if predicate else lanes ^ holds
-    return Coalesced(own, 1 if is_divided and predicate else 0, 2 if is_divided else 1)
+    return CoalescedGroup(own, 1 if is_divided and predicate else 0, 2 if is_divided else 1)
 
 
 def reduce(group: Any, value: Any, op: Any) -> Any:
@@ -233,8 +233,8 @@ def bit_xor(a: Any, b: Any) -> Any:
 
 def method_of(target: object, arguments: tuple[Any, ...]) -> object:
     """Return the target of a call, or the method that replaces it for a coalesced group."""
-    if target is tiled_partition and arguments and isinstance(arguments[0], Coalesced):
-        return Coalesced.tiled_partition
+    if target is tiled_partition and arguments and isinstance(arguments[0], CoalescedGroup):
+        return CoalescedGroup.tiled_partition
     return target
 
 

@@ -1,10 +1,10 @@
 """The vocabulary in which barriers and warp operations declare their result on the CPU.
 
-The ``cpu=`` of a declaration is a function of a ``Collective``, which stands for the call of one
-thread. It says what the thread contributes before the threads wait, and returns the value that the
-thread computes from all contributions::
+The ``collective=`` of a declaration is a function of a ``Collective``, which stands for the call of
+one thread. It says what the thread contributes before the threads wait, and returns the value that
+the thread computes from all contributions::
 
-    @_vote(cpu=lambda call: call.ballot("holds", call["predicate"]) != 0)
+    @_vote(collective=lambda call: call.ballot("holds", call["predicate"]) != 0)
     def any_sync(mask: int, predicate: bool) -> bool: ...
 
 ``transforms/cpu/barriers/collective_ir.py`` implements both classes for IR, and
@@ -148,4 +148,4 @@ class Collective(Protocol):
         """
 
 
-CpuMeaning: TypeAlias = Callable[[Collective], Value]
+CollectiveResult: TypeAlias = Callable[[Collective], Value]

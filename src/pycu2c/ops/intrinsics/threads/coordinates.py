@@ -58,7 +58,7 @@ def _declare_coordinate(variable: str, axis: str) -> Intrinsic:
         f"cuda.{variable}.{axis}",
         cuda=lambda _, dtype: _cast(_member(variable, axis), dtype),
         c=lambda _, __: _member(variable, axis),
-        is_attribute=True,
+        is_special_register=True,
         is_divergent=variable == "threadIdx",
         bounds=_bounds(variable, axis),
     )

@@ -45,7 +45,7 @@ def pick(a: T, b: T, mask: int) -> T:
 @intrinsic(
     "block.thread",
     c=lambda _a, _t: c.Name("thread"),
-    is_attribute=True,
+    is_special_register=True,
     is_divergent=True,
     bounds=(0, MAX_BLOCK_THREADS - 1),
 )
@@ -63,7 +63,7 @@ def blocks_left() -> int:
     raise AssertionError("the reference interpreter has no ranges of blocks")
 
 
-@intrinsic("block.launched", c=lambda _a, _t: c.Name("launched"), is_attribute=True)
+@intrinsic("block.launched", c=lambda _a, _t: c.Name("launched"), is_special_register=True)
 def launched() -> int:
     """Return the number of threads of the launch."""
     raise AssertionError("only loops over rows of blocks use it")
@@ -163,7 +163,7 @@ def _declare_end(end: str, axis: str) -> Intrinsic:
     declare = intrinsic(
         f"block.{end}.{axis}",
         c=lambda _a, _t: c.Name(f"{end}_{axis}"),
-        is_attribute=True,
+        is_special_register=True,
         bounds=(0, GRID_LIMIT[axis] * BLOCK_LIMIT[axis]),
     )
     return declare(bound)

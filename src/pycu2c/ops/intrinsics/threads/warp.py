@@ -1,6 +1,6 @@
 """Warp operations: shuffles, votes, matches, reductions.
 
-Each declaration has the CUDA spelling, the result on the CPU (``cpu``, see ``collective``), and the
+Each declaration has the CUDA spelling, the result on the CPU (``collective``), and the
 body for the reference interpreter. The body runs after the lanes have synchronized;
 ``REFERENCE_STATE.current().exchanged`` has the arguments of each lane. Lanes of the mask that have
 returned are not waited for, and contribute nothing.
@@ -22,7 +22,7 @@ from pycu2c.ops.intrinsics.kinds import T, form
 from pycu2c.ops.intrinsics.reference_thread import EXCHANGE_DTYPES, REFERENCE_STATE, WARP
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spelling, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper, overloaded
-from pycu2c.ops.intrinsics.threads.collective import Collective, CpuMeaning, Value
+from pycu2c.ops.intrinsics.threads.collective import Collective, CollectiveResult, Value
 
 ALL_LANES = 0xFFFFFFFF
 _MASK_BOUNDS = (0, ALL_LANES)  # the bounds of a mask as a result
@@ -50,7 +50,11 @@ def _values() -> list[Any]:
 
 
 def _declare_lane_value(
-    name: str, doc: str, read: Callable[[int], int], bounds: tuple[int, int], cpu: CpuMeaning
+    name: str,
+    doc: str,
+    read: Callable[[int], int],
+    bounds: tuple[int, int],
+    collective: CollectiveResult,
 ) -> Intrinsic:
     def body() -> int:
         return read(REFERENCE_STATE.current().lane)
@@ -60,8 +64,8 @@ def _declare_lane_value(
         f"cuda.{name}",
         cuda=lambda _, dtype: c.CallExpr(f"{name}_{dtype.short}", ()),
         cuda_helpers=(name,),
-        cpu=cpu,
-        is_attribute=name == "laneid",
+        collective=collective,
+        is_special_register=name == "laneid",
         is_divergent=True,
         bounds=(min(bounds), max(bounds)),
     )(body)
@@ -72,7 +76,7 @@ LANE = _declare_lane_value(
     "Return the lane of the thread in its warp, 0 to 31.",
     int,
     (0, WARP - 1),
-    cpu=lambda call: call.lane,
+    collective=lambda call: call.lane,
 )
 # each is factor * (1 << lane) + constant
 _LANEMASKS = (
@@ -88,14 +92,16 @@ def _lanemask(name: str, factor: int, constant: int, which: str) -> Intrinsic:
     def read(lane: int) -> int:
         return factor * (1 << lane) + constant
 
-    def cpu(call: Collective) -> Value:
+    def collective(call: Collective) -> Value:
         bit = abs(factor) << call.lane
         if factor < 0:
             return constant - bit
         return bit - -constant if constant else bit
 
     bounds = read(0), read(WARP - 1)
-    return _declare_lane_value(name, f"Return the mask of the lanes {which}.", read, bounds, cpu)
+    return _declare_lane_value(
+        name, f"Return the mask of the lanes {which}.", read, bounds, collective
+    )
 
 
 LANEMASK_LT, *_ = (_lanemask(*entry) for entry in _LANEMASKS)
@@ -103,8 +109,8 @@ LANEMASK_LT, *_ = (_lanemask(*entry) for entry in _LANEMASKS)
 
 @intrinsic(
     "cuda.warpsize",
-    cpu=lambda call: call.thread.literal(WARP),
-    is_attribute=True,
+    collective=lambda call: call.thread.literal(WARP),
+    is_special_register=True,
     bounds=(WARP, WARP),
 )
 def warpsize() -> int:
@@ -132,7 +138,7 @@ def syncwarp(mask: int = ALL_LANES) -> None:
     "cuda.activemask",
     effect=Effect.WARP,
     cuda=overloaded("__activemask"),
-    cpu=lambda call: call.ballot("here"),
+    collective=lambda call: call.ballot("here"),
     bounds=_MASK_BOUNDS,
     c_result=UINT32,
 )
@@ -156,7 +162,7 @@ def _with_width(function: str) -> Spelling:
     return spell
 
 
-def _shuffle(cpu: CpuMeaning) -> Callable[[Callable[..., Any]], Intrinsic]:
+def _shuffle(collective: CollectiveResult) -> Callable[[Callable[..., Any]], Intrinsic]:
     def declare(body: Callable[..., Any]) -> Intrinsic:
         name = body.__name__
         last = list(body.__annotations__)[2]
@@ -166,7 +172,7 @@ def _shuffle(cpu: CpuMeaning) -> Callable[[Callable[..., Any]], Intrinsic]:
             effect=Effect.WARP,
             dtypes=EXCHANGE_DTYPES,
             cuda=_with_mask(_with_width(f"__{name}")),
-            cpu=cpu,
+            collective=collective,
             overloads=(f"({head}) -> _E",),  # vectors, too
         )(body)
 
@@ -225,7 +231,7 @@ def _shuffle_by_xor(call: Collective) -> Value:
     return call.shuffle(source, None if is_full_warp else last >= source)
 
 
-@_shuffle(cpu=_shuffle_from_lane)
+@_shuffle(collective=_shuffle_from_lane)
 def shfl_sync(mask: int, value: T, src_lane: int, width: int = WARP) -> T:
     """Return the value of lane ``src_lane``.
 
@@ -234,21 +240,21 @@ def shfl_sync(mask: int, value: T, src_lane: int, width: int = WARP) -> T:
     return _value_of(_segment(width)[src_lane % width], value)
 
 
-@_shuffle(cpu=_shuffle_from_below)
+@_shuffle(collective=_shuffle_from_below)
 def shfl_up_sync(mask: int, value: T, delta: int, width: int = WARP) -> T:
     """Return the value of the lane ``delta`` below, or the thread's own beyond its segment."""
     lane = REFERENCE_STATE.current().lane - delta % WARP
     return _value_of(lane, value) if lane in _segment(width) else value
 
 
-@_shuffle(cpu=_shuffle_from_above)
+@_shuffle(collective=_shuffle_from_above)
 def shfl_down_sync(mask: int, value: T, delta: int, width: int = WARP) -> T:
     """Return the value of the lane ``delta`` above, or the thread's own beyond its segment."""
     lane = REFERENCE_STATE.current().lane + delta % WARP
     return _value_of(lane, value) if lane in _segment(width) else value
 
 
-@_shuffle(cpu=_shuffle_by_xor)
+@_shuffle(collective=_shuffle_by_xor)
 def shfl_xor_sync(mask: int, value: T, lane_mask: int, width: int = WARP) -> T:
     """Return the value of lane ``laneid ^ lane_mask``, or the thread's own in a later segment."""
     lane = REFERENCE_STATE.current().lane ^ lane_mask % WARP
@@ -258,14 +264,16 @@ def shfl_xor_sync(mask: int, value: T, lane_mask: int, width: int = WARP) -> T:
 # ---- votes -------------------------------------------------------------------------------------
 
 
-def _vote(cuda: str, cpu: CpuMeaning) -> Callable[[Callable[..., Any]], Intrinsic]:
+def _vote(cuda: str, collective: CollectiveResult) -> Callable[[Callable[..., Any]], Intrinsic]:
     spell_call = _with_mask(overloaded(cuda))
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         return c.BinaryExpr("!=", spell_call(a, dtype), c.Number("0"))
 
     def declare(body: Callable[..., Any]) -> Intrinsic:
-        return intrinsic(f"cuda.{body.__name__}", effect=Effect.WARP, cuda=spell, cpu=cpu)(body)
+        return intrinsic(
+            f"cuda.{body.__name__}", effect=Effect.WARP, cuda=spell, collective=collective
+        )(body)
 
     return declare
 
@@ -278,20 +286,20 @@ def _all_equal(call: Collective) -> Value:
 
 @_vote(
     cuda="__all_sync",
-    cpu=lambda call: call.ballot("fails", call["predicate"].logical_not()) == 0,
+    collective=lambda call: call.ballot("fails", call["predicate"].logical_not()) == 0,
 )
 def all_sync(mask: int, predicate: bool) -> bool:
     """Return whether ``predicate`` is true for all lanes of ``mask``."""
     return all(_values())
 
 
-@_vote(cuda="__any_sync", cpu=lambda call: call.ballot("holds", call["predicate"]) != 0)
+@_vote(cuda="__any_sync", collective=lambda call: call.ballot("holds", call["predicate"]) != 0)
 def any_sync(mask: int, predicate: bool) -> bool:
     """Return whether ``predicate`` is true for any lane of ``mask``."""
     return any(_values())
 
 
-@_vote(cuda="__uni_sync", cpu=_all_equal)
+@_vote(cuda="__uni_sync", collective=_all_equal)
 def eq_sync(mask: int, predicate: bool) -> bool:
     """Return whether ``predicate`` is the same for all lanes of ``mask``."""
     return len(set(_values())) == 1
@@ -307,7 +315,7 @@ def _lanes_where(holds: Callable[[Any], bool]) -> int:
     "cuda.ballot_sync",
     effect=Effect.WARP,
     cuda=_with_mask(overloaded("__ballot_sync")),
-    cpu=lambda call: call.ballot("holds", call["predicate"]),
+    collective=lambda call: call.ballot("holds", call["predicate"]),
     bounds=_MASK_BOUNDS,
     c_result=UINT32,
 )
@@ -328,7 +336,7 @@ def _bits(value: Any) -> bytes:
     effect=Effect.WARP,
     dtypes=EXCHANGE_DTYPES,
     cuda=_with_mask(overloaded("__match_any_sync")),
-    cpu=lambda call: call.matching_lanes(),
+    collective=lambda call: call.matching_lanes(),
     bounds=_MASK_BOUNDS,
     c_result=UINT32,
 )
@@ -351,7 +359,7 @@ def _match_all_lanes(call: Collective) -> Value:
     dtypes=EXCHANGE_DTYPES,
     cuda=_with_mask(helper("match_all")),
     cuda_helpers=("match_all",),
-    cpu=_match_all_lanes,
+    collective=_match_all_lanes,
     bounds=_MASK_BOUNDS,
     c_result=UINT32,
 )
@@ -383,7 +391,7 @@ def _reduction(
     doc: str,
     reference: Callable[[int, int], int],
     *,
-    cpu: Callable[[Value, Value], Value],
+    combine: Callable[[Value, Value], Value],
     start: int | None = None,
 ) -> Intrinsic:
     """Declare a reduction; on the CPU it begins with ``start``, or with the thread's own value."""
@@ -406,7 +414,7 @@ def _reduction(
         dtypes=REDUCED,
         cuda=_with_mask(spell),
         cuda_helpers=(stem, f"{stem}_wide"),
-        cpu=lambda call: call.reduce(cpu, start),
+        collective=lambda call: call.reduce(combine, start),
     )(body)
 
 
@@ -414,24 +422,24 @@ REDUCE_ADD = _reduction(
     "add",
     "sum",
     operator.add,
-    cpu=lambda total, value: total.wrapping_add(value),
+    combine=lambda total, value: total.wrapping_add(value),
     start=0,
 )
 REDUCE_MIN = _reduction(
     "min",
     "minimum",
     min,
-    cpu=lambda total, value: (value < total).select(value, total),
+    combine=lambda total, value: (value < total).select(value, total),
 )
 REDUCE_MAX = _reduction(
     "max",
     "maximum",
     max,
-    cpu=lambda total, value: (value > total).select(value, total),
+    combine=lambda total, value: (value > total).select(value, total),
 )
-REDUCE_AND = _reduction("and", "bitwise and", operator.and_, cpu=operator.and_)
-REDUCE_OR = _reduction("or", "bitwise or", operator.or_, cpu=operator.or_, start=0)
-REDUCE_XOR = _reduction("xor", "bitwise exclusive or", operator.xor, cpu=operator.xor, start=0)
+REDUCE_AND = _reduction("and", "bitwise and", operator.and_, combine=operator.and_)
+REDUCE_OR = _reduction("or", "bitwise or", operator.or_, combine=operator.or_, start=0)
+REDUCE_XOR = _reduction("xor", "bitwise exclusive or", operator.xor, combine=operator.xor, start=0)
 
 # operations whose result is the value of one of the lanes
 LANE_SELECTING = (shfl_sync, shfl_up_sync, shfl_down_sync, shfl_xor_sync, REDUCE_MIN, REDUCE_MAX)

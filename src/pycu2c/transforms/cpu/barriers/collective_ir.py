@@ -1,4 +1,4 @@
-"""Build the IR of the ``cpu=`` declarations of barriers and warp operations.
+"""Build the IR of the ``collective=`` declarations of barriers and warp operations.
 
 The generated IR does not depend on how threads are executed. Lanes that have returned do not
 contribute. CUDA leaves undefined what a shuffle reads from such a lane, or from a lane outside the

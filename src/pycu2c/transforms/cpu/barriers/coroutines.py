@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pycu2c.analysis.busy_wait import is_busy_wait
-from pycu2c.analysis.suspension_points import waits_in
+from pycu2c.analysis.suspension_points import suspension_points_in
 from pycu2c.base.records import replace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import map_bodies, map_stmt, with_kernel_body
@@ -55,7 +55,7 @@ def _merged_array_names(body: ir.Body) -> dict[str, str]:
     """Map contribution arrays to those of the first wait with this intrinsic and array types."""
     first_contributions: dict[object, tuple[ir.Contribution, ...]] = {}
     merged_names: dict[str, str] = {}
-    for wait in waits_in(body):
+    for wait in suspension_points_in(body):
         key = (
             wait.intrinsic,
             tuple(

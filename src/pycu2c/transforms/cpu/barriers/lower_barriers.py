@@ -1,10 +1,10 @@
 """Lower barriers and warp operations to waits with contributions (CPU).
 
 ``x = cuda.shfl_down_sync(m, v, 1)`` -> ``wait for warp m, contributing sent[thread] = v``, then ``x
-= sent[thread + 1 if lane < 31 else thread]``. Each call site has its own arrays, so no thread waits
-until the others have read them. Requires that each synchronization is a statement of its own, and
-that block-level functions are inlined. Independent of how threads are executed. Guarantees that no
-intrinsic that synchronizes remains.
+= sent[thread + 1 if lane < 31 else thread]``. Each call site has its own arrays of contributions,
+so no second barrier is needed before another call site writes them. Requires that each
+synchronization is a statement of its own, and that block-level functions are inlined. Independent
+of how threads are executed. Guarantees that no intrinsic that synchronizes remains.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ _SCOPES = {
 
 def lower_barriers(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
     """Lower the synchronizations of the kernel."""
-    module = map_functions(module, _lower_coordinates)
+    module = map_functions(module, _lower_lane_functions)
     lowering = _Lowering(assumptions.max_threads, module.kernel.span)
     body = map_stmt(module.kernel.body, lowering.statement)
     return with_kernel_body(module, (*lowering.arrays, *body))
 
 
-def _lower_coordinates(function: ir.Function) -> ir.Function:
-    return replace(function, body=map_expr(function.body, _lower_coordinate))
+def _lower_lane_functions(function: ir.Function) -> ir.Function:
+    return replace(function, body=map_expr(function.body, _lower_lane_function))
 
 
-def _lower_coordinate(e: ir.Expr) -> ir.Expr:
+def _lower_lane_function(e: ir.Expr) -> ir.Expr:
     """Lower ``cuda.laneid`` and other functions of the lane, to ``block.thread() & 31`` etc."""
-    if not isinstance(e, ir.Apply) or e.intrinsic.cpu is None or e.intrinsic.synchronizes:
+    if not isinstance(e, ir.Apply) or e.intrinsic.collective is None or e.intrinsic.synchronizes:
         return e
     result_type = scalar_type(e)
     lowering = _Lowering(0, e.span)
     call = IrCollective({}, result_type, e.span, lowering.new_array, lowering.new_variable)
-    return cast(expr_of(e.intrinsic.cpu(call)), result_type)
+    return cast(expr_of(e.intrinsic.collective(call)), result_type)
 
 
 def _scope(intrinsic: Intrinsic) -> ir.SyncScope:
@@ -54,7 +54,7 @@ def _scope(intrinsic: Intrinsic) -> ir.SyncScope:
         return _SCOPES[intrinsic.effect]
     if not intrinsic.parameters:
         return ir.SyncScope.ACTIVE
-    return ir.SyncScope.WARP if intrinsic.cpu else ir.SyncScope.SYNCWARP
+    return ir.SyncScope.WARP if intrinsic.collective else ir.SyncScope.SYNCWARP
 
 
 @dataclass(slots=True)
@@ -75,11 +75,11 @@ class _Lowering:
         epilogue: list[ir.Stmt] = []
         contributions: list[ir.Contribution] = []
         if isinstance(s, ir.Assign):
-            assert e.intrinsic.cpu is not None
+            assert e.intrinsic.collective is not None
             call = IrCollective(
                 arguments, scalar_type(e), s.span, self.new_array, self.new_variable
             )
-            result = cast(expr_of(e.intrinsic.cpu(call)), scalar_type(e))
+            result = cast(expr_of(e.intrinsic.collective(call)), scalar_type(e))
             contributions, epilogue = call.contributions, call.epilogue
             epilogue.append(ir.Assign(s.var, cast(result, scalar_type(s.var)), s.span))
         scope, mask = _scope(e.intrinsic), arguments.get("mask")
@@ -124,5 +124,5 @@ def _is_rematerializable(e: ir.Expr) -> bool:
     if isinstance(e, ir.Cast):
         return _is_rematerializable(e.operand)
     return isinstance(e, ir.Const | ir.Var) or (
-        isinstance(e, ir.Apply) and e.intrinsic.is_attribute
+        isinstance(e, ir.Apply) and e.intrinsic.is_special_register
     )

@@ -19,7 +19,7 @@ from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import cast
-from pycu2c.ops.operators import QUOTIENT, REMAINDER
+from pycu2c.ops.operators import C_DIV, C_REM
 from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, context_array, thread_index
 from pycu2c.transforms.cpu.simd.if_conversion import if_convert, is_if_convertible_loop
 from pycu2c.transforms.cpu.simd.lane_variables import (
@@ -141,7 +141,7 @@ def _is_rematerializable(value: ir.Expr) -> bool:
 def _is_cheap_node(e: ir.Expr) -> bool:
     match e:
         case ir.Binary(op, _, right):
-            is_cheap = op not in (QUOTIENT, REMAINDER) or isinstance(right, ir.Const)
+            is_cheap = op not in (C_DIV, C_REM) or isinstance(right, ir.Const)
             return is_cheap and not may_be_contracted(e)
         case ir.Apply(intrinsic, arguments):
             return intrinsic.is_pure and not arguments

@@ -4,7 +4,7 @@
 -> ``WorkItemLoop(if lane < 8: x[thread] += sent[thread + 8])``. So a warp sum by shuffles takes 16,
 8, 4, 2 and 1 additions instead of 32 each time. The pass is a backward analysis over the work-item
 loops of a block; it tracks the live elements of each context array. Requires a known block shape.
-Uses ``analysis.context_array_use`` and ``analysis.lane_values``. Guarantees that all effects and
+Uses ``analysis.context_array_use`` and ``analysis.thread_values``. Guarantees that all effects and
 live elements stay the same.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Mapping, Set
 from typing import TypeAlias
 
 from pycu2c.analysis.context_array_use import ContextArrayUse, Elements, Threads
-from pycu2c.analysis.lane_values import LaneValues
+from pycu2c.analysis.thread_values import ThreadValues
 from pycu2c.analysis.variables import accessed_names, single_definitions
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
@@ -86,7 +86,7 @@ class _DeadLaneElimination:
     def loop(self, s: ir.WorkItemLoop, live: LiveElements) -> tuple[ir.Body, LiveElements]:
         """Restrict a loop to the live threads; also return the elements live before it."""
         threads = self.assumptions.max_threads
-        values = LaneValues(
+        values = ThreadValues(
             self.assumptions.block, {n: (v,) for n, v in single_definitions(s.body).items()}
         )
         analysis = ContextArrayUse(values, threads, self.lengths, self.effectful)
@@ -120,7 +120,7 @@ def _is_coordinate(s: ir.Stmt) -> bool:
             return False
 
 
-def _resolve_conditions(body: ir.Body, values: LaneValues, active_threads: Threads) -> ir.Body:
+def _resolve_conditions(body: ir.Body, values: ThreadValues, active_threads: Threads) -> ir.Body:
     """Resolve conditions that have one outcome for all active threads."""
 
     def outcome(condition: ir.Expr) -> bool | None:

@@ -17,14 +17,14 @@ from pycu2c.base.types import WEAK_BOOL
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, integer, negation
-from pycu2c.ops.operators import ADD, GE, LT, QUOTIENT, REMAINDER
+from pycu2c.ops.operators import ADD, C_DIV, C_REM, GE, LT
 from pycu2c.transforms.cpu.barriers.block_reductions import (
     clear,
     contribution_array,
     reduce_contributions,
 )
 from pycu2c.transforms.cpu.simd.active_masks import RETURNED, ActiveMasks, thread_index
-from pycu2c.transforms.cpu.simd.strip_mining import continuation_condition
+from pycu2c.transforms.cpu.simd.strip_loop_fusion import continuation_condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +393,7 @@ def _must_follow(s: ir.Stmt, preceding: list[ir.Stmt], placement: Placement) -> 
         return True
     nodes = [e for value in walk.operands(s) for e in walk.expressions(value)]
     loads = any(isinstance(e, ir.Load) for e in nodes)
-    divides = any(isinstance(e, ir.Binary) and e.op in (QUOTIENT, REMAINDER) for e in nodes)
+    divides = any(isinstance(e, ir.Binary) and e.op in (C_DIV, C_REM) for e in nodes)
     return (loads and _writes(body)) or ((loads or divides) and placement.leaves_body(body))
 
 

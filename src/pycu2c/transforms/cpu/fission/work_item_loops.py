@@ -28,7 +28,7 @@ from pycu2c.transforms.cpu.fission.context_arrays import insert_context_arrays, 
 from pycu2c.transforms.cpu.fission.loop_fission import split_at_barriers
 from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, context_array
 from pycu2c.transforms.cpu.simd.lane_variables import context_array_name
-from pycu2c.transforms.cpu.simd.strip_mining import (
+from pycu2c.transforms.cpu.simd.strip_loop_fusion import (
     fuse_lane_loops,
     remove_dead_live_flags,
     use_lane_counters,
@@ -98,7 +98,7 @@ def split_into_regions(
     of their declarations.
 
     - ``loop_fission`` splits at barriers and around strip-mined and interchanged loops, and
-      ``strip_mining`` fuses the loops of a strip.
+      ``strip_loop_fusion`` fuses the loops of a strip.
     - Uniform variables that are live across regions become scalars of the block, which may move
       more code out of the loops. So the split is repeated until no variable is added.
     - ``context_arrays`` keeps the other values that are live across regions; it calls

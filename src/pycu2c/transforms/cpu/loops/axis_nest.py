@@ -19,7 +19,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer, logical, negation
 from pycu2c.ir.walk import expressions, operands, statements
 from pycu2c.ops.intrinsics.threads.cpu_block import at_least_1
-from pycu2c.ops.operators import ADD, MUL, QUOTIENT, REMAINDER, SUB
+from pycu2c.ops.operators import ADD, C_DIV, C_REM, MUL, SUB
 from pycu2c.transforms.cpu.loops.loop_versioning import version_loop
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
@@ -221,7 +221,7 @@ def _round_up(e: ir.Expr, step: ir.Expr) -> ir.Expr:
     if isinstance(e, ir.Const) and e.value == 0:
         return e
     raised = binary(ADD, e, binary(SUB, step, integer(1, e.span), e.span), e.span)
-    return binary(MUL, binary(QUOTIENT, raised, step, e.span), step, e.span)
+    return binary(MUL, binary(C_DIV, raised, step, e.span), step, e.span)
 
 
 def _is_speculatable(e: ir.Expr) -> bool:
@@ -234,7 +234,7 @@ def _is_speculatable_node(e: ir.Expr) -> bool:
         case ir.Const() | ir.Var() | ir.Unary() | ir.Cast() | ir.Logical() | ir.Select():
             return True
         case ir.Binary(op=op, right=right):
-            return op not in (QUOTIENT, REMAINDER) or isinstance(right, ir.Const)
+            return op not in (C_DIV, C_REM) or isinstance(right, ir.Const)
         case ir.Apply(intrinsic=intrinsic):
             return intrinsic.is_pure and is_integral(e.type)
         case _:

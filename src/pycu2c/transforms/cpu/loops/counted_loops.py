@@ -3,10 +3,10 @@
 ``i = cuda.grid(1); while i < n: a; i += cuda.gridsize(1)`` -> ``for i in range(cuda.grid(1), n,
 cuda.gridsize(1)): a``
 
-Requires flat, legal, declared IR. The loop must increment its counter last in each iteration, and
-nowhere else, without ``continue``. The increment must be positive, and invariant like the bound. No
-sum may wrap, and the counter must be dead after the loop. Other passes and C compilers optimize
-``for`` loops better.
+Requires the form DECLARED (``ir/forms.py``). The loop must increment its counter last in each
+iteration, and nowhere else, without ``continue``. The increment must be positive, and invariant
+like the bound. The counter must be a weak int, whose sums do not wrap, and dead after the loop.
+Other passes and C compilers optimize ``for`` loops better.
 """
 
 from __future__ import annotations

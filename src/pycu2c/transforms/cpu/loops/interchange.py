@@ -37,7 +37,7 @@ from pycu2c.ir.builders import binary, integer, logical
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.coordinates import COORDINATES, GRID, GRIDSIZE
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
-from pycu2c.ops.operators import ADD, LT, MUL, QUOTIENT, REMAINDER
+from pycu2c.ops.operators import ADD, C_DIV, C_REM, LT, MUL
 
 
 def interchange_loops(
@@ -112,7 +112,7 @@ class _Interchange:
 
     def _split_guarded(self, s: ir.If) -> ir.Body:
         """Split a guarded body; its interchanged loops move outside the condition."""
-        regions = GuardedRegions.empty(s)
+        regions = ConditionalRegions.empty(s)
         local_names = [x.var.name for x in s.then if isinstance(x, ir.Declare | ir.Allocate)]
         if not regions.is_invariant(s.condition) or not self._depends_on_index_only(s.condition):
             return (s,)  # few threads may satisfy a condition on data, and all would test it
@@ -265,7 +265,7 @@ def _loop_control(s: ir.For, start: _Start) -> list[ir.Expr]:
 
 
 @dataclass(slots=True)
-class GuardedRegions:
+class ConditionalRegions:
     """The statements that replace a guarded body.
 
     ``declared`` are declarations. They precede the ``parts``: interchanged loops, and the guard
@@ -279,7 +279,7 @@ class GuardedRegions:
     _current: list[ir.Stmt] = field(default_factory=list)
 
     @classmethod
-    def empty(cls, s: ir.If) -> GuardedRegions:
+    def empty(cls, s: ir.If) -> ConditionalRegions:
         """Return an empty replacement of a guarded body."""
         return cls(s, assigned_names(s.then))
 
@@ -314,7 +314,7 @@ def _is_speculatable(e: ir.Expr) -> bool:
         case ir.Const() | ir.Var() | ir.Unary() | ir.Cast() | ir.Logical():
             return True
         case ir.Binary(op=op, right=right):
-            return op not in (QUOTIENT, REMAINDER) or isinstance(right, ir.Const)
+            return op not in (C_DIV, C_REM) or isinstance(right, ir.Const)
         case ir.Apply(intrinsic=intrinsic):
             return intrinsic.is_pure
         case _:

@@ -4,8 +4,9 @@
 for j_first: for i, j: total[i, j] = 0; for k: for i, j: total[i, j] += a[i, k] * b[k, j]; for i, j:
 c[i, j] = total[i, j]``
 
-A tile has four rows of threads with 256 bytes of each. The inner loop must be the same for all
-threads. Tiling is profitable in two cases:
+A tile has at most four rows of threads. Scalar expansion stores the variables of its threads in
+arrays; for one row, these have about 256 bytes. The inner loop must have the same iterations for
+all threads. Tiling is profitable in two cases:
 
 - The loop reads elements that are adjacent for adjacent threads and change per iteration. A single
   thread would touch a new cache line in each iteration and use one element of it.
@@ -13,14 +14,15 @@ threads. Tiling is profitable in two cases:
   each other, those of a tile do not.
 
 Loops with few known iterations are left to the C compiler. Uses ``analysis.simd_legality``.
-Requires axis loops. Guarantees the same order of operations for each thread. Reference: Wolf and
-Lam, "A data locality optimizing algorithm" (1991).
+Requires the form AXIS_LOOPS (``ir/forms.py``): work-item loops along the axes of the block.
+Guarantees the same order of operations for each thread. Reference: Wolf and Lam, "A data locality
+optimizing algorithm" (1991).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pycu2c.analysis.effects import may_be_contracted
 from pycu2c.analysis.launch_ranges import is_thread_coordinate
@@ -37,8 +39,8 @@ from pycu2c.transforms.cpu.simd import divergent_loops
 
 _MINIMUM = MIN_MAX_INTRINSICS[0]
 TILE_ROWS = 4
-TILE_ROW_BYTES = 256  # four rows fill 16 AVX-512 registers
-MIN_LANES = 16  # of a tile, whatever the size of their variables
+TILE_ROW_BYTES = 256  # of the expanded variables; four rows fill 16 AVX-512 registers
+MIN_LANES = 16  # of a row, even if its variables exceed TILE_ROW_BYTES
 MIN_ITERATIONS = 128  # loops with fewer known iterations are left to the C compiler
 
 
@@ -120,20 +122,20 @@ class _TiledAxis:
     count: ir.Expr
 
 
-def _tile_axis(axis: ir.AxisLoop, max_size: int) -> _TiledAxis:
+def _tile_axis(axis: ir.AxisLoop, max_threads: int) -> _TiledAxis:
     extent = _max_extent(axis)
     if extent is not None:
-        max_size = max(1, min(max_size, extent))
+        max_threads = max(1, min(max_threads, extent))
     has_constant_stop = isinstance(axis.stop, ir.Const)
-    first, max_threads = _first_index(axis), integer(max_size, axis.span)
+    first, max_threads_expr = _first_index(axis), integer(max_threads, axis.span)
     remaining = binary(SUB, axis.stop, first, axis.span)
-    count = ir.Apply(_MINIMUM, (max_threads, remaining), WEAK_INT, axis.span)
-    loop = ir.For(first, axis.start, axis.stop, max_threads, (), axis.span)
-    is_always_full = has_constant_stop and extent is not None and extent % max_size == 0
+    count = ir.Apply(_MINIMUM, (max_threads_expr, remaining), WEAK_INT, axis.span)
+    loop = ir.For(first, axis.start, axis.stop, max_threads_expr, (), axis.span)
+    is_always_full = has_constant_stop and extent is not None and extent % max_threads == 0
     return _TiledAxis(
         loop,
-        max_size,
-        None if is_always_full else binary(GE, remaining, max_threads, axis.span),
+        max_threads,
+        None if is_always_full else binary(GE, remaining, max_threads_expr, axis.span),
         count,
     )
 
@@ -172,7 +174,11 @@ class _Tile:
     # ---- legality and profitability ----
 
     def is_legal(self) -> bool:
-        """Return whether the loops are the same for all threads, and only compute."""
+        """Return whether the loops have the same bounds for all threads and no side effects.
+
+        They may only assign scalars. Those that live longer than an iteration must be declared
+        before the loops.
+        """
         inner_statements = tuple(walk.statements(self.body))
         if not all(isinstance(s, ir.Declare | ir.Assign | ir.If) for s in inner_statements):
             return False
@@ -207,7 +213,7 @@ class _Tile:
             return True
         values = single_definitions((*self.prologue, *self.inner_declarations, *self.body))
         strides = LaneStrides(
-            self.lane_loop.var.name, values, {v.name for v in self._spilled_variables()}
+            self.lane_loop.var.name, values, {v.name for v in self._expanded_variables()}
         )
         iteration_dependent = {loop.var.name for loop in self.loops}
         for name, value in values.items():
@@ -219,7 +225,7 @@ class _Tile:
             for e in loads
         )
 
-    def _spilled_variables(self) -> list[ir.Var]:
+    def _expanded_variables(self) -> list[ir.Var]:
         """Return the variables with one element per thread: those that cannot be rematerialized."""
         return [
             s.var
@@ -240,14 +246,14 @@ class _Tile:
         tiled_axes = [_tile_axis(self.lane_loop, self._width())]
         if self.row_loop:
             tiled_axes.insert(0, _tile_axis(self.row_loop, TILE_ROWS))
-        max_threads: list[ir.Expr] = [integer(tiled.max_threads, span) for tiled in tiled_axes]
-        body = self._tile_body(max_threads, max_threads)
+        shape = tuple(tiled.max_threads for tiled in tiled_axes)
+        body = self._tile_body([integer(n, span) for n in shape], shape)
         tests = [tiled.is_full for tiled in tiled_axes if tiled.is_full is not None]
         if tests:
             is_full_tile = (
                 tests[0] if len(tests) == 1 else logical(ir.LogicalOp.AND, tests[0], tests[1], span)
             )
-            body = (ir.If(is_full_tile, body, self._partial_tile(max_threads, tiled_axes), span),)
+            body = (ir.If(is_full_tile, body, self._partial_tile(shape, tiled_axes), span),)
         for tiled in reversed(tiled_axes):
             body = (replace(tiled.loop, body=body),)
         return body
@@ -255,42 +261,41 @@ class _Tile:
     def _width(self) -> int:
         """Return the number of lanes of a tile."""
         element_sizes = sum(
-            v.type.dtype.size for v in self._spilled_variables() if isinstance(v.type, Scalar)
+            v.type.dtype.size for v in self._expanded_variables() if isinstance(v.type, Scalar)
         )
         return max(MIN_LANES, 1 << ((TILE_ROW_BYTES // element_sizes).bit_length() - 1))
 
-    def _partial_tile(self, max_threads: list[ir.Expr], tiled_axes: list[_TiledAxis]) -> ir.Body:
-        """Return an incomplete tile, with counted bounds."""
-        counts = list(max_threads)
+    def _partial_tile(self, shape: tuple[int, ...], tiled_axes: list[_TiledAxis]) -> ir.Body:
+        """Return a partial tile, whose loops end after the remaining threads of each axis."""
+        counts: list[ir.Expr] = [integer(n, self.lane_loop.span) for n in shape]
         declarations: list[ir.Stmt] = []
         for n, ((index, _), tiled) in enumerate(zip(self._tile_indices(), tiled_axes)):
             if tiled.is_full is not None:
                 remaining = replace(index, name=f"{index.name.removesuffix('_in.tile')}_left.tile")
                 declarations.append(ir.Declare(remaining, tiled.count, index.span))
                 counts[n] = remaining
-        return (*declarations, *self._tile_body(counts, max_threads))
+        return (*declarations, *self._tile_body(counts, shape))
 
-    def _tile_body(self, counts: list[ir.Expr], max_threads: list[ir.Expr]) -> ir.Body:
-        """Return what the threads of a tile execute, for the given number of threads."""
-        shape = tuple(int(e.value) for e in max_threads if isinstance(e, ir.Const))
-        arrays = {v.name: _array(v, shape) for v in self._spilled_variables()}
-        spiller = _Spiller(arrays, tuple(v for v, _ in self._tile_indices()))
+    def _tile_body(self, counts: Sequence[ir.Expr], shape: tuple[int, ...]) -> ir.Body:
+        """Return the code of a tile with ``counts`` threads; ``shape`` is that of a full tile."""
+        arrays = {v.name: _array(v, shape) for v in self._expanded_variables()}
+        expansion = _ScalarExpansion(arrays, tuple(v for v, _ in self._tile_indices()))
         span = self.lane_loop.span
-        prologue_loop = self._loop_over_tile(counts, spiller.spill(self.prologue))
+        prologue_loop = self._loop_over_tile(counts, expansion.expand(self.prologue))
         rematerialized = tuple(
             s for s in self.prologue if isinstance(s, ir.Declare) and s.var.name not in arrays
         )
         inner = self._loop_over_tile(
             counts,
             (
-                *spiller.spill(rematerialized),
-                *spiller.spill_after_branches((*self.inner_declarations, *self.body)),
+                *expansion.expand(rematerialized),
+                *expansion.expand_around_branches((*self.inner_declarations, *self.body)),
             ),
         )
         for loop in reversed(self.loops):
             inner = replace(loop, body=(inner,))
         epilogue_loop = self._loop_over_tile(
-            counts, spiller.spill((*rematerialized, *self.epilogue))
+            counts, expansion.expand((*rematerialized, *self.epilogue))
         )
         return (
             *(ir.Allocate(array, span) for array in arrays.values()),
@@ -305,7 +310,7 @@ class _Tile:
             if axis:
                 yield replace(axis.var, name=f"{axis.var.name}_in.tile"), axis
 
-    def _loop_over_tile(self, counts: list[ir.Expr], body: ir.Body) -> ir.Stmt:
+    def _loop_over_tile(self, counts: Sequence[ir.Expr], body: ir.Body) -> ir.Stmt:
         """Run a body for each thread of the tile."""
         for (index, axis), count in reversed(list(zip(self._tile_indices(), counts))):
             position = binary(ADD, _first_index(axis), index, axis.span)
@@ -318,17 +323,17 @@ class _Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spiller:
-    """Replace variables by elements of the tile's arrays."""
+class _ScalarExpansion:
+    """Scalar expansion: replace variables by elements of the tile's arrays."""
 
     arrays: dict[str, ir.Var]
     index: tuple[ir.Expr, ...]
 
-    def spill(self, body: ir.Body) -> ir.Body:
+    def expand(self, body: ir.Body) -> ir.Body:
         return walk.map_stmt(walk.map_expr(body, self._load), self._store)
 
-    def spill_after_branches(self, body: ir.Body) -> ir.Body:
-        """Spill, but keep variables that are assigned under conditions in scalars until the end.
+    def expand_around_branches(self, body: ir.Body) -> ir.Body:
+        """Expand, but keep variables that are assigned under conditions in scalars until the end.
 
         C compilers vectorize a selection of values more readily than a conditional store.
         """
@@ -341,7 +346,7 @@ class _Spiller:
         arrays = {name: array for name, array in self.arrays.items() if name not in scalars}
         loads = (ir.Declare(v, self._load(v), v.span) for v in scalars.values())
         stores = (x for v in scalars.values() for x in self._store(ir.Assign(v, v, v.span)))
-        return (*loads, *replace(self, arrays=arrays).spill(body), *stores)
+        return (*loads, *replace(self, arrays=arrays).expand(body), *stores)
 
     def _load(self, e: ir.Expr) -> ir.Expr:
         if isinstance(e, ir.Var) and e.name in self.arrays and isinstance(e.type, Scalar):

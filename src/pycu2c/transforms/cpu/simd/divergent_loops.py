@@ -19,7 +19,7 @@ from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.call_graph import recursive_functions
 from pycu2c.ir.walk import all_expressions, bodies, contains, statements
 from pycu2c.ops.intrinsics.builtins import OPERATOR_INTRINSICS
-from pycu2c.ops.operators import ADD, AND, FLOORDIV, MOD, POW, QUOTIENT, REMAINDER, SUB, bool_result
+from pycu2c.ops.operators import ADD, AND, C_DIV, C_REM, FLOORDIV, MOD, POW, SUB, bool_result
 
 _VECTORIZABLE = frozenset(
     (
@@ -52,7 +52,7 @@ def divergent_loops(body: ir.Body, uniformity: Uniformity) -> frozenset[ir.Stmt]
 
 
 def functions_to_inline(module: ir.Module) -> frozenset[str]:
-    """Return the device functions to inline: block-level ones, and those with profitable loops."""
+    """Return the functions to inline: those with barriers, shared memory, or profitable loops."""
     recursive = recursive_functions(module)
     loops = {f.name for f in module.devices if f.name not in recursive and profitable_loops(f)}
     return block_level_functions(module) | loops
@@ -119,7 +119,7 @@ def _is_jump(s: ir.Stmt) -> bool:
 
 
 def _is_vectorizable_node(e: ir.Expr) -> bool:
-    if not isinstance(e.type, Scalar) or not _is_float_or_integer(e.type):
+    if not isinstance(e.type, Scalar) or not _is_native_scalar(e.type):
         return False
     match e:
         case ir.Const() | ir.Var() | ir.Logical() | ir.Select() | ir.Unary() | ir.Let():
@@ -136,7 +136,7 @@ def _is_vectorizable_node(e: ir.Expr) -> bool:
             return intrinsic.name in _VECTORIZABLE and not _is_int64(e.type)
         case ir.Binary(op=op, left=left, right=right):
             operand_type = scalar_type(left)
-            if op in (QUOTIENT, REMAINDER):
+            if op in (C_DIV, C_REM):
                 return isinstance(right, ir.Const) and not _is_int64(operand_type)
             if _is_int64(operand_type):
                 return op.result is bool_result or (
@@ -147,7 +147,7 @@ def _is_vectorizable_node(e: ir.Expr) -> bool:
             return False  # memory, calls, members of structs
 
 
-def _is_float_or_integer(operand_type: Scalar) -> bool:
+def _is_native_scalar(operand_type: Scalar) -> bool:
     dtype = operand_type.dtype
     return not dtype.fields and not dtype.is_half
 

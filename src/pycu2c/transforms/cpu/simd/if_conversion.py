@@ -26,6 +26,8 @@ from pycu2c.ops.intrinsics.threads.cpu_block import pick
 from pycu2c.ops.operators import (
     ADD,
     AND,
+    C_DIV,
+    C_REM,
     C_SHL,
     C_SHR,
     EQ,
@@ -33,8 +35,6 @@ from pycu2c.ops.operators import (
     NEG,
     NOT,
     OR,
-    QUOTIENT,
-    REMAINDER,
     SUB,
     XOR,
 )
@@ -269,7 +269,7 @@ def _is_speculatable(e: ir.Expr) -> bool:
     match e:
         case ir.Load() | ir.ElementOf() | ir.Call():  # may be invalid in inactive lanes
             return False
-        case ir.Binary(op, _, right) if op in (QUOTIENT, REMAINDER):
+        case ir.Binary(op, _, right) if op in (C_DIV, C_REM):
             return isinstance(right, ir.Const) and right.value not in (0, -1)
         case ir.Cast(operand):
             return not (scalar_type(operand).dtype.is_float and scalar_type(e).dtype.is_integer)
