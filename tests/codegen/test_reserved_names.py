@@ -121,4 +121,4 @@ def test_names_of_the_generated_c_in_a_kernel(name: str, target: str, tmp_path: 
 
 
 def test_operation_is_an_upper_case_name() -> None:
-    assert {"OPERATION", "ENDED", "WAIT_BLOCK", "NULL", "WARP", "LINE"} <= set(upper_case_names())
+    assert {"OPERATION", "ENDED", "WAIT_BLOCK", "NULL", "WARP", "CACHE_LINE"} <= set(upper_case_names())
