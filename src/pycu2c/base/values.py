@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pycu2c.base import vectors
-from pycu2c.base.dtypes import DType, DTypeKind
+from pycu2c.base.dtypes import BFLOAT16, DType, DTypeKind
 from pycu2c.base.types import Scalar
 from pycu2c.base.types import assumed_magnitude_limit as assumed_magnitude_limit
 from pycu2c.base.types import scalar_of as scalar_of
@@ -48,10 +48,28 @@ def convert(value: Number, to: Scalar) -> Number:
         raise TypeError(f"a complex number does not become {to}: take its real part")
     if to.dtype.is_float:
         with np.errstate(all="ignore"):
-            real = to.dtype.numpy.type(value)
+            exact = _odd_float32(value) if to.dtype is BFLOAT16 else value
+            real = to.dtype.numpy.type(exact)
         return float(real) if to.weak else real
     integer = wrap(_truncated(value), to)
     return integer if to.weak else to.dtype.numpy.type(integer)
+
+
+def _odd_float32(value: Any) -> Any:
+    """Round to float32 with round-to-odd, so that rounding again to bfloat16 is correct."""
+    exact, near = float(value), np.float32(value)
+    if float(near) == exact or exact != exact:
+        return near
+    is_above = abs(float(near)) > abs(exact)
+    return np.uint32((int(near.view(np.uint32)) - is_above) | 1).view(np.float32)
+
+
+def bfloat16_bits(value: float) -> int:
+    """Return the bits of the nearest bfloat16, without the package that defines the type."""
+    bits = int(_odd_float32(value).view(np.uint32))
+    if value != value:
+        return bits >> 16 | 0x40
+    return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
 
 
 def as_vector(value: Any, dtype: DType) -> Any:

@@ -254,6 +254,8 @@ def _absolute(x: Any) -> Any:
 
 
 def _round(number: Any, ndigits: Any = None) -> Any:
+    if ndigits is not None and type(number) is float:
+        return apply(REGISTRY["round_decimal"], "")(number, ndigits)
     if ndigits is not None:
         return apply(REGISTRY["numpy.round"], "")(number, ndigits)
     x = number

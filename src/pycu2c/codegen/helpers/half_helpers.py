@@ -94,6 +94,19 @@ def _fused(dtype: DType, dialect: str) -> str:
     return Template(_FUSED_FROM_SM_80).safe_substitute(fused=text) if is_native else text
 
 
+_ROUND_DIGITS = """
+// x rounded to decimal digits, ties to even, as numpy computes it: each step is rounded.
+$q $T round_digits_$t($T x, long long digits) {
+    const long long count = digits < -400 ? 400 : digits < 0 ? -digits : digits;
+    double power = 1;
+    for (long long i = 0; i < count && i < 400; i++) power *= 10;
+    const double value = $wide(x), scale = $scale;
+    const float scaled = $wide($round(digits < 0 ? value / scale : value * scale));
+    const double whole = rintf(scaled);
+    return $round(digits < 0 ? whole * scale : whole / scale);
+}
+"""
+
 # without text: ``half_text`` generates it for a type and a dialect
 HALF_HELPERS = dict.fromkeys(("half_fma", *_COMPARISONS), Helper())
 
@@ -107,6 +120,11 @@ def half_text(name: str, dtype: DType, dialect: str) -> str:
         return Template(_COMPARISON).safe_substitute(
             name=name, formula=_COMPARISONS[name], wide=wide
         )
+    if name == "round_digits":
+        wide, narrow = conversion(dtype, FLOAT32, dialect), conversion(FLOAT64, dtype, dialect)
+        # NumPy converts the power to float16, but not to bfloat16
+        scale = "power" if dtype is BFLOAT16 else f"{wide}({narrow}(power))"
+        return Template(_ROUND_DIGITS).safe_substitute(wide=wide, round=narrow, scale=scale)
     formula, native = _OPERATORS[name]
     names = [operand for operand in "ab" if operand in formula]
     wide = conversion(dtype, FLOAT32, dialect)

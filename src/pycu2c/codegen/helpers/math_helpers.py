@@ -39,6 +39,40 @@ $q $T round_digits_$t($T x, long long digits) {
 """,
 )
 
+# 10**|digits| is the sum of two floats, so that no product or quotient is rounded before the result
+_ROUND_DECIMAL = """
+// x rounded to decimal digits, ties to even, as Python does: the decimal is the exact one.
+$q $T round_decimal_$t($T x, long long digits) {
+    if (x == 0 || x - x != 0 || digits > 308) return x;
+    if (digits < -308) return copysign$f(($T)0, x);
+    const bool is_fraction = digits > 0;
+    const double exact = x;
+    double power = 1, rest = 0;
+    for (long long i = is_fraction ? digits : -digits; i > 0; i--) {
+        const double next = power * 10;
+        const double low = rest * 10 + fma(power, 10, -next);
+        power = next + low;
+        rest = low - (power - next);
+    }
+    double whole = rint(is_fraction ? exact * power : exact / power);
+    if (fabs(whole) >= 9007199254740992.0) return x;  // 2**53: x has no such digits
+    const double left = is_fraction ? fma(exact, power, -whole) + exact * rest
+                                    : (fma(-whole, power, exact) - whole * rest) / power;
+    if (fabs(whole) < 4503599627370496.0) {  // 2**52: halves are floats
+        const double half = whole + copysign(0.5, left);
+        const double beyond = is_fraction ? fma(exact, power, -half) + exact * rest
+                                          : fma(-half, power, exact) - half * rest;
+        if ((left > 0 && beyond > 0) || (left < 0 && beyond < 0)) whole += copysign(1.0, left);
+    } else {
+        whole += rint(left);
+    }
+    if (whole == 0) return copysign$f(($T)0, x);
+    if (!is_fraction) return ($T)fma(whole, power, whole * rest);
+    const double near = whole / power;
+    return ($T)(near + (fma(-near, power, whole) - near * rest) / power);
+}
+"""
+
 SIGN = Helper(
     signed="""
 // -1, 0 or 1.
@@ -194,6 +228,7 @@ $q $T lcm_$t($T a, $T b) {{
 
 MATH_HELPERS: dict[str, Helper] = {
     "round_digits": ROUND_DIGITS,
+    **floating_helpers(_ROUND_DECIMAL),
     "sign": SIGN,
     "fmod": FMOD,
     **floating_helpers(_FLOAT_FUNCTIONS),

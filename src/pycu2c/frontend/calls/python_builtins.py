@@ -147,13 +147,21 @@ def _round(context: FunctionContext, node: ast.Call) -> Expr:
             require_number(v)
             for v in argument_values(context, node, ("number", "ndigits"), "round")
         ]
-        return ufuncs.rounded(context, arguments, context.span(node))
+        return _round_to_digits(context, arguments, context.span(node))
     operand = _only_number(context, node, "round")
     if not scalar_type(operand).dtype.is_float:
         return cast(real_number(operand), WEAK_INT)
     intrinsic = REGISTRY["round"]
     wide = ufuncs.compute_type(intrinsic, scalar_type(operand))
     return Apply(intrinsic, (cast(operand, wide),), WEAK_INT, context.span(node))
+
+
+def _round_to_digits(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
+    """Lower ``round(x, digits)``: of a Python float as Python does, else as ``np.round`` does."""
+    if scalar_type(operands[0]) != WEAK_FLOAT:
+        return ufuncs.rounded(context, operands, span)
+    arguments = (operands[0], require_integer(operands[1]))
+    return Apply(REGISTRY["round_decimal"], arguments, WEAK_FLOAT, span)
 
 
 def _len(context: FunctionContext, node: ast.Call) -> Expr:

@@ -6,12 +6,24 @@ operator whose C namesake means something else.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from pycu2c.base.dtypes import DTYPES, INT16, INT32, INT64, DType
+from pycu2c.base.dtypes import (
+    BFLOAT16,
+    DTYPES,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT16,
+    INT32,
+    INT64,
+    DType,
+)
+from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert, scalar_of
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.kinds import T, float64
@@ -198,21 +210,53 @@ MIN_MAX_INTRINSICS = (
 
 @intrinsic(
     "round_digits",
-    dtypes=NUMBERS,
+    dtypes=(*NUMBERS, FLOAT16, BFLOAT16),
     cuda=helper("round_digits"),
     c=helper("round_digits"),
     cuda_helpers=("round_digits",),
     c_helpers=("round_digits",),
 )
 def round_digits(x: T, digits: int) -> T:
-    """Round ``x`` to a number of decimal digits, ties to even.
+    """Round ``x`` to a number of decimal digits, ties to even, as ``np.round`` does.
 
-    Floats are scaled, rounded and scaled back, as in numpy.
+    Floats are scaled, rounded and scaled back, each time in their type; integers are exact.
     """
     scalar = scalar_of(x)
     assert scalar is not None
     if scalar.dtype.is_integer:
         return convert(round(int(x), max(digits, -30)), scalar)  # 10**30 exceeds all integers
+    if scalar.dtype is BFLOAT16:
+        return _round_bfloat16(x, digits, scalar)
     with np.errstate(all="ignore"):
         rounded: Any = np.round(scalar.dtype.numpy.type(x), digits)
     return convert(rounded, scalar)
+
+
+def _round_bfloat16(x: Any, digits: int, scalar: Scalar) -> Any:
+    """Round as NumPy does: by a power of 10 in float64, with a bfloat16 after each step."""
+    power = np.prod(np.full(min(abs(digits), 400), 10.0))
+    with np.errstate(all="ignore"):
+        if digits < 0:
+            return convert(np.rint(float(convert(float(x) / power, scalar))) * power, scalar)
+        return convert(np.rint(float(convert(float(x) * power, scalar))) / power, scalar)
+
+
+@intrinsic(
+    "round_decimal",
+    dtypes=(FLOAT32, FLOAT64),
+    cuda=helper("round_decimal"),
+    c=helper("round_decimal"),
+    cuda_helpers=("round_decimal",),
+    c_helpers=("round_decimal",),
+)
+def round_decimal(x: T, digits: int) -> T:
+    """Round a Python float to a number of decimal digits, ties to even, as ``round`` does.
+
+    The result is the float nearest to the rounded decimal.
+    """
+    scalar = scalar_of(x)
+    assert scalar is not None
+    try:
+        return convert(round(float(x), digits), scalar)
+    except OverflowError:
+        return convert(math.copysign(math.inf, x), scalar)

@@ -13,7 +13,7 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.types import Scalar
-from pycu2c.base.values import Number, as_vector, convert
+from pycu2c.base.values import Number, as_vector, bfloat16_bits, convert
 
 
 def split_components(parameters: Sequence[Parameter], values: Sequence[Any]) -> list[Any]:
@@ -31,21 +31,13 @@ def _components(parameter: Parameter, value: Any) -> tuple[Any, ...]:
     if parameter_type.dtype.is_vector:
         components = tuple(component.item() for component in as_vector(value, parameter_type.dtype))
         is_bfloat16 = parameter_type.dtype.fields[0].dtype is dtypes.BFLOAT16
-        return tuple(map(_bfloat16_bits, components)) if is_bfloat16 else components
+        return tuple(map(bfloat16_bits, components)) if is_bfloat16 else components
     if parameter_type.dtype.is_complex:
         number = complex(value)
         return number.real, number.imag
     if parameter_type.dtype is dtypes.BFLOAT16:
-        return (_bfloat16_bits(float(value)),)
+        return (bfloat16_bits(float(value)),)
     return (value,)
-
-
-def _bfloat16_bits(value: float) -> int:
-    """Return the upper half of a float32, rounded to nearest even."""
-    bits = int(np.float32(value).view(np.uint32))
-    if value != value:
-        return bits >> 16 | 0x40
-    return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
 
 
 def convert_argument(parameter: Parameter, value: Number) -> Number:
