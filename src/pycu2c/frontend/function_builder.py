@@ -11,6 +11,8 @@ from pycu2c.base.source import Source, Span
 from pycu2c.base.types import Array, ParameterType, Scalar, Signature, promote
 from pycu2c.frontend import hints
 from pycu2c.frontend.calls import declared_signatures
+from pycu2c.frontend.constant_conversions import check_constant_conversions
+from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.expressions.composite_values import displayed_type, result_type, value_of_type
 from pycu2c.frontend.expressions.expression_visitor import expression
 from pycu2c.frontend.expressions.module_limits import check_integer_constants, check_memory_limits
@@ -27,7 +29,6 @@ from pycu2c.frontend.statements.returns import (
 from pycu2c.frontend.statements.statement_visitor import block
 from pycu2c.frontend.subset.subset_check import check_subset
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import cast
 from pycu2c.ir.call_graph import transitive_callees
 from pycu2c.ir.walk import all_expressions
 
@@ -102,6 +103,7 @@ def _build_module(
         module = ir.Module(function, devices, constants, cluster)
         check_memory_limits(module)
         check_integer_constants(module)
+        check_constant_conversions(module)
         return builder, module
 
 
@@ -390,7 +392,7 @@ def _parameters(
                 argument = ir.Var(f"{name}.given", leaf_type, span)
                 conversions.append(
                     ir.Assign(
-                        ir.Var(name, variable_type, span), cast(argument, variable_type), span
+                        ir.Var(name, variable_type, span), coerce(argument, variable_type), span
                     )
                 )
                 name = argument.name

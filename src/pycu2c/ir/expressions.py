@@ -111,11 +111,16 @@ class Select:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cast:
-    """A conversion with the semantics of ``ndarray.astype``."""
+    """A conversion with the semantics of ``ndarray.astype``.
+
+    ``must_fit``: the program converts a weak number, so constants among its values must fit. Only
+    ``frontend/constant_conversions.py`` reads it.
+    """
 
     operand: Expr
     type: Scalar
     span: Span
+    must_fit: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -340,10 +340,14 @@ class Function:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConstantArray:
-    """A constant array at module scope; ``values`` are its elements in C order."""
+    """A constant array at module scope; ``values`` are its elements in C order.
+
+    ``weak``: the elements are the weak numbers of a tuple, not those of a NumPy array.
+    """
 
     var: Var
     values: tuple[Expr, ...]
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

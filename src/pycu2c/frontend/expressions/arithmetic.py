@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from pycu2c.base import dtypes
-from pycu2c.base.diagnostics import Label, fail
+from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import (
     WEAK_BOOL,
@@ -36,7 +37,7 @@ from pycu2c.ir.builders import (
 )
 from pycu2c.ir.builders import truth as truth_node
 from pycu2c.ir.builders import unary as unary_node
-from pycu2c.ir.nodes import Apply, Binary, Const, Expr, Let, LogicalOp, Select, Var
+from pycu2c.ir.nodes import Apply, Binary, Cast, Const, Expr, Let, LogicalOp, Select, Var
 from pycu2c.ops.constant_folding import is_too_wide
 from pycu2c.ops.intrinsics.builtins import compared_as_float
 from pycu2c.ops.operators import (
@@ -68,20 +69,32 @@ def coerce(e: Expr, to_type: Scalar) -> Expr:
             Label(e.span, f"this is `{e.type}`, here it would become `{to_type}`"),
             hint="take one part: z.real, or abs(z)",
         )
-    if (
-        isinstance(e, Const)
-        and to_type.dtype.is_integer
-        and e.type == WEAK_INT
-        and not to_type.weak
-        and not fits(int(e.value), to_type)
-    ):
-        fail(
-            "constant-range",
-            Label(e.span, f"{e.value} does not fit `{to_type}`"),
-            hint=f"use a number from {to_type.dtype.minimum} to {to_type.dtype.maximum}, "
-            "or a wider type",
-        )
-    return cast(e, to_type)
+    if isinstance(e, Const) and is_narrowed(e, to_type) and not constant_fits(e.value, to_type):
+        raise CompileError([range_diagnostic(e, to_type, ())])
+    converted = cast(e, to_type)
+    if isinstance(converted, Cast) and is_narrowed(e, to_type):
+        return replace(converted, must_fit=True)
+    return converted
+
+
+def is_narrowed(e: Expr, to_type: Scalar) -> bool:
+    """Return whether a conversion takes a weak number to a strong type."""
+    return scalar_type(e).weak and not to_type.weak
+
+
+def constant_fits(value: float, to_type: Scalar) -> bool:
+    """Return whether NumPy converts a Python number to a type; a float becomes an infinity."""
+    if not to_type.dtype.is_integer:
+        return True
+    return math.isfinite(value) and fits(int(value), to_type)
+
+
+def range_diagnostic(e: Const, to_type: Scalar, uses: Sequence[Label]) -> Diagnostic:
+    """Return the error of a constant that does not fit a type."""
+    label = Label(e.span, f"{e.value} does not fit `{to_type}`")
+    minimum, maximum = to_type.dtype.minimum, to_type.dtype.maximum
+    hint = f"use a number from {minimum} to {maximum}, or a wider type"
+    return Diagnostic("constant-range", (label, *uses), hint)
 
 
 def integer_hint(e: Expr) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pycu2c.base import dtypes
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
+from pycu2c.base.values import fits
 from pycu2c.frontend.evaluation_order import assign_temporary
 from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.expressions.arithmetic import require_integer
@@ -46,7 +47,9 @@ def is_table(value: Value) -> bool:
     if not isinstance(value, TupleValue) or _shape(value) is None:
         return False
     leaves = _leaves(value)
-    return len(leaves) >= _MIN_TABLE_LENGTH and len({leaf.type for leaf in leaves}) == 1
+    if len(leaves) < _MIN_TABLE_LENGTH or len({leaf.type for leaf in leaves}) > 1:
+        return False
+    return leaves[0].type != WEAK_INT or all(fits(int(leaf.value), WEAK_INT) for leaf in leaves)
 
 
 def lookup_in_row(items: Sequence[Value], index: Expr, span: Span) -> Expr | None:
@@ -129,8 +132,8 @@ def _table(
             Array(element.dtype, len(shape), "C", MemorySpace.CONSTANT, shape),
             span,
         )
-        values = tuple(const(leaf.value, span, element) for leaf in leaves)
-        context.constants[key] = ConstantArray(var, values)
+        values = tuple(const(leaf.value, leaf.span, element) for leaf in leaves)
+        context.constants[key] = ConstantArray(var, values, number_type.weak)
     table = context.constants[key].var
     return Var(table.name, table.type, span)
 

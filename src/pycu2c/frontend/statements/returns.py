@@ -5,6 +5,7 @@ from __future__ import annotations
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.types import NONE, ParameterType, Scalar, leaf_types
+from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.expressions.composite_values import (
     displayed_type,
     pack_result,
@@ -13,7 +14,6 @@ from pycu2c.frontend.expressions.composite_values import (
 )
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements.jumps import never_falls_through
-from pycu2c.ir.builders import cast
 from pycu2c.ir.nodes import Body, Pack, Return, Stmt
 from pycu2c.ir.walk import children, map_stmt
 
@@ -61,7 +61,7 @@ def convert_returns(context: FunctionContext, body: Body, result: ParameterType)
         is_record = isinstance(s.value, Pack) and s.value.type.dtype.kind is DTypeKind.RECORD
         values = children(s.value) if is_record else (s.value,)
         numbers = [
-            cast(e, number_type) for e, number_type in zip(values, number_types, strict=True)
+            coerce(e, number_type) for e, number_type in zip(values, number_types, strict=True)
         ]
         return (Return(pack_result(numbers, result_type(result), s.span), s.span),)
 
