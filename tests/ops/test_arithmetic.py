@@ -17,6 +17,7 @@ import pytest
 from pycu2c.ir.nodes import Assign
 from pycu2c.ir.walk import statements
 from pycu2c.kernels.kernel import Kernel
+from pycu2c.toolchain.nvrtc import nvrtc
 from support.kernels_from_text import module_from
 from support.launching import run
 
@@ -338,3 +339,49 @@ def test_large_sums_of_python_ints_wrap(step: str, target: str, tmp_path: Path) 
 
 def wrapped(value: int) -> int:
     return (value + 2**63) % 2**64 - 2**63
+
+
+# ---- where Python raises an exception ----------------------------------------------------------
+
+LEAST, INF = -(2**63), math.inf
+INTEGER_RESULTS = {
+    "n // zero": 0, "n % zero": 0, "-n // zero": 0, "divmod(n, zero)[0]": 0, "n // 0": 0,
+    "n % 0": 0, "1 // 0": 0, "1 % 0": 0,
+    "least // (zero - 1)": LEAST, "least % (zero - 1)": 0, "-least": LEAST, "abs(least)": LEAST,
+    "least - 1": 2**63 - 1, "n << 64": 0, "n << n * 10": 0, "n << zero - 1": 0, "n >> 64": 0,
+    "-n >> 64": -1, "n >> zero - 1": 0, "-n >> zero - 1": -1, "1 << -1": 0,
+    "n ** (zero - 1)": 0, "zero ** (zero - 1)": 0, "1 ** (zero - 1)": 1,
+    "(zero - 1) ** (zero - 3)": -1, "(zero - 1) ** (zero - 2)": 1,
+}  # fmt: skip
+FLOAT_RESULTS = {
+    "n / zero": INF, "-n / zero": -INF, "zero / zero": math.nan, "1 / 0": INF, "x / 0.0": INF,
+    "x // (x - x)": INF, "x % (x - x)": math.nan, "n // (x - x)": INF, "(x - x) // 0": math.nan,
+    "0.0 ** -1": INF, "(x - x) ** (zero - 1)": INF, "(-x) ** 0.5": math.nan,
+    "math.sqrt(-x)": math.nan, "math.acos(x)": math.nan, "math.log(x - x)": -INF,
+    "math.exp(x * 1000)": INF, "math.fmod(x, 0.0)": math.nan,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_python_numbers_raise_no_exceptions(dtype: str, target: str, tmp_path: Path) -> None:
+    """Where Python raises an exception, the result is that of NumPy."""
+    expected: dict[str, Any] = INTEGER_RESULTS if dtype == "int64" else FLOAT_RESULTS
+    lines = "\n".join(f"    out[{i}] = {expression}" for i, expression in enumerate(expected))
+    head = "import math\nfrom pycu2c import kernel\n\n\n@kernel\ndef k(n, zero, least, x, out):\n"
+    kernel = module_from(head + lines, tmp_path).k
+    result = run(kernel, (1, 1), [7, 0, LEAST, 2.0, np.full(len(expected), 99, dtype)], target)
+    text = kernel.inspect("cuda", f"int, int, int, float, {dtype}[:]")
+    assert nvrtc.compile(text, "k", "sm_80", cache=False).data
+    found = dict(zip(expected, map(repr, result[-1].tolist())))  # all NaNs are equal as text
+    assert found == {expression: repr(value) for expression, value in expected.items()}
+
+
+@pytest.mark.parametrize("dtype", INTS)
+def test_a_float_that_no_integer_holds_leaves_other_elements(
+    dtype: str, target: str, tmp_path: Path
+) -> None:
+    """Its own value is undefined."""
+    x = np.array([math.nan, 0, INF, 1, -INF, 2, 1e30, 3, -1e30, 4, 2.0**70, 5])
+    kernel = module_from(TEXT.format(expression="a"), tmp_path).k
+    result = run(kernel, (1, 32), (x, x, np.full(len(x), 99, dtype)), target)[2]
+    np.testing.assert_array_equal(result[1::2], np.arange(6))
