@@ -17,7 +17,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Set
 
 from pycu2c.analysis.variables import assigned_names, single_definitions
-from pycu2c.base.records import dataclass
+from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import printer
@@ -67,6 +67,7 @@ class LaneStrides:
     axis: str
     values: Mapping[str, ir.Expr]
     reassigned: Set[str]
+    _by_name: dict[str, object] = field(default_factory=dict)
 
     def of(self, e: ir.Expr) -> object:
         """Return the stride as an int, None if unknown, or ``_IRREGULAR`` if it is not constant."""
@@ -92,7 +93,9 @@ class LaneStrides:
         if name == self.axis:
             return 1
         if name in self.values:
-            return self.of(self.values[name])
+            if name not in self._by_name:
+                self._by_name[name] = self.of(self.values[name])
+            return self._by_name[name]
         return _IRREGULAR if name in self.reassigned else 0
 
     def _product(self, left: ir.Expr, right: ir.Expr) -> object:
@@ -142,13 +145,17 @@ def _space(array: ir.Var) -> MemorySpace:
 def _accesses(body: ir.Body, strides: LaneStrides) -> Iterator[_Access]:
     """Yield accesses in program order; those in loops occur twice, for two iterations."""
     for s in body:
-        found = list(_statement_accesses(s, strides))
-        yield from found
         if isinstance(s, ir.For | ir.While):
-            yield from found
+            iteration = [a for x in statements((s,)) for a in _statement_accesses(x, strides)]
+            yield from (*iteration, *iteration)
+        else:
+            yield from _statement_accesses(s, strides)
+            for inner in bodies(s):
+                yield from _accesses(inner, strides)
 
 
 def _statement_accesses(s: ir.Stmt, strides: LaneStrides) -> Iterator[_Access]:
+    """Yield the accesses of a statement without those of the statements inside it."""
     for value in operands(s):
         for e in expressions(value):
             match e:
@@ -160,8 +167,6 @@ def _statement_accesses(s: ir.Stmt, strides: LaneStrides) -> Iterator[_Access]:
                     pass
     if isinstance(s, ir.Store):
         yield _access(s.array, s.indices, strides, True)
-    for inner in bodies(s):
-        yield from _accesses(inner, strides)
 
 
 def _access(

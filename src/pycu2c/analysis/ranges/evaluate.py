@@ -46,6 +46,7 @@ from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT, Array, Scalar
 from pycu2c.ir import nodes as ir
+from pycu2c.ir.verify_expressions import is_bool
 from pycu2c.ir.walk import children, expressions, path_indices
 from pycu2c.ops.intrinsics.builtins import OPERATOR_INTRINSICS, range_trip_count
 from pycu2c.ops.intrinsics.memory.subscripts import SUBSCRIPTS, from_start, slice_back
@@ -73,6 +74,7 @@ from pycu2c.ops.operators import (
 
 _UNBOUNDED_VALUE = AbstractValue(UNBOUNDED)
 _ZERO = constant(0)
+_MAX_REPETITIONS = 2  # of nested expressions
 _OPERATOR_BY_INTRINSIC = {intrinsic: op for op, intrinsic in OPERATOR_INTRINSICS.items()}
 _MINIMUM_NAMES, _MAXIMUM_NAMES = ("min", "numpy.minimum"), ("max", "numpy.maximum")
 
@@ -102,6 +104,10 @@ class Evaluator:
     ``lengths`` are those of the function's array parameters. ``results`` bounds the result of a
     call from the ranges of its arguments. ``elements`` bounds the elements of the module's constant
     arrays.
+
+    Some rules evaluate an operand a second time: a condition as true and as false, for example.
+    The second evaluation only adds precision. It is omitted inside ``_MAX_REPETITIONS`` others, so
+    the work is polynomial in the nesting depth of an expression.
     """
 
     assumptions: LaunchAssumptions
@@ -109,6 +115,7 @@ class Evaluator:
     results: Results = unknown_result
     elements: Elements = field(default_factory=dict)
     recording: bool = True
+    repetitions: int = 0  # second evaluations of enclosing expressions
     of_node: dict[int, Interval] = field(default_factory=dict)
     in_bounds: dict[tuple[int, int], bool] = field(default_factory=dict)
     of_variable: dict[str, Interval] = field(default_factory=dict)
@@ -210,11 +217,15 @@ class Evaluator:
         found = [
             x for x in expressions(index) if isinstance(x, ir.Var) and x.name in state.definitions
         ]
+        if not found or self.repetitions == _MAX_REPETITIONS:
+            return
         recording, self.recording = self.recording, False
-        if found and self.value(index, state).interval.low < 0:
+        self.repetitions += 1
+        if self.value(index, state).interval.low < 0:
             for var in found:
                 defined = self.value(state.definitions[var.name], state.copy())
                 assume_comparison(EQ, self.value(var, state), defined, state)
+        self.repetitions -= 1
         self.recording = recording
 
     # ---- values, node by node ----
@@ -232,7 +243,7 @@ class Evaluator:
     def _truth(self, e: ir.Expr, state: RangeState) -> AbstractValue:
         if self.assume(e, state.copy(), True) is None:
             return _ZERO
-        if self.assume(e, state.copy(), False) is None:
+        if self._assume_again(e, state.copy(), False) is None:
             return constant(1)
         return AbstractValue(BOOL_RANGE)
 
@@ -240,8 +251,7 @@ class Evaluator:
         operand = self.value(e.operand, state)
         if not (is_integral(e.type) and is_integral(e.operand.type)):
             return AbstractValue(float_to_int_range(e.type))
-        is_bool = e.type.dtype.kind is DTypeKind.BOOL
-        return self._truth(e, state) if is_bool else convert(operand, e.type)
+        return _truth_of(operand) if is_bool(e.type) else convert(operand, e.type)
 
     def _unary(self, e: ir.Unary, state: RangeState) -> AbstractValue:
         if e.op is NOT:
@@ -270,9 +280,11 @@ class Evaluator:
             )
         if self.assumptions.index32_safe and _is_block_start_or_grid_size(e):
             return AbstractValue(Interval(0, min(value.interval.high, INDEX32_LIMIT - 1)))
-        if e.op is FLOORDIV and _is_half_of_sum(e, left):
+        if e.op is FLOORDIV and _is_half_of_sum(e, left) and self.repetitions < _MAX_REPETITIONS:
             assert isinstance(e.left, ir.Binary)
+            self.repetitions += 1
             ends = self.value(e.left.left, state), self.value(e.left.right, state)
+            self.repetitions -= 1
             return AbstractValue(
                 value.interval, merge_offsets([*value.offsets, *midpoint_offsets(*ends, state)])
             )
@@ -280,7 +292,7 @@ class Evaluator:
 
     def _select(self, e: ir.Select, state: RangeState) -> AbstractValue:
         if_true = self.assume(e.condition, state.copy(), True)
-        if_false = self.assume(e.condition, state.copy(), False)
+        if_false = self._assume_again(e.condition, state.copy(), False)
         then = self.value(e.then, if_true) if if_true else None
         orelse = self.value(e.orelse, if_false) if if_false else None
         if then is None or orelse is None or if_true is None or if_false is None:
@@ -371,7 +383,7 @@ class Evaluator:
                 return self.assume(e.body, state, expected)
             case ir.Select():
                 then = self.assume(e.condition, state.copy(), True)
-                orelse = self.assume(e.condition, state, False)
+                orelse = self._assume_again(e.condition, state, False)
                 return join(
                     then and self.assume(e.then, then, expected),
                     orelse and self.assume(e.orelse, orelse, expected),
@@ -380,6 +392,15 @@ class Evaluator:
                 return self._assume_definition(e, state, expected)
             case _:
                 return self._nonzero(e, state, expected)
+
+    def _assume_again(self, e: ir.Expr, state: RangeState, expected: bool) -> RangeState | None:
+        """Refine ``state`` by a condition that has been assumed to be the opposite."""
+        if self.repetitions == _MAX_REPETITIONS:
+            return state
+        self.repetitions += 1
+        result = self.assume(e, state, expected)
+        self.repetitions -= 1
+        return result
 
     def _refine_square(
         self, op: Operator, e: ir.Expr, bound: AbstractValue, state: RangeState
@@ -423,8 +444,15 @@ class Evaluator:
             first = self.assume(left, state, expected)
             return first and self.assume(right, first, expected)
         short_circuited = self.assume(left, state.copy(), expected)
-        first = self.assume(left, state, not expected)
+        first = self._assume_again(left, state, not expected)
         return join(short_circuited, first and self.assume(right, first, expected))
+
+
+def _truth_of(value: AbstractValue) -> AbstractValue:
+    """Return the value of ``bool(x)``."""
+    if value.interval == _ZERO.interval:
+        return _ZERO
+    return AbstractValue(BOOL_RANGE) if value.interval.contains(_ZERO.interval) else constant(1)
 
 
 def _literal(e: ir.Const) -> AbstractValue:

@@ -24,9 +24,28 @@ LoopExits: TypeAlias = tuple[RangeState | None, RangeState | None]
 LoopTransfer: TypeAlias = Callable[
     [RangeState], LoopExits
 ]  # state at the head -> end of the iteration, and after the loop
-LoopSolution: TypeAlias = tuple[
-    RangeState, RangeState | None
-]  # states at the head, and after the loop
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A loop as a data-flow problem; ``bounds`` hold at its head in each iteration."""
+
+    statement: ir.For | ir.While
+    transfer: LoopTransfer
+    bounds: LoopBounds
+
+    def next_head(self, entry: RangeState, end: RangeState | None) -> RangeState:
+        """Return the state at the head after the entry or a back edge."""
+        return entry.join_with(end.restricted_to(self.bounds)) if end else entry
+
+
+@dataclass(frozen=True, slots=True)
+class _LoopSolution:
+    """The states at the head, at the end of an iteration, and after the loop."""
+
+    at_head: RangeState
+    end: RangeState | None
+    after: RangeState | None
 
 
 @dataclass(slots=True)
@@ -43,12 +62,19 @@ class RangeSolver:
 
     Each method takes the state before a statement, consumes it, and returns the state after; None
     if that is unreachable.
+
+    Each iteration over a loop solves the loops inside it again. From the second iteration on, these
+    start from their previous solution and do not narrow it, which takes one iteration if it is
+    stable. Otherwise the work would be exponential in the nesting depth. Reference: Bourdoncle,
+    "Efficient chaotic iteration strategies with widenings" (1993), the recursive strategy.
     """
 
     evaluator: Evaluator
     increments: induction_variables.LoopIncrements | None  # None in a function without loops
     returned: Interval | None = None  # the interval of the integers that are returned
     loops: list[_JumpStates] = field(default_factory=list)
+    solutions: dict[int, RangeState] = field(default_factory=dict)  # states at the heads, by loop
+    iterates_again: bool = False  # whether an enclosing loop is beyond its first iteration
 
     def block(self, body: ir.Body, state: RangeState | None) -> RangeState | None:
         for s in body:
@@ -120,14 +146,25 @@ class RangeSolver:
 
     # ---- loops ----
 
-    def _loop(
-        self, entry: RangeState, transfer: LoopTransfer, loop_bounds: LoopBounds
-    ) -> RangeState | None:
+    def _loop(self, loop: _Loop, entry: RangeState) -> RangeState | None:
         """Solve a loop without recording, then record one more iteration from the fixed point."""
         recording, self.evaluator.recording = self.evaluator.recording, False
-        at_head, after = _solve_loop(entry, transfer, loop_bounds)
+        if self.iterates_again:
+            previous = self.solutions.get(id(loop.statement))
+            start = entry.join_with(previous) if previous else entry
+            solution = _fixed_point(loop, entry, start, loop.transfer)
+        else:
+            solution = _fixed_point(loop, entry, entry, lambda s: self._transfer_again(loop, s))
+            solution = _narrowed(loop, entry, solution, lambda s: self._transfer_again(loop, s))
+        self.solutions[id(loop.statement)] = solution.at_head
         self.evaluator.recording = recording
-        return transfer(at_head)[1] if recording else after
+        return loop.transfer(solution.at_head.copy())[1] if recording else solution.after
+
+    def _transfer_again(self, loop: _Loop, at_head: RangeState) -> LoopExits:
+        self.iterates_again = True
+        exits = loop.transfer(at_head)
+        self.iterates_again = False
+        return exits
 
     def _while(self, s: ir.While, entry: RangeState) -> RangeState | None:
         assert self.increments is not None
@@ -137,10 +174,11 @@ class RangeSolver:
         at_body = induction_variables.bounds_after_iterations(
             entry, increments, trip_count - 1, assigned
         )
+        bounds = induction_variables.bounds_after_iterations(
+            entry, increments, trip_count, assigned
+        )
         return self._loop(
-            entry,
-            lambda at_head: self._while_iteration(s, at_head, at_body),
-            induction_variables.bounds_after_iterations(entry, increments, trip_count, assigned),
+            _Loop(s, lambda at_head: self._while_iteration(s, at_head, at_body), bounds), entry
         )
 
     def _while_iteration(
@@ -176,34 +214,36 @@ class RangeSolver:
             end, at_break = self._iteration(s.body, at_body)
             return end, join(at_head, at_break)
 
-        return self._loop(
-            state,
-            transfer,
-            induction_variables.bounds_after_iterations(state, increments, trip_count, assigned),
+        bounds = induction_variables.bounds_after_iterations(
+            state, increments, trip_count, assigned
         )
+        return self._loop(_Loop(s, transfer, bounds), state)
 
 
-def _solve_loop(entry: RangeState, transfer: LoopTransfer, loop_bounds: LoopBounds) -> LoopSolution:
-    """Return the fixed point at the head of a loop, and the state after the loop."""
+def _fixed_point(
+    loop: _Loop, entry: RangeState, start: RangeState, transfer_again: LoopTransfer
+) -> _LoopSolution:
+    """Iterate with widening from ``start``, after the first iteration with ``transfer_again``."""
+    at_head = start
+    end, after = loop.transfer(at_head.copy())
+    while not at_head.includes(loop.next_head(entry, end)):
+        at_head = at_head.widened(loop.next_head(entry, end), loop.bounds)
+        end, after = transfer_again(at_head.copy())
+    return _LoopSolution(at_head, end, after)
 
-    def next_head(end: RangeState | None) -> RangeState:
-        """Return the state at the head after the entry or a back edge."""
-        return entry.join_with(end.restricted_to(loop_bounds)) if end else entry
 
-    at_head = entry
-    end, after = transfer(at_head.copy())
-    while not at_head.includes(next_head(end)):
-        at_head = at_head.widened(next_head(end), loop_bounds)
-        end, after = transfer(at_head.copy())
+def _narrowed(
+    loop: _Loop, entry: RangeState, solution: _LoopSolution, transfer_again: LoopTransfer
+) -> _LoopSolution:
     for _ in range(_NARROWING_ITERATIONS):
-        narrowed = next_head(end)
-        if narrowed.includes(at_head):
+        at_head = loop.next_head(entry, solution.end)
+        if at_head.includes(solution.at_head):
             break
-        narrowed_end, narrowed_after = transfer(narrowed.copy())
-        if not narrowed.includes(next_head(narrowed_end)):
+        end, after = transfer_again(at_head.copy())
+        if not at_head.includes(loop.next_head(entry, end)):
             break
-        at_head, end, after = narrowed, narrowed_end, narrowed_after
-    return at_head, after
+        solution = _LoopSolution(at_head, end, after)
+    return solution
 
 
 def _counter(

@@ -1,0 +1,123 @@
+"""The compiler's work is polynomial in the nesting depth of each construct.
+
+The tests count calls of Python functions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from pycu2c.kernels.kernel import Kernel, Language
+from support.kernels_from_text import module_from
+
+Lines = Callable[[int], list[str]]
+
+_MAX_GROWTH = 12  # of the number of calls, if the depth doubles
+
+
+def _nested(header: str, first: str = "", *, before: str = "") -> Lines:
+    """Return nested statements: at each level ``before``, ``header``, and inside it ``first``."""
+
+    def lines(depth: int) -> list[str]:
+        result = []
+        for d in range(depth):
+            indented = ((d, before), (d, header), (d + 1, first))
+            result += ["    " * indent + text.format(d) for indent, text in indented if text]
+        return [*result, "    " * depth + "a[i] += 1"]
+
+    return lines
+
+
+def _variables(first: str, following: str, last: str = "a[{0}] = 1") -> Lines:
+    """Return definitions of v0, v1, ...; ``following`` contains the previous one as {0}."""
+
+    def lines(depth: int) -> list[str]:
+        definitions = [
+            f"v{d + 1} = {following.format(f'v{d}', d, 'and' if d % 2 else 'or')}"
+            for d in range(depth)
+        ]
+        return [f"v0 = {first}", *definitions, last.format(f"v{depth}")]
+
+    return lines
+
+
+def _expression(first: str, following: str, statement: str = "a[i] = {}") -> Lines:
+    """Return a statement with a nested expression; ``following`` contains the inner one as {0}."""
+
+    def lines(depth: int) -> list[str]:
+        expression = first
+        for d in range(depth):
+            expression = following.format(expression, d, "and" if d % 2 else "or")
+        return [statement.format(expression)]
+
+    return lines
+
+
+CONSTRUCTS: dict[str, tuple[int, Lines]] = {
+    "for": (5, _nested("for j{0} in range(n):")),
+    "for over elements": (5, _nested("for j{0} in range(a[i]):", "a[j{0}] += n")),
+    "for with break": (5, _nested("for j{0} in range(n):", "if a[i] > j{0}: break")),
+    "while": (2, _nested("while w{0} < n:", "w{0} += 1", before="w{0} = 0")),
+    "while with and": (
+        2,
+        _nested("while w{0} > i and i > {0}:", "w{0} >>= 1", before="w{0} = n"),
+    ),
+    "while over elements": (5, _nested("while a[i] < {0}:")),
+    "while True": (5, _nested("while True:", "if a[i] > {0}: break")),
+    "if": (10, _nested("if a[i] > {0}:")),
+    "comparison": (6, _expression("n", "(({0}) < i < n)")),
+    "condition": (6, _expression("n", "(i if {0} > 1 else n)", "if {}: a[i] = 1")),
+    "conditional index": (6, _expression("n", "(i if {0} > 1 else n)", "a[{}] = 1")),
+    "and, or": (6, _expression("i > 1", "({0}) {2} n > {1}", "if {}: a[i] = 1")),
+    "bool variables": (5, _variables("n > 1", "{0} {2} i > {1}", "if {}: a[i] = 1")),
+    "conditional variables": (8, _variables("i - n", "{0} if {0} > n else {0} - 1")),
+    "sums": (8, _variables("i - n", "{0} * {0} - {0}")),
+    "loads": (8, _variables("i - n", "a[{0} - 1]")),
+    "indices": (5, _expression("i - n", "a[{0} - 1]", "a[{}] += 1")),
+    "midpoints": (8, _expression("i", "(({0} + n) // 2)", "a[{}] = 1")),
+}
+
+
+@pytest.mark.parametrize("target", ["cuda", "c"])
+@pytest.mark.parametrize("construct", CONSTRUCTS)
+def test_work_is_polynomial_in_the_depth(construct: str, target: Language, tmp_path: Path) -> None:
+    depth, lines = CONSTRUCTS[construct]
+    _kernel(lines(1), tmp_path).inspect(target)  # the first compilation imports modules
+    calls = _calls_of_inspect(_kernel(lines(depth), tmp_path), target, sys.maxsize)
+    limit = _MAX_GROWTH * calls
+    assert _calls_of_inspect(_kernel(lines(2 * depth), tmp_path), target, limit) < limit
+
+
+def _kernel(lines: list[str], folder: Path) -> Kernel[...]:
+    head = ["from pycu2c import cuda, int64, kernel", "", "@kernel(signature='int64[:], int64')"]
+    body = ["    " + line for line in ("i = cuda.grid(1)", *lines)]
+    result = module_from("\n".join([*head, "def k(a, n):", *body, ""]), folder).k
+    assert isinstance(result, Kernel)
+    return result
+
+
+class _TooMuchWork(BaseException):
+    pass
+
+
+def _calls_of_inspect(kernel: Kernel[...], target: Language, limit: int) -> int:
+    """Return the number of calls of Python functions that generate code; at most ``limit``."""
+    count = 0
+
+    def profile(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+        if count >= limit:
+            raise _TooMuchWork
+
+    sys.setprofile(profile)
+    with contextlib.suppress(_TooMuchWork):
+        kernel.inspect(target)
+    sys.setprofile(None)
+    return count
