@@ -114,10 +114,57 @@ AS_KERNEL = """
 @pytest.mark.parametrize("target", ["cpu", "cpu-resumable"])
 def test_names_of_the_generated_c_in_a_kernel(name: str, target: str, tmp_path: Path) -> None:
     for text in (AS_PARAMETER, AS_LOCAL, AS_DEVICE_FUNCTION, AS_KERNEL):
-        kernel = module_from(text.format(name=name), tmp_path).k
-        arguments = (np.zeros(40, np.int64), 7)
-        expected = run(kernel, (1, 40), arguments, "python")[0]
-        assert np.array_equal(run(kernel, (1, 40), arguments, target)[0], expected)
+        _check_name(text, name, (1, 40), target, tmp_path)
+
+
+VARIABLES_OF_THE_ENTRY_POINT = ["arguments", "args", "block", "last_block", "next_block", "row_end"]
+FUNCTIONS_OF_COROUTINES = ["k_step", "k_begin", "k_run", "k_publish"]
+AS_RECURSIVE_FUNCTION = """
+    from pycu2c import cuda, device, kernel
+
+    @device
+    def {name}(n: int) -> int:
+        return 0 if n < 1 else 1 + {name}(n // 2)
+
+    @kernel
+    def k(out, n):
+        out[cuda.threadIdx.x] = {name}(n)
+        cuda.syncthreads()
+        out[cuda.threadIdx.x] += cuda.shfl_sync(-1, n, 0)
+"""
+IN_ROWS_OF_BLOCKS = """
+    from pycu2c import cuda, kernel
+
+    @kernel
+    def k(out, {name}):
+        tile = cuda.shared.array(8, out.dtype)
+        i, t = cuda.grid(1), cuda.threadIdx.x
+        tile[t] = out[i]
+        cuda.syncthreads()
+        out[i] = tile[-1 - t] + {name}
+"""
+
+
+@pytest.mark.parametrize("name", VARIABLES_OF_THE_ENTRY_POINT)
+@pytest.mark.parametrize("target", ["cpu", "cpu-resumable"])
+def test_variables_of_the_entry_point(name: str, target: str, tmp_path: Path) -> None:
+    for text in (AS_PARAMETER, AS_LOCAL, AS_DEVICE_FUNCTION, AS_KERNEL):
+        _check_name(text, name, (1, 40), target, tmp_path)
+    _check_name(IN_ROWS_OF_BLOCKS, name, (5, 8), target, tmp_path)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS_OF_COROUTINES)
+def test_functions_of_coroutines(name: str, tmp_path: Path) -> None:
+    _check_name(AS_RECURSIVE_FUNCTION, name, (1, 40), "cpu-resumable", tmp_path)
+
+
+def _check_name(
+    text: str, name: str, configuration: tuple[int, int], target: str, folder: Path
+) -> None:
+    kernel = module_from(text.format(name=name), folder).k
+    arguments = (np.arange(40), 7)
+    expected = run(kernel, configuration, arguments, "python")[0]
+    assert np.array_equal(run(kernel, configuration, arguments, target)[0], expected)
 
 
 def test_operation_is_an_upper_case_name() -> None:

@@ -15,6 +15,9 @@ from pycu2c.codegen.reserved_names import is_reserved
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, statements
 
+# the suffixes of the functions of a coroutine kernel
+_COROUTINE_FUNCTIONS = ("begin", "run", "step", "publish", "set_cluster")
+
 
 def identifier(name: str) -> str:
     """Return a C identifier: ``größe`` -> ``gru00f6u00dfe``, and ``double`` -> ``double_``."""
@@ -129,8 +132,11 @@ def _name_block(body: ir.Body, names: Names, visible: set[str]) -> None:
 def global_names(module: ir.Module, reserved: Container[str]) -> dict[str, str]:
     """Return the C names of the functions and constant arrays, by their names in the IR."""
     assigned: dict[str, str] = {}
+    of_coroutines: set[str] = set()
     functions = [function.name for function in (module.kernel, *module.devices)]
     for name in (*functions, *(constant.var.name for constant in module.constants)):
         preferred = identifier(name.split(".")[0])
-        assigned[name] = unique_name(preferred, {*assigned.values()}, reserved)
+        assigned[name] = unique_name(preferred, {*assigned.values()}, reserved, of_coroutines)
+        if name == module.kernel.name:
+            of_coroutines |= {f"{assigned[name]}_{suffix}" for suffix in _COROUTINE_FUNCTIONS}
     return assigned
