@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import NamedTuple
 
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar
@@ -30,3 +31,16 @@ class Parameter:
     argument: int
     part: ArgumentPart = ArgumentPart.VALUE
     axis: int = 0
+
+
+class OverlapRule(NamedTuple):
+    """Which overlap of two array parameters a function supports.
+
+    A slice operation writes elements of the parameter at position ``written``, and reads elements
+    of the one at ``read``. Either they share no memory, or, if ``may_be_same``, they are exactly
+    the same array.
+    """
+
+    written: int
+    read: int
+    may_be_same: bool

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 from typing import TypeAlias
 
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, fail
+from pycu2c.base.parameters import OverlapRule
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source, Span
 from pycu2c.base.types import Array, ParameterType, Scalar, Signature, promote
@@ -183,6 +185,7 @@ class _ModuleBuilder:
             conversions + body,
             source.span(source.tree),
             source.external_code,
+            tuple(sorted(context.overlap_rules)),
         )
 
     # ---- device functions ----
@@ -218,6 +221,11 @@ class _ModuleBuilder:
         if result is None:  # the function is being built
             raise UnknownType
         return self.names[key], result
+
+    def overlap_rules(self, source: Source, types: ArgumentTypes) -> tuple[OverlapRule, ...]:
+        """Return the overlap rules of a function; none for a recursive call."""
+        built = self.devices.get((source, types))
+        return built.overlap_rules if built else ()
 
     def _check_recursion(self, key: FunctionKey, span: Span) -> None:
         """Raise RecursionFound for a call of a function that is being built and not recursive."""
@@ -347,13 +355,15 @@ def _join_types(
 
 def _lower_once(context: FunctionContext, types: ArgumentTypes) -> ir.Body:
     """Run one pass over a function: parameters, then statements."""
-    source = context.source
+    source, positions = context.source, count()
     for node, parameter_type in zip(parameters_of(source.tree.args), types):
         name, span = context.ranges.names[id(node)], source.span(node)
         context.origins[name] = span
 
         def leaf(leaf_name: str, leaf_type: Scalar | Array, span: Span = span) -> ir.Expr:
+            position = next(positions)
             if isinstance(leaf_type, Array):
+                context.array_parameters[leaf_name] = position
                 return ir.Var(leaf_name, leaf_type, span)
             context.types[leaf_name] = leaf_type
             context.origins[leaf_name] = span

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias
 
 from pycu2c.base.diagnostics import CompileError, Diagnostic
+from pycu2c.base.parameters import OverlapRule
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source, Span
 from pycu2c.base.types import ParameterType, Scalar, Signature, promote
@@ -40,6 +41,9 @@ class DeviceFunctions(Protocol):
         self, source: Source, types: ArgumentTypes, span: Span
     ) -> tuple[str, ParameterType]:
         """Return the name and the result type of a function for the argument types of a call."""
+
+    def overlap_rules(self, source: Source, types: ArgumentTypes) -> Collection[OverlapRule]:
+        """Return the overlap rules of a function that is built."""
 
 
 Evaluate: TypeAlias = "Callable[[FunctionContext, ast.expr], Value]"
@@ -84,6 +88,8 @@ class FunctionContext:
     # an expression and the variable that it is assigned to, which names an array created there
     assignment_target: tuple[ast.expr, str] | None = None
     temporaries: set[str] = field(default_factory=set)  # variables with one assignment
+    array_parameters: dict[str, int] = field(default_factory=dict)  # their positions
+    overlap_rules: set[OverlapRule] = field(default_factory=set)
 
     # ---- the state of all passes ----
     declared_result: ParameterType | None = None

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from pycu2c.base.external_code import ExternalCode, InlineCode
 from pycu2c.base.parameters import ArgumentPart as ArgumentPart
+from pycu2c.base.parameters import OverlapRule
 from pycu2c.base.parameters import Parameter as Parameter
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
@@ -326,7 +327,8 @@ class Function:
 
     ``python_name`` is the name in the source; ``name`` is unique in the module.
     ``external_code`` is C that replaces the body on some targets; None once
-    ``transforms/common/select_inline_c`` has selected the target.
+    ``transforms/common/select_inline_c`` has selected the target. ``overlap_rules`` tell which of
+    its array parameters may overlap.
     """
 
     name: str
@@ -336,6 +338,7 @@ class Function:
     body: Body
     span: Span
     external_code: ExternalCode | None = None
+    overlap_rules: tuple[OverlapRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -142,6 +142,7 @@ class KernelCompiler:
             if summary.has_memory_intrinsics
             else (),
             _bytes_per_thread(module) if summary.only_loads_and_stores else 0,
+            module.kernel.overlap_rules,
         )
 
     def missing_grid_reason(self, signature: Signature) -> str:

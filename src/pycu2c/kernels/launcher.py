@@ -26,7 +26,7 @@ from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.kernels import assumption_checks, grid_inference, kernel_cache
 from pycu2c.native.extension import LaunchConfiguration
 from pycu2c.runtime import nvtx_ranges
-from pycu2c.runtime.arguments import signature_conversion, vector_views
+from pycu2c.runtime.arguments import array_overlap, signature_conversion, vector_views
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.arguments.call_binding import call_signature
 from pycu2c.runtime.arguments.flattened_arguments import (
@@ -232,6 +232,15 @@ class Launcher:
             if isinstance(argument, ArrayArgument) and argument.readonly:
                 name = self.leaf_names(arguments.signature)[position]
                 raise LaunchError(f"{name} is written, and it is read-only: pass a copy")
+        overlap = array_overlap.violated_rule(typed.metadata.overlap_rules, arguments.leaves)
+        if overlap is not None:
+            names = self.leaf_names(arguments.signature)
+            written = names[overlap.written].removeprefix(f"{self.name}: ")
+            reason = "and is not the same array" if overlap.may_be_same else "in another order"
+            raise LaunchError(
+                f"{names[overlap.read]} shares memory with {written}, {reason}: a slice operation "
+                "reads elements of one and writes elements of the other. Pass a copy"
+            )
         if typed.metadata.needs_dynamic_shared and not launch.shared_bytes:
             raise LaunchError(
                 f"{self.name} uses dynamic shared memory, and the launch gives it none: call "
@@ -258,12 +267,16 @@ class Launcher:
             typed.limits,
             self._trusts_arguments,
         )
+        rules = typed.metadata.overlap_rules
         guard = table.LaunchGuard(
             key.assumptions.block,
             resolved.launch.shared_bytes,
             arguments.lengths,
             self.options.cluster,
             blocks,
+            tuple(sorted({rule.read for rule in rules})),
+            tuple(sorted({rule.written for rule in rules})),
+            all(rule.may_be_same for rule in rules),
         )
         entries.record(launch, guard, fast_path, arguments.signature)
         self.dispatch_table = entries

@@ -170,7 +170,8 @@ typedef struct {
     ExtentSource grid_sources[3];
     int64_t cluster[3];             /* divides the grid */
     int64_t min_blocks, max_blocks; /* max_blocks is excluded */
-    uint64_t read, written;         /* leaves that must not overlap, unless they are one array */
+    uint64_t read, written;         /* leaves that must not overlap */
+    bool may_be_same;               /* unless they are one array */
     uint64_t staged, staged_back;   /* leaves that are copied to a device, and back */
     union {
         CpuStart cpu_start;

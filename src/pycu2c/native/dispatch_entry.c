@@ -193,6 +193,7 @@ static bool read_launch_guard(PyObject *from, DispatchEntry *entry) {
            read_int64(from, "max_blocks", &entry->max_blocks) &&
            read_uint64(from, "read", &entry->read) &&
            read_uint64(from, "written", &entry->written) &&
+           read_bool(from, "may_be_same", &entry->may_be_same) &&
            read_uint64(from, "staged", &entry->staged) &&
            read_uint64(from, "staged_back", &entry->staged_back);
 }

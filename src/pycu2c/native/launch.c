@@ -48,11 +48,14 @@ static uintptr_t memory_span(const Field *f, const Leaf *a, int64_t *size) {
     return (uintptr_t)a->data + (uintptr_t)low;
 }
 
-/* Whether two arrays share no element, or each element at the same index. */
-static bool disjoint_or_same(const Field *f, const Leaf *a, const Field *g, const Leaf *b) {
+static bool are_disjoint(const Field *f, const Leaf *a, const Field *g, const Leaf *b) {
     int64_t size, other_size;
     uintptr_t begin = memory_span(f, a, &size), other = memory_span(g, b, &other_size);
-    if (begin >= other + (uintptr_t)other_size || other >= begin + (uintptr_t)size) return true;
+    return begin >= other + (uintptr_t)other_size || other >= begin + (uintptr_t)size;
+}
+
+/* Whether two arrays have the same element at each index. */
+static bool are_same(const Field *f, const Leaf *a, const Field *g, const Leaf *b) {
     if (a->data != b->data || f->axis != g->axis || f->itemsize != g->itemsize) return false;
     size_t bytes = (size_t)f->axis * sizeof *a->shape;
     return !memcmp(a->shape, b->shape, bytes) && !memcmp(a->strides, b->strides, bytes);
@@ -64,7 +67,10 @@ static bool writes_overlap_reads(const DispatchEntry *entry, const Leaf *leaves)
         if (f->part != FIELD_ADDRESS || !(entry->written >> f->leaf & 1)) continue;
         for (const Field *g = entry->fields; g < end; g++) {
             if (g->part != FIELD_ADDRESS || !(entry->read >> g->leaf & 1)) continue;
-            if (!disjoint_or_same(f, &leaves[f->leaf], g, &leaves[g->leaf])) return true;
+            if (f == g) continue;
+            const Leaf *a = &leaves[f->leaf], *b = &leaves[g->leaf];
+            if (are_disjoint(f, a, g, b)) continue;
+            if (!entry->may_be_same || !are_same(f, a, g, b)) return true;
         }
     }
     return false;

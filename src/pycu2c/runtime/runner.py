@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.parameters import OverlapRule
 from pycu2c.base.records import dataclass
 from pycu2c.native.extension import StagingBuffer
 from pycu2c.runtime.arguments.arguments import Layout
@@ -29,6 +30,7 @@ class KernelMetadata:
     accumulator_arguments: arrays that it only adds to (``privatize_accumulators``).
     streamed_bytes: bytes of the arrays per thread, if non-temporal stores may be used for them
         (``nontemporal_stores``); else 0.
+    overlap_rules: which arrays may overlap; positions are those of leaves.
     """
 
     written: frozenset[int]
@@ -37,6 +39,7 @@ class KernelMetadata:
     needs_dynamic_shared: bool = False
     accumulator_arguments: tuple[int, ...] = ()
     streamed_bytes: int = 0
+    overlap_rules: tuple[OverlapRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.scope.bindings import FunctionLike, free_names, parameters, shape_parameters
 from pycu2c.frontend.scope.variables import bind
-from pycu2c.frontend.statements import branches, exceptions
+from pycu2c.frontend.statements import branches, exceptions, slice_overlap
 from pycu2c.frontend.values import (
     ArraySelect,
     Closure,
@@ -102,6 +102,7 @@ def _call(context: FunctionContext, source: Source, values: list[Value], span: S
     arguments = tuple(leaf for value in values for leaf in leaves(value))
     for argument in arguments:
         _check_alignment(argument)
+    slice_overlap.check_call(context, context.devices.overlap_rules(source, types), arguments)
     call = Call(name, arguments, result, span)
     if isinstance(returned_type, Scalar) or returned_type == NONE:
         return call

@@ -28,7 +28,7 @@ from pycu2c.frontend.expressions.arithmetic import (
 from pycu2c.frontend.expressions.attributes import real_or_imag
 from pycu2c.frontend.expressions.subscripts import check_writable
 from pycu2c.frontend.function_context import FunctionContext
-from pycu2c.frontend.statements import slice_assignment
+from pycu2c.frontend.statements import slice_assignment, slice_overlap
 from pycu2c.frontend.value_checks import describe, is_array, is_none, require_number
 from pycu2c.frontend.values import TupleValue, Value
 from pycu2c.ir.builders import cast, const, integer, logical, negation, scalar_type, truth
@@ -222,9 +222,15 @@ def array_ufunc(
     if len(outputs) != function.nout:
         _reject(span, f"{len(outputs)} arrays for results", f"{name} has {function.nout} results")
     views = [_output_view(value, name) for value in outputs]
-    _check_operands(views, [*views, *inputs], span)
+    sources = _check_operands(views, inputs, span)
+    shifted = slice_overlap.check_overlap(context, views, list(sources.values()), span)
     targets = [materialize_view(context, view, "out") for view in views]
     operands = [slice_assignment.materialize_source(context, value) for value in inputs]
+    backward: list[bool | Expr] = []
+    if shifted is not None:
+        operand = operands[list(sources)[shifted[1]]]
+        assert isinstance(operand, View)
+        backward = slice_overlap.backward_axes(targets[shifted[0]], operand, span)
 
     def store_element(indices: tuple[Var, ...]) -> None:
         items = [
@@ -237,7 +243,7 @@ def array_ufunc(
             element = array_views.element_view(target, indices, span)
             _store(context, element, require_number(value), name, span)
 
-    slice_assignment.loop_over_elements(context, targets[0], span, store_element)
+    slice_assignment.loop_over_elements(context, targets[0], span, store_element, backward)
     return TupleValue(tuple(outputs), span) if function.nout > 1 else outputs[0]
 
 
@@ -258,14 +264,18 @@ def _check_arguments(context: FunctionContext, function: Any, node: ast.Call, na
         )
 
 
-def _check_operands(outputs: list[View], operands: list[Value], span: Span) -> None:
-    for operand in operands:
-        if is_array(operand) and array_views.array_type(operand).ndim:
-            view = array_views.whole_view(operand, operand.span)
-            for output in outputs:
-                if view is not output:
-                    slice_assignment.check_shapes(output, view, span)
-                    slice_assignment.check_no_overlap(output, view, span)
+def _check_operands(outputs: list[View], inputs: list[Value], span: Span) -> dict[int, View]:
+    """Check the shapes; return the inputs that are arrays, by position."""
+    sources = {
+        position: array_views.whole_view(value, value.span)
+        for position, value in enumerate(inputs)
+        if is_array(value) and array_views.array_type(value).ndim
+    }
+    for view in (*outputs, *sources.values()):
+        for output in outputs:
+            if view is not output:
+                slice_assignment.check_shapes(output, view, span)
+    return sources
 
 
 def _output_view(value: Value, name: str) -> View:

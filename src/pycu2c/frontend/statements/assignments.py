@@ -286,9 +286,15 @@ def _augmented_slice(
         old = array_views.load_element(element, context.span(node.target))
         _store(context, element, binary(context, operator, old, require_number(item), span), span)
 
-    value = context.value(node.value)
+    with context.block() as evaluation:
+        value = context.value(node.value)
+    context.emit_all(evaluation)
     slice_assignment.check_slice_lengths(view, value, span)
-    slice_assignment.assign_elements(context, target, value, span, store)
+    # after other statements, the variables in ``view`` may have other values
+    is_shifted = slice_assignment.check_operands(
+        context, target if evaluation else view, value, span
+    )
+    slice_assignment.assign_elements(context, target, value, span, store, is_shifted=is_shifted)
 
 
 def _evaluate_target(

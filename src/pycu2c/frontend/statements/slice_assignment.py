@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
@@ -11,13 +11,12 @@ from pycu2c.base.types import WEAK_INT
 from pycu2c.frontend import hints
 from pycu2c.frontend.evaluation_order import materialize, materialize_view
 from pycu2c.frontend.expressions import array_views
-from pycu2c.frontend.expressions.array_select import field_path
 from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.frontend.statements import slice_overlap
 from pycu2c.frontend.value_checks import describe, is_array, require_value
 from pycu2c.frontend.values import TupleValue, Value
-from pycu2c.ir.builders import integer, is_atom
-from pycu2c.ir.nodes import Apply, Binary, Body, Const, Expr, For, Var, View
-from pycu2c.ir.views import start_indices, start_position
+from pycu2c.ir.builders import binary, integer, is_atom
+from pycu2c.ir.nodes import Apply, Binary, Body, Const, Expr, For, If, Var, View
 from pycu2c.ops.intrinsics.memory.subscripts import slice_start, slice_stop
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import ADD, FLOORDIV, SUB
@@ -30,16 +29,34 @@ def assign_slice(
 ) -> None:
     """Lower ``target = value`` element by element; the value is evaluated before the target."""
     check_slice_lengths(target, value, span)
+    is_shifted = check_operands(context, target, value, span)
     source = materialize_source(context, value)
-    assign_elements(context, materialize_view(context, target, "part"), source, span, store)
+    target = materialize_view(context, target, "part")
+    assign_elements(context, target, source, span, store, is_shifted=is_shifted)
+
+
+def check_operands(context: FunctionContext, target: View, value: Value, span: Span) -> bool:
+    """Check an array that is assigned; return whether it is shifted against the target."""
+    if not is_array(value) or not array_views.array_type(value).ndim:
+        return False
+    source = array_views.whole_view(value, value.span)
+    check_shapes(target, source, span)
+    return slice_overlap.check_overlap(context, [target], [source], span) is not None
 
 
 def assign_elements(
-    context: FunctionContext, target: View, value: Value, span: Span, store: StoreElement
+    context: FunctionContext,
+    target: View,
+    value: Value,
+    span: Span,
+    store: StoreElement,
+    *,
+    is_shifted: bool = False,
 ) -> None:
     """Assign to a target that is evaluated already.
 
     A number is assigned to each element; elements of an array and items of a tuple pairwise.
+    ``is_shifted``: the result of ``check_operands``.
     """
     value = materialize_source(context, value)
     if isinstance(value, TupleValue) and len(value.items) == 1:
@@ -47,9 +64,8 @@ def assign_elements(
     elif isinstance(value, TupleValue):
         _assign_items(context, target, value, span, store)
     elif isinstance(value, View) and value.axes:
-        check_shapes(target, value, span)
-        check_no_overlap(target, value, span)
         source = value
+        backward = slice_overlap.backward_axes(target, source, span) if is_shifted else ()
         loop_over_elements(
             context,
             target,
@@ -58,6 +74,7 @@ def assign_elements(
                 array_views.element_view(target, indices, span),
                 source_element(source, indices, span),
             ),
+            backward,
         )
     else:
         loop_over_elements(
@@ -102,16 +119,41 @@ def materialize_source(context: FunctionContext, value: Value) -> Value:
 
 
 def loop_over_elements(
-    context: FunctionContext, target: View, span: Span, use: Callable[[tuple[Var, ...]], None]
+    context: FunctionContext,
+    target: View,
+    span: Span,
+    use: Callable[[tuple[Var, ...]], None],
+    backward: Sequence[bool | Expr] = (),
 ) -> None:
-    """Emit a nest of loops over the axes, the last one innermost."""
-    counters = tuple(Var(context.fresh("i"), WEAK_INT, span) for _ in target.axes)
-    with context.block() as statements:
-        use(counters)
-    body: Body = tuple(statements)
-    for counter, length in reversed(tuple(zip(counters, target.lengths))):
-        body = (For(counter, integer(0, span), length, integer(1, span), body, span),)
-    context.emit_all(body)
+    """Emit a nest of loops over the axes, the last one innermost.
+
+    backward: whether the loop over each axis runs from the last element to the first. If that is
+        known at run time, there are loops for both directions.
+    """
+
+    def loop(is_backward: bool, counters: tuple[Var, ...]) -> Body:
+        counter = Var(context.fresh("i"), WEAK_INT, span)
+        length = target.lengths[len(counters)]
+        with context.block() as statements:
+            nest((*counters, counter))
+        one = integer(1, span)
+        if is_backward:
+            last, end = binary(SUB, length, one, span), integer(-1, span)
+            return (For(counter, last, end, end, tuple(statements), span),)
+        return (For(counter, integer(0, span), length, one, tuple(statements), span),)
+
+    def nest(counters: tuple[Var, ...]) -> None:
+        axis = len(counters)
+        if axis == len(target.axes):
+            use(counters)
+            return
+        is_backward = backward[axis] if backward else False
+        if isinstance(is_backward, bool):
+            context.emit_all(loop(is_backward, counters))
+        else:
+            context.emit(If(is_backward, loop(True, counters), loop(False, counters), span))
+
+    nest(())
 
 
 def source_element(source: View, counters: tuple[Var, ...], span: Span) -> Expr:
@@ -149,42 +191,6 @@ def check_shapes(target: View, source: View, span: Span) -> None:
 def _shape(view: View) -> str:
     texts = (str(n.value) if isinstance(n, Const) else "…" for n in view.lengths)
     return f"({', '.join(texts)}{',' * (len(view.lengths) == 1)})"
-
-
-def check_no_overlap(target: View, source: View, span: Span) -> None:
-    """Report a source that may overlap the target: NumPy reads it first, a loop might not."""
-    if target.array.name != source.array.name or _are_same_or_disjoint(target, source):
-        return
-    if any(
-        a != b for a, b in zip(field_path(target), field_path(source))
-    ):  # different fields of records
-        return
-    fail(
-        "slice-assign",
-        Label(span, "these elements"),
-        Label(source.span, "and these may be the same ones, in another order"),
-        hint="write a loop with the intended order, or use another array",
-    )
-
-
-def _are_same_or_disjoint(target: View, source: View) -> bool:
-    """Return whether two views of an array have the same layout.
-
-    Then they are the same elements, or have none in common.
-    """
-    if (
-        target.axes != source.axes
-        or field_path(target) != field_path(source)
-        or array_views.has_linear_index(target)
-    ):
-        return False
-    target_starts, source_starts = start_indices(target), start_indices(source)
-    start_positions = [start_position(target, axis) for axis in range(len(target.axes))]
-    steps = zip(target.steps, source.steps)
-    return all(
-        array_views.equal_steps(a, b)
-        for a, b in (*((target_starts[n], source_starts[n]) for n in start_positions), *steps)
-    )
 
 
 def _assign_items(

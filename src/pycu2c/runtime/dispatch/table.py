@@ -41,8 +41,8 @@ class LaunchGuard:
     grid_sources: the arguments whose sizes determine the grid if the launch names none. The grid
         is rounded up to whole clusters.
     blocks: the range of the number of blocks; the end is exclusive.
-    read, written: a written leaf must not overlap a read one, unless both are the same array:
-        each element is read before the element at the same index is written.
+    read, written: a written leaf must not overlap another one that is read. If ``may_be_same``,
+        both may be the same array: the kernel then reads each element before it writes it.
     """
 
     block: Extent | None
@@ -52,6 +52,7 @@ class LaunchGuard:
     blocks: tuple[int, int] = ANY_BLOCK_COUNT
     read: tuple[int, ...] = ()
     written: tuple[int, ...] = ()
+    may_be_same: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ class DispatchEntry:
     max_blocks: int
     read: int
     written: int
+    may_be_same: bool
     staged: int
     staged_back: int
     start: int
@@ -183,6 +185,7 @@ def entry_of(
         max_blocks=guard.blocks[1],
         read=_mask(guard.read),
         written=_mask(guard.written),
+        may_be_same=guard.may_be_same,
         staged=_mask(staged),
         staged_back=_mask(leaf for leaf in staged if leaf in launch.written),
         start=fast_path.start,
