@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -60,6 +61,54 @@ NAMES = [
 ]
 
 Cells = Callable[..., list[str]]
+
+
+def test_a_function_and_a_global_of_another_cell_are_defined_again(run_cells: Cells) -> None:
+    """The launch says so; a cell that runs again without a change is no change."""
+    function = "@device\ndef step(x):\n    return x * SCALE\n"
+    tripled, scale = function.replace("SCALE", "3"), "SCALE = 2.5"
+    first, last = KERNELS.split("@device")[0], KERNELS[KERNELS.index("\n@kernel") :]
+    start = [first, function, scale, last]
+    cells = [*start, *[LAUNCH, function, scale] * 3, LAUNCH, "SCALE = 2", LAUNCH, LAUNCH]
+    printed = run_cells(*cells)
+    assert {*printed[4:14:3], printed[-1]} == {"[8.75 8.75]\n"}
+    assert "LaunchWarning: `SCALE` changed after k was compiled" in printed[-2]
+    changed = [*start, *[LAUNCH] * 4, tripled, LAUNCH, "k.recompile()", *[LAUNCH] * 4]
+    *_, warned, _, a, b, c, d = run_cells(*changed)
+    assert "LaunchWarning: `step` changed after k was compiled" in warned
+    assert {a, b, c, d} == {"[10.5 10.5]\n"}
+
+
+EDITED = """
+import importlib, sys
+import numpy as np
+sys.path.insert(0, {folder!r})
+
+def write(n):
+    with open({folder!r} + "/edited_module.py", "w") as file:
+        file.write({text!r}.replace("N", str(n)))
+
+write(3)
+import edited_module
+out = np.zeros(1)
+"""
+MODULE = """
+from pycu2c import cuda, kernel
+
+@kernel(backend="cpu")
+def k(out):
+    out[cuda.grid(1)] = N
+"""
+
+
+def test_a_module_is_edited_and_reloaded(run_cells: Cells, tmp_path: Path) -> None:
+    launch = "edited_module.k[1, 1](out); print(out)"
+    reload = "importlib.reload(edited_module); " + launch
+    start = [EDITED.format(folder=str(tmp_path), text=MODULE), launch]
+    *_, first, _, _, last = run_cells(*start, "1 / 0", "write(45)", reload)
+    assert (first, last) == ("[3.]\n", "[45.]\n")
+    automatic = ["%load_ext autoreload", "%autoreload 2", "write(678)", launch]
+    assert run_cells(*start, *automatic)[-1] == "[678.]\n"
 
 
 def test_launches_after_errors(run_cells: Cells) -> None:

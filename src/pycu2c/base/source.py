@@ -15,6 +15,7 @@ from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 from pycu2c.base.external_code import ExternalCode
+from pycu2c.base.lazy_imports import IMPORT_TIME
 from pycu2c.base.records import dataclass
 from pycu2c.base.spans import Span as Span
 from pycu2c.base.types import Signature
@@ -75,7 +76,7 @@ def source_of(function: FunctionType) -> Source:
     changed.
     """
     code = function.__code__
-    lines = linecache.getlines(code.co_filename, function.__globals__)
+    lines = _lines_of(function)
     if code.co_name == "<lambda>":
         return _source_of_lambda(function, tuple(lines))
     for node in _functions("".join(lines), code.co_filename):
@@ -83,7 +84,9 @@ def source_of(function: FunctionType) -> Source:
         if node.name == code.co_name and first_line <= code.co_firstlineno <= node.lineno:
             is_async = isinstance(node, ast.AsyncFunctionDef)
             return Source(function, _without_async(node), code.co_filename, tuple(lines), is_async)
-    if not lines or code.co_filename == "<string>":  # of exec; linecache may have another text
+    if (
+        not (lines or code.co_filename in _TEXTS) or code.co_filename == "<string>"
+    ):  # of exec; linecache may have another text
         raise SourceUnavailable(
             f"the source of {function.__name__} is not available ({code.co_filename}): "
             "a kernel is translated from its text, so define it in a file, a notebook cell, "
@@ -93,6 +96,74 @@ def source_of(function: FunctionType) -> Source:
         f"{function.__name__} is no longer at {code.co_filename}:{code.co_firstlineno}: "
         "the file changed after it was imported; import it again"
     )
+
+
+# texts of files that changed while the program ran, the last one at the end
+_TEXTS: dict[str, list[list[str]]] = {}
+
+
+def _lines_of(function: FunctionType) -> list[str]:
+    """Return the lines that a function was compiled from, or an empty list.
+
+    ``linecache`` keeps the first text that it reads. A module that was edited and reloaded has
+    functions of both texts; the compiled code tells which text a function is from.
+    """
+    code = function.__code__
+    file = code.co_filename
+    cached = linecache.getlines(file, function.__globals__)
+    linecache.checkcache(file)
+    current = linecache.getlines(file, function.__globals__)
+    if cached is current and not _is_newer_than_program(file):
+        return current
+    texts = _TEXTS.setdefault(file, [])
+    texts += [lines for lines in (cached, current) if lines and lines not in texts]
+    for is_of_text in (_is_code_of, _resembles_code_of):
+        for lines in reversed(texts):
+            if is_of_text(code, "".join(lines), file):
+                return lines
+    return []
+
+
+def _is_newer_than_program(file: str) -> bool:
+    entry = linecache.cache.get(file)
+    modified = entry[1] if entry and len(entry) > 1 else None  # None for notebook cells
+    return modified is not None and modified > IMPORT_TIME
+
+
+def _is_code_of(code: CodeType, text: str, file: str) -> bool:
+    return code in _codes(text, file)
+
+
+def _resembles_code_of(code: CodeType, text: str, file: str) -> bool:
+    """Compare names and constants alone: a tool may have compiled a part of the file."""
+    return any(
+        other.co_name == code.co_name and _names_and_constants(other) == _names_and_constants(code)
+        for other in _codes(text, file)
+    )
+
+
+def _names_and_constants(code: CodeType) -> tuple[object, ...]:
+    names = {*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    constants = [
+        _names_and_constants(c) if isinstance(c, CodeType) else (type(c), repr(c))
+        for c in code.co_consts
+    ]
+    return code.co_firstlineno, names, constants
+
+
+@lru_cache(maxsize=8)
+def _codes(text: str, file: str) -> frozenset[CodeType]:
+    """Return the code of all functions in a text."""
+    try:
+        pending = [compile(text, file, "exec", dont_inherit=True)]
+    except SyntaxError:  # it is being edited
+        return frozenset()
+    found = set()
+    while pending:
+        code = pending.pop()
+        found.add(code)
+        pending += [c for c in code.co_consts if isinstance(c, CodeType)]
+    return frozenset(found)
 
 
 LAMBDA_NAME = "lambda_"  # the name of a lambda's tree

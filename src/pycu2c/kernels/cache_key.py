@@ -18,6 +18,7 @@ import numpy as np
 from pycu2c.base.dtypes import encode_dtype
 from pycu2c.base.external_code import ExternalCode
 from pycu2c.base.hashing import digest_of
+from pycu2c.base.records import dataclass
 from pycu2c.base.source import Source, SourceUnavailable, Unbound, bound_object, source_of
 from pycu2c.base.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
 from pycu2c.declarations.options import Options
@@ -35,6 +36,20 @@ class Unhashable(Exception):
     """Compiled code may depend on an object that no text identifies."""
 
 
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A name that a kernel reads, and the object that it is bound to.
+
+    owner: the dict of the globals, or the object of which ``name`` is an attribute.
+    text: the name in messages.
+    """
+
+    owner: Any
+    name: str
+    value: object
+    text: str
+
+
 def cache_key(source: Source, signature: Signature, options: Options) -> str:
     """Return the key of a kernel for a signature. Raises Unhashable."""
     files = [file_identity.file_identity(path) for _, path in options.link]
@@ -49,17 +64,22 @@ def fingerprint(source: Source, signature: Signature) -> str:
     writer.add_function(source)
     for parameter_type in signature.parameters:
         writer.add_type(parameter_type)
+    if not writer.is_complete:
+        raise Unhashable
     return "\n".join(writer.lines)
 
 
 class FingerprintWriter:
-    """Describe objects in ``lines``.
+    """Describe objects in ``lines``, and list in ``bindings`` what a user may assign later.
 
-    A function or a module is described at its first use; later uses refer to that.
+    A function or a module is described at its first use; later uses refer to that. ``is_complete``
+    is False if no text describes an object.
     """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.bindings: list[Binding] = []
+        self.is_complete = True
         self._functions: dict[object, int] = {}
         self._visited: set[object] = set()  # modules and objects, with the attributes described
 
@@ -94,7 +114,7 @@ class FingerprintWriter:
     def _add_names(self, function: FunctionType, nodes: list[ast.AST]) -> None:
         """Describe what the names in these nodes are bound to, except local variables."""
         if any(map(_may_hide_names, nodes)):
-            raise Unhashable
+            self.is_complete = False
         attributes = frozenset(n.attr for n in nodes if isinstance(n, ast.Attribute))
         code = function.__code__
         local_names = {*code.co_varnames, *code.co_cellvars} - {*code.co_names}
@@ -102,7 +122,20 @@ class FingerprintWriter:
             value = bound_object(function, name)
             self.lines.append(f"name {name}")
             if not isinstance(value, Unbound):
+                self._add_binding(function, name, value)
                 self.add_value(value, attributes)
+
+    def _add_binding(self, function: FunctionType, name: str, value: object) -> None:
+        code = function.__code__
+        if isinstance(value, ModuleType) or getattr(value, "__name__", "") == name:
+            if not isinstance(value, FunctionType) and _is_library_name(value):
+                return  # such as ``cuda``, ``np`` or ``float32``
+        if name in code.co_freevars:
+            assert function.__closure__ is not None
+            cell = function.__closure__[code.co_freevars.index(name)]
+            self.bindings.append(Binding(cell, "cell_contents", value, name))
+        elif name in function.__globals__:
+            self.bindings.append(Binding(function.__globals__, name, value, name))
 
     def add_value(self, value: Any, attributes: frozenset[str]) -> None:
         """Describe an object, with those of its attributes that a kernel may read."""
@@ -124,7 +157,8 @@ class FingerprintWriter:
 
     def _add_array(self, array: np.ndarray[Any, Any]) -> None:
         if array.dtype.hasobject or array.dtype.names or array.nbytes > _MAX_ARRAY_BYTES:
-            raise Unhashable
+            self.is_complete = False
+            return
         self.lines.append(f"array {array.dtype.str} {array.shape} {digest_of(array.tobytes())}")
 
     def _add_module(self, module: ModuleType, attributes: frozenset[str]) -> None:
@@ -135,7 +169,7 @@ class FingerprintWriter:
             self.lines.append(str(getattr(package, "__version__", "")))
             return
         if type(module) is not ModuleType or "__getattr__" in vars(module):
-            raise Unhashable
+            self.is_complete = False
         self._add_attributes(module, attributes)
 
     def _add_object(self, value: Any, attributes: frozenset[str]) -> None:
@@ -154,9 +188,9 @@ class FingerprintWriter:
             try:
                 self.add_function(source_of(function), is_device=True)
             except SourceUnavailable:
-                raise Unhashable from None
+                self.is_complete = False
         else:
-            raise Unhashable
+            self.is_complete = False
 
     def _add_attributes(self, owner: object, attributes: frozenset[str]) -> None:
         """Describe attributes that an object itself has, such as ``f.x`` of a function ``f``."""
@@ -166,7 +200,11 @@ class FingerprintWriter:
         values = getattr(owner, "__dict__", {})
         for attribute in sorted(attributes & values.keys()):
             self.lines.append(f"attribute {attribute}")
-            self.add_value(values[attribute], attributes)
+            value = values[attribute]
+            text = f"{getattr(owner, '__name__', type(owner).__name__)}.{attribute}"
+            holder = values if type(values) is dict else owner
+            self.bindings.append(Binding(holder, attribute, value, text))
+            self.add_value(value, attributes)
 
     def add_type(self, parameter_type: ParameterType) -> None:
         """Describe the type of an argument."""
@@ -203,6 +241,12 @@ def _is_library_object(value: Any) -> bool:
     for name in path.split("."):
         object_ = getattr(object_, name, None)
     return object_ is value
+
+
+def _is_library_name(value: object) -> bool:
+    if isinstance(value, ModuleType):
+        return _is_in_library(value.__name__)
+    return type(value).__module__.startswith("pycu2c.ops.") or _is_library_object(value)
 
 
 def _is_in_library(module: str) -> bool:
