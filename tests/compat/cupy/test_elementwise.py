@@ -45,6 +45,27 @@ def test_outputs_without_an_input_array(backend: str) -> None:
     assert call(backend, kernel, 2.0, np.zeros(3)).tolist() == [2, 2, 2]
 
 
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "operation", "args", "expected"),
+    [
+        ("", "int32 y", "y = 2 * i", (), [[0, 2, 4]]),
+        ("", "raw int32 y", "y[i] = i + 1", (), [[1, 2, 3]]),
+        ("", "int32 y, float64 z", "y = i, z = i / 2.0", (), [[0, 1, 2], [0, 0.5, 1]]),
+        ("T x", "T y", "y = x + i", (0.5,), [[0.5, 1.5, 2.5]]),
+        ("", "", "", (), []),
+    ],
+    ids=lambda value: repr(value) if isinstance(value, str) else None,
+)
+def test_calls_without_arrays(
+    inputs: str, outputs: str, operation: str, args: tuple[float, ...], expected: list[list[float]]
+) -> None:
+    kernel = ElementwiseKernel(inputs, outputs, operation, "made", return_tuple=True)
+    for _ in range(4):  # repeated calls take the fast path
+        assert [to_numpy(out).tolist() for out in kernel(*args, size=3)] == expected
+    with pytest.raises(ValueError, match=r"^Loop size is undecided\."):
+        kernel(*args)
+
+
 def test_bfloat16(backend: str) -> None:
     a = np.array([1, 2.5, -3], ml_dtypes.bfloat16)
     kernel = ElementwiseKernel("bfloat16 x", "float32 y", "y = x * 2", "twice")
@@ -581,7 +602,7 @@ def test_textures_that_are_wrong() -> None:
     for inputs, arguments, said in (
         ("float32 x, uint64 t", (x, texture), "'U t'"),
         ("T x, T t", (x, texture), "give each its own letter"),
-        ("T x", (texture,), "no argument is an array"),
+        ("T x", (texture,), "Loop size is undecided"),
         ("T x, raw U t", (x, texture), "'U t'"),
     ):
         with pytest.raises((TypeError, ValueError), match=said):
@@ -594,7 +615,9 @@ def test_textures_that_are_wrong() -> None:
 
 def test_sizes_that_are_wrong() -> None:
     x = np.arange(3.0)
-    with pytest.raises(ValueError, match="Specified 'size' can be used only if all"):
+    with pytest.raises(
+        ValueError, match=r"^Specified 'size' can be used only if all.*argument 1 \(x\)"
+    ):
         ADD(x, x, size=3)
     raw = ElementwiseKernel("raw T x", "raw T z", "z[i] = x[i]", "raw")
     with pytest.raises(ValueError, match="Loop size is undecided"):

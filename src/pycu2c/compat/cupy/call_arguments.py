@@ -11,7 +11,6 @@ from pycu2c.compat.cupy import iteration_space, operands
 from pycu2c.compat.cupy.operands import Operand
 from pycu2c.compat.cupy.parameter_declarations import (
     ArgumentTypeError,
-    ArgumentValueError,
     CallTypes,
     ParameterInfo,
     infer_types,
@@ -29,7 +28,8 @@ class CallArguments:
     inputs, out: the inputs, and the arrays that were passed for outputs.
     types: the types of the parameters.
     backend: where the kernel runs, "cuda" or "cpu".
-    package: the package of the arrays. like: one of them, as a model for new arrays.
+    package: the package of the arrays. like: one of them, as a model for new arrays; None without
+    arrays.
     """
 
     inputs: tuple[Operand, ...]
@@ -86,16 +86,15 @@ class KernelDeclaration:
         arrays = [
             (n, a) for n, a in zip(self.error_names, call_operands) if isinstance(a, ArrayArgument)
         ]
-        if not arrays:
-            raise ArgumentValueError(
-                f"{self.name}: Loop size is undecided: no argument is an array"
-            )
         argument_types = [_argument_type(a) for a in inputs]
         types = infer_types(self.inputs, self.outputs, argument_types, [a.dtype.numpy for a in out])
         converted = (
             a if isinstance(a, _ARRAYS_AND_HANDLES) else operands.convert_number(a, dtype, name)
             for a, dtype, name in zip(inputs, types.inputs, self.error_names)
         )
+        if not arrays:
+            backend, package = operands.default_backend_and_package()
+            return CallArguments(tuple(converted), out, types, backend, package, None)
         first = arrays[0][1]
         package = operands.array_package_of(first)
         return CallArguments(

@@ -211,10 +211,15 @@ def _type_of(position: int, operand: Any, parameters: Sequence[Parameter]) -> An
 
 
 def output_allocator(
-    package: ArrayPackage, shape: tuple[int, ...], output_dtypes: Sequence[DType], position: int
+    package: ArrayPackage,
+    shape: tuple[int, ...],
+    output_dtypes: Sequence[DType],
+    position: int | None,
 ) -> OutputAllocator:
-    """Return a function that allocates outputs like the array at a position."""
+    """Return a function that allocates outputs like the array at a position, if there is one."""
     empty, numpy_dtypes = package.empty, tuple(dtype.numpy for dtype in output_dtypes)
+    if position is None:
+        return lambda _: tuple(empty(shape, dtype, None) for dtype in numpy_dtypes)
     if len(numpy_dtypes) == 1:
         (single_dtype,) = numpy_dtypes
         return lambda args: (empty(shape, single_dtype, args[position]),)

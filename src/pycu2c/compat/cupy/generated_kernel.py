@@ -234,7 +234,7 @@ class GeneratedKernel:
     ) -> CompletedCall:
         """Return what the cache of calls stores."""
         arguments, outputs = call.arguments, call.operands[self.nin :]
-        like = next((k for k, a in enumerate(arguments.inputs) if isinstance(a, ArrayArgument)), 0)
+        arrays = (k for k, a in enumerate(arguments.inputs) if isinstance(a, ArrayArgument))
         shape = next((a.shape for a in outputs if isinstance(a, ArrayArgument)), call.shape)
         return CompletedCall(
             values,
@@ -244,7 +244,7 @@ class GeneratedKernel:
             self._raw_positions,
             prepared.runner,
             prepared.launch,
-            output_allocator(arguments.package, shape, arguments.types.outputs, like),
+            output_allocator(arguments.package, shape, arguments.types.outputs, next(arrays, None)),
             prepared.make_workspace,
         )
 

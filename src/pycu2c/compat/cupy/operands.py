@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from pycu2c.base.backends import default_backend
 from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Scalar
@@ -146,6 +147,12 @@ _SELF_DESCRIBING = ArrayPackage(  # arrays with a method ``__pycu2c_new__``
     lambda array: array.copy(),
     _no_stream,
 )
+
+
+def default_backend_and_package() -> tuple[str, ArrayPackage]:
+    """Return the backend and the package of the outputs of a call without arrays."""
+    on_gpu = driver.available() and default_backend() in ("auto", "cuda")
+    return ("cuda", _DEVICE_ARRAYS) if on_gpu else ("cpu", _PACKAGES["numpy"])
 
 
 def array_package_of(array: ArrayArgument) -> ArrayPackage:

@@ -122,12 +122,14 @@ class ElementwiseKernel(GeneratedKernel):
         if size is not None:
             if arrays:
                 raise ArgumentValueError(
-                    f"{arrays[0][0]} decides how many elements there are: Specified 'size' can be "
-                    "used only if all of the ndarray are 'raw'"
+                    "Specified 'size' can be used only if all of the ndarray are 'raw', and "
+                    f"{arrays[0][0]} is not"
                 )
             return (int(size),)
         if not arrays:
-            raise ArgumentValueError(f"{self.name}: Loop size is undecided: pass size=…")
+            raise ArgumentValueError(
+                f"Loop size is undecided. {self.name} has no argument that decides it: pass size=…"
+            )
         shape = operands.common_shape(arrays)
         for name, array in arrays:
             if name in self._declaration.output_names and array.shape != shape:

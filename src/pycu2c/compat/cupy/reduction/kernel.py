@@ -123,7 +123,9 @@ class ReductionKernel(GeneratedKernel):
             if isinstance(a, ArrayArgument) and not p.raw
         ]
         if not arrays:
-            raise ArgumentValueError(f"{self.name}: Loop size is undecided: all arrays are raw")
+            raise ArgumentValueError(
+                f"Loop size is undecided. {self.name} reduces arrays that are not raw: pass one"
+            )
         shape = operands.common_shape(arrays)
         reduced = normalize_axes(axis, len(shape), self.name)
         result = tuple(
