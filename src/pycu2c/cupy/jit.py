@@ -11,8 +11,8 @@ from typing import NoReturn
 
 from pycu2c import cuda
 from pycu2c.base.spelling_suggestions import UnknownNameError
+from pycu2c.compat.cupy import jit_groups
 from pycu2c.compat.cupy.jit import rawkernel as rawkernel
-from pycu2c.cuda import cg as cg
 from pycu2c.kernels.kernel import device
 
 # ---- thread indices ----------------------------------------------------------------------------
@@ -36,6 +36,7 @@ def laneid() -> int:
 # memory of the launch. ``rawkernel`` converts the arguments to those of ``cuda.shared.array``.
 shared_memory = cuda.shared.array
 
+cg = jit_groups
 syncthreads, syncwarp = cuda.syncthreads, cuda.syncwarp
 shfl_sync, shfl_xor_sync = cuda.shfl_sync, cuda.shfl_xor_sync
 shfl_up_sync, shfl_down_sync = cuda.shfl_up_sync, cuda.shfl_down_sync

@@ -369,6 +369,32 @@ def test_attributes_of_groups(target: str) -> None:
     assert y.tolist() == [64, 64, 1, 1, 2, 1, 2, 1]
 
 
+@jit.rawkernel()
+def copied_by_blocks(x, y, z):
+    block, grid = jit.cg.this_thread_block(), jit.cg.this_grid()
+    staged = jit.shared_memory(np.int32, 64, alignment=16)
+    start, rank = 64 * grid.block_rank(), block.thread_rank()
+    jit.cg.memcpy_async(block, staged, 0, x, start, 4 * 40, aligned_size=16)
+    jit.cg.memcpy_async(block, staged, 40, x, start + 40, 4 * 24)
+    jit.cg.wait_prior(block, 1)
+    y[start + rank] = staged[(rank + 1) % 32]
+    jit.cg.wait(block)
+    y[start + 32 + rank] = staged[32 + (rank + 1) % 32]
+    jit.cg.sync(grid)
+    z[start + rank] = y[(start + 64 + rank) % y.size]
+    jit.cg.sync(block)
+
+
+def test_functions_of_groups(target: str) -> None:
+    x = np.arange(128, dtype=np.int32)
+    _, y, z = on(copied_by_blocks, target, 2, 32, [x, np.zeros_like(x), np.zeros_like(x)])
+    rows = np.roll(x.reshape(4, 32), -1, axis=1)
+    assert (y.reshape(4, 32) == rows).all()
+    assert (z.reshape(4, 32)[::2] == rows[[2, 0]]).all()
+    assert "this_grid" in dir(jit.cg)
+    assert "memcpy_async" in dir(jit.cg)
+
+
 def test_mistakes() -> None:
     def reported(function, *arrays) -> str:
         with pytest.raises(CompileError) as error:

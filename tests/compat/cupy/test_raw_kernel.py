@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c import cuda, cupy
+from pycu2c import CudaError, cuda, cupy
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.compat.cuda_text.options import options_of
 from pycu2c.compat.cuda_text.source_text import CudaSource
@@ -218,6 +219,33 @@ template <class T> __global__ void k({name}<T> *x, {name}<T> y, T *size) {{
     assert module.inspect() == text
 
 
+CUCOMPLEX = """#include <cuComplex.h>
+extern "C" __global__ void computed(cuComplex *z, cuDoubleComplex w, cuDoubleComplex *out) {
+    const cuComplex a = z[0], b = make_cuFloatComplex(1, 3);
+    out[0] = cuComplexFloatToDouble(cuCaddf(a, b));
+    out[1] = cuCdiv(cuCmul(w, w), cuConj(w));
+    out[2] = make_cuDoubleComplex(cuCabs(w), cuCimagf(a));
+    out[3] = cuCfma(w, make_cuDoubleComplex(0, 1), w);
+    OPERATORS
+}"""
+
+
+@pytest.mark.parametrize("translated", [False, True])
+def test_cucomplex(backend: str, translated: bool) -> None:
+    a, w = np.complex64(2 - 1j), 3 + 4j
+    z, out = np.array([a]), np.zeros(5, np.complex128)
+    operators = "out[4] = w * w - 1.0;" if translated else ""
+    module = cupy.RawModule(
+        code=CUCOMPLEX.replace("OPERATORS", operators),
+        translate_cucomplex=translated,
+        backend=backend,
+    )
+    module.get_function("computed")((1,), (1,), (z, w, out))
+    expected = [a + 1 + 3j, w * w / w.conjugate(), abs(w) - 1j, w * 1j + w]
+    np.testing.assert_allclose(out, [*expected, w * w - 1 if translated else 0])
+    assert ".entry computed" in module.inspect("ptx")
+
+
 def test_a_mistake_beside_complex_numbers_is_shown_where_it_is(backend: str) -> None:
     text = "#include <cupy/complex.cuh>\n__global__ void k(complex<float> *x) {\n    x = 2;\n}"
     module = cupy.RawModule(code=text, backend=backend)
@@ -371,12 +399,32 @@ def test_a_mistake_is_shown(backend: str) -> None:
     assert "    x = y;" in str(result.value)
 
 
-@pytest.mark.gpu
-def test_compiler_messages_are_written() -> None:
+def test_compiler_messages_are_written(backend: str) -> None:
     said = io.StringIO()
-    text = 'extern "C" __global__ void k(int *x) { int unused; }'
-    cupy.RawKernel(text, "k").compile(log_stream=said)
-    assert "unused" in said.getvalue()
+    text = 'extern "C" __global__ void k(int *x) {\n    int unused;\n    *x = 1;\n}'
+    cupy.RawKernel(text, "k", backend=backend).compile(log_stream=said)
+    (message,) = (line for line in said.getvalue().splitlines() if "warning" in line)
+    assert re.search(r"\.cu[(:]2\b.*unused", message)
+
+
+def test_symbols_that_do_not_exist(backend: str) -> None:
+    module = cupy.RawModule(code=TWO, backend=backend)
+    for look_up in (
+        lambda: module.get_function("nothing"),
+        lambda: module.get_global("nothing"),
+        lambda: module.get_global_var("nothing"),
+        lambda: cupy.RawKernel(TWO, "nothing", backend=backend)(1, 1, ()),
+    ):
+        with pytest.raises(CudaError, match=r"named symbol not found.*nothing: it has") as result:
+            look_up()
+        assert isinstance(result.value, LookupError)
+        assert result.value.name == "CUDA_ERROR_NOT_FOUND"
+
+
+def test_files_that_do_not_exist() -> None:
+    with pytest.raises(CudaError, match=r"nothing\.cubin: file not found") as result:
+        cupy.RawModule(path="nothing.cubin")
+    assert isinstance(result.value, FileNotFoundError)
 
 
 def test_kernels_and_modules_are_pickled(backend: str) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
 from pycu2c.compat.cuda_text import name_mangling
 from pycu2c.compat.cuda_text.compiled import ArgumentPacking, KernelParameter, ParameterKind
-from pycu2c.compat.cuda_text.diagnostics import raise_compile_error
+from pycu2c.compat.cuda_text.diagnostics import raise_compile_error, warnings_in_source
 from pycu2c.compat.cuda_text.host_source import (
     HostSource,
     KernelEntry,
@@ -68,7 +69,11 @@ def compile_text(text: CudaSource, options: CompilerOptions, expressions: Sequen
         source = generate(text, options, expressions, rewrites=rewrites)
         files = included_file_identities(source.text, options.folders)
         binary = cxx.compile(source.text, "cuda_c", flags, files)
-        return CpuCode(fibers.open_library(binary, text.name), source)
+        return CpuCode(fibers.open_library(binary, text.name), source, compiler_warnings)
+
+    def compiler_warnings() -> str:
+        unchanged = generate(text, options, expressions, rewrites=False)
+        return warnings_in_source(cxx.warnings(unchanged.text, flags))
 
     try:
         return compile_source(rewrites=True)
@@ -82,7 +87,9 @@ def compile_text(text: CudaSource, options: CompilerOptions, expressions: Sequen
 class CpuCode:
     """The kernels and variables of a text on the CPU."""
 
-    def __init__(self, library: fibers.FiberLibrary, source: HostSource) -> None:
+    def __init__(
+        self, library: fibers.FiberLibrary, source: HostSource, warnings: Callable[[], str]
+    ) -> None:
         self._library, self._needs_cooperative_launch = library, source.needs_cooperative_launch
         self._sizes = elf_symbols.object_symbol_sizes(library.binary.data)
         self._entries = {
@@ -92,7 +99,12 @@ class CpuCode:
         }
         self._parameters: dict[str, tuple[KernelParameter, ...]] = {}
         self._settings: dict[tuple[str, str], int] = {}
-        self.log = library.binary.log
+        self._warnings = warnings
+
+    @functools.cached_property
+    def log(self) -> str:
+        """Return the compiler's warnings about the source, which compiling does not compute."""
+        return self._warnings()
 
     @property
     def entries(self) -> Sequence[KernelEntry]:

@@ -19,6 +19,7 @@ _ERROR = re.compile(
     r"^(?P<file>[^:(\n]+)[:(](?P<line>\d+)\)?(?::(?P<column>\d+))?:?\s*"
     r"(?:fatal |catastrophic )?error:?\s*(?P<text>.*)$"
 )
+_WARNING = re.compile(r"^(?P<file>[^:(\n]+):\d+:\d+: warning: .*$")  # of gcc and clang
 _FOOTER = "<stdin>"  # the generated code after the source
 _CARET = re.compile(r"^\s*\^")
 _WORD = re.compile(r"\w+|.")
@@ -32,6 +33,12 @@ def raise_compile_error(log: str, text: CudaSource, compiler: str) -> NoReturn:
     if diagnostics:
         raise CompileError(diagnostics[:_MAX_DIAGNOSTICS]) from None
     raise ToolchainError(f"{compiler} does not compile {text.name}:\n{log.strip()}")
+
+
+def warnings_in_source(log: str) -> str:
+    """Return the warnings in a log of gcc or clang that are about the user's source."""
+    found = (_WARNING.match(line) for line in log.splitlines())
+    return "".join(f"{m[0]}\n" for m in found if m and m["file"] != _FOOTER)
 
 
 def _unclosed_brackets(text: CudaSource) -> Iterator[Diagnostic]:

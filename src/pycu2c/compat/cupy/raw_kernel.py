@@ -6,15 +6,18 @@ is no GPU.
 
 from __future__ import annotations
 
+import os
 import re
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 from pycu2c.base.hashing import digest_of
 from pycu2c.compat.cuda_text import TextFunction, TextModule
 from pycu2c.compat.cuda_text.variables import ModuleVariable
 from pycu2c.compat.cupy import preamble
+from pycu2c.compat.cupy.raw_errors import ModuleFileNotFoundError, SymbolNotFoundError
 
 _CUPY_BACKENDS = ("nvrtc", "nvcc")  # both mean NVRTC here
 _ATTRIBUTES = {  # CuPy's name: the driver's name
@@ -32,13 +35,27 @@ _ATTRIBUTES = {  # CuPy's name: the driver's name
 
 
 _COMPLEX = re.compile(r"(?m)^[ \t]*#[ \t]*include[ \t]*<cupy/complex\.cuh>")
+_CUCOMPLEX = re.compile(r"(?m)^[ \t]*#[ \t]*include[ \t]*<[ \t]*cuComplex\.h[ \t]*>")
 _THRUST_COMPLEX = "namespace thrust { template <class T> using complex = ::complex<T>; }"
 
 
-def _with_complex(code: str, name: str) -> str:
-    """Replace the include of CuPy's complex header by the text of ``complex.h``."""
-    without_include = _COMPLEX.sub("", code)
-    return f'{preamble.header("complex.h")}\n{_THRUST_COMPLEX}\n#line 1 "{name}"\n{without_include}'
+def _with_complex(code: str, name: str, *, translate_cucomplex: bool) -> str:
+    """Replace the includes of complex numbers by the texts of ``complex.h`` and ``cucomplex.h``."""
+    headers = [preamble.header("complex.h"), _THRUST_COMPLEX]
+    code = _COMPLEX.sub("", code)
+    if translate_cucomplex:
+        headers.append(preamble.header("cucomplex.h"))
+        code = _CUCOMPLEX.sub("", code)
+    return "\n".join([*headers, f'#line 1 "{name}"', code])
+
+
+@contextmanager
+def _missing_symbols(name: str) -> Iterator[None]:
+    """Translate a LookupError to SymbolNotFoundError."""
+    try:
+        yield
+    except LookupError as error:
+        raise SymbolNotFoundError(name, str(error)) from None
 
 
 class RawModule:
@@ -48,7 +65,8 @@ class RawModule:
     options: options of NVRTC, such as ``-DN=3``.
     name_expressions: template instances that ``get_function`` may return.
     enable_cooperative_groups: launch all blocks at the same time, so that they can synchronize.
-    jitify, translate_cucomplex: accepted and ignored.
+    translate_cucomplex: whether the types of ``cuComplex.h`` are ``complex<T>``, with operators.
+    jitify: accepted and ignored.
     """
 
     def __init__(
@@ -74,9 +92,13 @@ class RawModule:
         self.name_expressions = tuple(name_expressions) if name_expressions is not None else None
         self._kernels: weakref.WeakValueDictionary[str, RawKernel] = weakref.WeakValueDictionary()
         quoted_sources = None
-        if code is not None and _COMPLEX.search(code):
+        translates = translate_cucomplex and code is not None and _CUCOMPLEX.search(code)
+        if code is not None and (translates or _COMPLEX.search(code)):
             name = f"raw-{digest_of(code.encode())[:8]}.cu"
-            code, quoted_sources = _with_complex(code, name), {name: code}
+            quoted_sources = {name: code}
+            code = _with_complex(code, name, translate_cucomplex=bool(translates))
+        if path is not None and not os.path.exists(path):
+            raise ModuleFileNotFoundError(path)
         self.module = TextModule(
             code,
             quoted_sources=quoted_sources,
@@ -90,20 +112,24 @@ class RawModule:
         return _unpickle, (_state(self),)
 
     def get_function(self, name: str) -> RawKernel:
-        """Return a kernel by its name or name expression. Raises LookupError."""
-        self.module.function(name)
+        """Return a kernel by its name or name expression. Raises SymbolNotFoundError."""
+        with _missing_symbols(name):
+            self.module.function(name)
         return RawKernel._from_module(self, name)
 
     def get_global(self, name: str) -> ModuleVariable:
-        """Return a ``__device__`` or ``__constant__`` variable. Raises LookupError.
+        """Return a ``__device__`` or ``__constant__`` variable.
 
-        Its address is ``ptr``; ``view(shape, dtype)`` returns an array over it.
+        Its address is ``ptr``; ``view(shape, dtype)`` returns an array over it. Raises
+        SymbolNotFoundError.
         """
-        return ModuleVariable(self.module, name)
+        with _missing_symbols(name):
+            return ModuleVariable(self.module, name)
 
     def get_global_var(self, name: str) -> int:
-        """Return the address of a variable. Raises LookupError."""
-        return self.module.variable(name)[0]
+        """Return the address of a variable. Raises SymbolNotFoundError."""
+        with _missing_symbols(name):
+            return self.module.variable(name)[0]
 
     def compile(self, log_stream: TextIO | None = None) -> None:
         """Compile the module, and write the compiler's log."""
@@ -171,7 +197,8 @@ class RawKernel:
     @property
     def kernel(self) -> TextFunction:
         """Return the compiled kernel for the current device of the calling thread."""
-        return self._owner.module.function(self.name)
+        with _missing_symbols(self.name):
+            return self._owner.module.function(self.name)
 
     def __call__(
         self,

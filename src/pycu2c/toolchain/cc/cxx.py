@@ -116,6 +116,14 @@ def compile(
     return CompiledBinary("so", name, text, entry.data, entry.path, entry.log)
 
 
+def warnings(text: str, extra_flags: tuple[str, ...], first: str = "clang++") -> str:
+    """Return the compiler's warnings about C++, without compiling it. Raises ToolchainError."""
+    compiler = find(first)
+    flags = [flag for flag in (*FLAGS, *compiler.flags, *extra_flags) if flag != "-w"]
+    check = ("-Wall", "-fsyntax-only", "-x", "c++", "-")
+    return subprocesses.run((*compiler.command, *flags, *check), text).output
+
+
 def _compile(compiler: Compiler, text: str, flags: tuple[str, ...]) -> tuple[bytes, str]:
     folder = cache_directory.new_private_folder()
     path = os.path.join(folder, "module.so")
