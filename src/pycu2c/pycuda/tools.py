@@ -17,5 +17,6 @@ from pycu2c.compat.pycuda.tools import PageLockedAllocator as PageLockedAllocato
 from pycu2c.compat.pycuda.tools import clear_context_caches as clear_context_caches
 from pycu2c.compat.pycuda.tools import context_dependent_memoize as context_dependent_memoize
 from pycu2c.compat.pycuda.tools import get_default_device as get_default_device
+from pycu2c.compat.pycuda.tools import init_cuda_context_fixture as init_cuda_context_fixture
 from pycu2c.compat.pycuda.tools import make_default_context as make_default_context
 from pycu2c.compat.pycuda.tools import mark_cuda_test as mark_cuda_test

@@ -484,6 +484,12 @@ def test_default_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
         tools.make_default_context()
     monkeypatch.delenv("CUDA_DEVICE")
     assert tools.mark_cuda_test(lambda: drv.Context.get_current() is not None)()
+    fixture = tools.init_cuda_context_fixture()
+    before = drv.Context.get_current()
+    next(fixture)
+    assert drv.Context.get_current() not in (None, before)
+    assert next(fixture, "ended") == "ended"
+    assert drv.Context.get_current() == before
     record = tools.OccupancyRecord(tools.DeviceData(), 256, 1024, 32)
     assert 0 < record.occupancy <= 1
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ParamSpec, TypeVar
 
 from pycu2c.compat.pycuda.contexts import Context, Device
@@ -151,16 +153,23 @@ def clear_context_caches() -> None:
         cache.clear()
 
 
+def init_cuda_context_fixture() -> Iterator[None]:
+    """Create a context, and detach it at the end, for a fixture of pytest: ``yield from`` this."""
+    context = make_default_context()
+    try:
+        yield
+    finally:
+        context.detach()
+        clear_context_caches()
+        gc.collect()
+
+
 def mark_cuda_test(inner_f: Callable[P, R]) -> Callable[P, R]:
     """Run a test in its own context."""
 
     @functools.wraps(inner_f)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-        context = make_default_context()
-        try:
+        with contextlib.contextmanager(init_cuda_context_fixture)():
             return inner_f(*args, **kwargs)
-        finally:
-            context.detach()
-            clear_context_caches()
 
     return wrapper
