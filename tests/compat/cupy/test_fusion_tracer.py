@@ -320,6 +320,41 @@ def test_reductions(name: str, backend: str) -> None:
         check(lambda x: (function(x), function(x, axis=0)), backend, some(dtype) * some(dtype))
 
 
+def test_parts_of_python_numbers(backend: str) -> None:
+    check(lambda x, n: x * n.real + n.imag + np.real(n), backend, some("f"), 2.5)
+
+
+COMPLEX = np.array([1 + 2j, 3 - 1j, 3 + 4j, -1j, complex(np.nan, 1), complex(1, np.nan)])
+
+
+@pytest.mark.parametrize("name", ["nansum", "nanprod"])
+def test_reductions_without_nan(name: str, backend: str) -> None:
+    function = getattr(np, name)
+    x = np.array([[1, np.nan, 3, 4], [np.nan, np.nan, 2, np.nan]])
+    for values in (x.astype("f"), x + 1j, some("h")):
+        check(lambda x: (function(x), function(x * 2, axis=0, keepdims=True)), backend, values)
+
+
+@pytest.mark.parametrize("dtype", "FD")
+def test_reductions_of_complex_numbers(dtype: str, backend: str) -> None:
+    for x in (COMPLEX.astype(dtype), COMPLEX[:4].astype(dtype), COMPLEX[[4, 5]].astype(dtype)):
+        check(lambda x: (x.max(), np.min(x)), backend, x)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("less", "less_equal", "greater", "greater_equal"),
+        *("maximum", "minimum", "fmax", "fmin"),
+    ],
+)
+def test_the_order_of_complex_numbers(name: str, backend: str) -> None:
+    function = getattr(np, name)
+    x, y = (z.ravel() for z in np.meshgrid(COMPLEX, COMPLEX))
+    check(lambda x, y: (function(x, y), function(x, 1.5)), backend, x, y)
+    check(lambda x, y: function(x, y, out=x), backend, x.astype("F"), y)
+
+
 @pytest.mark.parametrize("dtype", "bif")
 def test_types_of_sums(dtype: str, backend: str) -> None:
     check(lambda x: x.sum(axis=0, dtype=dtype), backend, some("d"))

@@ -63,7 +63,8 @@ class ArgumentPacking:
 class CompiledText(Protocol):
     """A CUDA C text compiled for one device."""
 
-    log: str  # the messages of the compiler
+    @property
+    def log(self) -> str: ...  # the messages of the compiler
 
     def entry(self, name: str) -> str | None:
         """Return the entry point of a kernel by its source name; None if there is none."""

@@ -96,6 +96,10 @@ _SUM = Reduction(np.sum, lambda a, b: a + b, "0")
 _PRODUCT = Reduction(np.prod, lambda a, b: a * b, "1")
 _MAX = Reduction(np.max, lambda a, b: np.maximum(a, b), None)
 _MIN = Reduction(np.min, lambda a, b: np.minimum(a, b), None)
+_OF_COMPLEX = {  # with the functions of complex.h
+    _MAX: Reduction(np.max, "max(a, b)", None),
+    _MIN: Reduction(np.min, "min(a, b)", None),
+}
 REDUCTIONS: dict[Any, Reduction] = {
     np.sum: _SUM,
     np.prod: _PRODUCT,
@@ -141,11 +145,17 @@ def apply_ufunc(
     with np.errstate(all="ignore"):
         like = function(*(a.like for a in arguments))
     if all(dtype_of(a) is None for a in arguments):  # Python numbers stay weak
-        like = tuple(r.item() for r in like) if isinstance(like, tuple) else like.item()
+        like = tuple(map(_as_weak, like)) if isinstance(like, tuple) else _as_weak(like)
     name = function.__name__
     if isinstance(like, tuple):
         return tuple(UfuncNode(name, arguments, k, shape, r) for k, r in enumerate(like))
     return UfuncNode(name, arguments, None, shape, like)
+
+
+def _as_weak(number: Any) -> bool | int | float | complex:
+    """Return a number of numpy or of Python as a Python number."""
+    weak: bool | int | float | complex = np.asarray(number).item()
+    return weak
 
 
 def cast_node(value: Node, dtype: Any, shape_node: Node | None = None) -> Node:
@@ -166,6 +176,8 @@ def reduce_node(
         value = cast_node(value, np.dtype(bool))
     elif dtype is not None:
         value = cast_node(value, np.dtype(dtype))
+    if np.iscomplexobj(value.like):
+        reduction = _OF_COMPLEX.get(reduction, reduction)
     like = reduction.numpy_function(value.like) if dtype is None else value.like
     shape = tuple(
         1 if k in axes else n for k, n in enumerate(value.shape) if keepdims or k not in axes

@@ -50,7 +50,12 @@ class TracedArray(NDArrayOperatorsMixin):
             raise ArgumentTypeError(
                 f"a fused function calls np.{ufunc.__name__} without {unsupported}"
             )
-        nodes = graph.apply_ufunc(ufunc, tuple(map(_as_node, inputs)))
+        arguments = tuple(map(_as_node, inputs))
+        of_complex = _COMPLEX_UFUNCS.get(ufunc)
+        if of_complex is not None and any(np.iscomplexobj(a.like) for a in arguments):
+            nodes = of_complex(*map(TracedArray, arguments)).node
+        else:
+            nodes = graph.apply_ufunc(ufunc, arguments)
         if out is None:
             return _wrap(nodes)
         values = nodes if isinstance(nodes, tuple) else (nodes,)
@@ -65,7 +70,7 @@ class TracedArray(NDArrayOperatorsMixin):
         if function not in _ELEMENTWISE:
             raise ArgumentTypeError(
                 f"a fused function cannot call np.{function.__name__}: it supports numpy's "
-                "elementwise functions, and sum, prod, max, min, all and any"
+                "elementwise functions, and sum, nansum, prod, nanprod, max, min, all and any"
             )
         if kwargs:
             raise ArgumentTypeError(
@@ -181,8 +186,41 @@ _REPLACEMENTS: dict[Any, Any] = {
     np.around: np.round,
     np.fix: np.trunc,
     np.angle: lambda z: np.arctan2(np.imag(z), np.real(z)),
+    np.nansum: lambda x, *args, **kwargs: np.sum(_without_nan(x, 0), *args, **kwargs),
+    np.nanprod: lambda x, *args, **kwargs: np.prod(_without_nan(x, 1), *args, **kwargs),
     np.copy: lambda x: _as_traced(x).copy(),
     np.copyto: lambda dst, src, casting="same_kind", where=True: _copyto(dst, src, casting, where),
+}
+
+
+def _without_nan(x: Any, value: int) -> Any:
+    """Replace each NaN by a value."""
+    return np.where(np.isnan(x), value, x) if np.issubdtype(x.dtype, np.inexact) else x
+
+
+# ---- the order of complex numbers ----
+
+
+def _is_less(a: Any, b: Any) -> Any:
+    """Compare as numpy: by the real parts, then by the imaginary parts; false for NaN."""
+    is_less = (a.real < b.real) & (a.imag == a.imag) & (b.imag == b.imag)
+    return is_less | ((a.real == b.real) & (a.imag < b.imag))
+
+
+def _is_less_equal(a: Any, b: Any) -> Any:
+    return _is_less(a, b) | (a == b)
+
+
+# functions that kernels do not have for complex numbers; numpy returns the first NaN or number
+_COMPLEX_UFUNCS: dict[Any, Callable[[Any, Any], Any]] = {
+    np.less: _is_less,
+    np.greater: lambda a, b: _is_less(b, a),
+    np.less_equal: _is_less_equal,
+    np.greater_equal: lambda a, b: _is_less_equal(b, a),
+    np.maximum: lambda a, b: np.where(np.isnan(a) | _is_less_equal(b, a), a, b),
+    np.minimum: lambda a, b: np.where(np.isnan(a) | _is_less_equal(a, b), a, b),
+    np.fmax: lambda a, b: np.where(np.isnan(b) | _is_less_equal(b, a), a, b),
+    np.fmin: lambda a, b: np.where(np.isnan(b) | _is_less_equal(a, b), a, b),
 }
 
 

@@ -119,6 +119,13 @@ template <typename T> __device__ inline complex<T> conj(const complex<T> &z) {
 template <typename T> __device__ inline complex<T> polar(const T &r, const T &theta) {
     return complex<T>(r * cos(theta), r * sin(theta));
 }
+// A NaN is the result, as in numpy.
+template <typename T> __device__ inline complex<T> max(const complex<T> &a, const complex<T> &b) {
+    return isnan(a) ? a : isnan(b) || a < b ? b : a;
+}
+template <typename T> __device__ inline complex<T> min(const complex<T> &a, const complex<T> &b) {
+    return isnan(a) ? a : isnan(b) || b < a ? b : a;
+}
 template <typename T> __device__ inline complex<T> proj(const complex<T> &z) {
     return isinf(z) ? complex<T>(abs(z), copysign(T(0), z.imag())) : z;
 }
