@@ -22,7 +22,7 @@ from pycu2c.kernels.kernel import device, kernel
 if TYPE_CHECKING:
     from pycu2c.compat.numba import config
     from pycu2c.compat.numba.guvectorize import guvectorize
-    from pycu2c.compat.numba.host_functions import jit, literal_unroll, njit, prange
+    from pycu2c.compat.numba.host_functions import jit, njit, prange
     from pycu2c.compat.numba.typeof import from_dtype, typeof
     from pycu2c.compat.numba.vectorize import vectorize
     from pycu2c.core.errors import (
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         NumbaWarning,
         TypingError,
     )
+    from pycu2c.ops.names.loop_hints import literal_unroll
 
 # names of numba, imported when a program first uses one
 _NUMBA_NAMES = {
@@ -46,7 +47,7 @@ _NUMBA_NAMES = {
     "from_dtype": "pycu2c.compat.numba.typeof",
     "guvectorize": "pycu2c.compat.numba.guvectorize",
     "jit": "pycu2c.compat.numba.host_functions",
-    "literal_unroll": "pycu2c.compat.numba.host_functions",
+    "literal_unroll": "pycu2c.ops.names.loop_hints",
     "njit": "pycu2c.compat.numba.host_functions",
     "prange": "pycu2c.compat.numba.host_functions",
     "typeof": "pycu2c.compat.numba.typeof",

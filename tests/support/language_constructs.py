@@ -115,6 +115,9 @@ EXPRESSIONS = rows_of(
     # `is None`, `is not None`
     out[i] = (1 if None is None else 2) + or_else(None, i) + or_else(x, i)
 
+    # `is` with True and False
+    out[i] = ((i > 2) is True) + 2 * ((i % 2 == 0) is not False)
+
     # assignment expression
     if (half := i // 2) > 1:
         out[i] = half

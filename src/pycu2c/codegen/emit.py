@@ -35,6 +35,7 @@ from pycu2c.csyntax.printer import print_file
 from pycu2c.declarations.link_files import Link
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import parallel_regions
+from pycu2c.ir.builders import literal
 from pycu2c.ir.call_graph import callees
 from pycu2c.ir.print_format import PrintFormat
 
@@ -248,8 +249,13 @@ class ModuleEmitter:
             t = constant.var.type
             assert isinstance(t, Array)
             assert t.shape is not None
-            array = c.ArrayType(expressions.type(t.element), t.shape)
-            values = tuple(expressions.constant_element(e) for e in constant.values)
+            elements = constant.values
+            if not elements:  # C has no empty arrays
+                components = [0] * len(t.dtype.fields) if t.dtype.is_vector else [0]
+                elements = (literal(t.element(*components), constant.var.span),)
+            extents = t.shape if constant.values else (1,) * t.ndim
+            array = c.ArrayType(expressions.type(t.element), extents)
+            values = tuple(map(expressions.constant_element, elements))
             name = self.file.functions[constant.var.name]
             out += [
                 c.Blank(),

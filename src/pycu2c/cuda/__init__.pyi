@@ -17,7 +17,6 @@ from pycu2c.compat.numba.compile_ptx import compile_ptx as compile_ptx
 from pycu2c.compat.numba.compile_ptx import compile_ptx_for_current_device as compile_ptx_for_current_device
 from pycu2c.compat.numba.device_ufuncs import guvectorize as guvectorize
 from pycu2c.compat.numba.device_ufuncs import vectorize as vectorize
-from pycu2c.compat.numba.host_functions import literal_unroll as literal_unroll
 from pycu2c.compat.numba.jit_decorator import jit as jit
 from pycu2c.compat.numba.reduce import Reduce as Reduce
 from pycu2c.compat.numba.reduce import reduce as reduce
@@ -97,6 +96,7 @@ from pycu2c.inline_c.link_objects import LTOIR as LTOIR
 from pycu2c.inline_c.link_objects import LinkableCode as LinkableCode
 from pycu2c.inline_c.link_objects import Object as Object
 from pycu2c.inline_c.link_objects import PTXSource as PTXSource
+from pycu2c.ops.names.loop_hints import literal_unroll as literal_unroll
 from pycu2c.types import none as none
 from pycu2c.types import void as void
 from pycu2c.base.vector_types import *

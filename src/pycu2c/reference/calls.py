@@ -42,6 +42,7 @@ from pycu2c.ops.intrinsics.integers.integers import FOLDED_FUNCTIONS
 from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, bound_to
 from pycu2c.ops.names.dtype_names import scalar_named
+from pycu2c.ops.names.loop_hints import literal_unroll
 from pycu2c.ops.names.numba_names import is_from_buffer, numba_name
 from pycu2c.ops.names.number_methods import NUMBER_METHODS
 from pycu2c.ops.names.operator_functions import operator_named
@@ -332,6 +333,7 @@ BUILTINS: dict[object, Callable[..., Any]] = {
     complex: _complex,
     tuple: tuple,
     list: tuple,
+    literal_unroll: literal_unroll,
     sum: _sum,
     all: all,
     any: any,

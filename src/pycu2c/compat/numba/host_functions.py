@@ -36,9 +36,3 @@ def _as_device_function(function: F) -> F:
         return function
     marked.py_func = function
     return function
-
-
-@njit
-def literal_unroll(container: Any) -> Any:
-    """Return the container. In kernels, loops over tuples are unrolled."""
-    return container

@@ -33,11 +33,12 @@ from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import branches
 from pycu2c.frontend.value_checks import describe, is_array, is_number
-from pycu2c.frontend.values import ArraySelect, Closure, StaticObject, Value
+from pycu2c.frontend.values import ArraySelect, Closure, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import cast, scalar_type, truth, with_cast_span
 from pycu2c.ir.nodes import Expr
 from pycu2c.ops.intrinsics.floats import math as math_intrinsics
 from pycu2c.ops.intrinsics.integers import integers
+from pycu2c.ops.intrinsics.library import device_source
 from pycu2c.ops.intrinsics.registry import Intrinsic, bound_to
 from pycu2c.ops.names import operator_functions
 from pycu2c.ops.names.dtype_names import scalar_named
@@ -61,6 +62,9 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
             hint="index with brackets, a[i]; a number cannot be called",
         )
     value = callee.value
+    if any(isinstance(a, ast.Starred) for a in node.args) and value is not print:
+        if not device_source(value):
+            return _call_with_items(context, node)
     ufunc = _ufunc_with_out(context, value, node)
     if ufunc is not None:
         return ufuncs.array_ufunc(
@@ -87,6 +91,22 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
     if scalar is not None:
         return _conversion(context, scalar, node)
     return device_calls.call_function(context, callee, node)
+
+
+def _call_with_items(context: FunctionContext, node: ast.Call) -> Value:
+    """Lower ``complex(*t)``: the arguments are evaluated and bound to placeholder names."""
+    display = ast.copy_location(ast.Tuple(node.args, ast.Load()), node)
+    values = context.value(display)
+    assert isinstance(values, TupleValue)
+    names = [f"<argument {i}>" for i in range(len(values.items))]
+    arguments: list[ast.expr] = [
+        ast.copy_location(ast.Name(name, ast.Load()), node) for name in names
+    ]
+    context.comprehension_scopes.append(dict(zip(names, values.items)))
+    try:
+        return call(context, ast.copy_location(ast.Call(node.func, arguments, node.keywords), node))
+    finally:
+        context.comprehension_scopes.pop()
 
 
 def _intrinsic(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:

@@ -45,6 +45,7 @@ from pycu2c.ir.builders import (
 )
 from pycu2c.ir.nodes import Apply, Const, Expr, LogicalOp, Pack
 from pycu2c.ops.intrinsics.registry import REGISTRY
+from pycu2c.ops.names.loop_hints import literal_unroll
 from pycu2c.ops.operators import ADD, FLOORDIV, MOD, POS, POW
 
 # ---- Python's own functions --------------------------------------------------------------------
@@ -102,6 +103,11 @@ def _complex(context: FunctionContext, node: ast.Call) -> Expr:
         return cast(arguments[0], WEAK_COMPLEX)
     parts = tuple(cast(real_number(e), WEAK_FLOAT) for e in arguments)
     return Pack(parts, WEAK_COMPLEX, context.span(node))
+
+
+def _literal_unroll(context: FunctionContext, node: ast.Call) -> Value:
+    """Lower ``literal_unroll(t)`` of numba: the tuple itself, over which loops are unrolled."""
+    return context.value(argument_nodes(context, node, ("container",), "literal_unroll")[0])
 
 
 def _bool(context: FunctionContext, node: ast.Call) -> Expr:
@@ -365,6 +371,7 @@ BUILTINS: dict[object, Callable[[FunctionContext, ast.Call], Value]] = {
     float: _float,
     complex: _complex,
     bool: _bool,
+    literal_unroll: _literal_unroll,
     abs: _abs,
     np.abs: _abs,
     round: _round,

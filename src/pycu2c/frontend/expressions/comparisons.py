@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
 from pycu2c.frontend.evaluation_order import (
@@ -133,7 +134,7 @@ def compare_values(
         if may_have_effects(left) or may_have_effects(right):  # the comparison may skip items
             left, right = materialize(context, left, "value"), materialize(context, right, "value")
     if op in (ast.Is, ast.IsNot):
-        return _compare_identity(op, left, right, span)
+        return _compare_identity(context, op, left, right, span)
     if op in (ast.In, ast.NotIn):
         contained = _membership(context, left, right, span)
         return contained if op is ast.In else negation(contained)
@@ -162,16 +163,35 @@ def _are_equal_objects(left: Value, right: Value) -> bool:
     return a is b or (isinstance(a, (str, Scalar)) and isinstance(b, (str, Scalar)) and a == b)
 
 
-def _compare_identity(op: Comparison, left: Value, right: Value, span: Span) -> Expr:
-    """Lower ``is``, which compares with None and is decided at compile time."""
-    nones = [v for v in (left, right) if isinstance(v, StaticObject) and v.value is None]
-    if not nones:
-        fail(
-            "comparison",
-            Label(span, "`is` compares with None in a kernel"),
-            hint="compare values with `==`",
-        )
-    return Const((len(nones) == 2) is (op is ast.Is), WEAK_BOOL, span)
+def _compare_identity(
+    context: FunctionContext, op: Comparison, left: Value, right: Value, span: Span
+) -> Expr:
+    """Lower ``is``: of None and other objects at compile time, and of Python's bools."""
+    if _is_static(left) and _is_static(right):
+        return Const(_are_same_objects(left, right) is (op is ast.Is), WEAK_BOOL, span)
+    pair = (left, right)
+    if any(isinstance(v, StaticObject) and not isinstance(v.value, str) for v in pair):
+        return Const(op is ast.IsNot, WEAK_BOOL, span)
+    if is_number(left) and is_number(right):
+        first, second = require_number(left), require_number(right)
+        types = [scalar_type(first), scalar_type(second)]
+        if types == [WEAK_BOOL, WEAK_BOOL]:
+            equality = EQ if op is ast.Is else NE
+            return arithmetic.compare(context, equality, first, second, span)
+        has_numpy_bool = any(t.dtype.kind is DTypeKind.BOOL and not t.weak for t in types)
+        if WEAK_BOOL in types and not has_numpy_bool:
+            return Const(op is ast.IsNot, WEAK_BOOL, span)
+    fail(
+        "comparison",
+        Label(span, "`is` compares Python's bools, None and other objects in a kernel"),
+        hint="compare values with `==`",
+    )
+
+
+def _are_same_objects(left: Value, right: Value) -> bool:
+    assert isinstance(left, StaticObject)
+    assert isinstance(right, StaticObject)
+    return left.value is right.value
 
 
 def _membership(context: FunctionContext, left: Value, right: Value, span: Span) -> Expr:

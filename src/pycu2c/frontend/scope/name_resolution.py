@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -93,12 +93,26 @@ def _user_names(context: FunctionContext) -> list[str]:
 
 
 def value_of_object(context: FunctionContext, value: object, name: str, span: Span) -> Value:
-    """Return a Python object as a value; a NumPy array becomes a constant array."""
+    """Return a Python object as a value; NumPy arrays, also in tuples, become constant arrays."""
+    if _contains_arrays(value):
+        items = enumerate(value)
+        values = [value_of_object(context, item, f"{name}_{i}", span) for i, item in items]
+        return TupleValue(tuple(values), span, getattr(value, "_fields", ()))
     if not isinstance(value, np.ndarray):
         return static_value(value, span)
     if id(value) not in context.constants:
         context.constants[id(value)] = constant_array(value, context.constant_name(name), span)
     return with_span(context.constants[id(value)].var, span)
+
+
+def _contains_arrays(value: object) -> TypeGuard[tuple[object, ...]]:
+    """Return whether a value is a tuple of arrays that can be constant, and of other objects."""
+    if not isinstance(value, tuple):
+        return False
+    arrays = [item for item in value if isinstance(item, np.ndarray)]
+    if not all(map(_can_be_constant, arrays)):
+        return False
+    return bool(arrays) or any(map(_contains_arrays, value))
 
 
 _MAX_CONSTANT_BYTES = 64 * 1024
@@ -114,17 +128,18 @@ def check_constant_bytes(size: int, span: Span) -> None:
         )
 
 
+def _can_be_constant(array: np.ndarray[Any, Any]) -> bool:
+    dtype = dtypes.from_numpy(array.dtype)
+    is_record = dtype is None or dtype.kind is dtypes.DTypeKind.RECORD
+    return not is_record and 1 <= array.ndim <= MAX_AXES
+
+
 def constant_array(array: np.ndarray[Any, Any], name: str, span: Span) -> ConstantArray:
     """Return a global array as constant memory with its current values."""
     dtype = dtypes.from_numpy(array.dtype)
-    if (
-        dtype is None
-        or dtype.kind is dtypes.DTypeKind.RECORD
-        or not 1 <= array.ndim <= MAX_AXES
-        or not array.size
-    ):
+    if dtype is None or not _can_be_constant(array):
         axes = hints.count_phrase(array.ndim, "axis")
-        text = f"an array of {array.dtype} with {axes}" if array.size else "an array of no elements"
+        text = f"an array of {array.dtype} with {axes}"
         hint = f"pass others as arguments{hints.record_as_vector_hint(dtype)}"
         if not array.dtype.isnative:
             hint = 'reverse its bytes: a.astype(a.dtype.newbyteorder("="))'

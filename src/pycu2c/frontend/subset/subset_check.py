@@ -234,8 +234,8 @@ class _SubsetCheck(ast.NodeVisitor):
     def visit_Compare(self, node: ast.Compare) -> None:
         operands = [node.left, *node.comparators]
         for op, left, right in zip(node.ops, operands, operands[1:]):
-            compares_with_none = _is_none(left) or _is_none(right)
-            if isinstance(op, (ast.Is, ast.IsNot)) and not compares_with_none:
+            names_object = _may_name_object(left) or _may_name_object(right)
+            if isinstance(op, (ast.Is, ast.IsNot)) and not names_object:
                 self.reject(node, unsupported_syntax.IDENTITY)
                 return
         self.visit_all(operands)
@@ -312,6 +312,17 @@ def _is_text(node: ast.expr) -> bool:
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def _may_name_object(node: ast.expr) -> bool:
+    """Return whether an operand is None, True, False or may name a member of an enumeration."""
+    match node:
+        case ast.Constant(value=None | bool()) | ast.Attribute():
+            return True
+        case ast.Subscript(slice=ast.Constant(value=str())):
+            return True
+        case _:
+            return False
 
 
 def unassigned_read(source: Source, node: ast.Name) -> Diagnostic:

@@ -123,7 +123,9 @@ RERAISE = UnsupportedSyntax(
     "exceptions", "there is no exception to raise again", "raise one: ValueError()"
 )
 IDENTITY = UnsupportedSyntax(
-    "comparison", "`is` compares with None in a kernel", "compare values with `==` or `!=`"
+    "comparison",
+    "`is` compares with None, True, False and members of enumerations",
+    "compare values with `==` or `!=`",
 )
 STRING = UnsupportedSyntax(
     "string",

@@ -47,7 +47,7 @@ def constants(x):
 
 def comparisons(x, y):
     a = x is y  # E[comparison]: x is y
-    a = x is True  # E[comparison]: x is True
+    a = x is y[0]  # E[comparison]: x is y[0]
     a = 0 < x is not y  # E[comparison]: 0 < x is not y
     a = None is x is y  # E[comparison]: None is x is y
     a = x in {1, 2}  # E[dict-set]: {1, 2}

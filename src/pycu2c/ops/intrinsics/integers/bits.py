@@ -1,11 +1,11 @@
-"""Bit operations on integers of 32 and 64 bits. A Python int has 64 bits."""
+"""Bit operations on integers, most of 32 and 64 bits. A Python int has 64 bits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pycu2c.base.dtypes import INT32, INT64, UINT32, UINT64, DType
+from pycu2c.base.dtypes import INT32, INT64, UINT8, UINT16, UINT32, UINT64, DType
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert, scalar_of
 from pycu2c.csyntax import nodes as c
@@ -24,14 +24,17 @@ def _by_width(narrow: str, wide: str) -> Spelling:
 
 
 def _declare_bit_count(
-    body: Callable[..., Any], c_spelling: Spelling, helpers: tuple[str, ...] = ()
+    body: Callable[..., Any],
+    c_spelling: Spelling,
+    helpers: tuple[str, ...] = (),
+    dtypes: tuple[DType, ...] = WORDS,
 ) -> Intrinsic:
     """Declare an intrinsic that returns a number of bits."""
     name = body.__name__
     cuda = _by_width(f"__{name}", f"__{name}ll")
     declare = intrinsic(
         f"cuda.{name}",
-        dtypes=WORDS,
+        dtypes=dtypes,
         cuda=cuda,
         c=c_spelling,
         c_helpers=helpers,
@@ -65,7 +68,9 @@ def ffs(x: T) -> int:
     return (bits & -bits).bit_length()
 
 
-POPC = _declare_bit_count(popc, _by_width("__builtin_popcount", "__builtin_popcountll"))
+POPC = _declare_bit_count(
+    popc, _by_width("__builtin_popcount", "__builtin_popcountll"), dtypes=(UINT8, UINT16, *WORDS)
+)
 CLZ = _declare_bit_count(clz, helper("clz"), ("clz",))
 FFS = _declare_bit_count(ffs, _by_width("__builtin_ffs", "__builtin_ffsll"))
 

@@ -1,0 +1,12 @@
+"""Functions of numba that concern loops and have no effect."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def literal_unroll(container: T) -> T:
+    """Return the container. In kernels, loops over tuples are unrolled."""
+    return container
