@@ -37,7 +37,7 @@ class Unhashable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class CapturedBinding:
     """A name that a kernel reads, and the object that it is bound to.
 
     owner: the dict of the globals, or the object of which ``name`` is an attribute.
@@ -78,7 +78,7 @@ class FingerprintWriter:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.bindings: list[Binding] = []
+        self.bindings: list[CapturedBinding] = []
         self.is_complete = True
         self._functions: dict[object, int] = {}
         self._visited: set[object] = set()  # modules and objects, with the attributes described
@@ -133,9 +133,9 @@ class FingerprintWriter:
         if name in code.co_freevars:
             assert function.__closure__ is not None
             cell = function.__closure__[code.co_freevars.index(name)]
-            self.bindings.append(Binding(cell, "cell_contents", value, name))
+            self.bindings.append(CapturedBinding(cell, "cell_contents", value, name))
         elif name in function.__globals__:
-            self.bindings.append(Binding(function.__globals__, name, value, name))
+            self.bindings.append(CapturedBinding(function.__globals__, name, value, name))
 
     def add_value(self, value: Any, attributes: frozenset[str]) -> None:
         """Describe an object, with those of its attributes that a kernel may read."""
@@ -203,7 +203,7 @@ class FingerprintWriter:
             value = values[attribute]
             text = f"{getattr(owner, '__name__', type(owner).__name__)}.{attribute}"
             holder = values if type(values) is dict else owner
-            self.bindings.append(Binding(holder, attribute, value, text))
+            self.bindings.append(CapturedBinding(holder, attribute, value, text))
             self.add_value(value, attributes)
 
     def add_type(self, parameter_type: ParameterType) -> None:

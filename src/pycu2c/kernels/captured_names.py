@@ -15,7 +15,7 @@ import numpy as np
 
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source, SourceUnavailable, source_of
-from pycu2c.kernels.cache_key import Binding, FingerprintWriter
+from pycu2c.kernels.cache_key import CapturedBinding, FingerprintWriter
 from pycu2c.ops.names.numba_names import numba_function
 
 
@@ -27,7 +27,7 @@ class Missing:
 class CapturedNames:
     """The names that a kernel and its functions read, with their values when it was compiled."""
 
-    bindings: tuple[Binding, ...]
+    bindings: tuple[CapturedBinding, ...]
 
     @property
     def compared(self) -> tuple[object, ...]:
@@ -53,7 +53,7 @@ def captured_names(source: Source) -> CapturedNames:
     return CapturedNames(tuple(writer.bindings))
 
 
-def _current_value(binding: Binding) -> object:
+def _current_value(binding: CapturedBinding) -> object:
     if isinstance(binding.owner, dict):
         return binding.owner.get(binding.name, Missing)
     return getattr(binding.owner, binding.name, Missing)

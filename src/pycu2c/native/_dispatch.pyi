@@ -6,6 +6,7 @@ import numpy as np
 
 P = ParamSpec("P")
 
+INTERFACE: int
 MAX_AXES: int
 MAX_ENTRIES: int
 INDEX32_LIMIT: int

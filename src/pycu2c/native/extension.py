@@ -8,12 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 UNAVAILABLE = ""  # why the extension is missing
+_INTERFACE = 2  # as in module.c; increase both when attributes or arguments change
 
 if TYPE_CHECKING:
     import pycu2c.native._dispatch as _implementation
 else:
     try:
         import pycu2c.native._dispatch as _implementation
+
+        if getattr(_implementation, "INTERFACE", 0) != _INTERFACE:
+            raise ImportError("the extension was built from other sources: build it again")
     except ImportError as error:
         import pycu2c.native.fallback as _implementation
 
