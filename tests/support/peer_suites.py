@@ -1,0 +1,192 @@
+"""Run the test files of another package with pytest, each in a process of its own.
+
+The output is a table with one line per file:
+
+- "passed", "failed" and "skipped" tests, as pytest counts them;
+- "explained": tests that fail for a reason in the list of the script. They look into the other
+  package, need hardware or packages that are absent, or test a documented difference.
+
+The names of failed tests follow their line. With ``--failures``, so do their errors; with
+``--explained``, the explained failures and their reasons.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn, TypeAlias
+
+import pytest
+
+SECONDS_PER_TEST = 300
+COLUMNS = ("passed", "failed", "explained", "skipped")
+
+Outcome: TypeAlias = tuple[str, str]  # one of COLUMNS, and the error or the reason
+Outcomes: TypeAlias = dict[str, Outcome]  # by the name of the test
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The tests of a package.
+
+    script: the script that runs them. variable: the environment variable with the suite's folder.
+    files: the files that run by default. root: their folder in the suite.
+    explained: patterns of "file::test", and the reason why such a test may fail.
+    arguments: further arguments of pytest.
+    """
+
+    script: Path
+    variable: str
+    root: str
+    files: tuple[str, ...]
+    explained: dict[str, str]
+    arguments: tuple[str, ...] = ()
+
+    def reason(self, file: str, test: str) -> str | None:
+        name = f"{Path(file).name}::{test}"
+        return next((r for p, r in self.explained.items() if fnmatch.fnmatchcase(name, p)), None)
+
+
+class Recorder:
+    """A pytest plugin that records the outcome of each test, and ends tests that hang."""
+
+    def __init__(self) -> None:
+        self.outcomes: Outcomes = {}
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        signal.alarm(SECONDS_PER_TEST)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        name = report.nodeid.partition("::")[2]
+        if report.when == "call" or report.outcome != "passed":
+            error = "" if report.passed else report.longreprtext
+            self.outcomes.setdefault(name, ("passed", ""))
+            if report.outcome != "passed":
+                self.outcomes[name] = (report.outcome, error)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.outcome != "passed":
+            self.outcomes["import"] = (report.outcome, report.longreprtext)
+
+
+def run_file(suite: Suite, folder: Path, file: str, options: Sequence[str]) -> Outcomes:
+    """Run a file in this process; return its outcomes."""
+    recorder = Recorder()
+    signal.signal(signal.SIGALRM, _raise_timeout)
+    root = folder / suite.root
+    pytest.main(
+        [
+            *("-q", "--no-header", "--no-summary", "--tb=short", "-p", "no:cacheprovider"),
+            *(f"--rootdir={root}", f"--confcutdir={root}", "-c", os.devnull),
+            *suite.arguments,
+            *options,
+            str(root / file),
+        ],
+        plugins=[recorder],
+    )
+    return recorder.outcomes
+
+
+def _raise_timeout(*_: object) -> NoReturn:
+    raise TimeoutError(f"the test ran for {SECONDS_PER_TEST} seconds")
+
+
+def run_in_process(suite: Suite, folder: Path, file: str, options: Sequence[str] = ()) -> Outcomes:
+    """Run a file in a process of its own; return its outcomes.
+
+    A file that ends the process is one failure with the name "process".
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        record = Path(scratch) / "outcomes.json"
+        arguments = [str(folder), file, f"--outcomes={record}", "--", *options]
+        paths = [str(suite.script.parent), *map(os.path.abspath, filter(None, sys.path))]
+        environment = {
+            **os.environ,
+            suite.variable: str(folder),
+            "PYTHONPATH": os.pathsep.join(paths),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYCU2C_BACKEND": "cpu",
+        }
+        ran = subprocess.run(
+            [sys.executable, str(suite.script), *arguments],
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=scratch,
+        )
+        if not record.exists():
+            end = f"{ran.stdout[-4000:]}\n{ran.stderr[-4000:]}\nexit status {ran.returncode}"
+            return {"process": ("failed", end)}
+        outcomes = json.loads(record.read_text())
+    return {test: _judged(suite, file, test, outcome) for test, outcome in outcomes.items()}
+
+
+def _judged(suite: Suite, file: str, test: str, outcome: list[str]) -> Outcome:
+    kind, error = outcome
+    reason = suite.reason(file, test) if kind == "failed" else None
+    return (kind, error) if reason is None else ("explained", reason)
+
+
+def failures(outcomes: Outcomes) -> Iterator[tuple[str, str]]:
+    """Yield the name and the error of each test that failed."""
+    for test, (kind, error) in outcomes.items():
+        if kind == "failed":
+            yield test, error
+
+
+def main(suite: Suite, prepare: Callable[[Path], None] = lambda _: None) -> int:
+    """Implement the command line of a script; ``prepare`` puts the names in place."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("suite", type=Path, help="a checkout of the package")
+    parser.add_argument("files", nargs="*", help="test files, relative to the folder of the tests")
+    parser.add_argument("--failures", action="store_true", help="print the errors of failed tests")
+    parser.add_argument(
+        "--explained", action="store_true", help="print the reasons of explained failures"
+    )
+    parser.add_argument("-k", default="", help="run tests that match, as in pytest")
+    parser.add_argument("--outcomes", type=Path, help=argparse.SUPPRESS)
+    own, _, for_pytest = _split(sys.argv[1:])
+    options = parser.parse_intermixed_args(own)
+    folder = options.suite.resolve()
+    if options.outcomes:
+        prepare(folder)
+        outcomes = run_file(suite, folder, options.files[0], for_pytest)
+        options.outcomes.write_text(json.dumps(outcomes))
+        return 0
+    totals = [0] * len(COLUMNS)
+    files = options.files or suite.files
+    print(f"{'file':56}" + "".join(f"{column:>10}" for column in COLUMNS))
+    for file in files:
+        outcomes = run_in_process(suite, folder, file, ["-k", options.k] if options.k else [])
+        counts = [sum(kind == column for kind, _ in outcomes.values()) for column in COLUMNS]
+        totals = [total + count for total, count in zip(totals, counts, strict=True)]
+        print(f"{file:56}" + "".join(f"{count:10}" for count in counts), flush=True)
+        for test, error in failures(outcomes):
+            print(f"    {test}" + ("\n" + _indented(error) if options.failures else ""))
+        if options.explained:
+            for test, (kind, reason) in outcomes.items():
+                if kind == "explained":
+                    print(f"    {test}: {reason}")
+    print(f"{'all':56}" + "".join(f"{total:10}" for total in totals))
+    return 0
+
+
+def _split(arguments: Sequence[str]) -> tuple[list[str], str, list[str]]:
+    words = list(arguments)
+    if "--" not in words:
+        return words, "", []
+    k = words.index("--")
+    return words[:k], "--", words[k + 1 :]
+
+
+def _indented(text: str) -> str:
+    return "".join(f"        {line}\n" for line in text.strip().splitlines())
