@@ -336,7 +336,7 @@ class Ending:
         self.start = kind(lambda *arguments: raised.append(arguments[2]) or code)
         self.step = ctypes.cast(self.start, ctypes.c_void_p).value, 0, b"packed", len(raised)
 
-    def finished(self, code: int) -> None:
+    def raise_for_code(self, code: int) -> None:
         raise ArithmeticError(code)
 
 
