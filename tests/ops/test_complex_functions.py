@@ -94,6 +94,31 @@ def test_special_values(dtype: Any, fmad: bool, target: str) -> None:
     assert not {name: found for name, found in wrong.items() if found}
 
 
+def powers(z, exponents, out):
+    i = cuda.grid(1)
+    for k in range(len(exponents)):
+        out[k, i] = z[i] ** exponents[k]
+
+
+EXPONENTS = [0, 1, 2, 3, 5, -1, -2, -3, 0.5, -1.5, 2 + 1j, 1j, -1j]
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.complex64, 1e-4), (np.complex128, 1e-11)])
+def test_powers(dtype: Any, tolerance: float, target: str) -> None:
+    large = 1e25 if dtype is np.complex64 else 1e200  # its square overflows
+    finite = [0.0, -0.0, 1.0, -2.0, large, -1 / large]
+    z = np.array([complex(x, y) for x in finite for y in (*finite, np.inf, np.nan)], dtype)
+    exponents, out = np.array(EXPONENTS, dtype), np.zeros((len(EXPONENTS), len(z)), dtype)
+    kernel(backend=target, fmad=False)(powers)[1, len(z)](z, exponents, out)
+    with np.errstate(all="ignore"):
+        expected = np.array([[base**exponent for base in z] for exponent in exponents])
+    is_finite = np.isfinite(expected)
+    np.testing.assert_allclose(out[is_finite], expected[is_finite], rtol=tolerance)
+    ours, numpys = out[~is_finite], expected[~is_finite]
+    np.testing.assert_allclose(ours.real, numpys.real, rtol=tolerance)
+    np.testing.assert_allclose(ours.imag, numpys.imag, rtol=tolerance)
+
+
 def rectangular(r, phi, out):
     i = cuda.grid(1)
     out[i] = cmath.rect(r[i], phi[i])

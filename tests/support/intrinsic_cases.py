@@ -190,8 +190,6 @@ def defined(row: Intrinsic, inputs: tuple[Any, ...]) -> bool:
 
     numpy takes the square root for a power of 0.5, which is NaN for -inf where C has inf.
     """
-    if isinstance(inputs[0], np.complexfloating):
-        return bool(inputs[0] != 0) or row.name != "python.pow"
     if row.name in ("python.pow", "math.pow", "cuda.fast_powf"):
         return bool(inputs[1] != 0.5 or not np.isneginf(inputs[0]))
     into_int = row.result == "int" or row.name == "round_digits"

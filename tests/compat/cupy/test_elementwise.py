@@ -153,6 +153,16 @@ def test_complex_division_by_zero(backend: str) -> None:
     np.testing.assert_array_equal(call(backend, kernel, z, np.zeros_like(z)), expected)
 
 
+@pytest.mark.parametrize("exponent", [-1, 1, 0.5, 1 + 1j])
+def test_complex_powers(backend: str, exponent: complex) -> None:
+    z = np.array([0, 2j, -1e200j, 1e-200 + 1e-200j, 3 - 4j])
+    kernel = ElementwiseKernel("T x, T y", "T z", "z = pow(x, y)", "power")
+    with np.errstate(all="ignore"):
+        expected = np.array([x**exponent for x in z])
+    result = call(backend, kernel, z, np.full_like(z, exponent))
+    np.testing.assert_allclose(result, expected, rtol=1e-12)
+
+
 def test_parts_of_complex_numbers(backend: str) -> None:
     text = "re = z.real(); im = z.imag(); size = abs(z)"
     kernel = ElementwiseKernel("complex64 z", "float32 re, float32 im, float32 size", text, "p")

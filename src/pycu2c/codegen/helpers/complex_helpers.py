@@ -59,38 +59,6 @@ $q bool eq_$t($T a, $T b) {
     return a.x == b.x && a.y == b.y;
 }
 
-// base ** exponent: by multiplication for small integer exponents, as numpy, else by logarithms.
-$q $T pow_$t($T base, $T exponent) {
-    const int n = fabs$f(exponent.x) < 100 ? (int)exponent.x : 0;
-    $T result = {1, 0}, square = base;
-    if (exponent.x == 0 && exponent.y == 0) return result;
-    if (exponent.y == 0 && exponent.x == n) {
-        for (int rest = n < 0 ? -n : n; rest != 0; rest >>= 1) {
-            const $T product = {result.x * square.x - result.y * square.y,
-                                result.x * square.y + result.y * square.x};
-            const $T next = {square.x * square.x - square.y * square.y,
-                             2 * (square.x * square.y)};
-            if (rest & 1) result = product;
-            square = next;
-        }
-        if (n > 0) return result;
-        const $R norm = result.x * result.x + result.y * result.y;
-        const $T inverse = {result.x / norm, -result.y / norm};
-        return inverse;
-    }
-    const $R size = hypot$f(base.x, base.y);
-    if (size == 0) {
-        const $T zero = {0, 0};
-        return zero;
-    }
-    const $R logarithm = log$f(size), turn = atan2$f(base.y, base.x);
-    const $R length = exp$f(exponent.x * logarithm - exponent.y * turn);
-    const $R angle = exponent.y * logarithm + exponent.x * turn;
-    result.x = length * cos$f(angle);
-    result.y = length * sin$f(angle);
-    return result;
-}
-
 // x with its imaginary part negated
 $q $T complex_conjugate_$t($T x) {
     const $T conjugate = {x.x, -x.y};
@@ -128,6 +96,30 @@ $q $T complex_log_$t($T x) {
         logarithm.x = log$f(hypot$f(a, b));
     }
     return logarithm;
+}
+
+// base ** exponent as numpy computes it: by products for small integer exponents.
+$q $T complex_power_$t($T base, $T exponent) {
+    const $T one = {1, 0};
+    const int n = fabs$f(exponent.x) < 100 ? (int)exponent.x : 0;
+    if (exponent.x == 0 && exponent.y == 0) return one;
+    if (base.x == 0 && base.y == 0) {
+        const $R part = exponent.x > 0 ? 0 : base.x / base.x;  // 0 or NaN
+        const $T zero = {part, part};
+        return zero;
+    }
+    if (exponent.y != 0 || exponent.x != n) {
+        return complex_exp_$t(mul_$t(exponent, complex_log_$t(base)));
+    }
+    if (n == 1) return base;
+    $T square = base, result = one;
+    if (n == 2) return mul_$t(base, base);
+    if (n == 3) return mul_$t(base, mul_$t(base, base));
+    for (int rest = n < 0 ? -n : n; rest != 0; rest >>= 1) {
+        if (rest & 1) result = mul_$t(result, square);
+        if (rest > 1) square = mul_$t(square, square);
+    }
+    return n < 0 ? div_$t(one, result) : result;
 }
 
 // The square root in the right half of the plane.
@@ -331,6 +323,7 @@ _CALLS = {
     "complex_tan": ("complex_tanh",),
     "complex_log10": ("complex_log",),
     "complex_log_base": ("div", "complex_log"),
+    "complex_power": ("mul", "div", "complex_exp", "complex_log"),
     "complex_asin": ("complex_log", "complex_sqrt"),
     "complex_acos": ("complex_log", "complex_sqrt"),
     "complex_acosh": ("complex_log", "complex_sqrt", "complex_acos"),

@@ -97,7 +97,6 @@ def _declare_operator(
 
 
 _POWER = by_kind(floats=library("pow"), integers=helper("pow"))
-COMPLEX = tuple(dtype for dtype in DTYPES if dtype.is_complex)
 
 OPERATOR_INTRINSICS = {
     FLOORDIV: _declare_operator(
@@ -116,7 +115,7 @@ OPERATOR_INTRINSICS = {
         POW,
         "Return ``a ** b``; integers wrap, and a negative power is truncated to 0, 1 or -1.",
         _POWER,
-        (*NUMBERS, *COMPLEX),
+        NUMBERS,
     ),
     SHL: _declare_operator(
         SHL, "Return ``a << b``; 0 if ``b`` is the width or more.", helper("shl"), INTEGERS

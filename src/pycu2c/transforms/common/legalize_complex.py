@@ -8,7 +8,7 @@ from typing import TypeAlias
 from pycu2c.base.types import WEAK_BOOL
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import negation, scalar_type
-from pycu2c.ops.intrinsics.floats.complex import EQUALITY, OPERATOR_INTRINSICS
+from pycu2c.ops.intrinsics.floats.complex import EQUALITY, OPERATOR_INTRINSICS, POWER
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import EQ, MUL, NE, POW
 
@@ -25,7 +25,7 @@ def complex_binary(e: ir.Binary, bind_once: BindOnce) -> ir.Expr:
     if e.op is not POW:
         return ir.Apply(OPERATOR_INTRINSICS[e.op], operands, e.type, e.span)
     if _constant(e.right) != 2:
-        return ir.Apply(REGISTRY["python.pow"], operands, e.type, e.span)
+        return ir.Apply(POWER, operands, e.type, e.span)
     base, variable = bind_once(e.left, "base")
     square = ir.Apply(OPERATOR_INTRINSICS[MUL], (base, base), e.type, e.span)
     return square if variable is None else ir.Let(variable.name, e.left, square, e.span)

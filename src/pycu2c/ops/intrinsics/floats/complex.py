@@ -18,7 +18,7 @@ from pycu2c.base.values import convert, scalar_of
 from pycu2c.ops.intrinsics.kinds import R, T
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper
-from pycu2c.ops.operators import ADD, DIV, EQ, MUL, NEG, SUB, Operator
+from pycu2c.ops.operators import ADD, DIV, EQ, MUL, NEG, POW, SUB, Operator
 
 COMPLEX = (COMPLEX64, COMPLEX128)
 
@@ -62,6 +62,11 @@ def _negate(x: T) -> T:
     return NEG.reference(x)
 
 
+def _power(base: T, exponent: T) -> T:
+    return POW.reference(base, exponent)
+
+
+POWER = _declare("complex.power", "complex_power", "``base ** exponent``, as in NumPy.", _power)
 EQUALITY = _declare("complex.eq", "eq", "Whether both parts are equal.", _equal)
 NEGATION = _declare("complex.neg", "neg", "``-x``.", _negate)
 
