@@ -119,6 +119,30 @@ def test_powers(dtype: Any, tolerance: float, target: str) -> None:
     np.testing.assert_allclose(ours.imag, numpys.imag, rtol=tolerance)
 
 
+def constant_powers(z, n, out):
+    i = cuda.grid(1)
+    out[0, i] = z[i] ** (2 + 1j)
+    out[1, i] = z[i] ** -1
+    out[2, i] = z[i] ** -1.5
+    out[3, i] = n ** (1 - 2j)
+    out[4, i] = complex(n, i) ** -2
+    out[5, i] = (2 + 1j) ** n
+    out[6, i] = 2 ** (0.5 + 1j)
+    out[7, i] = (1 + 2j) ** -1
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.complex64, 1e-5), (np.complex128, 1e-14)])
+def test_powers_with_constants(dtype: Any, tolerance: float, target: str) -> None:
+    z, out = np.array(NUMBERS, dtype), np.zeros((8, len(NUMBERS)), dtype)
+    Kernel(constant_powers, backend=target)[1, len(z)](z, 3, out)  # type: ignore[arg-type]
+    exact = z.astype(np.complex128)
+    expected = [exact ** (2 + 1j), exact**-1, exact**-1.5, np.full(len(z), 3 ** (1 - 2j))]
+    expected.append(complex(3) + 1j * np.arange(len(z)))
+    expected[-1] **= -2
+    expected += [np.full(len(z), x) for x in ((2 + 1j) ** 3, 2 ** (0.5 + 1j), (1 + 2j) ** -1)]
+    np.testing.assert_allclose(out, expected, rtol=tolerance)
+
+
 def rectangular(r, phi, out):
     i = cuda.grid(1)
     out[i] = cmath.rect(r[i], phi[i])

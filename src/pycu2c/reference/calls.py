@@ -182,7 +182,7 @@ def to_variable_type(value: Any) -> Any:
 
 def power_of_constant(base: Any, exponent: Any) -> Number:
     """Return a power with a constant exponent; ``int ** -1`` is a float, as in Python."""
-    if exponent < 0 and not (type_of(base).dtype.is_float or isinstance(base, np.generic)):
+    if isinstance(base, int) and not isinstance(exponent, complex) and exponent < 0:
         base = float(base)
     return POW.reference(base, exponent)
 
