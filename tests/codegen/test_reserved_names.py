@@ -168,4 +168,6 @@ def _check_name(
 
 
 def test_operation_is_an_upper_case_name() -> None:
-    assert {"OPERATION", "ENDED", "WAIT_BLOCK", "NULL", "WARP", "CACHE_LINE"} <= set(upper_case_names())
+    assert {"OPERATION", "ENDED", "WAIT_BLOCK", "NULL", "WARP", "CACHE_LINE"} <= set(
+        upper_case_names()
+    )

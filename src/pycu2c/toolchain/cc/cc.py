@@ -13,6 +13,7 @@ from pycu2c.toolchain.cc import build
 from pycu2c.toolchain.cc.compiler_identity import compiler_identity
 from pycu2c.toolchain.cc.discovery import Compiler, find_compiler
 from pycu2c.toolchain.cc.flags import LINK_FLAGS, libraries_for
+from pycu2c.toolchain.cc.miscompilations import flags_that_avoid_miscompilations
 from pycu2c.toolchain.link import file_identity
 
 FLAGS: tuple[str, ...] = (
@@ -66,7 +67,12 @@ class _CompileRequest:
 def flags_for(text: str, options: Options, compiler: Compiler | None = None) -> tuple[str, ...]:
     """Return all compiler flags for a text."""
     compiler = compiler or find_compiler()
-    return (*general_flags(options, compiler), *_half_flags(text), *_coroutine_flags(text))
+    return (
+        *general_flags(options, compiler),
+        *_half_flags(text),
+        *_coroutine_flags(text),
+        *flags_that_avoid_miscompilations(text, compiler, general_flags(DEFAULT_OPTIONS, compiler)),
+    )
 
 
 def general_flags(options: Options, compiler: Compiler) -> tuple[str, ...]:

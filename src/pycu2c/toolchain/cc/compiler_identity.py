@@ -15,7 +15,12 @@ from pycu2c.toolchain.cc.discovery import Compiler, find_compiler
 
 def compiler_identity() -> str:
     """Return a digest of what compiled code depends on: compiler, environment and machine."""
-    return _compiler_identity(find_compiler(), environment_settings(), machine_identity())
+    return identity_of(find_compiler())
+
+
+def identity_of(compiler: Compiler) -> str:
+    """Return a digest of what the code of a compiler depends on besides flags."""
+    return _compiler_identity(compiler, environment_settings(), machine_identity())
 
 
 @functools.lru_cache(maxsize=8)

@@ -17,6 +17,7 @@ from pycu2c.toolchain.cc.discovery import (
     probe_compiler,
     split,
 )
+from pycu2c.toolchain.cc.miscompilations import flags_that_avoid_miscompilations
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 _HOW_TO_INSTALL = """\
@@ -41,6 +42,7 @@ FLAGS: tuple[str, ...] = (
     "-w",
     "-fdiagnostics-color=never",
 )
+_CHECK_FLAGS = ("-O3", "-fPIC")  # those of FLAGS with which miscompilations are searched
 _FAST = ("-fassociative-math", "-freciprocal-math", "-fno-signed-zeros")
 _LINK_FLAGS = ("-pipe", "-shared", "-pthread", "-x", "c++", "-", "-x", "none", "-lm")
 _ENVIRONMENT_VARIABLES = ("CPLUS_INCLUDE_PATH",)
@@ -108,7 +110,8 @@ def compile(
     first: the compiler to try first.
     """
     compiler = find(first)
-    flags = (*FLAGS, *compiler.flags, *extra_flags)
+    avoiding = flags_that_avoid_miscompilations(text, compiler, (*_CHECK_FLAGS, *compiler.flags))
+    flags = (*FLAGS, *compiler.flags, *extra_flags, *avoiding)
     settings = [os.environ.get(variable, "") for variable in _ENVIRONMENT_VARIABLES]
     parts = (*compiler.command, compiler.version, *flags, *_LINK_FLAGS, *settings, *identity)
     key = artifact_store.key_of(text, "c++", *parts, environment_settings(), machine_identity())

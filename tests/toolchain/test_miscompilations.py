@@ -1,0 +1,102 @@
+"""Known miscompilations are detected once per compiler, and avoided by flags."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pycu2c import cuda, kernel
+from pycu2c.declarations.options import DEFAULT_OPTIONS
+from pycu2c.toolchain.cc import build, cc, miscompilations
+from pycu2c.toolchain.cc.discovery import find_compiler
+from pycu2c.toolchain.cc.miscompilations import MISCOMPILATIONS, Miscompilation
+from support.c_compilers import CROSS, compiler, names
+from support.launching import run
+
+TEXT = "double rounded(double x) { return (double)(float)x; }\n"
+TEXTS = "".join(m.check for m in MISCOMPILATIONS)
+NATIVE = [name for name in names() if name not in CROSS]
+ALWAYS_FOUND = Miscompilation(
+    "always", "int always(const double *a, double *out) { return a != out; }\n", ("-DFOUND",), ()
+)
+
+
+@pytest.fixture(autouse=True)
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path / "cache"))
+    miscompilations._find_miscompilations.cache_clear()
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that were compiled."""
+    texts: list[str] = []
+    real = build.compile_job
+
+    def spy(job: build.CcJob) -> tuple[bytes, str]:
+        texts.append(job.text)
+        return real(job)
+
+    monkeypatch.setattr(build, "compile_job", spy)
+    return texts
+
+
+@kernel
+def exchange_in_shared_memory(a, out):
+    t = cuda.shared.array(2, np.float32)
+    x = cuda.threadIdx.x
+    t[x] = a[x]
+    cuda.syncthreads()
+    out[x] = t[1 - x]
+
+
+@kernel
+def exchange_pairs(a, out):
+    i = 2 * cuda.grid(1)
+    first, second = np.float32(a[i]), np.float32(a[i + 1])
+    out[i], out[i + 1] = second, first
+
+
+@pytest.mark.parametrize("k", [exchange_in_shared_memory, exchange_pairs], ids=lambda k: k.name)
+def test_numbers_are_rounded(k: object, target: str) -> None:
+    a = np.array([0.1, 0.2])
+    threads = 2 if k is exchange_in_shared_memory else 1
+    _, out = run(k, (1, threads), (a, np.zeros(2)), target)
+    assert out.tolist() == a[::-1].astype(np.float32).tolist()
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_the_flags_avoid_the_faults(name: str) -> None:
+    flags = cc.general_flags(DEFAULT_OPTIONS, compiler(name))
+    found = miscompilations._run_checks(compiler(name), flags, TEXTS).split()
+    avoiding = [flag for m in MISCOMPILATIONS if m.name in found for flag in m.flags]
+    assert miscompilations._run_checks(compiler(name), (*flags, *avoiding), TEXTS) == ""
+
+
+def test_the_checks_run_once_for_all_texts_that_may_be_affected(built: list[str]) -> None:
+    cc.compile("int one(void) { return 1; }\n", "one")
+    assert len(built) == 1
+    cc.compile(TEXT, "rounded")
+    miscompilations._find_miscompilations.cache_clear()  # as in a new process
+    cc.compile(TEXT.replace("rounded", "other"), "other")
+    assert built.count(TEXTS) == 1
+    assert len(built) == 4
+
+
+def test_flags_are_added_for_faults_that_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = cc.flags_for("int x;", DEFAULT_OPTIONS)
+    monkeypatch.setattr(miscompilations, "MISCOMPILATIONS", (ALWAYS_FOUND,))
+    assert cc.flags_for("int x;", DEFAULT_OPTIONS) == (*flags, "-DFOUND")
+
+
+def test_a_compiler_that_cannot_compile_the_checks_is_not_blamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "broken"
+    path.write_text('#!/bin/sh\n[ "$1" = --version ]\n')
+    path.chmod(0o700)
+    monkeypatch.setenv("PYCU2C_CC", str(path))
+    flags = cc.general_flags(DEFAULT_OPTIONS, find_compiler())
+    assert cc.flags_for(TEXT, DEFAULT_OPTIONS) == flags
