@@ -42,32 +42,32 @@ void collatz(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
-        int32_t n_of[32];
-        int32_t taken_of[32];
-        int32_t state_of[32];
+        int32_t n_context[32];
+        int32_t taken_context[32];
+        int32_t state_context[32];
         if (last_block - block > 32) {
             prefetch_i32(&numbers[blockIdx.x * 32], 1024LL, 32LL);
             prefetch_to_write_i32(&steps[blockIdx.x * 32], 1024LL, 32LL);
         }
-        int32_t live = 1;
+        int32_t any_active = 1;
         #pragma omp simd
         for (int64_t tx = 0; tx < 32; ++tx) {
-            state_of[tx] = 0;
+            state_context[tx] = 0;
             int64_t i = blockIdx.x * 32 + tx;
             if (i >= numbers_len) {
-                state_of[tx] = 1;
+                state_context[tx] = 1;
                 continue;
             }
-            n_of[tx] = numbers[i];
-            taken_of[tx] = 0;
+            n_context[tx] = numbers[i];
+            taken_context[tx] = 0;
         }
         while (true) {
-            live = 0;
-            #pragma omp simd reduction(|:live)
+            any_active = 0;
+            #pragma omp simd reduction(|:any_active)
             for (int64_t t = 0; t < 32; ++t) {
-                int32_t n = n_of[t];
-                int32_t taken = taken_of[t];
-                int32_t state_ = state_of[t];
+                int32_t n = n_context[t];
+                int32_t taken = taken_context[t];
+                int32_t state_ = state_context[t];
                 int32_t began = state_ == 0;
                 int32_t running = began;
                 for (int64_t round_ = 0; round_ < 4; ++round_) {
@@ -76,21 +76,21 @@ void collatz(const void *arguments, int64_t first_block, int64_t last_block) {
                     taken += running;
                 }
                 state_ |= 2 & -(began ^ running);
-                live |= running;
-                n_of[t] = n;
-                taken_of[t] = taken;
-                state_of[t] = state_;
+                any_active |= running;
+                n_context[t] = n;
+                taken_context[t] = taken;
+                state_context[t] = state_;
             }
-            if (live == 0) break;
+            if (any_active == 0) break;
         }
         #pragma omp simd
         for (int64_t tx = 0; tx < 32; ++tx) {
-            if (state_of[tx] == 2) {
-                state_of[tx] = 0;
+            if (state_context[tx] == 2) {
+                state_context[tx] = 0;
             }
-            if (state_of[tx] != 0) continue;
+            if (state_context[tx] != 0) continue;
             int64_t i = blockIdx.x * 32 + tx;
-            steps[i] = taken_of[tx];
+            steps[i] = taken_context[tx];
         }
     }
 }

@@ -33,34 +33,34 @@ void julia(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
-        int32_t next_of[64];
-        int32_t result_of[64];
-        int32_t returned_of[64];
-        float zi_of[64];
-        float zr_of[64];
-        int32_t state_of[64];
-        int32_t live = 1;
+        int32_t next_context[64];
+        int32_t result_context[64];
+        int32_t returned_context[64];
+        float zi_context[64];
+        float zr_context[64];
+        int32_t state_context[64];
+        int32_t any_active = 1;
         #pragma omp simd
         for (int64_t t = 0; t < 64; ++t) {
-            state_of[t] = 0;
+            state_context[t] = 0;
         }
         int64_t height = out_shape0;
         int64_t width = out_shape1;
-        live = 0;
+        any_active = 0;
         for (int64_t ty = 0; ty < 8; ++ty) {
             int64_t y = blockIdx.y * 8 + ty;
-            #pragma omp simd reduction(|:live)
+            #pragma omp simd reduction(|:any_active)
             for (int64_t tx = 0; tx < 8; ++tx) {
                 int64_t t = ty * 8 + tx;
                 int64_t x = blockIdx.x * 8 + tx;
                 if (!(x < width && y < height)) {
-                    state_of[t] = 2;
+                    state_context[t] = 2;
                     continue;
                 }
-                live |= 1;
+                any_active |= 1;
             }
         }
-        if (live != 0) {
+        if (any_active != 0) {
             float cr_1 = cr;
             float ci_1 = ci;
             for (int64_t ty = 0; ty < 8; ++ty) {
@@ -69,26 +69,26 @@ void julia(const void *arguments, int64_t first_block, int64_t last_block) {
                 #pragma omp simd
                 for (int64_t tx = 0; tx < 8; ++tx) {
                     int64_t t = ty * 8 + tx;
-                    if (state_of[t] != 0) continue;
+                    if (state_context[t] != 0) continue;
                     int64_t x = blockIdx.x * 8 + tx;
                     float zr = (float)((double)x - (double)width / 2.0) * 3.0f / (float)width;
-                    zr_of[t] = zr;
-                    zi_of[t] = zi;
-                    returned_of[t] = 0;
-                    result_of[t] = 0;
-                    next_of[t] = 0;
+                    zr_context[t] = zr;
+                    zi_context[t] = zi;
+                    returned_context[t] = 0;
+                    result_context[t] = 0;
+                    next_context[t] = 0;
                 }
             }
             while (true) {
-                live = 0;
-                #pragma omp simd reduction(|:live)
+                any_active = 0;
+                #pragma omp simd reduction(|:any_active)
                 for (int64_t t = 0; t < 64; ++t) {
-                    int32_t next = next_of[t];
-                    int32_t result = result_of[t];
-                    int32_t returned = returned_of[t];
-                    float zi = zi_of[t];
-                    float zr = zr_of[t];
-                    int32_t state_ = state_of[t];
+                    int32_t next = next_context[t];
+                    int32_t result = result_context[t];
+                    int32_t returned = returned_context[t];
+                    float zi = zi_context[t];
+                    float zr = zr_context[t];
+                    int32_t state_ = state_context[t];
                     int32_t began = state_ == 0;
                     int32_t running = began;
                     for (int64_t round_ = 0; round_ < 4; ++round_) {
@@ -105,29 +105,29 @@ void julia(const void *arguments, int64_t first_block, int64_t last_block) {
                         zr = square_r - square_i + cr_1;
                     }
                     state_ |= 3 & -(began ^ running);
-                    live |= running;
-                    next_of[t] = next;
-                    result_of[t] = result;
-                    returned_of[t] = returned;
-                    zi_of[t] = zi;
-                    zr_of[t] = zr;
-                    state_of[t] = state_;
+                    any_active |= running;
+                    next_context[t] = next;
+                    result_context[t] = result;
+                    returned_context[t] = returned;
+                    zi_context[t] = zi;
+                    zr_context[t] = zr;
+                    state_context[t] = state_;
                 }
-                if (live == 0) break;
+                if (any_active == 0) break;
             }
             for (int64_t ty = 0; ty < 8; ++ty) {
                 #pragma omp simd
                 for (int64_t tx = 0; tx < 8; ++tx) {
                     int64_t t = ty * 8 + tx;
-                    if (state_of[t] == 3) {
-                        state_of[t] = 0;
+                    if (state_context[t] == 3) {
+                        state_context[t] = 0;
                     }
-                    if (state_of[t] != 0) continue;
-                    if (!(bool)returned_of[t]) {
-                        result_of[t] = 32;
-                        returned_of[t] = 1;
+                    if (state_context[t] != 0) continue;
+                    if (!(bool)returned_context[t]) {
+                        result_context[t] = 32;
+                        returned_context[t] = 1;
                     }
-                    int32_t result = result_of[t];
+                    int32_t result = result_context[t];
                     int64_t x = blockIdx.x * 8 + tx;
                     int64_t y = blockIdx.y * 8 + ty;
                     out[y * out_shape1 + x] = result;

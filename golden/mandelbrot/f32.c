@@ -30,41 +30,41 @@ void mandelbrot(const void *arguments, int64_t first_block, int64_t last_block) 
     const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
-        float ci_of[64];
-        int32_t count_of[64];
-        float cr_of[64];
-        float zi_of[64];
-        float zr_of[64];
-        int32_t state_of[64];
-        int32_t live = 1;
+        float ci_context[64];
+        int32_t count_context[64];
+        float cr_context[64];
+        float zi_context[64];
+        float zr_context[64];
+        int32_t state_context[64];
+        int32_t any_active = 1;
         for (int64_t ty = 0; ty < 8; ++ty) {
             #pragma omp simd
             for (int64_t tx = 0; tx < 8; ++tx) {
                 int64_t t = ty * 8 + tx;
-                state_of[t] = 0;
+                state_context[t] = 0;
                 int64_t x = blockIdx.x * 8 + tx;
                 int64_t y = blockIdx.y * 8 + ty;
                 if (x >= out_shape1 || y >= out_shape0) {
-                    state_of[t] = 1;
+                    state_context[t] = 1;
                     continue;
                 }
-                cr_of[t] = left + step * (float)x;
-                ci_of[t] = top + step * (float)y;
-                zr_of[t] = 0.0f;
-                zi_of[t] = 0.0f;
-                count_of[t] = 0;
+                cr_context[t] = left + step * (float)x;
+                ci_context[t] = top + step * (float)y;
+                zr_context[t] = 0.0f;
+                zi_context[t] = 0.0f;
+                count_context[t] = 0;
             }
         }
         while (true) {
-            live = 0;
-            #pragma omp simd reduction(|:live)
+            any_active = 0;
+            #pragma omp simd reduction(|:any_active)
             for (int64_t t = 0; t < 64; ++t) {
-                float ci = ci_of[t];
-                int32_t count = count_of[t];
-                float cr = cr_of[t];
-                float zi = zi_of[t];
-                float zr = zr_of[t];
-                int32_t state_ = state_of[t];
+                float ci = ci_context[t];
+                int32_t count = count_context[t];
+                float cr = cr_context[t];
+                float zi = zi_context[t];
+                float zr = zr_context[t];
+                int32_t state_ = state_context[t];
                 int32_t began = state_ == 0;
                 int32_t running = began;
                 for (int64_t round_ = 0; round_ < 4; ++round_) {
@@ -75,25 +75,25 @@ void mandelbrot(const void *arguments, int64_t first_block, int64_t last_block) 
                     count += running;
                 }
                 state_ |= 2 & -(began ^ running);
-                live |= running;
-                count_of[t] = count;
-                zi_of[t] = zi;
-                zr_of[t] = zr;
-                state_of[t] = state_;
+                any_active |= running;
+                count_context[t] = count;
+                zi_context[t] = zi;
+                zr_context[t] = zr;
+                state_context[t] = state_;
             }
-            if (live == 0) break;
+            if (any_active == 0) break;
         }
         for (int64_t ty = 0; ty < 8; ++ty) {
             #pragma omp simd
             for (int64_t tx = 0; tx < 8; ++tx) {
                 int64_t t = ty * 8 + tx;
-                if (state_of[t] == 2) {
-                    state_of[t] = 0;
+                if (state_context[t] == 2) {
+                    state_context[t] = 0;
                 }
-                if (state_of[t] != 0) continue;
+                if (state_context[t] != 0) continue;
                 int64_t x = blockIdx.x * 8 + tx;
                 int64_t y = blockIdx.y * 8 + ty;
-                out[y * out_shape1 + x] = count_of[t];
+                out[y * out_shape1 + x] = count_context[t];
             }
         }
     }

@@ -40,20 +40,20 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
     for (int64_t block = first_block; block < last_block; ++block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         int32_t cleared[32];
-        int32_t missing_of[32];
-        uint32_t rest_of[32];
+        int32_t missing_context[32];
+        uint32_t rest_context[32];
         int64_t shifted[32];
-        int32_t state_of[32];
+        int32_t state_context[32];
         if (last_block - block > 32) {
             prefetch_u32(&words[blockIdx.x * 32], 1024LL, 32LL);
         }
-        int32_t live = 1;
+        int32_t any_active = 1;
         #pragma omp simd
         for (int64_t tx = 0; tx < 32; ++tx) {
-            state_of[tx] = 0;
+            state_context[tx] = 0;
             int64_t i = blockIdx.x * 32 + tx;
             if (i >= words_len) {
-                state_of[tx] = 1;
+                state_context[tx] = 1;
                 continue;
             }
             uint32_t rest = words[i];
@@ -66,16 +66,16 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
             for (int64_t bit = 0; bit < 64; ++bit) {
                 shifted[tx] = shifted[tx] + (int64_t)(shr_u32(words[i], (uint32_t)bit) & 1);
             }
-            missing_of[tx] = 0;
-            rest_of[tx] = ~words[i];
+            missing_context[tx] = 0;
+            rest_context[tx] = ~words[i];
         }
         while (true) {
-            live = 0;
-            #pragma omp simd reduction(|:live)
+            any_active = 0;
+            #pragma omp simd reduction(|:any_active)
             for (int64_t t = 0; t < 32; ++t) {
-                int32_t missing = missing_of[t];
-                uint32_t rest = rest_of[t];
-                int32_t state_ = state_of[t];
+                int32_t missing = missing_context[t];
+                uint32_t rest = rest_context[t];
+                int32_t state_ = state_context[t];
                 int32_t began = state_ == 0;
                 int32_t running = began;
                 for (int64_t round_ = 0; round_ < 4; ++round_) {
@@ -84,23 +84,23 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
                     rest >>= 1;
                 }
                 state_ |= 2 & -(began ^ running);
-                live |= running;
-                missing_of[t] = missing;
-                rest_of[t] = rest;
-                state_of[t] = state_;
+                any_active |= running;
+                missing_context[t] = missing;
+                rest_context[t] = rest;
+                state_context[t] = state_;
             }
-            if (live == 0) break;
+            if (any_active == 0) break;
         }
         #pragma omp simd
         for (int64_t tx = 0; tx < 32; ++tx) {
-            if (state_of[tx] == 2) {
-                state_of[tx] = 0;
+            if (state_context[tx] == 2) {
+                state_context[tx] = 0;
             }
-            if (state_of[tx] != 0) continue;
+            if (state_context[tx] != 0) continue;
             int64_t i = blockIdx.x * 32 + tx;
             out[i * out_shape1] = cleared[tx];
             out[i * out_shape1 + 1] = shifted[tx];
-            out[i * out_shape1 + 2] = missing_of[tx];
+            out[i * out_shape1 + 2] = missing_context[tx];
         }
     }
 }

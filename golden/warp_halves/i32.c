@@ -25,8 +25,8 @@ enum { OPERATION = 23 };
 
 // A kernel whose threads are coroutines.
 struct coroutine_kernel {
-    // initializes the threads of a block
-    void (*begin)(const void *arguments, int64_t block, void *shared, void *threads);
+    // initializes the threads of the block with this linear index
+    void (*begin)(const void *arguments, int64_t index, void *shared, void *threads);
     // resumes each thread of a warp that has a bit in lanes
     void (*run)(const void *arguments, void *shared, void *threads, uint32_t lanes,
                 uint64_t *waits);
@@ -133,13 +133,13 @@ static inline int warp_halves_step(const struct warp_halves_args *args,
     return ENDED;
 }
 
-static void warp_halves_begin(const void *arguments, int64_t block, void *shared, void *threads) {
+static void warp_halves_begin(const void *arguments, int64_t index, void *shared, void *threads) {
     const struct warp_halves_args *const args = arguments;
-    struct warp_halves_block *const own = shared;
+    struct warp_halves_block *const block = shared;
     struct warp_halves_thread *self = threads;
-    own->blockIdx.x = block % args->gridDim[0];
-    own->blockIdx.y = (block / args->gridDim[0]) % args->gridDim[1];
-    own->blockIdx.z = (block / args->gridDim[0]) / args->gridDim[1];
+    block->blockIdx.x = index % args->gridDim[0];
+    block->blockIdx.y = (index / args->gridDim[0]) % args->gridDim[1];
+    block->blockIdx.z = (index / args->gridDim[0]) / args->gridDim[1];
     for (int64_t z = 0; z < args->blockDim[2]; ++z) {
         for (int64_t y = 0; y < args->blockDim[1]; ++y) {
             for (int64_t x = 0; x < args->blockDim[0]; ++x) {
@@ -155,8 +155,8 @@ static void warp_halves_run(const void *arguments, void *shared, void *threads, 
     for (; lanes; lanes &= lanes - 1) {
         const int lane = __builtin_ctz(lanes);
         struct warp_halves_thread *const self = (struct warp_halves_thread *)threads + lane;
-        const uint64_t why = warp_halves_step(arguments, shared, self);
-        waits[lane] = why | (uint64_t)self->pc << 3 | (uint64_t)self->mask << 32;
+        const uint64_t reason = warp_halves_step(arguments, shared, self);
+        waits[lane] = reason | (uint64_t)self->pc << 3 | (uint64_t)self->mask << 32;
     }
 }
 

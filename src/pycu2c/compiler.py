@@ -29,8 +29,8 @@ from pycu2c.transforms.pass_contract import Observer, run_passes
 
 
 @dataclass(frozen=True, slots=True)
-class Generated:
-    """A kernel as text for one target, and the facts about it that a launch uses."""
+class KernelText:
+    """The C text of a kernel for one target, and the properties of it that a launch uses."""
 
     text: str
     entry: str
@@ -107,14 +107,14 @@ def generate(
     assumptions: LaunchAssumptions,
     options: Options = DEFAULT_OPTIONS,
     comments: Comments = "none",
-) -> Generated:
+) -> KernelText:
     """Generate the text of a kernel for one target."""
     with reporting_recursion_limit(module.kernel.span):
         lowered = lower(module, target, assumptions, options)
         emitted = emit(lowered, target.dialect, comments)
         written = written_arguments(module)
         parameters = lowered.kernel.parameters
-        return Generated(
+        return KernelText(
             emitted.text,
             emitted.entry,
             parameters,

@@ -20,7 +20,7 @@ from fuzzing.comparing import difference
 from pycu2c.base.diagnostics import CompileError, CompileWarning
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Signature
-from pycu2c.compiler import Generated, generate
+from pycu2c.compiler import KernelText, generate
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options
 from pycu2c.frontend.function_builder import BuiltModule
@@ -106,7 +106,7 @@ class _Prepared:
     case: Case
     seed: int
     expected: list[Any]
-    texts: list[Generated]
+    texts: list[KernelText]
     warned: int
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from pycu2c import float32
 from pycu2c.base.dtypes import FLOAT32, INT32, INT64
-from pycu2c.base.external_code import CodeLine, InlineCode
+from pycu2c.base.external_code import CodeLine, DialectCode
 from pycu2c.base.types import (
     VOID,
     WEAK_BOOL,
@@ -137,7 +137,7 @@ def test_expression(e: Expr, text: str) -> None:
         (WorkItemLoop((NextWorkItem(HERE),), HERE), "for each thread:\n  next thread"),
         (
             InlineC(
-                InlineCode("c", (CodeLine("if (x)", HERE), CodeLine("    return y;", HERE))),
+                DialectCode("c", (CodeLine("if (x)", HERE), CodeLine("    return y;", HERE))),
                 (),
                 True,
                 HERE,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pycu2c.base.dtypes import INT32
-from pycu2c.base.external_code import InlineCode
+from pycu2c.base.external_code import DialectCode
 from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, float32, int32, uint8
 from pycu2c.ir.nodes import (
     Allocate,
@@ -253,7 +253,7 @@ def test_valid_programs_are_accepted(seed: int) -> None:
 
 
 def test_inline_c_is_the_whole_body_and_has_c_types() -> None:
-    text = InlineC(InlineCode("c", ()), (), True, HERE)
+    text = InlineC(DialectCode("c", ()), (), True, HERE)
     assert verify(Module(function(text))) == []
     (whole,) = verify(Module(function(text, text)))[:1]
     assert whole.message == "inline C is not the whole body"

@@ -165,8 +165,8 @@ def test_device_functions_take_and_give_vectors(target: str) -> None:
     a = filled(float2)
     result = launched(called, [a, np.zeros_like(a), np.zeros(8, np.float32)], target)
     x, y = a["x"], a["y"]
-    np.testing.assert_array_equal(result[1]["x"], np.where(x > 4, x, 3 * y))
-    np.testing.assert_array_equal(result[1]["y"], np.where(x > 4, y, -3 * x))
+    np.testing.assert_array_equal(result[1]["x"], np.location(x > 4, x, 3 * y))
+    np.testing.assert_array_equal(result[1]["y"], np.location(x > 4, y, -3 * x))
     np.testing.assert_array_equal(result[2], 3 * y - 3 * x + y + x)
 
 
@@ -214,10 +214,10 @@ def test_branches_and_loops(target: str) -> None:
     a = filled(float2)
     result = launched(chosen, [a, np.zeros(8, float4.numpy)], target)[1]
     i = np.arange(8)
-    np.testing.assert_array_equal(result["x"], np.where(i % 2, a["x"], 0))
-    np.testing.assert_array_equal(result["y"], np.where(i % 2, a["y"], i))
+    np.testing.assert_array_equal(result["x"], np.location(i % 2, a["x"], 0))
+    np.testing.assert_array_equal(result["y"], np.location(i % 2, a["y"], i))
     np.testing.assert_array_equal(result["z"], np.full(8, 7))
-    np.testing.assert_array_equal(result["w"], np.where(i > 3, result["x"] + result["y"], 0))
+    np.testing.assert_array_equal(result["w"], np.location(i > 3, result["x"] + result["y"], 0))
 
 
 def test_a_loop_over_vectors_has_them_as_they_were(target: str) -> None:
@@ -387,7 +387,7 @@ def test_globals(target: str) -> None:
     i = np.arange(8)
     np.testing.assert_array_equal(result["x"], i + 0.5)
     np.testing.assert_array_equal(result["z"], np.full(8, 0.5))
-    np.testing.assert_array_equal(result["w"], np.where(i % 2, 5, 2))
+    np.testing.assert_array_equal(result["w"], np.location(i % 2, 5, 2))
 
 
 @kernel
@@ -463,7 +463,7 @@ def test_arrays_of_other_packages_are_seen_as_vectors() -> None:
     result = describe(seen)
     assert result is not None
     assert (result.type, result.shape, result.address) == (float4[::1], (3,), memory.ctypes.data)
-    assert result.where == "device"
+    assert result.location == "device"
     strided = SimpleNamespace(__cuda_array_interface__={**interface, "strides": (32, 4)})
     (seen,) = view_as_vectors([strided], {0: float4[:]})
     result = describe(seen)

@@ -79,7 +79,7 @@ def test_every_dtype_is_described(row: DType) -> None:
     result = described(array)
     assert (result.dtype, result.shape, result.strides) == (row, (3, 3), (5 * row.size, row.size))
     assert result.address == array.ctypes.data
-    assert (result.readonly, result.where, result.owner) == (False, "host", array)
+    assert (result.readonly, result.location, result.owner) == (False, "host", array)
 
 
 def test_readonly_is_seen() -> None:
@@ -97,7 +97,7 @@ def test_the_array_interface_of_the_host() -> None:
 
 def test_a_device_array() -> None:
     result = described(on_device(stream=2))
-    assert (result.where, result.address, result.stream) == ("device", 4096, 2)
+    assert (result.location, result.address, result.stream) == ("device", 4096, 2)
     assert (result.shape, result.strides) == ((4, 3), (12, 4))
     assert described(on_device(shape=(0, 3), data=(0, False))).size == 0
 

@@ -20,7 +20,7 @@ from pycu2c.ir.walk import all_expressions, bodies, children, expressions, opera
 from pycu2c.ops.intrinsics.builtins import MIN_MAX_INTRINSICS, OPERATOR_INTRINSICS
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES, GRID
-from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
+from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
 from pycu2c.ops.operators import ADD, C_DIV, C_REM, MOD, MUL, SUB
 
 ASSUMED_LENGTH = 1000.0
@@ -119,7 +119,7 @@ class _AxisCostModel:
         linear_stride = 1.0
         for extent in self.extents[: self.axis]:
             linear_stride *= extent or ASSUMED_LENGTH
-        self.coordinate_strides[block_thread] = linear_stride
+        self.coordinate_strides[linear_thread_index] = linear_stride
 
     def cost(self, body: ir.Body) -> _Cost:
         lines, strides = 0.0, []

@@ -17,7 +17,7 @@ from pycu2c.ops.intrinsics.registry import Effect
 
 def written_arrays(module: ir.Module) -> dict[str, frozenset[str]]:
     """Map each function to the array variables that it or its callees may write."""
-    parameters = {f.name: tuple(p.name for p in f.parameters) for f in module.devices}
+    parameters = {f.name: tuple(p.name for p in f.parameters) for f in module.device_functions}
 
     def written(function: ir.Function, by_name: Mapping[str, frozenset[str]]) -> frozenset[str]:
         result = {s.array.name for s in statements(function.body) if isinstance(s, ir.Store)}
@@ -64,7 +64,7 @@ def effectful_functions(module: ir.Module) -> frozenset[str]:
             or any(has_effect(e, effectful) for e in all_expressions(function.body))
         )
 
-    return functions_that(module.devices, has_side_effect)
+    return functions_that(module.device_functions, has_side_effect)
 
 
 def inline_c_has_effect(function: ir.Function) -> bool:
@@ -142,7 +142,7 @@ def block_level_functions(module: ir.Module) -> frozenset[str]:
     def is_or_calls_one(function: ir.Function, block_level: frozenset[str]) -> bool:
         return is_block_level(function) or not block_level.isdisjoint(callees(function))
 
-    return functions_that(module.devices, is_or_calls_one)
+    return functions_that(module.device_functions, is_or_calls_one)
 
 
 def needs_cooperative_launch(module: ir.Module) -> bool:

@@ -78,7 +78,7 @@ class _GridInference:
 
     def __init__(self, module: ir.Module) -> None:
         self.kernel = module.kernel
-        self.visible_functions = functions_that(module.devices, _has_visible_effect)
+        self.visible_functions = functions_that(module.device_functions, _has_visible_effect)
         self.effects: list[_VisibleEffect] = []
         self.limits: dict[str, dict[ArgumentExtent, Span]] = {}  # in any comparison, by axis
         self.comparisons: list[ir.Binary] = []  # of a grid index with another bound

@@ -16,7 +16,7 @@ from pycu2c.ops.intrinsics.threads.coordinates import (
     GRID,
     GRIDSIZE,
 )
-from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
+from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
 
 
 def length_range(assumptions: LaunchAssumptions) -> Interval:
@@ -47,7 +47,7 @@ def intrinsic_range(assumptions: LaunchAssumptions, intrinsic: Intrinsic) -> Int
     for axis, extent in zip(AXES, assumptions.block or ()):
         if intrinsic is COORDINATES["threadIdx", axis]:
             high = extent - 1
-    return Interval(low, assumptions.max_threads - 1 if intrinsic is block_thread else high)
+    return Interval(low, assumptions.max_threads - 1 if intrinsic is linear_thread_index else high)
 
 
 def is_thread_coordinate(intrinsic: Intrinsic) -> bool:

@@ -24,7 +24,7 @@ from pycu2c.ops.constant_folding import fold_binary, fold_unary
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, WARP, Thread
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES
-from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
+from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
 from pycu2c.ops.operators import (
     ADD,
     AND,
@@ -45,7 +45,7 @@ from pycu2c.ops.operators import (
 )
 
 _COORDINATES = (
-    block_thread,
+    linear_thread_index,
     *(COORDINATES[v, axis] for v in ("threadIdx", "blockDim") for axis in AXES),
 )
 
@@ -184,7 +184,7 @@ def _all_fit(values: Values, target: Scalar) -> bool:
 @functools.lru_cache(maxsize=64)
 def _coordinate_values(coordinate: Intrinsic, block: tuple[int, int, int]) -> Values:
     """Return the value of a coordinate for each thread of the block."""
-    if coordinate is block_thread:
+    if coordinate is linear_thread_index:
         return tuple(range(math.prod(block)))
     width, height, depth = block
     result: list[Number] = []

@@ -8,10 +8,10 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.coordinates import COORDINATES, GRID
-from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
+from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
 from pycu2c.ops.operators import ADD, AND, C_DIV, C_REM, C_SHR, MUL
 
-_LINEAR_INDICES = (block_thread, COORDINATES["threadIdx", "x"], GRID[0])
+_LINEAR_INDICES = (linear_thread_index, COORDINATES["threadIdx", "x"], GRID[0])
 _LANE_OPERATIONS = ((C_REM, WARP), (AND, WARP - 1))
 _WARP_OPERATIONS = ((C_DIV, WARP), (C_SHR, WARP.bit_length() - 1))
 

@@ -27,8 +27,8 @@ class CodeLine:
 
 
 @dataclass(frozen=True, slots=True)
-class InlineCode:
-    """The code of a function in one dialect.
+class DialectCode:
+    """The C code of a function in one dialect, CUDA C or C.
 
     ``preamble`` precedes all functions; ``files`` are linked with the code.
     """
@@ -52,11 +52,11 @@ class ExternalCode:
     depends only on its arguments and on memory, and has no side effects.
     """
 
-    codes: tuple[InlineCode, ...]
+    codes: tuple[DialectCode, ...]
     is_pure: bool
     has_python_body: bool
 
-    def code(self, dialect: str) -> InlineCode | None:
+    def code(self, dialect: str) -> DialectCode | None:
         return next((code for code in self.codes if code.dialect == dialect), None)
 
 

@@ -38,8 +38,8 @@ INTERFACE = (
     + """
 // A kernel whose threads are coroutines.
 struct coroutine_kernel {
-    // initializes the threads of a block
-    void (*begin)(const void *arguments, int64_t block, void *shared, void *threads);
+    // initializes the threads of the block with this linear index
+    void (*begin)(const void *arguments, int64_t index, void *shared, void *threads);
     // resumes each thread of a warp that has a bit in lanes
     void (*run)(const void *arguments, void *shared, void *threads, uint32_t lanes,
                 uint64_t *waits);
@@ -55,13 +55,13 @@ struct coroutine_kernel {
 )
 
 _BEGIN = """
-static void ${name}_begin(const void *arguments, int64_t block, void *shared, void *threads) {
+static void ${name}_begin(const void *arguments, int64_t index, void *shared, void *threads) {
     const struct ${name}_args *const args = arguments;
-    struct ${name}_block *const own = shared;
+    struct ${name}_block *const block = shared;
     struct ${name}_thread *self = threads;
-    own->blockIdx.x = block % args->gridDim[0];
-    own->blockIdx.y = (block / args->gridDim[0]) % args->gridDim[1];
-    own->blockIdx.z = (block / args->gridDim[0]) / args->gridDim[1];
+    block->blockIdx.x = index % args->gridDim[0];
+    block->blockIdx.y = (index / args->gridDim[0]) % args->gridDim[1];
+    block->blockIdx.z = (index / args->gridDim[0]) / args->gridDim[1];
     for (int64_t z = 0; z < args->blockDim[2]; ++z) {
         for (int64_t y = 0; y < args->blockDim[1]; ++y) {
             for (int64_t x = 0; x < args->blockDim[0]; ++x) {
@@ -79,8 +79,8 @@ static void ${name}_run(const void *arguments, void *shared, void *threads, uint
     for (; lanes; lanes &= lanes - 1) {
         const int lane = __builtin_ctz(lanes);
         struct ${name}_thread *const self = (struct ${name}_thread *)threads + lane;
-        const uint64_t why = ${name}_step(arguments, shared, self);
-        waits[lane] = why | (uint64_t)self->pc << 3$mask;
+        const uint64_t reason = ${name}_step(arguments, shared, self);
+        waits[lane] = reason | (uint64_t)self->pc << 3$mask;
     }
 }
 """

@@ -45,7 +45,7 @@ def coordinates_used(module: ir.Module) -> dict[str, tuple[str, ...]]:
                 names |= set(used[e.function])
         return tuple(name for name in COORDINATES if name in names)
 
-    return fixed_point_summaries((*module.devices, module.kernel), variables_read, ())
+    return fixed_point_summaries((*module.device_functions, module.kernel), variables_read, ())
 
 
 def cpu_types(module: ir.Module, name: str, type_of: TypeOf) -> list[c.Item]:

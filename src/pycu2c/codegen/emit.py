@@ -41,7 +41,7 @@ from pycu2c.ir.print_format import PrintFormat
 
 
 @dataclass(frozen=True, slots=True)
-class Emitted:
+class EmittedFile:
     """Generated text.
 
     ``entry`` is the C name of the kernel, ``prints`` has the formats of its prints by number,
@@ -56,12 +56,12 @@ class Emitted:
     links: tuple[Link, ...] = ()
 
 
-def emit(module: ir.Module, dialect: Dialect, comments: Comments = "none") -> Emitted:
-    """Return the C file of a flat module: used helpers, device functions, the kernel."""
+def emit(module: ir.Module, dialect: Dialect, comments: Comments = "none") -> EmittedFile:
+    """Return the C file of a lowered module: used helpers, device functions, the kernel."""
     items, emitter = items_of(module, dialect, comments)
     text = print_items(items, dialect)
     entry, prints = emitter.file.functions[module.kernel.name], tuple(emitter.file.prints.numbers)
-    return Emitted(text, entry, prints, tuple(emitter.waits), inline_c.links_of(module))
+    return EmittedFile(text, entry, prints, tuple(emitter.waits), inline_c.links_of(module))
 
 
 def items_of(
@@ -73,7 +73,7 @@ def items_of(
     """
     emitter = ModuleEmitter(module, dialect, comments, reserved)
     file = emitter.file
-    devices = [emitter.device(f) for f in module.devices]
+    devices = [emitter.device(f) for f in module.device_functions]
     loop = coroutine_loop(module.kernel.body)
     kernel = emitter.kernel() if loop is None else emitter.coroutine_kernel(loop)
     items: list[c.Item] = [c.Include(header) for header in file.headers]
@@ -96,9 +96,9 @@ def items_of(
     forward_called = _forward_called(module)
     if forward_called:
         items.append(c.Blank())
-        pairs = zip(devices, module.devices)
+        pairs = zip(devices, module.device_functions)
         items += [c.Prototype(d) for d, f in pairs if f.name in forward_called]
-    for function, declaration in zip(module.devices, devices, strict=True):
+    for function, declaration in zip(module.device_functions, devices, strict=True):
         items += [c.Blank(), *emitter.line_directive(function), declaration]
     items += [c.Blank(), *emitter.line_directive(module.kernel), *kernel]
     return items, emitter
@@ -114,9 +114,9 @@ def print_items(items: list[c.Item], dialect: Dialect) -> str:
 
 def _forward_called(module: ir.Module) -> set[str]:
     """Return the device functions that are called before their definition."""
-    defined_later = [f.name for f in module.devices]
+    defined_later = [f.name for f in module.device_functions]
     names: set[str] = set()
-    for function in module.devices:
+    for function in module.device_functions:
         defined_later.remove(function.name)
         names |= callees(function) & set(defined_later)
     return names

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from pycu2c.analysis.effects import inline_c_body
-from pycu2c.base.external_code import CodeLine, InlineCode, names_defined_in
+from pycu2c.base.external_code import CodeLine, DialectCode, names_defined_in
 from pycu2c.csyntax import nodes as c
 from pycu2c.declarations.link_files import Link
 from pycu2c.ir.nodes import Module
@@ -28,9 +28,9 @@ def code_items(lines: Iterable[CodeLine], comments: str) -> Iterator[CodeItem]:
         continues = line.text.endswith("\\")
 
 
-def _inline_code(module: Module) -> list[InlineCode]:
+def _inline_code(module: Module) -> list[DialectCode]:
     """Return the inline C of the functions of a module."""
-    bodies = (inline_c_body(f) for f in module.devices)
+    bodies = (inline_c_body(f) for f in module.device_functions)
     return [body.code for body in bodies if body is not None]
 
 

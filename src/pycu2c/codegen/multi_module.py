@@ -42,7 +42,7 @@ def _check_prints(modules: Sequence[tuple[Module, Dialect]]) -> None:
     printing = [
         module.kernel.python_name
         for module, _ in modules
-        for function in (module.kernel, *module.devices)
+        for function in (module.kernel, *module.device_functions)
         if any(isinstance(s, Print) for s in statements(function.body))
     ]
     names = sorted(set(printing))

@@ -12,6 +12,7 @@ from pycu2c.base.external_code import length_name, stride_name
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array
 from pycu2c.codegen.reserved_names import is_reserved
+from pycu2c.ir import name_suffixes
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, statements
 
@@ -48,11 +49,9 @@ def _preferred_name(name: str, ndim: int) -> str:
         return length_name(python_name, ndim, int(parts[parts.index("shape") + 1]))
     if "stride" in parts:
         return stride_name(python_name, int(parts[parts.index("stride") + 1]))
-    if parts == ["own"]:
-        return f"own_{python_name}"
     pairs = itertools.pairwise(parts)
     items = [item for item, kind in pairs if kind == "item" and not item.startswith("<")]
-    suffix = [s for s in ("given", "of", "first", "end") if s in parts][:1]
+    suffix = [s for s in name_suffixes.IN_C_NAMES if s in parts][:1]
     return "_".join([python_name, *items, *suffix])
 
 
@@ -133,7 +132,7 @@ def global_names(module: ir.Module, reserved: Container[str]) -> dict[str, str]:
     """Return the C names of the functions and constant arrays, by their names in the IR."""
     assigned: dict[str, str] = {}
     of_coroutines: set[str] = set()
-    functions = [function.name for function in (module.kernel, *module.devices)]
+    functions = [function.name for function in (module.kernel, *module.device_functions)]
     for name in (*functions, *(constant.var.name for constant in module.constants)):
         preferred = identifier(name.split(".")[0])
         assigned[name] = unique_name(preferred, {*assigned.values()}, reserved, of_coroutines)

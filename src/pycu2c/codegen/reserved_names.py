@@ -52,7 +52,8 @@ _PATTERN = re.compile(
     r"|math_errhandling|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)|atomic[A-Z]\w*|(clock|timer)_\w+"
     r"|u?int(_(least|fast)(8|16|32|64)|max|ptr)_t|(threadIdx|blockIdx|blockDim|gridDim)_[xyz]"
     r"|(first|last|next)_[xyz]|print_\d+|\w+_packed|(tex|surf)[123]D\w*"
-    r"|(texture|surface)_(number|place|index|element|weights|rounded|scaled|half|nearest|blended|fetch)"
+    r"|(texture|surface)_(channel|position|index|element|weights|round|round_half|scale|nearest|linear"
+    r"|fetch)"
     r"|cuda(Texture|Surface|Boundary)\w*"
 )
 _VECTOR_NAMES = frozenset(

@@ -52,7 +52,7 @@ class Structs:
         self.half_constants = [dtype for dtype in map(_component_dtype, constants) if dtype.is_half]
         for dtype in constants:
             self._collect(dtype)
-        for function in (*module.devices, module.kernel):
+        for function in (*module.device_functions, module.kernel):
             for t in _types_in(function):
                 if isinstance(t, (Scalar, Array)):
                     self._collect(t.dtype)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import array, interoperability
 from pycu2c.devices.array import DeviceArray
-from pycu2c.devices.array_data import Order, check_dtype
+from pycu2c.devices.array_data import Order, as_supported_dtype
 from pycu2c.devices.gpu_selection import DeviceLike, ordinal_of
 from pycu2c.runtime.arguments.strides import Shape, array_over, packed_strides
 from pycu2c.runtime.cuda import memory
@@ -243,7 +243,7 @@ class ArrayLayout:
     def __init__(
         self, shape: ShapeLike, dtype: DTypeLike, strides: Sequence[int] | None, order: Order
     ) -> None:
-        self.dtype = check_dtype(dtype)
+        self.dtype = as_supported_dtype(dtype)
         self.shape = _as_tuple(shape, "shape")
         if self.shape and min(self.shape) < 0:
             raise ValueError(f"a shape has no negative numbers: {self.shape}")

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import copies, gpu_selection, interoperability, view_geometry
-from pycu2c.devices.array_data import ArrayData, Order, check_dtype
+from pycu2c.devices.array_data import ArrayData, Order, as_supported_dtype
 from pycu2c.devices.gpu_selection import DeviceLike
-from pycu2c.devices.unsupported_arithmetic import HINT, NoHostArithmetic
+from pycu2c.devices.unsupported_arithmetic import ARITHMETIC_HINT, NoHostArithmetic
 from pycu2c.devices.view_geometry import ViewGeometry
 from pycu2c.runtime.arguments import array_interface, dlpack
 from pycu2c.runtime.arguments.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED
@@ -78,7 +78,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
                 descriptor.__get__(self)  # raises the AttributeError that led here
             is_numpy_name = not name.startswith("_") and hasattr(np.ndarray, name)
             hint = _COPY_HINT if name in _COPY_METHODS else _NUMBA_HINTS.get(name, "")
-            hint = HINT if is_numpy_name else hint
+            hint = ARITHMETIC_HINT if is_numpy_name else hint
             raise AttributeError(f"a device array has no {name}{hint}", name=name, obj=self)
 
     # ---- elements ----
@@ -186,7 +186,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
 
     def astype(self, dtype: DTypeLike, *, copy: bool = True, stream: object = None) -> DeviceArray:
         """Return the elements converted to another dtype, as in numpy."""
-        target = check_dtype(dtype)
+        target = as_supported_dtype(dtype)
         if target == self.dtype and not copy:
             return self
         return copies.duplicate(self, self._stream_for(stream), dtype=target)
@@ -223,7 +223,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
 def from_host(values: ArrayLike, ordinal: int, stream: object) -> DeviceArray:
     """Return a contiguous copy of a host array, with its memory order (C or F)."""
     host = np.asarray(values)
-    check_dtype(host.dtype)
+    as_supported_dtype(host.dtype)
     order: Order = "F" if host.flags.f_contiguous and not host.flags.c_contiguous else "C"
     array = DeviceArray.empty(host.shape, host.dtype, ordinal, order=order, stream=stream)
     copies.copy_in(array, host, stream)

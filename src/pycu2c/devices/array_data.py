@@ -26,7 +26,7 @@ from pycu2c.runtime.cuda.memory import HOST, Memory
 Order: TypeAlias = Literal["C", "F"]
 
 
-def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+def as_supported_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     """Convert to a dtype. Raises TypeError if its elements are Python objects."""
     result = np.dtype(dtype)
     if result.hasobject:
@@ -159,7 +159,7 @@ class ArrayData(DeviceArrayBase):
 
     def view(self, dtype: DTypeLike) -> Self:
         """Return a view of the same bytes with another dtype."""
-        numpy_view = self._numpy_view.view(check_dtype(dtype))
+        numpy_view = self._numpy_view.view(as_supported_dtype(dtype))
         return self._view(ViewGeometry(0, numpy_view.shape, numpy_view.strides), numpy_view.dtype)
 
     # ---- launches ----

@@ -35,7 +35,7 @@ from pycu2c.cuda_driver.cuda_errors import CudaError
 from pycu2c.devices.array import DeviceArray
 from pycu2c.reference import texture_sampling
 from pycu2c.runtime import texture_modes
-from pycu2c.runtime.arguments.array_argument import Where
+from pycu2c.runtime.arguments.array_argument import MemoryLocation
 from pycu2c.runtime.cuda import texture_objects
 
 AddressMode: TypeAlias = Literal["wrap", "clamp", "mirror", "border"]
@@ -190,9 +190,9 @@ class _TexelObject:
         """Return a new texture or surface object of the driver over a CUDA array."""
         raise NotImplementedError
 
-    def __pycu2c_handle__(self, where: Where) -> int:
+    def __pycu2c_handle__(self, location: MemoryLocation) -> int:
         written = self._access == "surface"
-        if where == "host":
+        if location == "host":
             self._elements.current_host_array(written=written)
             address: int = self._struct.ctypes.data
             return address

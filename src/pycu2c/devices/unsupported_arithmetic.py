@@ -11,7 +11,7 @@ _ALTERNATIVE = (
     "a kernel, CuPy or PyTorch can compute with it without a copy; copy_to_host() gives a numpy "
     "array"
 )
-HINT = f": {_ALTERNATIVE}"
+ARITHMETIC_HINT = f": {_ALTERNATIVE}"
 
 _BINARY = {
     "add": "+",
@@ -62,7 +62,11 @@ def _numpy_error(function: Any) -> TypeError:
 
 def _binary_operator(symbol: str) -> Callable[[Any, Any], Any]:
     """Return a method for an operator, which raises TypeError."""
-    hint = f"{HINT}; `is` tests whether both are the same object" if symbol == "==" else HINT
+    hint = (
+        f"{ARITHMETIC_HINT}; `is` tests whether both are the same object"
+        if symbol == "=="
+        else ARITHMETIC_HINT
+    )
 
     def reject(self: Any, other: Any) -> Any:
         # CuPy's operators, for example, accept device arrays
@@ -78,7 +82,7 @@ def _unary_operator(symbol: str) -> Callable[[Any], Any]:
     """Return a method for an operator, which raises TypeError."""
 
     def reject(self: Any) -> Any:
-        raise TypeError(f"a device array has no {symbol}{HINT}")
+        raise TypeError(f"a device array has no {symbol}{ARITHMETIC_HINT}")
 
     return reject
 

@@ -44,7 +44,7 @@ def explain_module(module: Module, assumptions: LaunchAssumptions, options: Opti
         [
             note
             for rules, rule_module in ((_RULES_ON_TYPED_IR, typed), (_RULES_ON_LOWERED_IR, lowered))
-            for function in (rule_module.kernel, *rule_module.devices)
+            for function in (rule_module.kernel, *rule_module.device_functions)
             for rule in rules
             for note in rule(ExplainedFunction(function, function is rule_module.kernel))
         ]

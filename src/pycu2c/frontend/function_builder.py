@@ -32,6 +32,7 @@ from pycu2c.frontend.statements.statement_visitor import block
 from pycu2c.frontend.subset.subset_check import check_subset
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.call_graph import transitive_callees
+from pycu2c.ir.name_suffixes import ARGUMENT
 from pycu2c.ir.walk import all_expressions
 
 FunctionKey: TypeAlias = tuple[Source, ArgumentTypes]
@@ -64,7 +65,7 @@ def build(
     """Type a kernel and lower it to IR. Raises CompileError with all diagnostics."""
     builder, module = _build_module(source, signature.parameters, cluster, checked, is_kernel=True)
     # the kernel has no entry in ``names``
-    used = {None, *(device.name for device in module.devices)}
+    used = {None, *(device.name for device in module.device_functions)}
     types = {
         key: inferred
         for key, inferred in builder.inferred_types.items()
@@ -399,7 +400,7 @@ def _parameters(
                 and isinstance(variable_type, Scalar)
                 and variable_type != leaf_type
             ):
-                argument = ir.Var(f"{name}.given", leaf_type, span)
+                argument = ir.Var(f"{name}.{ARGUMENT}", leaf_type, span)
                 conversions.append(
                     ir.Assign(
                         ir.Var(name, variable_type, span), coerce(argument, variable_type), span

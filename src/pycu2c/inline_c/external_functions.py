@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import DType
-from pycu2c.base.external_code import CodeLine, Dialect, InlineCode
+from pycu2c.base.external_code import CodeLine, Dialect, DialectCode
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, ParameterType, Scalar, Signature
@@ -57,7 +57,7 @@ class ExternalFunction:
     pure: bool
     abi: Abi = "c"
 
-    def code(self, dialect: Dialect, files: tuple[str, ...]) -> InlineCode:
+    def code(self, dialect: Dialect, files: tuple[str, ...]) -> DialectCode:
         """Return a body that calls the function, and its declaration."""
         signature, name = self._signature, self.source.name
         names = [p.arg for p in parameters(self.source.tree.args)]
@@ -78,7 +78,7 @@ class ExternalFunction:
             lines = _call_for_status(name, arguments, result, result_name)
         declared = _declaration(c_result, name)
         prototype = f"{_PROTOTYPE_PREFIX[dialect]}{declared}({', '.join(declarations) or 'void'});"
-        return InlineCode(dialect, tuple(map(self._line, lines)), (self._line(prototype),), files)
+        return DialectCode(dialect, tuple(map(self._line, lines)), (self._line(prototype),), files)
 
     @property
     def _signature(self) -> Signature:

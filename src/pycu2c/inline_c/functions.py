@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, get_args, overload
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.external_code import CodeLine, Dialect, ExternalCode, InlineCode
+from pycu2c.base.external_code import CodeLine, Dialect, DialectCode, ExternalCode
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source, is_stub
 from pycu2c.csyntax.keywords import KEYWORDS
@@ -61,13 +61,13 @@ class _InlineCArguments:
         codes = [self._code(dialect, source, has_python_body) for dialect in get_args(Dialect)]
         return ExternalCode(tuple(code for code in codes if code), self.pure, has_python_body)
 
-    def _code(self, dialect: Dialect, source: Source, has_python_body: bool) -> InlineCode | None:
+    def _code(self, dialect: Dialect, source: Source, has_python_body: bool) -> DialectCode | None:
         """Return the code in one dialect: the text, or a call of a linked function."""
         text, files = self._text(dialect, has_python_body), links_for_target(self.links, dialect)
         if text is not None:
             headers = lines_of(self.headers, source) if dialect == "cuda" else ()
             preamble = (*headers, *lines_of(self.preamble, source))
-            return InlineCode(dialect, _body(text, source), preamble, files)
+            return DialectCode(dialect, _body(text, source), preamble, files)
         is_external = self.text is self.cuda is self.cpu is None
         if files or (is_external and not (dialect == "c" and has_python_body)):
             return external_functions.ExternalFunction(source, self.pure).code(dialect, files)
@@ -187,7 +187,7 @@ def ptx_function(
         def external_code(source: Source) -> ExternalCode:
             lines = ptx.asm_text(lines_of(text, source), source, pure)
             has_python_body = not is_stub(source.tree)
-            return ExternalCode((InlineCode("cuda", lines),), pure, has_python_body)
+            return ExternalCode((DialectCode("cuda", lines),), pure, has_python_body)
 
         return CFunction(
             DeviceFunction(function, signature=signature).__pycu2c_device__, external_code

@@ -65,5 +65,5 @@ def transitive_callees(functions: Sequence[ir.Function]) -> dict[str, frozenset[
 
 def recursive_functions(module: ir.Module) -> frozenset[str]:
     """Return the names of the device functions that call themselves, directly or indirectly."""
-    called = transitive_callees(module.devices)
+    called = transitive_callees(module.device_functions)
     return frozenset(name for name, callee_names in called.items() if name in callee_names)

@@ -65,7 +65,7 @@ def summarize_module(module: ir.Module) -> ModuleSummary:
         frozenset(node_classes),
         frozenset(intrinsics),
         frozenset(operators),
-        bool(module.devices),
+        bool(module.device_functions),
         has_inline_c,
     )
 

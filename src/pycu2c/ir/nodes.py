@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeAlias
 
-from pycu2c.base.external_code import ExternalCode, InlineCode
+from pycu2c.base.external_code import DialectCode, ExternalCode
 from pycu2c.base.parameters import ArgumentPart as ArgumentPart
 from pycu2c.base.parameters import OverlapRule
 from pycu2c.base.parameters import Parameter as Parameter
@@ -288,7 +288,7 @@ class InlineC:
     ``transforms/common/select_inline_c``.
     """
 
-    code: InlineCode
+    code: DialectCode
     arguments: tuple[Expr, ...]
     is_pure: bool
     span: Span
@@ -362,11 +362,11 @@ class Module:
     """
 
     kernel: Function
-    devices: tuple[Function, ...] = ()
+    device_functions: tuple[Function, ...] = ()
     constants: tuple[ConstantArray, ...] = ()
     cluster: tuple[int, ...] = ()
 
     @property
     def functions(self) -> tuple[Function, ...]:
         """Return all functions, the kernel last."""
-        return (*self.devices, self.kernel)
+        return (*self.device_functions, self.kernel)

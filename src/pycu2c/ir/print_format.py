@@ -35,7 +35,7 @@ class RaisedException:
     """
 
     exception: type[BaseException] | BaseException
-    where: str
+    location: str
     arguments: tuple[PrintFormat, ...]
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import assert_never
 
 from pycu2c.base import dtypes
-from pycu2c.base.external_code import InlineCode
+from pycu2c.base.external_code import DialectCode
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import VOID, WEAK_INT, WEAK_INT32, Scalar, Type, boolean
 from pycu2c.ir import nodes as ir
@@ -28,7 +28,7 @@ Marked = Collection[int]  # ids of the nodes to highlight
 
 def print_module(module: ir.Module, marked: Marked = ()) -> str:
     """Print all functions, callees first; ``<<  >>`` encloses marked expressions."""
-    functions = [print_function(f, "device", marked) for f in module.devices]
+    functions = [print_function(f, "device", marked) for f in module.device_functions]
     constants = "".join(f"{print_constant(constant)}\n" for constant in module.constants)
     kernel = print_function(module.kernel, "kernel", marked)
     if module.cluster:
@@ -56,7 +56,7 @@ def print_function(function: ir.Function, keyword: str = "kernel", marked: Marke
     return "".join(f"{line}\n" for line in (*lines, *printer.block(function.body, 1)))
 
 
-def c_text(code: InlineCode, indent: str) -> Iterator[str]:
+def c_text(code: DialectCode, indent: str) -> Iterator[str]:
     """Yield the lines of inline C, aligned: ``in cuda: return x * y;``."""
     head = f"{indent}in {code.dialect}: "
     for line in code.lines:

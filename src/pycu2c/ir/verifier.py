@@ -51,7 +51,7 @@ def verified(module: ir.Module, after: str) -> ir.Module:
 def verify(module: ir.Module) -> list[Violation]:
     """Return all violations in all functions."""
     recursive = recursive_functions(module)
-    callable_functions = {f.name: f for f in module.devices if f.name in recursive}
+    callable_functions = {f.name: f for f in module.device_functions if f.name in recursive}
     seen: set[str] = set()
     constants = {c.var.name: c.var.type for c in module.constants}
     result: list[Violation] = []

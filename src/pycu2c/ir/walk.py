@@ -291,5 +291,5 @@ def with_kernel_body(module: ir.Module, body: ir.Body) -> ir.Module:
 
 def map_functions(module: ir.Module, change: Callable[[ir.Function], ir.Function]) -> ir.Module:
     """Apply a change to every function of a module."""
-    devices = tuple(change(f) for f in module.devices)
-    return replace(module, kernel=change(module.kernel), devices=devices)
+    devices = tuple(change(f) for f in module.device_functions)
+    return replace(module, kernel=change(module.kernel), device_functions=devices)

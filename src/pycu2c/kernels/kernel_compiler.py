@@ -16,7 +16,7 @@ from pycu2c.base.records import replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, Signature
 from pycu2c.codegen.statements import Comments
-from pycu2c.compiler import Generated, KernelModule, build_module
+from pycu2c.compiler import KernelModule, KernelText, build_module
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options
 from pycu2c.explain import kernel_report
@@ -104,7 +104,7 @@ class KernelCompiler:
         signature: Signature,
         comments: Comments = "none",
         block: Extent | None = None,
-    ) -> Generated:
+    ) -> KernelText:
         """Return the generated text for a target; ``block`` applies to C only."""
         fixed_block = block if target in CPU_BACKENDS else None
         return specialization.generate_text(
@@ -174,6 +174,6 @@ def _uses_threads(module: Module) -> bool:
     """Return whether a kernel uses CUDA intrinsics; without them it is plain loops."""
     return any(
         isinstance(e, Apply) and e.intrinsic.name.startswith("cuda.")
-        for f in (module.kernel, *module.devices)
+        for f in (module.kernel, *module.device_functions)
         for e in all_expressions(f.body)
     )

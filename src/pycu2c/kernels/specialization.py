@@ -12,7 +12,7 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType, Signature
 from pycu2c.codegen.statements import Comments
-from pycu2c.compiler import Generated, KernelModule, generate
+from pycu2c.compiler import KernelModule, KernelText, generate
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.frontend.function_builder import BuiltModule, build_device
@@ -60,7 +60,7 @@ def generate_text(
     options: Options = DEFAULT_OPTIONS,
     comments: Comments = "none",
     block: Extent | None = None,
-) -> Generated:
+) -> KernelText:
     """Generate the text for launches with 1 to 2**30 - 1 threads, and as many elements."""
     assumptions = LaunchAssumptions(index32_safe=True, block=block)
     return generate(built.module, _target(target, options), assumptions, options, comments)
@@ -78,7 +78,7 @@ def generate_device(
     options: Options,
     name: str,
     qualifiers: tuple[str, ...] = LINKED_QUALIFIERS,
-) -> tuple[Generated, ParameterType]:
+) -> tuple[KernelText, ParameterType]:
     """Generate a device function in CUDA C under a given name; return its result type too.
 
     Raises CompileError.
@@ -112,7 +112,7 @@ def compile_runner(kernel: Specialization, key: SpecializationKey, cache: bool) 
         return _reference_runner(kernel)
     target = _target(key.backend, kernel.options)
 
-    def generate_with(comments: Comments) -> Generated:
+    def generate_with(comments: Comments) -> KernelText:
         module = kernel.built.module
         return generate(module, target, key.assumptions, kernel.options, comments)
 
@@ -126,7 +126,7 @@ def compile_runner(kernel: Specialization, key: SpecializationKey, cache: bool) 
 
 
 def _load_on_cpu(
-    kernel: Specialization, generated: Generated, assumptions: LaunchAssumptions, cache: bool
+    kernel: Specialization, generated: KernelText, assumptions: LaunchAssumptions, cache: bool
 ) -> tuple[Runner, Callable[[], print_log.PrintLog]]:
     options, layout = kernel.options.with_links(generated.links), layout_of(generated.parameters)
     binary = cc.compile(generated.text, generated.entry, options=options, cache=cache)
@@ -139,7 +139,7 @@ def _load_on_cpu(
 
 
 def _load_on_gpu(
-    kernel: Specialization, generated: Generated, _: LaunchAssumptions, cache: bool
+    kernel: Specialization, generated: KernelText, _: LaunchAssumptions, cache: bool
 ) -> tuple[Runner, Callable[[], print_log.PrintLog]]:
     options, layout = kernel.options.with_links(generated.links), layout_of(generated.parameters)
     binary = nvrtc.compile(

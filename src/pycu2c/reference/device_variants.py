@@ -38,7 +38,7 @@ def inferred_from(
         types = with_inner_functions(
             inferred[0], all_types
         )  # variants of one kind have equal types
-        return ReferenceTypes(types.names, types.joins, is_single, tree=types.tree)
+        return ReferenceTypes(types.local_types, types.join_types, is_single, tree=types.tree)
 
     variants = {
         function: {kinds: merged_types(inferred) for kinds, inferred in group.items()}
@@ -48,7 +48,7 @@ def inferred_from(
         inferred_by_function[source, signature.parameters], all_types
     )
     return ReferenceTypes(
-        kernel_types.names, kernel_types.joins, is_single, variants, kernel_types.tree
+        kernel_types.local_types, kernel_types.join_types, is_single, variants, kernel_types.tree
     )
 
 

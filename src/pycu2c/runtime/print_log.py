@@ -226,7 +226,7 @@ def _exception(raised: RaisedException, values: Iterator[Any]) -> BaseException:
     numbers = [next(values) for _ in THREAD_COORDINATES]
     thread = f"thread {tuple(numbers[3:])} of block {tuple(numbers[:3])}"
     arguments = [_argument(text, values) for text in raised.arguments]
-    return exception_of_thread(raised.exception, arguments, raised.where, thread)
+    return exception_of_thread(raised.exception, arguments, raised.location, thread)
 
 
 def _argument(print_format: PrintFormat, values: Iterator[Any]) -> Any:

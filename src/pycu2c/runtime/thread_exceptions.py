@@ -9,29 +9,34 @@ from pycu2c.base.diagnostics import LaunchError
 
 
 def exception_of_thread(
-    exception: type[BaseException] | BaseException, values: Sequence[Any], where: str, thread: str
+    exception: type[BaseException] | BaseException,
+    values: Sequence[Any],
+    location: str,
+    thread: str,
 ) -> BaseException:
     """Return an exception with the location and the thread that raised it.
 
     They are part of its message, or a note if its first argument is not a string.
 
-    where: the file and the line. thread: "thread (0, 0, 0) of block (0, 0, 0)".
+    location: the file and the line. thread: "thread (0, 0, 0) of block (0, 0, 0)".
     """
     cls = exception if isinstance(exception, type) else type(exception)
     arguments = tuple(values) if isinstance(exception, type) else exception.args
-    error = _construct(cls, _with_location(arguments, where, thread))
+    error = _construct(cls, _with_location(arguments, location, thread))
     if error is None:
         error = _construct(cls, arguments) or LaunchError(f"{cls.__name__}{arguments}")
-        error.add_note(f"{where}: in {thread}")
+        error.add_note(f"{location}: in {thread}")
     return error
 
 
-def _with_location(arguments: tuple[Any, ...], where: str, thread: str) -> tuple[Any, ...] | None:
+def _with_location(
+    arguments: tuple[Any, ...], location: str, thread: str
+) -> tuple[Any, ...] | None:
     """Return arguments that contain the location; None if the first is not a string."""
     if not arguments:
-        return (f"{where}: in {thread}",)
+        return (f"{location}: in {thread}",)
     if isinstance(arguments[0], str):
-        return f"{where}: {arguments[0]}, in {thread}", *arguments[1:]
+        return f"{location}: {arguments[0]}, in {thread}", *arguments[1:]
     return None
 
 

@@ -100,7 +100,7 @@ def kernel_body(module: ir.Module) -> tuple[object, ...]:
 
 
 def device_functions(module: ir.Module) -> tuple[object, ...]:
-    return module.devices
+    return module.device_functions
 
 
 def whole_module(module: ir.Module) -> tuple[object, ...]:

@@ -202,8 +202,8 @@ def test_loops_find_the_variables_of_their_thread_made() -> None:
     """Clang does not know all registers that the C library changes when it makes them."""
     text = (HEADERS / "vectors.h").read_text()
     run = text[text.index("#define PYCU2C_RUN(") :]
-    assert run.index("::make_variables()") < run.index("::by(packed, first, last)")
-    for name in ("void make_variables()", "void run(", "void run_split("):
+    assert run.index("::touch_thread_locals()") < run.index("::by(packed, first, last)")
+    for name in ("void touch_thread_locals()", "void run(", "void run_split("):
         assert f"__attribute__((noinline)) static {name}" in text
 
 

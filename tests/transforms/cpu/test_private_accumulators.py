@@ -48,16 +48,16 @@ def histogram(counts, x):
 HISTOGRAM = """
 kernel histogram(counts: pointer int32[::1], counts.shape.0: int, x: pointer uint8[::1], \
 x.shape.0: int)
-  allocate counts.own: worker int32[4096]
+  allocate counts.private: worker int32[4096]
   for i.counts: int in range(0, counts.shape.0, 1):
-    counts.own[i.counts] = 0:int32
+    counts.private[i.counts] = 0:int32
   for each block:
     for tx: int in threads(0, min.int(256, sub.int(x.shape.0, mul.int(cuda.blockIdx.x(), 256)))):
       declare i: int = add.int(mul.int(cuda.blockIdx.x(), 256), tx)
-      block.atomic.add.int32(&counts.own[x[i]], 1:int32)
+      block.atomic.add.int32(&counts.private[x[i]], 1:int32)
   for i.counts in range(0, counts.shape.0, 1):
-    if ne.int32(counts.own[i.counts], 0:int32):
-      cuda.atomic.add.int32(&counts[i.counts], counts.own[i.counts])
+    if ne.int32(counts.private[i.counts], 0:int32):
+      cuda.atomic.add.int32(&counts[i.counts], counts.private[i.counts])
 """
 
 

@@ -164,7 +164,7 @@ def in_c(k):
 
 @pytest.mark.parametrize("k", [*KERNELS, walking], ids=lambda k: k.name)
 def test_divergent_loops_are_strip_mined(k):
-    lanes = in_c(k).split("int64_t strip = 0")[1].split("if (live == 0)")[0]
+    lanes = in_c(k).split("int64_t strip = 0")[1].split("if (any_active == 0)")[0]
     assert "_c64" not in lanes
     assert "float2" not in lanes
 

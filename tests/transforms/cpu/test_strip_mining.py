@@ -208,7 +208,7 @@ def test_divergent_loops_are_strip_mined(k):
     kinds = {"escape": "int32[::1], float32, int", "newton": "float32[::1], float32[::1]"}
     text = k.inspect("c", kinds.get(k.name, "int32[::1], int32[::1]"))
     strips = text.split("int64_t strip = 0")[1]
-    lanes = strips.split("#pragma omp simd")[1].split("if (live == 0)")[0]
+    lanes = strips.split("#pragma omp simd")[1].split("if (any_active == 0)")[0]
     assert not any(word in lanes for word in ("goto", "continue", "while"))
 
 
@@ -377,7 +377,7 @@ def ones(out, x):
 
 
 def test_compilers_know_how_to_count_bits():
-    assert "live" not in ones.inspect("c", "int32[::1], uint32[::1]")
+    assert "any_active" not in ones.inspect("c", "int32[::1], uint32[::1]")
 
 
 @kernel

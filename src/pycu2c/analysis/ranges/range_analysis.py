@@ -263,9 +263,9 @@ def _calls(caller: ir.Function, name: str) -> Iterator[ir.Call]:
 def analyse_module(module: ir.Module, assumptions: LaunchAssumptions) -> Mapping[str, Ranges]:
     """Return the ranges of each function of a module by name; callers are analysed first."""
     elements = dict(_elements(module))
-    summaries = _Summaries({f.name: f for f in module.devices}, assumptions, elements)
+    summaries = _Summaries({f.name: f for f in module.device_functions}, assumptions, elements)
     analysed = [analyse(module.kernel, assumptions, results=summaries.result, elements=elements)]
-    remaining = list(module.devices)
+    remaining = list(module.device_functions)
     while remaining:
         function = remaining[-1]
         recursive = any(True for f in remaining for _ in _calls(f, function.name))

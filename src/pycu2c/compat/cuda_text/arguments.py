@@ -348,7 +348,7 @@ def check_writeable(
     """Raise LaunchError if the kernel may write a read-only host array."""
     for i in sorted(writable_arrays(kernel_parameters, arguments)):
         array = arguments[i].leaf
-        if array.readonly and array.where == "host":
+        if array.readonly and array.location == "host":
             name = argument_names(kernel, kernel_parameters, arguments)[i]
             raise LaunchError(
                 f"{name} is read-only, and the kernel may write it: declare the parameter as a "

@@ -56,10 +56,11 @@ class SplitCollective(NamedTuple):
         match self.function:
             case "shuffle":
                 value, *others = arguments
-                return f"request(pycu2c_me, {value}, {self.operand}({', '.join(others)}))"
+                source = f"{self.operand}({', '.join(others)})"
+                return f"contribute_with_source(pycu2c_thread, {value}, {source})"
             case "reduce":
-                return f"deposit(pycu2c_me, {arguments[0]})"
-        return f"vote(pycu2c_me, {self.operand}({', '.join(arguments)}))"
+                return f"contribute(pycu2c_thread, {arguments[0]})"
+        return f"contribute_condition(pycu2c_thread, {self.operand}({', '.join(arguments)}))"
 
     def combine(self, active_mask: str) -> str:
         """Return the call that computes the results of the threads in the mask."""
@@ -209,8 +210,8 @@ def _definitions(intrinsic: Intrinsic) -> Iterator[str]:
     uses_thread = any(exchange.function == "shuffle" for exchange in exchanges)
     thread = "    const int thread = (int)pycu2c::thread_rank();\n" if uses_thread else ""
     for head, element in _overloads(intrinsic, exchanges):
-        # PYCU2C_HERE declares the parameter ``line``, whose default is the line of the call
-        parameters = ", ".join((*_parameters(intrinsic, element), "PYCU2C_HERE"))
+        # the macro declares the parameter ``line``, whose default is the line of the call
+        parameters = ", ".join((*_parameters(intrinsic, element), "PYCU2C_LINE_PARAMETER"))
         yield (
             f"{head} {_cuda_name(intrinsic)}({parameters}) {{\n"
             f"{thread}{body}\n    return {result};\n}}"
@@ -258,7 +259,7 @@ def _split_collective(intrinsic: Intrinsic) -> SplitCollective | None:
         for (name, kind), text in zip(intrinsic.parameters, _parameters(intrinsic, ""))
         if name != "mask" and kind != "T"
     ]
-    head = f"[thread = (int)pycu2c_me]({', '.join(parameters)})"
+    head = f"[thread = (int)pycu2c_thread]({', '.join(parameters)})"
     synchronizes_block = intrinsic.effect is Effect.BARRIER
     if function != "reduce":
         operand = f"{head} {{ return {operand}; }}"

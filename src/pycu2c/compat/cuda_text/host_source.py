@@ -142,7 +142,7 @@ def _thread_execution(
     split_kernels: Mapping[FunctionDefinition, str],
 ) -> ThreadExecution:
     if kernels and all(f in split_kernels for f in kernels):
-        in_warps = any("PYCU2C_WHOLE_WARPS" in split_kernels[f] for f in kernels)
+        in_warps = any("PYCU2C_CHECK_WHOLE_WARPS" in split_kernels[f] for f in kernels)
         return ThreadExecution.WARPS if in_warps else ThreadExecution.SPLIT
     return ThreadExecution.FIBERS if may_wait else ThreadExecution.LOOP
 

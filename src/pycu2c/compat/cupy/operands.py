@@ -60,13 +60,13 @@ def backend_of(arrays: Sequence[tuple[str, ArrayArgument]]) -> str:
     """Return the backend of arrays: "cuda" or "cpu". Raises ArgumentTypeError."""
     (first_name, first), *others = arrays
     for name, array in others:
-        if array.where != first.where:
-            names = (first_name, name) if first.where == "device" else (name, first_name)
+        if array.location != first.location:
+            names = (first_name, name) if first.location == "device" else (name, first_name)
             raise ArgumentTypeError(
                 f"{names[0]} is on a GPU, and {names[1]} in host memory: copy one of them with "
                 "cuda.to_device(…) or copy_to_host()"
             )
-    return "cuda" if first.where == "device" else "cpu"
+    return "cuda" if first.location == "device" else "cpu"
 
 
 def convert_number(value: Any, dtype: DType, name: str) -> Number:
@@ -163,6 +163,6 @@ def array_package_of(array: ArrayArgument) -> ArrayPackage:
     if hasattr(array_type, "__pycu2c_new__"):
         return _SELF_DESCRIBING
     package = _PACKAGES.get(array_type.__module__.partition(".")[0])
-    if package is not None and (package is not _PACKAGES["torch"] or array.where == "device"):
+    if package is not None and (package is not _PACKAGES["torch"] or array.location == "device"):
         return package
-    return _DEVICE_ARRAYS if array.where == "device" else _PACKAGES["numpy"]
+    return _DEVICE_ARRAYS if array.location == "device" else _PACKAGES["numpy"]

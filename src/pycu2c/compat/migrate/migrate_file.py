@@ -97,7 +97,7 @@ def _kernel_remarks(
     for definition in environment.kernels:
         for module in _typed_modules(definition, types):
             remarks += differences(module, text.file, environment.global_number)
-            for function in (module.kernel, *module.devices):
+            for function in (module.kernel, *module.device_functions):
                 untyped.pop(function.python_name, None)
     for node in untyped.values():
         remarks += possible_differences(text, node, environment.global_number)

@@ -50,7 +50,7 @@ def differences(
     module: ir.Module, file: str, global_number: Callable[[str], object]
 ) -> Iterator[Remark]:
     """Yield the remarks for a kernel and the functions of its file that it calls."""
-    for function in (module.kernel, *module.devices):
+    for function in (module.kernel, *module.device_functions):
         if function.external_code is None and function.span.file == file:
             yield from _DifferenceAnalysis(function, global_number).remarks()
 

@@ -93,7 +93,7 @@ def candidate_arrays(context: FunctionContext, name: str) -> dict[ViewLayout, Ar
 # ---- selectors ---------------------------------------------------------------------------------
 
 
-def is_selected(selector: Expr, position: int, span: Span) -> Expr:
+def selected_condition(selector: Expr, position: int, span: Span) -> Expr:
     """Return the condition that a selector has a value."""
     return binary(EQ, selector, integer(position, span), span)
 
@@ -104,7 +104,7 @@ def remap_selector(selector: Expr, new_positions: Sequence[int], span: Span) -> 
         return selector
     out: Expr = integer(new_positions[-1], span)
     for position, new_position in reversed(list(enumerate(new_positions[:-1]))):
-        test = is_selected(selector, position, span)
+        test = selected_condition(selector, position, span)
         out = Select(test, integer(new_position, span), out, WEAK_INT, span)
     return out
 
@@ -113,5 +113,5 @@ def select_block(selector: Expr, blocks: Sequence[Sequence[Stmt]], span: Span) -
     """Return an ``if`` chain that runs the block of the selected array."""
     out = tuple(blocks[-1])
     for position, block in reversed(list(enumerate(blocks[:-1]))):
-        out = (If(is_selected(selector, position, span), tuple(block), out, span),)
+        out = (If(selected_condition(selector, position, span), tuple(block), out, span),)
     return out

@@ -142,7 +142,7 @@ def compare_values(
     if isinstance(left, TupleValue) and isinstance(right, TupleValue) and operator not in (EQ, NE):
         return _compare_tuple_order(context, op, left, right, span)
     if isinstance(left, TupleValue) and isinstance(right, TupleValue):
-        equal = _are_equal_tuples(context, left, right, span)
+        equal = _equal_tuples_condition(context, left, right, span)
         return equal if operator is EQ else negation(equal)
     if _is_static(left) and _is_static(right) and operator in (EQ, NE):
         return Const(_are_equal_objects(left, right) is (operator is EQ), WEAK_BOOL, span)
@@ -282,7 +282,7 @@ def _compare_tuple_order(
     return result
 
 
-def _are_equal_tuples(
+def _equal_tuples_condition(
     context: FunctionContext, left: TupleValue, right: TupleValue, span: Span
 ) -> Expr:
     if len(left.items) != len(right.items):

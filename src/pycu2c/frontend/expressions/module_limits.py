@@ -53,7 +53,7 @@ def report_too_large(array_type: Array, size: int, span: Span, prefix: str = "")
 def check_memory_limits(module: Module) -> None:
     """Check the sums of all arrays of a module's functions. Raises CompileError."""
     total = dict.fromkeys(MEMORY_LIMITS, 0)
-    for function in (*module.devices, module.kernel):
+    for function in (*module.device_functions, module.kernel):
         for s in statements(function.body):
             if not isinstance(s, Allocate):
                 continue
@@ -68,7 +68,7 @@ def check_memory_limits(module: Module) -> None:
 
 def check_integer_constants(module: Module) -> None:
     """Check that each integer constant fits in 64 bits. Raises CompileError."""
-    for function in (module.kernel, *module.devices):
+    for function in (module.kernel, *module.device_functions):
         for e in all_expressions(function.body):
             if isinstance(e, Const) and e.type == WEAK_INT and not fits_64_bits(int(e.value)):
                 INTEGER_TOO_WIDE.report(e.span)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from pycu2c.base.source import Span
 from pycu2c.base.types import Void, have_common_type, promote
 from pycu2c.frontend.expressions.arithmetic import coerce
-from pycu2c.frontend.expressions.array_select import is_selected, record_arrays, select_block
+from pycu2c.frontend.expressions.array_select import record_arrays, select_block, selected_condition
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.variables import read_variable, set_value, with_span
 from pycu2c.frontend.value_checks import is_array, is_none, is_number
@@ -131,5 +131,5 @@ def _select_number(selector: Expr, numbers: Sequence[Expr], span: Span) -> Expr:
             return last
     out = last
     for position, e in reversed(list(enumerate(others))):
-        out = Select(is_selected(selector, position, span), e, out, common, span)
+        out = Select(selected_condition(selector, position, span), e, out, common, span)
     return out

@@ -9,7 +9,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar
 from pycu2c.base.values import Number
 
-Where: TypeAlias = Literal["host", "device"]
+MemoryLocation: TypeAlias = Literal["host", "device"]
 
 
 class ArrayArgument(NamedTuple):
@@ -30,7 +30,7 @@ class ArrayArgument(NamedTuple):
     address: int
     readonly: bool
     contiguous: bool
-    where: Where
+    location: MemoryLocation
     owner: object
     stream: int | None = None
     placed: bool = False
@@ -72,9 +72,9 @@ class HandleArgument:
     def type(self) -> Scalar:
         return Scalar(self.dtype)
 
-    def handle(self, where: Where) -> int:
+    def handle(self, location: MemoryLocation) -> int:
         """Return the handle that is passed to a kernel."""
-        handle: int = self.owner.__pycu2c_handle__(where)
+        handle: int = self.owner.__pycu2c_handle__(location)
         return handle
 
 

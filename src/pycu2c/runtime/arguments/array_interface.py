@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.runtime.arguments.array_argument import ArrayArgument, Where
+from pycu2c.runtime.arguments.array_argument import ArrayArgument, MemoryLocation
 from pycu2c.runtime.arguments.array_checks import check_layout, dtype_of
 from pycu2c.runtime.arguments.strides import is_contiguous, packed_strides
 
 
-def describe(owner: object, interface: Mapping[str, Any], where: Where, name: str) -> ArrayArgument:
+def describe(
+    owner: object, interface: Mapping[str, Any], location: MemoryLocation, name: str
+) -> ArrayArgument:
     """Describe an array from either interface; only ``stream`` differs."""
     if interface.get("mask") is not None:
         raise LaunchError(f"{name} has a mask, and kernels have none")
@@ -32,7 +34,7 @@ def describe(owner: object, interface: Mapping[str, Any], where: Where, name: st
         operator.index(data[0] or 0),
         bool(data[1]),
         is_contiguous(shape, strides, dtype.size),
-        where,
+        location,
         owner,
         interface.get("stream"),
     )

@@ -71,9 +71,9 @@ class CoroutineKernel(CpuKernel):
             for thread, word in enumerate(thread_words):
                 if word & 7:
                     wait = self._waits[(word >> 3 & _WAIT_MASK) - 1]
-                    where = f"{wait.span.file}:{wait.span.line}"
+                    location = f"{wait.span.file}:{wait.span.line}"
                     mask = word >> 32 if wait.mask is not None else 0
-                    yield WaitingThread(position, thread, where, wait.intrinsic, mask)
+                    yield WaitingThread(position, thread, location, wait.intrinsic, mask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class CoroutineRunner:
         return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
-        arrays = [a for a in arguments if isinstance(a, ArrayArgument) and a.where == "host"]
+        arrays = [a for a in arguments if isinstance(a, ArrayArgument) and a.location == "host"]
         registered = self.kernel.watch([a.region for a in arrays])
         self.inner.run(launch, arguments)
         del registered

@@ -43,7 +43,7 @@ class CpuRunner:
             if not isinstance(argument, ArrayArgument):
                 addresses.append(0)
                 continue
-            if argument.where == "device":
+            if argument.location == "device":
                 raise LaunchError(
                     f"{self.names[position]} is on a GPU, and the launch is on the CPU: leave "
                     "backend='cpu' out, or copy it (copy_to_host(), CuPy's get(), PyTorch's cpu())"

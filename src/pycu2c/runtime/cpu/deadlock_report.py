@@ -42,7 +42,7 @@ class WaitingThread:
 
     block: Dim3
     thread: int
-    where: str  # file:line
+    location: str  # file:line
     operation: Intrinsic | SyncPoint | None
     mask: int = 0
 
@@ -56,8 +56,8 @@ class WaitingThread:
 
 def deadlock_error(kernel: str, waiting: Iterable[WaitingThread]) -> DeadlockError:
     """Return the error of a launch in which only these threads are left, and all wait."""
-    threads = sorted(waiting, key=lambda w: (w.block[::-1], w.where, w.activity, w.thread))
-    groups = [list(g) for _, g in groupby(threads, key=lambda w: (w.block, w.where, w.activity))]
+    threads = sorted(waiting, key=lambda w: (w.block[::-1], w.location, w.activity, w.thread))
+    groups = [list(g) for _, g in groupby(threads, key=lambda w: (w.block, w.location, w.activity))]
     lines = [f"{kernel} would never end: no thread can make progress"]
     lines += map(_line, groups[:_MAX_LINES])
     omitted = sum(len(group) for group in groups[_MAX_LINES:])
@@ -72,7 +72,7 @@ def _line(group: Sequence[WaitingThread]) -> str:
     threads = format_ranges([w.thread for w in group])
     noun, verb = ("threads", "wait") if len(group) > 1 else ("thread", "waits")
     block = ", ".join(map(str, first.block))
-    return f"  block ({block}): {noun} {threads} {verb} {first.activity}, {first.where}"
+    return f"  block ({block}): {noun} {threads} {verb} {first.activity}, {first.location}"
 
 
 def format_ranges(numbers: Sequence[int]) -> str:

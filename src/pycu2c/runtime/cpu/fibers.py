@@ -97,7 +97,7 @@ class FiberKernel(CpuKernel):
         threads = list(self._waiting_threads(grid))
         if not self._cooperative and threads and all(w.operation is _GRID for w in threads):
             return LaunchError(
-                f"{self._name} has a barrier of the whole grid, {threads[0].where}: launch it "
+                f"{self._name} has a barrier of the whole grid, {threads[0].location}: launch it "
                 "cooperatively, so that its blocks run at the same time (a RawKernel's "
                 "enable_cooperative_groups=True)"
             )
@@ -112,8 +112,8 @@ class FiberKernel(CpuKernel):
             for thread, word in enumerate(waits):
                 sync_point = _SYNC_POINTS[word & 7]
                 if sync_point:
-                    where = f"{self._source_name}:{(word & 0xFFFFFFFF) >> 3}"
-                    yield WaitingThread(position, thread, where, sync_point, word >> 32)
+                    location = f"{self._source_name}:{(word & 0xFFFFFFFF) >> 3}"
+                    yield WaitingThread(position, thread, location, sync_point, word >> 32)
 
 
 class SplitKernel(FiberKernel):

@@ -74,7 +74,7 @@ def peer_devices(arguments: Sequence[Argument], kernel: str) -> list[int]:
     """
     here, others = driver.current_ordinal(), []
     for position, argument in enumerate(arguments, start=1):
-        if not isinstance(argument, ArrayArgument) or argument.where != "device":
+        if not isinstance(argument, ArrayArgument) or argument.location != "device":
             continue
         ordinal = ordinal_of(argument)
         if ordinal == here or ordinal in others:

@@ -164,7 +164,7 @@ def _check_writable(arguments: Sequence[Argument], written: Set[int], kernel: st
 
 def _check_locations(arguments: Sequence[Argument], kernel: str) -> None:
     for position, argument in enumerate(arguments, start=1):
-        if isinstance(argument, ArrayArgument) and argument.placed and argument.where == "host":
+        if isinstance(argument, ArrayArgument) and argument.placed and argument.location == "host":
             raise LaunchError(
                 f"{kernel}: argument {position} is a device array in memory of the host, and the "
                 "launch is on a GPU: make it with cuda.to_device(…) on the GPU, or pass a numpy "
@@ -202,7 +202,7 @@ def address_in_place(argument: Argument) -> int:
 
 def is_used_in_place(argument: ArrayArgument) -> bool:
     """Return whether the device uses an array in place."""
-    return argument.where == "device" or memory.is_device_accessible(argument.owner)
+    return argument.location == "device" or memory.is_device_accessible(argument.owner)
 
 
 def _copied_address(host_address: int, copies: list[StagedExtent]) -> int:

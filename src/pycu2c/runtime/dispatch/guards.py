@@ -169,13 +169,13 @@ def _nested_values(value: Any, value_type: ParameterType) -> Iterator[tuple[Any,
 def staged_leaves(launch: RecordedLaunch) -> list[int]:
     """Return the leaves that a launch on a device copies: host arrays."""
     leaves = enumerate(launch.leaves)
-    return [k for k, a in leaves if isinstance(a, ArrayArgument) and a.where != "device"]
+    return [k for k, a in leaves if isinstance(a, ArrayArgument) and a.location != "device"]
 
 
 def _array_guard(value: object, launch: RecordedLaunch, leaf: int, on_device: bool) -> ArrayGuard:
     argument = launch.leaves[leaf]
     assert isinstance(argument, ArrayArgument)
-    is_device_array, is_numpy = argument.where == "device", isinstance(value, np.ndarray)
+    is_device_array, is_numpy = argument.location == "device", isinstance(value, np.ndarray)
     is_staged = on_device and not is_device_array
     if (is_device_array and not on_device) or (
         is_staged and not (is_numpy and argument.contiguous)

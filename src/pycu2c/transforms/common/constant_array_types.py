@@ -1,6 +1,7 @@
 """Convert the elements of constant arrays at compile time if all reads convert them to one type.
 
-Requires C meaning. Guarantees that each read gives the same value as before.
+Requires the form C_SEMANTICS (``ir/forms.py``). Guarantees that each read gives the same value as
+before.
 """
 
 from __future__ import annotations

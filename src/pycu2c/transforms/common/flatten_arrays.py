@@ -1,8 +1,8 @@
 """Flatten arrays to C pointers plus the lengths and strides that the code uses.
 
 ``a: float32[:, ::1]`` with ``a[i, j]`` -> ``a: pointer, a.shape.1`` with ``a[i * a.shape.1 + j]``.
-Arrays with a fixed shape keep their indices. Requires legal IR; guarantees that global arrays have
-one index, and that functions take pointers and scalars.
+Arrays with a fixed shape keep their indices. Requires the form ORDERED (``ir/forms.py``);
+guarantees that global arrays have one index, and that functions take pointers and scalars.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ def flatten(module: ir.Module, rules: IndexRules) -> ir.Module:
     flat: dict[str, ir.Function] = {}
     signatures: dict[str, list[tuple[str, str]]] = {}
     is_recursive = bool(recursive_functions(module))  # recursion needs a fixed point
-    for function in module.devices:
+    for function in module.device_functions:
         flat[function.name] = replace(function, parameters=_pointer_parameters(function))
     while True:
-        for function in module.devices:
+        for function in module.device_functions:
             flat[function.name] = _flat_function(function, rules, flat)
         previous, signatures = signatures, {f.name: _signature(f) for f in flat.values()}
         if not is_recursive or signatures == previous:
             break
     kernel = _flat_function(module.kernel, rules, flat)
-    return replace(module, kernel=kernel, devices=tuple(flat.values()))
+    return replace(module, kernel=kernel, device_functions=tuple(flat.values()))
 
 
 def _pointer_parameters(function: ir.Function) -> tuple[ir.Parameter, ...]:

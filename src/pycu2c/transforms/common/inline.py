@@ -37,7 +37,7 @@ def inline_block_level(module: ir.Module) -> ir.Module:
     _reject_recursion(module, block_level_functions(module))
     inlined: dict[str, ir.Function] = {}
     remaining: list[ir.Function] = []
-    for function in module.devices:
+    for function in module.device_functions:
         rewritten = replace(function, body=_Inliner(inlined).body(function.body))
         if rewritten.name in block_level_names:
             inlined[rewritten.name] = rewritten
@@ -46,12 +46,12 @@ def inline_block_level(module: ir.Module) -> ir.Module:
     kernel = module.kernel
     if inlined:
         kernel = replace(kernel, body=_Inliner(inlined).body(kernel.body))
-    return replace(module, kernel=kernel, devices=tuple(remaining))
+    return replace(module, kernel=kernel, device_functions=tuple(remaining))
 
 
 def _reject_recursion(module: ir.Module, block_level_names: frozenset[str]) -> None:
     """Raise a compile error for a recursive block-level function: it cannot be inlined."""
-    for function in module.devices:
+    for function in module.device_functions:
         if function.name in recursive_functions(module) & block_level_names:
             fail(
                 "barrier-recursion",

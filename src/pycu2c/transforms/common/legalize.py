@@ -1,8 +1,9 @@
 """Legalize: replace Python's semantics with C's.
 
 ``x // n`` -> ``x / n`` where x >= 0 and n > 0 are proved, else a call of a helper. Covers floor
-division, powers, shifts, indices and overflow. Requires built IR; guarantees that operators and
-indices have C's meaning. Uses the range analysis to select C's cheaper operators.
+division, powers, shifts, indices and overflow. Requires the form TYPED (``ir/forms.py``);
+guarantees that operators and indices have C's meaning. Uses the range analysis to select C's
+cheaper operators.
 """
 
 from __future__ import annotations

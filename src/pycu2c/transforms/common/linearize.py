@@ -2,8 +2,8 @@
 
 ``out[i] = f(x) + a[i]``, where f writes memory -> ``first = f(x); out[i] = first + a[i]``. Lets
 become variables. Expressions whose evaluation order C leaves unspecified are split into statements
-where the order is observable. Requires C meaning. Guarantees that no Let remains. Uses
-``analysis.effects``.
+where the order is observable. Requires the form C_SEMANTICS (``ir/forms.py``). Guarantees that no
+Let remains. Uses ``analysis.effects``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def linearize(module: ir.Module, effectful: frozenset[str]) -> ir.Module:
 
 def linearize_blocks(module: ir.Module, effectful: frozenset[str]) -> ir.Module:
     """Linearize; barriers and calls of block-level functions also become statements (CPU)."""
-    inlined_names = divergent_loops.functions_to_inline(module) if module.devices else frozenset()
+    inlined_names = (
+        divergent_loops.functions_to_inline(module) if module.device_functions else frozenset()
+    )
     effectful = effectful | inlined_names
 
     def is_separate(e: ir.Expr) -> bool:

@@ -1,6 +1,7 @@
 """Recognize the grid index: ``blockIdx.x * blockDim.x + threadIdx.x`` -> ``cuda.grid.x()``.
 
-Requires typed IR. Range analysis and the CPU passes then know the bounds of the index.
+Requires the form TYPED (``ir/forms.py``). Range analysis and the CPU passes then know the bounds of
+the index.
 """
 
 from __future__ import annotations

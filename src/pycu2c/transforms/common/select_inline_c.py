@@ -1,6 +1,7 @@
 """Select the inline C of device functions on targets that have it; use Python bodies elsewhere.
 
-Requires typed IR. Guarantees that no function has external code beside its body.
+Requires the form TYPED (``ir/forms.py``). Guarantees that no function has external code beside its
+body.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.external_code import InlineCode, length_name, stride_name
+from pycu2c.base.external_code import DialectCode, length_name, stride_name
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, int64
 from pycu2c.ir import nodes as ir
@@ -24,8 +25,13 @@ def select_inline_c(module: ir.Module, dialect: str) -> ir.Module:
     Device functions that become unreachable are dropped.
     """
     selected = map_functions(module, lambda f: _select(f, dialect))
-    reachable = transitive_callees((*selected.devices, selected.kernel))[selected.kernel.name]
-    return replace(selected, devices=tuple(f for f in selected.devices if f.name in reachable))
+    reachable = transitive_callees((*selected.device_functions, selected.kernel))[
+        selected.kernel.name
+    ]
+    return replace(
+        selected,
+        device_functions=tuple(f for f in selected.device_functions if f.name in reachable),
+    )
 
 
 def _select(function: ir.Function, dialect: str) -> ir.Function:
@@ -52,7 +58,7 @@ def _with_python_name(p: ir.Parameter) -> ir.Parameter:
     return replace(p, name=p.name.split(".")[0])
 
 
-def _operands(p: ir.Parameter, code: InlineCode, function: ir.Function) -> Iterator[ir.Expr]:
+def _operands(p: ir.Parameter, code: DialectCode, function: ir.Function) -> Iterator[ir.Expr]:
     """Yield the operands that the C text names: the parameter, its lengths and strides."""
     span = function.span
     var = ir.Var(p.name, p.type, span)

@@ -1,7 +1,8 @@
 """Compute Python floats in another precision: ``@kernel(weak_float="float32")``.
 
 Only weak floats and weak complex numbers change. Operands of NumPy float64 values were converted to
-float64 before. Requires typed IR. Guarantees that no weak float64 or complex128 remains.
+float64 before. Requires the form TYPED (``ir/forms.py``). Guarantees that no weak float64 or
+complex128 remains.
 """
 
 from __future__ import annotations

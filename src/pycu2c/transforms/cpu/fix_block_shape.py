@@ -2,7 +2,8 @@
 
 With blocks of 16 x 16 threads, ``blockDim.x`` -> ``16``, ``threadIdx.z`` -> ``0``, ``blockIdx.x *
 16 + threadIdx.x`` -> ``cuda.grid.x()``, and ``threadIdx.y * 16 + threadIdx.x`` ->
-``block.thread()``. Requires built IR. Guarantees that no block dimension remains.
+``block.thread()``. Requires the form TYPED (``ir/forms.py``). Guarantees that no block dimension
+remains.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary
 from pycu2c.ir.walk import map_expr, map_functions, statements
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES, GRID
-from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
+from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
 from pycu2c.ops.operators import ADD, MUL
 
 
@@ -78,7 +79,7 @@ class _CoordinateFolding:
                     return ir.Apply(grid_index, (), e.type, e.span)
             is_linear = self._is_multiple(product, "threadIdx", "y", self.block["x"])
             if is_linear and self.block["z"] == 1 and self._is_coordinate(thread, "threadIdx", "x"):
-                return ir.Apply(block_thread, (), e.type, e.span)
+                return ir.Apply(linear_thread_index, (), e.type, e.span)
         return e
 
     def _is_multiple(self, e: ir.Expr, coordinate_name: str, axis: str, extent: int) -> bool:

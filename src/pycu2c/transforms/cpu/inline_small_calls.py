@@ -3,8 +3,8 @@
 ``while norm(z) < 4: z = step(z, c)`` -> ``while (let x = z in x * x + …) < 4: …``. Only functions
 that compute a value from their arguments alone are inlined, and only if the loop then neither
 accesses memory nor calls functions that may. Elsewhere calls remain; the C compiler inlines them.
-Requires typed IR. Guarantees that functions without callers are dropped. Uses the heuristics of
-``divergent_loops``.
+Requires the form TYPED (``ir/forms.py``). Guarantees that functions without callers are dropped.
+Uses the heuristics of ``divergent_loops``.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _MAX_BRANCHES = 3  # the code after a branch is duplicated
 def inline_small_calls(module: ir.Module) -> ir.Module:
     """Inline calls, and drop the functions that are no longer called."""
     recursive = recursive_functions(module)
-    small = {f.name: f for f in module.devices if f.name not in recursive and _is_small(f)}
+    small = {f.name: f for f in module.device_functions if f.name not in recursive and _is_small(f)}
     if not small:
         return module
     rewritten = walk.map_functions(module, lambda f: replace(f, body=_inline_in_loops(f, small)))
-    return replace(rewritten, devices=tuple(_reachable_devices(rewritten)))
+    return replace(rewritten, device_functions=tuple(_reachable_devices(rewritten)))
 
 
 def _is_small(f: ir.Function) -> bool:
@@ -46,9 +46,9 @@ def _is_small(f: ir.Function) -> bool:
 
 
 def _reachable_devices(module: ir.Module) -> Iterator[ir.Function]:
-    names = callees(module.kernel).union(*map(callees, module.devices))
+    names = callees(module.kernel).union(*map(callees, module.device_functions))
     while True:
-        devices = [f for f in module.devices if f.name in names]
+        devices = [f for f in module.device_functions if f.name in names]
         still_called = callees(module.kernel).union(*map(callees, devices))
         if still_called == names:
             return iter(devices)

@@ -1,8 +1,8 @@
 """Pass thread and block indices to device functions as arguments (CPU).
 
 ``device f(): … cuda.threadIdx.x() …`` -> ``device f(threadIdx_x: int): … threadIdx_x …``, and
-callers pass ``cuda.threadIdx.x()``. Guarantees that only the kernel reads coordinates. Requires
-work-item loops or coroutines.
+callers pass ``cuda.threadIdx.x()``. Guarantees that only the kernel reads coordinates. Requires the
+form WORK_ITEM_LOOPS or COROUTINES (``ir/forms.py``).
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def pass_coordinates(module: ir.Module) -> ir.Module:
         return tuple(sorted(used, key=lambda coordinate: coordinate.name))
 
     no_coordinates: Coordinates = ()
-    coordinates_of = fixed_point_summaries(module.devices, collect, no_coordinates)
-    devices = tuple(_add_parameters(f, coordinates_of) for f in module.devices)
+    coordinates_of = fixed_point_summaries(module.device_functions, collect, no_coordinates)
+    devices = tuple(_add_parameters(f, coordinates_of) for f in module.device_functions)
     kernel = replace(
         module.kernel, body=map_expr(module.kernel.body, _CoordinatePassing(coordinates_of).rewrite)
     )
-    return replace(module, kernel=kernel, devices=devices)
+    return replace(module, kernel=kernel, device_functions=devices)
 
 
 def coordinates(function: ir.Function) -> set[Intrinsic]:

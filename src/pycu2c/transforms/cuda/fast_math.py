@@ -1,6 +1,6 @@
 """Fast-math replacements for CUDA; other optimizations are left to the CUDA compiler.
 
-Requires typed IR and ``fastmath``.
+Requires the form TYPED (``ir/forms.py``), and ``fastmath``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 GPUs compute 32-bit integers twice as fast, and the generated C is simpler. A narrow int stays weak:
 it has Python's semantics and a known range. Uses the range analysis and
-``analysis.ranges.index_constraints``. Requires typed IR. Guarantees that narrow values fit in 32
-bits in every defined execution.
+``analysis.ranges.index_constraints``. Requires the form TYPED (``ir/forms.py``). Guarantees that
+narrow values fit in 32 bits in every defined execution.
 """
 
 from __future__ import annotations

@@ -197,7 +197,9 @@ class _SplitKernelWriter:
         return f"PYCU2C_CONTEXT_ARRAY({name}, {declaration});"
 
     def _context_store(self, variable: ThreadVariable) -> str:
-        return f"::pycu2c::store_context({_context_name(variable)}[pycu2c_me], {variable.name});"
+        return (
+            f"::pycu2c::store_context({_context_name(variable)}[pycu2c_thread], {variable.name});"
+        )
 
     # ---- parts ----
 
@@ -233,7 +235,7 @@ class _SplitKernelWriter:
         yield from self._uniform_bindings(part.test)
         yield from self._thread_loop(part.test)
         yield f"const bool pycu2c_is = {self._source_of(part.test.body[0].tokens)};"
-        yield from (f"{n}[pycu2c_me] = {v}pycu2c_is;" for n, v in zip(names, ("", "!")))
+        yield from (f"{n}[pycu2c_thread] = {v}pycu2c_is;" for n, v in zip(names, ("", "!")))
         yield "}}"
         yield f"if (::pycu2c::all_live({names[0]})) {{"  # the common case needs no mask
         yield from self._parts(part.then)
@@ -261,7 +263,7 @@ class _SplitKernelWriter:
     def _region(self, region: Region) -> Iterator[str]:
         if region.barrier and self._guards:
             _, line, _ = self._text.origins.locate(region.barrier.start)
-            yield f"PYCU2C_WHOLE_WARPS({self._guards[-1]}, {line})"
+            yield f"PYCU2C_CHECK_WHOLE_WARPS({self._guards[-1]}, {line})"
         if not region.body:
             return
         self._label_count += 1
@@ -313,9 +315,9 @@ class _SplitKernelWriter:
         if self._sets_thread_index:
             yield "::threadIdx = threadIdx;"
         if self._has_early_returns and (region.is_in_loop or region is not self._regions[0]):
-            yield "if (!pycu2c_live[pycu2c_me]) continue;"
+            yield "if (!pycu2c_live[pycu2c_thread]) continue;"
         if self._guards:
-            yield f"if (!{self._guards[-1]}[pycu2c_me]) continue;"
+            yield f"if (!{self._guards[-1]}[pycu2c_thread]) continue;"
         yield from self._variable_bindings(region)
 
     def _variable_bindings(self, region: Region) -> Iterator[str]:
@@ -326,7 +328,7 @@ class _SplitKernelWriter:
                 yield self._binding(variable)
 
     def _collective_calls(self, region: Region) -> Iterator[str]:
-        """Write the collective calls: each thread deposits its operands, then they are combined."""
+        """Write collective calls: the threads contribute operands, which are then combined."""
         yield "PYCU2C_FIRST_THREAD"
         yield from self._variable_bindings(region)
         for number, call in enumerate(region.calls):
@@ -352,7 +354,7 @@ class _SplitKernelWriter:
         if self._is_local_copy(variable):
             return f"auto {name} = pycu2c_uniform_{name};"
         if variable.uniformity is VariableUniformity.PER_THREAD:
-            return f"auto &{name} = {_context_name(variable)}[pycu2c_me];"
+            return f"auto &{name} = {_context_name(variable)}[pycu2c_thread];"
         assert declarator is not None
         specifiers = [t.text for t in declarator.specifiers]
         pointers = [t.text for t in declarator.pointers]
@@ -366,7 +368,7 @@ class _SplitKernelWriter:
     def _statement(self, statement: Statement, region: Region | None = None) -> str:
         tokens = statement.tokens
         calls = region.calls if region else ()
-        results = (f"pycu2c_collective_{i}.results[pycu2c_me]" for i in range(len(calls)))
+        results = (f"pycu2c_collective_{i}.results[pycu2c_thread]" for i in range(len(calls)))
         edits = [
             SourceEdit(call.tokens[0].start, call.tokens[-1].end, result)
             for call, result in zip(calls, results)
@@ -378,7 +380,7 @@ class _SplitKernelWriter:
             end = f"goto pycu2c_next_{self._label_count};"
             if region is not self._last_part:
                 masks = ("pycu2c_live", *self._guards)
-                end = "".join(f"{mask}[pycu2c_me] = 0; " for mask in masks) + end
+                end = "".join(f"{mask}[pycu2c_thread] = 0; " for mask in masks) + end
             edits.append(SourceEdit(token.start, after.end, f"{{ {end} }}"))
         return self._copy_range(tokens[0].start, tokens[-1].end, edits)
 

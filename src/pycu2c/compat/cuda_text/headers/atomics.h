@@ -4,9 +4,9 @@
 
 namespace pycu2c {
 
-template <class T> struct WordOf { typedef typename std::conditional<sizeof(T) == 8, uint64_t, typename std::conditional<sizeof(T) == 4, uint32_t, uint16_t>::type>::type type; };
+template <class T> struct UnsignedOfSize { typedef typename std::conditional<sizeof(T) == 8, uint64_t, typename std::conditional<sizeof(T) == 4, uint32_t, uint16_t>::type>::type type; };
 
-/* Never inlined into a loop: see make_variables. */
+/* Never inlined into a loop: see touch_thread_locals. */
 __attribute__((noinline, unused)) static void yield_while_unchanged() {
     static thread_local unsigned times;
     if (++times % 64 == 0) yield();
@@ -20,7 +20,7 @@ __attribute__((noinline, unused)) static void yield_while_unchanged() {
 
 #define PYCU2C_EXCHANGES(T)                                                                      \
     static inline T atomicExch(T *a, T v) {                                                \
-        typename pycu2c::WordOf<T>::type word, *target = reinterpret_cast<decltype(word) *>(a);   \
+        typename pycu2c::UnsignedOfSize<T>::type word, *target = reinterpret_cast<decltype(word) *>(a);   \
         memcpy(&word, &v, sizeof v);                                                                \
         word = __atomic_exchange_n(target, word, __ATOMIC_SEQ_CST);                                  \
         T old;                                                                                   \
@@ -30,7 +30,7 @@ __attribute__((noinline, unused)) static void yield_while_unchanged() {
     }                                                                                               \
     PYCU2C_SCOPES(T, atomicExch, (T *a, T v), (a, v))
 
-#define PYCU2C_COMPARES(T)                                                                       \
+#define PYCU2C_COMPARE_AND_SWAPS(T)                                                                       \
     static inline T atomicCAS(T *a, T expected, T v) {                                  \
         T old = expected;                                                                        \
         if (!__atomic_compare_exchange_n(a, &old, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))    \
@@ -46,16 +46,16 @@ PYCU2C_EXCHANGES(unsigned long long)
 PYCU2C_EXCHANGES(long long)
 PYCU2C_EXCHANGES(float)
 PYCU2C_EXCHANGES(double)
-PYCU2C_COMPARES(int)
-PYCU2C_COMPARES(unsigned int)
-PYCU2C_COMPARES(unsigned short)
-PYCU2C_COMPARES(long long)
-PYCU2C_COMPARES(unsigned long)
-PYCU2C_COMPARES(unsigned long long)
+PYCU2C_COMPARE_AND_SWAPS(int)
+PYCU2C_COMPARE_AND_SWAPS(unsigned int)
+PYCU2C_COMPARE_AND_SWAPS(unsigned short)
+PYCU2C_COMPARE_AND_SWAPS(long long)
+PYCU2C_COMPARE_AND_SWAPS(unsigned long)
+PYCU2C_COMPARE_AND_SWAPS(unsigned long long)
 
 #undef PYCU2C_SCOPES
 #undef PYCU2C_EXCHANGES
-#undef PYCU2C_COMPARES
+#undef PYCU2C_COMPARE_AND_SWAPS
 
 static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }

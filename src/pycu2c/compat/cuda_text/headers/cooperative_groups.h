@@ -3,7 +3,7 @@
 namespace cooperative_groups {
 
 struct thread_block {
-    static void sync(PYCU2C_HERE) { pycu2c::sync_block(0, line); }
+    static void sync(PYCU2C_LINE_PARAMETER) { pycu2c::sync_block(0, line); }
     static unsigned thread_rank() { return pycu2c::thread_rank(); }
     static dim3 group_index() { return blockIdx; }
     static dim3 thread_index() { return threadIdx; }
@@ -15,7 +15,7 @@ struct thread_block {
 static inline thread_block this_thread_block() { return {}; }
 
 struct grid_group {
-    static void sync(PYCU2C_HERE) { pycu2c::sync_grid(line); }
+    static void sync(PYCU2C_LINE_PARAMETER) { pycu2c::sync_grid(line); }
     static bool is_valid() { return true; }
     static dim3 group_dim() { return gridDim; }
     static dim3 dim_blocks() { return gridDim; }
@@ -41,15 +41,15 @@ template <unsigned Size, class Parent = void> struct thread_block_tile {
     static constexpr unsigned num_threads() { return Size; }
     static unsigned meta_group_rank() { return pycu2c::thread_rank() / Size; }
     static unsigned meta_group_size() { return (thread_block::size() + Size - 1) / Size; }
-    static void sync(PYCU2C_HERE) { __syncwarp(mask(), line); }
-    template <class T> static T shfl(T v, int source, PYCU2C_HERE) { return __shfl_sync(mask(), v, source, Size, line); }
-    template <class T> static T shfl_up(T v, unsigned d, PYCU2C_HERE) { return __shfl_up_sync(mask(), v, d, Size, line); }
-    template <class T> static T shfl_down(T v, unsigned d, PYCU2C_HERE) { return __shfl_down_sync(mask(), v, d, Size, line); }
-    template <class T> static T shfl_xor(T v, int m, PYCU2C_HERE) { return __shfl_xor_sync(mask(), v, m, Size, line); }
-    static int any(int p, PYCU2C_HERE) { return __any_sync(mask(), p, line); }
-    static int all(int p, PYCU2C_HERE) { return __all_sync(mask(), p, line); }
-    static unsigned ballot(int p, PYCU2C_HERE) { return (__ballot_sync(mask(), p, line) & mask()) >> first(); }
-    template <class T> static unsigned match_any(T v, PYCU2C_HERE) { return __match_any_sync(mask(), v, line) >> first(); }
+    static void sync(PYCU2C_LINE_PARAMETER) { __syncwarp(mask(), line); }
+    template <class T> static T shfl(T v, int source, PYCU2C_LINE_PARAMETER) { return __shfl_sync(mask(), v, source, Size, line); }
+    template <class T> static T shfl_up(T v, unsigned d, PYCU2C_LINE_PARAMETER) { return __shfl_up_sync(mask(), v, d, Size, line); }
+    template <class T> static T shfl_down(T v, unsigned d, PYCU2C_LINE_PARAMETER) { return __shfl_down_sync(mask(), v, d, Size, line); }
+    template <class T> static T shfl_xor(T v, int m, PYCU2C_LINE_PARAMETER) { return __shfl_xor_sync(mask(), v, m, Size, line); }
+    static int any(int p, PYCU2C_LINE_PARAMETER) { return __any_sync(mask(), p, line); }
+    static int all(int p, PYCU2C_LINE_PARAMETER) { return __all_sync(mask(), p, line); }
+    static unsigned ballot(int p, PYCU2C_LINE_PARAMETER) { return (__ballot_sync(mask(), p, line) & mask()) >> first(); }
+    template <class T> static unsigned match_any(T v, PYCU2C_LINE_PARAMETER) { return __match_any_sync(mask(), v, line) >> first(); }
 };
 template <unsigned Size, class Parent> static inline thread_block_tile<Size, Parent> tiled_partition(const Parent &) { return {}; }
 
@@ -58,21 +58,21 @@ struct coalesced_group {
     unsigned size() const { return (unsigned)__builtin_popcount(lanes); }
     unsigned num_threads() const { return size(); }
     unsigned thread_rank() const { return (unsigned)__builtin_popcount(lanes & (pycu2c::bit_of_lane() - 1)); }
-    void sync(PYCU2C_HERE) const { __syncwarp(lanes, line); }
+    void sync(PYCU2C_LINE_PARAMETER) const { __syncwarp(lanes, line); }
     unsigned lane_of(unsigned rank) const {
         unsigned rest = lanes;
         while (rank-- && rest) rest &= rest - 1;
         return rest ? (unsigned)__builtin_ctz(rest) : pycu2c::lane();
     }
-    template <class T> T shfl(T v, int source, PYCU2C_HERE) const { return __shfl_sync(lanes, v, (int)lane_of((unsigned)source), 32, line); }
-    template <class T> T shfl_down(T v, unsigned d, PYCU2C_HERE) const { unsigned to = thread_rank() + d; return __shfl_sync(lanes, v, to < size() ? (int)lane_of(to) : (int)pycu2c::lane(), 32, line); }
-    template <class T> T shfl_up(T v, unsigned d, PYCU2C_HERE) const { unsigned me = thread_rank(); return __shfl_sync(lanes, v, me >= d ? (int)lane_of(me - d) : (int)pycu2c::lane(), 32, line); }
-    int any(int p, PYCU2C_HERE) const { return __any_sync(lanes, p, line); }
-    int all(int p, PYCU2C_HERE) const { return __all_sync(lanes, p, line); }
+    template <class T> T shfl(T v, int source, PYCU2C_LINE_PARAMETER) const { return __shfl_sync(lanes, v, (int)lane_of((unsigned)source), 32, line); }
+    template <class T> T shfl_down(T v, unsigned d, PYCU2C_LINE_PARAMETER) const { unsigned to = thread_rank() + d; return __shfl_sync(lanes, v, to < size() ? (int)lane_of(to) : (int)pycu2c::lane(), 32, line); }
+    template <class T> T shfl_up(T v, unsigned d, PYCU2C_LINE_PARAMETER) const { unsigned me = thread_rank(); return __shfl_sync(lanes, v, me >= d ? (int)lane_of(me - d) : (int)pycu2c::lane(), 32, line); }
+    int any(int p, PYCU2C_LINE_PARAMETER) const { return __any_sync(lanes, p, line); }
+    int all(int p, PYCU2C_LINE_PARAMETER) const { return __all_sync(lanes, p, line); }
 };
-static inline coalesced_group coalesced_threads(PYCU2C_HERE) { return {__activemask(line)}; }
+static inline coalesced_group coalesced_threads(PYCU2C_LINE_PARAMETER) { return {__activemask(line)}; }
 
-template <class G> static inline void sync(const G &group, PYCU2C_HERE) { group.sync(line); }
+template <class G> static inline void sync(const G &group, PYCU2C_LINE_PARAMETER) { group.sync(line); }
 
 template <class T> struct plus { T operator()(T a, T b) const { return a + b; } };
 template <class T> struct less { T operator()(T a, T b) const { return b < a ? b : a; } };
@@ -82,7 +82,7 @@ template <class T> struct bit_or { T operator()(T a, T b) const { return a | b; 
 template <class T> struct bit_xor { T operator()(T a, T b) const { return a ^ b; } };
 
 template <unsigned S, class P, class T, class Op>
-static inline T reduce(const thread_block_tile<S, P> &tile, T value, Op op, PYCU2C_HERE) {
+static inline T reduce(const thread_block_tile<S, P> &tile, T value, Op op, PYCU2C_LINE_PARAMETER) {
     return pycu2c::reduce(tile.mask(), value, op, line);
 }
 

@@ -1,22 +1,22 @@
 /* CUDA's arithmetic functions that are no intrinsics of pycu2c, or are overloaded. scalar_functions.py
  * generates the others. */
 
-#define PYCU2C_LEAST_AND_MOST(type, a, b)                                                           \
+#define PYCU2C_MIN_AND_MAX(type, a, b)                                                           \
     static inline type min(a x, b y) { return (type)y < (type)x ? (type)y : (type)x; }              \
     static inline type max(a x, b y) { return (type)x < (type)y ? (type)y : (type)x; }
-PYCU2C_LEAST_AND_MOST(int, int, int)
-PYCU2C_LEAST_AND_MOST(unsigned, unsigned, unsigned)
-PYCU2C_LEAST_AND_MOST(unsigned, int, unsigned)
-PYCU2C_LEAST_AND_MOST(unsigned, unsigned, int)
-PYCU2C_LEAST_AND_MOST(long, long, long)
-PYCU2C_LEAST_AND_MOST(unsigned long, unsigned long, unsigned long)
-PYCU2C_LEAST_AND_MOST(unsigned long, long, unsigned long)
-PYCU2C_LEAST_AND_MOST(unsigned long, unsigned long, long)
-PYCU2C_LEAST_AND_MOST(long long, long long, long long)
-PYCU2C_LEAST_AND_MOST(unsigned long long, unsigned long long, unsigned long long)
-PYCU2C_LEAST_AND_MOST(unsigned long long, long long, unsigned long long)
-PYCU2C_LEAST_AND_MOST(unsigned long long, unsigned long long, long long)
-#undef PYCU2C_LEAST_AND_MOST
+PYCU2C_MIN_AND_MAX(int, int, int)
+PYCU2C_MIN_AND_MAX(unsigned, unsigned, unsigned)
+PYCU2C_MIN_AND_MAX(unsigned, int, unsigned)
+PYCU2C_MIN_AND_MAX(unsigned, unsigned, int)
+PYCU2C_MIN_AND_MAX(long, long, long)
+PYCU2C_MIN_AND_MAX(unsigned long, unsigned long, unsigned long)
+PYCU2C_MIN_AND_MAX(unsigned long, long, unsigned long)
+PYCU2C_MIN_AND_MAX(unsigned long, unsigned long, long)
+PYCU2C_MIN_AND_MAX(long long, long long, long long)
+PYCU2C_MIN_AND_MAX(unsigned long long, unsigned long long, unsigned long long)
+PYCU2C_MIN_AND_MAX(unsigned long long, long long, unsigned long long)
+PYCU2C_MIN_AND_MAX(unsigned long long, unsigned long long, long long)
+#undef PYCU2C_MIN_AND_MAX
 static inline float min(float x, float y) { return fminf(x, y); }
 static inline float max(float x, float y) { return fmaxf(x, y); }
 static inline double min(double x, double y) { return fmin(x, y); }

@@ -59,7 +59,7 @@ struct Services {
     void (*sync_grid)(int32_t line);
     void (*yield)(void);
     void (*fail)(int32_t code);
-    void (*stuck)(int64_t block, const unsigned char *waits, int32_t first, int32_t end, int32_t line);
+    void (*report_stuck_lanes)(int64_t block, const unsigned char *waits, int32_t first, int32_t end, int32_t line);
 };
 
 extern "C" {

@@ -135,15 +135,15 @@ template <class T, class Op> static inline T reduce(unsigned mask, T value, cons
 
 } // namespace pycu2c
 
-#define PYCU2C_HERE int line = __builtin_LINE()
+#define PYCU2C_LINE_PARAMETER int line = __builtin_LINE()
 
-static inline void __syncthreads(PYCU2C_HERE) { pycu2c::sync_block(0, line); }
-static inline void __barrier_sync(unsigned, PYCU2C_HERE) { pycu2c::sync_block(0, line); }
-static inline void __syncwarp(unsigned mask = 0xffffffffu, PYCU2C_HERE) {
+static inline void __syncthreads(PYCU2C_LINE_PARAMETER) { pycu2c::sync_block(0, line); }
+static inline void __barrier_sync(unsigned, PYCU2C_LINE_PARAMETER) { pycu2c::sync_block(0, line); }
+static inline void __syncwarp(unsigned mask = 0xffffffffu, PYCU2C_LINE_PARAMETER) {
     pycu2c::sync_warp(mask, nullptr, nullptr, line);
 }
 template <class T>
-static inline unsigned __match_all_sync(unsigned mask, T value, int *all, PYCU2C_HERE) {
+static inline unsigned __match_all_sync(unsigned mask, T value, int *all, PYCU2C_LINE_PARAMETER) {
     unsigned same = pycu2c::matching_lanes(mask, value, line);
     *all = same == pycu2c::ballot(mask, true, line);
     return *all ? mask : 0;
@@ -156,7 +156,7 @@ static inline void __brkpt() {}
 static inline void __nanosleep(unsigned) { pycu2c::yield(); }
 
 namespace pycu2c {
-static inline void failed(const char *condition, const char *file, int line, const char *function) {
+static inline void assertion_failed(const char *condition, const char *file, int line, const char *function) {
     fprintf(stderr, "%s:%d: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file,
             line, function, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z,
             condition);
@@ -168,5 +168,5 @@ static inline void failed(const char *condition, const char *file, int line, con
 #define assert(condition) ((void)0)
 #else
 #define assert(condition)                                                                           \
-    ((condition) ? (void)0 : ::pycu2c::failed(#condition, __FILE__, __LINE__, __func__))
+    ((condition) ? (void)0 : ::pycu2c::assertion_failed(#condition, __FILE__, __LINE__, __func__))
 #endif

@@ -44,36 +44,36 @@ static inline texture texture_of(cudaTextureObject_t object) {
 }
 
 template <class T> static inline T fetch(texture t, float x, float y = 0, float z = 0) {
-    const float at[3] = {x, y, z};
-    double numbers[4] = {};
-    if (t) texture_fetch(t, at, numbers);
-    return element<T>::of(numbers);
+    const float coordinates[3] = {x, y, z};
+    double values[4] = {};
+    if (t) texture_fetch(t, coordinates, values);
+    return element<T>::of(values);
 }
 
 template <class T> static inline T fetch_element(texture t, int64_t i) {
-    double numbers[4] = {};
+    double values[4] = {};
     if (t && i >= 0 && i < t->extents[0]) {
         for (int channel = 0; channel < t->channels; channel++) {
-            const double number = texture_number(t, i, channel);
-            numbers[channel] = t->most == 0 ? number : fmax(number / t->most, -1);
+            const double value = texture_channel(t, i, channel);
+            values[channel] = t->max_value == 0 ? value : fmax(value / t->max_value, -1);
         }
     }
-    return element<T>::of(numbers);
+    return element<T>::of(values);
 }
 
 /* Fetches from the nearest layer of a layered texture, whose last axis counts layers. */
 template <class T> static inline T fetch_layer(texture t, int layer, float x, float y = 0) {
     if (!t) return fetch<T>(t, 0);
-    texture_data one = *t;
+    texture_data layer_data = *t;
     const int last = (int)t->extents[t->axes - 1] - 1;
-    const int at = layer < 0 ? 0 : layer > last ? last : layer;
+    const int nearest = layer < 0 ? 0 : layer > last ? last : layer;
     int64_t elements = 1;
     for (int axis = 0; axis < t->axes - 1; axis++) elements *= t->extents[axis];
     const int64_t size = elements * t->channels * (t->format & 15);
-    one.elements = static_cast<const char *>(t->elements) + at * size;
-    one.extents[t->axes - 1] = 1;
-    one.axes = t->axes - 1;
-    return fetch<T>(&one, x, y);
+    layer_data.elements = static_cast<const char *>(t->elements) + nearest * size;
+    layer_data.extents[t->axes - 1] = 1;
+    layer_data.axes = t->axes - 1;
+    return fetch<T>(&layer_data, x, y);
 }
 
 /* The address of a surface element, x in bytes; nullptr outside. */
@@ -81,14 +81,14 @@ template <class T> static inline T *surface_address(
     cudaSurfaceObject_t object, int x, int y, int z, cudaSurfaceBoundaryMode mode) {
     const auto s = reinterpret_cast<surface>(object);
     if (!s) return nullptr;
-    int64_t at[3] = {x / (int64_t)sizeof(T), y, z};
+    int64_t indices[3] = {x / (int64_t)sizeof(T), y, z};
     for (int axis = 0; axis < 3; axis++) {
         const int64_t last = s->extents[axis] - 1;
         if (mode != cudaBoundaryModeClamp) continue;
-        at[axis] = at[axis] < 0 ? 0 : at[axis] > last ? last : at[axis];
+        indices[axis] = indices[axis] < 0 ? 0 : indices[axis] > last ? last : indices[axis];
     }
-    const int64_t found = surface_element(s, at[0], at[1], at[2]);
-    return found < 0 ? nullptr : static_cast<T *>(s->elements) + found;
+    const int64_t index = surface_element(s, indices[0], indices[1], indices[2]);
+    return index < 0 ? nullptr : static_cast<T *>(s->elements) + index;
 }
 
 } // namespace pycu2c_texels
@@ -100,9 +100,9 @@ template <class T> static inline T *surface_address(
         const auto t = texture_of(object);                                                        \
         return value;                                                                             \
     }                                                                                             \
-    template <class T, class... At> static inline void name(                                      \
-        T *value_of, cudaTextureObject_t object, At... at) {                                      \
-        *value_of = name<T>(object, at...);                                                       \
+    template <class T, class... Coordinates> static inline void name(                             \
+        T *result, cudaTextureObject_t object, Coordinates... coordinates) {                      \
+        *result = name<T>(object, coordinates...);                                                \
     }
 PYCU2C_FETCH(tex1D, (fetch<T>(t, x)), float x)
 PYCU2C_FETCH(tex2D, (fetch<T>(t, x, y)), float x, float y)
@@ -116,18 +116,18 @@ PYCU2C_FETCH(tex2DLayered, (fetch_layer<T>(t, layer, x, y)), float x, float y, i
     template <class T> static inline T name##read(                                                \
         cudaSurfaceObject_t object, __VA_ARGS__,                                                  \
         cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                    \
-        const T *const place = pycu2c_texels::surface_address<T>(object, x, y, z, mode);          \
-        return place ? *place : T();                                                              \
+        const T *const address = pycu2c_texels::surface_address<T>(object, x, y, z, mode);        \
+        return address ? *address : T();                                                          \
     }                                                                                             \
-    template <class T, class... At> static inline void name##read(                                \
-        T *value, cudaSurfaceObject_t object, At... at) {                                         \
-        *value = name##read<T>(object, at...);                                                    \
+    template <class T, class... Indices> static inline void name##read(                           \
+        T *value, cudaSurfaceObject_t object, Indices... indices) {                               \
+        *value = name##read<T>(object, indices...);                                               \
     }                                                                                             \
     template <class T> static inline void name##write(                                            \
         T value, cudaSurfaceObject_t object, __VA_ARGS__,                                         \
         cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                    \
-        T *const place = pycu2c_texels::surface_address<T>(object, x, y, z, mode);                \
-        if (place) *place = value;                                                                \
+        T *const address = pycu2c_texels::surface_address<T>(object, x, y, z, mode);              \
+        if (address) *address = value;                                                            \
     }
 PYCU2C_SURFACE(surf1D, a, 0, 0, int a)
 PYCU2C_SURFACE(surf2D, a, b, 0, int a, int b)

@@ -43,7 +43,7 @@ static thread_local dim3 gridDim;
 namespace pycu2c {
 
 /* The header of packed arguments: LAUNCH_HEADER in runtime/launch_configuration.py. */
-struct Head {
+struct LaunchHeader {
     int32_t grid[3], block[3];
     int64_t shared_bytes;
 };
@@ -58,11 +58,11 @@ static inline void *dynamic() { return dynamic_memory; }
 /* The first access of an OS thread to thread-local variables allocates them. clang does not know that
  * this may clobber AVX-512's upper registers, which hold loop constants. So each launch accesses them
  * before the loops, which are in a function of their own. */
-__attribute__((noinline)) static void make_variables() { __asm__ volatile("" : : "r"(&threadIdx) : "memory"); }
+__attribute__((noinline)) static void touch_thread_locals() { __asm__ volatile("" : : "r"(&threadIdx) : "memory"); }
 
 static inline void begin_block(const void *packed, int64_t block) {
-    const Head *head = static_cast<const Head *>(packed);
-    arguments = static_cast<const char *>(packed) + sizeof(Head);
+    const LaunchHeader *head = static_cast<const LaunchHeader *>(packed);
+    arguments = static_cast<const char *>(packed) + sizeof(LaunchHeader);
     gridDim = dim3((unsigned)head->grid[0], (unsigned)head->grid[1], (unsigned)head->grid[2]);
     blockDim = dim3((unsigned)head->block[0], (unsigned)head->block[1], (unsigned)head->block[2]);
     int64_t row = block / head->grid[0];
@@ -194,7 +194,7 @@ template <class... P> constexpr typename ParameterTable<void (*)(P...)>::Table P
 #define PYCU2C_RUN(number, by, ...)                                                                 \
     extern "C" __attribute__((visibility("default"))) void pycu2c_run_##number(                     \
         const void *packed, int64_t first, int64_t last) {                                          \
-        ::pycu2c::make_variables();                                                                 \
+        ::pycu2c::touch_thread_locals();                                                                 \
         ::pycu2c::KernelLauncher<decltype(&__VA_ARGS__), &__VA_ARGS__>::by(packed, first, last);            \
     }                                                                                               \
     PYCU2C_KERNEL(number, nullptr, pycu2c_run_##number, __VA_ARGS__)

@@ -90,7 +90,7 @@ class ElementwiseKernel(GeneratedKernel):
                 args,
                 key,
                 stream,
-                lambda values: self._check(values, size),
+                lambda values: self._checked_call(values, size),
                 lambda _: self._preparer(threads),
             )
         if self.no_return:
@@ -99,7 +99,7 @@ class ElementwiseKernel(GeneratedKernel):
 
     # ---- arguments ----
 
-    def _check(self, args: tuple[Any, ...], size: int | None) -> KernelCall:
+    def _checked_call(self, args: tuple[Any, ...], size: int | None) -> KernelCall:
         """Check the arguments of a call, and allocate its outputs. Raises LaunchError."""
         arguments = self._declaration.parse(args)
         shape = self._shape((*arguments.inputs, *arguments.out), size)

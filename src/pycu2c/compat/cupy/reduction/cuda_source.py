@@ -190,7 +190,7 @@ def _combine_block(spec: ReductionSpec) -> str:
     return "_reduce_lanes<_lanes>(_total, _combine)"
 
 
-def _is_writer(spec: ReductionSpec) -> str:
+def _writer_condition(spec: ReductionSpec) -> str:
     """Return the condition for the thread that stores the result of a row or column."""
     if spec.lanes == THREADS:
         return "threadIdx.x == 0"
@@ -210,7 +210,7 @@ def _combine_parts(spec: ReductionSpec, user_source: UserSource) -> list[str]:
         ["_total = _combine(_total, _load_partial(&_partials[_k * _row_count + _i]));"],
     )
     lines = [
-        f"if ({_is_writer(spec)} && _i < _row_count)",
+        f"if ({_writer_condition(spec)} && _i < _row_count)",
         "    _store_partial(&_partials[_part_index * _row_count + _i], _total);",
         "if (!_is_last_block(&_finished_blocks[_group_index], _part_count)) return;",
         f"_total = {_initial_value(user_source)};",
@@ -222,4 +222,4 @@ def _combine_parts(spec: ReductionSpec, user_source: UserSource) -> list[str]:
 
 def _result(spec: ReductionSpec, user_source: UserSource) -> list[str]:
     value = "_total" if user_source.identity else "_total.value"
-    return [f"if ({_is_writer(spec)} && _i < _row_count) _store_result(_i, {value});"]
+    return [f"if ({_writer_condition(spec)} && _i < _row_count) _store_result(_i, {value});"]

@@ -16,7 +16,7 @@ from pycu2c.compat.pycuda.gpuarrays.layout import Flags
 from pycu2c.compat.pycuda.memory.allocations import DeviceAllocation, mem_alloc, on_gpu
 from pycu2c.cuda_driver import driver
 from pycu2c.devices.array import DeviceArray
-from pycu2c.devices.array_data import check_dtype
+from pycu2c.devices.array_data import as_supported_dtype
 from pycu2c.devices.view_geometry import ViewGeometry
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import packed_strides
@@ -38,7 +38,7 @@ class StridedMemory:
         strides: Any = None,
         order: str = "C",
     ) -> None:
-        self.dtype = check_dtype(dtype)
+        self.dtype = as_supported_dtype(dtype)
         self.shape = _as_shape(shape)
         self.itemsize = self.dtype.itemsize
         self.size = self.mem_size = math.prod(self.shape)

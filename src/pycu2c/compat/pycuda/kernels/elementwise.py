@@ -34,14 +34,14 @@ extern "C" __global__ void {name}({parameters}, {bounds})
 }}
 """
 _GPU_LOOP = "for (i = cta_start + tid; i < {n}; i += total_threads)"
-_CPU_LOOP = """const long piece_ = ({n} + total_threads - 1) / total_threads;
-    const long first_ = (cta_start + tid) * piece_;
-    const long end_ = first_ + piece_ < {n} ? first_ + piece_ : {n};
+_CPU_LOOP = """const long elements_per_thread_ = ({n} + total_threads - 1) / total_threads;
+    const long first_ = (cta_start + tid) * elements_per_thread_;
+    const long end_ = first_ + elements_per_thread_ < {n} ? first_ + elements_per_thread_ : {n};
     for (i = first_; i < end_; i++)"""
 _RANGE_LOOP = """const long count_ = step < 0 ? (start - stop - step - 1) / -step
                                         : (stop - start + step - 1) / step;
-    for (long at_ = cta_start + tid; at_ < count_ && (i = start + at_ * step, true);
-         at_ += total_threads)"""
+    for (long index_ = cta_start + tid; index_ < count_ && (i = start + index_ * step, true);
+         index_ += total_threads)"""
 
 
 def elementwise_text(

@@ -27,7 +27,7 @@ from pycu2c.cuda_driver import driver
 
 _KERNEL_TEMPLATE = """{header}{preamble}
 #define THREADS_ {threads}
-#define LANES_ 16
+#define ACCUMULATORS_ 16
 typedef {out_type} out_type;
 static __device__ __forceinline__ out_type reduce_(out_type a, out_type b)
 {{
@@ -35,46 +35,47 @@ static __device__ __forceinline__ out_type reduce_(out_type a, out_type b)
 }}
 
 extern "C" __global__ void {name}(
-    out_type *out_, {parameters}, long n_, out_type *parts_, unsigned int *done_)
+    out_type *out_, {parameters}, long n_, out_type *partials_, unsigned int *finished_blocks_)
 {{
-    const long piece_ = (n_ + gridDim.x - 1) / gridDim.x, first_ = piece_ * blockIdx.x;
-    const long end_ = first_ + piece_ < n_ ? first_ + piece_ : n_;
-    out_type sum_ = {neutral};
+    const long elements_per_block_ = (n_ + gridDim.x - 1) / gridDim.x;
+    const long first_ = elements_per_block_ * blockIdx.x;
+    const long end_ = first_ + elements_per_block_ < n_ ? first_ + elements_per_block_ : n_;
+    out_type total_ = {neutral};
 #if THREADS_ == 1 // several accumulators shorten the dependency chain
-    out_type lanes_[LANES_];
-    for (int k_ = 0; k_ < LANES_; k_++) lanes_[k_] = sum_;
+    out_type accumulators_[ACCUMULATORS_];
+    for (int k_ = 0; k_ < ACCUMULATORS_; k_++) accumulators_[k_] = total_;
     long rest_ = first_;
-    for (; rest_ + LANES_ <= end_; rest_ += LANES_)
-        for (int k_ = 0; k_ < LANES_; k_++) {{
+    for (; rest_ + ACCUMULATORS_ <= end_; rest_ += ACCUMULATORS_)
+        for (int k_ = 0; k_ < ACCUMULATORS_; k_++) {{
             const long i = rest_ + k_;
-            lanes_[k_] = reduce_(lanes_[k_], {mapped});
+            accumulators_[k_] = reduce_(accumulators_[k_], {mapped});
         }}
-    for (long i = rest_; i < end_; i++) sum_ = reduce_(sum_, {mapped});
-    for (int k_ = 0; k_ < LANES_; k_++) sum_ = reduce_(sum_, lanes_[k_]);
+    for (long i = rest_; i < end_; i++) total_ = reduce_(total_, {mapped});
+    for (int k_ = 0; k_ < ACCUMULATORS_; k_++) total_ = reduce_(total_, accumulators_[k_]);
     if (gridDim.x > 1) {{
-        parts_[blockIdx.x] = sum_;
+        partials_[blockIdx.x] = total_;
         __threadfence();
-        if (atomicInc(done_, gridDim.x - 1) < gridDim.x - 1) return;
+        if (atomicInc(finished_blocks_, gridDim.x - 1) < gridDim.x - 1) return;
         __threadfence();
-        sum_ = {neutral};
-        for (unsigned int k_ = 0; k_ < gridDim.x; k_++) sum_ = reduce_(sum_, parts_[k_]);
+        total_ = {neutral};
+        for (unsigned int k_ = 0; k_ < gridDim.x; k_++) total_ = reduce_(total_, partials_[k_]);
     }}
 #else
-    const auto join_ = [](out_type a, out_type b) {{ return reduce_(a, b); }};
+    const auto combine_ = [](out_type a, out_type b) {{ return reduce_(a, b); }};
 #pragma unroll 8
     for (long i = first_ + threadIdx.x; i < end_; i += THREADS_)
-        sum_ = reduce_(sum_, {mapped});
-    sum_ = _reduce_block<THREADS_>(sum_, join_);
+        total_ = reduce_(total_, {mapped});
+    total_ = _reduce_block<THREADS_>(total_, combine_);
     if (gridDim.x > 1) {{
-        if (threadIdx.x == 0) parts_[blockIdx.x] = sum_;
-        if (!_is_last_block(done_, gridDim.x)) return;
-        sum_ = {neutral};
+        if (threadIdx.x == 0) partials_[blockIdx.x] = total_;
+        if (!_is_last_block(finished_blocks_, gridDim.x)) return;
+        total_ = {neutral};
         for (unsigned int k_ = threadIdx.x; k_ < gridDim.x; k_ += THREADS_)
-            sum_ = reduce_(sum_, _load_partial(&parts_[k_]));
-        sum_ = _reduce_block<THREADS_>(sum_, join_);
+            total_ = reduce_(total_, _load_partial(&partials_[k_]));
+        total_ = _reduce_block<THREADS_>(total_, combine_);
     }}
 #endif
-    if (threadIdx.x == 0) *out_ = sum_;
+    if (threadIdx.x == 0) *out_ = total_;
 }}
 """
 _MIN_ELEMENTS_PER_THREAD = 8

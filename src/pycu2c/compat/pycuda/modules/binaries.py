@@ -76,7 +76,7 @@ def _compile_with_nvrtc(
     options = settings.nvrtc_options
     if nvcc_compiler.is_relocatable(settings.options):
         options = [*options, "--relocatable-device-code=true"]
-    module = TextModule(text.code, options=options, quoted_sources=text.shown)
+    module = TextModule(text.code, options=options, quoted_sources=text.quoted_sources)
     arch_number = arch.rpartition("_")[2]
     try:
         if target == "ptx":

@@ -203,7 +203,7 @@ def _link(source: SourceText, options: Sequence[str], inputs: Sequence[LinkInput
 
 
 def _link_on_gpu(source: SourceText, options: Sequence[str], inputs: Sequence[LinkInput]) -> Module:
-    text, arch = CudaSource(source.code, "", source.shown), driver.arch()
+    text, arch = CudaSource(source.code, "", source.quoted_sources), driver.arch()
     flags = (f"--gpu-architecture={arch}", "--relocatable-device-code=true", *options)
     compiled = program.compile_module(text.code, text.name, flags, ())
     if isinstance(compiled, str):  # the log of errors

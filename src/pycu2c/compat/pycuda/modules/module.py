@@ -47,7 +47,7 @@ class Module:
     def __init__(
         self, code: Any, textures: Sequence[str] = (), surfaces: Sequence[str] = ()
     ) -> None:
-        self._code, self._textures, self._surfaces = code, tuple(textures), tuple(surfaces)
+        self._text_module, self._textures, self._surfaces = code, tuple(textures), tuple(surfaces)
         self._references: dict[str, Any] = {}
         self._functions: dict[str, Function] = {}
 
@@ -55,7 +55,7 @@ class Module:
         """Return a kernel. Raises LogicError."""
         if name not in self._functions:
             try:
-                kernel = self._code.function(name)
+                kernel = self._text_module.function(name)
             except LookupError as error:
                 raise LogicError(f"cuModuleGetFunction failed: {error.args[0]}") from None
             self._functions[name] = Function(kernel, self._references.values)
@@ -65,7 +65,7 @@ class Module:
     def get_global(self, name: str) -> tuple[GlobalPointer, int]:
         """Return address and size of a variable. Raises LogicError."""
         try:
-            address, size = self._code.variable(name)
+            address, size = self._text_module.variable(name)
         except LookupError as error:
             raise LogicError(f"cuModuleGetGlobal failed: {error.args[0]}") from None
         return GlobalPointer(address, size, self), size
@@ -82,7 +82,7 @@ class Module:
 
     def inspect(self, language: str = "cuda") -> str:
         """Return the compiled source text, or "ptx", "sass" or "c"."""
-        code: str = self._code.inspect(language)
+        code: str = self._text_module.inspect(language)
         return code
 
     def _reference(self, name: str, declared: Sequence[str], reference_class: Any) -> Any:
@@ -98,7 +98,9 @@ class Module:
 def compile_module(source: SourceText, options: Sequence[str]) -> Module:
     """Compile CUDA C for the device of the calling thread. Raises CompileError."""
     backend = "cuda" if on_gpu() else "cpu"
-    code = TextModule(source.code, options=options, backend=backend, quoted_sources=source.shown)
+    code = TextModule(
+        source.code, options=options, backend=backend, quoted_sources=source.quoted_sources
+    )
     try:
         code.compile()
     except (diagnostics.CompileError, ToolchainError) as error:

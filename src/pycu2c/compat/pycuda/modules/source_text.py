@@ -22,10 +22,11 @@ HEADERS = os.path.join(  # pycuda-complex.hpp and pycuda-helpers.hpp
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A prepared text: ``code`` is compiled, ``shown`` maps file names to the user's texts."""
+    """A prepared text: ``code`` is compiled, ``quoted_sources`` has the user's texts by file
+    name, which errors quote."""
 
     code: str
-    shown: dict[str, str]
+    quoted_sources: dict[str, str]
     textures: tuple[str, ...]
     surfaces: tuple[str, ...]
 
@@ -35,12 +36,12 @@ def source_text(
 ) -> SourceText:
     """Prepare the texts of a module. ``prologue``: C++ that precedes them; ``folders``: include
     folders."""
-    parts, shown, headers = [], {}, dict[str, None]()
+    parts, quoted_sources, headers = [], {}, dict[str, None]()
     textures: list[str] = []
     surfaces: list[str] = []
     for source in map(_text_of, sources):
         name = f"module-{digest_of(source.encode('utf-8', 'surrogatepass'))[:8]}.cu"
-        shown[name] = source
+        quoted_sources[name] = source
         source = IncludeExpander(tuple(folders), _declares_references).expand(source, name)
         headers |= dict.fromkeys(_HELPER_HEADERS.findall(source))
         rewritten = reference_source.rewrite_references(_HELPER_HEADERS.sub("", source))
@@ -50,7 +51,7 @@ def source_text(
         parts.append(_wrap_in_extern_c(body, name) if extern_c else body)
     preamble = _declarations(bool(textures), bool(surfaces), list(headers))
     return SourceText(
-        "".join((*preamble, prologue, *parts)), shown, tuple(textures), tuple(surfaces)
+        "".join((*preamble, prologue, *parts)), quoted_sources, tuple(textures), tuple(surfaces)
     )
 
 

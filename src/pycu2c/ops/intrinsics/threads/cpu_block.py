@@ -49,7 +49,7 @@ def pick(a: T, b: T, mask: int) -> T:
     is_divergent=True,
     bounds=(0, MAX_BLOCK_THREADS - 1),
 )
-def block_thread() -> int:
+def linear_thread_index() -> int:
     """Return the rank of the thread in its block, x fastest."""
     return REFERENCE_STATE.current().rank
 

@@ -18,7 +18,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, const, integer, scalar_type, truth
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.collective import Collective, Operand, Value
-from pycu2c.ops.intrinsics.threads.cpu_block import block_thread, same_bits
+from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index, same_bits
 from pycu2c.ops.operators import ADD, AND, C_SHL, C_SHR, NE, OR, Operator
 
 
@@ -183,7 +183,7 @@ class IrCollective(Collective):
         return ir.Load(array, (index,), self.span)
 
     def _thread(self) -> ir.Expr:
-        return ir.Apply(block_thread, (), WEAK_INT, self.span)
+        return ir.Apply(linear_thread_index, (), WEAK_INT, self.span)
 
     def _integer(self, value: int) -> ir.Expr:
         return integer(value, self.span)

@@ -4,9 +4,9 @@ Correct for all kernels, and slower than work-item loops. A busy-wait loop yield
 iteration so that other threads make progress: ``while atomic.cas(…): pass`` -> ``while
 atomic.cas(…): yield``. All calls of the same warp operation share their contribution arrays:
 threads that synchronize may be at different calls. Each thread reads its results before its next
-wait. Requires declared form with barriers lowered to waits. Guarantees one CoroutineLoop, which
-contains all waits. Uses ``analysis.busy_wait``. Reference: Conway, "Design of a separable
-transition-diagram compiler" (1963).
+wait. Requires the form DECLARED (``ir/forms.py``) with barriers lowered to waits. Guarantees one
+CoroutineLoop, which contains all waits. Uses ``analysis.busy_wait``. Reference: Conway, "Design of
+a separable transition-diagram compiler" (1963).
 """
 
 from __future__ import annotations

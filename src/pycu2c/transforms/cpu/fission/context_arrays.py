@@ -2,9 +2,9 @@
 
 ``x = f(i)`` in one region, ``out[i] = x`` in a later one -> ``x[thread] = f(i)`` and ``i =
 blockIdx.x * blockDim.x + threadIdx.x; out[i] = x[thread]``. A value that is cheap to compute is
-rematerialized in each region instead of spilled. Requires work-item loops; guarantees that each
-loop declares or loads all that it reads. Uses ``analysis.liveness``. Reference: pocl's
-work-item loops and context arrays.
+rematerialized in each region instead of spilled. Requires the form WORK_ITEM_LOOPS
+(``ir/forms.py``); guarantees that each loop declares or loads all that it reads. Uses
+``analysis.liveness``. Reference: pocl's work-item loops and context arrays.
 """
 
 from __future__ import annotations
@@ -205,7 +205,8 @@ class _ContextArrayInsertion:
             }
             state = lane_variables[-1].var
             lane_body = (
-                if_convert(lane_body, state, self.masks.live.name, context_arrays) or lane_body
+                if_convert(lane_body, state, self.masks.any_active.name, context_arrays)
+                or lane_body
             )
         return replace(self, context_arrays=other_arrays)._statements(
             load_and_store_lanes(lane_body, lane_variables)

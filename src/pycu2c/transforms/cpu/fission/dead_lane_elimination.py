@@ -24,7 +24,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer, logical
 from pycu2c.ir.walk import bodies, map_expr, map_stmt, statements, with_bodies, with_kernel_body
 from pycu2c.ops.intrinsics.reference_thread import WARP
-from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
+from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
 from pycu2c.ops.operators import AND, EQ, GE, LT
 
 LiveElements: TypeAlias = Mapping[str, Elements]  # live elements of each array
@@ -171,7 +171,7 @@ class _ThreadRange:
         return warp_range if len(threads_in_lanes) < len(block_range.threads) else block_range
 
     def condition(self, span: Span) -> ir.Expr:
-        index: ir.Expr = ir.Apply(block_thread, (), WEAK_INT, span)
+        index: ir.Expr = ir.Apply(linear_thread_index, (), WEAK_INT, span)
         if self.in_warps:
             index = binary(AND, index, integer(WARP - 1, span), span)
         if (self.first, self.stop) == (0, 1):

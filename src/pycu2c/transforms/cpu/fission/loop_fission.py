@@ -135,10 +135,10 @@ class _Fission:
         """Skip the rest if no thread is active; return True if ``rest`` was added."""
         if not context.masked:
             if rest or context.repeats:
-                out.append(self.masks.if_none_live((ir.Return(None, self.span),), self.span))
+                out.append(self.masks.if_none_active((ir.Return(None, self.span),), self.span))
             return False
         if rest_of_block := self.block(rest, context):
-            out.append(self.masks.if_any_live(rest_of_block, self.span))
+            out.append(self.masks.if_any_active(rest_of_block, self.span))
         return True
 
     def _add(self, s: ir.Stmt, region: _PendingRegion, context: _Context) -> bool:
@@ -171,9 +171,9 @@ class _Fission:
             return False
         others_may_have_left = self.may_exit and context.masked  # earlier, in a loop
         if may_be_empty or others_may_have_left:
-            self._close_region(region, context, marks_live=True)
+            self._close_region(region, context, marks_active=True)
         elif self.may_exit:
-            region.out.append(self.masks.set_live(True, s.span))
+            region.out.append(self.masks.set_any_active(True, s.span))
         return may_be_empty
 
     # ---- work-item loops ---------------------------------------------------------------------
@@ -183,7 +183,7 @@ class _Fission:
         region: _PendingRegion,
         context: _Context,
         *,
-        marks_live: bool = False,
+        marks_active: bool = False,
         ends_kernel: bool = False,
     ) -> bool:
         """Emit the pending work-item loop; return True if no thread may be active after it."""
@@ -191,15 +191,15 @@ class _Fission:
         span = region.body[0].span if region.body else self.span
         body = (
             [*self._skip_other_threads(span), *region.resets]
-            if region.resets or region.body or marks_live
+            if region.resets or region.body or marks_active
             else []
         )
-        if self.some_inactive and (region.body or marks_live):
+        if self.some_inactive and (region.body or marks_active):
             body.append(self.masks.inactive_guard(span))
         body += self._jumps_to_states(tuple(region.body), context.loop, ends_kernel)
-        if marks_live or may_be_empty:
-            region.out.append(self.masks.set_live(False, span))
-            body.append(self.masks.mark_live(span))
+        if marks_active or may_be_empty:
+            region.out.append(self.masks.set_any_active(False, span))
+            body.append(self.masks.mark_active(span))
         if body and isinstance(body[-1], ir.NextWorkItem):
             body.pop()
         if body:
@@ -307,14 +307,14 @@ class _Fission:
         if not then:
             inverted, then, orelse = s.condition, s.orelse, ()
         region.body.append(ir.If(inverted, masks.deactivate(skip_code, s.span), (), s.span))
-        self._close_region(region, context, marks_live=True)
+        self._close_region(region, context, marks_active=True)
         inner = _Context(masked=True, loop=context.loop)
         self.some_inactive = True
-        region.out.append(masks.if_any_live(self.block(then, inner), s.span))
+        region.out.append(masks.if_any_active(self.block(then, inner), s.span))
         if orelse:
             region.resets.append(masks.swap_active(skip_code, s.span))
-            self._close_region(region, context, marks_live=True)
-            region.out.append(masks.if_any_live(self.block(orelse, inner), s.span))
+            self._close_region(region, context, marks_active=True)
+            region.out.append(masks.if_any_active(self.block(orelse, inner), s.span))
         if not context.ends_kernel:
             region.resets.append(masks.reactivate(skip_code, s.span))
 
@@ -328,8 +328,8 @@ class _Fission:
         )
         if self.uniformity.agrees(*walk.operands(s)):
             self.some_inactive = True
-            body = self._masked_body(s, wait_codes, updates_live=True)
-            exit_check = self._exit_if_none_live(_PendingRegion([], reactivations), s.span)
+            body = self._masked_body(s, wait_codes, updates_any_active=True)
+            exit_check = self._exit_if_none_active(_PendingRegion([], reactivations), s.span)
             region.out += self._wrap_in_strip(s, replace(s, body=(*body, *exit_check)))
             has_break = _has_jump(s, ir.Break)
         else:
@@ -342,10 +342,10 @@ class _Fission:
             region.resets.append(self.masks.reactivate(wait_codes.broken, s.span))
 
     def _masked_body(
-        self, s: ir.While | ir.For, wait_codes: _WaitCodes, *, updates_live: bool
+        self, s: ir.While | ir.For, wait_codes: _WaitCodes, *, updates_any_active: bool
     ) -> ir.Body:
-        """Split the body of a masked loop; ``updates_live``: it must update ``live``."""
-        may_exit, self.may_exit = self.may_exit, updates_live
+        """Split the body of a masked loop, which must set ``any_active`` if this is requested."""
+        may_exit, self.may_exit = self.may_exit, updates_any_active
         body = self.block(s.body, _Context(masked=True, loop=wait_codes))
         self.may_exit = may_exit
         return body
@@ -367,18 +367,19 @@ class _Fission:
             s.span,
         )
         head = _PendingRegion([], [] if isinstance(s, ir.For) else reactivations, [exit_check])
-        out = list(self._exit_if_none_live(head, s.span))
-        out += self._masked_body(s, wait_codes, updates_live=self.placement.leaves_body(s.body))
+        out = list(self._exit_if_none_active(head, s.span))
+        may_exit = self.placement.leaves_body(s.body)
+        out += self._masked_body(s, wait_codes, updates_any_active=may_exit)
         if isinstance(s, ir.For):
             step = ir.Assign(s.var, binary(ADD, s.var, s.step, s.span), s.span)
             self._close_region(_PendingRegion(out, reactivations, [step]), _Context(masked=True))
         return ir.While(ir.Const(True, WEAK_BOOL, s.span), tuple(out), s.span)
 
-    def _exit_if_none_live(self, region: _PendingRegion, span: Span) -> ir.Body:
+    def _exit_if_none_active(self, region: _PendingRegion, span: Span) -> ir.Body:
         """Emit the test, once per iteration, whether any thread is active."""
-        if region.resets or region.body:  # otherwise ``live`` is current
-            self._close_region(region, _Context(masked=True), marks_live=True)
-        return (*region.out, self.masks.if_none_live((ir.Break(span),), span))
+        if region.resets or region.body:  # otherwise ``any_active`` is current
+            self._close_region(region, _Context(masked=True), marks_active=True)
+        return (*region.out, self.masks.if_none_active((ir.Break(span),), span))
 
 
 def _has_jump(loop: ir.While | ir.For, kind: type[ir.Break] | type[ir.Continue]) -> bool:

@@ -23,14 +23,14 @@ from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type
 from pycu2c.ir.walk import all_expressions, map_expr, map_stmt, statements, with_kernel_body
-from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
+from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
 from pycu2c.transforms.cpu.fission.context_arrays import insert_context_arrays, live_across_regions
 from pycu2c.transforms.cpu.fission.loop_fission import split_at_barriers
 from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, context_array
 from pycu2c.transforms.cpu.simd.lane_variables import context_array_name
 from pycu2c.transforms.cpu.simd.strip_loop_fusion import (
     fuse_lane_loops,
-    remove_dead_live_flags,
+    remove_dead_any_active,
     use_lane_counters,
 )
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
@@ -64,7 +64,9 @@ def hoist_coordinates(module: ir.Module, strips: StripLoops) -> ir.Module:
     coordinates = {
         e.intrinsic.name: e
         for e in all_expressions(tuple(strips))
-        if isinstance(e, ir.Apply) and e.intrinsic.is_divergent and e.intrinsic is not block_thread
+        if isinstance(e, ir.Apply)
+        and e.intrinsic.is_divergent
+        and e.intrinsic is not linear_thread_index
     }
     if not coordinates:
         return module
@@ -110,20 +112,22 @@ def split_into_regions(
     fresh = fresh_names(replace(module.kernel, body=body))
     name = fresh("state")
     state = ir.Var(context_array_name(name) if strips else name, Scalar(INT32), span)
-    live = ir.Var(fresh("live"), Scalar(INT32), span)
+    any_active = ir.Var(fresh("any_active"), Scalar(INT32), span)
     block_level_names = (
-        {p.name for p in module.kernel.parameters} | _array_names(body) | {state.name, live.name}
+        {p.name for p in module.kernel.parameters}
+        | _array_names(body)
+        | {state.name, any_active.name}
     )
     block_scalars: set[str] = set()
     while True:
-        masks = ActiveMasks(context_array(state, assumptions.max_threads), live)
+        masks = ActiveMasks(context_array(state, assumptions.max_threads), any_active)
         placement = place_regions(body, uniformity, block_scalars, strips, interchanged)
         regions = fuse_lane_loops(
             split_at_barriers(body, uniformity, placement, masks, span), masks
         )
         new_scalars = live_across_regions(regions, block_level_names) - uniformity.varying
         if new_scalars <= block_scalars:
-            regions = remove_dead_live_flags(regions, masks)
+            regions = remove_dead_any_active(regions, masks)
             new_body = insert_context_arrays(regions, block_level_names, masks)
             return with_kernel_body(module, (*arrays, *map_stmt(new_body, _clear_interchanged)))
         block_scalars |= new_scalars

@@ -6,9 +6,9 @@ first_x to min(last_x, n): y[i] = 1)``
 A kernel that is one work-item loop and uses only the grid index runs across blocks: ``first_x`` to
 ``last_x`` are the threads of adjacent blocks. Other kernels run block by block. Leading conditions
 that end threads become loop bounds, and expressions that are invariant along an axis are hoisted.
-Uses ``analysis.axis_order``, ``analysis.thread_bounds`` and ``analysis.warp_index``. Requires
-work-item loops. Guarantees that only axis loops and block loops remain, and that conditions of
-bounds are evaluated once.
+Uses ``analysis.axis_order``, ``analysis.thread_bounds`` and ``analysis.warp_index``. Requires the
+form WORK_ITEM_LOOPS (``ir/forms.py``). Guarantees that only axis loops and block loops remain, and
+that conditions of bounds are evaluated once.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ from pycu2c.base.types import WEAK_INT, Type
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, cast, integer, scalar_type
+from pycu2c.ir.name_suffixes import END
 from pycu2c.ir.views import multiply
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES, GRID, GRIDSIZE
-from pycu2c.ops.intrinsics.threads.cpu_block import LANES, ROW_END, ROW_START, block_thread
+from pycu2c.ops.intrinsics.threads.cpu_block import LANES, ROW_END, ROW_START, linear_thread_index
 from pycu2c.ops.operators import ADD, GE, LT, MUL, SUB
 from pycu2c.transforms.cpu.loops.axis_nest import MIN_LANES, Axis, AxisNest
 
@@ -230,7 +231,7 @@ class _AxisLoopBuilder:
         used = self._used_coordinates(s)
         if used <= self._linear_coordinates() and self._selects_lanes(s.body):
             return self._warp_and_lane_loops(s)
-        if used <= {block_thread}:
+        if used <= {linear_thread_index}:
             return self._flat_loop(s)
         coordinate_exprs: dict[Intrinsic, ir.Expr] = {}
         axis_loops: dict[int, Axis] = {}
@@ -252,13 +253,13 @@ class _AxisLoopBuilder:
             axes.append(Axis(var, integer(0, s.span), integer(1, s.span)))
         for axis, grid_index in enumerate(GRID):
             coordinate_exprs[grid_index] = self._grid_index(axis, coordinate_exprs, s.span)
-        if block_thread in used:
+        if linear_thread_index in used:
             linear_index = self._linear_index(coordinate_exprs, s.span)
             if not isinstance(linear_index, ir.Var | ir.Const):
                 var = ir.Var(self._unused_name("t", body), WEAK_INT, s.span)
                 body = (ir.Declare(var, linear_index, s.span), *body)
                 linear_index = var
-            coordinate_exprs[block_thread] = linear_index
+            coordinate_exprs[linear_thread_index] = linear_index
         return axes, _substitute_coordinates(body, coordinate_exprs)
 
     def _used_coordinates(self, s: ir.WorkItemLoop) -> set[Intrinsic]:
@@ -271,9 +272,9 @@ class _AxisLoopBuilder:
 
     def _flat_loop(self, s: ir.WorkItemLoop) -> tuple[list[Axis], ir.Body]:
         """Loop over the linear thread index, in the block or in the current strip."""
-        var, body = self._coordinate_variable(block_thread, "t", s.body, s.span)
+        var, body = self._coordinate_variable(linear_thread_index, "t", s.body, s.span)
         start, stop = self.strip_bounds or (integer(0, s.span), self._thread_count(s.span))
-        return [Axis(var, start, stop)], _substitute_coordinates(body, {block_thread: var})
+        return [Axis(var, start, stop)], _substitute_coordinates(body, {linear_thread_index: var})
 
     def _selects_lanes(self, body: ir.Body) -> bool:
         """Return whether a condition on the lane guards a body: it bounds a loop over lanes."""
@@ -293,7 +294,7 @@ class _AxisLoopBuilder:
     def _linear_coordinates(self) -> set[Intrinsic]:
         """Return the coordinates that the linear thread index determines."""
         is_1d = self.assumptions.block is not None and self.assumptions.block[1:] == (1, 1)
-        return {block_thread, _THREAD_X, GRID[0]} if is_1d else {block_thread}
+        return {linear_thread_index, _THREAD_X, GRID[0]} if is_1d else {linear_thread_index}
 
     def _warp_and_lane_loops(self, s: ir.WorkItemLoop) -> tuple[list[Axis], ir.Body]:
         """Loop over the warps of a block, and over the lanes of each warp."""
@@ -303,7 +304,9 @@ class _AxisLoopBuilder:
         zero, count = integer(0, s.span), integer(self.assumptions.max_threads // WARP, s.span)
         axes = [Axis(warp, zero, count), Axis(lane, zero, integer(WARP, s.span))]
         linear_index = binary(ADD, binary(MUL, warp, integer(WARP, s.span), s.span), lane, s.span)
-        coordinate_exprs: dict[Intrinsic, ir.Expr] = {block_thread: thread, _THREAD_X: thread}
+        coordinate_exprs: dict[Intrinsic, ir.Expr] = dict.fromkeys(
+            (linear_thread_index, _THREAD_X), thread
+        )
         coordinate_exprs[GRID[0]] = self._grid_index(0, coordinate_exprs, s.span)
         body = walk.map_expr(
             body, lambda e: warp_index.replace_warp_and_lane(e, warp, lane, self.assumptions)
@@ -329,7 +332,7 @@ class _AxisLoopBuilder:
         end_declaration: ir.Body = ()
         if not isinstance(threads, ir.Const) or threads.value % LANES:
             is_last_strip = binary(LT, binary(SUB, threads, first, s.span), lanes, s.span)
-            last = ir.Var(self.new_name("strip.end"), WEAK_INT, s.span)
+            last = ir.Var(self.new_name(f"strip.{END}"), WEAK_INT, s.span)
             end_declaration = (
                 ir.Declare(last, ir.Select(is_last_strip, threads, end, WEAK_INT, s.span), s.span),
             )

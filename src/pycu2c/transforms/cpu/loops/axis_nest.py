@@ -146,7 +146,7 @@ class AxisNest:
         level = self._level(condition)
         if level:
             axis = self.axes[level - 1].var
-            bound = self.solver.bound(condition, axis, self._is_invariant(level))
+            bound = self.solver.bound(condition, axis, self._invariance_test(level))
             if bound is not None and not (bound.step and self._has_step(level)):
                 self.bounds[level - 1].append(bound)
                 return True
@@ -155,7 +155,7 @@ class AxisNest:
         self.levels[level].prologue.append(condition)
         return True
 
-    def _is_invariant(self, level: int) -> IsInvariant:
+    def _invariance_test(self, level: int) -> IsInvariant:
         """Return a test whether an expression is the same for all threads of an axis."""
         return lambda e: self._level(e) < level
 
@@ -169,7 +169,9 @@ class AxisNest:
         """Return the nested loops, each after the prologue of its level."""
         body = (*self._with_prologue(self.levels[-1], self.body),)
         for index in reversed(range(len(self.axes))):
-            loop = version_loop(self._loop(index, body), self.solver, self._is_invariant(index + 1))
+            loop = version_loop(
+                self._loop(index, body), self.solver, self._invariance_test(index + 1)
+            )
             body = self._with_prologue(self.levels[index], (loop,))
         return body
 

@@ -7,8 +7,8 @@ Memory is then accessed sequentially instead of in strides. A divergent conditio
 n`` moves into the loop: ``if c: a; for …: b`` -> ``if c: a`` ``for i.first in …: i = …; if c and i
 < n: b``. Each thread keeps its own order of operations. The order between threads is unspecified in
 race-free programs; programs that observe it are not changed. Uses ``analysis.uniformity``. Requires
-declared IR; loops that it marks as ``interchanged`` stay outside the work-item loops. Reference:
-Allen and Kennedy, "Automatic loop interchange" (1984).
+the form DECLARED (``ir/forms.py``); loops that it marks as ``interchanged`` stay outside the
+work-item loops. Reference: Allen and Kennedy, "Automatic loop interchange" (1984).
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, integer, logical
+from pycu2c.ir.name_suffixes import FIRST
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.coordinates import COORDINATES, GRID, GRIDSIZE
-from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
+from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
 from pycu2c.ops.operators import ADD, C_DIV, C_REM, LT, MUL
 
 
@@ -147,7 +148,7 @@ class _Interchange:
     # ---- one loop -------------------------------------------------------------------------------
 
     def _interchange(self, s: ir.For, start: _Start, condition: ir.Expr | None = None) -> ir.Stmt:
-        first = ir.Var(self.fresh(f"{s.var.name}.first"), s.var.type, s.var.span)
+        first = ir.Var(self.fresh(f"{s.var.name}.{FIRST}"), s.var.type, s.var.span)
         declare_counter = ir.Declare(s.var, binary(ADD, first, start.offset, s.span), s.span)
         in_range = binary(LT, s.var, s.stop, s.span)
         if condition is not None:
@@ -213,7 +214,7 @@ class _Interchange:
 
     def _coordinate(self, e: ir.Apply) -> _Start | None:
         """Return the start for a coordinate; only along x are neighbours adjacent."""
-        if e.intrinsic is block_thread:
+        if e.intrinsic is linear_thread_index:
             return _Start(None, e, "block")
         if e.intrinsic is COORDINATES["threadIdx", "x"]:
             return _Start(None, e, "row")

@@ -4,9 +4,9 @@
 total.0 += a[4 * ty_by_4, k] * b[k, tx]; total.1 += …``
 
 Four rows share each load of ``b``, and the sums stay in registers (scalar replacement). This is the
-inner loop of a tiled matrix product. Requires axis loops. Guarantees the same order of operations
-for each thread. Reference: Callahan, Carr and Kennedy, "Improving register allocation for
-subscripted variables" (1990).
+inner loop of a tiled matrix product. Requires the form AXIS_LOOPS (``ir/forms.py``). Guarantees the
+same order of operations for each thread. Reference: Callahan, Carr and Kennedy, "Improving register
+allocation for subscripted variables" (1990).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 ``half = 4; while half > 0: WorkItemLoop(…half…); half //= 2`` -> ``WorkItemLoop(…4…)
 WorkItemLoop(…2…) WorkItemLoop(…1…)``. The loops over threads then have constant bounds, which
-halves the time of a reduction tree. Requires work-item loops. Guarantees that the counter has its
-final value if it is used later.
+halves the time of a reduction tree. Requires the form WORK_ITEM_LOOPS (``ir/forms.py``). Guarantees
+that the counter has its final value if it is used later.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@
 
 A normal store first reads the cache line (write-allocate). Streaming stores of whole lines avoid
 this traffic, a quarter of what saxpy transfers. The data is not in a cache afterwards, so the pass
-applies only to launches that exceed the last-level cache. Requires axis loops whose threads only
-compute, load and store. Guarantees a fence after the stores. Reference: Intel 64 and IA-32
-Optimization Reference Manual, streaming stores.
+applies only to launches that exceed the last-level cache. Requires the form AXIS_LOOPS
+(``ir/forms.py``), with loops whose threads only compute, load and store. Guarantees a fence after
+the stores. Reference: Intel 64 and IA-32 Optimization Reference Manual, streaming stores.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 ``cuda.stcs(&a[i], cuda.ldcg(&a[i]))`` -> ``a[i] = a[i]``, and ``cuda.atomic.add(&bins[b], 1)`` ->
 ``block.atomic.add(&bins[b], 1)``, which is not atomic. One OS thread runs a whole block, and all
-blocks of a cluster, so shared memory needs no atomics. C has no cache hints. Requires linearized
-IR: operations with a fixed evaluation order are statements.
+blocks of a cluster, so shared memory needs no atomics. C has no cache hints. Requires the form
+ORDERED (``ir/forms.py``): operations with a fixed evaluation order are statements.
 """
 
 from __future__ import annotations

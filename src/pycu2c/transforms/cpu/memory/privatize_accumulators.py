@@ -3,8 +3,9 @@
 Applies to contiguous integer arrays that a kernel only updates by one kind of atomic operation with
 unused results, such as ``cuda.atomic.add(counts, i, v)``: add or sub, and, or, xor, min, max. Each
 OS thread updates its copy and merges it into the array after its blocks. Integer addition is
-associative; float addition is not. Requires work-item loops. Guarantees one BlockLoop between
-the initialization and the merge. Reference: Tu and Padua, "Automatic array privatization" (1993).
+associative; float addition is not. Requires the form WORK_ITEM_LOOPS (``ir/forms.py``). Guarantees
+one BlockLoop between the initialization and the merge. Reference: Tu and Padua, "Automatic array
+privatization" (1993).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, integer
+from pycu2c.ir.name_suffixes import PRIVATE
 from pycu2c.ir.walk import all_expressions, map_stmt, statements
 from pycu2c.ops.intrinsics.memory.atomic import ADD, AND, MAX, MIN, NONATOMIC, OR, SUB, XOR
 from pycu2c.ops.intrinsics.registry import Intrinsic
@@ -89,9 +91,9 @@ def _array_uses(body: ir.Body) -> Iterator[str]:
 def privatize_accumulators(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
     """Privatize the accumulators of a kernel in work-item loops.
 
-    ``cuda.atomic.add(&counts[i], v)`` -> ``block.atomic.add(&counts.own[i], v)``. ``counts.own`` is
-    initialized before all blocks, and merged into ``counts`` after them. Coroutines are not
-    changed.
+    ``cuda.atomic.add(&counts[i], v)`` -> ``block.atomic.add(&counts.private[i], v)``.
+    ``counts.private`` is initialized before all blocks, and merged into ``counts`` after them.
+    Coroutines are not changed.
     """
     kernel = module.kernel
     merge_operations = accumulators(kernel)
@@ -165,7 +167,7 @@ class _PrivateCopy:
         array_type = Array(
             self.parameter.type.dtype, 1, "C", MemorySpace.WORKER, (MAX_ACCUMULATOR_ELEMENTS,)
         )
-        return ir.Var(f"{self.parameter.name}.own", array_type, self.span)
+        return ir.Var(f"{self.parameter.name}.{PRIVATE}", array_type, self.span)
 
     def lengths(self) -> list[ir.Var]:
         assert isinstance(self.parameter.type, Array)

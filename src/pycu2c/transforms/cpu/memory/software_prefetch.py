@@ -10,8 +10,9 @@ A block with barriers prefetches the data of a later block: ``AxisLoop(… part[
 256 + t] …)`` -> before all loops, ``if blocks_left > 4: prefetch(x[blockIdx.x * 256], 4 * 256,
 256)``
 
-Requires axis loops and a one-dimensional block of known size. Changes no values. Reference: Mowry,
-Lam and Gupta, "Design and evaluation of a compiler algorithm for prefetching" (1992).
+Requires the form AXIS_LOOPS (``ir/forms.py``) and a one-dimensional block of known size. Changes no
+values. Reference: Mowry, Lam and Gupta, "Design and evaluation of a compiler algorithm for
+prefetching" (1992).
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class PrefetchStream:
 
 
 def insert_software_prefetches(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
-    """Insert prefetches; requires axis loops and one-dimensional blocks of known size."""
+    """Insert prefetches in a kernel of axis loops, whose blocks are one-dimensional."""
     if assumptions.block is None or assumptions.block[1:] != (1, 1):
         return module
     body = map_stmt(module.kernel.body, lambda s: (_prefetch_in_loop(s, assumptions),))

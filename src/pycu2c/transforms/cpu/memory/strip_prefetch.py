@@ -5,7 +5,8 @@ strip): prefetch(a[i - 1, j0], 512, 64), …; for j in threads(j0, j0 + strip)``
 
 Hardware prefetchers follow a few streams, and each only within a page. A stencil over arrays that
 exceed the caches is up to a fifth faster with this pass. For smaller arrays, a strip is the whole
-row. Requires axis loops. Changes no values. Uses ``analysis.thread_strides``.
+row. Requires the form AXIS_LOOPS (``ir/forms.py``). Changes no values. Uses
+``analysis.thread_strides``.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pycu2c.base.records import replace
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer
+from pycu2c.ir.name_suffixes import FIRST
 from pycu2c.ir.printer import print_expr
 from pycu2c.ir.walk import map_bodies, map_stmt, rewrite, with_kernel_body
 from pycu2c.ops.intrinsics.registry import REGISTRY
@@ -95,7 +97,7 @@ def _strip_loop(
 ) -> ir.Body:
     span, loop_variable = loop.span, loop.var.name
     first, strip, end = (
-        ir.Var(fresh(name), WEAK_INT, span) for name in (f"{loop_variable}.first", "strip", "end")
+        ir.Var(fresh(name), WEAK_INT, span) for name in (f"{loop_variable}.{FIRST}", "strip", "end")
     )
     max_element_size = max(stream.element_size for stream in streams)
     min_elements = _MIN_TOTAL_BYTES // sum(

@@ -1,8 +1,8 @@
 """Active masks: per-thread states while threads diverge, and the nodes that read and write them.
 
 ``state[thread]`` is 0 while a thread runs, 1 after it has returned, and another code while it waits
-for other threads at the end of a loop or an ``if``. ``live`` tells whether any thread runs. It is
-an int, because C compilers do not vectorize loops that set a bool.
+for other threads at the end of a loop or an ``if``. ``any_active`` is 1 if any thread runs, else 0.
+It is an int, because C compilers do not vectorize loops that set a bool.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir import nodes as ir
-from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
+from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
 from pycu2c.ops.operators import EQ, NE, OR, Operator
 
 RUNNING, RETURNED = 0, 1
@@ -31,7 +31,7 @@ def context_array(element: ir.Var, threads: int) -> ir.Var:
 
 def thread_index(span: Span) -> ir.Expr:
     """Return the linear index of the running thread, the first index of context arrays."""
-    return ir.Apply(block_thread, (), WEAK_INT, span)
+    return ir.Apply(linear_thread_index, (), WEAK_INT, span)
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class ActiveMasks:
     """Builds the nodes that access the states of the threads; ``is_used`` records any access."""
 
     state: ir.Var
-    live: ir.Var
+    any_active: ir.Var
     last_code: int = RETURNED
     is_used: bool = False
 
@@ -69,7 +69,7 @@ class ActiveMasks:
         """Set a new state, and end the thread's iteration of the work-item loop."""
         return (self.set_state(code, span), ir.NextWorkItem(span))
 
-    def is_running(self, span: Span) -> ir.Expr:
+    def running_condition(self, span: Span) -> ir.Expr:
         return self._compare(EQ, RUNNING, span)
 
     def is_inactive_guard(self, s: ir.Stmt) -> bool:
@@ -97,37 +97,39 @@ class ActiveMasks:
             self._compare(EQ, code, span), (self.set_state(RUNNING, span),), (deactivate,), span
         )
 
-    def set_live(self, value: bool, span: Span) -> ir.Stmt:
-        return ir.Assign(self.live, self._live_value(value, span), span)
+    # ``any_active`` is set to 0 before a loop over threads, and to 1 by the active threads in it
 
-    def mark_live(self, span: Span) -> ir.Stmt:
-        """Set ``live`` in a loop over threads."""
-        value = ir.Binary(OR, self.live, self._live_value(True, span), Scalar(INT32), span)
-        return ir.Assign(self.live, value, span)
+    def set_any_active(self, value: bool, span: Span) -> ir.Stmt:
+        return ir.Assign(self.any_active, self._flag_value(value, span), span)
 
-    def if_any_live(self, body: ir.Body, span: Span) -> ir.Stmt:
-        return ir.If(self._is_live(NE, span), body, (), span)
+    def mark_active(self, span: Span) -> ir.Stmt:
+        """Set ``any_active`` in a loop over threads, without a branch."""
+        value = ir.Binary(OR, self.any_active, self._flag_value(True, span), Scalar(INT32), span)
+        return ir.Assign(self.any_active, value, span)
 
-    def if_none_live(self, body: ir.Body, span: Span) -> ir.Stmt:
-        return ir.If(self._is_live(EQ, span), body, (), span)
+    def if_any_active(self, body: ir.Body, span: Span) -> ir.Stmt:
+        return ir.If(self._compare_any_active(NE, span), body, (), span)
 
-    def _live_value(self, value: bool, span: Span) -> ir.Const:
+    def if_none_active(self, body: ir.Body, span: Span) -> ir.Stmt:
+        return ir.If(self._compare_any_active(EQ, span), body, (), span)
+
+    def _flag_value(self, value: bool, span: Span) -> ir.Const:
         return ir.Const(int(value), Scalar(INT32), span)
 
-    def _is_live(self, op: Operator, span: Span) -> ir.Expr:
-        return ir.Binary(op, self.live, self._live_value(False, span), WEAK_BOOL, span)
+    def _compare_any_active(self, op: Operator, span: Span) -> ir.Expr:
+        return ir.Binary(op, self.any_active, self._flag_value(False, span), WEAK_BOOL, span)
 
     def with_initial_state(self, body: ir.Body, span: Span) -> ir.Body:
         """Initialize the state, in the first work-item loop if possible."""
         if not self.is_used:
             return body
         initialize = self.set_state(RUNNING, span)
-        live_declaration = ir.Declare(self.live, self._live_value(True, span), span)
+        flag_declaration = ir.Declare(self.any_active, self._flag_value(True, span), span)
         match body:
-            case (ir.Assign() as set_live, ir.WorkItemLoop(first, loop_span), *rest):
-                body = (set_live, ir.WorkItemLoop((initialize, *first), loop_span), *rest)
+            case (ir.Assign() as set_any_active, ir.WorkItemLoop(first, loop_span), *rest):
+                body = (set_any_active, ir.WorkItemLoop((initialize, *first), loop_span), *rest)
             case (ir.WorkItemLoop(first, loop_span), *rest):
                 body = (ir.WorkItemLoop((initialize, *first), loop_span), *rest)
             case _:
                 body = (ir.WorkItemLoop((initialize,), span), *body)
-        return (ir.Allocate(self.state, span), live_declaration, *body)
+        return (ir.Allocate(self.state, span), flag_declaration, *body)

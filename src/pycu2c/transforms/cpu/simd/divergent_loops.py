@@ -54,7 +54,9 @@ def divergent_loops(body: ir.Body, uniformity: Uniformity) -> frozenset[ir.Stmt]
 def functions_to_inline(module: ir.Module) -> frozenset[str]:
     """Return the functions to inline: those with barriers, shared memory, or profitable loops."""
     recursive = recursive_functions(module)
-    loops = {f.name for f in module.devices if f.name not in recursive and profitable_loops(f)}
+    loops = {
+        f.name for f in module.device_functions if f.name not in recursive and profitable_loops(f)
+    }
     return block_level_functions(module) | loops
 
 

@@ -67,7 +67,7 @@ def selects_wide_floats(work: ir.Body, live_out: Set[str]) -> bool:
     return any(v.type.dtype.is_float and v.type.dtype.bits > 32 for v in changed)
 
 
-def if_convert(body: ir.Body, state: ir.Var, live: str, live_out: Set[str]) -> ir.Body | None:
+def if_convert(body: ir.Body, state: ir.Var, any_active: str, live_out: Set[str]) -> ir.Body | None:
     """Return the if-converted body of a lane, or None if it is not convertible.
 
     ``live_out``: the variables that are live after the loop.
@@ -78,7 +78,7 @@ def if_convert(body: ir.Body, state: ir.Var, live: str, live_out: Set[str]) -> i
                 return None
         case _:
             return None
-    conversion = _IfConversion(state, live, live_out)
+    conversion = _IfConversion(state, any_active, live_out)
     if not conversion.is_legal(work):
         return None
     return conversion.convert(work, body[0].span)
@@ -87,7 +87,7 @@ def if_convert(body: ir.Body, state: ir.Var, live: str, live_out: Set[str]) -> i
 @dataclass(slots=True)
 class _IfConversion:
     state: ir.Var
-    live: str
+    any_active: str
     live_out: Set[str]
     declared: set[str] = field(default_factory=set)
     mask_count: int = 0
@@ -142,13 +142,13 @@ class _IfConversion:
         iteration = self.block(work, self.running)
         exited_mask = unary(NEG, binary(XOR, was_running, self.running, span), span)
         wait_state = binary(AND, const(code, span, _MASK_TYPE), exited_mask, span)
-        live_flag = ir.Var(self.live, _MASK_TYPE, span)
+        any_active = ir.Var(self.any_active, _MASK_TYPE, span)
         return (
             ir.Declare(was_running, cast(is_running, _MASK_TYPE), span),
             ir.Declare(self.running, was_running, span),
             *_unroll(iteration, span),
             ir.Assign(self.state, binary(OR, self.state, wait_state, span), span),
-            ir.Assign(live_flag, binary(OR, live_flag, self.running, span), span),
+            ir.Assign(any_active, binary(OR, any_active, self.running, span), span),
         )
 
     def block(self, body: ir.Body, mask: ir.Var) -> ir.Body:
@@ -159,7 +159,7 @@ class _IfConversion:
                 case ir.Assign(ir.Var(name), _, span) if name == self.state.name:
                     value = binary(XOR, self.running, mask, span)
                     out.append(ir.Assign(self.running, value, span))
-                case ir.Assign(ir.Var(name)) if name == self.live:
+                case ir.Assign(ir.Var(name)) if name == self.any_active:
                     pass
                 case ir.Assign():
                     out.append(self._assign_masked(s, mask))

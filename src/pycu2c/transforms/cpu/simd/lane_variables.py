@@ -15,13 +15,14 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, Array, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type, truth
+from pycu2c.ir.name_suffixes import CONTEXT
 from pycu2c.ir.walk import map_expr, map_stmt
 from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, thread_index
 
 
 def context_array_name(variable: str) -> str:
     """Return the name of the context array of a variable."""
-    return f"{variable}.of"
+    return f"{variable}.{CONTEXT}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,8 @@ def lane_state(masks: ActiveMasks) -> LaneVariable:
     """Return the state of a lane as a lane variable."""
     state = masks.state
     assert isinstance(state.type, Array)
-    var = replace(state, name=state.name.removesuffix(".of"), type=state.type.element)
+    name = state.name.removesuffix(f".{CONTEXT}")
+    var = replace(state, name=name, type=state.type.element)
     return LaneVariable(var, state)
 
 

@@ -4,7 +4,8 @@
 ``int(count)`` where it is read outside the loop. Beside float32 values, vectors then have twice as
 many lanes, and masks have the same width. Variables that the loop only reads are converted at each
 read. Other code keeps 64-bit ints: loops over threads with 64-bit indices vectorize better. Uses
-the range analysis. Requires typed IR. Guarantees that values outside these loops keep their types.
+the range analysis. Requires the form TYPED (``ir/forms.py``). Guarantees that values outside these
+loops keep their types.
 """
 
 from __future__ import annotations

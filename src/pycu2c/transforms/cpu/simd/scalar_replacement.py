@@ -2,8 +2,8 @@
 
 ``z = z * z + c`` -> ``x = z.x * z.x - z.y * z.y + c.x; z.y = 2 …; z.x = x``, all of floats. Applies
 to functions where it makes a loop profitable to strip-mine. Elsewhere the C compiler does the same.
-Requires C meaning with Lets. Guarantees the same operations on the components. Uses the heuristics
-of ``divergent_loops``.
+Requires the form C_SEMANTICS (``ir/forms.py``). Guarantees the same operations on the components.
+Uses the heuristics of ``divergent_loops``.
 """
 
 from __future__ import annotations

@@ -3,17 +3,17 @@
 A lane that leaves the loop sets its state and goes to the next work item. Before::
 
     while True:
-        live = 0
-        WorkItemLoop(if not c: leave; live = 1)
-        if live == 0: break
+        any_active = 0
+        WorkItemLoop(if not c: leave; any_active = 1)
+        if any_active == 0: break
         WorkItemLoop(b)
 
 After::
 
     while True:
-        live = 0
-        WorkItemLoop(if c: live = 1; b else: leave)
-        if live == 0: break
+        any_active = 0
+        WorkItemLoop(if c: any_active = 1; b else: leave)
+        if any_active == 0: break
 
 Jumps become conditions, so C compilers vectorize the loop. Requires the output of ``loop_fission``.
 The transformation does not depend on the loop body.
@@ -119,28 +119,29 @@ class _LaneLoopFusion:
         preceding, following = body[: checks[0]], body[checks[0] + 1 :]
         if not all(map(self._is_fusible, (*preceding, *following))):
             return body
-        loops = [self._without_live_flag(s) for s in following if isinstance(s, ir.WorkItemLoop)]
+        loops = [self._without_any_active(s) for s in following if isinstance(s, ir.WorkItemLoop)]
         return (*preceding, *loops, body[checks[0]])
 
     def _is_fusible(self, s: ir.Stmt) -> bool:
-        return isinstance(s, ir.WorkItemLoop) or self._sets_live(s)
+        return isinstance(s, ir.WorkItemLoop) or self._sets_any_active(s)
 
-    def _sets_live(self, s: ir.Stmt) -> bool:
-        return isinstance(s, ir.Assign) and s.var.name == self.masks.live.name
+    def _sets_any_active(self, s: ir.Stmt) -> bool:
+        return isinstance(s, ir.Assign) and s.var.name == self.masks.any_active.name
 
-    def _without_live_flag(self, loop: ir.WorkItemLoop) -> ir.WorkItemLoop:
-        """Drop the assignments of ``live``."""
-        return _drop_live_flag(loop, self.masks)
+    def _without_any_active(self, loop: ir.WorkItemLoop) -> ir.WorkItemLoop:
+        """Drop the assignments of ``any_active``."""
+        return _drop_any_active(loop, self.masks)
 
     def _fuse(self, group: Sequence[ir.Stmt]) -> ir.Body:
         loops = [s for s in group if isinstance(s, ir.WorkItemLoop)]
         if not loops:
             return tuple(group)
         last_setter = next(
-            (s for s in reversed(loops) if any(map(self._sets_live, statements(s.body)))), None
+            (s for s in reversed(loops) if any(map(self._sets_any_active, statements(s.body)))),
+            None,
         )
-        bodies = [(s if s is last_setter else self._without_live_flag(s)).body for s in loops]
-        resets = [s for s in group if self._sets_live(s)][:1]
+        bodies = [(s if s is last_setter else self._without_any_active(s)).body for s in loops]
+        resets = [s for s in group if self._sets_any_active(s)][:1]
         return (*resets, ir.WorkItemLoop(self._concatenate(bodies), loops[0].span))
 
     def _concatenate(self, bodies: Sequence[ir.Body]) -> ir.Body:
@@ -171,7 +172,7 @@ class _LaneLoopFusion:
             return (_normalized_if(s.condition, then, (*orelse, *rest), s.span),)
         if _always_ends(s.orelse) and not _has_jump(s.then):
             return (_normalized_if(s.condition, (*then, *rest), orelse, s.span),)
-        guarded = (ir.If(self.masks.is_running(s.span), rest, (), s.span),) if rest else ()
+        guarded = (ir.If(self.masks.running_condition(s.span), rest, (), s.span),) if rest else ()
         return (replace(s, then=then, orelse=orelse), *guarded)
 
 
@@ -195,40 +196,42 @@ def _is_loop_exit(s: ir.Stmt) -> bool:
     return isinstance(s, ir.If) and len(s.then) == 1 and isinstance(s.then[0], ir.Break)
 
 
-def remove_dead_live_flags(body: ir.Body, masks: ActiveMasks) -> ir.Body:
-    """Remove assignments of ``live`` that are never read."""
+def remove_dead_any_active(body: ir.Body, masks: ActiveMasks) -> ir.Body:
+    """Remove assignments of ``any_active`` that are never read."""
     remaining, _ = _remove_flags(body, masks, is_read=False)
-    if masks.live.name in referenced_names(remaining):
+    if masks.any_active.name in referenced_names(remaining):
         return remaining
     return tuple(
-        s for s in remaining if not (isinstance(s, ir.Declare) and s.var.name == masks.live.name)
+        s
+        for s in remaining
+        if not (isinstance(s, ir.Declare) and s.var.name == masks.any_active.name)
     )
 
 
 def _remove_flags(body: ir.Body, masks: ActiveMasks, *, is_read: bool) -> tuple[ir.Body, bool]:
-    """Remove dead assignments of ``live``; also return whether it is read before it is set."""
+    """Remove dead assignments of ``any_active``; return whether it is read before it is set."""
     out: list[ir.Stmt] = []
     for s in reversed(body):
         if isinstance(s, ir.If):
             then, read_in_then = _remove_flags(s.then, masks, is_read=is_read)
             orelse, read_in_else = _remove_flags(s.orelse, masks, is_read=is_read)
-            is_read = read_in_then or read_in_else or masks.live.name in names_in(s.condition)
+            is_read = read_in_then or read_in_else or masks.any_active.name in names_in(s.condition)
             out.append(replace(s, then=then, orelse=orelse))
             continue
-        sets_live = isinstance(s, ir.Assign) and s.var.name == masks.live.name
+        sets_any_active = isinstance(s, ir.Assign) and s.var.name == masks.any_active.name
         if not isinstance(s, ir.WorkItemLoop | ir.StripLoop | ir.Assign):
-            is_read = is_read or masks.live.name in names_in(*all_expressions((s,)))
-        if sets_live and not is_read:
+            is_read = is_read or masks.any_active.name in names_in(*all_expressions((s,)))
+        if sets_any_active and not is_read:
             continue
         if isinstance(s, ir.WorkItemLoop) and not is_read:
-            s = _drop_live_flag(s, masks)
-        is_read = is_read and not sets_live
+            s = _drop_any_active(s, masks)
+        is_read = is_read and not sets_any_active
         out.append(s)
     return tuple(reversed(out)), is_read
 
 
-def _drop_live_flag(loop: ir.WorkItemLoop, masks: ActiveMasks) -> ir.WorkItemLoop:
+def _drop_any_active(loop: ir.WorkItemLoop, masks: ActiveMasks) -> ir.WorkItemLoop:
     def drop(s: ir.Stmt) -> ir.Body:
-        return () if isinstance(s, ir.Assign) and s.var.name == masks.live.name else (s,)
+        return () if isinstance(s, ir.Assign) and s.var.name == masks.any_active.name else (s,)
 
     return replace(loop, body=map_stmt(loop.body, drop))
