@@ -72,7 +72,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Ran]:
     offsets, sizes = (0, 8, 16, 20, 24, 32, 34, 40, 48), (8, 8, 4, 4, 8, 1, 4, 8, 1)
     monkeypatch.setattr(kernel_api, "parameter_layout", lambda kernel: [*zip(offsets, sizes)])
     monkeypatch.setattr(cuda_runner.CudaRunner, "run", run)
-    monkeypatch.setattr(cuda_runner.CudaRunner, "direct", None)
+    monkeypatch.setattr(cuda_runner.CudaRunner, "fast_path", None)
     return result
 
 
