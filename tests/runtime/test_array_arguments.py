@@ -151,7 +151,6 @@ NOT_ARRAYS = {
     "bytes": (b"12345678", r"pass numpy.frombuffer\(…, dtype\), which shares its memory"),
     "memoryview": (memoryview(bytearray(8)), r"pass numpy.asarray\(…\), which shares its memory"),
     "array.array": (array.array("d", [1.0]), r"pass numpy.asarray\(…\), which shares its memory"),
-    "no axes": (np.array(1.0), r"has 0 axes.*pass a number, as \[\(\)\] gives, or .reshape\(1\)"),
     "other byte order": (np.zeros(4, ">f8"), r"not in native byte order.*\.astype\('<f8'\)"),
     "unaligned": (np.frombuffer(bytearray(33), np.uint8)[1:].view("f8"), "pass a copy"),
     "a list": ([1.0], r"pass a tuple, or numpy.array"),

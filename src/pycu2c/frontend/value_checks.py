@@ -92,6 +92,12 @@ def require_value(value: Value, subject: str = "this") -> Expr:
             hint="take one of its items: t[0]",
         )
     if isinstance(value.type, Array) and not value.type.ndim:
+        if not value.type.dtype.fields or value.type.dtype.is_complex:
+            fail(
+                "type-needed",
+                Label(value.span, f"{subject} is an array `{value.type}` without axes"),
+                hint=f"write {_element_text(value).replace('[]', '[()]')} for its element",
+            )
         fail(
             "type-needed",
             Label(value.span, f"{subject} is a record `{value.type}`"),

@@ -43,6 +43,7 @@ from pycu2c.kernels import forall
 from pycu2c.kernels.configured_kernel import Configured, Launches, P, key_of
 from pycu2c.kernels.launcher import Launcher
 from pycu2c.native.extension import KernelBase
+from pycu2c.runtime.arguments import record_references
 from pycu2c.runtime.launch_configuration import (
     Language,
     LaunchRequest,
@@ -107,7 +108,11 @@ class Kernel(KernelBase[P]):
             check_bounds(self.block, options.launch_bounds, self.name)
         if self.grid is not None:
             check_clusters(self.grid, options.cluster, self.name)
-        self.options, self.declared = options, _parse_declared(self.source, signature)
+        self.options = options
+        self.declared = tuple(
+            record_references.with_references(declared)
+            for declared in _parse_declared(self.source, signature)
+        )
         self._launches = Launches(Launcher(self.source, self.declared, backend, cache, options))
         self._configured = {}
         request = LaunchRequest(self.grid, self.block, None, self.shared_memory)

@@ -10,6 +10,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pycu2c.base import graph_capture
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.cached_properties import cached_property
@@ -20,14 +22,19 @@ from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source
-from pycu2c.base.types import Signature, assumed_magnitude_limit, leaf_types
+from pycu2c.base.types import Array, Signature, assumed_magnitude_limit, leaf_types
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.kernels import assumption_checks, grid_inference, kernel_cache
 from pycu2c.kernels.captured_names import CapturedNames, captured_names
 from pycu2c.native.extension import LaunchConfiguration
 from pycu2c.runtime import nvtx_ranges
-from pycu2c.runtime.arguments import array_overlap, signature_conversion, vector_views
+from pycu2c.runtime.arguments import (
+    array_overlap,
+    record_references,
+    signature_conversion,
+    vector_views,
+)
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.arguments.call_binding import call_signature
 from pycu2c.runtime.arguments.flattened_arguments import (
@@ -158,7 +165,23 @@ class Launcher:
         """Return the types, numbers and arrays of a launch's arguments. Raises LaunchError."""
         if self._vector_parameters:
             values = vector_views.view_as_vectors(values, self._vector_parameters)
+        if any(isinstance(value, np.void) for value in values):
+            values = record_references.refer_to_records(values, self._record_parameters)
         return flatten_arguments(values, self._names)
+
+    @cached_property
+    def _record_parameters(self) -> frozenset[int]:
+        """The positions of the parameters whose records are passed by reference."""
+        written = record_references.written_names(self.source.tree)
+        declared = {
+            i
+            for signature in self.declared
+            for i, kind in enumerate(signature.parameters)
+            if isinstance(kind, Array)
+        }
+        return frozenset(
+            i for i, name in enumerate(self.parameters) if name in written or i in declared
+        )
 
     def signature(self, flattened: FlattenedArguments) -> Signature:
         """Return the types of the arguments, or the declared signature that they match."""

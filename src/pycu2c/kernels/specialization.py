@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from pycu2c.analysis import write_coverage
 from pycu2c.base.backends import CPU_BACKENDS
@@ -163,11 +164,17 @@ class ReferenceRunner:
         return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
-        owners = iter(
-            [a.owner if isinstance(a, (ArrayArgument, HandleArgument)) else a for a in arguments]
-        )
+        owners = iter(map(_python_value, arguments))
         values = [unflatten(argument_type, owners) for argument_type in self.types]
         self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
+
+
+def _python_value(argument: Argument) -> Any:
+    """Return the object that Python code gets for an argument."""
+    if isinstance(argument, ArrayArgument) and not argument.shape and argument.dtype.has_fields:
+        record: Any = argument.owner
+        return record[()]
+    return argument.owner if isinstance(argument, ArrayArgument | HandleArgument) else argument
 
 
 def _reference_runner(kernel: Specialization) -> ReferenceRunner:

@@ -33,7 +33,7 @@ def check_layout(array: ArrayArgument, name: str) -> None:
     dtype = array.dtype
     strides = [] if array.contiguous else [s for s, n in zip(array.strides, array.shape) if n > 1]
     split_strides = [stride for stride in strides if stride % dtype.size]
-    if split_strides or array.address % dtype.alignment or not 1 <= len(array.shape) <= MAX_AXES:
+    if split_strides or array.address % dtype.alignment or len(array.shape) > MAX_AXES:
         _reject_layout(array, split_strides, name)
 
 
@@ -80,10 +80,9 @@ def _reject_dtype(dtype: np.dtype[Any], name: str) -> NoReturn:
 def _reject_layout(array: ArrayArgument, split_strides: list[int], name: str) -> NoReturn:
     """Raise LaunchError for an unsupported layout; ``split_strides``: those that split elements."""
     itemsize = array.dtype.size
-    if not 1 <= len(array.shape) <= MAX_AXES:
-        hint = ": pass a number, as [()] gives, or .reshape(1)" if not array.shape else ""
+    if len(array.shape) > MAX_AXES:
         raise LaunchError(
-            f"{name} has {len(array.shape)} axes, and arrays of kernels have 1 to {MAX_AXES}{hint}"
+            f"{name} has {len(array.shape)} axes, and arrays of kernels have at most {MAX_AXES}"
         )
     if array.address % array.dtype.alignment:
         raise LaunchError(
