@@ -36,6 +36,21 @@ def test_functions(dtype: Any, tolerance: float, target: str) -> None:
     np.testing.assert_allclose(out, expected, rtol=tolerance)
 
 
+def logarithms(z, out):
+    out[cuda.grid(1)] = np.log(z[cuda.grid(1)])
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.complex64, 1e-5), (np.complex128, 1e-14)])
+@pytest.mark.parametrize("fmad", [True, False])
+def test_logarithms_near_the_unit_circle(
+    dtype: Any, tolerance: float, fmad: bool, target: str
+) -> None:
+    z = np.exp(1j * np.linspace(-3, 3, 500)).astype(dtype)
+    out = np.zeros(len(z), dtype)
+    kernel(backend=target, fmad=fmad)(logarithms)[4, 125](z, out)
+    np.testing.assert_allclose(out.real, np.log(z).real, rtol=tolerance)
+
+
 ARCS = (np.arcsin, np.arccos, np.arctan, np.arcsinh, np.arccosh, np.arctanh)
 # on the branch cuts, on either side of them; 0 and large ones
 ON_CUTS = [complex(x, y) for x in (-3, 3, 0.5, 0.0, -0.0) for y in (0.0, -0.0)]

@@ -86,7 +86,8 @@ $q $T complex_log_$t($T x) {
     const bool is_wide = fabs$f(x.x) > fabs$f(x.y);
     const $R a = fabs$f(is_wide ? x.x : x.y), b = fabs$f(is_wide ? x.y : x.x);
     if (a > ($R)0.5 && a < ($R)1.5) {  // the size may be near 1, and its logarithm near 0
-        logarithm.x = log1p$f((a - 1) * (a + 1) + b * b) / 2;
+        const $R aa = a * a, bb = b * b, rest = fma$f(a, a, -aa) + fma$f(b, b, -bb);
+        logarithm.x = log1p$f(aa - 1 + bb + rest) / 2;
     } else if (a > ($R)1e37) {  // the size may overflow
         logarithm.x = log$f(hypot$f(a / 4, b / 4)) + ($R)1.38629436111989061883;
     } else if (a < ($R)1e-30) {  // the size may be subnormal

@@ -178,7 +178,8 @@ template <typename T> __device__ inline complex<T> log(complex<T> x) {
     const bool is_wide = fabs(x._re) > fabs(x._im);
     const T a = fabs(is_wide ? x._re : x._im), b = fabs(is_wide ? x._im : x._re);
     if (a > (T)0.5 && a < (T)1.5) {  // the size may be near 1, and its logarithm near 0
-        logarithm._re = log1p((a - 1) * (a + 1) + b * b) / 2;
+        const T aa = a * a, bb = b * b, rest = fma(a, a, -aa) + fma(b, b, -bb);
+        logarithm._re = log1p(aa - 1 + bb + rest) / 2;
     } else if (a > (T)1e37) {  // the size may overflow
         logarithm._re = log(hypot(a / 4, b / 4)) + (T)1.38629436111989061883;
     } else if (a < (T)1e-30) {  // the size may be subnormal
