@@ -354,6 +354,54 @@ def test_random_numbers(dtype: Any) -> None:
     assert curandom.rand((3, 4), dtype).shape == (3, 4)
 
 
+SOBOL = (
+    curandom.Sobol32RandomNumberGenerator,
+    curandom.ScrambledSobol32RandomNumberGenerator,
+    curandom.Sobol64RandomNumberGenerator,
+    curandom.ScrambledSobol64RandomNumberGenerator,
+)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("generator", SOBOL)
+def test_quasirandom_numbers(generator: Any, dtype: Any) -> None:
+    one = generator()
+    parts = [one.gen_uniform(n, dtype).get() for n in (100, 412)]
+    numbers = np.concatenate(parts)
+    assert numbers.dtype == dtype
+    assert sorted(np.floor(numbers * 512)) == list(range(512))  # one in each interval
+    normal = one.gen_normal(4096, dtype).get()
+    assert abs(normal.mean()) < 0.01
+    assert abs(normal.std() - 1) < 0.01
+    assert len({*one.gen_uniform(1000, np.uint32).get().tolist()}) == 1000
+
+
+def test_sobols_sequence() -> None:
+    points = curandom.Sobol32RandomNumberGenerator(offset=1).gen_uniform(7, np.uint32).get()
+    assert (points / 2**32).tolist() == [0.5, 0.75, 0.25, 0.375, 0.875, 0.625, 0.125]
+    constants = gpuarray.to_gpu(np.array([5, 6], np.uint32))
+    scrambled = curandom.ScrambledSobol32RandomNumberGenerator(None, constants, 1)
+    assert (scrambled.gen_uniform(7, np.uint32).get() == points ^ 5).all()
+    with pytest.raises(NotImplementedError, match="pass no dir_vector"):
+        curandom.Sobol64RandomNumberGenerator(constants)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint32, np.int32])
+@pytest.mark.parametrize("generator", [curandom.PhiloxRandomNumberGenerator, *SOBOL[::3]])
+def test_poisson_numbers(generator: Any, dtype: Any) -> None:
+    one = generator()
+    for mean in (13, 900):
+        counts = one.gen_poisson((200, 200), dtype, mean).get().astype(float)
+        assert abs(counts.mean() / mean - 1) < 0.02
+        assert abs(counts.var() / mean - 1) < 0.05
+    means = gpuarray.to_gpu(np.repeat(np.array([0, 10], dtype), 40_000))
+    one.fill_poisson(means)
+    assert (means.get()[:40_000] == 0).all()
+    assert abs((means.get()[40_000:] == 9).mean() - 0.12511) < 0.01
+    with pytest.raises(NotImplementedError, match="int32, not int64"):
+        one.gen_poisson(5, np.int64, 2)
+
+
 def test_random_numbers_are_those_of_the_seed() -> None:
     def seeds(n: int) -> gpuarray.GPUArray:
         return gpuarray.to_gpu(np.full(n, 42, np.int32))
