@@ -48,6 +48,7 @@ CUPY = Suite(
         "test_raw.py::*test_template_failure[[]NVCC*": "pycu2c compiles it: nvcc means NVRTC",
         "test_reduction.py::TestArgumentTypes::*": "the arrays are in host memory",
         "test_kernel_cache.py::*": "counts the calls of CuPy's tracer",
+        "test_optimization.py::*_inplace_same_*": "docs/cupy.md: overlapping arrays",
         "test_misc.py::TestFusionInvalid::test_branch": "docs/cupy.md: `if` is compiled",
         "test_misc.py::TestOldFusionExplicit::*": "calls CuPy's former tracer",
         "test_raw.py::TestRaw::test_range*": "reads the generated text of CuPy",

@@ -57,9 +57,10 @@ class Suite:
 
 
 class Recorder:
-    """A pytest plugin that records the outcome of each test, and ends tests that hang."""
+    """A pytest plugin that writes the outcome of each test to a file, and ends tests that hang."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: Path) -> None:
+        self.file = file
         self.outcomes: Outcomes = {}
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
@@ -73,14 +74,18 @@ class Recorder:
             if report.outcome != "passed":
                 self.outcomes[name] = (report.outcome, error)
 
+    def pytest_runtest_logfinish(self) -> None:
+        signal.alarm(0)
+        self.file.write_text(json.dumps(self.outcomes))
+
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.outcome != "passed":
             self.outcomes["import"] = (report.outcome, report.longreprtext)
+            self.file.write_text(json.dumps(self.outcomes))
 
 
-def run_file(suite: Suite, folder: Path, file: str, options: Sequence[str]) -> Outcomes:
-    """Run a file in this process; return its outcomes."""
-    recorder = Recorder()
+def run_file(suite: Suite, folder: Path, file: str, options: Sequence[str], outcomes: Path) -> None:
+    """Run a file in this process, and write its outcomes to a file."""
     signal.signal(signal.SIGALRM, _raise_timeout)
     root = folder / suite.root
     pytest.main(
@@ -91,9 +96,8 @@ def run_file(suite: Suite, folder: Path, file: str, options: Sequence[str]) -> O
             *options,
             str(root / file),
         ],
-        plugins=[recorder],
+        plugins=[Recorder(outcomes)],
     )
-    return recorder.outcomes
 
 
 def _raise_timeout(*_: object) -> NoReturn:
@@ -103,7 +107,7 @@ def _raise_timeout(*_: object) -> NoReturn:
 def run_in_process(suite: Suite, folder: Path, file: str, options: Sequence[str] = ()) -> Outcomes:
     """Run a file in a process of its own; return its outcomes.
 
-    A file that ends the process is one failure with the name "process".
+    If a test ends the process, there is a failure with the name "process".
     """
     with tempfile.TemporaryDirectory() as scratch:
         record = Path(scratch) / "outcomes.json"
@@ -123,10 +127,10 @@ def run_in_process(suite: Suite, folder: Path, file: str, options: Sequence[str]
             env=environment,
             cwd=scratch,
         )
-        if not record.exists():
+        outcomes = json.loads(record.read_text()) if record.exists() else {}
+        if ran.returncode != 0 or not outcomes:
             end = f"{ran.stdout[-4000:]}\n{ran.stderr[-4000:]}\nexit status {ran.returncode}"
-            return {"process": ("failed", end)}
-        outcomes = json.loads(record.read_text())
+            outcomes["process"] = ["failed", end]
     return {test: _judged(suite, file, test, outcome) for test, outcome in outcomes.items()}
 
 
@@ -159,8 +163,7 @@ def main(suite: Suite, prepare: Callable[[Path], None] = lambda _: None) -> int:
     folder = options.suite.resolve()
     if options.outcomes:
         prepare(folder)
-        outcomes = run_file(suite, folder, options.files[0], for_pytest)
-        options.outcomes.write_text(json.dumps(outcomes))
+        run_file(suite, folder, options.files[0], for_pytest, options.outcomes)
         return 0
     totals = [0] * len(COLUMNS)
     files = options.files or suite.files
