@@ -420,6 +420,105 @@ def test_users_that_a_namespace_does_not_know(monkeypatch: pytest.MonkeyPatch) -
     assert not cache_directory.is_untrusted_owner(os.geteuid())
 
 
+# ---- names that are no text, and few open files ----------------------------------------------
+
+PROGRAM = """
+import sys
+import numpy as np
+from pycu2c import cuda, kernel
+
+@kernel(backend=sys.argv[1])
+def k(out):
+    out[cuda.grid(1)] = 7
+
+out = np.zeros(2)
+k[1, 2](out)
+k[1, 2](out)
+print(out.tolist())
+"""
+
+
+def run_program(folder: Path, backend: str, limit: int = 0, **environment: str) -> str:
+    """Return the output of the program, or the last line of its error."""
+    program = folder / "program.py"
+    if not program.exists():
+        program.write_text(PROGRAM)
+    command = f'{f"ulimit -n {limit};" if limit else ""} exec "$@"'
+    ran = subprocess.run(
+        ["sh", "-c", command, "-", sys.executable, program, backend],
+        env={**os.environ, **environment},
+        capture_output=True,
+        timeout=300,
+    )
+    return ran.stdout.decode() or ran.stderr.decode().splitlines()[-1]
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cpu-resumable"])
+@pytest.mark.parametrize("which", ["PYCU2C_CACHE_DIR", "TMPDIR", "HOME", "program"])
+def test_a_path_that_is_not_utf8(tmp_path: Path, which: str, backend: str) -> None:
+    folder = tmp_path / os.fsdecode(b"b\xff\xfe")
+    folder.mkdir()
+    setting = {} if which == "program" else {which: str(folder)}
+    where = folder if which == "program" else tmp_path
+    for _ in range(2):  # from the cache, too
+        assert run_program(where, backend, **setting) == "[7.0, 7.0]\n"
+    for command in ("info", "clear"):
+        ran = subprocess.run(
+            [sys.executable, "-m", "pycu2c", "cache", command],
+            env={**os.environ, **setting},
+            capture_output=True,
+            timeout=60,
+        )
+        assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize("limit", [5, 8, 11])
+def test_few_open_files(tmp_path: Path, limit: int) -> None:
+    """No compiler can run, and the error says why; kernels from the cache run."""
+    failed = run_program(tmp_path, "cpu", limit)
+    assert "ToolchainError" in failed
+    assert "raise it by `ulimit -n 1024`" in failed
+    assert run_program(tmp_path, "cpu") == run_program(tmp_path, "cpu", limit) == "[7.0, 7.0]\n"
+
+
+COMPILER = """#!/bin/sh
+[ "$1" = --version ] && exec gcc --version
+echo text > "${TMPDIR:-/tmp}/of-the-compiler.s"
+touch "$STARTED"
+sleep 60
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupted_compiler_leaves_no_files(
+    tmp_path: Path, number: signal.Signals, sigint_not_ignored: None
+) -> None:
+    """Of a killed process, a later one removes them."""
+    compiler, scratch, started = tmp_path / "cc", tmp_path / "scratch", tmp_path / "started"
+    compiler.write_text(COMPILER)
+    compiler.chmod(0o700)
+    scratch.mkdir()
+    (tmp_path / "program.py").write_text(PROGRAM)
+    environment = {**os.environ, "TMPDIR": str(scratch), "STARTED": str(started)}
+    process = subprocess.Popen(
+        [sys.executable, str(tmp_path / "program.py"), "cpu"],
+        env={**environment, "PYCU2C_CC": str(compiler)},
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    while not started.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    process.wait(60)
+    os.killpg(process.pid, signal.SIGKILL)  # the compiler of a killed process
+    if number != signal.SIGINT:
+        (left,) = scratch.iterdir()
+        os.utime(left, (0, 0))
+        assert run_program(tmp_path, "cpu", TMPDIR=str(scratch)) == "[7.0, 7.0]\n"
+    assert list(scratch.iterdir()) == []
+
+
 # ---- loading -------------------------------------------------------------------------------
 
 TWICE = "int twice(int x) { return 2 * x; }\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 
@@ -26,6 +27,21 @@ class UndefinedFunctionError(LinkError):
             'such as @kernel(link=["functions.cu", "functions.c"])'
         )
         self.names = names
+
+
+TOO_MANY_FILES = (errno.EMFILE, errno.ENFILE)
+
+
+def file_error(error: OSError) -> ToolchainError:
+    """Return the error of a compiler that could not be run for want of files or space."""
+    if error.errno in TOO_MANY_FILES:
+        hint = "A compiler opens more files than the limit allows: raise it by `ulimit -n 1024`"
+    else:
+        hint = (
+            "Compiling needs a folder for temporary files: make room in it, or name another by the "
+            "environment variable TMPDIR"
+        )
+    return ToolchainError(f"a kernel could not be compiled: {error}. {hint}")
 
 
 _UNDEFINED = (

@@ -23,20 +23,28 @@ _SUFFIX = ".pickle"
 
 def load(key: str) -> Any:
     """Return the object of a key, or None."""
-    state = _package_state() if ENABLED else None
+    state = _state()
     entry = artifact_store.load(_full_key(key, state), _SUFFIX) if state else None
     return pickle.loads(entry.data) if entry else None
 
 
 def store(key: str, value: object) -> None:
     """Store an object other than None."""
-    state = _package_state() if ENABLED else None
+    state = _state()
     if state:
         artifact_store.store(_full_key(key, state), _SUFFIX, pickle.dumps(value))
 
 
 def _full_key(key: str, state: str) -> str:
     return artifact_store.key_of(key, state, sys.version)
+
+
+def _state() -> str | None:
+    """Return the state of the package; None if nothing is loaded or stored."""
+    try:
+        return _package_state() if ENABLED else None
+    except OSError:  # such as too many open files
+        return None
 
 
 @functools.cache
@@ -54,9 +62,10 @@ def _package_state() -> str | None:
 
 
 def _source_files(folder: str) -> Iterator[os.DirEntry[str]]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith((".py", ".h")):
-                yield entry
-            elif entry.is_dir() and entry.name != "__pycache__":
-                yield from _source_files(entry.path)
+    with os.scandir(folder) as scanned:
+        entries = list(scanned)  # so that one folder is open at a time
+    for entry in entries:
+        if entry.name.endswith((".py", ".h")):
+            yield entry
+        elif entry.is_dir() and entry.name != "__pycache__":
+            yield from _source_files(entry.path)

@@ -15,10 +15,12 @@ from pycu2c.toolchain.cache import artifact_store, cache_directory
 from pycu2c.toolchain.cc.discovery import Compiler
 from pycu2c.toolchain.cc.flags import LINK_FLAGS, libraries_for
 from pycu2c.toolchain.toolchain_errors import (
+    TOO_MANY_FILES,
     LinkError,
     RejectedCode,
     ToolchainError,
     UndefinedFunctionError,
+    file_error,
     rejected_code_error,
     undefined_functions_in,
 )
@@ -78,10 +80,7 @@ def _temporary_file_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ToolchainError(
-            f"a kernel could not be compiled: {error}. Compiling needs a folder for temporary "
-            "files: make room in it, or name another by the environment variable TMPDIR"
-        ) from error
+        raise file_error(error) from error
 
 
 def compile_job(job: CcJob) -> tuple[bytes, str]:
@@ -101,8 +100,9 @@ def _compile_to(path: str, job: CcJob) -> tuple[bytes, str]:
             return library.read(), completed.output
     probe_libraries = libraries_for(_PROBE, compiler.family)
     probe = _run_compiler(command_parts(compiler, job.flags, probe_libraries), path, _PROBE)
-    if os.strerror(errno.ENOSPC) in completed.output:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), cache_directory.private_directory())
+    for code in (errno.ENOSPC, *TOO_MANY_FILES):
+        if os.strerror(code) in completed.output:
+            raise OSError(code, os.strerror(code), cache_directory.private_directory())
     if completed.returncode < 0 or "Killed" in completed.output:
         raise ToolchainError(f"the C compiler `{compiler}` was killed: is there enough memory?")
     if probe.returncode != 0 and _lto_flags(job):  # some installations do not support it

@@ -123,7 +123,9 @@ def _program(name: str, path: str) -> str | None:
 def _version(command: tuple[str, ...]) -> str | None:
     try:
         completed = subprocesses.run((*command, "--version"))
-    except OSError:
+    except OSError as error:
+        if error.errno in toolchain_errors.TOO_MANY_FILES:
+            raise toolchain_errors.file_error(error) from error
         return None
     return completed.output.strip() if completed.returncode == 0 else None
 
