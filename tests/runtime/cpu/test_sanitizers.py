@@ -56,6 +56,39 @@ def test_the_pool(gcc: list[str], tmp_path: Path) -> None:
     assert output(words, ["./check", "5"], tmp_path) == "ok\n"
 
 
+INTERRUPTED = """
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static jmp_buf start_of_launch;
+static int allocations = 0;
+static void *interrupted_aligned_alloc(size_t alignment, size_t size) {
+    if (++allocations == 2) longjmp(start_of_launch, 1);  /* as interrupt.c does it */
+    return aligned_alloc(alignment, size);
+}
+#define aligned_alloc interrupted_aligned_alloc
+"""
+MEMORY_OF_LAUNCHES = """
+int main(void) {
+    worker_memory(64);
+    if (!setjmp(start_of_launch)) worker_memory(128);
+    char *memory = worker_memory(256);
+    memory[255] = 1;
+    free(memory);
+    printf("ok\\n");
+    return 0;
+}
+"""
+
+
+def test_a_launch_is_interrupted_while_a_worker_allocates(gcc: list[str], tmp_path: Path) -> None:
+    """The next launch freed the memory again."""
+    text = INTERRUPTED + coroutine_scheduler.scheduler_text() + MEMORY_OF_LAUNCHES
+    (tmp_path / "check.c").write_text(text)
+    assert output([*gcc, "check.c", "-o", "check"], ["./check"], tmp_path) == "ok\n"
+
+
 def test_kernels(gcc: list[str], tmp_path: Path) -> None:
     files, data = write_program(tmp_path)
     result = output([*gcc, *files, "-o", "program", "-lm"], ["./program", data], tmp_path)

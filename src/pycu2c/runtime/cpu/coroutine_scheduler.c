@@ -176,8 +176,9 @@ static void *worker_memory(size_t size) {
     static _Thread_local size_t has = 0;
     if (has < size) {
         void *const old = memory;
+        memory = NULL;
         has = 0;
-        atomic_signal_fence(memory_order_seq_cst); /* interrupt.c may end the launch here */
+        atomic_signal_fence(memory_order_seq_cst); /* interrupt.c may end the launch after this */
         free(old);
         memory = aligned_alloc(CACHE_LINE, size);
         atomic_signal_fence(memory_order_seq_cst);
