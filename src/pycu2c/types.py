@@ -64,3 +64,7 @@ __all__ = [
     "uint64",
 ]
 __all__ += numba_type_names.__all__
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -104,3 +104,30 @@ def test_forks_during_first_launches(process: int, tmp_path: Path) -> None:
     """Children launch new kernels, whatever the threads of the parent did at the fork."""
     cache = {"PYCU2C_CACHE_DIR": str(tmp_path)}
     assert run(FORKS, **cache) == f"{[0] * 10}"
+
+
+THREADS = """
+wrong, start = [], threading.Barrier(64)
+def work():
+    start.wait()
+    for _ in range(KERNELS):
+        try:
+            if not first_launch():
+                wrong.append("result")
+        except BaseException as error:
+            wrong.append(repr(error))
+threads = [threading.Thread(target=work) for _ in range(64)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(wrong)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("process", range(STRESS))
+def test_first_launches_of_64_threads(process: int, tmp_path: Path) -> None:
+    """Each thread launches new kernels, and all the first one at once."""
+    text = THREADS.replace("KERNELS", "2")
+    assert run(text, PYCU2C_CACHE_DIR=str(tmp_path)) == "[]"

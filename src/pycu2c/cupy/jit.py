@@ -15,6 +15,8 @@ from pycu2c.compat.cupy import jit_groups
 from pycu2c.compat.cupy.jit import rawkernel as rawkernel
 from pycu2c.kernels.kernel import device
 
+_NOT_EXPORTED = frozenset(globals()) - {"rawkernel"}
+
 # ---- thread indices ----------------------------------------------------------------------------
 
 threadIdx, blockIdx = cuda.threadIdx, cuda.blockIdx  # CUDA's names
@@ -55,6 +57,10 @@ atomic_exch, atomic_cas = cuda.atomic.exch, cuda.atomic.cas
 def __getattr__(name: str) -> NoReturn:
     hint = _REPLACEMENTS.get(name, "dir(pycu2c.cupy.jit) lists all names")
     raise UnknownNameError("pycu2c.cupy.jit", name, hint)
+
+
+def __dir__() -> list[str]:
+    return sorted(n for n in globals() if n not in _NOT_EXPORTED and not n.startswith("_"))
 
 
 _REPLACEMENTS = {

@@ -11,6 +11,10 @@ from pycu2c.compat.numba.typeof import from_dtype as from_dtype
 from pycu2c.declarations.signatures import parse_type
 
 
+def __dir__() -> list[str]:
+    return ["as_dtype", "from_dtype"]
+
+
 def as_dtype(nbtype: object) -> np.dtype[Any]:
     """Return the NumPy dtype of a scalar or record type.
 

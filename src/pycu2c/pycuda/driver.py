@@ -133,6 +133,10 @@ _HINTS = {
 }
 
 
+def __dir__() -> list[str]:
+    return sorted(globals().keys() - {"NoReturn", "TYPE_CHECKING", "_GRAPHS", "_HINTS"})
+
+
 if not TYPE_CHECKING:  # type checkers report unknown names themselves
 
     def __getattr__(name: str) -> NoReturn:
