@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Sequence
 
+from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
 from pycu2c.compat.cuda_text import name_mangling
 from pycu2c.compat.cuda_text.compiled import ArgumentPacking, KernelParameter, ParameterKind
@@ -101,7 +101,7 @@ class CpuCode:
         self._settings: dict[tuple[str, str], int] = {}
         self._warnings = warnings
 
-    @functools.cached_property
+    @cached_property
     def log(self) -> str:
         """Return the compiler's warnings about the source, which compiling does not compute."""
         return self._warnings()
