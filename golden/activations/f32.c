@@ -32,6 +32,11 @@ static inline float sign_f32(float x) {
     return x != x ? x : (float)((x > 0) - (x < 0));
 }
 
+// x, with 0.0 in place of -0.0.
+static inline float positive_zero_f32(float x) {
+    return x + 0;
+}
+
 // x rounded to decimal digits, ties to even, as numpy computes it.
 static inline float round_digits_f32(float x, long long digits) {
     const long long count = digits < -400 ? 400 : digits < 0 ? -digits : digits;
@@ -69,7 +74,7 @@ void activations(const void *arguments, int64_t first_block, int64_t last_block)
             out[3 * out_shape1 + i] = sign_f32(value);
             float value_1 = value + 1.0f;
             out[4 * out_shape1 + i] = value_1 * value_1;
-            out[5 * out_shape1 + i] = (int64_t)floorf(value);
+            out[5 * out_shape1 + i] = positive_zero_f32((float)(int64_t)floorf(value));
             out[6 * out_shape1 + i] = round_digits_f32(value, -1LL);
         }
     }

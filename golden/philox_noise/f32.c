@@ -49,6 +49,11 @@ static inline float int_as_float(int32_t x) {
     return same;
 }
 
+// x, with 0.0 in place of -0.0.
+static inline float positive_zero_f32(float x) {
+    return x + 0;
+}
+
 // The absolute value; the least integer wraps to itself.
 static inline int32_t abs_i32(int32_t x) {
     return x < 0 ? (int32_t)(0 - (uint32_t)x) : x;
@@ -118,7 +123,7 @@ static inline float sin_pi_float32(float t) {
 }
 
 static inline struct f32_f32 _normals_float32(uint32_t x, uint32_t y) {
-    float u = (float)x * 2.3283064e-10f + 1.1641532e-10f;
+    float u = positive_zero_f32((float)x) * 2.3283064e-10f + 1.1641532e-10f;
     float radius = sqrtf(-2.0f * log_float32(u));
     int32_t turn = y;
     int32_t quarter = 1073741824;

@@ -54,7 +54,12 @@ from pycu2c.transforms.common import (
     select_inline_c,
     weak_floats,
 )
-from pycu2c.transforms.cpu import fix_block_shape, inline_small_calls, pass_coordinates
+from pycu2c.transforms.cpu import (
+    fix_block_shape,
+    inline_small_calls,
+    pass_coordinates,
+    positive_zeros,
+)
 from pycu2c.transforms.cpu.barriers import coroutines, lower_barriers
 from pycu2c.transforms.cpu.fission import dead_lane_elimination, work_item_loops
 from pycu2c.transforms.cpu.loops import (
@@ -183,6 +188,7 @@ _CPU_THREAD = (
          uses=(INDEX_RULES, RANGES),
          when=lambda a: narrow_integers_in_loops.has_candidate_loops(a.module)),
     *_LEGALIZATION,
+    Pass("positive_zeros", positive_zeros.keep_positive_zeros, (C_SEMANTICS,)),
     Pass("scalar_replacement", scalar_replacement.replace_aggregates, (C_SEMANTICS,),
          when=_has_loops),
     Pass("linearize_blocks", linearize.linearize_blocks, (C_SEMANTICS,), ORDERED,

@@ -1,13 +1,14 @@
-"""Known miscompilations are detected once per compiler, and avoided by flags."""
+"""Miscompilations are detected once per compiler and avoided, by flags or in the generated C."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pycu2c import cuda, kernel
+from pycu2c import cuda, device, kernel
 from pycu2c.declarations.options import DEFAULT_OPTIONS
 from pycu2c.toolchain.cc import build, cc, miscompilations
 from pycu2c.toolchain.cc.discovery import find_compiler
@@ -100,3 +101,69 @@ def test_a_compiler_that_cannot_compile_the_checks_is_not_blamed(
     monkeypatch.setenv("PYCU2C_CC", str(path))
     flags = cc.general_flags(DEFAULT_OPTIONS, find_compiler())
     assert cc.flags_for(TEXT, DEFAULT_OPTIONS) == flags
+
+
+@device
+def truncated(x):
+    return int(x)
+
+
+@kernel
+def through_cast(x, out):
+    i = cuda.grid(1)
+    out[i] = int(x[i])
+
+
+@kernel
+def through_function(x, out):
+    i = cuda.grid(1)
+    out[i] = truncated(x[i])
+
+
+@kernel
+def through_variable(x, out):
+    i = cuda.grid(1)
+    whole = int(x[i])
+    if whole > 1:
+        whole -= 1
+    out[i] = whole
+
+
+@kernel
+def through_array(x, out):
+    i = cuda.grid(1)
+    t = cuda.local.array(2, np.int32)
+    t[0] = x[i]
+    out[i] = t[0]
+
+
+@kernel
+def through_trunc(x, out):
+    i = cuda.grid(1)
+    out[i] = math.trunc(x[i])
+
+
+@kernel
+def through_floor(x, out):
+    i = cuda.grid(1)
+    out[i] = math.floor(x[i] + 0.5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "k",
+    [
+        through_cast,
+        through_function,
+        through_variable,
+        through_array,
+        through_trunc,
+        through_floor,
+    ],
+    ids=lambda k: k.name,
+)
+def test_integers_have_no_negative_zero(k: object, dtype: type, target: str) -> None:
+    x = np.array([-0.0, -0.5, 0.0, 0.25] * 4, dtype)
+    _, out = run(k, (2, 8), (x, np.ones(16, dtype)), target)
+    assert out.tolist() == [0.0] * 16
+    assert not np.signbit(out).any()

@@ -216,6 +216,11 @@ $q $T shl_$t($T a, $T b) {
 $q int same_bits_$t($T a, $T b) {
     return __builtin_memcmp(&a, &b, sizeof a) == 0;
 }
+
+// x, with 0.0 in place of -0.0.
+$q $T positive_zero_$t($T x) {
+    return x + 0;
+}
 """
     ),
 }

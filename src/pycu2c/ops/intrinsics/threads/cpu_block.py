@@ -13,6 +13,7 @@ from pycu2c.ops.intrinsics.builtins import NUMBERS
 from pycu2c.ops.intrinsics.kinds import T, array, index
 from pycu2c.ops.intrinsics.reference_thread import EXCHANGE_DTYPES, INTEGERS, REFERENCE_STATE
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
+from pycu2c.ops.intrinsics.spelling import helper
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, BLOCK_LIMIT, GRID_LIMIT
 
 # types whose elements are C lvalues without conversion
@@ -30,6 +31,17 @@ def _same_bits(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
 def same_bits(a: T, b: T) -> bool:
     """Return whether two numbers have the same bits: NaN equals NaN, -0.0 differs from 0.0."""
     return np.asarray(a).tobytes() == np.asarray(b).tobytes()
+
+
+@intrinsic(
+    "block.positive_zero",
+    dtypes=(FLOAT32, FLOAT64),
+    c=helper("positive_zero"),
+    c_helpers=("positive_zero",),
+)
+def positive_zero(x: T) -> T:
+    """Return a number, with 0.0 in place of -0.0."""
+    return x + type(x)(0)
 
 
 def _pick(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
