@@ -13,7 +13,7 @@ from _thread import RLock, get_ident  # importing ``threading`` takes longer
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_MAX_DELAY = 10.0  # seconds; an import may need a lock that the forking thread holds
+_MAX_DELAY = 120.0  # seconds; an import may need a lock that the forking thread holds
 
 
 class ForkSafeLock:
