@@ -12,10 +12,10 @@ static inline bfloat16 bfloat16_from_float(float x) {
     return (bfloat16)((in.bits + 0x7fff + (in.bits >> 16 & 1)) >> 16);
 }
 static inline bfloat16 bfloat16_from_double(double x) {
-    union { float value; uint32_t bits; } near = {(float)x};
-    if (fabs((double)near.value) > fabs(x)) near.bits -= 1;
-    if ((double)near.value != x && x == x) near.bits |= 1;  // rounded to odd
-    return bfloat16_from_float(near.value);
+    union { float value; uint32_t bits; } nearest = {(float)x};
+    if (fabs((double)nearest.value) > fabs(x)) nearest.bits -= 1;
+    if ((double)nearest.value != x && x == x) nearest.bits |= 1;  // rounded to odd
+    return bfloat16_from_float(nearest.value);
 }
 
 struct dim3 {

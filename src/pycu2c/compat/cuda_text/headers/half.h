@@ -2,12 +2,12 @@
 
 namespace pycu2c {
 static inline float float_of_half(uint16_t h) {
-    uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h >> 10 & 31, rest = h & 1023, bits;
-    if (exponent == 31) bits = sign | 0x7f800000 | rest << 13;
-    else if (exponent) bits = sign | (exponent + 112) << 23 | rest << 13;
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h >> 10 & 31, fraction = h & 1023, bits;
+    if (exponent == 31) bits = sign | 0x7f800000 | fraction << 13;
+    else if (exponent) bits = sign | (exponent + 112) << 23 | fraction << 13;
     else {
-        float small = (float)rest * 0x1p-24f;
-        memcpy(&bits, &small, 4);
+        float subnormal = (float)fraction * 0x1p-24f;
+        memcpy(&bits, &subnormal, 4);
         bits |= sign;
     }
     float f;
@@ -18,18 +18,18 @@ static inline uint16_t half_of_float(float f) {
     uint32_t bits;
     memcpy(&bits, &f, 4);
     uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
-    uint32_t size = bits & 0x7fffffff;
-    if (size > 0x7f800000) return (uint16_t)(sign | 0x7fff);
-    if (size >= 0x477ff000) return (uint16_t)(sign | 0x7c00);
-    if (size < 0x38800000) {
-        float rest;
-        memcpy(&rest, &size, 4);
-        rest += 0.5f; /* the last bit of the sum is 2^-24 */
-        memcpy(&size, &rest, 4);
-        return (uint16_t)(sign | (size - 0x3f000000));
+    uint32_t magnitude = bits & 0x7fffffff;
+    if (magnitude > 0x7f800000) return (uint16_t)(sign | 0x7fff);
+    if (magnitude >= 0x477ff000) return (uint16_t)(sign | 0x7c00);
+    if (magnitude < 0x38800000) {
+        float sum;
+        memcpy(&sum, &magnitude, 4);
+        sum += 0.5f; /* the last bit of the sum is 2^-24 */
+        memcpy(&magnitude, &sum, 4);
+        return (uint16_t)(sign | (magnitude - 0x3f000000));
     }
-    size += 0xfff + (size >> 13 & 1);
-    return (uint16_t)(sign | (size - 0x38000000) >> 13);
+    magnitude += 0xfff + (magnitude >> 13 & 1);
+    return (uint16_t)(sign | (magnitude - 0x38000000) >> 13);
 }
 /* Round to odd first, so that the conversion to half rounds once. */
 static inline uint16_t half_of_double(double x) {
@@ -61,12 +61,12 @@ struct __half {
 typedef __half half;
 struct __half2 { __half x, y; } __attribute__((aligned(4)));
 typedef __half2 half2;
-#define PYCU2C_OF_HALVES(op) static inline __half operator op(__half a, __half b) { return __half((float)a op (float)b); }
-PYCU2C_OF_HALVES(+)
-PYCU2C_OF_HALVES(-)
-PYCU2C_OF_HALVES(*)
-PYCU2C_OF_HALVES(/)
-#undef PYCU2C_OF_HALVES
+#define PYCU2C_HALF_OPERATOR(op) static inline __half operator op(__half a, __half b) { return __half((float)a op (float)b); }
+PYCU2C_HALF_OPERATOR(+)
+PYCU2C_HALF_OPERATOR(-)
+PYCU2C_HALF_OPERATOR(*)
+PYCU2C_HALF_OPERATOR(/)
+#undef PYCU2C_HALF_OPERATOR
 static inline __half operator-(__half a) { return __half(-(float)a); }
 static inline __half __float2half(float x) { return __half(x); }
 static inline __half __float2half_rn(float x) { return __half(x); }
@@ -98,29 +98,29 @@ static inline __half __hmax(__half a, __half b) { return __half(fmaxf((float)a, 
 static inline __half __hmin(__half a, __half b) { return __half(fminf((float)a, (float)b)); }
 static inline __half hrsqrt(__half a) { return __half(1 / sqrt((double)(float)a)); }
 static inline __half hrcp(__half a) { return __half(1 / (double)(float)a); }
-#define PYCU2C_OF_HALF(name) static inline __half h##name(__half a) { return __half(name##f((float)a)); }
-PYCU2C_OF_HALF(sin)
-PYCU2C_OF_HALF(cos)
-PYCU2C_OF_HALF(exp2)
-PYCU2C_OF_HALF(log2)
-PYCU2C_OF_HALF(log10)
-PYCU2C_OF_HALF(floor)
-PYCU2C_OF_HALF(ceil)
-PYCU2C_OF_HALF(trunc)
-PYCU2C_OF_HALF(rint)
-#undef PYCU2C_OF_HALF
-#define PYCU2C_WHOLE(name, type) \
+#define PYCU2C_HALF_FUNCTION(name) static inline __half h##name(__half a) { return __half(name##f((float)a)); }
+PYCU2C_HALF_FUNCTION(sin)
+PYCU2C_HALF_FUNCTION(cos)
+PYCU2C_HALF_FUNCTION(exp2)
+PYCU2C_HALF_FUNCTION(log2)
+PYCU2C_HALF_FUNCTION(log10)
+PYCU2C_HALF_FUNCTION(floor)
+PYCU2C_HALF_FUNCTION(ceil)
+PYCU2C_HALF_FUNCTION(trunc)
+PYCU2C_HALF_FUNCTION(rint)
+#undef PYCU2C_HALF_FUNCTION
+#define PYCU2C_HALF_TO_INTEGER(name, type) \
     static inline type __half2##name##_rn(__half a) { return (type)rintf((float)a); } \
     static inline type __half2##name##_rz(__half a) { return (type)(float)a; } \
     static inline type __half2##name##_rd(__half a) { return (type)floorf((float)a); } \
     static inline type __half2##name##_ru(__half a) { return (type)ceilf((float)a); }
-PYCU2C_WHOLE(int, int)
-PYCU2C_WHOLE(uint, unsigned)
-PYCU2C_WHOLE(short, short)
-PYCU2C_WHOLE(ushort, unsigned short)
-PYCU2C_WHOLE(ll, long long)
-PYCU2C_WHOLE(ull, unsigned long long)
-#undef PYCU2C_WHOLE
+PYCU2C_HALF_TO_INTEGER(int, int)
+PYCU2C_HALF_TO_INTEGER(uint, unsigned)
+PYCU2C_HALF_TO_INTEGER(short, short)
+PYCU2C_HALF_TO_INTEGER(ushort, unsigned short)
+PYCU2C_HALF_TO_INTEGER(ll, long long)
+PYCU2C_HALF_TO_INTEGER(ull, unsigned long long)
+#undef PYCU2C_HALF_TO_INTEGER
 static inline __half __uint2half_rn(unsigned x) { return __half(x); }
 static inline __half __short2half_rn(short x) { return __half((int)x); }
 static inline __half __ushort2half_rn(unsigned short x) { return __half((int)x); }
@@ -153,25 +153,25 @@ static inline __half2 __habs2(__half2 a) { return {__habs(a.x), __habs(a.y)}; }
 static inline __half2 __hfma2(__half2 a, __half2 b, __half2 c) {
     return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};
 }
-#define PYCU2C_PAIRS(name, one) \
-    static inline __half2 name(__half2 a, __half2 b) { return {one(a.x, b.x), one(a.y, b.y)}; }
-PYCU2C_PAIRS(__hadd2, __hadd)
-PYCU2C_PAIRS(__hsub2, __hsub)
-PYCU2C_PAIRS(__hmul2, __hmul)
-PYCU2C_PAIRS(__h2div, __hdiv)
-PYCU2C_PAIRS(__hmax2, __hmax)
-PYCU2C_PAIRS(__hmin2, __hmin)
-PYCU2C_PAIRS(__heq2, __heq)
-PYCU2C_PAIRS(__hne2, __hne)
-PYCU2C_PAIRS(__hlt2, __hlt)
-PYCU2C_PAIRS(__hle2, __hle)
-PYCU2C_PAIRS(__hgt2, __hgt)
-PYCU2C_PAIRS(__hge2, __hge)
-PYCU2C_PAIRS(operator+, __hadd)
-PYCU2C_PAIRS(operator-, __hsub)
-PYCU2C_PAIRS(operator*, __hmul)
-PYCU2C_PAIRS(operator/, __hdiv)
-#undef PYCU2C_PAIRS
+#define PYCU2C_HALF2_FUNCTION(name, function) \
+    static inline __half2 name(__half2 a, __half2 b) { return {function(a.x, b.x), function(a.y, b.y)}; }
+PYCU2C_HALF2_FUNCTION(__hadd2, __hadd)
+PYCU2C_HALF2_FUNCTION(__hsub2, __hsub)
+PYCU2C_HALF2_FUNCTION(__hmul2, __hmul)
+PYCU2C_HALF2_FUNCTION(__h2div, __hdiv)
+PYCU2C_HALF2_FUNCTION(__hmax2, __hmax)
+PYCU2C_HALF2_FUNCTION(__hmin2, __hmin)
+PYCU2C_HALF2_FUNCTION(__heq2, __heq)
+PYCU2C_HALF2_FUNCTION(__hne2, __hne)
+PYCU2C_HALF2_FUNCTION(__hlt2, __hlt)
+PYCU2C_HALF2_FUNCTION(__hle2, __hle)
+PYCU2C_HALF2_FUNCTION(__hgt2, __hgt)
+PYCU2C_HALF2_FUNCTION(__hge2, __hge)
+PYCU2C_HALF2_FUNCTION(operator+, __hadd)
+PYCU2C_HALF2_FUNCTION(operator-, __hsub)
+PYCU2C_HALF2_FUNCTION(operator*, __hmul)
+PYCU2C_HALF2_FUNCTION(operator/, __hdiv)
+#undef PYCU2C_HALF2_FUNCTION
 static inline bool __hbeq2(__half2 a, __half2 b) { return __heq(a.x, b.x) && __heq(a.y, b.y); }
 static inline bool __hbne2(__half2 a, __half2 b) { return __hne(a.x, b.x) && __hne(a.y, b.y); }
 static inline bool __hblt2(__half2 a, __half2 b) { return __hlt(a.x, b.x) && __hlt(a.y, b.y); }

@@ -8,16 +8,16 @@ __device__ inline unsigned short _half_of(float x) {
 #else
     unsigned int word;
     memcpy(&word, &x, 4);
-    const unsigned int sign = word >> 16 & 0x8000, rest = word & 0x7fffffff;
-    if (rest >= 0x7f800000) return sign | 0x7c00 | (rest > 0x7f800000 ? 0x200 : 0); // infinity or NaN
-    if (rest >= 0x477ff000) return sign | 0x7c00;
-    if (rest < 0x33000001) return sign;
-    const int exponent = (int)(rest >> 23) - 112;
-    const int cut = exponent > 0 ? 13 : 14 - exponent;
-    const unsigned int whole =
-        exponent > 0 ? rest - (112u << 23) : (rest & 0x7fffff) | 0x800000;
-    const unsigned int half = 1u << (cut - 1), odd = whole >> cut & 1;
-    return sign | ((whole + half - 1 + odd) >> cut);
+    const unsigned int sign = word >> 16 & 0x8000, magnitude = word & 0x7fffffff;
+    if (magnitude >= 0x7f800000) return sign | 0x7c00 | (magnitude > 0x7f800000 ? 0x200 : 0); // infinity or NaN
+    if (magnitude >= 0x477ff000) return sign | 0x7c00;
+    if (magnitude < 0x33000001) return sign;
+    const int exponent = (int)(magnitude >> 23) - 112;
+    const int dropped_bits = exponent > 0 ? 13 : 14 - exponent;
+    const unsigned int significand =
+        exponent > 0 ? magnitude - (112u << 23) : (magnitude & 0x7fffff) | 0x800000;
+    const unsigned int half_unit = 1u << (dropped_bits - 1), odd = significand >> dropped_bits & 1;
+    return sign | ((significand + half_unit - 1 + odd) >> dropped_bits);
 #endif
 }
 
@@ -26,12 +26,13 @@ __device__ inline float _float_of(unsigned short bits) {
 #ifndef __PYCU2C_CPU__
     asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
 #else
-    const unsigned int sign = (bits & 0x8000u) << 16, rest = bits & 0x7fffu;
-    if (rest < 0x400) {
-        x = rest * 0x1p-24f;
+    const unsigned int sign = (bits & 0x8000u) << 16, magnitude = bits & 0x7fffu;
+    if (magnitude < 0x400) {
+        x = magnitude * 0x1p-24f;
         return sign ? -x : x;
     }
-    const unsigned int up = rest >= 0x7c00 ? 0x70000000 : 0x38000000, word = sign | (up + (rest << 13));
+    const unsigned int exponent_offset = magnitude >= 0x7c00 ? 0x70000000 : 0x38000000;
+    const unsigned int word = sign | (exponent_offset + (magnitude << 13));
     memcpy(&x, &word, 4);
 #endif
     return x;

@@ -113,7 +113,7 @@ class _Interchange:
 
     def _split_guarded(self, s: ir.If) -> ir.Body:
         """Split a guarded body; its interchanged loops move outside the condition."""
-        regions = ConditionalRegions.empty(s)
+        regions = SplitConditional.empty(s)
         local_names = [x.var.name for x in s.then if isinstance(x, ir.Declare | ir.Allocate)]
         if not regions.is_invariant(s.condition) or not self._depends_on_index_only(s.condition):
             return (s,)  # few threads may satisfy a condition on data, and all would test it
@@ -266,11 +266,11 @@ def _loop_control(s: ir.For, start: _Start) -> list[ir.Expr]:
 
 
 @dataclass(slots=True)
-class ConditionalRegions:
-    """The statements that replace a guarded body.
+class SplitConditional:
+    """The statements that replace an ``if`` around loops that are interchanged.
 
-    ``declared`` are declarations. They precede the ``parts``: interchanged loops, and the guard
-    with the statements between them. ``changed``: the variables that the body assigns.
+    ``declared`` are declarations. They precede the ``parts``: interchanged loops, and copies of the
+    guard around the statements between them. ``changed``: the variables that the body assigns.
     """
 
     guard: ir.If
@@ -280,7 +280,7 @@ class ConditionalRegions:
     _current: list[ir.Stmt] = field(default_factory=list)
 
     @classmethod
-    def empty(cls, s: ir.If) -> ConditionalRegions:
+    def empty(cls, s: ir.If) -> SplitConditional:
         """Return an empty replacement of a guarded body."""
         return cls(s, assigned_names(s.then))
 
