@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -135,3 +136,27 @@ def test_missing_methods_of_numbers(text: str, code: str, words: str, tmp_path: 
     with pytest.raises(CompileError, match=rf"error\[{code}\]") as caught:
         made.inspect("c", (float32[::1],))
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, "float64", "i", float32])
+def test_dtypes_that_the_kernel_creates(dtype: Any, target: str) -> None:
+    @kernel
+    def limits(x, out):
+        out[0] = np.dtype(dtype).type(2.5) + np.dtype("f").itemsize
+        out[1] = np.dtype(x.dtype).itemsize
+
+    numpy_dtype = np.dtype(dtype.dtype.numpy if isinstance(dtype, Scalar) else dtype)
+    _, out = run(limits, (1, 1), [np.zeros(1, np.int16), np.zeros(2)], target)
+    assert out.tolist() == [numpy_dtype.type(2.5) + 4, 2]
+
+
+@pytest.mark.parametrize("argument", ["2.5", "None", "'nothing'", "x"])
+def test_dtypes_that_do_not_exist(argument: str, tmp_path: Path) -> None:
+    module = module_from(
+        "import numpy as np\nfrom pycu2c import kernel\n@kernel\n"
+        f"def k(x):\n    x[0] = np.dtype({argument}).itemsize\n",
+        tmp_path,
+    )
+    with pytest.raises(CompileError, match=r"numpy\.dtype takes a type of numbers") as result:
+        module.k[1, 1](np.zeros(1))
+    assert result.value.code == "argument-type"

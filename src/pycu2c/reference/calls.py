@@ -122,7 +122,7 @@ def is_number_method(target: object) -> bool:
     return is_number and getattr(target, "__name__", "") in NUMBER_METHODS
 
 
-def numpy_type(value: object) -> object:
+def numpy_type(value: object) -> Any:
     """Return a type as NumPy's methods take it."""
     scalar = scalar_named(value)
     return value if scalar is None else scalar.dtype.numpy
@@ -344,6 +344,7 @@ BUILTINS: dict[object, Callable[..., Any]] = {
     pow: lambda base, exp: binary_operation(POW)(base, exp),
     np.clip: _clip,
     np.divmod: _divmod,
+    np.dtype: lambda name: np.dtype(numpy_type(name)),
     print: _print,
     int: lambda x: convert(x, WEAK_INT),
     operator.index: lambda x: convert(operator.index(x), WEAK_INT),

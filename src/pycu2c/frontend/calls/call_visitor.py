@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import math
 from collections.abc import Callable
 from typing import Any
@@ -171,14 +172,36 @@ def _ufunc_with_out(context: FunctionContext, function: object, node: ast.Call) 
     return None if isinstance(owner, StaticObject) and owner.value is math else ufunc
 
 
-_BUILTINS = {**python_builtins.BUILTINS, **array_reductions.FUNCTIONS}
-
-
 def _builtin(value: object) -> Callable[[FunctionContext, ast.Call], Value] | None:
     try:
         return _BUILTINS.get(value)
     except TypeError:  # unhashable
         return None
+
+
+def _numpy_dtype(context: FunctionContext, node: ast.Call) -> Value:
+    """Lower ``np.dtype(name)``, a compile-time constant."""
+    (argument,) = argument_nodes(context, node, ("dtype",), "numpy.dtype")
+    value = context.value(argument)
+    name = value.value if isinstance(value, StaticObject) else None
+    if isinstance(name, str) and scalar_named(name) is None:
+        with contextlib.suppress(TypeError):
+            name = np.dtype(name)
+    scalar = scalar_named(name)
+    if scalar is None:
+        fail(
+            "argument-type",
+            Label(context.span(argument), f"this is {describe(value)}"),
+            hint="numpy.dtype takes a type of numbers, such as np.float32 or 'float32'",
+        )
+    return StaticObject(scalar, context.span(node))
+
+
+_BUILTINS = {
+    **python_builtins.BUILTINS,
+    **array_reductions.FUNCTIONS,
+    np.dtype: _numpy_dtype,
+}
 
 
 def _conversion(context: FunctionContext, scalar: Scalar, node: ast.Call) -> Expr:
