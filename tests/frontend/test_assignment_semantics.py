@@ -4,6 +4,7 @@ assignment happens, what an element takes, where a negative index counts from.""
 from __future__ import annotations
 
 import textwrap
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,64 @@ def test_types_are_joined_after_branches(
         exec(line, scope | {"i": i}, result)
         right.append(complex(result["x"]))
     assert run(kernel, (1, 2), arguments, target)[3].tolist() == right
+
+
+BOOLS = {
+    "y = f[i]": 1,
+    "y = n > 2": 2,
+    "y = True": 2,
+    "y = not n": 0,
+    "y = f[i] if n < 9 else n > 2": 1,
+    "y = n > 2 if n < 9 else f[i]": 1,
+    "if n < 9:\n    y = f[i]\nelse:\n    y = n > 2": 1,
+    "if n < 9:\n    y = n > 2\nelse:\n    y = f[i]": 1,
+    "y = n > 2\nfor j in range(n - 2):\n    y = f[j]": 1,
+    "y = (f[i], n > 2)[n - 2]": 1,
+    "y = f[i] and n > 2": 1,
+    "y = n > 2 and f[i]": 1,
+    "y = f[i] + (n > 2)": 1,
+    "y = int(f[i]) if n < 9 else n > 2": 2,
+}
+
+
+@pytest.mark.parametrize("lines", BOOLS)
+def test_a_strong_bool_joined_with_a_comparison_is_strong(
+    lines: str, target: str, tmp_path: Path
+) -> None:
+    body = textwrap.indent(f"i = cuda.grid(1)\n{lines}\nout[0] = y + y", "    ")
+    kernel = module_from(f"{HEADER}def k(f, n, out):\n{body}", tmp_path).k
+    arguments = (np.ones(2, np.bool_), N, np.zeros(1, np.int64))
+    assert run(kernel, (1, 1), arguments, target)[2][0] == BOOLS[lines]
+
+
+ACCUMULATORS = [
+    ("s = 0", "s += a[i]", "uint8", True),
+    ("s = 0", "s = s + a[i]", "int16", True),
+    ("s = 1", "s *= a[i]", "int8", True),
+    ("s = 0", "s -= a[i] // 2", "uint16", True),
+    ("s = 0", "s += a[i]", "int32", False),
+    ("s = 0", "s ^= a[i]", "uint8", False),
+    ("s: uint8 = 0", "s += a[i]", "uint8", False),
+    ("s = np.int64(0)", "s += a[i]", "uint8", False),
+    ("s = a[0]", "s += a[i]", "uint8", False),
+    ("s = 0", "s += int(a[i])", "uint8", False),
+    ("s = 0.0", "s += a[i]", "float16", False),
+]
+
+
+@pytest.mark.parametrize(("start", "step", "dtype", "warns"), ACCUMULATORS)
+@pytest.mark.parametrize("loop", ["for i in range(a.size):", "i = 0\n    while i < a.size:"])
+def test_a_narrow_sum_is_a_warning(
+    start: str, step: str, dtype: str, warns: bool, loop: str, tmp_path: Path
+) -> None:
+    decorator = f'@kernel("{dtype}[:], float64[:]")\ndef k(a, out):\n    {start}\n    '
+    text = f"{HEADER.rpartition('@')[0]}{decorator}{loop}\n        {step}\n        i += 1\n"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", CompileWarning)
+        module_from(f"{text}    out[0] = s\n", tmp_path)
+    messages = [str(w.message) for w in caught]
+    assert ["narrow-accumulator" in message for message in messages] == [True] * warns
+    assert all(f"`{dtype}`, and wraps" in message for message in messages)
 
 
 def test_an_unassigned_variable_is_0_with_a_warning(target: str, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def put(array, index, value):
 
 @device
 def row_sum(matrix, row):
-    total = 0
+    total = np.int64(0)
     for j in range(matrix.shape[1]):
         total += matrix[row, j]
     return total

@@ -19,6 +19,7 @@ from pycu2c.frontend.expressions.composite_values import displayed_type, result_
 from pycu2c.frontend.expressions.expression_visitor import expression
 from pycu2c.frontend.expressions.module_limits import check_integer_constants, check_memory_limits
 from pycu2c.frontend.function_context import ArgumentTypes, FunctionContext, UnknownType
+from pycu2c.frontend.narrow_accumulators import narrow_accumulators
 from pycu2c.frontend.scope.bindings import parameters as parameters_of
 from pycu2c.frontend.scope.inferred_types import InferredTypes, inferred_types
 from pycu2c.frontend.scope.live_ranges import live_ranges
@@ -177,6 +178,7 @@ class _ModuleBuilder:
             result = exceptions.with_exit_flag(result)
         self.results[source, types] = result
         self.warnings += _maybe_undefined(context)
+        self.warnings += narrow_accumulators(context, body)
         parameters, conversions = _parameters(context, types)
         return ir.Function(
             source.name,

@@ -11,7 +11,7 @@ from pycu2c.base.diagnostics import CompileError, Diagnostic
 from pycu2c.base.parameters import OverlapRule
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source, Span
-from pycu2c.base.types import ParameterType, Scalar, Signature, promote
+from pycu2c.base.types import WEAK_INT, ParameterType, Scalar, Signature, promote
 from pycu2c.frontend.scope.live_ranges import LiveRanges, live_ranges
 from pycu2c.frontend.statements.unroll import LoopUnroller
 from pycu2c.frontend.value_checks import require_number
@@ -90,6 +90,7 @@ class FunctionContext:
     temporaries: set[str] = field(default_factory=set)  # variables with one assignment
     array_parameters: dict[str, int] = field(default_factory=dict)  # their positions
     overlap_rules: set[OverlapRule] = field(default_factory=set)
+    weak_assignments: dict[str, Span] = field(default_factory=dict)  # the first of a Python int
 
     # ---- the state of all passes ----
     declared_result: ParameterType | None = None
@@ -225,6 +226,8 @@ class FunctionContext:
             self.types[name] = self.declared_types[name]
             self.origins.setdefault(name, span)
             return self.declared_types[name]
+        if value_type == WEAK_INT:
+            self.weak_assignments.setdefault(name, span)
         self.types[name] = value_type if old_type is None else promote(old_type, value_type)
         if old_type != self.types[name]:
             self.origins[name] = span
