@@ -11,7 +11,7 @@ import ast
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import replace
 from pycu2c.base.source import LAMBDA_NAME, Source, Span
-from pycu2c.base.types import NONE, Array, Scalar
+from pycu2c.base.types import NONE, Array, ParameterType, Scalar
 from pycu2c.frontend import hints
 from pycu2c.frontend.calls import declared_signatures
 from pycu2c.frontend.calls.arguments import (
@@ -28,6 +28,7 @@ from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.scope.bindings import FunctionLike, free_names, parameters, shape_parameters
 from pycu2c.frontend.scope.variables import bind
 from pycu2c.frontend.statements import branches, exceptions, slice_overlap
+from pycu2c.frontend.statements.returns import returned_parameter
 from pycu2c.frontend.values import (
     ArraySelect,
     Closure,
@@ -99,18 +100,28 @@ def _call(context: FunctionContext, source: Source, values: list[Value], span: S
     types = tuple(type_of(value) for value in values)
     name, returned_type = context.devices.specialize(source, types, span)
     result = result_type(returned_type)
+    returned = returned_parameter(returned_type)
+    if returned is not None:  # the call and the code that uses its result both read the array
+        values = [materialize(context, value, "given") for value in values]
     arguments = tuple(leaf for value in values for leaf in leaves(value))
     for argument in arguments:
         _check_alignment(argument)
     slice_overlap.check_call(context, context.devices.overlap_rules(source, types), arguments)
-    call = Call(name, arguments, result, span)
+    value = _emit_call(context, Call(name, arguments, result, span), returned_type, source.name)
+    return value if returned is None else values[returned.position]
+
+
+def _emit_call(
+    context: FunctionContext, call: Call, returned_type: ParameterType, name: str
+) -> Value:
+    """Emit a call, unless its result is one number, and return the result."""
     if isinstance(returned_type, Scalar) or returned_type == NONE:
         return call
-    if isinstance(result, Scalar):
-        value = unpack_result(assign_temporary(context, call, source.name), returned_type, span)
-        return exceptions.check_exit_flag(context, value, span)
-    context.emit(Evaluate(call, span))
-    return unpack_result(call, returned_type, span)
+    if isinstance(call.type, Scalar):
+        value = unpack_result(assign_temporary(context, call, name), returned_type, call.span)
+        return exceptions.check_exit_flag(context, value, call.span)
+    context.emit(Evaluate(call, call.span))
+    return unpack_result(call, returned_type, call.span)
 
 
 def _specialize_constants(context: FunctionContext, value: Value) -> Value:

@@ -25,7 +25,7 @@ from pycu2c.ir.print_format import PrintFormat, RaisedException
 from pycu2c.ir.walk import children, map_stmt
 from pycu2c.ops.intrinsics.registry import REGISTRY
 
-_EXIT_FIELDS = ("<value>", "<ended>")  # no named tuple of a program has such names
+EXIT_FIELDS = ("<value>", "<ended>")  # no named tuple of a program has such names
 
 
 def end_thread(context: FunctionContext, span: Span) -> None:
@@ -38,7 +38,7 @@ def end_thread(context: FunctionContext, span: Span) -> None:
 
 def check_exit_flag(context: FunctionContext, value: Value, span: Span) -> Value:
     """Return the value of a call; end the thread if the callee did."""
-    if not isinstance(value, TupleValue) or value.names != _EXIT_FIELDS:
+    if not isinstance(value, TupleValue) or value.names != EXIT_FIELDS:
         return value
     result, ended = value.items
     with context.block() as exit_statements:
@@ -49,7 +49,7 @@ def check_exit_flag(context: FunctionContext, value: Value, span: Span) -> Value
 
 def with_exit_flag(result: ParameterType) -> ParameterType:
     """Return the result type of a function that may end the thread."""
-    return Tuple((result, WEAK_BOOL), _EXIT_FIELDS)
+    return Tuple((result, WEAK_BOOL), EXIT_FIELDS)
 
 
 def return_exit_flag(context: FunctionContext, body: Body, result: ParameterType) -> Body:

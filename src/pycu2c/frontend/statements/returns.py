@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import DTypeKind
-from pycu2c.base.types import NONE, ParameterType, Scalar, leaf_types
+from pycu2c.base.records import dataclass
+from pycu2c.base.types import NONE, Array, Constant, ParameterType, Scalar, Tuple, leaf_types
 from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.expressions.composite_values import (
     displayed_type,
@@ -13,9 +16,56 @@ from pycu2c.frontend.expressions.composite_values import (
     unify_types,
 )
 from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.frontend.scope.bindings import parameters
+from pycu2c.frontend.statements import exceptions
 from pycu2c.frontend.statements.jumps import never_falls_through
-from pycu2c.ir.nodes import Body, Pack, Return, Stmt
+from pycu2c.ir.nodes import Body, Pack, Return, Stmt, Var
 from pycu2c.ir.walk import children, map_stmt
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedParameter:
+    """The result of a function that returns one of its array parameters: a compile-time constant.
+
+    A call gives the array that was passed, so the generated function returns nothing.
+    """
+
+    name: str
+    position: int
+
+    def __repr__(self) -> str:
+        return f"the array {self.name}"
+
+
+_REPEATED: dict[tuple[str, int], ReturnedParameter] = {}  # types compare objects by identity
+
+
+def parameter_of_return(context: FunctionContext, node: ast.Return) -> Constant | None:
+    """Return the result type of ``return a`` for an array parameter that is never assigned."""
+    names = [p.arg for p in parameters(context.source.tree.args)]
+    value = node.value
+    if context.declared_result is not None or not isinstance(value, ast.Name):
+        return None
+    is_assigned = any(
+        isinstance(n, ast.Name) and n.id == value.id and not isinstance(n.ctx, ast.Load)
+        for n in ast.walk(context.source.tree)
+    )
+    if value.id not in names or is_assigned:
+        return None
+    array = context.value(value)
+    if not isinstance(array, Var) or not isinstance(array.type, Array):
+        return None
+    key = value.id, names.index(value.id)
+    return Constant(_REPEATED.setdefault(key, ReturnedParameter(*key)))
+
+
+def returned_parameter(result: ParameterType) -> ReturnedParameter | None:
+    """Return the array parameter that a function with this result type returns."""
+    if isinstance(result, Tuple) and result.names == exceptions.EXIT_FIELDS:
+        result = result.items[0]
+    if isinstance(result, Constant) and isinstance(result.value, ReturnedParameter):
+        return result.value
+    return None
 
 
 def check_result_type(context: FunctionContext, body: Body) -> ParameterType:

@@ -22,6 +22,7 @@ from pycu2c.frontend.statements.assignments import (
     assign,
     augmented_assignment,
 )
+from pycu2c.frontend.statements.returns import parameter_of_return
 from pycu2c.frontend.statements.unroll import UnrolledLoop
 from pycu2c.frontend.subset.unsupported_syntax import UNSUPPORTED
 from pycu2c.frontend.values import leaves
@@ -161,6 +162,11 @@ def _return(context: FunctionContext, node: ast.Return) -> None:
             Label(context.span(node.value), "a kernel gives its results in arrays"),
             hint="pass an array for the result and write out[i] = …",
         )
+    array = parameter_of_return(context, node)
+    if array is not None:
+        context.returned_types.append((array, span))
+        context.emit(Return(None, span))
+        return
     value = declared_signatures.convert_result(context.value(node.value), context.declared_result)
     reject_arrays(value)
     returned_type = type_of(value)
