@@ -9,7 +9,8 @@ import ast
 import builtins
 import copy
 import linecache
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
@@ -113,6 +114,14 @@ def _lines_of(function: FunctionType) -> list[str]:
     cached = linecache.getlines(file, function.__globals__)
     linecache.checkcache(file)
     current = linecache.getlines(file, function.__globals__)
+    if file in _SHARED_NAMES:
+        outside = _text_outside_of_files(file, function.__globals__).splitlines(keepends=True)
+        for lines in (current, outside):
+            text = "".join(lines)
+            if _is_code_of(code, text, file):
+                linecache.cache[file] = len(text), None, lines, file  # error messages show lines
+                return lines
+        return []
     if cached is current and not _is_newer_than_program(file):
         return current
     texts = _TEXTS.setdefault(file, [])
@@ -122,6 +131,22 @@ def _lines_of(function: FunctionType) -> list[str]:
             if is_of_text(code, "".join(lines), file):
                 return lines
     return []
+
+
+# names of ``python -c`` programs and of cells with %%time, which code of ``exec`` shares
+_SHARED_NAMES = ("<string>", "<timed exec>")
+
+
+def _text_outside_of_files(file: str, names: Mapping[str, Any]) -> str:
+    """Return the text of a ``python -c`` program or of a timed notebook cell, if it is one.
+
+    The caller compares the compiled code.
+    """
+    if file == "<string>" and "-c" in sys.orig_argv[:-1]:
+        return sys.orig_argv[sys.orig_argv.index("-c") + 1]
+    if file == "<timed exec>" and names.get("In"):  # %%time of IPython, in the first line
+        return str(names["In"][-1]).partition("\n")[2]
+    return ""
 
 
 def _is_newer_than_program(file: str) -> bool:
