@@ -46,7 +46,7 @@ LAUNCH = "out = np.zeros(2); k[1, 2](out); print(out)"
 ERRORS = [
     "1 / 0",
     "np.linalg.inv(np.zeros(3))",  # the traceback has lines of a long file
-    "k(",
+    "k() +* 2",
     "k[1](out)",
     "k[1, 2]('text')",
     "@kernel\ndef wrong(out):\n    out[0] = unknown\nwrong[1, 1](np.zeros(1))",
