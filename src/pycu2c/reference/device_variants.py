@@ -17,6 +17,7 @@ from pycu2c.base.types import WEAK_INT, Array, Constant, ParameterType, Scalar, 
 from pycu2c.base.values import scalar_of
 from pycu2c.frontend.scope.bindings import parameters
 from pycu2c.frontend.scope.inferred_types import InferredTypes, merge_types, with_inner_functions
+from pycu2c.reference.type_inference import infer_all
 from pycu2c.reference.weak_floats import ArgumentKinds, ReferenceTypes
 from pycu2c.runtime.arguments.arguments import describe_handle
 
@@ -28,6 +29,7 @@ def inferred_from(
     inferred_by_function: InferredByFunction, source: Source, signature: Signature, is_single: bool
 ) -> ReferenceTypes:
     """Return the types of a kernel and of the device functions that it calls."""
+    inferred_by_function = infer_all(inferred_by_function)
     all_types = merge_types(inferred_by_function.values())
     types_by_kinds: dict[Source, dict[ArgumentKinds, list[InferredTypes]]] = {}
     for (function, types), inferred in inferred_by_function.items():
