@@ -165,8 +165,8 @@ def test_device_functions_take_and_give_vectors(target: str) -> None:
     a = filled(float2)
     result = launched(called, [a, np.zeros_like(a), np.zeros(8, np.float32)], target)
     x, y = a["x"], a["y"]
-    np.testing.assert_array_equal(result[1]["x"], np.location(x > 4, x, 3 * y))
-    np.testing.assert_array_equal(result[1]["y"], np.location(x > 4, y, -3 * x))
+    np.testing.assert_array_equal(result[1]["x"], np.where(x > 4, x, 3 * y))
+    np.testing.assert_array_equal(result[1]["y"], np.where(x > 4, y, -3 * x))
     np.testing.assert_array_equal(result[2], 3 * y - 3 * x + y + x)
 
 
@@ -214,10 +214,10 @@ def test_branches_and_loops(target: str) -> None:
     a = filled(float2)
     result = launched(chosen, [a, np.zeros(8, float4.numpy)], target)[1]
     i = np.arange(8)
-    np.testing.assert_array_equal(result["x"], np.location(i % 2, a["x"], 0))
-    np.testing.assert_array_equal(result["y"], np.location(i % 2, a["y"], i))
+    np.testing.assert_array_equal(result["x"], np.where(i % 2, a["x"], 0))
+    np.testing.assert_array_equal(result["y"], np.where(i % 2, a["y"], i))
     np.testing.assert_array_equal(result["z"], np.full(8, 7))
-    np.testing.assert_array_equal(result["w"], np.location(i > 3, result["x"] + result["y"], 0))
+    np.testing.assert_array_equal(result["w"], np.where(i > 3, result["x"] + result["y"], 0))
 
 
 def test_a_loop_over_vectors_has_them_as_they_were(target: str) -> None:
@@ -387,7 +387,7 @@ def test_globals(target: str) -> None:
     i = np.arange(8)
     np.testing.assert_array_equal(result["x"], i + 0.5)
     np.testing.assert_array_equal(result["z"], np.full(8, 0.5))
-    np.testing.assert_array_equal(result["w"], np.location(i % 2, 5, 2))
+    np.testing.assert_array_equal(result["w"], np.where(i % 2, 5, 2))
 
 
 @kernel
