@@ -358,11 +358,20 @@ _NUMBER_DTYPES = {d.name: d for d in DTYPES}
 BY_NAME: Mapping[str, DType] = ChainMap(_NUMBER_DTYPES, cast("dict[str, DType]", VECTORS))
 
 
+# filled by ``from_numpy``, because NumPy computes ``dtype.name`` anew each time
+_BY_NUMPY_TYPE: dict[type[np.generic], DType | None] = {}
+
+
 def from_numpy(dtype: np.dtype[np.generic]) -> DType | None:
     """Return the type of a NumPy dtype in native byte order, or None if it is not supported."""
     if dtype.names:
         return _record_from_numpy(dtype)
-    return _NUMBER_DTYPES.get(dtype.name) if dtype.isnative else None
+    if not dtype.isnative:
+        return None
+    number_type = dtype.type
+    if number_type not in _BY_NUMPY_TYPE:
+        _BY_NUMPY_TYPE[number_type] = _NUMBER_DTYPES.get(dtype.name)
+    return _BY_NUMPY_TYPE[number_type]
 
 
 def _subarray_from_numpy(element: np.dtype[Any], shape: tuple[int, ...]) -> DType | None:

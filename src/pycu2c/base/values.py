@@ -41,6 +41,8 @@ def convert(value: Number, to: Scalar) -> Number:
     if to.dtype.is_vector:
         vector: Number = as_vector(value, to.dtype)
         return vector
+    if isinstance(value, np.generic) and scalar_of(value) == to:
+        return value
     if to.dtype.is_complex:
         number: Number = _as_complex(value, to)
         return number

@@ -108,9 +108,11 @@ def _array(e: ir.Expr) -> ir.Var:
 
 def expressions(e: ir.Expr) -> Iterator[ir.Expr]:
     """Yield an expression and its subexpressions in pre-order."""
-    yield e
-    for child in children(e):
-        yield from expressions(child)
+    pending = [e]
+    while pending:
+        current = pending.pop()
+        yield current
+        pending.extend(reversed(children(current)))
 
 
 def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
