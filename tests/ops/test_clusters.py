@@ -199,7 +199,7 @@ def test_c_that_looks_at_other_blocks_is_taken_without_a_warning():
         ("u = cuda.cg.this_cluster().map_shared_rank(t, 0)\n    cuda.cg.this_cluster()"
          ".map_shared_rank(u, 1)[0, 0] = 1", "argument-type", "another block already"),
         ("cuda.cg.this_cluster().map_shared_rank(t.reshape(32), 0)[0] = 1", "argument-type",
-         "in another shape"),
+         "reshaped array"),
         (
             "cuda.cg.this_cluster().map_shared_rank(t, 0).reshape(32)[0] = 1",
             "reshape",

@@ -32,8 +32,8 @@ class Capture(Protocol):
     def use(self, memory: object) -> None:
         """Keep memory alive that captured work uses."""
 
-    def join(self, stream: int) -> None:
-        """Make a stream wait for the captured work, which adds the stream to the capture."""
+    def check_can_join(self, stream: int) -> None:
+        """Raise LaunchError if a stream must not join the capture by a wait for captured work."""
 
 
 class _CaptureState(_local):
@@ -66,7 +66,10 @@ def capturing(capture: Capture | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def without_graph_nodes() -> Iterator[None]:
-    """Do not record the launches inside the ``with`` as separate nodes."""
+    """Do not record the launches inside the ``with`` as separate nodes.
+
+    The graph runs them, but cannot update their arguments later.
+    """
     previous = _STATE.records_nodes
     _STATE.records_nodes = False
     try:
@@ -89,7 +92,7 @@ def stream_for(handle: int) -> int:
 def retain(memory: object) -> bool:
     """Register memory with the current capture; return whether there is one.
 
-    The graph then orders its launches with other streams' use of this memory.
+    Each launch of the graph is then ordered with the work of other streams on it.
     """
     capture = _STATE.capture
     if capture is None:
@@ -98,10 +101,10 @@ def retain(memory: object) -> bool:
     return True
 
 
-def join(stream: int) -> None:
-    """Handle a stream that is about to wait for another. Raises LaunchError."""
+def check_can_join(stream: int) -> None:
+    """Check that a stream may join the capture by a wait for captured work. Raises LaunchError."""
     if _STATE.capture is not None:
-        _STATE.capture.join(stream)
+        _STATE.capture.check_can_join(stream)
 
 
 def run_on_host(action: Callable[[], object]) -> None:

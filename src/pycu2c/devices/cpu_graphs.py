@@ -52,7 +52,7 @@ class CpuGraph:
         if memory not in self._kept_alive:
             self._kept_alive.append(memory)
 
-    def join(self, stream: int) -> None:
+    def check_can_join(self, stream: int) -> None:
         """Do nothing: actions are executed in the order of their capture."""
 
     def on_device(self) -> contextlib.AbstractContextManager[None]:

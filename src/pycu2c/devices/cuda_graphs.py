@@ -118,7 +118,7 @@ class CudaGraph:
     def use(self, memory: object) -> None:
         self._kept_alive[id(memory)] = memory
 
-    def join(self, stream: int) -> None:
+    def check_can_join(self, stream: int) -> None:
         if not _is_captured(stream) and not _is_non_blocking(stream):
             graph_capture.reject(
                 "a stream that the default stream waits for would become a part of the graph: "

@@ -82,7 +82,7 @@ class Stream:
         earlier_stream = _handle_of(other, "an event or a stream")
         if driver.available():
             own_stream = graph_capture.stream_for(self.handle)
-            graph_capture.join(own_stream)
+            graph_capture.check_can_join(own_stream)
             driver.order_after(earlier_stream, own_stream)
 
     @contextlib.contextmanager
@@ -215,7 +215,7 @@ class Event:
         waiting_stream = _handle_of(stream, "the stream that is to wait")
         if self.handle:
             driver.make_current()
-            graph_capture.join(waiting_stream)
+            graph_capture.check_can_join(waiting_stream)
             doing = "let a stream wait for an event"
             driver.call("cuStreamWaitEvent", waiting_stream, self.handle, 0, doing=doing)
 

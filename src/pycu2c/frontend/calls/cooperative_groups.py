@@ -105,7 +105,7 @@ def _cluster(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> 
     return StaticObject(Cluster, context.span(node))
 
 
-# ---- index of a block ---------------------------------------------------------------------------
+# ---- indices and extents in a cluster -----------------------------------------------------------
 
 
 def _coordinate(variable: str, axis: str, span: Span) -> Expr:
@@ -143,7 +143,7 @@ def _block_extents(span: Span) -> tuple[Expr, ...]:
     return tuple(_coordinate("blockDim", axis, span) for axis in AXES)
 
 
-def _thread_index(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
+def _thread_index_in_cluster(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
     blocks = zip(AXES, _block_index(context, span), _block_extents(span))
     return tuple(
         add_scaled(_coordinate("threadIdx", axis, span), size, block)
@@ -151,7 +151,7 @@ def _thread_index(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
     )
 
 
-def _thread_extents(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
+def _cluster_extents_in_threads(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
     return tuple(map(multiply, _cluster_extents(context, span), _block_extents(span)))
 
 
@@ -220,7 +220,7 @@ def _map_array(array: Value, rank: Expr, span: Span) -> View:
         _reject_array(array, f"`{array.type}` is not known to be in shared memory")
     view = whole_view(array, array.span)
     if has_linear_index(view):
-        _reject_array(array, "this is an array in another shape")
+        _reject_array(array, "this is a reshaped array")
     return _in_cluster(view, cast(rank, WEAK_INT), span)
 
 
@@ -249,8 +249,8 @@ GROUP_LOWERINGS: dict[str, IntrinsicLowering] = {
     PREFIX: _cluster,
     f"{PREFIX}.block_index": _without_arguments(_extents_lowering(_block_index)),
     f"{PREFIX}.dim_blocks": _without_arguments(_extents_lowering(_cluster_extents)),
-    f"{PREFIX}.thread_index": _without_arguments(_extents_lowering(_thread_index)),
-    f"{PREFIX}.dim_threads": _without_arguments(_extents_lowering(_thread_extents)),
+    f"{PREFIX}.thread_index": _without_arguments(_extents_lowering(_thread_index_in_cluster)),
+    f"{PREFIX}.dim_threads": _without_arguments(_extents_lowering(_cluster_extents_in_threads)),
     f"{PREFIX}.block_rank": _without_arguments(_block_rank),
     f"{PREFIX}.num_blocks": _without_arguments(_block_count),
     f"{PREFIX}.thread_rank": _without_arguments(_thread_rank),

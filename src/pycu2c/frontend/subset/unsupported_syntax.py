@@ -92,7 +92,7 @@ EXPRESSIONS: dict[type[ast.expr], UnsupportedSyntax] = {
     ast.DictComp: UnsupportedSyntax(
         "comprehension",
         "GPU code has no dicts",
-        "write a tuple of the values, `[f(x) for x in t]`, and index it",
+        "write a list of the values, `[f(x) for x in t]`, and index it",
     ),
     ast.GeneratorExp: UnsupportedSyntax(
         "generator",
@@ -159,11 +159,11 @@ NEW_AXIS = UnsupportedSyntax(
 ANNOTATED_TARGET = UnsupportedSyntax(
     "assignment-target",
     "an annotation declares the type of a name",
-    "write it without: the array has the type of its elements",
+    "remove the annotation: the array determines the type of its elements",
 )
 LOOP_TARGET = UnsupportedSyntax(
     "assignment-target",
-    "a loop sets names",
+    "a loop target must be a name",
     "write a name, `for i in …:`, or a tuple of names, and assign in the body",
 )
 DELETED_TARGET = UnsupportedSyntax(

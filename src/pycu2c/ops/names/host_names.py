@@ -5,7 +5,7 @@ The modules are imported on first use.
 
 from __future__ import annotations
 
-_MODULES = {
+_NAMES_BY_MODULE = {
     "pycu2c.devices.allocation": (
         "to_device device_array device_array_like pinned_array pinned_array_like mapped_array "
         "mapped_array_like managed_array mapped pinned In InOut Out"
@@ -42,7 +42,7 @@ _MODULES = {
     "pycu2c.devices.textures": "Surface Texture surface texture",
     "pycu2c.types": "none void",
 }
-# submodules of ``cuda``, and the modules that they are; kernels call functions of random
+# submodules of ``cuda``, by name; some have functions for kernels, such as ``random``
 MODULES = {
     "cudadrv": "pycu2c.cuda.cudadrv",
     "devicearray": "pycu2c.cuda.cudadrv.devicearray",
@@ -53,6 +53,6 @@ MODULES = {
     "types": "pycu2c.types",
     "wmma": "pycu2c.cuda.wmma",
 }
-HOST_NAMES = {name: module for module, names in _MODULES.items() for name in names.split()}
+HOST_NAMES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names.split()}
 
-HOST_ONLY_HINT = "it is for the host: call it before the launch, and pass the kernel what it gives"
+HOST_ONLY_HINT = "it is for the host: call it before the launch, and pass its result to the kernel"

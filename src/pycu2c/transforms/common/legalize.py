@@ -183,10 +183,15 @@ class _Legalizer:
                 return new
 
     def _modulo_by_selection(self, e: ir.Binary, quotients: Interval) -> ir.Expr | None:
-        """Replace ``x % n`` by ``x < n ? x : x - n`` for x in [-n, 2n): about ten times as fast."""
+        """Replace ``x % n`` by selections for x in [-n, 2n): about ten times as fast.
+
+        The result is ``x < 0 ? x + n : x < n ? x : x - n``, without the selections that the
+        interval of the quotient ``x // n`` excludes.
+        """
         operand_type = scalar_type(e)
-        is_near = quotients.low >= -1 and quotients.high <= 1 and operand_type.dtype.bits >= 32
-        if not is_near or _power_of_two(e.right) is not None:
+        is_near = quotients.low >= -1 and quotients.high <= 1
+        # a mask suffices for powers of two; 8- and 16-bit operands would need casts to C's int
+        if not is_near or operand_type.dtype.bits < 32 or _power_of_two(e.right) is not None:
             return None
         index, index_var = self.bind_once(e.left, "at")
         length, length_var = self.bind_once(e.right, "length")

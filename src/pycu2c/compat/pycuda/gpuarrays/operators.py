@@ -92,8 +92,8 @@ class Operators(StridedMemory):
     __rtruediv__ = __rdiv__ = _binary(kernels.DIVIDE, swapped=True, quotient=True)
     __floordiv__ = _binary(kernels.FLOOR_DIVIDE)
     __rfloordiv__ = _binary(kernels.FLOOR_DIVIDE, swapped=True)
-    __mod__ = _binary(kernels.C_REM)
-    __rmod__ = _binary(kernels.C_REM, swapped=True)
+    __mod__ = _binary(kernels.MODULO)
+    __rmod__ = _binary(kernels.MODULO, swapped=True)
     __pow__ = _binary(kernels.POWER)
     __rpow__ = _binary(kernels.POWER, swapped=True)
 

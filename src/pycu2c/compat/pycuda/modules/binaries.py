@@ -87,10 +87,8 @@ def _compile_with_nvrtc(
         ptx = module.ptx(f"compute_{arch_number}").encode()
     except (diagnostics.CompileError, ToolchainError) as error:
         raise compile_error(error, settings.nvrtc_options) from error
-    major_minor = int(arch_number.rstrip("af"))
-    return _fatbin(
-        [_CodeForArch("ptx", major_minor, ptx), _CodeForArch("cubin", major_minor, cubin)]
-    )
+    arch_code = int(arch_number.rstrip("af"))
+    return _fatbin([_CodeForArch("ptx", arch_code, ptx), _CodeForArch("cubin", arch_code, cubin)])
 
 
 def preprocess_source(
@@ -129,6 +127,7 @@ _MAGIC, _FATBIN_VERSION = 0xBA55ED50, 1
 _ENTRY = struct.Struct("<HHIQIIHHIIIQQQ")
 _ENTRY_KINDS = {"ptx": 1, "cubin": 2}
 _ENTRY_VERSION, _FLAGS = 0x0101, 0x11  # 64 bits, Linux
+_CUBIN_VERSION = 8, 1  # the minor and the major version
 
 
 class _CodeForArch(NamedTuple):
@@ -153,8 +152,11 @@ def _fatbin_entry(code: _CodeForArch) -> bytes:
 
 
 def _code_version(code: _CodeForArch) -> tuple[int, int]:
-    """Return the minor and the major version: of PTX as declared, of a cubin as its format."""
+    """Return the minor and the major version.
+
+    They are the version that PTX declares, and the version 1.8 of the format for cubins.
+    """
     declaration = re.search(rb"^\.version\s+(\d+)\.(\d+)", code.data, re.MULTILINE)
-    return (
-        (int(declaration[2]), int(declaration[1])) if declaration and code.kind == "ptx" else (8, 1)
-    )
+    if declaration and code.kind == "ptx":
+        return int(declaration[2]), int(declaration[1])
+    return _CUBIN_VERSION

@@ -70,13 +70,13 @@ def _members(e: ir.Expr) -> Components:
 
 @dataclass(slots=True)
 class _ScalarReplacement:
-    replaced_names: frozenset[str]
+    candidate_names: frozenset[str]  # those of aggregate types are replaced
     _fresh: int = 0
     _replaced_lets: set[str] = field(default_factory=set)  # names of replaced Lets
 
     def function(self, f: ir.Function) -> ir.Function:
         parameters = [
-            ir.Var(p.name, p.type, f.span) for p in f.parameters if p.name in self.replaced_names
+            ir.Var(p.name, p.type, f.span) for p in f.parameters if p.name in self.candidate_names
         ]
         initial_assignments: list[ir.Stmt] = []
         for var in (v for v in parameters if _is_aggregate(v.type)):
@@ -101,7 +101,7 @@ class _ScalarReplacement:
 
     def _is_replaced(self, var: ir.Var) -> bool:
         return _is_aggregate(var.type) and (
-            var.name in self.replaced_names or var.name in self._replaced_lets
+            var.name in self.candidate_names or var.name in self._replaced_lets
         )
 
     def _assign_components(
@@ -141,7 +141,7 @@ class _ScalarReplacement:
                 return walk.map_children(e, self.expression)
 
     def components(self, e: ir.Expr) -> tuple[_Bindings, Components]:
-        """Return bindings to evaluate first, and the components, which have no evaluation order."""
+        """Return bindings to evaluate first, and the components, in any order."""
         bindings: _Bindings = []
         return bindings, self._components(e, bindings)
 
@@ -215,7 +215,7 @@ class _ScalarReplacement:
 
     def _variable(self, t: Scalar, origin: ir.Expr) -> ir.Var:
         self._fresh += 1
-        return ir.Var(f"part.p{self._fresh}", t, origin.span)
+        return ir.Var(f"component.c{self._fresh}", t, origin.span)
 
 
 def _with_bindings(bindings: Iterable[tuple[ir.Var, ir.Expr]], e: ir.Expr) -> ir.Expr:
