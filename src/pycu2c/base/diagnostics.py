@@ -114,8 +114,9 @@ def reporting_recursion_limit(span: Span) -> Iterator[None]:
     except RecursionError:
         fail(
             "subset",
-            Label(span, "this has an expression or statement that is nested too deeply"),
-            hint="cut long chains of operators or `elif` into several statements or functions",
+            Label(span, "this has an expression, statement or calls that are nested too deeply"),
+            hint="cut long chains of operators or `elif` into several statements or functions, and "
+            "merge device functions that call each other in a chain",
         )
 
 

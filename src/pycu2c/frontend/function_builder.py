@@ -9,6 +9,7 @@ from typing import TypeAlias
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.base.parameters import OverlapRule
 from pycu2c.base.records import dataclass, field, replace
+from pycu2c.base.recursion_limit import MAX_NESTED_CALLS, frames_for_calls
 from pycu2c.base.source import Source, Span
 from pycu2c.base.types import Array, ParameterType, Scalar, Signature, promote
 from pycu2c.frontend import hints
@@ -105,9 +106,10 @@ def _build_module(
         devices = called_functions(function, tuple(builder.devices.values()))
         constants = _used_constants((function, *devices), builder.constants)
         module = ir.Module(function, devices, constants, cluster)
-        check_memory_limits(module)
-        check_integer_constants(module)
-        check_constant_conversions(module)
+        with frames_for_calls(len(devices)):
+            check_memory_limits(module)
+            check_integer_constants(module)
+            check_constant_conversions(module)
         return builder, module
 
 
@@ -243,16 +245,21 @@ class _ModuleBuilder:
         source, types = key
         self._active.append(key)
         try:
-            if source in self.recursive:
-                self.names.setdefault(key, self._free_name(source))
-                built = self._build_recursive(key)
-            else:
-                built = self.function(source, types, is_kernel=False)
-                self.names[key] = self._free_name(source)
+            with frames_for_calls(len(self._active) <= MAX_NESTED_CALLS):
+                return self._build_active(key)
         except CompileError as error:
             raise _with_call(error, Label(span, _call_text(source, types))) from None
         finally:
             self._active.pop()
+
+    def _build_active(self, key: FunctionKey) -> ir.Function:
+        source, types = key
+        if source in self.recursive:
+            self.names.setdefault(key, self._free_name(source))
+            built = self._build_recursive(key)
+        else:
+            built = self.function(source, types, is_kernel=False)
+            self.names[key] = self._free_name(source)
         return replace(built, name=self.names[key])
 
     def _free_name(self, source: Source) -> str:

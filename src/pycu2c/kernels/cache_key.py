@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import deque
+from collections.abc import Iterable
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -61,9 +63,7 @@ def cache_key(source: Source, signature: Signature, options: Options) -> str:
 def fingerprint(source: Source, signature: Signature) -> str:
     """Return the text for a kernel and the types of its arguments. Raises Unhashable."""
     writer = FingerprintWriter()
-    writer.add_function(source)
-    for parameter_type in signature.parameters:
-        writer.add_type(parameter_type)
+    writer.add_kernel(source, signature.parameters)
     if not writer.is_complete:
         raise Unhashable
     return "\n".join(writer.lines)
@@ -72,8 +72,8 @@ def fingerprint(source: Source, signature: Signature) -> str:
 class FingerprintWriter:
     """Describe objects in ``lines``, and list in ``bindings`` what a user may assign later.
 
-    A function or a module is described at its first use; later uses refer to that. ``is_complete``
-    is False if no text describes an object.
+    Uses of a function refer to its number; functions are described in the order of their numbers.
+    A module is described at its first use. ``is_complete`` is False if no text describes an object.
     """
 
     def __init__(self) -> None:
@@ -81,17 +81,28 @@ class FingerprintWriter:
         self.bindings: list[CapturedBinding] = []
         self.is_complete = True
         self._functions: dict[object, int] = {}
+        self._undescribed: deque[tuple[Source, bool]] = deque()  # and whether it is a device one
         self._visited: set[object] = set()  # modules and objects, with the attributes described
 
-    def add_function(self, source: Source, *, is_device: bool = False) -> None:
+    def add_kernel(self, source: Source, types: Iterable[ParameterType] = ()) -> None:
+        """Describe a kernel, the types of its arguments, and all functions that it refers to."""
+        self._refer_to(source, is_device=False)
+        for parameter_type in types:
+            self.add_type(parameter_type)
+        while self._undescribed:  # a loop, because chains of calls may be long
+            self._describe_function(*self._undescribed.popleft())
+
+    def _refer_to(self, source: Source, *, is_device: bool) -> None:
+        """Write the number of a function, which is the position of its description."""
+        if source.python not in self._functions:
+            self._functions[source.python] = len(self._functions)
+            self._undescribed.append((source, is_device))
+        self.lines.append(f"function {self._functions[source.python]}")
+
+    def _describe_function(self, source: Source, is_device: bool) -> None:
         """Describe the text of a function and the objects that it names."""
-        number = self._functions.get(source.python)
-        if number is not None:
-            self.lines.append(f"function {number} above")
-            return
-        self._functions[source.python] = len(self._functions)
         digest = digest_of("".join(source.lines).encode("utf-8", "surrogatepass"))
-        self.lines.append(f"function {source.file} {source.tree.lineno} {source.name} {digest}")
+        self.lines.append(f"text {source.file} {source.tree.lineno} {source.name} {digest}")
         self.lines.append(str(source.signature))
         if source.external_code is not None:
             self._add_external_code(source.external_code)
@@ -183,10 +194,10 @@ class FingerprintWriter:
         elif isinstance(value, (Scalar, Array)):
             self.add_type(value)
         elif isinstance(device_function, Source):
-            self.add_function(device_function, is_device=True)
+            self._refer_to(device_function, is_device=True)
         elif isinstance(function, FunctionType):
             try:
-                self.add_function(source_of(function), is_device=True)
+                self._refer_to(source_of(function), is_device=True)
             except SourceUnavailable:
                 self.is_complete = False
         else:

@@ -49,7 +49,7 @@ class CapturedNames:
 def captured_names(source: Source) -> CapturedNames:
     """Return the names that a function and the functions that it calls read now."""
     writer = FingerprintWriter()
-    writer.add_function(source)
+    writer.add_kernel(source)
     return CapturedNames(tuple(writer.bindings))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from pycu2c.base.records import dataclass
+from pycu2c.base.recursion_limit import frames_for_calls
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.forms import TYPED, IRForm, check_form
 from pycu2c.ir.verifier import verified
@@ -52,15 +53,16 @@ def run_passes(
     ``observe`` is called after each pass that has changed the module.
     """
     form, analyses = TYPED, Analyses(module, inputs)
-    for current_pass in passes:
-        if not current_pass.applies(form, analyses):
-            continue
-        result = current_pass.run(analyses)
-        form = current_pass.produces or form
-        if result is not module:
-            old_module, module = module, verified(result, current_pass.name)
-            analyses.replace_module(module, current_pass.preserves)
-            check_form(analyses.get(SUMMARY), form, current_pass.name)
-            if observe:
-                observe(current_pass.name, old_module, module)
+    with frames_for_calls(len(module.device_functions)):  # some analyses follow calls
+        for current_pass in passes:
+            if not current_pass.applies(form, analyses):
+                continue
+            result = current_pass.run(analyses)
+            form = current_pass.produces or form
+            if result is not module:
+                old_module, module = module, verified(result, current_pass.name)
+                analyses.replace_module(module, current_pass.preserves)
+                check_form(analyses.get(SUMMARY), form, current_pass.name)
+                if observe:
+                    observe(current_pass.name, old_module, module)
     return module

@@ -51,8 +51,9 @@ def inline_block_level(module: ir.Module) -> ir.Module:
 
 def _reject_recursion(module: ir.Module, block_level_names: frozenset[str]) -> None:
     """Raise a compile error for a recursive block-level function: it cannot be inlined."""
+    rejected = recursive_functions(module) & block_level_names
     for function in module.device_functions:
-        if function.name in recursive_functions(module) & block_level_names:
+        if function.name in rejected:
             fail(
                 "barrier-recursion",
                 Label(function.span, f"{function.python_name} calls itself"),
