@@ -153,7 +153,7 @@ FRONTEND = (
 )
 _LEGALIZATION = (
     Pass("legalize", legalize.legalize, (TYPED,), C_SEMANTICS, uses=(INDEX_RULES, RANGES)),
-    Pass("constant_array_types", constant_array_types.narrow_constant_arrays, (C_SEMANTICS,)),
+    Pass("constant_array_types", constant_array_types.convert_constant_arrays, (C_SEMANTICS,)),
 )
 _DEAD_CODE = (
     Pass("dead_code", dead_code.eliminate_dead_code, (ORDERED,),

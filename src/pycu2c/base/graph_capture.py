@@ -54,18 +54,18 @@ def capturing(capture: Capture | None) -> Iterator[None]:
     """Set the calling thread's capture inside a ``with``; None suspends capturing."""
     previous = _STATE.capture
     if capture is not None:
-        extension.suspend()  # the dispatch table does not distinguish captured launches
+        extension.suspend_dispatch()  # the dispatch table does not distinguish captured launches
     _STATE.capture = capture
     try:
         yield
     finally:
         _STATE.capture = previous
         if capture is not None:
-            extension.resume()
+            extension.resume_dispatch()
 
 
 @contextlib.contextmanager
-def without_graph_nodes() -> Iterator[None]:
+def without_launch_nodes() -> Iterator[None]:
     """Do not record the launches inside the ``with`` as separate nodes.
 
     The graph runs them, but cannot update their arguments later.
@@ -116,7 +116,7 @@ def run_on_host(action: Callable[[], object]) -> None:
         capture.do(action)
 
 
-def reject_synchronization(what: str) -> None:
+def reject_during_capture(what: str) -> None:
     """Raise LaunchError if the thread captures.
 
     Captured work runs later, so a wait for it would never end.

@@ -15,7 +15,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.call_graph import fixed_point_summaries
 from pycu2c.ir.walk import all_expressions
 from pycu2c.ops.intrinsics.registry import Intrinsic
-from pycu2c.ops.intrinsics.threads.cpu_block import ROW_END, ROW_START, launched
+from pycu2c.ops.intrinsics.threads.cpu_block import ROW_END, ROW_START, launched_thread_count
 
 COORDINATES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 _DIM3 = c.NamedType("struct dim3")
@@ -119,7 +119,7 @@ def cpu_kernel(entry: EntryPoint, blocks: Blocks, coordinates: tuple[str, ...]) 
         out.append(read_extent("gridDim"))
     if blocks.in_rows or "blockDim" in coordinates:
         out.append(read_extent("blockDim"))
-    if launched in intrinsics:
+    if launched_thread_count in intrinsics:
         out.append(_launched_threads())
     reads_size = any(i.name.rpartition(".")[2] == "shared_bytes" for i in intrinsics)
     if len(out) == 1 and not reads_size:

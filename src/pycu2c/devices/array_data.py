@@ -182,7 +182,7 @@ class ArrayData(DeviceArrayBase):
                 self.is_c_contiguous(),
                 "host" if on_host else "device",
                 self._numpy_view if on_host else self._memory,
-                placed=True,
+                location_is_explicit=True,
             )
             array_checks.check_layout(argument, name)
             self._argument = argument

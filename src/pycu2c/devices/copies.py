@@ -213,7 +213,7 @@ def _copy_on_gpu(target: ArrayData, source: ArrayData, stream: object) -> None:
     elif target.dtype != source.dtype and not copy_kernels.can_convert(source.dtype, target.dtype):
         copy_in(target, to_host(source, None, None), stream)
     elif target.size:
-        with graph_capture.without_graph_nodes():
+        with graph_capture.without_launch_nodes():
             copy_kernels.copy(target, source, handle)
 
 

@@ -117,7 +117,7 @@ class Gpu:
 
     def synchronize(self) -> None:
         """Wait for all work of the GPU. Raises the errors of its kernels."""
-        graph_capture.reject_synchronization("synchronize()")
+        graph_capture.reject_during_capture("synchronize()")
         with self._on_this_device():
             driver.check(driver.api().cuCtxSynchronize(), f"wait for GPU {self.id}")
 

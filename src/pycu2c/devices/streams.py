@@ -61,13 +61,13 @@ class Stream:
 
     def synchronize(self) -> None:
         """Wait for all work of the stream. Raises the errors of its kernels."""
-        graph_capture.reject_synchronization("synchronize()")
+        graph_capture.reject_during_capture("synchronize()")
         if driver.available():
             driver.synchronize(self.handle)
 
     def done(self) -> bool:
         """Return whether the stream has no pending work; does not wait."""
-        graph_capture.reject_synchronization("done()")
+        graph_capture.reject_during_capture("done()")
         if not driver.available():
             return True
         driver.make_current()
@@ -169,7 +169,7 @@ def external_stream(ptr: object) -> Stream:
 
 def synchronize() -> None:
     """Wait for all work of the device. Raises the errors of kernels."""
-    graph_capture.reject_synchronization("cuda.synchronize()")
+    graph_capture.reject_during_capture("cuda.synchronize()")
     if driver.available():
         driver.make_current()
         driver.synchronize_device()
@@ -199,14 +199,14 @@ class Event:
 
     def query(self) -> bool:
         """Return whether the work before the event has ended."""
-        graph_capture.reject_synchronization("query()")
+        graph_capture.reject_during_capture("query()")
         if not self.handle:
             return True
         return _is_ready(driver.api().cuEventQuery(self.handle), "query an event")
 
     def synchronize(self) -> None:
         """Wait until the work before the event has ended."""
-        graph_capture.reject_synchronization("synchronize()")
+        graph_capture.reject_during_capture("synchronize()")
         if self.handle:
             driver.call("cuEventSynchronize", self.handle, doing="wait for an event")
 

@@ -174,12 +174,12 @@ class _TexelObject:
 
     def update(self, array: ArrayLike | DeviceArray) -> None:
         """Replace the elements by those of an array of the same shape and dtype."""
-        graph_capture.reject_synchronization("update() of a texture or surface")
+        graph_capture.reject_during_capture("update() of a texture or surface")
         self._elements.fill(array)
 
     def copy_to_host(self) -> NDArray[Any]:
         """Return the elements as a new array."""
-        graph_capture.reject_synchronization("copy_to_host()")
+        graph_capture.reject_during_capture("copy_to_host()")
         host = self._elements.current_host_array().copy()
         return host.view(self.dtype).reshape(self.shape)
 
@@ -222,8 +222,8 @@ class Texture(_TexelObject):
         return self._sampler.at([float(np.float32(x)) for x in coordinates])
 
     def _new_object(self, array: _OwnedHandle) -> _OwnedHandle:
-        sampler = self.modes.for_device(self._elements.element)
-        texture = texture_objects.new_texture(array.value, sampler)
+        device_modes = self.modes.for_device(self._elements.element)
+        texture = texture_objects.new_texture(array.value, device_modes)
         return _OwnedHandle(texture, texture_objects.free_texture, array)
 
 

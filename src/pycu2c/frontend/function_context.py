@@ -90,7 +90,8 @@ class FunctionContext:
     temporaries: set[str] = field(default_factory=set)  # variables with one assignment
     array_parameters: dict[str, int] = field(default_factory=dict)  # their positions
     overlap_rules: set[OverlapRule] = field(default_factory=set)
-    weak_assignments: dict[str, Span] = field(default_factory=dict)  # the first of a Python int
+    # where a Python int is first assigned to each variable
+    first_weak_int_assignments: dict[str, Span] = field(default_factory=dict)
 
     # ---- the state of all passes ----
     declared_result: ParameterType | None = None
@@ -227,7 +228,7 @@ class FunctionContext:
             self.origins.setdefault(name, span)
             return self.declared_types[name]
         if value_type == WEAK_INT:
-            self.weak_assignments.setdefault(name, span)
+            self.first_weak_int_assignments.setdefault(name, span)
         self.types[name] = value_type if old_type is None else promote(old_type, value_type)
         if old_type != self.types[name]:
             self.origins[name] = span

@@ -24,7 +24,7 @@ def narrow_accumulators(context: FunctionContext, body: Body) -> list[Diagnostic
             continue
         for s in statements(loop.body):
             if isinstance(s, Assign) and _accumulates(s.value, s.var):
-                start = context.weak_assignments.get(s.var.name)
+                start = context.first_weak_int_assignments.get(s.var.name)
                 if start is not None and s.var.name not in context.declared_types:
                     warnings.setdefault(s.var.name, _warning(s, Label(start, "it starts here")))
     return list(warnings.values())

@@ -32,5 +32,6 @@ LaunchSequence = _implementation.LaunchSequence
 StagingBuffer = _implementation.StagingBuffer
 TableReference = _implementation.TableReference
 recent_kernels = _implementation.recent_kernels
-resume = _implementation.resume
-suspend = _implementation.suspend
+# while the dispatch is suspended, every launch takes the slow path
+resume_dispatch = _implementation.resume
+suspend_dispatch = _implementation.suspend

@@ -28,7 +28,7 @@ from pycu2c.analysis.ranges.interval_arithmetic import (
     is_integral,
     negated,
 )
-from pycu2c.analysis.ranges.symbol_offsets import (
+from pycu2c.analysis.ranges.transfer_functions import (
     assume_comparison,
     bound_quotient,
     constant,

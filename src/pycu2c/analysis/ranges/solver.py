@@ -12,7 +12,7 @@ from pycu2c.analysis.ranges import induction_variables
 from pycu2c.analysis.ranges.domain import AbstractValue, LoopBounds, RangeState, SymbolOffset, join
 from pycu2c.analysis.ranges.evaluate import Evaluator
 from pycu2c.analysis.ranges.interval_arithmetic import INFINITY, Interval, all_values
-from pycu2c.analysis.ranges.symbol_offsets import merge_offsets
+from pycu2c.analysis.ranges.transfer_functions import merge_offsets
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_bool

@@ -125,8 +125,8 @@ class TextFunction:
         return self._parameters[id(code)]
 
     def _definition(self) -> FunctionDefinition | None:
-        path = self.name.partition("<")[0].strip().lstrip("&:")
-        matches = [f for f in self.module.kernels if path in (f.path, f.name)]
+        qualified_name = self.name.partition("<")[0].strip().lstrip("&:")
+        matches = [f for f in self.module.kernels if qualified_name in (f.path, f.name)]
         return matches[0] if len(matches) == 1 else None
 
     def _entry(self, code: CompiledText) -> str:

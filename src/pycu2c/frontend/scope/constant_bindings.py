@@ -1,4 +1,4 @@
-"""Assign to the names of an iteration or a case, so that constants stay constants.
+"""Assign to the targets of an unrolled iteration or a ``case``, so that constants stay constants.
 
 In ``for k in (0, 1): t[k]`` the index is a literal, and ``if k == 1`` is decided at compile
 time.
@@ -18,7 +18,7 @@ from pycu2c.ir.nodes import Const
 
 
 def assign_constants(context: FunctionContext, target: ast.expr, value: Value) -> None:
-    """Assign a value to a target whose parts are independent of each other."""
+    """Assign a value to a target part by part: no item may read an earlier part."""
     if isinstance(target, ast.Name):
         assign_name(context, target, value)
         return
@@ -43,10 +43,13 @@ def matching_pairs(target: ast.expr, value: Value) -> list[tuple[ast.expr, Value
 def assign_name(
     context: FunctionContext, node: ast.Name | ast.MatchAs | ast.MatchStar, value: Value
 ) -> None:
-    """Assign a value to a name; bind it if the name has one assignment and a constant value."""
+    """Assign a value to a name.
+
+    A constant is bound to a name with one assignment, which then needs no variable.
+    """
     name, span = context.variable_name(node), context.span(node)
     if name in context.ranges.single_assignment and name not in context.declared_types:
-        constants = _with_constants(context, name, value, span)
+        constants = _assign_non_constants(context, name, value, span)
         if constants is not None:
             bind(context, name, constants, span)
             context.record_store(node, name)
@@ -55,8 +58,13 @@ def assign_name(
     context.record_store(node, name)
 
 
-def _with_constants(context: FunctionContext, name: str, value: Value, span: Span) -> Value | None:
-    """Return the value with its constants, the rest in variables; None if it has no constants."""
+def _assign_non_constants(
+    context: FunctionContext, name: str, value: Value, span: Span
+) -> Value | None:
+    """Assign the items that are no constants to variables.
+
+    Returns the value with its constants and these variables; None if it has no constants.
+    """
     if isinstance(value, Const):
         return value
     if not isinstance(value, TupleValue) or not any(isinstance(e, Const) for e in leaves(value)):
@@ -64,7 +72,7 @@ def _with_constants(context: FunctionContext, name: str, value: Value, span: Spa
     items: list[Value] = []
     for position, item in enumerate(value.items):
         variable = item_variable_at(name, value, position)
-        item_value = _with_constants(context, variable, item, span)
+        item_value = _assign_non_constants(context, variable, item, span)
         if item_value is None:
             set_value(context, variable, item, item.span)
             item_value = read_variable(context, variable, item.span)

@@ -108,7 +108,7 @@ def _webs(analysis: ReachingDefinitions) -> _Webs:
     for name, nodes in analysis.binding_nodes.items():
         for node in nodes:
             webs.add(node, name)
-            if name in analysis.unsplit_names:
+            if name in analysis.single_variable_names:
                 webs.union(node, nodes[0])
     for read, definitions in [*analysis.reads.items(), *analysis.dead_reads.items()]:
         for definition in filter(None, definitions):

@@ -1,6 +1,7 @@
 """Reaching definitions: which assignments may have set a local last, at each point of a function.
 
-A forward data-flow analysis over the syntax tree; loops are iterated to a fixpoint.
+A forward data-flow analysis over the syntax tree; loops are iterated to a fixpoint. The front end
+splits a local into variables: definitions that reach a common read share one (``live_ranges``).
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Jumps:
     continues: list[ReachingState] = field(default_factory=list)
 
 
-class ExpressionDefinitions:
+class ExpressionAnalysis:
     """The analysis of expressions; ``state`` is the state at the current point."""
 
     def __init__(self, binding_nodes: dict[str, list[ast.AST]]) -> None:
@@ -70,10 +71,10 @@ class ExpressionDefinitions:
         self.dead_reads: dict[ast.Name, set[Definition]] = {}  # in unreachable code
         # in nested functions: any definition may reach them
         self.closure_reads: list[ast.Name] = []
-        self.unsplit_names: set[str] = set()  # names whose definitions stay one variable
+        self.single_variable_names: set[str] = set()  # names whose definitions share one variable
         self.state = ReachingState(dict.fromkeys(binding_nodes, UNASSIGNED))
         self.loops: list[Jumps] = []
-        # the last state at the head of a loop, at which an inner loop starts
+        # the last state at the head of each loop: an inner loop is analyzed again from there
         self.loop_heads: dict[ast.AST, ReachingState] = {}
         self.comprehension_names: frozenset[str] = frozenset()  # bound by a comprehension
 
@@ -93,7 +94,7 @@ class ExpressionDefinitions:
         """Handle a nested function, which runs later: any definition may reach its reads."""
         reads = [name for name in free_names(node) if self.is_local(name.id)]
         self.closure_reads += reads
-        self.unsplit_names.update(name.id for name in reads)
+        self.single_variable_names.update(name.id for name in reads)
 
     def children(self, node: ast.AST) -> None:
         for child in ast.iter_child_nodes(node):
@@ -201,8 +202,8 @@ class ExpressionDefinitions:
 def reaching_definitions(function: ast.FunctionDef) -> ReachingDefinitions:
     """Analyze a function; the results are attributes of the analysis.
 
-    They are ``reads``, ``dead_reads``, ``closure_reads`` and ``unsplit_names``. A ``for`` over a
-    constant non-empty ``range`` runs at least once.
+    They are ``reads``, ``dead_reads``, ``closure_reads`` and ``single_variable_names``. A ``for``
+    over a constant non-empty ``range`` runs at least once.
     """
     analysis = ReachingDefinitions(bindings(function))
     for parameter in parameters(function.args):
@@ -211,7 +212,7 @@ def reaching_definitions(function: ast.FunctionDef) -> ReachingDefinitions:
     return analysis
 
 
-class ReachingDefinitions(ExpressionDefinitions):
+class ReachingDefinitions(ExpressionAnalysis):
     """The analysis of statements; ``state`` is the state at the current point."""
 
     def block(self, body: list[ast.stmt]) -> None:
@@ -291,7 +292,7 @@ class ReachingDefinitions(ExpressionDefinitions):
             self.expression(node.value)
             self.expression(node.target)
         if isinstance(node.target, ast.Name):
-            self.unsplit_names.add(node.target.id)
+            self.single_variable_names.add(node.target.id)
 
     def while_loop(self, node: ast.While) -> None:
         head = self.loop_head(node)
@@ -326,7 +327,7 @@ class ReachingDefinitions(ExpressionDefinitions):
             self.expression(iteration.target)
             self.state, breaks = self.loop_body(iteration.body, self.state)
             all_breaks += breaks
-            if node.is_guarded:
+            if node.may_be_skipped:
                 self.state = join(before, self.state)
         self.block(node.orelse)
         self.state = join(self.state, *all_breaks)
@@ -394,7 +395,9 @@ class ReachingDefinitions(ExpressionDefinitions):
 
     def try_statement(self, node: ast.Try | ast.TryStar) -> None:
         """Handle ``try``: any statement may raise, so names bound inside are not split."""
-        self.unsplit_names.update(name for inner in ast.walk(node) if (name := bound_name(inner)))
+        self.single_variable_names.update(
+            name for inner in ast.walk(node) if (name := bound_name(inner))
+        )
         before = self.state
         self.block(node.body)
         handler_state = join(before, self.state)

@@ -26,13 +26,13 @@ class UnrolledIteration(ast.AST):
 
 
 class UnrolledLoop(ast.stmt):
-    """An unrolled loop; if ``is_guarded``, each iteration has a condition."""
+    """An unrolled loop; if ``may_be_skipped``, each iteration has a condition that may skip it."""
 
     _fields = ("iter", "iterations", "orelse")
     iter: ast.expr
     iterations: list[UnrolledIteration]
     orelse: list[ast.stmt]
-    is_guarded: bool
+    may_be_skipped: bool
 
 
 _STATEMENT_OWNERS = (ast.stmt, ast.match_case, UnrolledIteration)  # nodes with statements
@@ -40,10 +40,10 @@ _STATEMENT_OWNERS = (ast.stmt, ast.match_case, UnrolledIteration)  # nodes with 
 
 @dataclass(frozen=True, slots=True)
 class TripCount:
-    """The number of iterations, which is a maximum if ``is_guarded``."""
+    """The number of iterations, which is a maximum if ``may_be_skipped``."""
 
     iterations: int
-    is_guarded: bool = False
+    may_be_skipped: bool = False
 
 
 @dataclass(slots=True)
@@ -84,10 +84,10 @@ class LoopUnroller:
 
     def _unrolled_loop(self, loop: ast.For, count: TripCount) -> UnrolledLoop:
         unrolled = ast.copy_location(UnrolledLoop(), loop)
-        unrolled.iter, unrolled.orelse, unrolled.is_guarded = (
+        unrolled.iter, unrolled.orelse, unrolled.may_be_skipped = (
             loop.iter,
             loop.orelse,
-            count.is_guarded,
+            count.may_be_skipped,
         )
         unrolled.iterations = [self._iteration(loop) for _ in range(count.iterations)]
         return unrolled

@@ -34,7 +34,7 @@ EXCHANGE_DTYPES = (BOOL, *INTEGERS, FLOAT32, FLOAT64)
 class Thread:
     """The coordinates of a thread; x is the fastest axis.
 
-    ``exchanged`` has the arguments of the threads that it just synchronized with, by their rank in
+    ``exchanged`` has the arguments that the threads passed to the last collective, by their rank in
     the block.
     """
 

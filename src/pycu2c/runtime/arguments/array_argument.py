@@ -1,4 +1,4 @@
-"""Describe arrays, textures and surfaces of any package."""
+"""Describe arrays of any array library, textures and surfaces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class ArrayArgument(NamedTuple):
     owner: the object that keeps the memory alive.
     stream: the CUDA stream on which the owner has pending work, from
         ``__cuda_array_interface__``.
-    placed: whether the user has chosen the memory (host or device), so that kernels run there.
+    location_is_explicit: whether the user has chosen the memory (host or device), so that
+        kernels run there.
 
     This is a tuple because a frozen dataclass takes three times as long to create.
     """
@@ -33,7 +34,7 @@ class ArrayArgument(NamedTuple):
     location: MemoryLocation
     owner: object
     stream: int | None = None
-    placed: bool = False
+    location_is_explicit: bool = False
 
     @property
     def type(self) -> Array:
@@ -82,6 +83,6 @@ Argument: TypeAlias = "ArrayArgument | HandleArgument | Number"
 
 
 def as_int(number: Argument) -> int:
-    """Convert an integer argument to a Python int."""
+    """Convert an integer argument to a Python int, whose arithmetic cannot overflow."""
     assert not isinstance(number, (ArrayArgument, HandleArgument))
-    return int(number)  # the absolute value of the minimum of a numpy integer would overflow
+    return int(number)

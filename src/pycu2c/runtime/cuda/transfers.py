@@ -164,7 +164,11 @@ def _check_writable(arguments: Sequence[Argument], written: Set[int], kernel: st
 
 def _check_locations(arguments: Sequence[Argument], kernel: str) -> None:
     for position, argument in enumerate(arguments, start=1):
-        if isinstance(argument, ArrayArgument) and argument.placed and argument.location == "host":
+        if (
+            isinstance(argument, ArrayArgument)
+            and argument.location_is_explicit
+            and argument.location == "host"
+        ):
             raise LaunchError(
                 f"{kernel}: argument {position} is a device array in memory of the host, and the "
                 "launch is on a GPU: make it with cuda.to_device(…) on the GPU, or pass a numpy "

@@ -16,7 +16,7 @@ from pycu2c.ir.builders import cast
 from pycu2c.ir.walk import all_expressions, map_expr, map_functions
 
 
-def narrow_constant_arrays(module: ir.Module) -> ir.Module:
+def convert_constant_arrays(module: ir.Module) -> ir.Module:
     """Convert constant arrays: ``(float)WEIGHTS[i]`` of doubles -> ``WEIGHTS[i]`` of floats."""
     functions = module.functions
     nodes = [e for f in functions for e in all_expressions(f.body)]

@@ -58,7 +58,7 @@ from pycu2c.transforms.common.legalize_indices import IndexLegalizer
 
 
 def legalize(module: ir.Module, rules: IndexRules, ranges: Mapping[str, Ranges]) -> ir.Module:
-    """Legalize all functions of a module."""
+    """Legalize all functions of a module; ``rules``: the wraparound and the width of indices."""
     return walk.map_functions(module, lambda f: _legalize_function(f, ranges[f.name], rules))
 
 
@@ -137,7 +137,7 @@ class _Legalizer:
             case ir.Apply(), ir.Apply() if _is_complex_abs(new):
                 return legalize_complex.complex_abs(new, self.bind_once)
             case ir.Apply(), ir.Apply() if new.intrinsic is from_start:
-                return new.arguments[0]
+                return new.arguments[0]  # it counts from the start: no wraparound
             case ir.Apply(), ir.Apply() if new.intrinsic in SUBSCRIPTS:
                 return self.indices.subscript(new, self.ranges.of(old.arguments[0]))
             case ir.View(), ir.View():
@@ -161,6 +161,7 @@ class _Legalizer:
             case _ if new.op in (ADD, SUB, MUL):
                 negated = _negated(new, left, right)
                 if scalar_type(new).dtype is dtypes.INT16 and negated is not None:
+                    # ptxas does not sign-extend a negated int16: python.neg negates in 32 bits
                     return ir.Apply(REGISTRY["python.neg"], (negated,), new.type, new.span)
                 return self._wrapping_arithmetic(new, self.ranges.of(old))
             case _ if new.op is MOD and (
@@ -271,6 +272,7 @@ class _Legalizer:
             return replace(e, op=OR if e.op is ADD else AND)
         if operand_type.dtype.bits < 32:
             return _in_c_int(e, operand_type)
+        # the range analysis has proved that the values of a weak int32 fit
         cannot_overflow = operand_type == WEAK_INT32 or result != all_values(operand_type)
         if operand_type.dtype.kind is not DTypeKind.SIGNED or cannot_overflow:
             return e
@@ -288,6 +290,7 @@ class _Legalizer:
             return new
         may_be_minimum = self.ranges.of(old.operand).low <= operand_type.dtype.minimum
         if new.op is NEG and operand_type.dtype is dtypes.INT16 and may_be_minimum:
+            # see ``_binary``
             return ir.Apply(REGISTRY["python.neg"], (new.operand,), operand_type, new.span)
         if operand_type.dtype.bits < 32:
             int32 = Scalar(dtypes.INT32)

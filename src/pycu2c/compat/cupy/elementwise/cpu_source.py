@@ -10,9 +10,9 @@ from pycu2c.compat.cupy.elementwise.source_parts import (
     ElementwiseSpec,
     element_accesses,
     element_declarations,
-    fields_of,
-    preamble_text,
-    size_declarations,
+    kernel_struct_fields,
+    preamble_definitions,
+    raw_array_and_index_declarations,
 )
 from pycu2c.compat.cupy.kernel_definition import (
     as_statement,
@@ -33,16 +33,16 @@ def cpu_text(spec: ElementwiseSpec, operation: ElementwiseOperation) -> Generate
         _loop_along_axis(spec, operation) if spec.axes == 1 else _loops_along_rows(spec, operation)
     )
     lines = [
-        *size_declarations(spec, operation),
+        *raw_array_and_index_declarations(spec, operation),
         as_statement(operation.loop_prep),
         f"const ptrdiff_t _begin = _first_block * {CHUNK};",
         f"const ptrdiff_t _end = _last_block * {CHUNK} < _size ? _last_block * {CHUNK} : _size;",
         *loop,
         as_statement(operation.after_loop),
     ]
-    fields = used_fields(fields_of(spec, dtypes.INT64, dtypes.INT64), lines)
+    fields = used_fields(kernel_struct_fields(spec, dtypes.INT64, dtypes.INT64), lines)
     kernel = cpu_kernel(operation.name, fields, lines)
-    preamble = preamble_text(spec, operation, "\n".join(kernel), on_cpu=True)
+    preamble = preamble_definitions(spec, operation, "\n".join(kernel), on_cpu=True)
     name, text = operation.name, join_sections([*preamble, *kernel])
     return GeneratedText(text, cpu_name(name), tuple(fields), name, operation.user_texts, CHUNK)
 

@@ -12,10 +12,10 @@ from pycu2c.compat.cupy.elementwise.source_parts import (
     ElementwiseSpec,
     element_accesses,
     element_declarations,
-    fields_of,
     is_also_written,
-    preamble_text,
-    size_declarations,
+    kernel_struct_fields,
+    preamble_definitions,
+    raw_array_and_index_declarations,
 )
 from pycu2c.compat.cupy.kernel_definition import (
     as_statement,
@@ -53,16 +53,19 @@ def cuda_text(spec: ElementwiseSpec, operation: ElementwiseOperation) -> Generat
         else _single_element(spec, operation)
     )
     lines = [
-        *size_declarations(spec, operation),
+        *raw_array_and_index_declarations(spec, operation),
         as_statement(operation.loop_prep),
         *statements,
         as_statement(operation.after_loop),
     ]
     fields = used_fields(
-        fields_of(spec, stride_dtype, dtypes.UINT64 if spec.needs_index64 else dtypes.UINT32), lines
+        kernel_struct_fields(
+            spec, stride_dtype, dtypes.UINT64 if spec.needs_index64 else dtypes.UINT32
+        ),
+        lines,
     )
     kernel = cuda_kernel(operation.name, fields, lines)
-    preamble = preamble_text(spec, operation, kernel, on_cpu=False)
+    preamble = preamble_definitions(spec, operation, kernel, on_cpu=False)
     name, text = operation.name, join_sections([*preamble, kernel])
     return GeneratedText(text, cuda_name(name), tuple(fields), name, operation.user_texts, count)
 

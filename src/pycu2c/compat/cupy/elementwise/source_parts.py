@@ -1,4 +1,4 @@
-"""Generate the parts that the CUDA and the CPU text of an elementwise kernel share."""
+"""Generate the parts that the CUDA and the CPU source of an elementwise kernel share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ElementwiseOperation:
 
     @property
     def user_texts(self) -> dict[str, str]:
-        """Return the texts by the role that errors name."""
+        """Return the texts by their names in error messages."""
         texts = (self.text, self.preamble, self.loop_prep, self.after_loop)
         return dict(zip(("operation", "preamble", "loop_prep", "after_loop"), texts))
 
@@ -56,7 +56,13 @@ class ElementwiseSpec:
     needs_index64: bool
 
 
-def fields_of(spec: ElementwiseSpec, stride_dtype: DType, extent_dtype: DType) -> list[KernelField]:
+def kernel_struct_fields(
+    spec: ElementwiseSpec, stride_dtype: DType, extent_dtype: DType
+) -> list[KernelField]:
+    """Return the fields of the parameters, of the extents and of the size.
+
+    Among the arguments of a launch, the size precedes the extents.
+    """
     count = len(spec.bound_parameters)
     extents = [
         number_field(extent_name(axis), extent_dtype, count + axis) for axis in range(1, spec.axes)
@@ -65,7 +71,7 @@ def fields_of(spec: ElementwiseSpec, stride_dtype: DType, extent_dtype: DType) -
     return [*kernel_fields(spec.bound_parameters, stride_dtype), *extents, size]
 
 
-def preamble_text(
+def preamble_definitions(
     spec: ElementwiseSpec, operation: ElementwiseOperation, kernel: str, *, on_cpu: bool
 ) -> list[str]:
     """Return the definitions before the kernel that the kernel and the user's texts use."""
@@ -79,7 +85,9 @@ def preamble_text(
     return [*definitions, macros, "\n".join(typedefs(spec.placeholders)), preamble]
 
 
-def size_declarations(spec: ElementwiseSpec, operation: ElementwiseOperation) -> list[str]:
+def raw_array_and_index_declarations(
+    spec: ElementwiseSpec, operation: ElementwiseOperation
+) -> list[str]:
     """Declare raw arrays, and ``n`` and ``_ind`` if the operation uses them."""
     names, parameters = operation.names, {b.name for b in spec.bound_parameters}
     lines = raw_array_views(spec.bound_parameters)

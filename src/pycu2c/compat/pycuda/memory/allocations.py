@@ -284,7 +284,7 @@ def _wait(operation: str) -> None:
 @translate_errors
 def memcpy_htod(dest: Any, src: Any) -> None:
     """Copy host memory to the device."""
-    graph_capture.reject_synchronization("memcpy_htod")
+    graph_capture.reject_during_capture("memcpy_htod")
     memcpy_htod_async(dest, src)
     _wait("memcpy_htod")
 
@@ -301,7 +301,7 @@ def memcpy_htod_async(dest: Any, src: Any, stream: object = None) -> None:
 @translate_errors
 def memcpy_dtoh(dest: Any, src: Any) -> None:
     """Copy device memory to the host."""
-    graph_capture.reject_synchronization("memcpy_dtoh")
+    graph_capture.reject_during_capture("memcpy_dtoh")
     memcpy_dtoh_async(dest, src)
     _wait("memcpy_dtoh")
 

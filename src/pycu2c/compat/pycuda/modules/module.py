@@ -45,9 +45,13 @@ class Module:
     """Compiled code: ``get_function``, ``get_global``, ``get_texref``, ``get_surfref``."""
 
     def __init__(
-        self, code: Any, textures: Sequence[str] = (), surfaces: Sequence[str] = ()
+        self, text_module: Any, textures: Sequence[str] = (), surfaces: Sequence[str] = ()
     ) -> None:
-        self._text_module, self._textures, self._surfaces = code, tuple(textures), tuple(surfaces)
+        self._text_module, self._textures, self._surfaces = (
+            text_module,
+            tuple(textures),
+            tuple(surfaces),
+        )
         self._references: dict[str, Any] = {}
         self._functions: dict[str, Function] = {}
 
@@ -98,14 +102,14 @@ class Module:
 def compile_module(source: SourceText, options: Sequence[str]) -> Module:
     """Compile CUDA C for the device of the calling thread. Raises CompileError."""
     backend = "cuda" if on_gpu() else "cpu"
-    code = TextModule(
+    text_module = TextModule(
         source.code, options=options, backend=backend, quoted_sources=source.quoted_sources
     )
     try:
-        code.compile()
+        text_module.compile()
     except (diagnostics.CompileError, ToolchainError) as error:
         raise compile_error(error, options) from None
-    return Module(code, source.textures, source.surfaces)
+    return Module(text_module, source.textures, source.surfaces)
 
 
 def compile_error(error: Exception, options: Sequence[str]) -> CompileError:
@@ -164,8 +168,8 @@ def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = No
     """Load a cubin, PTX or fatbin as a module for a GPU."""
     if not on_gpu():
         raise RuntimeError(
-            f"compiled code requires a GPU: {driver.unavailable_reason()}. SourceModule compiles a "
-            "text for the CPU"
+            f"compiled code requires a GPU: {driver.unavailable_reason()}. SourceModule compiles "
+            "CUDA C for the CPU"
         )
     data = bytes(buffer)
     is_ptx = not data.startswith((b"\x7fELF", b"\x50\xed\x55\xba"))

@@ -7,7 +7,9 @@ from pycu2c.ops.intrinsics.kinds import FORM_RESULT
 from pycu2c.ops.intrinsics.registry import REGISTRY, TypedOperation
 from pycu2c.ops.names.typed_functions import declare
 
-# name, parameters, the intrinsics of the results, documentation
+_FLOATING = "F"  # the kind of a number that is converted to a floating type
+
+# name: a letter for each parameter, the intrinsics of the results, documentation
 PAIRS: dict[str, tuple[str, tuple[str, str], str]] = {
     "sincos": ("x", ("math.sin", "math.cos"), "The sine and the cosine of ``x`` radians."),
     "sincospi": ("x", ("cuda.sinpi", "cuda.cospi"), "The sine and the cosine of ``pi * x``."),
@@ -31,8 +33,8 @@ PAIRS: dict[str, tuple[str, tuple[str, str], str]] = {
 for _name, (_names, _paths, _doc) in PAIRS.items():
     declare(
         f"cuda.{_name}",
-        tuple((n, "F") for n in _names),
-        FORM_RESULT,
+        tuple((n, _FLOATING) for n in _names),
+        FORM_RESULT,  # the front end makes a tuple of the results
         tuple(TypedOperation(REGISTRY[path]) for path in _paths),
         _doc,
     )

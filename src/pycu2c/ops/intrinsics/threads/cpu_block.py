@@ -76,7 +76,7 @@ def blocks_left() -> int:
 
 
 @intrinsic("block.launched", c=lambda _a, _t: c.Name("launched"), is_special_register=True)
-def launched() -> int:
+def launched_thread_count() -> int:
     """Return the number of threads of the launch."""
     raise AssertionError("only loops over rows of blocks use it")
 

@@ -1,7 +1,7 @@
 """Prefetch strip by strip in loops that read several rows of an array, such as stencils (CPU).
 
 ``for j in threads(…) in lockstep: out[i, j] = a[i - 1, j] + a[i + 1, j]`` -> ``for j0 in range(…,
-strip): prefetch(a[i - 1, j0], 512, 64), …; for j in threads(j0, j0 + strip)``
+strip): prefetch(a[i - 1, j0], distance, count), …; for j in threads(j0, j0 + strip)``
 
 Hardware prefetchers follow a few streams, and each only within a page. A stencil over arrays that
 exceed the caches is up to a fifth faster with this pass. For smaller arrays, a strip is the whole
@@ -24,7 +24,7 @@ from pycu2c.ir.name_suffixes import FIRST
 from pycu2c.ir.printer import print_expr
 from pycu2c.ir.walk import map_bodies, map_stmt, rewrite, with_kernel_body
 from pycu2c.ops.intrinsics.registry import REGISTRY
-from pycu2c.ops.intrinsics.threads.cpu_block import launched
+from pycu2c.ops.intrinsics.threads.cpu_block import launched_thread_count
 from pycu2c.ops.operators import ADD, LT, SUB
 from pycu2c.transforms.cpu.memory.software_prefetch import (
     PrefetchStream,
@@ -39,7 +39,7 @@ _MIN_TOTAL_BYTES = 1 << 21  # smaller arrays stay in the second-level cache
 
 
 def insert_strip_prefetches(module: ir.Module) -> ir.Module:
-    """Insert prefetches into the axis loops of a kernel."""
+    """Insert prefetches into the axis loops of a kernel, which loops over rows of blocks have."""
     kernel = module.kernel
     fresh = fresh_names(kernel)
 
@@ -103,7 +103,9 @@ def _strip_loop(
     min_elements = _MIN_TOTAL_BYTES // sum(
         {stream.array.name: stream.element_size for stream in streams}.values()
     )
-    is_small = binary(LT, ir.Apply(launched, (), WEAK_INT, span), integer(min_elements, span), span)
+    is_small = binary(
+        LT, ir.Apply(launched_thread_count, (), WEAK_INT, span), integer(min_elements, span), span
+    )
     all_elements = binary(SUB, end, loop.start, span)
     strip_elements = integer(_STRIP_BYTES // max_element_size, span)
     length = ir.Select(is_small, all_elements, strip_elements, WEAK_INT, span)

@@ -102,4 +102,4 @@ def _equal(e: ir.Apply, a: Components, b: Components) -> ir.Expr:
     )
 
 
-SCALAR_RULES: dict[object, Callable[..., ir.Expr]] = {EQUALITY: _equal}
+SCALAR_RESULT_RULES: dict[object, Callable[..., ir.Expr]] = {EQUALITY: _equal}

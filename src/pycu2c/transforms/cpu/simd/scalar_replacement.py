@@ -17,7 +17,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import cast, is_atom, scalar_type
 from pycu2c.transforms.cpu.simd import divergent_loops
-from pycu2c.transforms.cpu.simd.complex_components import COMPONENT_RULES, SCALAR_RULES, Bind
+from pycu2c.transforms.cpu.simd.complex_components import COMPONENT_RULES, SCALAR_RESULT_RULES, Bind
 
 Components = tuple[ir.Expr, ...]
 _Bindings = list[tuple[ir.Var, ir.Expr]]  # evaluated first, in order
@@ -133,10 +133,12 @@ class _ScalarReplacement:
                 return _with_bindings(bindings, cast(components[fields.index(name)], e.type))
             case ir.Let(_, value) if _is_aggregate(value.type):
                 return _with_bindings(self._let_components(e), self.expression(e.body))
-            case ir.Apply(intrinsic, arguments) if intrinsic in SCALAR_RULES:
+            case ir.Apply(intrinsic, arguments) if intrinsic in SCALAR_RESULT_RULES:
                 bindings = []
                 operand_components = [self._atomic_components(a, bindings) for a in arguments]
-                return _with_bindings(bindings, SCALAR_RULES[intrinsic](e, *operand_components))
+                return _with_bindings(
+                    bindings, SCALAR_RESULT_RULES[intrinsic](e, *operand_components)
+                )
             case _:
                 return walk.map_children(e, self.expression)
 

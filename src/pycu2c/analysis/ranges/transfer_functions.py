@@ -1,4 +1,4 @@
-"""Abstract values of operators: the interval of the result, and its offsets from other symbols.
+"""Transfer functions of operators: the interval of the result, and its offsets from symbols.
 
 The functions work on abstract values and do not depend on the IR.
 """
