@@ -19,10 +19,9 @@ PACKAGE = ROOT / "src" / "pycu2c"
 FILES = sorted(PACKAGE.rglob("*.py"))
 FOLDERS = sorted({path.parent for path in FILES})
 
-# modules that defer an import: the border to the compiler, and slow or optional packages
+# modules that defer an import: the border to the compiler
 DEFERRING = {
     "kernels/launcher.py",
-    "ops/intrinsics/floats/float8.py",
 }
 
 
