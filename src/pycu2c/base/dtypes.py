@@ -236,7 +236,7 @@ def subarray_of(element: DType, count: int) -> DType:
 
 
 @functools.cache
-def handle(access: Access, axes: int, element: DType) -> DType:
+def handle_dtype(access: Access, axes: int, element: DType) -> DType:
     """Return the type of a texture or surface object; cached."""
     name, short = f"{access}{axes}d[{element}]", f"{access}{axes}d_{element.short}"
     cuda = {"texture": "cudaTextureObject_t", "surface": "cudaSurfaceObject_t"}[access]
@@ -430,7 +430,7 @@ def decode_dtype(encoded: EncodedDType) -> DType:
         case "subarray", element, count:
             return subarray_of(decode_dtype(element), count)
         case "handle", access, axes, element:
-            return handle(access, axes, decode_dtype(element))
+            return handle_dtype(access, axes, decode_dtype(element))
         case "record", fields, size:
             decoded = (RecordField(name, decode_dtype(e), offset) for name, e, offset in fields)
             return record(tuple(decoded), size)

@@ -181,7 +181,7 @@ class GenericHandle:
             raise TypeError(
                 f"{self} gives {texels}, or a vector of 2 or 4 of them, not {element_type!r}"
             )
-        return Scalar(dtypes.handle(self.access, self.axes, element.dtype))
+        return Scalar(dtypes.handle_dtype(self.access, self.axes, element.dtype))
 
     def __str__(self) -> str:
         return f"{self.access}{self.axes}d"

@@ -22,7 +22,7 @@ from pycu2c.base.dtypes import (
     Access,
     DType,
     from_numpy,
-    handle,
+    handle_dtype,
     is_texel,
     vector_like,
 )
@@ -170,7 +170,7 @@ class _TexelObject:
     @property
     def type(self) -> Scalar:
         """The type of a kernel parameter for this object."""
-        return Scalar(handle(self._access, self.ndim, self._element))
+        return Scalar(handle_dtype(self._access, self.ndim, self._element))
 
     def update(self, array: ArrayLike | DeviceArray) -> None:
         """Replace the elements by those of an array of the same shape and dtype."""

@@ -32,14 +32,14 @@ class CValue(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GeneratedCall:
-    """The text of a function and its call expression.
+    """The text of a function, and the expression that calls it.
 
     results: the types of its results. If there are several, they are members ``item0``, … of the
     value of the call.
     """
 
     text: str
-    call: str
+    expression: str
     results: tuple[DType, ...]
     is_tuple: bool
 
@@ -126,12 +126,12 @@ def check_conversion(result: DType, target: DType, name: str) -> None:
 def assignments(call: GeneratedCall, targets: Sequence[str]) -> str:
     """Return the statements that assign the results of a call to variables."""
     if not call.is_tuple:
-        return f"{targets[0]} = {call.call};" if targets else f"{call.call};"
+        return f"{targets[0]} = {call.expression};" if targets else f"{call.expression};"
     items = [
         f"{target} = {'(float)' if dtype.is_half else ''}_results.item{k};"
         for k, (target, dtype) in enumerate(zip(targets, call.results))
     ]
-    return "\n".join([f"const auto _results = {call.call};", *items])
+    return "\n".join([f"const auto _results = {call.expression};", *items])
 
 
 def joined_texts(texts: Sequence[str]) -> str:

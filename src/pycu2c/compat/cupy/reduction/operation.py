@@ -121,7 +121,7 @@ class ReductionSource:
         for result, target in zip(call.results, targets):
             check_conversion(result, target, role)
         if role != "finished":
-            return call.call, call.text
+            return call.expression, call.text
         return assignments(call, [b.name for b in outputs]), call.text
 
     def _reduced_dtype(self, spec: ReductionSpec) -> DType:

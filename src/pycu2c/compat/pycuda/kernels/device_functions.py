@@ -56,7 +56,7 @@ def as_c_expression(
     if len(call.results) != 1:
         raise TypeError(f"a Python function returns one value here, not {len(call.results)}")
     python_functions.check_conversion(call.results[0], target, name)
-    return CExpression(call.call, call.text)
+    return CExpression(call.expression, call.text)
 
 
 # ---- functions that CUDA C calls, typed by their annotations -------------------------------------
