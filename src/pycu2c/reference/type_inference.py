@@ -15,10 +15,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-import collections
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import reduce
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -29,15 +26,10 @@ from pycu2c.base.types import (
     WEAK_BOOL,
     WEAK_FLOAT,
     WEAK_INT,
-    Array,
-    Constant,
     ParameterType,
     Scalar,
-    Tuple,
-    have_common_type,
-    promote,
 )
-from pycu2c.base.values import convert, scalar_of
+from pycu2c.base.values import scalar_of
 from pycu2c.base.vectors import Vector
 from pycu2c.frontend.scope.bindings import bindings, parameters
 from pycu2c.frontend.scope.inferred_types import InferredTypes
@@ -46,7 +38,6 @@ from pycu2c.frontend.statements.unroll import UnrolledIteration, UnrolledLoop
 from pycu2c.ops.intrinsics import library
 from pycu2c.ops.intrinsics.kinds import FIXED
 from pycu2c.ops.intrinsics.memory import allocation
-from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, Thread
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.operators import BINARY_BY_NODE, UNARY_BY_NODE
@@ -54,28 +45,25 @@ from pycu2c.reference import calls as calls
 from pycu2c.reference import elements as elements
 from pycu2c.reference.expressions import NOT_STATIC, ExpressionRewriter, FunctionProperties
 from pycu2c.reference.rewrite import globals_of
+from pycu2c.reference.samples import (
+    UNKNOWN,
+    NoSample,
+    NotTyped,
+    Sample,
+    common_sample,
+    number_type,
+    sample_of,
+    sample_or_unknown,
+    sample_thread,
+    type_key,
+    types_of,
+)
 from pycu2c.reference.weak_floats import ReferenceTypes
 
-Sample: TypeAlias = Any  # a number, an array with one element on each axis, a tuple, an object
 FunctionKey: TypeAlias = "tuple[Source, tuple[ParameterType, ...]]"
 
 _MAX_PASSES = 50
 _ANNOTATED = {int: WEAK_INT, float: WEAK_FLOAT, bool: WEAK_BOOL}
-
-
-class _NoSample(Exception):
-    """An expression has no sample: its construct is not supported here."""
-
-
-class _NotTyped(Exception):
-    """An expression reads a variable that has no type yet."""
-
-
-class _Unknown:
-    """The value of a variable that was assigned a value without a sample."""
-
-
-_UNKNOWN = _Unknown()
 
 
 def infer_all(compiled: Mapping[FunctionKey, InferredTypes]) -> dict[FunctionKey, InferredTypes]:
@@ -108,78 +96,9 @@ def infer(
     """
     source, types = key
     run = _FunctionRun(replace(source, tree=tree), frozenset(), {} if results is None else results)
-    with _sample_thread():
-        run.to_fixed_point([_sample_or_unknown(parameter_type) for parameter_type in types])
+    with sample_thread():
+        run.to_fixed_point([sample_or_unknown(parameter_type) for parameter_type in types])
     return InferredTypes(tree, run.local_types(), run.join_types(), frozenset(run.mixed))
-
-
-def _sample_or_unknown(parameter_type: ParameterType) -> Sample:
-    try:
-        return sample_of(parameter_type)
-    except _NoSample:
-        return _UNKNOWN
-
-
-def sample_of(parameter_type: ParameterType) -> Sample:
-    """Return a value of a type; raises _NoSample for handles and local functions."""
-    match parameter_type:
-        case Scalar() if parameter_type.dtype.handle is None:
-            if parameter_type.dtype.fields and not parameter_type.dtype.is_complex:
-                return elements.to_scalar(np.ones(1, parameter_type.dtype.numpy)[0])
-            return convert(1, parameter_type)
-        case Array():
-            array = np.ones((1,) * parameter_type.ndim, parameter_type.dtype.numpy)
-            return array if parameter_type.ndim else array[()]
-        case Tuple(items, names) if not names or not names[0].startswith("<"):
-            samples = [sample_of(item) for item in items]
-            return collections.namedtuple("Fields", names)(*samples) if names else tuple(samples)
-        case Tuple(items, names) if names[0] == "<which>":
-            return sample_of(items[1])
-        case Constant(value=value):
-            return value
-        case _:
-            raise _NoSample
-
-
-@contextmanager
-def _sample_thread() -> Iterator[None]:
-    """Let intrinsics read the coordinates of a thread."""
-    previous = REFERENCE_STATE.thread
-    REFERENCE_STATE.thread = Thread((0, 0, 0), (0, 0, 0), (1, 1, 1), (1, 1, 1), memory={})
-    try:
-        with np.errstate(all="ignore"):
-            yield
-    finally:
-        REFERENCE_STATE.thread = previous
-
-
-def number_type(sample: Sample) -> Scalar | None:
-    """Return the type of a number or vector; None for records, arrays and other values."""
-    if isinstance(sample, np.ndarray | np.void):
-        return None
-    return scalar_of(sample)
-
-
-def common_sample(samples: Sequence[Sample]) -> Sample:
-    """Return a sample of the common type of values that join."""
-    first = samples[0]
-    if all(isinstance(s, tuple) and not isinstance(s, Vector) for s in samples):
-        if len({len(s) for s in samples}) != 1:
-            raise _NoSample
-        items = [common_sample(group) for group in zip(*samples)]
-        return getattr(type(first), "_make", tuple)(items)
-    scalars = [scalar_of(s) for s in samples if not isinstance(s, np.ndarray)]
-    types = [s for s in scalars if s is not None]
-    if len(types) == len(samples):
-        if not all(have_common_type(types[0], t) for t in types):
-            raise _NoSample
-        return sample_of(reduce(promote, types))
-    kinds = {(s.dtype, s.ndim) for s in samples if isinstance(s, np.ndarray)}
-    if all(isinstance(s, np.ndarray) for s in samples) and len(kinds) == 1:
-        return first
-    if all(s is first for s in samples):
-        return first
-    raise _NoSample
 
 
 @dataclass(slots=True, eq=False)
@@ -220,7 +139,7 @@ class _FunctionRun:
                 self.assign_name(node, node.arg, sample)
             self.block(self.source.tree.body)
             before, self.previous = self.previous, self.current
-            if _types_of(before.variables) == _types_of(self.previous.variables):
+            if types_of(before.variables) == types_of(self.previous.variables):
                 return
         self.previous = _Pass()
 
@@ -243,12 +162,12 @@ class _FunctionRun:
         results = self.previous.results
         if not results:
             return None
-        if any(result is _UNKNOWN for result in results):
-            return _UNKNOWN
+        if any(result is UNKNOWN for result in results):
+            return UNKNOWN
         try:
             return common_sample(results)
-        except _NoSample:
-            return _UNKNOWN
+        except NoSample:
+            return UNKNOWN
 
     # ---- variables ----
 
@@ -257,13 +176,13 @@ class _FunctionRun:
         if variable in self.declared:
             sample = sample_of(self.declared[variable])
         variables = self.current.variables
-        if variable in variables and variables[variable] is not _UNKNOWN:
+        if variable in variables and variables[variable] is not UNKNOWN:
             try:
                 sample = common_sample([variables[variable], sample])
-            except _NoSample:
-                sample = _UNKNOWN
+            except NoSample:
+                sample = UNKNOWN
         elif variable in variables:
-            sample = _UNKNOWN
+            sample = UNKNOWN
         variables[variable] = sample
         self.current.stores[id(node)] = variable
 
@@ -273,17 +192,17 @@ class _FunctionRun:
                 return scope[node.id]
         name = self.ranges.names.get(id(node))
         if name is None:
-            raise _NotTyped
+            raise NotTyped
         return self.read_variable(name)
 
     def read_variable(self, name: str) -> Sample:
         sources = (self.previous.variables, self.current.variables)
         for variables in sources:
             if name in variables:
-                if variables[name] is _UNKNOWN:
-                    raise _NoSample
+                if variables[name] is UNKNOWN:
+                    raise NoSample
                 return variables[name]
-        raise _NotTyped
+        raise NotTyped
 
     def record_join(self, node: ast.AST, sample: Sample) -> Sample:
         scalar = number_type(sample)
@@ -298,15 +217,15 @@ class _FunctionRun:
             self.statement(node)
 
     def evaluate(self, node: ast.expr | None) -> Sample:
-        """Return the sample of an expression, _UNKNOWN if it has none, or None if not typed."""
+        """Return the sample of an expression, UNKNOWN if it has none, or None if not typed."""
         if node is None:
             return None
         try:
             return self.expression(node)
-        except _NotTyped:
-            return _NotTyped
-        except _NoSample:
-            return _UNKNOWN
+        except NotTyped:
+            return NotTyped
+        except NoSample:
+            return UNKNOWN
 
     def statement(self, node: ast.stmt) -> None:
         match node:
@@ -337,7 +256,7 @@ class _FunctionRun:
                 self.block(orelse)
             case ast.Return(value=value) if value is not None:
                 sample = self.evaluate(value)
-                if sample is not _NotTyped:
+                if sample is not NotTyped:
                     self.current.results.append(sample)
                     self.current.returns.append(id(node))
             case ast.Expr(value=value):
@@ -353,9 +272,9 @@ class _FunctionRun:
             name = self.ranges.names.get(id(inner))
             is_read = isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
             if name is not None and not is_read:
-                self.current.variables[name] = _UNKNOWN
+                self.current.variables[name] = UNKNOWN
             if isinstance(inner, ast.Return):
-                self.current.results.append(_UNKNOWN)
+                self.current.results.append(UNKNOWN)
 
     def declare(self, target: ast.Name, annotation: ast.expr) -> None:
         named = self.rewriter.static_object(annotation)
@@ -364,15 +283,15 @@ class _FunctionRun:
             self.declared[self.ranges.names.get(id(target), target.id)] = scalar
 
     def augmented(self, target: ast.Name, op: ast.operator, right: Sample) -> Sample:
-        if right is _UNKNOWN or right is _NotTyped:
+        if right is UNKNOWN or right is NotTyped:
             return right
         try:
             old = self.read_variable(self.ranges.names.get(id(target), target.id))
             return self.attempt(calls.binary_operation(BINARY_BY_NODE[type(op)]), old, right)
-        except _NotTyped:
-            return _NotTyped
-        except _NoSample:
-            return _UNKNOWN
+        except NotTyped:
+            return NotTyped
+        except NoSample:
+            return UNKNOWN
 
     def condition(self, test: ast.expr) -> None:
         """Evaluate a condition, whose operands do not join."""
@@ -394,7 +313,7 @@ class _FunctionRun:
         return [then() if truth else orelse()]
 
     def assign(self, target: ast.expr, sample: Sample) -> None:
-        if sample is _NotTyped:
+        if sample is NotTyped:
             return
         match target:
             case ast.Name(id=name):
@@ -417,16 +336,16 @@ class _FunctionRun:
         for i in starred:
             end = i + len(items) - len(targets) + 1
             items[i:end] = [tuple(items[i:end])]
-        return items if len(items) == len(targets) else [_UNKNOWN] * len(targets)
+        return items if len(items) == len(targets) else [UNKNOWN] * len(targets)
 
     def item_of(self, iterable: ast.expr) -> Sample:
         """Return a sample of the items of an iterable."""
         try:
             return self.item_sample(iterable)
-        except _NotTyped:
-            return _NotTyped
-        except _NoSample:
-            return _UNKNOWN
+        except NotTyped:
+            return NotTyped
+        except NoSample:
+            return UNKNOWN
 
     def item_sample(self, iterable: ast.expr) -> Sample:
         if isinstance(iterable, ast.Call) and not iterable.keywords:
@@ -442,12 +361,12 @@ class _FunctionRun:
         value = self.expression(iterable)
         if isinstance(value, np.flatiter) or (isinstance(value, np.ndarray) and value.ndim):
             return elements.to_scalar(value[0])
-        raise _NoSample
+        raise NoSample
 
     def unrolled(self, iterable: ast.expr, iterations: list[UnrolledIteration]) -> None:
         items = self.evaluate(iterable)
         if not isinstance(items, tuple | zip | enumerate | range | list):
-            items = [items if items is _NotTyped else _UNKNOWN] * len(iterations)
+            items = [items if items is NotTyped else UNKNOWN] * len(iterations)
         for iteration, item in zip(iterations, items):
             self.assign(iteration.target, item)
             self.block(iteration.body)
@@ -472,7 +391,7 @@ class _FunctionRun:
                 operands = [self.static_value(left), self.static_value(right)]
                 if isinstance(op, ast.Is | ast.IsNot) and operands[1] is None:
                     sample = self.evaluate(left)
-                    is_known = sample is not _NotTyped and sample is not _UNKNOWN
+                    is_known = sample is not NotTyped and sample is not UNKNOWN
                     return (sample is None) is isinstance(op, ast.Is) if is_known else None
                 if any(value is NOT_STATIC for value in operands):
                     return None
@@ -538,7 +457,7 @@ class _FunctionRun:
                 return self.call(node)
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 if any(isinstance(item, ast.Starred) for item in items):
-                    raise _NoSample
+                    raise NoSample
                 return tuple(map(self.expression, items))
             case ast.NamedExpr(target=target, value=value):
                 self.assign(target, self.expression(value))
@@ -549,16 +468,16 @@ class _FunctionRun:
             ):
                 return self.comprehension(elt, generator)
             case _:
-                raise _NoSample
+                raise NoSample
 
     def attempt(self, function: Callable[..., Any], *samples: Sample, **keywords: Sample) -> Sample:
         """Return the result of a function of the reference interpreter on samples."""
         try:
             return function(*samples, **keywords)
-        except (_NoSample, _NotTyped):
+        except (NoSample, NotTyped):
             raise
         except Exception as error:  # the function needs more than samples
-            raise _NoSample from error
+            raise NoSample from error
 
     def binary(self, left: ast.expr, op: ast.operator, right: ast.expr) -> Sample:
         operation = calls.binary_operation(BINARY_BY_NODE[type(op)])
@@ -588,7 +507,7 @@ class _FunctionRun:
         if isinstance(key, str) or isinstance(owner, np.void | Vector):
             return self.attempt(elements.load, owner, key, "")
         if not isinstance(owner, np.ndarray):
-            raise _NoSample
+            raise NoSample
         parts = index.elts if isinstance(index, ast.Tuple) else [index]
         indices: list[Any] = []
         for part in parts:
@@ -609,7 +528,7 @@ class _FunctionRun:
         if position is not None:
             return self.attempt(lambda: items[position])
         if isinstance(index, ast.Slice | ast.Tuple):
-            raise _NoSample
+            raise NoSample
         self.expression(index)
         return self.record_join(node, common_sample(items))
 
@@ -618,10 +537,10 @@ class _FunctionRun:
         if isinstance(items, np.ndarray):
             items = [elements.to_scalar(items[0])]
         if not isinstance(items, tuple | zip | enumerate | range | list):
-            raise _NoSample
+            raise NoSample
         target = generator.target
         if not isinstance(target, ast.Name):
-            raise _NoSample
+            raise NoSample
         results: list[Sample] = []
         for item in items:
             self.scopes.append({target.id: item})
@@ -640,7 +559,7 @@ class _FunctionRun:
         if power := self.rewriter.constants.power(node):
             return self.binary(power.left, power.op, power.right)
         if any(isinstance(a, ast.Starred) for a in node.args) or target is NOT_STATIC:
-            raise _NoSample
+            raise NoSample
         if target in (allocation.shared_array, allocation.local_array):
             return self.allocated(node)
         arguments = [self.expression(a) for a in node.args]
@@ -656,15 +575,15 @@ class _FunctionRun:
             return common_sample(items)  # their order would depend on the samples
         function = calls.operation(target, "")
         if function is None:
-            raise _NoSample
+            raise NoSample
         return self.attempt(function, *arguments, **keywords)
 
     def allocated(self, node: ast.Call) -> Sample:
         if len(node.args) != 2:  # a keyword
-            raise _NoSample
+            raise NoSample
         shape, scalar = node.args[0], scalar_named(self.expression(node.args[1]))
         if scalar is None:
-            raise _NoSample
+            raise NoSample
         ndim = len(shape.elts) if isinstance(shape, ast.Tuple) else 1
         if ndim == 1 and isinstance(self.evaluate(shape), tuple):
             ndim = len(self.evaluate(shape))
@@ -692,12 +611,12 @@ class _FunctionRun:
             case result if result in FIXED:
                 return sample_of(Scalar(FIXED[result]))
             case _:
-                raise _NoSample
+                raise NoSample
 
     def numbers(self, intrinsic: Intrinsic, values: dict[str, Sample]) -> list[Sample]:
         numbers = [values[n] for n, kind in intrinsic.parameters if kind == "T" and n in values]
         if not numbers or any(scalar_of(n) in (None, WEAK_BOOL) for n in numbers):
-            raise _NoSample
+            raise NoSample
         return numbers
 
     def device_result(
@@ -706,22 +625,22 @@ class _FunctionRun:
         """Return the result of a device function, inferred for these arguments."""
         has_signature = source.signature or source.external_code is not None
         if has_signature or source in self.active:
-            raise _NoSample
+            raise NoSample
         names = [p.arg for p in parameters(source.tree.args)]
         if source.tree.args.vararg or source.tree.args.kwarg:
-            raise _NoSample
+            raise NoSample
         defaults = _defaults(source)
         values = {**defaults, **dict(zip(names, arguments)), **keywords}
         if set(values) != set(names) or len(arguments) > len(names):
-            raise _NoSample
+            raise NoSample
         samples = [values[name] for name in names]
-        key = source, tuple(map(_type_key, samples))
+        key = source, tuple(map(type_key, samples))
         if key not in self.known_results:
             run = _FunctionRun(source, self.active, self.known_results)
             run.to_fixed_point(samples)
             self.known_results[key] = run.result()
-        if self.known_results[key] is _UNKNOWN:
-            raise _NoSample
+        if self.known_results[key] is UNKNOWN:
+            raise NoSample
         return self.known_results[key]
 
 
@@ -733,23 +652,8 @@ def _defaults(source: Source) -> dict[str, Any]:
     return defaults | (function.__kwdefaults__ or {})
 
 
-def _types_of(variables: dict[str, Sample]) -> dict[str, object]:
-    return {name: _type_key(sample) for name, sample in variables.items()}
-
-
-def _type_key(sample: Sample) -> object:
-    """Return what two samples of one type have in common."""
-    if isinstance(sample, np.ndarray):
-        return sample.dtype, sample.ndim
-    if isinstance(sample, tuple) and not isinstance(sample, Vector):
-        return tuple(map(_type_key, sample))
-    if sample is None or isinstance(sample, str):
-        return sample
-    return scalar_of(sample) or id(sample)
-
-
 def _reject_callee(*_: object) -> NoReturn:
-    raise _NoSample
+    raise NoSample
 
 
 def _is_false(_: object) -> bool:
