@@ -85,8 +85,6 @@ b[:] = a * 2  # E[type-needed]: a | index it
 
 c = a + b  # E[type-needed]: a | index it
 
-b[1:] = b[:-1]  # E[slice-assign]: b[1:] | write a loop
-
 b[0] = m[0]  # E[type-needed]: m[0] | index it
 
 b[0] = a[0, 1]  # E[index-count]: a[0, 1] | a[i], where i is a number, and not a tuple
@@ -134,7 +132,7 @@ b[0] = sum(a)  # E[constant-needed]: a | write a loop
 
 b[0] = max(a)  # E[constant-needed]: a | write a loop
 
-b[0] = max(*a)  # E[starred]: *a | max(t)
+b[0] = max(*a)  # E[starred]: *a | write the items one by one
 
 b[0] = max(a[0], a[1], key=abs)  # E[argument-count]: key=abs | compare in a loop
 

@@ -598,8 +598,11 @@ STATEMENTS = rows_of(
         raise ValueError("thread 3")
     out[i] = i
 
-    # docstring, comment
+    # docstring, comment, string
     # a comment
+    if i == 1:
+        "a string statement"
+        out[i] = 1
     out[i] = i
     """,
 )

@@ -39,7 +39,7 @@ def check_subset(source: Source) -> list[Diagnostic]:
     if source.is_async:
         check.reject(source.tree, STATEMENTS[ast.AsyncFunctionDef])
     check.parameters(source.tree.args)
-    check.body(source.tree.body)
+    check.visit_all(source.tree.body)
     return sorted(check.diagnostics, key=_position)
 
 
@@ -80,14 +80,6 @@ class _SubsetCheck(ast.NodeVisitor):
                 self.visit(node)
 
     # -- statements --
-
-    def body(self, body: list[ast.stmt]) -> None:
-        """Check the statements of a function; the first may be a docstring."""
-        match body:
-            case [ast.Expr(value=ast.Constant(value=str())), *rest]:
-                self.visit_all(rest)
-            case _:
-                self.visit_all(body)
 
     def nested_statements(self, node: ast.AST) -> None:
         """Check the statements inside an unsupported one, except those of other scopes."""
@@ -159,7 +151,7 @@ class _SubsetCheck(ast.NodeVisitor):
         for decorator in node.decorator_list:
             self.reject(decorator, unsupported_syntax.DECORATED)
         self.visit(node.args)
-        self.body(node.body)
+        self.visit_all(node.body)
 
     def visit_arguments(self, node: ast.arguments) -> None:
         """Check the parameters and the defaults of a function that a kernel defines."""
@@ -175,10 +167,8 @@ class _SubsetCheck(ast.NodeVisitor):
         match value:
             case ast.Call() | ast.NamedExpr() | ast.ListComp():
                 self.visit(value)
-            case ast.Constant(value=constant) if constant is ...:
-                pass
-            case ast.Constant(value=str()):
-                self.reject(value, unsupported_syntax.UNUSED_STRING)
+            case ast.Constant(value=constant) if constant is ... or isinstance(constant, str):
+                pass  # strings are docstrings and comments
             case ast.Compare(ops=[ast.Eq()], left=left, comparators=[right]):
                 hint = f"did you mean `{ast.unparse(left)} = {ast.unparse(right)}`?"
                 self.reject(value, replace(unsupported_syntax.UNUSED, hint=hint))

@@ -185,9 +185,6 @@ CLASS_PATTERN = UnsupportedSyntax(
 MAPPING_PATTERN = UnsupportedSyntax(
     "match", "this is a mapping pattern", "a subject is a number, a string or a tuple"
 )
-UNUSED_STRING = UnsupportedSyntax(
-    "unused-value", "this string does nothing", "write it as a comment, `# …`"
-)
 UNUSED = UnsupportedSyntax(
     "unused-value", "this value is not used", "assign it, `x = …`, or remove the line"
 )

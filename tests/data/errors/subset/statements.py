@@ -32,7 +32,7 @@ def definitions(x):
     @x  # E[nested-function]: x
     def inner(y):
         """A docstring."""
-        "a remark"  # E[unused-value]: "a remark"
+        "a remark"
         return {y}  # E[dict-set]: {y}
 
     async def later(y):  # E[async]: async def
@@ -95,7 +95,7 @@ def loops(a, b, n):
 
 def effects(x, a):
     ...
-    "remark"  # E[unused-value]: "remark"
+    "remark"
     x == 1  # E[unused-value]: x == 1
     a[0]  # E[unused-value]: a[0]
     x, a  # E[unused-value]: x, a
