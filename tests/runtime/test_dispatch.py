@@ -721,7 +721,6 @@ def odd_strides() -> Any:
         odd_strides(),
         np.zeros(3).astype(">f8"),
         np.ma.MaskedArray(np.zeros(3), mask=[0, 1, 0]),
-        np.array(1.0),
         [1.0, 2.0],
         object(),
     ],

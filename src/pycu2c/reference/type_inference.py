@@ -564,6 +564,8 @@ class _FunctionRun:
             return self.allocated(node)
         arguments = [self.expression(a) for a in node.args]
         keywords = {str(k.arg): self.expression(k.value) for k in node.keywords}
+        if target is print:  # the inference has no output
+            return None
         intrinsic = bound_to(target)
         if intrinsic is not None and (intrinsic.synchronizes or intrinsic.effect is Effect.MEMORY):
             return self.effect_result(intrinsic, arguments, keywords)
