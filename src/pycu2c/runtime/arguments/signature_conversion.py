@@ -162,6 +162,10 @@ def _hint(actual: ParameterType, declared: ParameterType) -> str:
             return f": pass what cuda.{dtype.handle.access}(…) gives"
         case _, Array():
             return _array_hint(actual, declared)
+        case Array(record, 0), Scalar(dtype) if dtype.is_vector and len(record.fields) == len(
+            dtype.fields
+        ):
+            return f": pass cuda.{dtype}(*…)"
         case Array(), Scalar():
             return ": pass one number, a[0]"
         case Tuple(), Scalar(dtype) if dtype.is_vector and len(actual.items) == len(dtype.fields):
