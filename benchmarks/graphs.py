@@ -96,8 +96,10 @@ def by_the_driver(g: cuda.Graph, library: Path) -> Callable[[int], float]:
     for node in g.nodes:
         launch = node.resolved_launch
         runner: Any = launch.runner
-        parameters = runner.as_node(launch.launch, launch.arguments.leaves).parameters
-        added = api.cuGraphAddKernelNode(graph, dependencies, len(dependencies), parameters)
+        added_node = runner.as_node(launch.launch, launch.arguments.leaves)  # owns its arguments
+        added = api.cuGraphAddKernelNode(
+            graph, dependencies, len(dependencies), added_node.parameters
+        )
         dependencies = [driver.check(added, "add a node")]
     executable = int(driver.check(api.cuGraphInstantiate(graph, 0), "instantiate a graph"))
     loop = ctypes.CDLL(str(library)).time_launches

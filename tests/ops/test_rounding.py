@@ -92,7 +92,8 @@ def test_numpy_floats_are_rounded_as_by_numpy(dtype: Any, target: str) -> None:
     result = run(rounded_as_by_numpy, (len(x) // 64 + 1, 64), arguments, target)[2]
     wide = result.astype(np.float64), expected.astype(dtype).astype(np.float64)
     np.testing.assert_array_equal(*wide)
-    np.testing.assert_array_equal(*map(np.signbit, wide))
+    number = ~np.isnan(wide[1])  # the sign of a NaN depends on the processor
+    np.testing.assert_array_equal(*(np.signbit(array)[number] for array in wide))
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=NAMES)

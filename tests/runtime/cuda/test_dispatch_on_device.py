@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import threading
@@ -202,6 +203,7 @@ def test_launches_with_fresh_arrays_leak_nothing() -> None:
 
     for _ in range(1000):
         launch()
+    gc.collect()  # arrays of earlier tests
     cuda.synchronize()
     before = in_pool()
     assert not leaks(launch, 33_000, 100)

@@ -49,7 +49,7 @@ $q $T round_decimal_$t($T x, long long digits) {
     const double exact = x;
     double power = 1, rest = 0;
     for (long long i = is_fraction ? digits : -digits; i > 0; i--) {
-        const double next = power * 10;
+        const double next = fma(power, 10, 0.0);  // a product that no compiler contracts
         const double low = rest * 10 + fma(power, 10, -next);
         power = next + low;
         rest = low - (power - next);
