@@ -29,7 +29,8 @@ def main() -> int:
     def too_long() -> bool:
         return bool(options.seconds) and time.monotonic() - start > options.seconds
 
-    for outcome in run_all(seeds, options.target, options.jobs, options.chunk, too_long):
+    outcomes = run_all(seeds, options.target, options.jobs, options.chunk, too_long)
+    for outcome in outcomes:
         counts[outcome.kind] += 1
         if outcome.kind in EXCUSED:
             print(f"seed {outcome.seed}: {outcome.kind}, which is excused", flush=True)
@@ -37,14 +38,17 @@ def main() -> int:
             failures.setdefault(outcome.kind, []).append(outcome)
             if sum(map(len, failures.values())) <= SHOWN:
                 print(f"seed {outcome.seed}: {outcome.kind}", flush=True)
+            if options.stop:
+                break
+    outcomes.close()
     took = time.monotonic() - start
     print(f"{sum(counts.values())} kernels in {took:.0f} s on {options.target}: {dict(counts)}")
     excused = sum(counts[kind] for kind in EXCUSED)
     if excused > MOST_EXCUSED * sum(counts.values()) + 1:
         print(f"{excused} that are excused are too many: draw fewer of them")
         failures.setdefault("excused", [])
-    for outcomes in failures.values():
-        for outcome in outcomes[: options.shrink]:
+    for failed in failures.values():
+        for outcome in failed[: options.shrink]:
             _report(outcome, options.target, options.patience)
     return 1 if failures else 0
 
@@ -65,9 +69,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("-n", type=int, default=1000, help="how many kernels")
     parser.add_argument("--seed", type=int, default=0, help="the first one's seed")
     parser.add_argument("--target", choices=sorted(LIMITS), default="cpu")
-    parser.add_argument("--jobs", type=int, default=thread_count(), help="processes at a time")
+    parser.add_argument(
+        "-j", "--jobs", type=int, default=thread_count(), help="processes at a time"
+    )
     parser.add_argument("--chunk", type=int, default=20, help="kernels in one compilation")
     parser.add_argument("--seconds", type=float, default=0, help="start no more after this long")
+    parser.add_argument("--stop", action="store_true", help="end at the first failure")
     parser.add_argument("--shrink", type=int, default=2, help="failures of a kind to shrink")
     parser.add_argument("--patience", type=float, default=90, help="seconds to shrink one")
     return parser.parse_args()

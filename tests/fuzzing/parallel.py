@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -92,39 +92,45 @@ def _end(work: _Work) -> None:
 
 def run_all(
     seeds: Sequence[int], target: str, jobs: int, chunk: int, stop: Callable[[], bool]
-) -> Iterator[Outcome]:
-    """Every seed's outcome, in no order; none are started once ``stop()`` is true."""
+) -> Generator[Outcome]:
+    """Every seed's outcome, in no order; none are started once ``stop()`` is true. Closing the
+    generator ends the processes."""
     starts = iter(range(0, len(seeds), chunk))
     waiting: list[list[tuple[str, int]]] = []
     running: list[_Work] = []
-    while True:
-        while len(running) < jobs:
-            if not waiting and not stop():
-                first = next(starts, None)
-                if first is not None:
-                    waiting.append([(text_of(s), s) for s in seeds[first : first + chunk]])
-            if not waiting:
-                break
-            mine = waiting.pop()
-            running.append(_start([t for t, _ in mine], [s for _, s in mine], target))
-        if not running:
-            return
-        wait([w.pipe for w in running], timeout=0.5)
-        for work in list(running):
-            state = _hear(work)
-            if not state:
-                continue
-            running.remove(work)
+    try:
+        while True:
+            while len(running) < jobs:
+                if not waiting and not stop():
+                    first = next(starts, None)
+                    if first is not None:
+                        waiting.append([(text_of(s), s) for s in seeds[first : first + chunk]])
+                if not waiting:
+                    break
+                mine = waiting.pop()
+                running.append(_start([t for t, _ in mine], [s for _, s in mine], target))
+            if not running:
+                return
+            wait([w.pipe for w in running], timeout=0.5)
+            for work in list(running):
+                state = _hear(work)
+                if not state:
+                    continue
+                running.remove(work)
+                _end(work)
+                yield from work.outcomes
+                rest = work.left()
+                if state == "done" or not rest:
+                    continue
+                if work.reached == "prepared" and len(rest) > 1:  # all are compiled as one program
+                    waiting += [rest[: len(rest) // 2], rest[len(rest) // 2 :]]
+                    continue
+                yield _ended(work, *rest[0], state)
+                waiting += [rest[1:]] if rest[1:] else []
+    finally:
+        for work in running:
+            work.process.kill()
             _end(work)
-            yield from work.outcomes
-            rest = work.left()
-            if state == "done" or not rest:
-                continue
-            if work.reached == "prepared" and len(rest) > 1:  # all are compiled as one program
-                waiting += [rest[: len(rest) // 2], rest[len(rest) // 2 :]]
-                continue
-            yield _ended(work, *rest[0], state)
-            waiting += [rest[1:]] if rest[1:] else []
 
 
 def _ended(work: _Work, text: str, seed: int, state: str) -> Outcome:
