@@ -30,6 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     value_store.ENABLED = False  # what is tested is compiled
+    os.environ["PYCU2C_VERIFY"] = "1"
     if config.getoption("--update-golden") and os.environ.get("CI"):
         raise pytest.UsageError("--update-golden is refused where CI is set: read the change first")
 

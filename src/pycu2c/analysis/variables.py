@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import all_expressions, expressions, operands, statements
+from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements
 
 NameGenerator: TypeAlias = Callable[[str], str]  # returns an unused name that begins with a hint
 
@@ -67,6 +67,27 @@ def assigned_names(body: ir.Body) -> set[str]:
 def defined_names(body: ir.Body) -> set[str]:
     """Return the variables that a body declares or assigns, without loop counters and arrays."""
     return {s.var.name for s in statements(body) if isinstance(s, ir.Declare | ir.Assign)}
+
+
+def names_by_statement(body: ir.Body) -> dict[int, frozenset[str]]:
+    """Map the identity of each statement to the variables that it and its blocks use.
+
+    They are those that it reads, declares, assigns or counts with.
+    """
+    names: dict[int, frozenset[str]] = {}
+
+    def collect(block: ir.Body) -> None:
+        for s in block:
+            used = {*names_in(*operands(s))}
+            if isinstance(s, ir.Declare | ir.Assign | ir.For):
+                used.add(s.var.name)
+            for inner in bodies(s):
+                collect(inner)
+                used.update(*(names[id(x)] for x in inner))
+            names[id(s)] = frozenset(used)
+
+    collect(body)
+    return names
 
 
 def single_definitions(body: ir.Body) -> dict[str, ir.Expr]:

@@ -55,14 +55,12 @@ def _record_class(body: type, frozen: bool, slots: bool, eq: bool) -> Any:
     return cls
 
 
-def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
-    """Return a function that returns a tuple of attributes."""
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda self: tuple(getattr(self, name) for name in names)
+def _getter(names: tuple[str, ...]) -> Callable[[Any], Any]:
+    """Return a function that returns the attributes to compare and to hash."""
+    return attrgetter(*names) if names else lambda _: ()
 
 
-def _eq(compared: Callable[[Any], tuple[Any, ...]]) -> Any:
+def _eq(compared: Callable[[Any], Any]) -> Any:
     def __eq__(self: Any, other: Any) -> Any:
         if other is self:
             return True
@@ -73,7 +71,7 @@ def _eq(compared: Callable[[Any], tuple[Any, ...]]) -> Any:
     return __eq__
 
 
-def _hash(compared: Callable[[Any], tuple[Any, ...]]) -> Any:
+def _hash(compared: Callable[[Any], Any]) -> Any:
     return lambda self: hash(compared(self))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
+from typing import TypeAlias
 
 from pycu2c.analysis.suspension_points import coroutine_loop, live_across_suspension_points
 from pycu2c.base.external_code import length_name, stride_name
@@ -19,6 +20,9 @@ from pycu2c.ir.walk import bodies, statements
 # the suffixes of the functions of a coroutine kernel
 _COROUTINE_FUNCTIONS = ("begin", "run", "step", "publish", "set_cluster")
 
+# the names that a scope sees, each with the next number to append for a name that prefers it
+VisibleNames: TypeAlias = dict[str, int]
+
 
 def identifier(name: str) -> str:
     """Return a C identifier: ``größe`` -> ``gru00f6u00dfe``, and ``double`` -> ``double_``."""
@@ -31,12 +35,15 @@ def identifier(name: str) -> str:
 
 def unique_name(preferred: str, *used_names: Container[str]) -> str:
     """Return a name that is in no container: the preferred one, or that with a number."""
-    candidate = preferred
-    for number in itertools.count(1):
-        if not any(candidate in names for names in used_names):
-            break
-        candidate = f"{preferred.rstrip('_')}_{number}"
-    return candidate
+    return next(name for name in _numbered(preferred) if not any(name in u for u in used_names))
+
+
+def _numbered(preferred: str, first: int = 0) -> Iterator[str]:
+    """Yield a name with numbers: ``x`` itself as number 0, ``x_1``, ``x_2``, …"""
+    if first == 0:
+        yield preferred
+    stem = preferred.rstrip("_")
+    yield from (f"{stem}_{number}" for number in itertools.count(max(first, 1)))
 
 
 def _preferred_name(name: str, ndim: int) -> str:
@@ -65,11 +72,17 @@ class Names:
     def __getitem__(self, name: str) -> str:
         return self.assigned[name]
 
-    def assign(self, name: str, visible: set[str], ndim: int = 0) -> None:
+    def assign(self, name: str, visible: VisibleNames, ndim: int = 0) -> None:
         """Assign a name that differs from the ``visible`` names, and add it to these."""
-        candidate = unique_name(identifier(_preferred_name(name, ndim)), visible, self.reserved)
+        preferred = identifier(_preferred_name(name, ndim))
+        first = visible.get(preferred, 0)
+        number, candidate = next(
+            (number, name)
+            for number, name in enumerate(_numbered(preferred, first), first)
+            if name not in visible and name not in self.reserved
+        )
         self.assigned[name] = candidate
-        visible.add(candidate)
+        visible |= {candidate: 1, preferred: number + 1}
 
     def helper_name(self, preferred: str) -> str:
         """Return a name for a helper function, which no variable of this function hides."""
@@ -85,7 +98,8 @@ def name_variables(
     names = Names(frozenset(reserved), dict(constants))
     ndims = {p.argument: p.type.ndim for p in function.parameters if isinstance(p.type, Array)}
     # members of the structs of coroutines
-    visible = {"pc", "mask", "cluster"} if coroutine_loop(function.body) else set()
+    members = ("pc", "mask", "cluster") if coroutine_loop(function.body) else ()
+    visible = dict.fromkeys(members, 1)
     for p in function.parameters:
         names.assign(p.name, visible, ndims.get(p.argument, 0))
     for name in _struct_variables(function):
@@ -115,13 +129,13 @@ def _struct_variables(function: ir.Function) -> list[str]:
     ]
 
 
-def _name_block(body: ir.Body, names: Names, visible: set[str]) -> None:
-    visible = set(visible)
+def _name_block(body: ir.Body, names: Names, visible: VisibleNames) -> None:
+    visible = dict(visible)
     for s in body:
         if isinstance(s, (ir.Declare, ir.Allocate)) and s.var.name not in names.assigned:
             names.assign(s.var.name, visible)
     for s in body:
-        visible_inside = set(visible)
+        visible_inside = dict(visible)
         if isinstance(s, ir.For | ir.AxisLoop) and s.var.name not in names.assigned:
             names.assign(s.var.name, visible_inside)
         for block in bodies(s):

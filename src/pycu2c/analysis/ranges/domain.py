@@ -9,7 +9,7 @@ zone domain). Reference: Miné, "The octagon abstract domain" (2006).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from pycu2c.analysis.ranges.interval_arithmetic import INFINITY, Interval
 from pycu2c.base.dtypes import INT32
@@ -28,7 +28,7 @@ class Symbol:
     """A named integer; ``bounds`` is the interval of its type or kind."""
 
     name: str
-    bounds: Interval
+    bounds: Interval = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +187,16 @@ class RangeState:
             pair: k for pair, k in self.min_differences.items() if symbol not in pair
         }
         self._forget_definitions(symbol)
+
+    def drop(self, names: Set[str]) -> None:
+        """Drop variables that are not needed any more."""
+        self.intervals = {x: i for x, i in self.intervals.items() if x.name not in names}
+        self.min_differences = {
+            (a, b): k
+            for (a, b), k in self.min_differences.items()
+            if a.name not in names and b.name not in names
+        }
+        self.definitions = {n: e for n, e in self.definitions.items() if n not in names}
 
     def _forget_definitions(self, symbol: Symbol) -> None:
         """Drop the definitions that read the symbol."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from pycu2c.analysis.launch_ranges import argument_length_range, argument_range, intrinsic_range
+from pycu2c.analysis.liveness import upward_exposed_reads
 from pycu2c.analysis.ranges import induction_variables
 from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Symbol
 from pycu2c.analysis.ranges.evaluate import (
@@ -23,6 +24,7 @@ from pycu2c.analysis.ranges.evaluate import (
     variable_symbol,
 )
 from pycu2c.analysis.ranges.interval_arithmetic import UNBOUNDED, Interval, all_values, is_integral
+from pycu2c.analysis.ranges.last_uses import last_uses
 from pycu2c.analysis.ranges.solver import RangeSolver
 from pycu2c.base.dtypes import INT32
 from pycu2c.base.launch_assumptions import LaunchAssumptions
@@ -133,7 +135,8 @@ def _analyse_once(
         if p.name in parameters.numbers:
             var = ir.Var(p.name, p.type, function.span)
             evaluator.assign(var, AbstractValue(parameters.numbers[p.name]), state)
-    range_solver = RangeSolver(evaluator, _loop_increments(function, evaluator, previous))
+    increments = _loop_increments(function, evaluator, previous)
+    range_solver = RangeSolver(evaluator, increments, last_uses(function.body))
     range_solver.block(function.body, state)
     result = range_solver.returned or all_values(function.result)
     nodes, variables = evaluator.of_node, evaluator.of_variable
@@ -177,8 +180,9 @@ def _induction_variables(function: ir.Function) -> set[str]:
 def _initial_state(function: ir.Function, assumptions: LaunchAssumptions) -> RangeState:
     """Return the entry state: unassigned variables are 0, and coordinates are below extents."""
     state = RangeState()
+    maybe_unassigned = upward_exposed_reads(function.body)
     for s in statements(function.body):
-        if isinstance(s, (ir.Assign, ir.For)):
+        if isinstance(s, ir.Assign | ir.For) and s.var.name in maybe_unassigned:
             symbol = variable_symbol(s.var)
             if symbol is not None:
                 state.intervals[symbol] = Interval(0, 0)

@@ -5,17 +5,17 @@ Branches join. Loops iterate to a fixed point with widening, followed by a bound
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 from typing import TypeAlias, assert_never
 
 from pycu2c.analysis.ranges import induction_variables
 from pycu2c.analysis.ranges.domain import AbstractValue, LoopBounds, RangeState, SymbolOffset, join
 from pycu2c.analysis.ranges.evaluate import Evaluator
 from pycu2c.analysis.ranges.interval_arithmetic import INFINITY, Interval, all_values
+from pycu2c.analysis.ranges.last_uses import recorded_definition
 from pycu2c.analysis.ranges.transfer_functions import merge_offsets
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.verify_expressions import is_bool
 from pycu2c.ir.walk import operands
 
 _NARROWING_ITERATIONS = 2
@@ -71,6 +71,7 @@ class RangeSolver:
 
     evaluator: Evaluator
     increments: induction_variables.LoopIncrements | None  # None in a function without loops
+    last_uses: Mapping[int, Set[str]]  # variables, by the identity of the statement
     returned: Interval | None = None  # the interval of the integers that are returned
     loops: list[_JumpStates] = field(default_factory=list)
     solutions: dict[int, RangeState] = field(default_factory=dict)  # states at the heads, by loop
@@ -81,14 +82,16 @@ class RangeSolver:
             if state is None:
                 return None
             state = self.statement(s, state)
+            if state is not None and self.last_uses[id(s)]:
+                state.drop(self.last_uses[id(s)])
         return state
 
     def statement(self, s: ir.Stmt, state: RangeState) -> RangeState | None:
         match s:
             case ir.Assign():
                 self.evaluator.assign(s.var, self._value(s.value, state), state)
-                if is_bool(s.var.type) or isinstance(s.value, (ir.Binary, ir.Select, ir.Apply)):
-                    state.define(s.var.name, s.value)
+                if definition := recorded_definition(s):
+                    state.define(s.var.name, definition)
             case ir.Declare():
                 unassigned = AbstractValue(all_values(s.var.type))
                 value = self._value(s.init, state) if s.init else unassigned

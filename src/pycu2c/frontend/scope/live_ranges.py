@@ -47,10 +47,12 @@ def live_ranges(function: ast.FunctionDef) -> LiveRanges:
     reads = sorted(analysis.reads.items(), key=lambda item: _position(item[0]))
     names = _webs(analysis).names()
     single_assignment = _single_assignment(analysis, names)
+    reaching = set[Definition]().union(*analysis.reads.values())
+    not_assignments = {definition for definition in reaching if not _is_assignment(definition)}
     unassigned_reads = {
         node: _assignments(definitions)
         for node, definitions in reads
-        if not all(map(_is_assignment, definitions))
+        if not definitions.isdisjoint(not_assignments)
     }
     return LiveRanges(
         names=names,
@@ -109,14 +111,14 @@ def _webs(analysis: ReachingDefinitions) -> _Webs:
         for node in nodes:
             webs.add(node, name)
             if name in analysis.single_variable_names:
-                webs.union(node, nodes[0])
+                webs.merge([nodes[0], node])
     for read, definitions in [*analysis.reads.items(), *analysis.dead_reads.items()]:
-        for definition in filter(None, definitions):
+        if assigned := [definition for definition in definitions if definition is not None]:
             webs.add(read, read.id)
-            webs.union(read, definition)
+            webs.merge([*assigned, read])
     for read in analysis.closure_reads:
         webs.add(read, read.id)
-        webs.union(read, analysis.binding_nodes[read.id][0])
+        webs.merge([analysis.binding_nodes[read.id][0], read])
     return webs
 
 
@@ -137,8 +139,13 @@ class _Webs:
             node = self.parent[node]
         return node
 
-    def union(self, a: ast.AST, b: ast.AST) -> None:
-        self.parent[self.find(a)] = self.find(b)
+    def merge(self, nodes: list[ast.AST]) -> None:
+        """Merge nodes into one web, which most of them are in already."""
+        parent, root = self.parent, self.find(nodes[0])
+        for node in nodes:
+            if parent[node] is not root:
+                parent[self.find(node)] = root
+                parent[node] = root
 
     def names(self) -> dict[int, str]:
         """Number the webs of each Python name in source order."""

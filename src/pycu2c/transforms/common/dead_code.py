@@ -44,30 +44,25 @@ def _has_effect(s: ir.Declare, effectful: frozenset[str]) -> bool:
 
 def _live_body(function: ir.Function, effectful: frozenset[str]) -> ir.Body:
     body = function.body
+    needed = _needed_names(body, effectful)
     while True:
-        read_names = _read_names(body, effectful)
 
-        def live_statement(s: ir.Stmt, read_names: frozenset[str] = read_names) -> ir.Body:
+        def live_statement(s: ir.Stmt, needed: frozenset[str] = needed) -> ir.Body:
             match s:
-                case ir.Assign() if s.var.name not in read_names:
+                case ir.Assign() if s.var.name not in needed:
                     return _effects_only(s.value, s, effectful)
-                case ir.Allocate() if s.var.name not in read_names:
+                case ir.Allocate() if s.var.name not in needed:
                     return ()
                 case ir.If(then=(), orelse=()):
                     return _effects_only(s.condition, s, effectful)
                 case _:
                     return (s,)
 
-        new = walk.map_stmt(body, live_statement)
-        if _read_names(new, effectful) == read_names and _statement_count(new) == _statement_count(
-            body
-        ):
-            return new
-        body = new
-
-
-def _statement_count(body: ir.Body) -> int:
-    return sum(1 for _ in walk.statements(body))
+        body = walk.map_stmt(body, live_statement)
+        still_needed = _needed_names(body, effectful)  # without the conditions of empty Ifs
+        if still_needed == needed:
+            return body
+        needed = still_needed
 
 
 def _effects_only(e: ir.Expr, s: ir.Stmt, effectful: frozenset[str]) -> ir.Body:
@@ -76,17 +71,25 @@ def _effects_only(e: ir.Expr, s: ir.Stmt, effectful: frozenset[str]) -> ir.Body:
     return (ir.Evaluate(e, s.span),) if any_effect(e, effectful) else ()
 
 
-def _read_names(body: ir.Body, effectful: frozenset[str]) -> frozenset[str]:
-    """Return the variables that a body reads or stores elements of.
+def _needed_names(body: ir.Body, effectful: frozenset[str]) -> frozenset[str]:
+    """Return the variables and arrays that the effects of a body depend on.
 
-    ``x = x + 1`` does not count as a read of x; ``x = x + atomic.add(…)`` does.
+    ``x = x + 1`` alone does not make x needed; ``x = x + atomic.add(…)`` does.
     """
-    result: set[str] = set()
+    pending: list[str] = []
+    operands_of: dict[str, set[str]] = {}  # what the values of a variable are computed from
     for s in walk.statements(body):
-        names = set(names_in(*walk.operands(s)))
-        if isinstance(s, ir.Store):
-            names.add(s.array.name)
-        elif isinstance(s, ir.Assign) and not any_effect(s.value, effectful):
-            names.discard(s.var.name)
-        result |= names
-    return frozenset(result)
+        names = names_in(*walk.operands(s))
+        if isinstance(s, ir.Assign) and not any_effect(s.value, effectful):
+            operands_of.setdefault(s.var.name, set()).update(names)
+        else:
+            pending += names
+            if isinstance(s, ir.Store):
+                pending.append(s.array.name)
+    needed: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name not in needed:
+            needed.add(name)
+            pending += operands_of.get(name, ())
+    return frozenset(needed)

@@ -8,6 +8,7 @@ cheaper operators.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from pycu2c.analysis.launch_ranges import IndexRules
@@ -74,11 +75,14 @@ class _Legalizer:
     ranges: Ranges
     rules: IndexRules
     indices: IndexLegalizer = field(init=False)
+    uses: Counter[str] = field(init=False)  # of each variable, parameters included
     _legalized: dict[int, ir.Expr] = field(default_factory=dict)  # shared nodes stay shared
     _fresh: int = 0
 
     def __post_init__(self) -> None:
         self.indices = IndexLegalizer(self.function, self.ranges, self.rules, self.fresh)
+        self.uses = range_loops.count_uses(self.function.body)
+        self.uses.update(p.name for p in self.function.parameters)
 
     def body(self, body: ir.Body) -> ir.Body:
         out: list[ir.Stmt] = []
@@ -96,7 +100,8 @@ class _Legalizer:
         if isinstance(new, ir.For):
             assert isinstance(s, ir.For)
             stop_and_step = self.ranges.of(s.stop), self.ranges.of(s.step)
-            return range_loops.legalize_for(new, self.function, stop_and_step, self.fresh)
+            is_used_outside = self.uses[s.var.name] > range_loops.count_uses((s,))[s.var.name]
+            return range_loops.legalize_for(new, is_used_outside, stop_and_step, self.fresh)
         if isinstance(new, ir.Assign):
             return (new, *self.indices.after_assignment(new.var.name))
         return (new,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 from pycu2c.analysis.ranges.interval_arithmetic import Interval, all_values
@@ -19,7 +20,7 @@ NameGenerator = Callable[[str], str]
 
 def legalize_for(
     loop: ir.For,
-    function: ir.Function,
+    counter_is_used_outside: bool,
     stop_and_step: tuple[Interval, Interval],
     fresh: NameGenerator,
 ) -> ir.Body:
@@ -57,7 +58,7 @@ def legalize_for(
         start = to_variable(start, "start")  # start is evaluated first
     stop, step_value = to_variable(loop.stop, "stop"), to_variable(loop.step, "step")
     loop = replace(loop, start=start, stop=stop, step=step_value)
-    if loop.var.name in assigned or _is_used_outside(loop, function):
+    if loop.var.name in assigned or counter_is_used_outside:
         counter = ir.Var(fresh(loop.var.name), loop.var.type, loop.var.span)
         copy = ir.Assign(loop.var, counter, loop.var.span)
         loop = replace(loop, var=counter, body=(copy, *loop.body))
@@ -87,19 +88,11 @@ def _bounds_have_effects(loop: ir.For) -> bool:
     )
 
 
-def _is_used_outside(loop: ir.For, function: ir.Function) -> bool:
-    """Return whether the variable is live after the loop, or assigned elsewhere."""
-    name = loop.var.name
-    uses_in_loop = _count_uses(loop.body, name)
-    uses = _count_uses(function.body, name)
-    return uses > uses_in_loop + 1 or any(p.name == name for p in function.parameters)
-
-
-def _count_uses(body: ir.Body, name: str) -> int:
-    targets = sum(
-        isinstance(s, (ir.Assign, ir.For)) and s.var.name == name for s in statements(body)
-    )
-    return targets + sum(isinstance(e, ir.Var) and e.name == name for e in all_expressions(body))
+def count_uses(body: ir.Body) -> Counter[str]:
+    """Count the reads and assignments of each variable."""
+    counts = Counter(e.name for e in all_expressions(body) if isinstance(e, ir.Var))
+    counts.update(s.var.name for s in statements(body) if isinstance(s, ir.Assign | ir.For))
+    return counts
 
 
 def _may_overflow(loop: ir.For, stop: Interval, step: Interval) -> bool:

@@ -1,4 +1,4 @@
-"""The compiler's work is polynomial in the nesting depth of each construct.
+"""The compiler's work is polynomial in the nesting depth, and linear in the number of statements.
 
 The tests count calls of Python functions.
 """
@@ -92,6 +92,29 @@ def test_work_is_polynomial_in_the_depth(construct: str, target: Language, tmp_p
     calls = _calls_of_inspect(_kernel(lines(depth), tmp_path), target, sys.maxsize)
     limit = _MAX_GROWTH * calls
     assert _calls_of_inspect(_kernel(lines(2 * depth), tmp_path), target, limit) < limit
+
+
+STATEMENTS: dict[str, str] = {
+    "assignments": "v{0} = a[i + {0}] + v{1}",
+    "conditions": "if a[i] > {0}: v0 = v0 + {0}",
+    "locals of blocks": "if a[i] > {0}: w{0} = a[i - {0}]; v0 = w{0} * w{0}",
+    "loops": "for j{0} in range(n): v0 += a[j{0}]",
+    "one counter": "for j in range(n): v0 += a[j + {0}]",
+    "stores": "a[i + {0} * n] = a[i + {0} * n] * 2",
+    "sums": "v0 += a[i] * {0}",
+}
+
+
+@pytest.mark.parametrize("target", ["cuda", "c"])
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_work_is_linear_in_the_statements(statement: str, target: Language, tmp_path: Path) -> None:
+    def calls(count: int) -> int:
+        repeated = (STATEMENTS[statement].format(n + 1, n) for n in range(count))
+        lines = ["v0 = a[i]", *repeated, "a[i] = v0"]
+        return _calls_of_inspect(_kernel(lines, tmp_path), target, sys.maxsize)
+
+    calls(1)  # the first compilation imports modules
+    assert calls(120) < 4.4 * calls(30)
 
 
 def _kernel(lines: list[str], folder: Path) -> Kernel[...]:
