@@ -192,3 +192,92 @@ def test_one_record_or_row_is_broadcast(target: str) -> None:
     expected[:4], expected[4:6] = (1.5, 2), [(3.5, 4), (5.5, 6)]
     assert records.tolist() == expected.tolist()
     assert rows.tolist() == [[1, 2, 3], [1, 7, 7], [1, 7, 7]]
+
+
+# ---- lengths that only the launch determines -----------------------------------------------------
+
+
+def whole(a, b, m):
+    a[:] = b
+
+
+def partial(a, b, m):
+    a[:3] = b[1:]
+
+
+def augmented(a, b, m):
+    a[1:] += b
+
+
+def by_ufunc(a, b, m):
+    np.multiply(a, b, a)
+
+
+def by_ufunc_with_two_results(a, b, m):
+    np.divmod(a, 2.0, a, b)
+
+
+def rows_of_a_matrix(a, b, m):
+    m[:, 1:] = b
+
+
+def by_items(a, b, m):
+    a[: len(b) - 2] = 1.0, 2.0
+
+
+def in_a_device_function(a, b, m):
+    copied(b, a)
+
+
+@device
+def copied(source, target):
+    target[:] = source
+
+
+RUN_TIME_LENGTHS = [
+    whole,
+    partial,
+    augmented,
+    by_ufunc,
+    by_ufunc_with_two_results,
+    rows_of_a_matrix,
+    by_items,
+    in_a_device_function,
+]
+
+
+def launched(function: Callable[..., None], length: int, target: str, **options: Any) -> list[Any]:
+    """Return the arrays after a launch; ``length`` is that of b."""
+    arrays = [np.arange(5.0), np.arange(length) + 10.0, np.ones((2, 4))]
+    kernel(function, backend=target, **options)[1, 1](*arrays)
+    return arrays
+
+
+@pytest.mark.parametrize("function", RUN_TIME_LENGTHS)
+def test_lengths_at_run_time(function: Callable[..., None], target: str) -> None:
+    for length in {partial: (0, 3, 4, 5, 9), by_items: range(1, 9)}.get(
+        function, (0, 2, 3, 4, 5, 9)
+    ):
+        arrays = [np.arange(5.0), np.arange(length) + 10.0, np.ones((2, 4))]
+        before = [array.copy() for array in arrays]
+        try:
+            {in_a_device_function: whole}.get(function, function)(*arrays)
+        except ValueError:
+            with pytest.raises(ValueError, match=r"could not (be )?broadcast|values for"):
+                launched(function, length, target, checked=True)
+            arrays = before
+            if target == "python":  # it raises NumPy's errors
+                continue
+        for checked in (False, True)[: 1 if arrays is before else 2]:
+            for result, array in zip(launched(function, length, target, checked=checked), arrays):
+                np.testing.assert_array_equal(result, array)
+
+
+def test_lengths_that_are_equal_are_not_compared() -> None:
+    @kernel(signature="float32[:, :], int64")
+    def k(a, n):
+        i = cuda.grid(1)
+        a[i, :] += a[i, :]
+        np.add(a[i, 1:n], 1, a[i, 1:n])
+
+    assert "return" not in k.inspect("cuda")

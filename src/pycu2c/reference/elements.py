@@ -137,9 +137,7 @@ def _store_items(destination: Any, items: tuple[Any, ...], location: Location) -
         destination.dtype.names if not getattr(destination, "ndim", 0) else range(len(destination))
     )
     if len(items) != len(names):
-        raise UnsupportedByReference(
-            f"{location}: {len(items)} values for {len(names)} fields or elements"
-        )
+        raise ValueError(f"{location}: {len(items)} values for {len(names)} fields or elements")
     for name, item in zip(names, items):
         store(destination, name, item, location)
 
@@ -170,6 +168,8 @@ def lift_to_arrays(function: object, compute: Callable[..., Any]) -> Callable[..
         if outputs[0] is None:
             return compute(*arguments, **keywords)
         shape = outputs[0].shape
+        for other in outputs[1:]:
+            np.broadcast_to(other, shape)  # raises ValueError for another shape
         operands = [_element_getter(value, shape) for value in arguments[: ufunc.nin]]
         for index in np.ndindex(shape):
             result = compute(*(v(index) for v in operands))

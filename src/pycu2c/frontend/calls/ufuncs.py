@@ -226,6 +226,10 @@ def array_ufunc(
     shifted = slice_overlap.check_overlap(context, views, list(sources.values()), span)
     targets = [materialize_view(context, view, "out") for view in views]
     operands = [slice_assignment.materialize_source(context, value) for value in inputs]
+    evaluated = [*targets[1:], *(v for v in operands if isinstance(v, View) and v.axes)]
+    for view, result in zip([*views[1:], *sources.values()], evaluated, strict=True):
+        axes = slice_assignment.run_time_axes(views[0], view)
+        slice_assignment.raise_unless_shapes_match(context, targets[0], result, axes, span)
     backward: list[bool | Expr] = []
     if shifted is not None:
         operand = operands[list(sources)[shifted[1]]]

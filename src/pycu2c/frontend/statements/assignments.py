@@ -294,7 +294,8 @@ def _augmented_slice(
     is_shifted = slice_assignment.check_operands(
         context, target if evaluation else view, value, span
     )
-    slice_assignment.assign_elements(context, target, value, span, store, is_shifted=is_shifted)
+    source = slice_assignment.materialize_source(context, value)
+    slice_assignment.assign_elements(context, target, source, span, store, is_shifted=is_shifted)
 
 
 def _evaluate_target(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
@@ -13,13 +14,15 @@ from pycu2c.frontend.evaluation_order import materialize, materialize_view
 from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import slice_overlap
+from pycu2c.frontend.statements.exceptions import raise_if
 from pycu2c.frontend.value_checks import describe, is_array, require_value
 from pycu2c.frontend.values import TupleValue, Value
-from pycu2c.ir.builders import binary, integer, is_atom
-from pycu2c.ir.nodes import Apply, Binary, Body, Const, Expr, For, If, Var, View
+from pycu2c.ir.builders import binary, integer, is_atom, logical
+from pycu2c.ir.nodes import Apply, Binary, Body, Const, Expr, For, If, LogicalOp, Var, View
+from pycu2c.ir.print_format import FormatField, Piece
 from pycu2c.ops.intrinsics.memory.subscripts import slice_start, slice_stop
 from pycu2c.ops.intrinsics.registry import REGISTRY
-from pycu2c.ops.operators import ADD, FLOORDIV, SUB
+from pycu2c.ops.operators import ADD, FLOORDIV, NE, SUB
 
 StoreElement: TypeAlias = Callable[[View, Value], None]
 
@@ -53,18 +56,19 @@ def assign_elements(
     *,
     is_shifted: bool = False,
 ) -> None:
-    """Assign to a target that is evaluated already.
+    """Assign a value to a target; both are evaluated already.
 
     A number is assigned to each element; elements of an array and items of a tuple pairwise.
     ``is_shifted``: the result of ``check_operands``.
     """
-    value = materialize_source(context, value)
     if isinstance(value, TupleValue) and len(value.items) == 1:
         _broadcast_item(context, target, value.items[0], span, store)
     elif isinstance(value, TupleValue):
         _assign_items(context, target, value, span, store)
     elif isinstance(value, View) and value.axes:
         source = value
+        axes = run_time_axes(target, source)
+        raise_unless_shapes_match(context, target, source, axes, span)
         backward = slice_overlap.backward_axes(target, source, span) if is_shifted else ()
         loop_over_elements(
             context,
@@ -188,6 +192,51 @@ def check_shapes(target: View, source: View, span: Span) -> None:
         )
 
 
+def run_time_axes(target: View, source: View) -> list[int]:
+    """Return the axes, counted from the last one, whose lengths may differ when the kernel runs.
+
+    Axes of a source are broadcast only if their lengths are known to be 1.
+    """
+    return [
+        axis
+        for axis in range(-len(source.lengths), 0)
+        if not _is_constant_one(source.lengths[axis])
+        and not slice_overlap.are_equal(target.lengths[axis], source.lengths[axis])
+    ]
+
+
+def raise_unless_shapes_match(
+    context: FunctionContext, target: View, source: View, axes: list[int], span: Span
+) -> None:
+    """Emit the check that a source has the lengths of the target along some axes."""
+    differences = [binary(NE, target.lengths[n], source.lengths[n], span) for n in axes]
+    if differences:
+        failed = reduce(lambda a, b: logical(LogicalOp.OR, a, b, span), differences)
+        _raise_broadcast_error(context, failed, source.lengths, target.lengths, span)
+
+
+def _raise_broadcast_error(
+    context: FunctionContext,
+    failed: Expr,
+    source_lengths: Sequence[Expr],
+    target_lengths: Sequence[Expr],
+    span: Span,
+) -> None:
+    """Emit the statement that raises NumPy's error if a condition holds."""
+    text = (
+        *("could not broadcast input array from shape ", *_shape_fields(source_lengths)),
+        *(" into shape ", *_shape_fields(target_lengths)),
+    )
+    raise_if(context, failed, text, [*source_lengths, *target_lengths], span)
+
+
+def _shape_fields(lengths: Sequence[Expr]) -> list[Piece]:
+    fields: list[Piece] = ["("]
+    for _ in lengths:
+        fields += [FormatField(WEAK_INT), ","]
+    return [*fields, ")"] if len(lengths) == 1 else [*fields[:-1], ")"]
+
+
 def _shape(view: View) -> str:
     texts = (str(n.value) if isinstance(n, Const) else "…" for n in view.lengths)
     return f"({', '.join(texts)}{',' * (len(view.lengths) == 1)})"
@@ -219,6 +268,9 @@ def _assign_items(
             ),
             hint="a tuple is assigned to as many elements along one axis",
         )
+    if not isinstance(length, Const):
+        failed = binary(NE, length, integer(count, span), span)
+        _raise_broadcast_error(context, failed, [integer(count, span)], [length], span)
     for index, item in enumerate(value.items):
         store(array_views.element_view(target, (integer(index, span),), span), item)
 

@@ -182,13 +182,19 @@ def _is_broadcast(length: Expr, source_length: Expr) -> bool:
     return is_one and not (isinstance(length, Const) and length.value == 1)
 
 
-def _are_equal(a: Expr, b: Expr, target: View, source: View) -> bool:
+def are_equal(a: Expr, b: Expr) -> bool:
+    """Return whether two numbers are provably equal."""
+    return _are_equal(a, b, None, None)
+
+
+def _are_equal(a: Expr, b: Expr, target: View | None, source: View | None) -> bool:
     """Return whether two numbers are provably equal if the arrays of the views are the same."""
     match a, b:
         case Const(), Const():
             return a.value == b.value
         case Var(), Var():
-            return a.name == b.name or (a.name, b.name) == (target.array.name, source.array.name)
+            arrays = target and target.array.name, source and source.array.name
+            return a.name == b.name or (a.name, b.name) == arrays
         case (Dim(), Dim()) if a.axis != b.axis:
             return False
         case (Binary(), Binary()) if a.op is not b.op:
