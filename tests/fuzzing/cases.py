@@ -136,7 +136,7 @@ class _Drawing:
             f"GRID, BLOCK = {self.grid}, {self.block}",
             f"APPROXIMATE = {approximate}",
             f"KNOWN_BLOCK, OWN_ACCUMULATORS = {self.w.chance(0.7)}, {self.w.chance(0.5)}",
-            f"PAST_CACHES = {self.w.chance(0.5)}",
+            f"PAST_CACHES, PUBLIC = {self.w.chance(0.5)}, {self.w.chance(0.5)}",
             "",
             "",
             "def arguments():",

@@ -67,10 +67,11 @@ _wrap = values.wrap
 
 
 def _watched_wrap(value: int, scalar: Scalar) -> int:
-    lost = not values.fits(value, scalar)
-    if lost and isinstance(value, _OfFloat):
+    if values.fits(value, scalar):
+        return int(value)
+    if isinstance(value, _OfFloat):
         raise Undefined(f"{value} from a float as {scalar}")
-    if lost and scalar == WEAK_INT and not isinstance(value, _OfStrong):
+    if scalar == WEAK_INT and not isinstance(value, _OfStrong):
         raise Undefined(f"{value} is beyond 64 bits")
     return _wrap(value, scalar)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +12,10 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from fuzzing.cases import text_of
-from fuzzing.running import MARKS, Outcome, run_texts
+from fuzzing.running import COMPILED, MARKS, Outcome, run_texts
 
 _FORK = multiprocessing.get_context("fork")
-# seconds from one outcome to the next
+# seconds of processor time from one launch to the next
 LIMITS = {
     "cpu": 5.0,
     "cpu-resumable": 5.0,
@@ -23,14 +24,13 @@ LIMITS = {
     "cuda": 30.0,
     "nvrtc": 60.0,
 }
-COMPILING = 60.0  # seconds to the first
+PATIENCE = 120.0  # seconds from one outcome to the next, whatever else the machine does
 
 
 @dataclass(slots=True)
 class _Work:
     """A process that works on cases, and what it has said so far."""
 
-    texts: list[str]
     seeds: list[int]
     target: str
     process: BaseProcess
@@ -40,28 +40,30 @@ class _Work:
     reached: str = ""  # the last of MARKS that it has said
 
     def overdue(self) -> bool:
-        limit = LIMITS[self.target] if self.reached == "compiled" else COMPILING
-        return time.monotonic() - self.heard > limit
+        return time.monotonic() - self.heard > PATIENCE
 
-    def left(self) -> list[tuple[str, int]]:
-        """The cases with no outcome, in order."""
-        done = {o.text for o in self.outcomes}
-        return [(t, s) for t, s in zip(self.texts, self.seeds, strict=True) if t not in done]
+    def left(self) -> list[int]:
+        """The seeds with no outcome, in order."""
+        done = {o.seed for o in self.outcomes}
+        return [s for s in self.seeds if s not in done]
 
 
-def _start(texts: list[str], seeds: list[int], target: str) -> _Work:
+def _start(seeds: list[int], target: str, texts: list[str] | None = None) -> _Work:
     receiver, sender = _FORK.Pipe(duplex=False)
 
     def work() -> None:
         os.environ["PYCU2C_THREADS"] = "2"
-        for outcome in run_texts(texts, target, seeds):
+        drawn = texts or [text_of(s) for s in seeds]
+        for outcome in run_texts(drawn, target, seeds):
             sender.send(outcome)
+            if outcome == COMPILED or outcome.status not in MARKS:  # SIGPROF ends the process
+                signal.setitimer(signal.ITIMER_PROF, LIMITS[target])
         sender.send(None)
 
     process = _FORK.Process(target=work, daemon=True)
     process.start()
     sender.close()
-    return _Work(texts, seeds, target, process, receiver, time.monotonic())
+    return _Work(seeds, target, process, receiver, time.monotonic())
 
 
 def _hear(work: _Work) -> str:
@@ -78,7 +80,8 @@ def _hear(work: _Work) -> str:
             work.heard = time.monotonic()
     except EOFError:
         work.process.join(5)
-        return f"died with {work.process.exitcode}"
+        code = work.process.exitcode
+        return "hung" if code == -signal.SIGPROF else f"died with {code}"
     return "hung" if work.overdue() else ""
 
 
@@ -96,7 +99,7 @@ def run_all(
     """Every seed's outcome, in no order; none are started once ``stop()`` is true. Closing the
     generator ends the processes."""
     starts = iter(range(0, len(seeds), chunk))
-    waiting: list[list[tuple[str, int]]] = []
+    waiting: list[list[int]] = []
     running: list[_Work] = []
     try:
         while True:
@@ -104,11 +107,10 @@ def run_all(
                 if not waiting and not stop():
                     first = next(starts, None)
                     if first is not None:
-                        waiting.append([(text_of(s), s) for s in seeds[first : first + chunk]])
+                        waiting.append(list(seeds[first : first + chunk]))
                 if not waiting:
                     break
-                mine = waiting.pop()
-                running.append(_start([t for t, _ in mine], [s for _, s in mine], target))
+                running.append(_start(waiting.pop(), target))
             if not running:
                 return
             wait([w.pipe for w in running], timeout=0.5)
@@ -125,7 +127,7 @@ def run_all(
                 if work.reached == "prepared" and len(rest) > 1:  # all are compiled as one program
                     waiting += [rest[: len(rest) // 2], rest[len(rest) // 2 :]]
                     continue
-                yield _ended(work, *rest[0], state)
+                yield _ended(work, text_of(rest[0]), rest[0], state)
                 waiting += [rest[1:]] if rest[1:] else []
     finally:
         for work in running:
@@ -141,7 +143,7 @@ def _ended(work: _Work, text: str, seed: int, state: str) -> Outcome:
 
 def run_alone(text: str, target: str) -> Outcome:
     """One case, in a process of its own."""
-    work = _start([text], [-1], target)
+    work = _start([-1], target, [text])
     state = ""
     while not state:
         wait([work.pipe], timeout=0.1)

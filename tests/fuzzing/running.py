@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import subprocess
 import tempfile
@@ -10,13 +12,15 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+from unittest import mock
 
 import numpy as np
 
 from fuzzing.cases import Case, load, text_of
 from fuzzing.checking import Undefined, run_reference
 from fuzzing.comparing import difference
+from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import CompileError, CompileWarning
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Signature
@@ -24,6 +28,7 @@ from pycu2c.compiler import KernelText, generate
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options
 from pycu2c.frontend.function_builder import BuiltModule
+from pycu2c.kernels import specialization
 from pycu2c.pipeline import TARGETS
 from pycu2c.reference.elements import UnsupportedByReference
 from pycu2c.runtime.arguments.arguments import layout_of
@@ -37,13 +42,14 @@ from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.launch_configuration import Launch, extent
 from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.binary import CompiledBinary
-from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.cc import build, cc
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import RejectedCode
 from pycu2c.transforms.cpu.memory.privatize_accumulators import accumulator_arguments
 from support.launching import IN_STRIPS, NARROWED
 
 EXACT = Options(fmad=False)
+CACHED = 40  # one public launch in so many is repeated from the disk cache
 ARCH = "sm_90"  # where there is no GPU to ask
 
 _LANGUAGES = {
@@ -108,6 +114,7 @@ class _Prepared:
     expected: list[Any]
     texts: list[KernelText]
     warned: int
+    public: Any = None  # the kernel, if it is launched as users launch one
 
 
 def _assumptions(case: Case, built: BuiltModule) -> LaunchAssumptions:
@@ -160,11 +167,14 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         expected = arguments_of(case)
         extents = case.module["GRID"], case.module["BLOCK"]
         run_reference(source, built, signature, extents, _as_parameters(case, signature, expected))
+        if target in CPU_BACKENDS and case.module.get("PUBLIC"):
+            kernel, generated = _recorded(case, target)
+            return _Prepared(case, seed, expected, [generated], len(built.warnings), kernel)
         language = _LANGUAGES.get(target, TARGETS["cuda"])
         usual = _assumptions(case, built)
         launches = [usual] if target in _LANGUAGES else [usual, LaunchAssumptions()]
-        generated = [generate(built.module, language, a, EXACT) for a in launches]
-        return _Prepared(case, seed, expected, generated, len(built.warnings))
+        texts = [generate(built.module, language, a, EXACT) for a in launches]
+        return _Prepared(case, seed, expected, texts, len(built.warnings))
     except Undefined as error:
         return Outcome(text, "undefined", str(error), seed)
     except (UnsupportedByReference, ValueError, OverflowError) as error:
@@ -240,7 +250,10 @@ def _together(
             CompiledBinary(binary.kind, entry, text, binary.data, binary.path, "")
             for entry, text in mine
         ]
-        yield run(p, binaries)
+        try:
+            yield run(p, binaries)
+        except Exception as error:
+            yield _crash(p.case.text, error, p.seed)
 
 
 def _judged(p: _Prepared, launch: Callable[[list[Any]], None]) -> Outcome:
@@ -311,6 +324,8 @@ def _compiled_c(
 
 
 def _run_cpu(p: _Prepared, binaries: list[CompiledBinary]) -> Outcome:
+    if p.public is not None:
+        return _run_public(p, binaries[0])
     generated = p.texts[0]
     layout = layout_of(generated.parameters)
     runner: Runner = CpuRunner(_names(p), layout, CpuKernel(binaries[0]))
@@ -322,6 +337,76 @@ def _run_cpu(p: _Prepared, binaries: list[CompiledBinary]) -> Outcome:
         runner.run(_launch(p), _leaves(p, actual))
 
     return _judged(p, launch)
+
+
+# ---- public launches on the CPU ------------------------------------------------------------
+
+
+class _Recorded(BaseException):
+    """Ends a launch where its text is generated."""
+
+
+def _as_declared(case: Case, target: str, cache: bool = False) -> Any:
+    declared = case.kernel
+    return type(declared)(declared.python, backend=target, options=EXACT, cache=cache)
+
+
+def _launch_publicly(kernel: Any, case: Case, arguments: list[Any]) -> None:
+    kernel[case.module["GRID"], case.module["BLOCK"]](*arguments)
+
+
+def _recorded(case: Case, target: str) -> tuple[Any, KernelText]:
+    """Return a kernel and the text that its first launch generates."""
+    kernel, texts = _as_declared(case, target), []
+
+    def record(*arguments: Any) -> NoReturn:
+        texts.append(generate(*arguments))
+        raise _Recorded
+
+    with mock.patch.object(specialization, "generate", record), contextlib.suppress(_Recorded):
+        _launch_publicly(kernel, case, arguments_of(case))
+    return kernel, texts[0]
+
+
+def _run_public(p: _Prepared, binary: CompiledBinary) -> Outcome:
+    """Launch twice on the slow path, of which the second fills the dispatch table, and once from
+    that, which coroutines do not use. Some kernels are also launched from the disk cache."""
+
+    def launch(actual: list[Any]) -> None:
+        _launch_publicly(p.public, p.case, actual)
+
+    compile_alone = cc.compile
+
+    def compiled(text: str, entry: str, **options: Any) -> CompiledBinary:
+        return binary if text == p.texts[0].text else compile_alone(text, entry, **options)
+
+    with (
+        mock.patch.object(specialization, "generate", return_value=p.texts[0]),
+        mock.patch.object(cc, "compile", compiled),
+    ):
+        outcome = _judged(p, launch)
+        for _ in range(2):
+            outcome = outcome if outcome.failed else _judged(p, launch)
+    return _run_cached(p) if not outcome.failed and p.seed % CACHED == CACHED - 1 else outcome
+
+
+def _run_cached(p: _Prepared) -> Outcome:
+    """Launch in a process that compiles, then here with what that has left in the cache."""
+    kernel = _as_declared(p.case, p.public.backend, cache=True)
+
+    def launch(actual: list[Any]) -> None:
+        _launch_publicly(kernel, p.case, actual)
+
+    child = os.fork()
+    if child == 0:
+        try:
+            launch(arguments_of(p.case))
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    compiled_again = AssertionError("the binary is not taken from the cache")
+    with mock.patch.object(build, "build_cached", side_effect=compiled_again):
+        return _judged(p, launch)
 
 
 # ---- CUDA ----------------------------------------------------------------------------------

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fuzzing import parallel
+from fuzzing import parallel, running
 from fuzzing.cases import text_of
 from fuzzing.running import MARKS, run_seeds, run_texts
 from pycu2c.cuda_driver import driver
+from pycu2c.kernels.launcher import Launcher
 
 REGRESSIONS = sorted((Path(__file__).parent / "regressions").glob("*.py"))
 ON_GPU = pytest.param("cuda", marks=pytest.mark.gpu)
@@ -86,3 +89,52 @@ def test_undefined_programs_are_no_failure() -> None:
 
 def test_a_seed_always_draws_the_same_kernel() -> None:
     assert text_of(7) == text_of(7) != text_of(8)
+
+
+NO_END = """
+import numpy as np
+from pycu2c import cuda, kernel
+
+@kernel
+def fuzzed(out):
+    while out[0] == 0:
+        out[1] += 1
+
+GRID, BLOCK = (1, 1, 1), (1, 1, 1)
+APPROXIMATE = []
+
+def arguments():
+    return (np.zeros(2, np.int32),)
+"""
+
+
+def test_a_launch_that_does_not_end_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launch has a limit of processor time, not of time on a busy machine."""
+    monkeypatch.setattr("fuzzing.running.run_reference", lambda *_: None)
+    monkeypatch.setitem(parallel.LIMITS, "cpu", 0.2)
+    assert parallel.run_alone(NO_END, "cpu").status == "hung"
+
+
+def test_a_public_launch_runs_on_both_paths_and_from_the_cache(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: Counter[str] = Counter()
+
+    def count(owner: Any, name: str) -> None:
+        function = getattr(owner, name)
+
+        def counted(*arguments: Any) -> None:
+            calls[name] += 1
+            function(*arguments)
+
+        monkeypatch.setattr(owner, name, counted)
+
+    count(running, "_launch_publicly")
+    count(Launcher, "launch")
+    monkeypatch.setattr("fuzzing.running.CACHED", 1)
+    text = NO_END.replace("while", "if").replace("BLOCK =", "BLOCK, PUBLIC =")
+    text = text.replace("(1, 1, 1)\nAPP", "(1, 1, 1), True\nAPP")
+    (outcome,) = [o for o in run_texts([text], "cpu") if o.status not in MARKS]
+    assert outcome.status == "same"
+    # its text, the launches that compile, that fill the dispatch table, that use it; the cache
+    assert calls == {"_launch_publicly": 5, "launch": 4}

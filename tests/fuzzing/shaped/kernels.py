@@ -117,7 +117,7 @@ class Shaped(Barriers):
             self.fixed.add(name)
 
     def arguments(self) -> None:
-        rows = self.rng.choice((3, 5, 8) if self.threads > 100 else (3, 8, 20))
+        rows = self.rng.choice((3, 5, 8) if self.threads > 60 else (3, 8, 20))
         far = max(self.width, self.height) + 9
         kind = self.pick(FLOATS)
         same = kind if self.chance(0.7) else self.pick((*FLOATS, *WHOLE))
@@ -144,7 +144,7 @@ class Shaped(Barriers):
         self.values["wrote"] = f"drawn({length}, 'float32')"
         self.values["q"] = f"drawn({self.threads}, 'int32') % 9"
         self.values["acc"] = "drawn(5, 'int64')"
-        self.values["n0"] = str(self.rng.randint(0, 30))
+        self.values["n0"] = str(self.rng.randint(0, 8 if self.threads > 60 else 30))
         self.values["n1"] = str(self.rng.randint(1, 4))
         self.values["n2"] = str(self.rng.choice((0, 1, length, length - 1, length + 2)))
         if self.chance(0.15):
@@ -195,7 +195,7 @@ class Shaped(Barriers):
             f"GRID, BLOCK = {self.grid}, {self.block}",
             "APPROXIMATE = []",
             f"KNOWN_BLOCK, OWN_ACCUMULATORS = {self.chance(0.8)}, {self.chance(0.5)}",
-            f"PAST_CACHES = {self.chance(0.5)}",
+            f"PAST_CACHES, PUBLIC = {self.chance(0.5)}, {self.chance(0.5)}",
             f"ORDINARY = {not self.edges and self.chance(0.9)}",
             "",
             "",
