@@ -391,3 +391,45 @@ def test_a_signature_that_cannot_be_read(tmp_path: Path) -> None:
             "from pycu2c import device\n\n@device('int33(int32)')\ndef f(n):\n    return n\n",
             tmp_path,
         )
+
+
+ENDLESS = [
+    "@device\ndef f(n: int) -> int:\n    return f(n - 1)",
+    "@device\ndef f(n: int) -> int:\n    return n + f(n - 1) if n else f(n)",
+    "@device\ndef f(n: int) -> int:\n    if f(n - 1) > 2:\n        return 1\n    return 2",
+    "@device\ndef f(n: int) -> int:\n    while f(n) > 1:\n        n += 1\n    return n",
+    "@device\ndef f(n: int) -> int:\n    while True:\n        n = f(n)\n        if n: break\n"
+    "    return n",
+    "@device\ndef f(n: int) -> int:\n    return g(n) + 1\n\n"
+    "@device\ndef g(n: int) -> int:\n    return f(n - 1)",
+    "@device\ndef f(n: int) -> int:\n    if n > 2:\n        return g(n)\n    return f(n)\n\n"
+    "@device\ndef g(n: int) -> int:\n    return f(n - 1) if n else g(n)",
+    "@device\ndef f(n: int) -> None:\n    for j in range(n):\n        cuda.syncwarp()\n    f(n)",
+]
+
+
+@pytest.mark.parametrize("functions", ENDLESS)
+def test_a_function_that_calls_itself_on_every_path(functions: str, tmp_path: Path) -> None:
+    error = rejected(tmp_path, functions, "f(i)" if "None" in functions else "out[i] = f(i)")
+    assert error.code == "recursion"
+    assert "calls itself on every path" in str(error)
+
+
+ENDING = [
+    "@device\ndef f(n: int) -> int:\n    return n if n < 1 or f(n - 1) == 0 else 3",
+    "@device\ndef f(n: int) -> int:\n    return 0 if n < 1 else f(n - 1)",
+    "@device\ndef f(n: int) -> int:\n    for j in range(n):\n        n = f(n - 1)\n    return n",
+    "@device\ndef f(n: int) -> int:\n    while True:\n        if n < 1: break\n"
+    "        n = f(n - 1)\n    return n",
+    "@device\ndef f(n: int) -> int:\n    if n < 1:\n        return g(n)\n    return g(n) + f(n - 1)"
+    "\n\n@device\ndef g(n: int) -> int:\n    return f(n - 1) if n > 0 else n",
+    "@device\ndef f(n: int) -> None:\n    if n > 0:\n        f(n - 1)",
+]
+
+
+@pytest.mark.parametrize("functions", ENDING)
+def test_a_function_that_returns_on_some_path(functions: str, tmp_path: Path) -> None:
+    call = "f(i)" if "None" in functions else "out[i] = f(i)"
+    text = f"from pycu2c import cuda, device, kernel\n\n{functions}\n\n"
+    text += f"@kernel\ndef k(out):\n    i = cuda.grid(1)\n    {call}\n"
+    run(module_from(text, tmp_path).k, (1, 3), [np.zeros(3)], "cpu")

@@ -15,6 +15,7 @@ from pycu2c.base.types import Array, ParameterType, Scalar, Signature, promote
 from pycu2c.frontend import hints
 from pycu2c.frontend.calls import declared_signatures
 from pycu2c.frontend.constant_conversions import check_constant_conversions
+from pycu2c.frontend.endless_recursion import check_recursion_ends
 from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.expressions.composite_values import displayed_type, result_type, value_of_type
 from pycu2c.frontend.expressions.expression_visitor import expression
@@ -107,6 +108,7 @@ def _build_module(
         constants = _used_constants((function, *devices), builder.constants)
         module = ir.Module(function, devices, constants, cluster)
         with frames_for_calls(len(devices)):
+            check_recursion_ends(module)
             check_memory_limits(module)
             check_integer_constants(module)
             check_constant_conversions(module)
