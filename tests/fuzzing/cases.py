@@ -19,6 +19,7 @@ from fuzzing import (
     constructs,
     control,
     devices,
+    edges,
     functions,
     numpy_functions,
     operations,
@@ -50,7 +51,7 @@ Dim3 = tuple[int, int, int]
 # importing them fills the tables
 MODULES = (
     operations, functions, numpy_functions, control, together, constructs, structured, devices,
-    vectors, barriers_and_warps,
+    vectors, barriers_and_warps, edges,
 )  # fmt: skip
 
 _LAUNCHES: tuple[tuple[Dim3, Dim3], ...] = (
@@ -136,6 +137,7 @@ class _Drawing:
             f"GRID, BLOCK = {self.grid}, {self.block}",
             f"APPROXIMATE = {approximate}",
             f"KNOWN_BLOCK, OWN_ACCUMULATORS = {self.w.chance(0.7)}, {self.w.chance(0.5)}",
+            f"VARIANT = {self.w.chance(0.3)}",
             f"PAST_CACHES, PUBLIC = {self.w.chance(0.5)}, {self.w.chance(0.5)}",
             "",
             "",

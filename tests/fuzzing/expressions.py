@@ -170,7 +170,12 @@ def literal(w: Writer, kind: Scalar) -> Made:
     if row.is_float:
         return Made(f"{row}({float_text(w)})", kind, 0, True)
     spread = (0, 1, 2, 3, 5, 7, 100, row.maximum, row.maximum - 1, row.minimum, row.minimum + 1)
-    near = [n for n in (*spread, -1, -2, -7) if row.minimum <= n <= row.maximum]
+    half = row.maximum // 2
+    near = [
+        n
+        for n in (*spread, half, half + 1, -half - 1, -1, -2, -7)
+        if row.minimum <= n <= row.maximum
+    ]
     return Made(f"{row}({w.pick(near)})", kind, 0, True)
 
 
@@ -223,6 +228,8 @@ def index_below(w: Writer, length: int, array: ArrayName | None = None, axis: in
         return str(w.rng.randrange(-length, length))
     return w.pick(
         (
+            f"{inner.operand} & {w.rng.randrange(length)}",
+            f"{inner.operand} >> {w.rng.randrange(3)} & {w.rng.randrange(length)}",
             f"{inner.operand} % {size}",
             f"{inner.operand} % {size}",
             f"{inner.operand} % {length} - {length}",

@@ -32,8 +32,10 @@ def element_text(rng: random.Random, kind: Scalar) -> str:
         return f"complex({_float_text(rng, bits)}, {_float_text(rng, bits)})"
     if row.is_float:
         return _float_text(rng, row.bits)
-    if rng.random() < 0.15:
-        return str(rng.choice((row.minimum, row.maximum, row.maximum - 1, row.minimum + 1)))
+    if rng.random() < 0.2:
+        half = row.maximum // 2 + rng.randint(0, 1)
+        ends = (row.minimum, row.maximum, row.maximum - 1, row.minimum + 1, half)
+        return str(rng.choice(ends))
     return str(rng.randint(max(row.minimum, -9), 20))
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from fuzzing.cases import Case, load, text_of
 from fuzzing.checking import Undefined, run_reference
 from fuzzing.comparing import difference
+from fuzzing.variants import variant_of
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import CompileError, CompileWarning
 from pycu2c.base.launch_assumptions import LaunchAssumptions
@@ -28,7 +29,7 @@ from pycu2c.compiler import KernelText, generate
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options
 from pycu2c.frontend.function_builder import BuiltModule
-from pycu2c.kernels import specialization
+from pycu2c.kernels import assumption_checks, specialization
 from pycu2c.pipeline import TARGETS
 from pycu2c.reference.elements import UnsupportedByReference
 from pycu2c.runtime.arguments.arguments import layout_of
@@ -167,6 +168,9 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         expected = arguments_of(case)
         extents = case.module["GRID"], case.module["BLOCK"]
         run_reference(source, built, signature, extents, _as_parameters(case, signature, expected))
+        if case.module.get("VARIANT"):
+            case = Case(text, load(variant_of(text)).module)
+            _, built, _ = typed(case)
         if target in CPU_BACKENDS and case.module.get("PUBLIC"):
             kernel, generated = _recorded(case, target)
             return _Prepared(case, seed, expected, [generated], len(built.warnings), kernel)
@@ -352,7 +356,9 @@ def _as_declared(case: Case, target: str, cache: bool = False) -> Any:
 
 
 def _launch_publicly(kernel: Any, case: Case, arguments: list[Any]) -> None:
-    kernel[case.module["GRID"], case.module["BLOCK"]](*arguments)
+    limit = 1 if case.module.get("PAST_CACHES") else assumption_checks.CACHE_EXCEEDING_BYTES
+    with mock.patch.object(assumption_checks, "CACHE_EXCEEDING_BYTES", limit):
+        kernel[case.module["GRID"], case.module["BLOCK"]](*arguments)
 
 
 def _recorded(case: Case, target: str) -> tuple[Any, KernelText]:

@@ -11,6 +11,7 @@ import pytest
 from fuzzing import parallel, running
 from fuzzing.cases import text_of
 from fuzzing.running import MARKS, run_seeds, run_texts
+from fuzzing.variants import variant_of
 from pycu2c.cuda_driver import driver
 from pycu2c.kernels.launcher import Launcher
 
@@ -138,3 +139,15 @@ def test_a_public_launch_runs_on_both_paths_and_from_the_cache(
     assert outcome.status == "same"
     # its text, the launches that compile, that fill the dispatch table, that use it; the cache
     assert calls == {"_launch_publicly": 5, "launch": 4}
+
+
+def test_a_variant_is_compiled_in_place_of_the_kernel() -> None:
+    """So that what the compiler and the reference have in common is tested, too."""
+    text = NO_END.replace("while out[0] == 0:", "n = out[0] + 1\n    while n < 5:\n        n += 1")
+    variant = variant_of(text)
+    assert "while True" in variant
+    assert "n += 1" not in variant  # variables have other names
+    for kernel in (text, variant):
+        marked = kernel + "\nVARIANT = True\n"
+        (outcome,) = [o for o in run_texts([marked], "cpu") if o.status not in MARKS]
+        assert outcome.status == "same", outcome.detail

@@ -16,6 +16,9 @@ from dataclasses import dataclass
 from fuzzing.shaped.barriers import Barriers
 from fuzzing.shaped.statements import FLOATS, WHOLE
 
+# not affine in the number of the thread, though nearly
+_STEPS = ("(x & 4)", "(x & -4)", "(x ^ 4)", "(x | 1)", "(x >> 1)", "x % 8", "(x + (x & 4))")
+
 
 @dataclass(slots=True)
 class Shaped(Barriers):
@@ -131,8 +134,11 @@ class Shaped(Barriers):
         for name, k in (("o0", kind), ("o1", "float64"), ("o2", "int64")):
             self.outputs[name] = (k, own)
             self.values[name] = f"zeros({shape}, '{k}')"
-        self.inputs["m"] = (kind, f"{self.rng.randrange(rows)}, {self.pick(('x', 'y', 'tx'))}")
-        self.inputs["a"] = (same, f"{self.pick(('x', 'y'))}, {self.rng.randrange(rows)}")
+        self.inputs["m"] = (
+            kind,
+            f"{self.rng.randrange(rows)}, {self.pick(('x', 'y', 'tx', *_STEPS))}",
+        )
+        self.inputs["a"] = (same, f"{self.pick(('x', 'y', *_STEPS))}, {self.rng.randrange(rows)}")
         data = self.pick((kind, *WHOLE))
         self.inputs["data"] = (data, "u % data.shape[0]")
         self.inputs["q"] = ("int32", "u")
@@ -196,6 +202,7 @@ class Shaped(Barriers):
             "APPROXIMATE = []",
             f"KNOWN_BLOCK, OWN_ACCUMULATORS = {self.chance(0.8)}, {self.chance(0.5)}",
             f"PAST_CACHES, PUBLIC = {self.chance(0.5)}, {self.chance(0.5)}",
+            f"VARIANT = {self.chance(0.3)}",
             f"ORDINARY = {not self.edges and self.chance(0.9)}",
             "",
             "",
@@ -207,7 +214,11 @@ class Shaped(Barriers):
             f"    rng = np.random.default_rng({self.rng.randrange(1000)})",
             "    if kind[0] == 'f':",
             "        return rng.uniform(-1.5, 2, shape).astype(kind)",
-            "    return rng.integers(0, 20, shape).astype(kind)",
+            "    small = rng.integers(0, 20, shape)",
+            f"    if {self.chance(0.3)} and kind[-2:] in ('t8', '16'):",
+            "        ends = np.iinfo(kind)",
+            "        small += rng.choice([0, 0, ends.min, ends.max - 19], shape)",
+            "    return small.astype(kind)",
             "",
             "",
             "def arguments():",
