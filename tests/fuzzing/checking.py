@@ -30,7 +30,7 @@ from pycu2c.reference import elements, scheduler
 from pycu2c.reference.device_variants import inferred_from
 from pycu2c.reference.interpreter import ReferenceKernel
 
-SECONDS = 5.0  # of processor time that a launch may take
+SECONDS = 2.0  # of processor time that a launch may take
 
 
 class Undefined(Exception):

@@ -53,11 +53,13 @@ def _start(seeds: list[int], target: str, texts: list[str] | None = None) -> _Wo
 
     def work() -> None:
         os.environ["PYCU2C_THREADS"] = "2"
+        launches = False
         drawn = texts or [text_of(s) for s in seeds]
         for outcome in run_texts(drawn, target, seeds):
             sender.send(outcome)
-            if outcome == COMPILED or outcome.status not in MARKS:  # SIGPROF ends the process
-                signal.setitimer(signal.ITIMER_PROF, LIMITS[target])
+            launches = outcome == COMPILED or (launches and outcome.status not in MARKS)
+            # SIGPROF ends the process; the reference has a limit of its own
+            signal.setitimer(signal.ITIMER_PROF, LIMITS[target] if launches else 0)
         sender.send(None)
 
     process = _FORK.Process(target=work, daemon=True)

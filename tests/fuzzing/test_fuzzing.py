@@ -107,6 +107,7 @@ APPROXIMATE = []
 def arguments():
     return (np.zeros(2, np.int32),)
 """
+SLOW = NO_END.replace("while out[0] == 0:", "for _ in range(20000):")
 
 
 def test_a_launch_that_does_not_end_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,6 +140,14 @@ def test_a_public_launch_runs_on_both_paths_and_from_the_cache(
     assert outcome.status == "same"
     # its text, the launches that compile, that fill the dispatch table, that use it; the cache
     assert calls == {"_launch_publicly": 5, "launch": 4}
+
+
+def test_only_launches_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reference may take long after another kernel was found to be undefined."""
+    monkeypatch.setattr("fuzzing.parallel.text_of", [NO_LANE, SLOW].__getitem__)
+    monkeypatch.setitem(parallel.LIMITS, "cpu", 0.2)
+    outcomes = parallel.run_all([0, 1], "cpu", jobs=1, chunk=2, stop=lambda: False)
+    assert [o.status for o in outcomes] == ["undefined", "same"]
 
 
 def test_a_variant_is_compiled_in_place_of_the_kernel() -> None:
