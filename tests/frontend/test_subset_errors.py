@@ -7,10 +7,13 @@ import sys
 import tokenize
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from pycu2c import cuda, kernel
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, error_codes, render
 from pycu2c.base.source import Source, Span
+from pycu2c.declarations.signatures import BadSignature
 from pycu2c.frontend.subset import unsupported_syntax
 from pycu2c.frontend.subset.subset_check import check_subset
 from pycu2c.frontend.subset.unsupported_syntax import UnsupportedSyntax
@@ -173,3 +176,55 @@ def test_each_decorated_function_is_seen(tmp_path: Path, monkeypatch: pytest.Mon
 def report(function: object) -> CompileError:
     line = getattr(function, "__code__").co_firstlineno + 1  # noqa: B009
     return CompileError([Diagnostic("name", (Label(Span("case.py", line, 0, line, 1)),))])
+
+
+# ---- results of kernels, which are found when the kernel is defined ------------------------------
+
+
+def test_a_kernel_that_returns_a_value() -> None:
+    with pytest.raises(CompileError, match="a kernel gives its results in arrays") as caught:
+
+        @kernel
+        def k(a):
+            if a[0] > 1:
+                return None
+            return a[0] + 1
+
+    assert caught.value.code == "return-type"
+
+
+def test_functions_in_a_kernel_return_values(target: str) -> None:
+    @kernel(backend=target)
+    def k(a):
+        def twice(x):
+            return x * 2
+
+        a[0] = twice(a[0])
+        return
+
+    a = np.ones(1)
+    k[1, 1](a)
+    assert a[0] == 2
+
+
+@pytest.mark.parametrize("signature", ["int32(int32[:])", ["void(int32[:])", "bool(int8[:])"]])
+def test_a_signature_with_a_result(signature: object) -> None:
+    with pytest.raises(BadSignature, match=r"k: a kernel returns nothing: write void\(int"):
+
+        @kernel(signature=signature)
+        def k(a):
+            a[0] = 1
+
+
+def test_a_kernel_of_numba_that_returns_a_value_is_a_device_function(target: str) -> None:
+    @cuda.jit
+    def incremented(x):
+        return x + 1
+
+    @kernel(backend=target)
+    def k(a):
+        a[0] = incremented(a[0])
+
+    a = np.ones(1)
+    k[1, 1](a)
+    assert a[0] == 2

@@ -23,7 +23,7 @@ from pycu2c.base.backends import BACKENDS, default_backend
 from pycu2c.base.diagnostics import CompileError, Diagnostic, LaunchError
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source, SourceUnavailable, source_of
-from pycu2c.base.types import Array, Scalar, Signature, Tuple
+from pycu2c.base.types import NONE, Array, Scalar, Signature, Tuple
 from pycu2c.declarations.options import (
     DEFAULT_OPTIONS,
     BadOption,
@@ -80,6 +80,7 @@ class Kernel(KernelBase[P]):
 
     __slots__ = ("__dict__", "__weakref__")
     __pycu2c_kernel__ = True  # for the error about a call in another kernel
+    _may_return_value = False  # whether kernels may call it as a device function
 
     def __init__(
         self,
@@ -103,7 +104,7 @@ class Kernel(KernelBase[P]):
         self.grid = None if grid is None else extent(grid, "grid", self.name)
         self.block = None if block is None else extent(block, "block", self.name)
         self.shared_memory = shared_size(shared_memory, self.name)
-        _check_subset(self.source)
+        _check_subset(self.source, may_return_value=self._may_return_value)
         if self.block is not None:
             check_bounds(self.block, options.launch_bounds, self.name)
         if self.grid is not None:
@@ -111,7 +112,7 @@ class Kernel(KernelBase[P]):
         self.options = options
         self.declared = tuple(
             record_references.with_references(declared)
-            for declared in _parse_declared(self.source, signature)
+            for declared in _parse_declared(self.source, signature, is_kernel=True)
         )
         self._launches = Launches(Launcher(self.source, self.declared, backend, cache, options))
         self._configured = {}
@@ -328,7 +329,7 @@ class DeviceFunction(Generic[P, R]):
         self.__pycu2c_device__ = replace(  # the front end reads it
             source, signature=declared[0] if len(declared) == 1 else None
         )
-        _check_subset(source)
+        _check_subset(source, may_return_value=True)
 
     @staticmethod
     def _read(function: object) -> Source:
@@ -363,21 +364,31 @@ def _has_axes(extents: object) -> bool:
     return isinstance(extents, (tuple, list))
 
 
-def _parse_declared(source: Source, declared: object) -> tuple[Signature, ...]:
+def _parse_declared(
+    source: Source, declared: object, *, is_kernel: bool = False
+) -> tuple[Signature, ...]:
     """Return the declared signatures of a function, or else that of its annotations."""
     try:
         if declared is not None:
-            return parse_signatures(declared)
-        annotated = annotated_signature(source.python)
-        return () if annotated is None else (annotated,)
+            signatures = parse_signatures(declared)
+        else:
+            annotated = annotated_signature(source.python)
+            signatures = () if annotated is None else (annotated,)
+        for signature in signatures:
+            if is_kernel and signature.result not in (None, NONE):
+                raise BadSignature(
+                    f"a kernel returns nothing: write void{signature}, "
+                    f"and give the results in an array"
+                )
+        return signatures
     except BadSignature as error:
         label = source.span(source.tree)
         raise BadSignature(f"{label}: {source.name}: {error}") from None
 
 
-def _check_subset(source: Source) -> None:
+def _check_subset(source: Source, *, may_return_value: bool) -> None:
     """Raise CompileError for syntax that kernels do not support."""
-    diagnostics = early_diagnostics(source)
+    diagnostics = early_diagnostics(source, may_return_value=may_return_value)
     if diagnostics:
         raise CompileError(diagnostics)
 

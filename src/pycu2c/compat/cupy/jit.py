@@ -21,6 +21,7 @@ class JitRawKernel(Kernel[P]):
     """A kernel that is launched as ``k(grid, block, (a, b))`` or as ``k[grid, block](a, b)``."""
 
     __slots__ = ()
+    _may_return_value = True
 
     @staticmethod
     def _read(function: FunctionType) -> Source:

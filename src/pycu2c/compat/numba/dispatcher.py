@@ -46,6 +46,7 @@ class JitKernel(Kernel[P]):
     """
 
     __slots__ = ()
+    _may_return_value = True
 
     def __init__(self, function: FunctionType, **options: Any) -> None:
         super().__init__(function, **options)

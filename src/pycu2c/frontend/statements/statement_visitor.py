@@ -24,7 +24,7 @@ from pycu2c.frontend.statements.assignments import (
 )
 from pycu2c.frontend.statements.returns import parameter_of_return
 from pycu2c.frontend.statements.unroll import UnrolledLoop
-from pycu2c.frontend.subset.unsupported_syntax import UNSUPPORTED
+from pycu2c.frontend.subset.unsupported_syntax import KERNEL_RESULT, UNSUPPORTED
 from pycu2c.frontend.values import leaves
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import (
@@ -157,11 +157,7 @@ def _return(context: FunctionContext, node: ast.Return) -> None:
         context.emit(Return(None, span))
         return
     if context.is_kernel:
-        fail(
-            "return-type",
-            Label(context.span(node.value), "a kernel gives its results in arrays"),
-            hint="pass an array for the result and write out[i] = …",
-        )
+        KERNEL_RESULT.report(context.span(node.value))
     array = parameter_of_return(context, node)
     if array is not None:
         context.returned_types.append((array, span))

@@ -25,17 +25,17 @@ _SUPPORTED_NODES = frozenset(_SUPPORTED_NAMES.split())
 _MIN_INTEGER, _MAX_INTEGER = dtypes.INT64.minimum, dtypes.UINT64.maximum
 
 
-def early_diagnostics(source: Source) -> list[Diagnostic]:
+def early_diagnostics(source: Source, *, may_return_value: bool) -> list[Diagnostic]:
     """Return the violations of the subset, or else the reads that no path has assigned."""
     with reporting_recursion_limit(source.span(source.tree)):
-        return check_subset(source) or [
+        return check_subset(source, may_return_value=may_return_value) or [
             unassigned_read(source, n) for n in live_ranges(source.tree).undefined
         ]
 
 
-def check_subset(source: Source) -> list[Diagnostic]:
+def check_subset(source: Source, *, may_return_value: bool = True) -> list[Diagnostic]:
     """Return all uses of unsupported Python in a function, in source order."""
-    check = _SubsetCheck(source)
+    check = _SubsetCheck(source, may_return_value)
     if source.is_async:
         check.reject(source.tree, STATEMENTS[ast.AsyncFunctionDef])
     check.parameters(source.tree.args)
@@ -54,8 +54,9 @@ class _SubsetCheck(ast.NodeVisitor):
     Supported syntax without a method of its own is checked by its children.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, may_return_value: bool) -> None:
         self.source = source
+        self.may_return_value = may_return_value
         self.diagnostics: list[Diagnostic] = []
 
     def reject(self, node: ast.AST, syntax: UnsupportedSyntax) -> None:
@@ -151,7 +152,14 @@ class _SubsetCheck(ast.NodeVisitor):
         for decorator in node.decorator_list:
             self.reject(decorator, unsupported_syntax.DECORATED)
         self.visit(node.args)
-        self.visit_all(node.body)
+        inner = _SubsetCheck(self.source, may_return_value=True)
+        inner.visit_all(node.body)
+        self.diagnostics += inner.diagnostics
+
+    def visit_Return(self, node: ast.Return) -> None:
+        if node.value is not None and not _is_none(node.value) and not self.may_return_value:
+            self.reject(node.value, unsupported_syntax.KERNEL_RESULT)
+        self.visit_all([node.value])
 
     def visit_arguments(self, node: ast.arguments) -> None:
         """Check the parameters and the defaults of a function that a kernel defines."""

@@ -185,6 +185,11 @@ CLASS_PATTERN = UnsupportedSyntax(
 MAPPING_PATTERN = UnsupportedSyntax(
     "match", "this is a mapping pattern", "a subject is a number, a string or a tuple"
 )
+KERNEL_RESULT = UnsupportedSyntax(
+    "return-type",
+    "a kernel gives its results in arrays",
+    "pass an array for the result and write out[i] = …",
+)
 UNUSED = UnsupportedSyntax(
     "unused-value", "this value is not used", "assign it, `x = …`, or remove the line"
 )

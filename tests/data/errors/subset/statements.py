@@ -2,6 +2,8 @@
 
 # ruff: noqa
 
+from pycu2c import kernel
+
 
 def exceptions(out):
     try:  # E[exceptions]: try
@@ -119,3 +121,13 @@ def results(x):
     if x:
         return x, {1}  # E[dict-set]: {1}
     return [{x}]  # E[dict-set]: {x}
+
+
+@kernel
+def results_of_a_kernel(a):
+    def inner(x):
+        return x
+
+    if a[0] > 1:
+        return None
+    return inner(a[0])  # E[return-type]: inner(a[0])
