@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzzing.expressions import expression
+from fuzzing.expressions import expression, not_constant
 from fuzzing.operations import condition
 from fuzzing.statements import assignable, augmented, nests, small, value, writes
 from fuzzing.writing import INTEGERS, WIDEST, ArrayName, Writer
@@ -23,7 +23,8 @@ def bounded(w: Writer) -> None:
     it is near the end of a type, compared with that end and converted."""
     low, high = sorted((w.pick(_ENDS), w.pick((0, *_ENDS))))
     high += low == high  # no constant
-    source = small(w, expression(w, WEAK_INT, 1))
+    made = expression(w, WEAK_INT, 1)
+    source = small(w, not_constant(w, made) if made.constant else made)
     step = max(1, (high - low) >> w.rng.randrange(6))
     name = w.fresh("b")
     first, last = (f"max({{}}, {low})", f"min({{}}, {high})")
@@ -71,7 +72,9 @@ def _near(w: Writer, name: str, magnitude: int, limit: int) -> str:
 
 
 def updatable(w: Writer) -> list[ArrayName]:
-    return [a for a in w.written() if a.whole and a.type in INTEGERS]
+    """Arrays that other threads can access: atomics on local ones are rejected."""
+    shared = [a for a in w.written() if a.whole and a.name[0] == "o"]
+    return [a for a in shared if a.type in INTEGERS]
 
 
 @writes(1, lambda w: bool(updatable(w)))
