@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -120,6 +121,28 @@ def test_doctor() -> None:
     assert result.exit_code == 0
     for word in ("numpy", "compiler", "C++", "NVRTC", "linker", "GPU", "cache", "ready"):
         assert f"\n{word}" in f"\n{result.output}"
+    facts = json.loads(called("doctor", "--json").output)
+    assert facts["ready"] is True
+    assert facts["verdict"] == result.output.splitlines()[-1]
+    assert f"compiler  {facts['compiler']}\n" in result.output
+
+
+@pytest.mark.parametrize("command", ["", "emit", "explain", "errors", "doctor", "cache", "migrate"])
+def test_help_has_a_short_option(command: str) -> None:
+    words = command.split()
+    assert called(*words, "-h").output == called(*words, "--help").output
+    assert "Usage:" in called(*words, "-h").output
+
+
+def test_a_kernel_that_a_function_makes(tmp_path: Path) -> None:
+    path = tmp_path / "made.py"
+    path.write_text(
+        "from pycu2c import cuda, kernel\n\ndef make(n):\n    @kernel('int32[:]')\n    def k(a):\n"
+        "        a[cuda.grid(1)] = n\n    return k\n\nkernels = [make(3)]\n"
+    )
+    assert "give a kernel that a function makes a name there" in called("emit", str(path)).output
+    path.write_text(f"{path.read_text()}three = make(3)\n")
+    assert "= 3;" in called("emit", str(path)).output
 
 
 @pytest.mark.parametrize(

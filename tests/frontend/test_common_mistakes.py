@@ -502,6 +502,7 @@ DEFINITIONS = {
     ),
     "@kernel\ndef k(a): s = cuda.stream()\nk.inspect('cuda', 'int32[:]')": "it is for the host",
     "k = kernel(lambda a: a)\nk.inspect('cuda', 'int32')": "a kernel gives its results in arrays",
+    "@kernel('float32[:], int32')\ndef k(a, n): s = [0.0] * n": r"cuda\.local\.array\(64",
     "@kernel('float32[:], int32')\ndef k(a): pass": r"2 types for \(a\)",
     "@kernel\ndef k(a): pass\nk.inspect('asm', 'int32')": "ptx, sass or ir.*'asm'",
 }

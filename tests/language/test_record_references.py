@@ -96,7 +96,7 @@ def test_arrays_without_axes(dtype: Any, target: str) -> None:
 
 def test_device_arrays_without_axes() -> None:
     place = cuda.to_device(np.array(3.0))
-    on("cpu", scale)(place, place, np.ones((2, 3)))
+    on("auto", scale)(place, place, np.ones((2, 3)))
     assert place.copy_to_host() == 7
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import click
@@ -19,35 +20,41 @@ from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 
 @click.command()
-def doctor() -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print an object with the same facts.")
+def doctor(as_json: bool) -> None:
     """Report the compiler, NVRTC, driver, devices and cache, and what is missing."""
-    lines, complete = report()
-    for line in lines:
-        click.echo(line)
-    sys.exit(0 if complete else 1)
+    facts, verdict = report()
+    is_ready = verdict.startswith("ready")
+    if as_json:
+        click.echo(json.dumps({**facts, "ready": is_ready, "verdict": verdict}, indent=2))
+    else:
+        for name, fact in facts.items():
+            click.echo(f"{name:<10}{fact.replace(chr(10), chr(10) + ' ' * 10)}")
+        click.echo(verdict)
+    sys.exit(0 if is_ready else 1)
 
 
-def report() -> tuple[list[str], bool]:
-    """Return the lines to print, and whether kernels can run."""
-    compiler_lines, has_compiler = _compiler()
-    nvrtc_line, has_nvrtc = _nvrtc()
-    cuda_line, has_cuda = _cuda()
-    lines = [
-        f"numpy     {np.__version__}",
-        *compiler_lines,
-        _dispatch(),
-        _cxx(),
-        nvrtc_line,
-        _linker(),
-        cuda_line,
-        _cache(),
-    ]
+def report() -> tuple[dict[str, str], str]:
+    """Return the facts by name, and where kernels run: it begins with "ready" if they do."""
+    compiler, has_compiler = _compiler()
+    nvrtc_text, has_nvrtc = _nvrtc()
+    gpu, has_cuda = _cuda()
+    facts = {
+        "numpy": np.__version__,
+        "compiler": compiler,
+        **({"threads": str(thread_count())} if has_compiler else {}),
+        "launches": _dispatch(),
+        "C++": _cxx(),
+        "NVRTC": nvrtc_text,
+        "linker": _linker(),
+        "GPU": gpu,
+        "cache": _cache(),
+    }
     try:
         backend = default_backend()
     except ValueError as error:
-        return [*lines, f"not ready: {error}"], False
-    verdict = _verdict(backend, has_cuda, has_nvrtc, has_compiler)
-    return [*lines, verdict], verdict.startswith("ready")
+        return facts, f"not ready: {error}"
+    return facts, _verdict(backend, has_cuda, has_nvrtc, has_compiler)
 
 
 def _verdict(backend: str, has_cuda: bool, has_nvrtc: bool, has_compiler: bool) -> str:
@@ -65,19 +72,18 @@ def _verdict(backend: str, has_cuda: bool, has_nvrtc: bool, has_compiler: bool) 
     return "not ready: kernels run with backend='python' only, the slow reference"
 
 
-def _compiler() -> tuple[list[str], bool]:
+def _compiler() -> tuple[str, bool]:
     try:
-        compiler = discovery.find_compiler()
+        return str(discovery.find_compiler()), True
     except ToolchainError as error:
-        return [f"compiler  missing: {error}"], False
-    return [f"compiler  {compiler}", f"threads   {thread_count()}"], True
+        return f"missing: {error}", False
 
 
 def _dispatch() -> str:
     if not extension.UNAVAILABLE:
-        return "launches  fast path: the C extension is there"
+        return "fast path: the C extension is there"
     return (
-        "launches  slow path, tens of µs each: there is no C extension. Where a C compiler and "
+        "slow path, tens of µs each: there is no C extension. Where a C compiler and "
         "Python's headers (python3-dev) are, pip install --force-reinstall --no-deps pycu2c "
         f"builds it. ({extension.UNAVAILABLE})"
     )
@@ -85,9 +91,9 @@ def _dispatch() -> str:
 
 def _cxx() -> str:
     try:
-        return f"C++       {cxx.find()}"
+        return str(cxx.find())
     except ToolchainError:
-        return "C++       none: CUDA C as text needs clang++, g++ or zig to run on the CPU"
+        return "none: CUDA C as text needs clang++, g++ or zig to run on the CPU"
 
 
 def _nvrtc() -> tuple[str, bool]:
@@ -96,27 +102,27 @@ def _nvrtc() -> tuple[str, bool]:
         archs = nvrtc.supported_archs()
     except ToolchainError as error:
         message, _, _ = str(error).partition("\n")
-        return f"NVRTC     missing: {message}", False
-    return f"NVRTC     {major}.{minor}, {archs[0]} to {archs[-1]}", True
+        return f"missing: {message}", False
+    return f"{major}.{minor}, {archs[0]} to {archs[-1]}", True
 
 
 def _linker() -> str:
     library = nvjitlink.nvjitlink()
     if library is not None:
         major, minor = library.version()
-        return f"linker    nvJitLink {major}.{minor}"
-    return "linker    CUDA driver (nvJitLink is not installed: pip install 'pycu2c[link]')"
+        return f"nvJitLink {major}.{minor}"
+    return "CUDA driver (nvJitLink is not installed: pip install 'pycu2c[link]')"
 
 
 def _cuda() -> tuple[str, bool]:
     if not driver.available():
-        return f"GPU       none: {driver.unavailable_reason()}", False
+        return f"none: {driver.unavailable_reason()}", False
     devices = (f"{device.name}, {device.arch}" for device in driver.devices())
-    return "GPU       " + "\n          ".join(devices), True
+    return "\n".join(devices), True
 
 
 def _cache() -> str:
     usage = eviction.usage()
     if usage.problem:
-        return f"cache     not used: {usage.problem}"
-    return f"cache     {usage.directory}: {usage.entries} entries, {usage.size / 2**20:.1f} MiB"
+        return f"not used: {usage.problem}"
+    return f"{usage.directory}: {usage.entries} entries, {usage.size / 2**20:.1f} MiB"

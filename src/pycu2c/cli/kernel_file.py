@@ -37,7 +37,10 @@ def load_kernels(path: Path) -> dict[str, Kernel[Any]]:
     """Return the kernels of a file by name."""
     kernels = dict(_kernels_in(vars(_import_file(path))))
     if not kernels:
-        raise click.ClickException(f"{path} has no kernel: decorate a function with @kernel")
+        raise click.ClickException(
+            f"{path} has no kernel at its top level: decorate a function with @kernel, or give a "
+            "kernel that a function makes a name there, k = make_kernel(3)"
+        )
     return kernels
 
 

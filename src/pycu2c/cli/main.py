@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 import click
 
 from pycu2c.cli.cache import cache
@@ -12,10 +15,13 @@ from pycu2c.cli.explain import explain
 from pycu2c.cli.migrate import migrate
 
 
-@click.group()
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="pycu2c")
 def main() -> None:
     """Python kernels as CUDA C and C."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a path may have bytes of no encoding
 
 
 for command in (emit, explain, errors, doctor, cache, migrate):

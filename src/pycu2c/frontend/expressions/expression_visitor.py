@@ -96,6 +96,13 @@ def _binary(context: FunctionContext, node: ast.BinOp) -> Value:
     if operator is MUL:
         for items, count in ((left, right), (right, left)):
             is_integer = isinstance(count, Const) and count.type.dtype.is_integral
+            if isinstance(items, TupleValue) and not isinstance(count, Const | TupleValue):
+                fail(
+                    "constant-needed",
+                    Label(count.span, "the number of items is not known here"),
+                    hint="for elements that change, cuda.local.array(64, np.float32) has a fixed "
+                    "maximum; pass an array for more",
+                )
             if isinstance(items, TupleValue) and isinstance(count, Const) and is_integer:
                 evaluated = materialize_effects(context, items)
                 assert isinstance(evaluated, TupleValue)
