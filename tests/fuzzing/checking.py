@@ -8,6 +8,7 @@ lets the shrinker rewrite cases freely.
 
 from __future__ import annotations
 
+import ast
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,10 +18,12 @@ from unittest import mock
 
 import numpy as np
 
+from fuzzing.comparing import identical
 from pycu2c.base import values
 from pycu2c.base.source import Source
 from pycu2c.base.types import WEAK_INT, Scalar, Signature
 from pycu2c.frontend.function_builder import BuiltModule
+from pycu2c.ops.intrinsics import array_reductions
 from pycu2c.ops.intrinsics.library import device_source
 from pycu2c.ops.intrinsics.memory import allocation
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
@@ -205,10 +208,22 @@ def run_reference(
         kernel = WatchedKernel(source, inferred, signature.parameters, device_source)
         kernel.watch = watch
         with patches[2], patches[3], patches[4], limited(SECONDS):
+            before = [value.copy() for value in arguments if isinstance(value, np.ndarray)]
             try:
                 kernel.launch(*extents, 0, arguments)
             except IndexError as error:
                 raise Undefined(str(error)) from error
+    if reads_whole_arrays(source.tree):
+        after = [value for value in arguments if isinstance(value, np.ndarray)]
+        for old, new in list(zip(before, after))[:-1]:  # each thread has its element of the last
+            if not identical(old, new).all():
+                raise Undefined("a whole array is read, and other threads may write its elements")
+
+
+def reads_whole_arrays(function: ast.AST) -> bool:
+    """Whether a kernel reads arrays by ``flat`` or reductions, whose reads are not watched."""
+    names = {"flat", *array_reductions.METHODS, *array_reductions.REDUCTIONS}
+    return any(isinstance(n, ast.Attribute) and n.attr in names for n in ast.walk(function))
 
 
 @contextmanager

@@ -365,7 +365,7 @@ CALLS = rows_of(
     out[i] = math.sqrt(a[i] + 1) + math.atan2(i, 2) + math.floor(-x) + math.hypot(3, i)
 
     # numpy functions of scalars
-    out[i] = np.sin(x) + np.minimum(i, 3) + np.exp2(a[i]) + np.maximum(a[i], 1.5)
+    out[i] = np.sin(x) + np.minimum(i, 3) + np.exp2(float(a[i])) + np.maximum(a[i], 1.5)
 
     # numpy functions of arrays, with an output array: `np.sqrt(x, out)`
     np.multiply(m[i], WEIGHTS, m[i])
