@@ -33,10 +33,11 @@ IN_A_BRANCH = "if x >= 0:\n        x = 1 + {}\n    return x"
 CHAINS = [pytest.param(300, "return 1 + {}", marks=pytest.mark.slow), (100, IN_A_BRANCH)]
 
 
+@pytest.mark.parametrize("target", ["cpu", "python"])
 @pytest.mark.parametrize(("length", "call"), CHAINS)
-def test_a_long_chain_runs_on_the_cpu(length: int, call: str, tmp_path: Path) -> None:
+def test_a_long_chain_runs(length: int, call: str, target: str, tmp_path: Path) -> None:
     module = chain(length, tmp_path, call)
-    (out,) = run(module.k, (1, 4), [np.zeros(4, np.int64)], "cpu")
+    (out,) = run(module.k, (1, 4), [np.zeros(4, np.int64)], target)
     np.testing.assert_array_equal(out, np.arange(4) + length - 1)
 
 

@@ -79,6 +79,8 @@ CONSTRUCTS: dict[str, tuple[int, Lines]] = {
     "conditional variables": (8, _variables("i - n", "{0} if {0} > n else {0} - 1")),
     "sums": (8, _variables("i - n", "{0} * {0} - {0}")),
     "loads": (8, _variables("i - n", "a[{0} - 1]")),
+    "slices": (5, _expression("a", "{0}[n:]", "a[i] = {}[i]")),
+    "assigned slices": (5, _expression("a", "{0}[n:-{1}]", "{}[:] = 1")),
     "indices": (5, _expression("i - n", "a[{0} - 1]", "a[{}] += 1")),
     "midpoints": (8, _expression("i", "(({0} + n) // 2)", "a[{}] = 1")),
 }

@@ -10,6 +10,7 @@ from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import reporting_recursion_limit
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
+from pycu2c.base.recursion_limit import frames_for_calls
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType, Signature
 from pycu2c.codegen.statements import Comments
@@ -158,6 +159,7 @@ class ReferenceRunner:
 
     kernel: interpreter.ReferenceKernel
     types: tuple[ParameterType, ...]
+    device_function_count: int
 
     @property
     def fast_path(self) -> FastPathLaunch | None:
@@ -166,7 +168,8 @@ class ReferenceRunner:
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         owners = iter(map(_python_value, arguments))
         values = [unflatten(argument_type, owners) for argument_type in self.types]
-        self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
+        with frames_for_calls(self.device_function_count):
+            self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
 
 
 def _python_value(argument: Argument) -> Any:
@@ -183,8 +186,9 @@ def _reference_runner(kernel: Specialization) -> ReferenceRunner:
     inferred = device_variants.inferred_from(
         kernel.built.inferred_types, source, kernel.signature, single
     )
-    with reporting_recursion_limit(source.span(source.tree)):
+    count = len(kernel.built.module.device_functions)
+    with reporting_recursion_limit(source.span(source.tree)), frames_for_calls(count):
         interpreted = interpreter.ReferenceKernel(
             source, inferred, types, library.device_source, options
         )
-    return ReferenceRunner(interpreted, types)
+    return ReferenceRunner(interpreted, types, count)

@@ -7,10 +7,11 @@ from enum import EnumMeta
 from typing import NoReturn, TypeVar
 
 from pycu2c.base.diagnostics import Label, fail
+from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, MemorySpace
 from pycu2c.frontend import hints
-from pycu2c.frontend.evaluation_order import assign_temporary, materialize_effects
+from pycu2c.frontend.evaluation_order import assign_temporary, is_invariant, materialize_effects
 from pycu2c.frontend.expressions import (
     array_views,
     attributes,
@@ -82,7 +83,7 @@ def _subscript_of(context: FunctionContext, owner: Value, node: ast.Subscript) -
     if isinstance(owner, ArraySelect):
         indices = [materialize_index(context, index) for index in indices]
     else:
-        owner = require_array(context, owner, node.value)
+        owner = _with_evaluated_lengths(context, require_array(context, owner, node.value), indices)
     return branches.for_each_array(context, owner, view)
 
 
@@ -90,6 +91,19 @@ def _indexed_view(array: ArrayValue, indices: list[Subscript], span: Span) -> Vi
     if array_views.is_record(array) and not array_views.array_type(array).ndim:
         return _field_by_position(array, indices, span)
     return array_views.subscript_view(array, indices, span)
+
+
+def _with_evaluated_lengths(
+    context: FunctionContext, array: ArrayValue, indices: list[Subscript | StaticObject]
+) -> ArrayValue:
+    """Evaluate the lengths of a slice that is sliced again, whose bounds depend on them."""
+    if not isinstance(array, View) or not any(isinstance(i, SliceBounds) for i in indices):
+        return array
+    lengths = (
+        e if is_invariant(context, e) else assign_temporary(context, e, "length")
+        for e in array.lengths
+    )
+    return replace(array, lengths=tuple(lengths))
 
 
 def _field_by_name(array: ArrayValue, name: StaticObject, span: Span) -> View:
@@ -140,7 +154,7 @@ def target_view(context: FunctionContext, node: ast.Subscript) -> View | ArraySe
     if isinstance(owner, ArraySelect):
         indices = [materialize_index(context, index) for index in indices]
     else:
-        owner = require_array(context, owner, node.value)
+        owner = _with_evaluated_lengths(context, require_array(context, owner, node.value), indices)
     target = branches.for_each_array(context, owner, view)
     assert isinstance(target, (View, ArraySelect))
     return target
