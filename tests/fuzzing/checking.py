@@ -211,7 +211,7 @@ def run_reference(
             before = [value.copy() for value in arguments if isinstance(value, np.ndarray)]
             try:
                 kernel.launch(*extents, 0, arguments)
-            except IndexError as error:
+            except (IndexError, RecursionError) as error:
                 raise Undefined(str(error)) from error
     if reads_whole_arrays(source.tree):
         after = [value for value in arguments if isinstance(value, np.ndarray)]
