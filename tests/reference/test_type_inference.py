@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pycu2c import compiler
+from pycu2c import compiler, cuda, kernel
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source, source_of
 from pycu2c.base.types import (
@@ -189,3 +189,17 @@ def test_overflow_of_a_sample_is_no_warning(tmp_path: Path) -> None:
     source = source_from(body, tmp_path)
     with np.errstate(all="raise"):
         assert type_of_r(infer((source, PARAMETERS), source.tree), source.tree) == "uint8"
+
+
+def test_items_of_a_tuple_in_one_variable_are_converted(target: str) -> None:
+    @kernel(backend=target)
+    def k(n, x, out):
+        i = cuda.grid(1)
+        p = (i, (n, 1))
+        if i % 2:
+            p = (p[1][0], (x, 2))
+        out[i] = p[0] * (n - i) + p[1][1]
+
+    out = np.zeros(8)
+    k[1, 8](np.uint8(5), np.float16(2.5), out)
+    assert out.tolist() == [1, 22, 7, 12, 5, 2, 1531, 1272]

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pycu2c.base.types import (
+    NONE,
     Array,
     Constant,
     ParameterType,
@@ -87,6 +88,13 @@ def number_type(sample: Sample) -> Scalar | None:
     if isinstance(sample, np.ndarray | np.void):
         return None
     return scalar_of(sample)
+
+
+def variable_type(sample: Sample) -> ParameterType | None:
+    """Return the type of a variable with numbers; in a tuple, NONE stands for other items."""
+    if isinstance(sample, tuple) and not isinstance(sample, Vector):
+        return Tuple(tuple(variable_type(item) or NONE for item in sample))
+    return number_type(sample)
 
 
 def common_sample(samples: Sequence[Sample]) -> Sample:

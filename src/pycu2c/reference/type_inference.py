@@ -57,6 +57,7 @@ from pycu2c.reference.samples import (
     sample_thread,
     type_key,
     types_of,
+    variable_type,
 )
 from pycu2c.reference.weak_floats import ReferenceTypes
 
@@ -143,11 +144,11 @@ class _FunctionRun:
                 return
         self.previous = _Pass()
 
-    def local_types(self) -> dict[int, Scalar]:
-        """Return the types of the variables that hold numbers."""
+    def local_types(self) -> dict[int, ParameterType]:
+        """Return the types of the variables that hold numbers, or tuples with numbers."""
         variables = self.previous.variables
-        types = {key: number_type(variables[name]) for key, name in self.previous.stores.items()}
-        return {key: scalar for key, scalar in types.items() if scalar is not None}
+        types = {key: variable_type(variables[name]) for key, name in self.previous.stores.items()}
+        return {key: known for key, known in types.items() if known is not None}
 
     def join_types(self) -> dict[int, Scalar]:
         """Return the types of conditional expressions, items of tuples, and returns."""

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import ParameterType, Scalar
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.bindings import parameters
+
+T = TypeVar("T", bound=ParameterType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class InferredTypes:
     """
 
     tree: ast.FunctionDef
-    local_types: Mapping[int, Scalar] = field(default_factory=dict)
+    local_types: Mapping[int, ParameterType] = field(default_factory=dict)
     join_types: Mapping[int, Scalar] = field(default_factory=dict)
     mixed: frozenset[int] = frozenset()
 
@@ -63,9 +66,9 @@ def with_inner_functions(types: InferredTypes, all_types: InferredTypes) -> Infe
 
 
 def _first_types_and_mixed(
-    all_types: Iterable[Mapping[int, Scalar]],
-) -> tuple[dict[int, Scalar], set[int]]:
-    first_types: dict[int, Scalar] = {}
+    all_types: Iterable[Mapping[int, T]],
+) -> tuple[dict[int, T], set[int]]:
+    first_types: dict[int, T] = {}
     pairs = (pair for types in all_types for pair in types.items())
     mixed = {key for key, node_type in pairs if first_types.setdefault(key, node_type) != node_type}
     return first_types, mixed
@@ -73,7 +76,7 @@ def _first_types_and_mixed(
 
 def _without_mixed(
     tree: ast.FunctionDef,
-    local_types: Mapping[int, Scalar],
+    local_types: Mapping[int, ParameterType],
     join_types: Mapping[int, Scalar],
     mixed: set[int],
 ) -> InferredTypes:
