@@ -20,7 +20,7 @@ TEXT = "double rounded(double x) { return (double)(float)x; }\n"
 TEXTS = "".join(m.check for m in MISCOMPILATIONS)
 NATIVE = [name for name in names() if name not in CROSS]
 ALWAYS_FOUND = Miscompilation(
-    "always", "int always(const double *a, double *out) { return a != out; }\n", ("-DFOUND",), ()
+    "always", "int always(const double *a, double *out) { return a != out; }\n", ("-DFOUND",), "int"
 )
 
 
@@ -167,3 +167,30 @@ def test_integers_have_no_negative_zero(k: object, dtype: type, target: str) -> 
     _, out = run(k, (2, 8), (x, np.ones(16, dtype)), target)
     assert out.tolist() == [0.0] * 16
     assert not np.signbit(out).any()
+
+
+@kernel
+def recurrence(n, rows):
+    _, y = cuda.grid(2)
+    x = 1
+    for _ in range(20):
+        x *= np.int32(n) * x
+    rows[y] += x
+
+
+@kernel
+def square_recurrence(n, rows):
+    _, y = cuda.grid(2)
+    x = np.int32(1)
+    for _ in range(20):
+        x = x * x * np.int32(n)
+    rows[y] += x
+
+
+@pytest.mark.parametrize("k", [recurrence, square_recurrence], ids=lambda k: k.name)
+def test_a_recurrence_is_no_reduction(k: object, target: str) -> None:
+    (_, rows) = run(k, ((1, 2), 1), (3, np.zeros((2, 5), np.int64)), target)
+    x = 1
+    for _ in range(20):
+        x = 3 * x * x & 0xFFFFFFFF
+    assert rows.tolist() == [[int(np.uint32(x).view(np.int32))] * 5] * 2

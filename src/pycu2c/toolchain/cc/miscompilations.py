@@ -27,14 +27,14 @@ class Miscompilation:
     """A fault of some compilers.
 
     ``check``: a C function ``int NAME(const double *a, double *out)`` that returns whether the
-    compiler has it, for ``a = {0.1, 0.2}``. ``flags`` avoid it, in texts that contain all
-    ``words``.
+    compiler has it, for ``a = {0.1, 0.2}``. ``flags`` avoid it, in texts in which
+    ``pattern`` is found.
     """
 
     name: str
     check: str
     flags: tuple[str, ...]
-    words: tuple[str, ...]
+    pattern: str
 
 
 MISCOMPILATIONS = (
@@ -50,7 +50,25 @@ int lost_rounding(const double *a, double *out) {
 }
 """,
         ("-fno-tree-slp-vectorize",),
-        ("float", "double"),
+        r"(?s)^(?=.*\bfloat\b)(?=.*\bdouble\b)",
+    ),
+    Miscompilation(
+        "recurrence_as_reduction",
+        """
+// gcc 12.2: the loop vectorizer takes the product of a signed variable with itself, in the unsigned
+// type, for a reduction
+int recurrence_as_reduction(const double *a, double *out) {
+    const unsigned factor = (unsigned)(a[0] * 30);
+    const int count = (int)(a[1] * 100);
+    int x = 1;
+    unsigned y = 1;
+    for (int i = 0; i < count; ++i) x *= factor * (unsigned)x;
+    for (int i = 0; i < count; ++i) y *= factor * y;
+    return (unsigned)x != y;
+}
+""",
+        ("-fno-tree-loop-vectorize",),
+        r"\b(\w+) (?:\*= .*|= .*\(uint\w+_t\)\1 .*)\(uint\w+_t\)\1\b",
     ),
 )
 
@@ -59,15 +77,11 @@ def flags_that_avoid_miscompilations(
     text: str, compiler: Compiler, flags: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return the flags that a text needs besides ``flags``, with which the faults are searched."""
-    candidates = [m for m in MISCOMPILATIONS if _contains_all(text, m.words)]
+    candidates = [m for m in MISCOMPILATIONS if re.search(m.pattern, text)]
     if not candidates or compiler.target:  # the code of a cross compiler cannot be run
         return ()
     found = _find_miscompilations(compiler, flags, identity_of(compiler))
     return tuple(flag for m in candidates if m.name in found for flag in m.flags)
-
-
-def _contains_all(text: str, words: tuple[str, ...]) -> bool:
-    return all(re.search(rf"\b{word}\b", text) for word in words)
 
 
 @functools.lru_cache(maxsize=8)
