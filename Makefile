@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MYPY := $(BIN)/mypy --no-error-summary
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all check golden docs fuzz bench gpu sanitize clean
+.PHONY: help demo test test-slow test-all check golden docs fuzz mutants bench gpu sanitize clean
 .NOTPARALLEL:  # tests use all processors
 
 help:  ## this list
@@ -50,6 +50,9 @@ TARGET ?= cpu
 
 fuzz: $(VENV)/.test  ## compare N random kernels with the reference: N=1000 SEED=0 TARGET=cpu (or cpu-resumable, narrowed, cuda, nvrtc)
 	@PYTHONPATH=tests $(BIN)/python -m fuzzing -n $(N) --seed $(SEED) --target $(TARGET)
+
+mutants: $(VENV)/.test  ## plant 63 faults, one at a time; fails if tests and 3,000 random kernels miss one
+	@PYTHONPATH=src:tests $(BIN)/python -m mutants
 
 bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taichi, Warp and OpenCL; times of launches and of first calls
 	@$(BIN)/python benchmarks/cpu.py

@@ -146,6 +146,20 @@ ORDER = rows_of(
     t = tuple(reversed((bump(), bump() * 10)))
     out[i] = t[0] * 100 + t[1]
 
+    # an element is read before statements that write it
+    out[i] = 3
+    r = out[i] * 100 + sum([p + p for p in (bump(), bump())])
+    out[i] = r + out[i]
+
+    # an element is read before a call that writes it
+    out[i] = 3
+    r = out[i] * 100 + bump()
+    s = (out[i] + 1) * bump() - out[i] * bump()
+    out[i] = r * 1000 + s
+
+    # an item by a computed index, where two are equal
+    out[i] = (1, i + 5, 1)[i % 3]
+
     # any() of a generator stops at the first
     p = any(bump() > i for k in range(4))
     out[i] = out[i] * 10 + p

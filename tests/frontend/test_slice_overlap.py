@@ -90,6 +90,7 @@ def in_rows(m, n):
         m[i + 1] = n[i]
         m[i, 1:] = n[i, :-1]
         m[:-2, i] = n[2:, i]
+    m[-1, 1:] = n[5, :-1]
 
 
 def in_both_axes(m, n):

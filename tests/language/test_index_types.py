@@ -16,6 +16,14 @@ def narrow(data, out):
 
 
 @kernel
+def signed(data, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        j = np.int8(i)
+        out[i] = data[j]
+
+
+@kernel
 def wrapped(data, steps, out):
     i = cuda.grid(1)
     out[i] = data[steps[i] * 1000003 + 5 - steps[i] * 1000003]
@@ -31,6 +39,12 @@ def test_narrow_types_cut_an_index(target):
     result = run(narrow, (8, 16), [data, np.zeros(128, np.int32)], target)[1]
     i = np.arange(128)
     np.testing.assert_array_equal(result, i * 3 % 256 + i % 7)
+
+
+def test_an_index_that_wraps_below_zero_counts_from_the_end(target):
+    data = np.arange(300, dtype=np.int32)
+    result = run(signed, (8, 40), [data, np.zeros(300, np.int32)], target)[1]
+    np.testing.assert_array_equal(result, data[np.arange(300).astype(np.int8)])
 
 
 def test_an_index_that_wraps(target):
