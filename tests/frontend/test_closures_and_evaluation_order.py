@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -157,6 +158,11 @@ ORDER = rows_of(
     s = (out[i] + 1) * bump() - out[i] * bump()
     out[i] = r * 1000 + s
 
+    # an element is read before a call that writes it, in an operand that may be skipped
+    out[i] = 3
+    p = (i > 3) or (out[i] * 100 + bump() == 304)
+    out[i] = out[i] * 10 + p
+
     # an item by a computed index, where two are equal
     out[i] = (1, i + 5, 1)[i % 3]
 
@@ -251,6 +257,22 @@ def test_as_python_does(row: Construct, target: str, tmp_path: Path) -> None:
     module = module_from(IMPORTS + text_of(row), tmp_path)
     result = run(module.k, (2, N // 2), arguments(), target)[-1]
     np.testing.assert_array_equal(result, run_in_python(row))
+
+
+@pytest.mark.parametrize(
+    ("value", "pattern"),
+    [
+        ("out[i] * 100 + bump()", r"first = out\[i\].*;\n.*first.* \+ bump\("),
+        ("bump() + out[i] * 100", r"first = bump\(.*;\n.*first \+ out\[i\]"),
+    ],
+)
+def test_a_load_and_a_call_that_writes_are_separate_statements(
+    value: str, pattern: str, tmp_path: Path
+) -> None:
+    row = _with_bump(Construct("", "bump", f"out[i] = {value}"))
+    types = "float32[::1], int32[::1], float64[:, ::1], int, float, float64[::1]"
+    text = module_from(IMPORTS + text_of(row), tmp_path).k.inspect("cuda", types)
+    assert re.search(pattern, text)
 
 
 def test_functions_of_a_comprehension_would_all_read_its_last_item(tmp_path: Path) -> None:

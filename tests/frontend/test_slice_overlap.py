@@ -268,6 +268,8 @@ def test_parts_of_one_array_overlap_or_do_not(target: str) -> None:
             LaunchError, match=r"argument 2 \(b\) shares memory with argument 1 \(a\), and is not"
         ):
             k(a[1:], a[:-1])
+        with pytest.raises(LaunchError, match="shares memory"):  # one address, other steps
+            k(a[:12], a[::2])
 
 
 def of_other_types(a, b):

@@ -71,11 +71,14 @@ CHANGES: dict[str, Callable[[Callable[[object], None]], object]] = {
     "captured": lambda assign: assign(6),
 }
 DELETED = lambda _: globals().pop("SCALE")  # noqa: E731
+SAME_BYTES = lambda _: globals().update(TABLE=TABLE.view(np.float64))  # noqa: E731
 
 
 @pytest.mark.parametrize("launches", [1, 4])  # the fourth is started by the dispatch table
 @pytest.mark.parametrize(
-    ("name", "change"), [*CHANGES.items(), ("SCALE", DELETED)], ids=[*CHANGES, "deleted"]
+    ("name", "change"),
+    [*CHANGES.items(), ("SCALE", DELETED), ("TABLE", SAME_BYTES)],
+    ids=[*CHANGES, "deleted", "another dtype"],
 )
 def test_a_launch_warns_of_a_changed_name(target: str, name: str, change, launches: int) -> None:
     k, assign = new_kernel(target)

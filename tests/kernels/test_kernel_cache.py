@@ -484,8 +484,10 @@ def test_code_of_another_compiler_or_machine_is_not_taken(
 def test_every_shape_of_blocks_is_remembered(tmp_path: Path) -> None:
     """The first beside what is known of the kernel, others each by itself."""
     text = ONCE.replace("    k(out, 2)", "    for size in (2, 3, 4): k[8 // size, size](out, 2)")
-    said = [run(tmp_path, text=text) for _ in range(3)]
-    assert said == [said[0], *[said[0].replace("True", "False")] * 2]
+    body = "out[i] = out[i] * 10 + cuda.blockDim.x"
+    said = [run(tmp_path, text=text, body=body) for _ in range(3)]
+    assert said[0] == f"{[1234.0] * 6} True\n"
+    assert said[1:] == [said[0].replace("True", "False")] * 2
 
 
 def test_an_entry_of_other_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

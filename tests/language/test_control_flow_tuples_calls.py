@@ -436,6 +436,28 @@ def test_a_value_on_some_paths_only_warns_and_reads_0(target):
         np.testing.assert_array_equal(result[:4], 0)
 
 
+@device
+def assigned_if(condition):
+    if condition:
+        value = 7
+    cuda.syncthreads()
+    return value
+
+
+@kernel
+def calls_twice(out):
+    i = cuda.grid(1)
+    for k in range(2):
+        out[i] = out[i] * 10 + assigned_if(k == 0)
+
+
+@pytest.mark.filterwarnings("ignore::pycu2c.CompileWarning")
+def test_each_call_of_a_function_with_a_barrier_has_its_own_variables(target):
+    if target == "python":
+        pytest.skip("Python raises UnboundLocalError")
+    np.testing.assert_array_equal(run(calls_twice, (2, 4), [np.zeros(8, int)], target)[0], 70)
+
+
 def test_launch_forms():
     @kernel(backend="cpu")
     def count(out):

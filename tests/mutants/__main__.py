@@ -22,10 +22,10 @@ from queue import SimpleQueue
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TABLE = Path(__file__).with_name("mutants.toml")
-COPIED = ("src", "tests", "golden", "examples", "docs", "benchmarks", "pyproject.toml", "setup.py")
+UNCOPIED = ("build", "dist", "out")
 UNUSED = shutil.ignore_patterns("__pycache__", "*.egg-info")
-TESTS_FAILED = 1  # the exit code of pytest; others mean that it could not run the tests
-TIMED_OUT = -1
+TESTS_FAILED = 1  # the exit code of pytest; greater ones mean that it could not run the tests
+TIMED_OUT = 124
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,14 @@ class Checkout:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        for name in COPIED:
-            source = ROOT / name
+        for source in ROOT.iterdir():
+            if source.name[0] == "." or source.name in UNCOPIED:
+                continue
             if source.is_dir():
-                shutil.copytree(source, directory / name, ignore=UNUSED)
+                shutil.copytree(source, directory / source.name, ignore=UNUSED)
             else:
-                shutil.copy2(source, directory / name)
+                directory.mkdir(exist_ok=True)
+                shutil.copy2(source, directory)
 
     def test(self, tests: tuple[str, ...], limit: float) -> int:
         """Run tests until the first failure; return the exit code."""
@@ -119,12 +121,12 @@ def judge(checkout: Checkout, mutant: Mutant, options: argparse.Namespace) -> st
     checkout.plant(mutant)
     try:
         code = checkout.test(mutant.tests, options.limit)
-        if code not in (0, TESTS_FAILED, TIMED_OUT):
-            raise RuntimeError(f"{mutant.name}: pytest ended with {code}\n{checkout.output}")
-        if code == TESTS_FAILED:
+        if code < 0 or code == TESTS_FAILED:  # below 0, a signal
             return "tests"
         if code == TIMED_OUT:
             return ""
+        if code:
+            raise RuntimeError(f"{mutant.name}: pytest ended with {code}\n{checkout.output}")
         return "fuzzer" if options.kernels and checkout.fuzz(options.kernels, 3600) == 1 else ""
     finally:
         checkout.restore(mutant)

@@ -48,6 +48,21 @@ def marked(a):
         a[y, x] = cuda.cg.this_cluster().block_rank() + 1
 
 
+@kernel(cluster=(2, 2, 2))
+def placed(a):
+    x, y, z = cuda.grid(3)
+    cluster = cuda.cg.this_cluster()
+    cluster.sync()
+    block = cluster.block_index()
+    a[z, y, x] = block.x + 2 * block.y + 4 * block.z
+
+
+def test_a_cluster_has_neighbours_along_three_axes(target):
+    (result,) = run(placed, ((4, 2, 4), 1), [np.zeros((4, 2, 4), np.int32)], target)
+    z, y, x = np.indices(result.shape) % 2
+    np.testing.assert_array_equal(result, x + 2 * y + 4 * z)
+
+
 TYPES = "int32[:, ::1]"
 
 

@@ -55,6 +55,16 @@ def looked_at_after(out, x, n, step):
 
 
 @kernel
+def counted_and_looked_at_after(out, x, n, step):
+    total = np.float32(0)
+    i = 0
+    while i < n:
+        total += x[i]
+        i += 7
+    out[cuda.grid(1)] = total + i
+
+
+@kernel
 def of_a_moving_end(out, x, n, step):
     i = 0
     end = n
@@ -116,7 +126,10 @@ def left_where_it_was(out, x, n, step):
 
 
 COUNTED = (sums, by_a_stride, looked_at_before, in_another)
-OTHERS = (looked_at_after, of_a_moving_end, by_any_step, going_on, left_where_it_was)
+OTHERS = (
+    looked_at_after, counted_and_looked_at_after, of_a_moving_end, by_any_step, going_on,
+    left_where_it_was,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

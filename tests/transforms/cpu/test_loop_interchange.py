@@ -20,6 +20,14 @@ def sums(x, out):
 
 
 @kernel
+def from_an_offset(x, out):
+    total = np.float32(0)
+    for i in range(cuda.grid(1) + 5, len(x), cuda.gridsize(1)):
+        total += x[i]
+    out[cuda.grid(1), cuda.threadIdx.y] = total
+
+
+@kernel
 def after_a_return(x, out):
     t = cuda.threadIdx.x
     if t == 3:
@@ -52,7 +60,9 @@ def left_by_break(x, out):
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("k", [sums, after_a_return, left_by_break], ids=lambda k: k.name)
+@pytest.mark.parametrize(
+    "k", [sums, from_an_offset, after_a_return, left_by_break], ids=lambda k: k.name
+)
 def test_the_results_are_the_same(k, shape, target):
     x = np.random.default_rng(5).random(777).astype(np.float32)
     arguments = x, np.zeros((400, 3), np.float32)
@@ -70,7 +80,7 @@ def test_one_block_with_a_loop_that_threads_leave(threads, target):
         np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("k", [sums, after_a_return, nested], ids=lambda k: k.name)
+@pytest.mark.parametrize("k", [sums, from_an_offset, after_a_return, nested], ids=lambda k: k.name)
 def test_interchanged_loops_are_outside_of_the_thread_loop(k):
     assert "i_first" in k.inspect("c", "float32[::1], float32[:, ::1]", block=64)
 
