@@ -51,7 +51,7 @@ TARGET ?= cpu
 fuzz: $(VENV)/.test  ## compare N random kernels with the reference: N=1000 SEED=0 TARGET=cpu (or cpu-resumable, narrowed, cuda, nvrtc)
 	@PYTHONPATH=tests $(BIN)/python -m fuzzing -n $(N) --seed $(SEED) --target $(TARGET)
 
-mutants: $(VENV)/.test  ## plant 63 faults, one at a time; fails if tests and 3,000 random kernels miss one
+mutants: $(VENV)/.test  ## plant the faults of tests/mutants, one at a time; fails if tests and random kernels miss one
 	@PYTHONPATH=src:tests $(BIN)/python -m mutants
 
 bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taichi, Warp and OpenCL; times of launches and of first calls
