@@ -15,13 +15,28 @@ def whole(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array if array.base is None else whole(array.base)
 
 
-def difference(expected: Sequence[Any], actual: Sequence[Any], approximate: Collection[int]) -> str:
-    """What differs, in a few lines; empty where nothing does."""
+def difference(
+    expected: Sequence[Any],
+    actual: Sequence[Any],
+    approximate: Collection[int],
+    *,
+    precision: type[np.floating[Any]] = np.float64,
+    signed_zeros: bool = True,
+) -> str:
+    """Return what differs, in a few lines; an empty text where nothing does.
+
+    ``approximate`` arguments may differ by TOLERANCE units of ``precision`` or of their own dtype,
+    whichever is coarser. Unless ``signed_zeros``, 0.0 and -0.0 are equal.
+    """
     for position, (e, a) in enumerate(zip(expected, actual, strict=True)):
         if not isinstance(e, np.ndarray):
             continue
         left, right = whole(e).reshape(-1), whole(a).reshape(-1)
-        equal = close(left, right) if position in approximate else identical(left, right)
+        equal = identical(left, right)
+        if not signed_zeros:
+            equal |= left == right
+        if position in approximate:
+            equal |= close(left, right, precision)
         if not equal.all():
             where = int(np.flatnonzero(~equal)[0])
             return (
@@ -48,9 +63,13 @@ def identical(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[An
     return (same & (np.signbit(a) == np.signbit(b))) | nans
 
 
-def close(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def close(
+    a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], precision: type[np.floating[Any]]
+) -> np.ndarray[Any, Any]:
+    """Compare within TOLERANCE units of the coarser of a precision and the arrays' dtype."""
     with np.errstate(all="ignore"):
         info = np.finfo(a.dtype)
-        near = np.abs(a - b) <= TOLERANCE * float(info.eps) * np.maximum(np.abs(a), np.abs(b))
+        unit = max(float(info.eps), float(np.finfo(precision).eps))
+        near = np.abs(a - b) <= TOLERANCE * unit * np.maximum(np.abs(a), np.abs(b))
         tiny = np.abs(a - b) <= float(info.tiny) * TOLERANCE
     return near | tiny | (a == b) | (np.isnan(a) & np.isnan(b))

@@ -148,6 +148,7 @@ def _footer(rng: random.Random, body: str) -> Sequence[str]:
         "",
         f"GRID, BLOCK = {(grid, 1, 1)}, {(block, 1, 1)}",
         f"APPROXIMATE = {[2, 5] if inexact else []}",
+        "PRECISION = np.float32",  # of complex64, which float64 arrays may hold the parts of
         f"KNOWN_BLOCK, OWN_ACCUMULATORS = {rng.random() < 0.7}, {rng.random() < 0.5}",
         f"PAST_CACHES = {rng.random() < 0.5}",
         f"ORDINARY = {rng.random() < 0.8}",

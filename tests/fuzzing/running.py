@@ -98,8 +98,8 @@ EXCUSED = {
     "out-of-range": "a constant that does not fit its partner is refused, as numpy does; folding "
     "finds more constants than the generator knows of",
 }
-# refusals of what numpy raises for: an integer to a negative power, -np.bool_(x)
-_RAISED_BY_NUMPY = ("to a negative power", "has no meaning for `bool`")
+# refusals of what numpy raises for: an integer to a negative power, -a and a - b of bools
+_RAISED_BY_NUMPY = ("to a negative power", "has no meaning for `bool`", "`bool` and `bool` have no")
 MARKS = ("understood", "prepared", "compiled")
 UNDERSTOOD = Outcome("", "understood")  # one more case has a meaning
 PREPARED = Outcome("", "prepared")  # the target's compiler is next
@@ -260,10 +260,21 @@ def _together(
             yield _crash(p.case.text, error, p.seed)
 
 
-def _judged(p: _Prepared, launch: Callable[[list[Any]], None]) -> Outcome:
+# a GPU's minimum instructions return either of 0.0 and -0.0
+_MIN_OR_MAX = re.compile(r"\b(min|max|clamp|f?minimum|f?maximum|fmin|fmax)\w*\(")
+
+
+def _judged(p: _Prepared, launch: Callable[[list[Any]], None], *, on_gpu: bool = False) -> Outcome:
     actual = arguments_of(p.case)
     launch(actual)
-    result = difference(p.expected, actual, p.case.module["APPROXIMATE"])
+    module = p.case.module
+    result = difference(
+        p.expected,
+        actual,
+        module["APPROXIMATE"],
+        precision=module.get("PRECISION", np.float64),
+        signed_zeros=not (on_gpu and _MIN_OR_MAX.search(p.case.text)),
+    )
     return Outcome(p.case.text, "wrong" if result else "same", result, p.seed, p.warned)
 
 
@@ -453,7 +464,7 @@ def _run_cuda(p: _Prepared, binaries: list[CompiledBinary]) -> Outcome:
             runner.run(_launch(p), _leaves(p, actual))
             driver.synchronize()
 
-        outcome = _judged(p, launch)
+        outcome = _judged(p, launch, on_gpu=True)
         if outcome.failed:
             return outcome
     return outcome
