@@ -60,9 +60,9 @@ class Checkout:
                 directory.mkdir(exist_ok=True)
                 shutil.copy2(source, directory)
 
-    def test(self, tests: tuple[str, ...], limit: float) -> int:
-        """Run tests until the first failure; return the exit code."""
-        command = ["pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    def test(self, tests: tuple[str, ...], limit: float, jobs: int = 0) -> int:
+        """Run tests, in ``jobs`` processes if not 0, until one fails; return the exit code."""
+        command = ["pytest", "-q", "-x", "-p", "no:cacheprovider", "-n", str(jobs), *tests]
         return self._run(command, limit)
 
     def fuzz(self, count: int, limit: float) -> int:
@@ -95,7 +95,8 @@ class Checkout:
     def _run(self, command: list[str], limit: float) -> int:
         """Run a module with an empty cache; return its exit code, or that of a failure."""
         with tempfile.TemporaryDirectory() as cache:
-            search_path = os.pathsep.join(str(self.directory / part) for part in ("src", "tests"))
+            ours = [str(self.directory / part) for part in ("src", "tests")]
+            search_path = os.pathsep.join([*ours, os.environ.get("PYTHONPATH", "")])
             environment = {**os.environ, "PYTHONPATH": search_path, "PYCU2C_CACHE_DIR": cache}
             environment.pop("PYTHONDONTWRITEBYTECODE", None)
             process = subprocess.Popen(
@@ -141,7 +142,7 @@ def main() -> int:
             free.put(Checkout(Path(folder) / str(number)))
         tests = tuple(dict.fromkeys(test for m in mutants for test in m.tests))
         checkout = free.get()
-        if not options.skip_baseline and checkout.test(tests, 3600):
+        if not options.skip_baseline and checkout.test(tests, 3600, options.jobs):
             print(f"these tests fail without a fault:\n{checkout.output[-3000:]}")
             return 2
         free.put(checkout)
