@@ -103,7 +103,13 @@ def _nvrtc() -> tuple[str, bool]:
     except ToolchainError as error:
         message, _, _ = str(error).partition("\n")
         return f"missing: {message}", False
-    return f"{major}.{minor}, {archs[0]} to {archs[-1]}", True
+    found = f"{major}.{minor}, {archs[0]} to {archs[-1]}"
+    if (12, 6) <= (major, minor) < (13, 4):
+        found += (
+            "\nupdate it to 13.4 or later: this version drops a minus sign in "
+            "min(min(x, -y), z) of 32-bit integers on GPUs of compute capability 9.0 and 10.x"
+        )
+    return found, True
 
 
 def _linker() -> str:
