@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -105,6 +107,11 @@ def test_classes_are_those_of_what_is_made() -> None:
     assert isinstance(cuda.current_context(), cuda.driver.Context)
     assert isinstance(cuda.current_context().get_memory_info(), cuda.MemoryInfo)
     assert cuda.nvvm.is_available() is driver.available()
+
+
+def test_modules_of_the_driver_are_imported_with_their_package() -> None:
+    program = "from pycu2c import cuda; cuda.cudadrv.error.CudaSupportError, cuda.cudadrv.driver"
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 @pytest.mark.skipif(driver.available(), reason="needs a machine without a GPU")
