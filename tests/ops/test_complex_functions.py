@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c import cuda, kernel
+from pycu2c import CompileError, cuda, kernel
 from pycu2c.kernels.kernel import Kernel
 from support.complex_values import FUNCTIONS, differences, special_values
 
@@ -22,6 +22,7 @@ def functions(z, out):
     out[2, i] = cmath.sinh(z[i])
     out[3, i] = np.cosh(z[i])
     out[4, i] = cmath.log10(z[i])
+    out[6, i] = np.log2(z[i])
     size, angle = cmath.polar(z[i])
     out[5, i] = cmath.rect(size, angle)
 
@@ -29,10 +30,11 @@ def functions(z, out):
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.complex64, 2e-5), (np.complex128, 1e-13)])
 def test_functions(dtype: Any, tolerance: float, target: str) -> None:
     z = np.array(NUMBERS, dtype)
-    out = np.zeros((6, len(z)), dtype)
+    out = np.zeros((7, len(z)), dtype)
     Kernel(functions, backend=target)[1, len(z)](z, out)  # type: ignore[arg-type]
     exact = z.astype(np.complex128)
-    expected = [f(exact) for f in (np.tan, np.tanh, np.sinh, np.cosh, np.log10, np.positive)]
+    computed = (np.tan, np.tanh, np.sinh, np.cosh, np.log10, np.positive, np.log2)
+    expected = [f(exact) for f in computed]
     np.testing.assert_allclose(out, expected, rtol=tolerance)
 
 
@@ -198,3 +200,44 @@ def test_finite_values(dtype: Any, target: str) -> None:
     out = np.zeros((4, 3), np.int32)
     Kernel(kinds, backend=target)[1, 4](z, z.imag.copy(), out)  # type: ignore[arg-type]
     assert out.tolist() == [[4, 4, 4], [1, 1, 4], [2, 2, 2], [3, 3, 1]]
+
+
+def orders(z, w, truth, out):
+    i = cuda.grid(1)
+    truth[0, i] = np.less(z[i], w[i])
+    truth[1, i] = np.less_equal(z[i], w[i])
+    truth[2, i] = np.greater(z[i], w[i])
+    truth[3, i] = np.greater_equal(z[i], w[i])
+    truth[4, i] = np.greater(1.0, w[i])
+    out[0, i] = np.maximum(z[i], w[i])
+    out[1, i] = np.minimum(z[i], w[i])
+    out[2, i] = np.fmax(z[i], w[i])
+    out[3, i] = np.fmin(z[i], w[i])
+    out[4, i] = np.maximum(z[i], 1)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_numpy_orders_complex_numbers_by_the_real_parts_first(dtype: Any, target: str) -> None:
+    parts = (0.0, -0.0, 1.0, -1.0, np.inf, np.nan)
+    numbers = [complex(a, b) for a in parts for b in parts]
+    z = np.repeat(np.array(numbers, dtype), len(numbers))
+    w = np.tile(np.array(numbers, dtype), len(numbers))
+    truth, out = np.zeros((5, len(z)), bool), np.zeros((5, len(z)), dtype)
+    Kernel(orders, backend=target)[len(z) // 36, 36](z, w, truth, out)  # type: ignore[arg-type]
+    with np.errstate(all="ignore"):
+        compared = [f(z, w) for f in (np.less, np.less_equal, np.greater, np.greater_equal)]
+        assert (truth == [*compared, np.greater(1.0, w)]).all()
+        chosen = [f(z, w) for f in (np.maximum, np.minimum, np.fmax, np.fmin)]
+        expected = np.array([*chosen, np.maximum(z, 1)], dtype)
+    np.testing.assert_array_equal(out, expected)
+    both_real = np.isnan(expected.real) | (np.signbit(out.real) == np.signbit(expected.real))
+    assert both_real.all()
+
+
+def test_operators_have_no_order_of_complex_numbers() -> None:
+    def compare(z, out):
+        out[0] = z[0] < z[1]
+
+    arrays = np.zeros(2, complex), np.zeros(1, bool)
+    with pytest.raises(CompileError, match="complex numbers have no `<`"):
+        Kernel(compare, backend="cpu")[1, 1](*arrays)  # type: ignore[arg-type]

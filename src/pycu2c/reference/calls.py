@@ -11,7 +11,7 @@ import io
 import operator
 import sys
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from types import BuiltinMethodType, FunctionType
 from typing import Any
 
@@ -32,7 +32,7 @@ from pycu2c.base.types import (
 from pycu2c.base.values import Number, convert, is_named_tuple, scalar_of
 from pycu2c.base.vectors import Vector, vector
 from pycu2c.ops.intrinsics import array_reductions
-from pycu2c.ops.intrinsics.floats.complex import complex_form
+from pycu2c.ops.intrinsics.floats.complex import COMPARISONS, complex_form
 from pycu2c.ops.intrinsics.floats.math import (
     IDENTITY_ON_INTEGERS,
     floating_type,
@@ -474,6 +474,16 @@ def _convert_argument(kind: str, value: Any, common: Scalar | None) -> Any:
             return value
 
 
+def _compare(operator: Operator, function: np.ufunc, a: Any, b: Any) -> Any:
+    """Compare numbers as a ufunc, which orders complex numbers too."""
+    if not _is_complex(a) and not _is_complex(b):
+        return operator.reference(a, b)
+    intrinsic, exchanged = COMPARISONS[function]
+    common = promote(type_of(a), type_of(b))
+    pair = [convert(a, common), convert(b, common)]
+    return intrinsic.reference(*(reversed(pair) if exchanged else pair))
+
+
 def operation(value: object, location: Location) -> Callable[..., Any] | None:
     """Return the function that a call of a known object evaluates, or None.
 
@@ -491,6 +501,8 @@ def operation(value: object, location: Location) -> Callable[..., Any] | None:
         return apply(intrinsic, location)
     operator = operator_named(value)
     if operator is not None:
+        if isinstance(operator, Operator) and isinstance(value, np.ufunc) and value in COMPARISONS:
+            return partial(_compare, operator, value)
         return operator.reference
     scalar = scalar_named(value)
     return conversion(scalar) if scalar is not None else None

@@ -216,6 +216,13 @@ $q $T complex_log10_$t($T x) {
     return logarithm;
 }
 
+// The logarithm to the base 2.
+$q $T complex_log2_$t($T x) {
+    const $R ratio = ($R)1.44269504088896340736;
+    const $T natural = complex_log_$t(x), logarithm = {natural.x * ratio, natural.y * ratio};
+    return logarithm;
+}
+
 // The logarithm to a base.
 $q $T complex_log_base_$t($T x, $T base) {
     return div_$t(complex_log_$t(x), complex_log_$t(base));
@@ -224,6 +231,36 @@ $q $T complex_log_base_$t($T x, $T base) {
 // Whether a part is NaN.
 $q bool complex_isnan_$t($T x) {
     return x.x != x.x || x.y != x.y;
+}
+
+// Whether a is less than b: by the real parts, then by the imaginary parts.
+$q bool complex_less_$t($T a, $T b) {
+    return (a.x < b.x && a.y == a.y && b.y == b.y) || (a.x == b.x && a.y < b.y);
+}
+
+// Whether a is less than or equal to b.
+$q bool complex_less_equal_$t($T a, $T b) {
+    return (a.x < b.x && a.y == a.y && b.y == b.y) || (a.x == b.x && a.y <= b.y);
+}
+
+// The greater number, or the first with a NaN.
+$q $T complex_maximum_$t($T a, $T b) {
+    return complex_isnan_$t(a) || complex_less_equal_$t(b, a) ? a : b;
+}
+
+// The lesser number, or the first with a NaN.
+$q $T complex_minimum_$t($T a, $T b) {
+    return complex_isnan_$t(a) || complex_less_equal_$t(a, b) ? a : b;
+}
+
+// The greater number; if one has a NaN, the other.
+$q $T complex_fmax_$t($T a, $T b) {
+    return complex_isnan_$t(b) || complex_less_equal_$t(b, a) ? a : b;
+}
+
+// The lesser number; if one has a NaN, the other.
+$q $T complex_fmin_$t($T a, $T b) {
+    return complex_isnan_$t(b) || complex_less_equal_$t(a, b) ? a : b;
 }
 
 // Whether a part is infinite.
@@ -323,7 +360,12 @@ _CALLS = {
     "complex_cos": ("complex_exp", "complex_cosh"),
     "complex_tan": ("complex_tanh",),
     "complex_log10": ("complex_log",),
+    "complex_log2": ("complex_log",),
     "complex_log_base": ("div", "complex_log"),
+    "complex_maximum": ("complex_isnan", "complex_less_equal"),
+    "complex_minimum": ("complex_isnan", "complex_less_equal"),
+    "complex_fmax": ("complex_isnan", "complex_less_equal"),
+    "complex_fmin": ("complex_isnan", "complex_less_equal"),
     "complex_power": ("mul", "div", "complex_exp", "complex_log"),
     "complex_asin": ("complex_log", "complex_sqrt"),
     "complex_acos": ("complex_log", "complex_sqrt"),

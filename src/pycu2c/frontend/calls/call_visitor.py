@@ -85,7 +85,7 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
     if operator is not None:
         names = ("a", "b") if isinstance(operator, Operator) else ("x",)
         operands = operator_operands(context, node, names, ast.unparse(node.func))
-        return ufuncs.apply_operator(context, operator, operands, context.span(node))
+        return ufuncs.apply_operator(context, value, operator, operands, context.span(node))
     if is_named_tuple(value):
         return python_builtins.named_tuple(context, value, node)
     scalar = scalar_named(value)

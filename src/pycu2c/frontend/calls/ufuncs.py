@@ -11,6 +11,8 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any, NoReturn
 
+import numpy as np
+
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.source import Span
@@ -33,6 +35,7 @@ from pycu2c.frontend.value_checks import describe, is_array, is_none, require_nu
 from pycu2c.frontend.values import TupleValue, Value
 from pycu2c.ir.builders import cast, const, integer, logical, negation, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Const, Expr, LogicalOp, Store, Var, View
+from pycu2c.ops.intrinsics.floats.complex import COMPARISONS
 from pycu2c.ops.intrinsics.floats.math import IDENTITY_ON_INTEGERS
 from pycu2c.ops.intrinsics.floats.ufuncs import float_power_type
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
@@ -77,11 +80,21 @@ def common_type(operands: list[Expr]) -> Scalar:
 
 
 def apply_operator(
-    context: FunctionContext, op: Operator | UnaryOperator, operands: list[Expr], span: Span
+    context: FunctionContext,
+    function: object,
+    op: Operator | UnaryOperator,
+    operands: list[Expr],
+    span: Span,
 ) -> Expr:
-    """Lower ``np.add(a, b)``."""
+    """Lower ``np.add(a, b)``; ``op`` is the operator that ``function`` denotes."""
     if isinstance(op, UnaryOperator):
         return unary(op, operands[0], span)
+    if isinstance(function, np.ufunc) and function in COMPARISONS:
+        common = common_type(operands)
+        if common.dtype.is_complex:
+            intrinsic, exchanged = COMPARISONS[function]
+            pair = tuple(coerce(e, common) for e in operands)
+            return Apply(intrinsic, pair[::-1] if exchanged else pair, WEAK_BOOL, span)
     left, right = operands
     is_negative = isinstance(right, Const) and right.value < 0
     if op is POW and is_negative and common_type(operands).dtype.is_integral:

@@ -236,7 +236,7 @@ def compare(context: FunctionContext, op: Operator, left: Expr, right: Expr, spa
         fail(
             "operand-type",
             Label(span, f"complex numbers have no `{op.symbol}`"),
-            hint="compare abs(z), z.real or z.imag",
+            hint="compare abs(z), z.real or z.imag; np.less(z, w) has NumPy's order",
         )
     if not common.dtype.is_integral and a.dtype.is_integral and b.dtype.is_integral:
         return _compare_across_signs(context, op, left, right, span)

@@ -115,6 +115,11 @@ def _log_base(x: T, base: T) -> T:
         return convert(_compute_quietly(np.log, x)[0] / _compute_quietly(np.log, base)[0], kind)
 
 
+def _log2(x: T) -> T:
+    return convert(*_compute_quietly(np.log2, x))
+
+
+LOG2 = _declare("complex.log2", "complex_log2", "The logarithm to the base 2.", _log2)
 LOG_BASE = _declare("complex.log_base", "complex_log_base", "The logarithm to a base.", _log_base)
 FUNCTIONS = tuple(_declare_function(*entry) for entry in _FUNCTIONS)
 
@@ -133,6 +138,44 @@ def _declare_predicate(name: str, compute: Any, cmath_function: Any, doc: str) -
 
 
 PREDICATES = tuple(_declare_predicate(*entry) for entry in _PREDICATES)
+
+# ---- NumPy's order: by the real parts, then by the imaginary parts ---------------------------
+
+
+def _declare_comparison(name: str, compute: Any, doc: str) -> Intrinsic:
+    def body(a: T, b: T) -> bool:
+        with np.errstate(all="ignore"):
+            return bool(compute(a, b))
+
+    return _declare(f"complex.{name}", f"complex_{name}", doc, body)
+
+
+def _declare_extremum(name: str, compute: Any, doc: str) -> Intrinsic:
+    def body(a: T, b: T) -> T:
+        kind = scalar_of(a)
+        assert kind is not None
+        with np.errstate(all="ignore"):
+            return convert(compute(a, b), kind)
+
+    return _declare(f"complex.{name}", f"complex_{name}", doc, body)
+
+
+LESS = _declare_comparison("less", np.less, "Whether ``a < b``.")
+LESS_EQUAL = _declare_comparison("less_equal", np.less_equal, "Whether ``a <= b``.")
+EXTREMA = (
+    _declare_extremum("maximum", np.maximum, "The greater number, or the first with a NaN."),
+    _declare_extremum("minimum", np.minimum, "The lesser number, or the first with a NaN."),
+    _declare_extremum("fmax", np.fmax, "The greater number; if one has a NaN, the other."),
+    _declare_extremum("fmin", np.fmin, "The lesser number; if one has a NaN, the other."),
+)
+
+# NumPy's functions order complex numbers, Python's operators do not; True exchanges the operands
+COMPARISONS: dict[object, tuple[Intrinsic, bool]] = {
+    np.less: (LESS, False),
+    np.less_equal: (LESS_EQUAL, False),
+    np.greater: (LESS, True),
+    np.greater_equal: (LESS_EQUAL, True),
+}
 
 _TO_REAL: tuple[tuple[str, Any, Any, str], ...] = (
     ("abs", np.abs, None, "The distance from 0, without overflow."),
