@@ -4,7 +4,8 @@
 
 SUITE is a checkout of https://github.com/NVIDIA/numba-cuda, which is only read. FILE is the name of
 a test file, such as ``test_math``; without files, all run. Each file runs in a process of its own.
-The output is a table, and with ``--failures`` the error of each test that failed.
+The output is a table, and with ``--failures`` the error of each test that failed. With
+NUMBA_ENABLE_CUDASIM=1, the suite leaves out what numba's simulator cannot run.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ _NAMES: dict[str, dict[str, object]] = {
     "numba.cuda": {"HAS_NUMBA": True},
     "numba.cuda.core.config": {
         "CUDA_MEMORY_MANAGER": "default",
-        "ENABLE_CUDASIM": False,  # tests that are skipped in the simulator run, too
+        "ENABLE_CUDASIM": os.environ.get("NUMBA_ENABLE_CUDASIM") == "1",
         "IS_WIN32": False,
     },
     "numba.cuda.cudadrv.libs": {"get_cuda_include_dir": _find_no_headers},
