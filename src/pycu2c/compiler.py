@@ -51,13 +51,16 @@ def build_module(
 ) -> BuiltModule:
     """Build the typed IR of a kernel.
 
-    ``observe`` is called after each pass that changes the IR. Raises CompileError.
+    ``observe`` is called with the name "build" after type inference, and after each pass. Raises
+    CompileError.
     """
     with reporting_recursion_limit(source.span(source.tree)):
         built = build(source, signature, options.cluster, options.checked)
         if options.strict:
             _reject_undefined(built)
         module = verified(built.module, "build")
+        if observe:
+            observe("build", module, module)
         return replace(
             built,
             module=run_passes(module, FRONTEND, Inputs(LaunchAssumptions(), options), observe),
@@ -78,7 +81,7 @@ def lower(
     options: Options = DEFAULT_OPTIONS,
     observe: Observer | None = None,
 ) -> ir.Module:
-    """Run the passes of a target. ``observe`` is called after each that changes the module."""
+    """Run the passes of a target. ``observe`` is called after each."""
     inputs = Inputs(assumptions, options, target.narrow_ints, target.strip_mine)
     return run_passes(module, target.passes, inputs, observe)
 

@@ -23,6 +23,7 @@ from pycu2c.cli.kernel_file import (
     signature_of,
 )
 from pycu2c.cli.print_after import PassPrinter, print_after
+from pycu2c.cli.time_passes import time_passes
 from pycu2c.codegen.multi_module import MultiplePrintsError
 from pycu2c.codegen.statements import Comments
 from pycu2c.compiler import generate_file
@@ -59,8 +60,14 @@ _CPU_TARGETS = {"c": "cpu", "c-resumable": "cpu-resumable"}
     help="Print the IR after a pass, or after `all`, instead of the code.",
 )
 @click.option("--diff", is_flag=True, help="With --print-after: what the pass has changed.")
+@click.option("--time-passes", "timed", is_flag=True, help="Print the time of each compiler pass.")
 def emit(
-    location: str, output: str | None, pass_name: str | None, diff: bool, **options: Any
+    location: str,
+    output: str | None,
+    pass_name: str | None,
+    diff: bool,
+    timed: bool,
+    **options: Any,
 ) -> None:
     """Print the generated code or the IR of the kernel in FILE; with CUDA C, of all kernels.
 
@@ -70,7 +77,11 @@ def emit(
     try:
         path, name = parse_location(location)
         kernels = load_kernels(path)
-        if pass_name is not None:
+        if timed:
+            kernel = select_kernel(kernels, path, name)
+            signature, block = request.signature_of(kernel), request.block_of(kernel)
+            _write(time_passes(kernel, request.target, signature, block), "ir", output)
+        elif pass_name is not None:
             kernel = select_kernel(kernels, path, name)
             printer = PassPrinter(pass_name, diff)
             signature, block = request.signature_of(kernel), request.block_of(kernel)

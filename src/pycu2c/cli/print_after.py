@@ -15,7 +15,7 @@ from pycu2c.compiler import build_module, lower
 from pycu2c.ir.nodes import Module
 from pycu2c.ir.printer import print_module
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.pipeline import FRONTEND, TARGETS
+from pycu2c.pipeline import FRONTEND, TARGETS, Target
 from pycu2c.runtime.launch_configuration import Extent
 
 ALL = "all"
@@ -31,8 +31,10 @@ class PassPrinter:
     parts: list[str] = field(default_factory=list)
 
     def observe(self, name: str, before: Module, after: Module) -> None:
+        if self.name not in (name, ALL) or before is after:
+            return
         old, new = print_module(before), print_module(after)
-        if self.name not in (name, ALL) or old == new:
+        if old == new:
             return
         if self.diff:
             names = f"before {name}", f"after {name}"
@@ -53,15 +55,24 @@ def print_after(
     printer: PassPrinter,
 ) -> str:
     """Return the IR of a kernel after passes. Raises ClickException, CompileError."""
-    if target not in _TARGETS:
-        raise click.ClickException(f"--print-after is for --target {', '.join(_TARGETS)}")
-    compile_target = TARGETS[_TARGETS[target]]
+    compile_target = target_of(target, "--print-after")
     names = [step.name for step in (*FRONTEND, *compile_target.passes)]
     if printer.name not in (ALL, *names):
         hint = did_you_mean(printer.name, names, f"there are {', '.join(names)}")
         raise click.ClickException(f"{target} has no pass `{printer.name}`: {hint}")
     built = build_module(kernel.source, signature, kernel.options, printer.observe)
-    assumed_block = None if target == "cuda" else block
-    assumptions = LaunchAssumptions(index32_safe=True, block=assumed_block)
+    assumptions = assumptions_of(target, block)
     lower(built.module, compile_target, assumptions, kernel.options, printer.observe)
     return printer.text()
+
+
+def target_of(name: str, option: str) -> Target:
+    """Return the compilation target of ``--target``. Raises ClickException if it has no passes."""
+    if name not in _TARGETS:
+        raise click.ClickException(f"{option} is for --target {', '.join(_TARGETS)}")
+    return TARGETS[_TARGETS[name]]
+
+
+def assumptions_of(target: str, block: Extent | None) -> LaunchAssumptions:
+    """Return what the emitted text assumes of launches."""
+    return LaunchAssumptions(index32_safe=True, block=None if target == "cuda" else block)

@@ -52,7 +52,7 @@ def run_passes(
 
     Where the environment variable PYCU2C_VERIFY is 1, as in the tests, the IR is verified after
     each pass. Raises InternalError if a pass returns invalid IR, CompileError if it rejects the
-    program. ``observe`` is called after each pass that has changed the module.
+    program. ``observe`` is called after each pass with the module before and after it.
     """
     verifies_each = os.environ.get("PYCU2C_VERIFY") == "1"
     form, analyses, changed_by = TYPED, Analyses(module, inputs), ""
@@ -60,15 +60,15 @@ def run_passes(
         for current_pass in passes:
             if not current_pass.applies(form, analyses):
                 continue
-            result = current_pass.run(analyses)
+            old_module, module = module, current_pass.run(analyses)
             form = current_pass.produces or form
-            if result is not module:
-                old_module, module, changed_by = module, result, current_pass.name
+            if module is not old_module:
+                changed_by = current_pass.name
                 analyses.replace_module(module, current_pass.preserves)
                 if verifies_each:
                     _verify(analyses, form, changed_by)
-                if observe:
-                    observe(current_pass.name, old_module, module)
+            if observe:
+                observe(current_pass.name, old_module, module)
         if changed_by and not verifies_each:
             _verify(analyses, form, changed_by)
     return module
