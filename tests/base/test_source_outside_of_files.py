@@ -50,6 +50,12 @@ def test_code_of_exec_in_a_program_is_not_taken_for_it() -> None:
     assert "the source of doubled is not available" in ran.stderr
 
 
+def test_a_program_on_standard_input() -> None:
+    """Python keeps no text of it; no file has changed."""
+    ran = subprocess.run([sys.executable], input=PROGRAM, capture_output=True, text=True)
+    assert "the source of doubled is not available (<stdin>)" in ran.stderr
+
+
 def execute_timed(body: str, history: list[str]) -> dict[str, Any]:
     """Execute a cell as IPython's ``%%time`` does; ``In`` has the texts of the cells."""
     names: dict[str, Any] = {"cuda": cuda, "In": history}

@@ -85,9 +85,8 @@ def source_of(function: FunctionType) -> Source:
         if node.name == code.co_name and first_line <= code.co_firstlineno <= node.lineno:
             is_async = isinstance(node, ast.AsyncFunctionDef)
             return Source(function, _without_async(node), code.co_filename, tuple(lines), is_async)
-    if (
-        not (lines or code.co_filename in _TEXTS) or code.co_filename == "<string>"
-    ):  # of exec; linecache may have another text
+    unread = not (lines or _TEXTS.get(code.co_filename))
+    if unread or code.co_filename == "<string>":  # of exec; linecache may have another text
         raise SourceUnavailable(
             f"the source of {function.__name__} is not available ({code.co_filename}): "
             "a kernel is translated from its text, so define it in a file, a notebook cell, "
