@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -152,6 +153,15 @@ def test_launches_from_many_threads(
         thread.join()
     lines = capsys.readouterr().out.splitlines()
     assert sorted(lines) == sorted(f"<{n} {i}>" for n in range(8) for i in range(32))
+
+
+def test_no_standard_output(target: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """``sys.stdout`` is None in a process that starts without one; ``print`` writes nothing."""
+    text = "from pycu2c import *\n@kernel\ndef k(a):\n    print(a[0])\n    a[0] += 1\n"
+    k = Kernel(module_from(text, tmp_path).k.python, backend=target)
+    monkeypatch.setattr(sys, "stdout", None)
+    k[1, 1](a := np.ones(1))
+    assert a[0] == 2
 
 
 def test_a_thread_that_has_done_nothing_else(

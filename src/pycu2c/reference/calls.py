@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import io
 import operator
-import sys
 from collections.abc import Callable
 from functools import partial, reduce
 from types import BuiltinMethodType, FunctionType
@@ -326,7 +325,7 @@ def _print(*values: object, **options: Any) -> None:
     """Print with one write: other Python threads may print between Python's own writes."""
     text = io.StringIO()
     print(*values, **options, file=text)
-    sys.stdout.write(text.getvalue())
+    print(text.getvalue(), end="")
 
 
 BUILTINS: dict[object, Callable[..., Any]] = {

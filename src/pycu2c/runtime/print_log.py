@@ -7,7 +7,6 @@ fields. The host formats them with Python, so numbers look as they do in Python.
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -160,7 +159,7 @@ def _write_records(records: WordArray, formats: tuple[PrintFormat, ...]) -> Base
             lines.append(format_record(print_format, raw))
         elif error is None:
             error = _exception(first, _values(print_format, raw))
-    sys.stdout.write("".join(lines))
+    print("".join(lines), end="")  # nothing where sys.stdout is None
     return error
 
 
