@@ -6,6 +6,7 @@ import ctypes
 import importlib.util
 import os
 import platform
+import signal
 import subprocess
 import sys
 import threading
@@ -17,7 +18,7 @@ from pycu2c.declarations.options import Options
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import cache_directory, eviction
-from pycu2c.toolchain.cc import cc, compiler_identity, discovery
+from pycu2c.toolchain.cc import cc, compiler_identity, cxx, discovery
 from pycu2c.toolchain.toolchain_errors import RejectedCode, ToolchainError
 
 TWICE = "/* doubles: ≥ 0 or not */ int twice(int x) { return 2 * x; }\n"
@@ -132,6 +133,24 @@ def test_a_compiler_that_cannot_compile_is_not_our_bug(
     assert not isinstance(caught.value, RejectedCode)
 
 
+def test_a_compiler_that_writes_nothing_is_not_our_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYCU2C_CC", "true")
+    with pytest.raises(ToolchainError, match=r"`.*/true` does not work") as caught:
+        cc.compile(TWICE, "twice")
+    assert not isinstance(caught.value, RejectedCode)
+
+
+def test_rejected_code_where_the_exit_code_is_lost() -> None:
+    """The process ignores SIGCHLD, so that nobody learns how the compiler ended."""
+    ignored = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert call(cc.compile(TWICE, "twice"), 2) == 4
+        with pytest.raises(RejectedCode, match="missing"):
+            cc.compile("int f(void) { return missing; }\n", "f")
+    finally:
+        signal.signal(signal.SIGCHLD, ignored)
+
+
 def test_rejected_code_is_saved_for_a_report(directory: Path) -> None:
     text = "int f(void) {\n    return missing;\n}\n"
     with pytest.raises(RejectedCode) as caught:
@@ -222,6 +241,14 @@ def test_no_compiler_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.Mon
         cc.compile(TWICE, "twice")
     for way in ("apt install gcc", "dnf install gcc", "brew install gcc", "pip install ziglang"):
         assert way in str(caught.value)
+
+
+def test_without_a_path_compilers_are_where_python_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PATH", "PYCU2C_CC", "CC"):
+        monkeypatch.delenv(name, raising=False)
+    folders = [os.path.join(folder, "") for folder in os.defpath.split(os.pathsep)]
+    assert discovery.find_compiler().command[0].startswith(tuple(folders))
+    assert cxx.find().command[0].startswith(tuple(folders))
 
 
 def test_a_chosen_compiler_is_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:

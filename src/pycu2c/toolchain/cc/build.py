@@ -117,8 +117,15 @@ def _compile_to(path: str, job: CcJob) -> tuple[bytes, str]:
 
 
 def _run_compiler(command: CommandParts, path: str, text: str) -> subprocesses.CompletedProcess:
+    """Run the compiler. The exit code is 1 if it wrote no library.
+
+    Python returns 0 for a process that something else waited for, as where SIGCHLD is ignored.
+    """
     before, after = command
-    return subprocesses.run((*before, "-o", path, *STDIN_FLAGS, *after), text)
+    completed = subprocesses.run((*before, "-o", path, *STDIN_FLAGS, *after), text)
+    if completed.returncode == 0 and not os.path.exists(path):
+        return replace(completed, returncode=1)
+    return completed
 
 
 def _lto_flags(job: CcJob) -> tuple[str, ...]:

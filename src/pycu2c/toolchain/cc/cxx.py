@@ -15,6 +15,7 @@ from pycu2c.toolchain.cc.compiler_identity import environment_settings, machine_
 from pycu2c.toolchain.cc.discovery import (
     Compiler,
     probe_compiler,
+    search_path,
     split,
 )
 from pycu2c.toolchain.cc.miscompilations import flags_that_avoid_miscompilations
@@ -59,8 +60,9 @@ class CxxCompileError(ToolchainError):
 def find(first: str = "clang++") -> Compiler:
     """Find PYCU2C_CXX, else CXX, ``first``, clang++, g++, c++, or zig's. Raises ToolchainError."""
     environment = os.environ
-    names = ("PYCU2C_CXX", "CXX", "PATH")
-    return _find(first, *(environment.get(name, "") for name in names))
+    return _find(
+        first, environment.get("PYCU2C_CXX", ""), environment.get("CXX", ""), search_path()
+    )
 
 
 @functools.lru_cache(maxsize=8)

@@ -59,8 +59,13 @@ def find_compiler() -> Compiler:
     """Find PYCU2C_CC, else CC, gcc, clang, cc, or zig's. Raises ToolchainError."""
     environment = os.environ
     return _find_compiler(
-        environment.get("PYCU2C_CC", ""), environment.get("CC", ""), environment.get("PATH", "")
+        environment.get("PYCU2C_CC", ""), environment.get("CC", ""), search_path()
     )
+
+
+def search_path() -> str:
+    """Return the folders in which Python starts programs."""
+    return os.environ.get("PATH", os.defpath)
 
 
 @functools.lru_cache(maxsize=8)
