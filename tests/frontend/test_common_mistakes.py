@@ -489,6 +489,11 @@ DEFINITIONS = {
     "@kernel('float33[:]')\ndef k(a): pass": "did you mean `float32`",
     "@kernel\ndef k(a: list): pass": "parameter a: .*list.* float32",
     "@kernel\n@staticmethod\ndef k(a): pass": "write @staticmethod above",
+    "@kernel\n@classmethod\ndef k(a): pass": "write @staticmethod above",
+    "@kernel\n@kernel\ndef k(a): pass": "remove the other decorator",
+    "@device\n@kernel\ndef k(a): pass": "remove the other decorator",
+    "@kernel\n@device\ndef k(a): pass": "remove the other decorator",
+    "@kernel\n@functools.cache\ndef k(a): pass": "remove the other decorator",
     "@cuda.jit(fast_math=True)\ndef k(a): pass": "did you mean `fastmath`",
     "@kernel\ndef k(a): cuda.const.array_like(a)\nk.inspect('cuda', 'int32[:]')": (
         "name a numpy array that is defined outside"
@@ -508,10 +513,13 @@ DEFINITIONS = {
 }
 
 
+_IMPORTS = "import functools\nimport numpy as np\nfrom pycu2c import cuda, device, kernel\n"
+
+
 @pytest.mark.parametrize("text", DEFINITIONS)
 def test_a_definition(text: str, tmp_path: Path) -> None:
     with pytest.raises(Exception, match=DEFINITIONS[text]):
-        module_from(f"import numpy as np\nfrom pycu2c import cuda, kernel\n{text}\n", tmp_path)
+        module_from(f"{_IMPORTS}{text}\n", tmp_path)
 
 
 def launched(python: Any, *arguments: Any) -> str:
@@ -528,6 +536,12 @@ def test_an_element_has_an_index_for_each_axis():
     def name(a, out):
         out[0] = a
 
+    def added(a):
+        a[0] += 1
+
+    assert "write a[()] for its element; to write it, pass a.reshape(1)" in launched(
+        added, np.array(1.0)
+    )
     assert "a[i, j, k]; a has 3 axes" in launched(rows, np.zeros((2, 2, 2)), np.zeros(1))
     assert "one element at a time, a[i]" in launched(name, np.zeros(2), np.zeros(1))
 

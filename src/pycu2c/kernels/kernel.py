@@ -395,12 +395,18 @@ def _check_subset(source: Source, *, may_return_value: bool) -> None:
 
 def _source_of(function: object) -> Source:
     if not isinstance(function, FunctionType):
-        hint = ": write @staticmethod above" if isinstance(function, staticmethod) else ""
-        raise TypeError(f"a kernel is a Python function, not {function!r}{hint}")
+        raise TypeError(f"a kernel is a Python function, not {function!r}{_hint(function)}")
     try:
         return source_of(function)
     except SourceUnavailable as error:
         raise CompileError([Diagnostic("no-source", (), str(error))]) from None
+
+
+def _hint(function: object) -> str:
+    if isinstance(function, staticmethod | classmethod):
+        return ": write @staticmethod above"
+    is_decorated = hasattr(function, "__wrapped__")
+    return ": remove the other decorator, or pass its __wrapped__" if is_decorated else ""
 
 
 @overload

@@ -156,16 +156,19 @@ def _expand_ellipsis(subscripts: list[Subscript], owner_type: Array, span: Span)
 def report_index_count(owner_type: Array, count: int, span: Span) -> NoReturn:
     """Report too many indices, or too few for one element."""
     indices, axes = hints.count_phrase(count, "index"), hints.count_phrase(owner_type.ndim, "axis")
-    has_one_axis = owner_type.ndim == 1
-    tuple_hint = (
-        ", where i is a number, and not a tuple, as cuda.grid(2) returns" if has_one_axis else ""
-    )
     fail(
         "index-count",
         Label(span, f"{indices} for `{owner_type}`, which has {axes}"),
-        hint=hints.single_field_hint(owner_type)
-        or f"write one for each axis: a[{', '.join(_INDEX_NAMES[: owner_type.ndim])}]{tuple_hint}",
+        hint=hints.single_field_hint(owner_type) or _index_hint(owner_type.ndim),
     )
+
+
+def _index_hint(axes: int) -> str:
+    if axes == 0:
+        return "write a[()] for its element; to write it, pass a.reshape(1)"
+    names = f"write one for each axis: a[{', '.join(_INDEX_NAMES[:axes])}]"
+    is_tuple = ", where i is a number, and not a tuple, as cuda.grid(2) returns"
+    return names + is_tuple if axes == 1 else names
 
 
 _INDEX_NAMES = "ijklmnopqrstuvwx"
