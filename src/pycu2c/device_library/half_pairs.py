@@ -5,13 +5,17 @@ Each applies the scalar function to both components. Some have a CUDA intrinsic.
 
 from __future__ import annotations
 
+import copy
+import inspect
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import pycu2c.ops.intrinsics.floats.half_names  # noqa: F401  # registers the scalar functions
+from pycu2c.base.records import replace
 from pycu2c.base.types import bfloat16, float16, float32
 from pycu2c.base.vector_types import bfloat162, float2, half2
 from pycu2c.device_library.half_pair_comparisons import comparisons
@@ -20,33 +24,6 @@ from pycu2c.kernels.kernel import device
 from pycu2c.ops.intrinsics.floats.half import FMA
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.names.cuda_namespace import LIBRARY_FUNCTIONS
-
-rsqrt, rcp, exp10 = (REGISTRY[f"cuda.{name}"] for name in ("rsqrt", "rcp", "exp10"))
-
-
-_INTRINSIC_CALLS: dict[str, str] = {}  # calls of CUDA intrinsics by function name
-
-
-def _cuda_intrinsic(call: str) -> Callable[[Callable[..., Any]], Any]:
-    """Register the CUDA intrinsic for pairs of either type."""
-
-    def register(function: Callable[..., Any]) -> Any:
-        _INTRINSIC_CALLS[function.__name__] = call
-        return function
-
-    return register
-
-
-def _for_type(function: Any, pair_type: Any) -> Any:
-    """Return a function for pairs of one type."""
-    call = _INTRINSIC_CALLS.get(function.__name__)
-    if call is None:
-        return function
-    parameter_types = [str(pair_type)] * function.__code__.co_argcount
-    text = _HFMA2_BFLOAT16 if pair_type is bfloat162 and function is hfma2 else f"return {call};"
-    signature = f"{pair_type}({', '.join(parameter_types)})"
-    return c_function(cuda=text, pure=True, signature=signature)(function)
-
 
 # the instruction requires sm_80; elsewhere double is used, in which the products are exact
 _HFMA2_BFLOAT16 = """
@@ -60,185 +37,91 @@ return make_bfloat162(__double2bfloat16(x), __double2bfloat16(y));
 """
 
 
-# ---- arithmetic --------------------------------------------------------------------------------
-
-
-@_cuda_intrinsic("__hadd2_rn(a, b)")
-def hadd2(a: Any, b: Any) -> Any:
-    """Return the sums, each rounded once."""
-    a.x, a.y = a.x + b.x, a.y + b.y
-    return a
-
-
-@_cuda_intrinsic("__hsub2_rn(a, b)")
-def hsub2(a: Any, b: Any) -> Any:
-    """Return the differences, each rounded once."""
-    a.x, a.y = a.x - b.x, a.y - b.y
-    return a
-
-
-@_cuda_intrinsic("__hmul2_rn(a, b)")
-def hmul2(a: Any, b: Any) -> Any:
-    """Return the products, each rounded once."""
-    a.x, a.y = a.x * b.x, a.y * b.y
-    return a
-
-
-@device
-def h2div(a: Any, b: Any) -> Any:
-    """Return the quotients, each rounded once."""
-    a.x, a.y = a.x / b.x, a.y / b.y
-    return a
-
-
-@_cuda_intrinsic("__hfma2(a, b, c)")
-def hfma2(a: Any, b: Any, c: Any) -> Any:
-    """Return ``a * b + c``, each rounded once."""
-    a.x, a.y = FMA(a.x, b.x, c.x), FMA(a.y, b.y, c.y)
-    return a
-
-
-@_cuda_intrinsic("__hneg2(a)")
-def hneg2(a: Any) -> Any:
-    """Return the negated components."""
-    a.x, a.y = -a.x, -a.y
-    return a
-
-
-@_cuda_intrinsic("__habs2(a)")
-def habs2(a: Any) -> Any:
-    """Return the absolute values."""
-    a.x, a.y = abs(a.x), abs(a.y)
-    return a
-
-
-@_cuda_intrinsic("__hmin2(a, b)")
-def hmin2(a: Any, b: Any) -> Any:
-    """Return the minima; of a NaN and a number, the number."""
-    a.x, a.y = np.fmin(a.x, b.x), np.fmin(a.y, b.y)
-    return a
-
-
-@_cuda_intrinsic("__hmax2(a, b)")
-def hmax2(a: Any, b: Any) -> Any:
-    """Return the maxima; of a NaN and a number, the number."""
-    a.x, a.y = np.fmax(a.x, b.x), np.fmax(a.y, b.y)
-    return a
-
-
 # ---- functions of each component -----------------------------------------------------------------
 
 
-@device
-def h2sqrt(a: Any) -> Any:
-    """Return the square roots."""
-    a.x, a.y = math.sqrt(a.x), math.sqrt(a.y)
-    return a
+def _of_one(function: Any) -> Callable[..., Any]:
+    def of_pair(a: Any) -> Any:
+        a.x, a.y = function(a.x), function(a.y)
+        return a
+
+    return of_pair
 
 
-@device
-def h2rsqrt(a: Any) -> Any:
-    """Return ``1 / sqrt(x)``."""
-    a.x, a.y = rsqrt(a.x), rsqrt(a.y)
-    return a
+def _of_two(function: Any) -> Callable[..., Any]:
+    def of_pairs(a: Any, b: Any) -> Any:
+        a.x, a.y = function(a.x, b.x), function(a.y, b.y)
+        return a
+
+    return of_pairs
 
 
-@device
-def h2rcp(a: Any) -> Any:
-    """Return ``1 / x``."""
-    a.x, a.y = rcp(a.x), rcp(a.y)
-    return a
+def _of_three(function: Any) -> Callable[..., Any]:
+    def of_pairs(a: Any, b: Any, c: Any) -> Any:
+        a.x, a.y = function(a.x, b.x, c.x), function(a.y, b.y, c.y)
+        return a
+
+    return of_pairs
 
 
-@device
-def h2exp(a: Any) -> Any:
-    """Return e to the power ``x``."""
-    a.x, a.y = math.exp(a.x), math.exp(a.y)
-    return a
+# (name, maker, function of components, docstring); CUDA has an intrinsic for the first ones
+_CUDA_INTRINSICS: tuple[tuple[str, Callable[[Any], Callable[..., Any]], Any, str], ...] = (
+    ("hadd2", _of_two, operator.add, "Return the sums, each rounded once."),
+    ("hsub2", _of_two, operator.sub, "Return the differences, each rounded once."),
+    ("hmul2", _of_two, operator.mul, "Return the products, each rounded once."),
+    ("hfma2", _of_three, FMA, "Return ``a * b + c``, each rounded once."),
+    ("hneg2", _of_one, operator.neg, "Return the negated components."),
+    ("habs2", _of_one, abs, "Return the absolute values."),
+    ("hmin2", _of_two, np.fmin, "Return the minima; of a NaN and a number, the number."),
+    ("hmax2", _of_two, np.fmax, "Return the maxima; of a NaN and a number, the number."),
+)
+_COMPONENT_FUNCTIONS: tuple[tuple[str, Callable[[Any], Callable[..., Any]], Any, str], ...] = (
+    ("h2div", _of_two, operator.truediv, "Return the quotients, each rounded once."),
+    ("h2sqrt", _of_one, math.sqrt, "Return the square roots."),
+    ("h2rsqrt", _of_one, REGISTRY["cuda.rsqrt"], "Return ``1 / sqrt(x)``."),
+    ("h2rcp", _of_one, REGISTRY["cuda.rcp"], "Return ``1 / x``."),
+    ("h2exp", _of_one, math.exp, "Return e to the power ``x``."),
+    ("h2exp2", _of_one, np.exp2, "Return 2 to the power ``x``."),
+    ("h2exp10", _of_one, REGISTRY["cuda.exp10"], "Return 10 to the power ``x``."),
+    ("h2log", _of_one, math.log, "Return the natural logarithms."),
+    ("h2log2", _of_one, math.log2, "Return the base-2 logarithms."),
+    ("h2log10", _of_one, math.log10, "Return the base-10 logarithms."),
+    ("h2sin", _of_one, math.sin, "Return the sines."),
+    ("h2cos", _of_one, math.cos, "Return the cosines."),
+    ("h2tanh", _of_one, math.tanh, "Return the hyperbolic tangents."),
+    ("h2floor", _of_one, np.floor, "Round down to integers."),
+    ("h2ceil", _of_one, np.ceil, "Round up to integers."),
+    ("h2rint", _of_one, np.rint, "Round to the nearest integers, ties to even."),
+    ("h2trunc", _of_one, np.trunc, "Round toward zero."),
+)
 
 
-@device
-def h2exp2(a: Any) -> Any:
-    """Return 2 to the power ``x``."""
-    a.x, a.y = np.exp2(a.x), np.exp2(a.y)
-    return a
+def _of_components(pair_type: Any) -> dict[str, Any]:
+    """Return the functions of each component of pairs of one type, by name."""
+    functions = {}
+    for name, make, function, doc in _CUDA_INTRINSICS:
+        of_pairs = make(function)
+        suffix = "_rn" if name in ("hadd2", "hsub2", "hmul2") else ""  # never fused
+        parameters = inspect.signature(of_pairs).parameters
+        text = f"return __{name}{suffix}({', '.join(parameters)});"
+        if pair_type is bfloat162 and name == "hfma2":
+            text = _HFMA2_BFLOAT16
+        signature = f"{pair_type}({', '.join([str(pair_type)] * len(parameters))})"
+        inline_c = c_function(cuda=text, pure=True, signature=signature)(of_pairs)
+        functions[name] = _named(inline_c, name, doc)
+    for name, make, function, doc in _COMPONENT_FUNCTIONS:
+        functions[name] = _named(device(make(function)), name, doc)
+    return functions
 
 
-@device
-def h2exp10(a: Any) -> Any:
-    """Return 10 to the power ``x``."""
-    a.x, a.y = exp10(a.x), exp10(a.y)
-    return a
-
-
-@device
-def h2log(a: Any) -> Any:
-    """Return the natural logarithms."""
-    a.x, a.y = math.log(a.x), math.log(a.y)
-    return a
-
-
-@device
-def h2log2(a: Any) -> Any:
-    """Return the base-2 logarithms."""
-    a.x, a.y = math.log2(a.x), math.log2(a.y)
-    return a
-
-
-@device
-def h2log10(a: Any) -> Any:
-    """Return the base-10 logarithms."""
-    a.x, a.y = math.log10(a.x), math.log10(a.y)
-    return a
-
-
-@device
-def h2sin(a: Any) -> Any:
-    """Return the sines."""
-    a.x, a.y = math.sin(a.x), math.sin(a.y)
-    return a
-
-
-@device
-def h2cos(a: Any) -> Any:
-    """Return the cosines."""
-    a.x, a.y = math.cos(a.x), math.cos(a.y)
-    return a
-
-
-@device
-def h2tanh(a: Any) -> Any:
-    """Return the hyperbolic tangents."""
-    a.x, a.y = math.tanh(a.x), math.tanh(a.y)
-    return a
-
-
-@device
-def h2floor(a: Any) -> Any:
-    """Round down to integers."""
-    a.x, a.y = np.floor(a.x), np.floor(a.y)
-    return a
-
-
-@device
-def h2ceil(a: Any) -> Any:
-    """Round up to integers."""
-    a.x, a.y = np.ceil(a.x), np.ceil(a.y)
-    return a
-
-
-@device
-def h2rint(a: Any) -> Any:
-    """Round to the nearest integers, ties to even."""
-    a.x, a.y = np.rint(a.x), np.rint(a.y)
-    return a
-
-
-@device
-def h2trunc(a: Any) -> Any:
-    """Round toward zero."""
-    a.x, a.y = np.trunc(a.x), np.trunc(a.y)
-    return a
+def _named(function: Any, name: str, doc: str) -> Any:
+    """Give a function its name, also in generated code, and its docstring."""
+    function.__name__, function.__doc__ = name, doc
+    source = function.__pycu2c_device__
+    tree = copy.copy(source.tree)
+    tree.name = name
+    function.__pycu2c_device__ = replace(source, tree=tree)
+    return function
 
 
 # ---- halves and pairs ----------------------------------------------------------------------------
@@ -347,11 +230,7 @@ def high2bfloat16(a: Any) -> Any:
     return a.y
 
 
-_COMMON_FUNCTIONS: tuple[Any, ...] = (
-    *(hadd2, hsub2, hmul2, h2div, hfma2, hneg2, habs2, hmin2, hmax2),
-    *(h2sqrt, h2rsqrt, h2rcp, h2exp, h2exp2, h2exp10, h2log, h2log2, h2log10, h2sin, h2cos),
-    *(h2tanh, h2floor, h2ceil, h2rint, h2trunc, lowhigh2highlow, low2float, high2float),
-)
+_COMMON_FUNCTIONS: tuple[Any, ...] = (lowhigh2highlow, low2float, high2float)
 _FP16_FUNCTIONS: tuple[Any, ...] = (
     *(half22float2, float22half2_rn, floats2half2_rn, float2half2_rn, halves2half2),
     *(low2half, high2half),
@@ -365,8 +244,7 @@ for _module, _pair_type, _specific_functions in (
     ("fp16", half2, _FP16_FUNCTIONS),
     ("bf16", bfloat162, _BF16_FUNCTIONS),
 ):
-    _functions = {
-        f.__name__: _for_type(f, _pair_type) for f in (*_COMMON_FUNCTIONS, *_specific_functions)
-    }
+    _functions: dict[str, Any] = _of_components(_pair_type)
+    _functions |= {f.__name__: f for f in (*_COMMON_FUNCTIONS, *_specific_functions)}
     _functions |= comparisons(_module, _pair_type)
     LIBRARY_FUNCTIONS.update((f"cuda.{_module}.{name}", f) for name, f in _functions.items())
