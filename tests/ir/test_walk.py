@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from pycu2c.base.source import Span
 from pycu2c.base.types import int32
+from pycu2c.ir import walk
 from pycu2c.ir.expressions import Const, Expr, Pack
 from pycu2c.ir.walk import expressions
 
@@ -26,3 +29,7 @@ def test_nesting_of_any_depth_is_traversed() -> None:
     for _ in range(depth):
         e = Pack((e,), int32, SPAN)
     assert sum(1 for _ in expressions(e)) == depth + 1
+
+
+def test_each_kind_of_expression_has_its_fields() -> None:
+    assert walk._EXPRESSION_FIELDS.keys() == set(get_args(Expr))

@@ -6,83 +6,92 @@ Passes that handle only some node kinds use these functions. Code that must hand
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import UnionType
-from typing import assert_never
+from typing import Any, TypeVar
 
 from pycu2c.base.records import replace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.expressions import Path
 
+N = TypeVar("N", ir.Expr, ir.Stmt)
+
+
+# The fields of each kind of node that hold expressions, in order of evaluation. The value of a
+# field is an expression, a tuple of expressions, a path, or None.
+_EXPRESSION_FIELDS: Mapping[type[ir.Expr], tuple[str, ...]] = {
+    ir.Const: (),
+    ir.Var: (),
+    ir.Unary: ("operand",),
+    ir.Binary: ("left", "right"),
+    ir.Logical: ("left", "right"),
+    ir.Select: ("condition", "then", "orelse"),
+    ir.Cast: ("operand",),
+    ir.Load: ("array", "indices"),
+    ir.ElementOf: ("array", "indices", "path"),
+    ir.Member: ("operand",),
+    ir.Item: ("operand", "index"),
+    ir.Pack: ("parts",),
+    ir.View: ("array", "first", "steps", "lengths", "path"),
+    ir.Dim: ("array",),
+    ir.Stride: ("array",),
+    ir.Let: ("value", "body"),
+    ir.Apply: ("arguments",),
+    ir.Call: ("arguments",),
+}
+_OPERAND_FIELDS: Mapping[type[ir.Stmt], tuple[str, ...]] = {
+    ir.Assign: ("value",),
+    ir.Evaluate: ("value",),
+    ir.Print: ("values",),
+    ir.Store: ("value", "indices", "path"),
+    ir.Declare: ("init",),
+    ir.Return: ("value",),
+    ir.If: ("condition",),
+    ir.While: ("condition",),
+    ir.For: ("start", "stop", "step"),
+    ir.AxisLoop: ("start", "stop", "step"),
+    ir.BarrierWait: ("mask",),  # and the values of its contributions
+    ir.InlineC: ("arguments",),
+}
+_BODY_FIELDS: Mapping[type[ir.Stmt], tuple[str, ...]] = {
+    ir.If: ("then", "orelse"),
+    **dict.fromkeys((ir.While, ir.For, ir.AxisLoop, ir.StripLoop), ("body",)),
+    **dict.fromkeys((ir.WorkItemLoop, ir.BlockLoop, ir.CoroutineLoop), ("body",)),
+}
+
+
+def _in_fields(node: ir.Expr | ir.Stmt, fields: tuple[str, ...]) -> tuple[ir.Expr, ...]:
+    """Return the expressions in fields of a node."""
+    found: list[ir.Expr] = []
+    for name in fields:
+        value = getattr(node, name)
+        if isinstance(value, tuple):
+            found += [item for item in value if not isinstance(item, str)]
+        elif value is not None:
+            found.append(value)
+    return tuple(found)
+
+
+def _with_fields(node: N, fields: tuple[str, ...], new: Iterator[ir.Expr]) -> N:
+    """Return a node with other expressions in its fields, as many as ``_in_fields`` returns."""
+    changes: dict[str, Any] = {}
+    for name in fields:
+        value = getattr(node, name)
+        if isinstance(value, tuple):
+            changes[name] = tuple(item if isinstance(item, str) else next(new) for item in value)
+        elif value is not None:
+            changes[name] = next(new)
+    return replace(node, **changes) if changes else node
+
 
 def children(e: ir.Expr) -> tuple[ir.Expr, ...]:
     """Return the direct subexpressions in order of evaluation, including the Var of an array."""
-    match e:
-        case ir.Const() | ir.Var():
-            return ()
-        case ir.Unary() | ir.Cast() | ir.Member():
-            return (e.operand,)
-        case ir.Binary() | ir.Logical():
-            return (e.left, e.right)
-        case ir.Select():
-            return (e.condition, e.then, e.orelse)
-        case ir.Item():
-            return (e.operand, e.index)
-        case ir.Load():
-            return (e.array, *e.indices)
-        case ir.ElementOf():
-            return (e.array, *e.indices, *path_indices(e.path))
-        case ir.Pack():
-            return e.parts
-        case ir.View():
-            return (e.array, *e.first, *e.steps, *e.lengths, *path_indices(e.path))
-        case ir.Dim() | ir.Stride():
-            return (e.array,)
-        case ir.Let():
-            return (e.value, e.body)
-        case ir.Apply() | ir.Call():
-            return e.arguments
-        case _:
-            assert_never(e)
+    return _in_fields(e, _EXPRESSION_FIELDS[type(e)])
 
 
 def with_children(e: ir.Expr, new: tuple[ir.Expr, ...]) -> ir.Expr:
     """Return the node with other subexpressions, as many as ``children`` returns."""
-    match e:
-        case ir.Const() | ir.Var():
-            return e
-        case ir.Unary() | ir.Cast() | ir.Member():
-            return replace(e, operand=new[0])
-        case ir.Binary() | ir.Logical():
-            return replace(e, left=new[0], right=new[1])
-        case ir.Select():
-            return replace(e, condition=new[0], then=new[1], orelse=new[2])
-        case ir.Item():
-            return replace(e, operand=new[0], index=new[1])
-        case ir.Load():
-            return replace(e, array=_array(new[0]), indices=new[1:])
-        case ir.ElementOf():
-            end = 1 + len(e.indices)
-            indices, path = new[1:end], with_path_indices(e.path, new[end:])
-            return replace(e, array=_array(new[0]), indices=indices, path=path)
-        case ir.Pack():
-            return replace(e, parts=new)
-        case ir.View():
-            first, rest = new[1 : 1 + len(e.first)], new[1 + len(e.first) :]
-            count = len(e.axes)
-            steps, lengths, path_values = rest[:count], rest[count : 2 * count], rest[2 * count :]
-            view = replace(
-                e, array=_array(new[0]), first=first, path=with_path_indices(e.path, path_values)
-            )
-            return replace(view, steps=steps, lengths=lengths)
-        case ir.Dim() | ir.Stride():
-            return replace(e, array=_array(new[0]))
-        case ir.Let():
-            return replace(e, value=new[0], body=new[1])
-        case ir.Apply() | ir.Call():
-            return replace(e, arguments=new)
-        case _:
-            assert_never(e)
+    return _with_fields(e, _EXPRESSION_FIELDS[type(e)], iter(new))
 
 
 def map_children(e: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
@@ -101,11 +110,6 @@ def with_path_indices(path: Path, new: Sequence[ir.Expr]) -> Path:
     return tuple(step if isinstance(step, str) else next(indices) for step in path)
 
 
-def _array(e: ir.Expr) -> ir.Var:
-    assert isinstance(e, ir.Var), "an array is named by a variable"
-    return e
-
-
 def expressions(e: ir.Expr) -> Iterator[ir.Expr]:
     """Yield an expression and its subexpressions in pre-order."""
     pending = [e]
@@ -117,70 +121,20 @@ def expressions(e: ir.Expr) -> Iterator[ir.Expr]:
 
 def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
     """Return the direct operands of a statement in order of evaluation, without targets."""
-    match s:
-        case ir.Assign() | ir.Evaluate():
-            return (s.value,)
-        case ir.Print():
-            return s.values
-        case ir.Store():
-            return (s.value, *s.indices, *path_indices(s.path))
-        case ir.Declare():
-            return () if s.init is None else (s.init,)
-        case ir.Return():
-            return () if s.value is None else (s.value,)
-        case ir.If() | ir.While():
-            return (s.condition,)
-        case ir.For() | ir.AxisLoop():
-            return (s.start, s.stop, s.step)
-        case ir.BarrierWait():
-            return (
-                *(() if s.mask is None else (s.mask,)),
-                *(contribution.value for contribution in s.contributions),
-            )
-        case ir.Allocate() | ir.Break() | ir.Continue() | ir.NextWorkItem():
-            return ()
-        case ir.WorkItemLoop() | ir.StripLoop() | ir.BlockLoop() | ir.CoroutineLoop():
-            return ()
-        case ir.InlineC():
-            return s.arguments
-        case _:
-            assert_never(s)
+    found = _in_fields(s, _OPERAND_FIELDS.get(type(s), ()))
+    if isinstance(s, ir.BarrierWait):
+        return (*found, *(contribution.value for contribution in s.contributions))
+    return found
 
 
 def with_operands(s: ir.Stmt, new: tuple[ir.Expr, ...]) -> ir.Stmt:
     """Return the statement with other operands, as many as ``operands`` returns."""
-    match s:
-        case ir.Assign() | ir.Evaluate():
-            return replace(s, value=new[0])
-        case ir.Print():
-            return replace(s, values=new)
-        case ir.Store():
-            end = 1 + len(s.indices)
-            indices, path = new[1:end], with_path_indices(s.path, new[end:])
-            return replace(s, value=new[0], indices=indices, path=path)
-        case ir.Declare():
-            return replace(s, init=new[0]) if new else s
-        case ir.Return():
-            return replace(s, value=new[0]) if new else s
-        case ir.If() | ir.While():
-            return replace(s, condition=new[0])
-        case ir.For() | ir.AxisLoop():
-            return replace(s, start=new[0], stop=new[1], step=new[2])
-        case ir.BarrierWait():
-            mask, values = (None, new) if s.mask is None else (new[0], new[1:])
-            contributions = tuple(
-                replace(contribution, value=value)
-                for contribution, value in zip(s.contributions, values)
-            )
-            return replace(s, mask=mask, contributions=contributions)
-        case ir.Allocate() | ir.Break() | ir.Continue() | ir.NextWorkItem():
-            return s
-        case ir.WorkItemLoop() | ir.StripLoop() | ir.BlockLoop() | ir.CoroutineLoop():
-            return s
-        case ir.InlineC():
-            return replace(s, arguments=new)
-        case _:
-            assert_never(s)
+    values = iter(new)
+    changed = _with_fields(s, _OPERAND_FIELDS.get(type(s), ()), values)
+    if isinstance(changed, ir.BarrierWait):
+        contributions = (replace(c, value=value) for c, value in zip(changed.contributions, values))
+        return replace(changed, contributions=tuple(contributions))
+    return changed
 
 
 def map_operands(s: ir.Stmt, change: Callable[[ir.Expr], ir.Expr]) -> ir.Stmt:
@@ -190,40 +144,13 @@ def map_operands(s: ir.Stmt, change: Callable[[ir.Expr], ir.Expr]) -> ir.Stmt:
 
 def bodies(s: ir.Stmt) -> tuple[ir.Body, ...]:
     """Return the direct blocks of a statement."""
-    match s:
-        case ir.If():
-            return (s.then, s.orelse)
-        case (
-            ir.While()
-            | ir.For()
-            | ir.WorkItemLoop()
-            | ir.StripLoop()
-            | ir.AxisLoop()
-            | ir.BlockLoop()
-            | ir.CoroutineLoop()
-        ):
-            return (s.body,)
-        case _:
-            return ()
+    return tuple([getattr(s, name) for name in _BODY_FIELDS.get(type(s), ())])
 
 
 def with_bodies(s: ir.Stmt, new: tuple[ir.Body, ...]) -> ir.Stmt:
     """Return the statement with other blocks, as many as ``bodies`` returns."""
-    match s:
-        case ir.If():
-            return replace(s, then=new[0], orelse=new[1])
-        case (
-            ir.While()
-            | ir.For()
-            | ir.WorkItemLoop()
-            | ir.StripLoop()
-            | ir.AxisLoop()
-            | ir.BlockLoop()
-            | ir.CoroutineLoop()
-        ):
-            return replace(s, body=new[0])
-        case _:
-            return s
+    fields = _BODY_FIELDS.get(type(s), ())
+    return replace(s, **dict[str, Any](zip(fields, new))) if fields else s
 
 
 def map_bodies(s: ir.Stmt, change: Callable[[ir.Body], ir.Body]) -> ir.Stmt:
