@@ -27,22 +27,8 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.types import WEAK_INT, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, integer, negation, scalar_type
+from pycu2c.ops import operators as ops
 from pycu2c.ops.intrinsics.builtins import MIN_MAX_INTRINSICS
-from pycu2c.ops.operators import (
-    ADD,
-    AND,
-    C_REM,
-    EQ,
-    GE,
-    GT,
-    INVERTED_COMPARISONS,
-    LT,
-    MIRRORED_COMPARISONS,
-    MUL,
-    NE,
-    NOT,
-    SUB,
-)
 
 IsInvariant: TypeAlias = Callable[[ir.Expr], bool]
 
@@ -56,14 +42,16 @@ def conjuncts(e: ir.Expr) -> Iterator[ir.Expr]:
         case ir.Logical(op=ir.LogicalOp.AND):
             yield from conjuncts(e.left)
             yield from conjuncts(e.right)
-        case ir.Unary(op=op, operand=ir.Logical(op=ir.LogicalOp.OR) as either) if op is NOT:
+        case ir.Unary(op=op, operand=ir.Logical(op=ir.LogicalOp.OR) as either) if op is ops.NOT:
             yield from conjuncts(negation(either.left))
             yield from conjuncts(negation(either.right))
         case ir.Unary(op=op, operand=ir.Binary() as inner) if (
-            op is NOT and inner.op in INVERTED_COMPARISONS
+            op is ops.NOT and inner.op in ops.INVERTED_COMPARISONS
         ):
             if is_integral(inner.left.type):
-                yield binary(INVERTED_COMPARISONS[inner.op], inner.left, inner.right, inner.span)
+                yield binary(
+                    ops.INVERTED_COMPARISONS[inner.op], inner.left, inner.right, inner.span
+                )
             else:
                 yield e
         case _:
@@ -100,7 +88,7 @@ class BoundSolver:
                 return self._variable(name, e)
             case ir.Cast(operand=operand) if is_integral(operand.type):
                 return fit_to_type(self.of(operand), e.type)
-            case ir.Binary(op=op) if op in (ADD, SUB, MUL) and is_integral(e.type):
+            case ir.Binary(op=op) if op in (ops.ADD, ops.SUB, ops.MUL) and is_integral(e.type):
                 exact = exact_result(op, self.of(e.left), self.of(e.right), e.type.dtype)
                 return fit_to_type(exact, e.type)
             case ir.Apply(intrinsic=intrinsic) if is_thread_coordinate(intrinsic):
@@ -144,18 +132,18 @@ class BoundSolver:
 
         ``is_invariant`` tells whether an expression is the same for all threads along the axis.
         """
-        if not (isinstance(condition, ir.Binary) and condition.op in MIRRORED_COMPARISONS):
+        if not (isinstance(condition, ir.Binary) and condition.op in ops.MIRRORED_COMPARISONS):
             return None
         operand_type = scalar_type(condition.left)
         if not is_integral(operand_type):
             return None
         if not all_values(WEAK_INT).contains(all_values(operand_type)):
             return None
-        if condition.op is EQ and (step := self._divisor(condition, axis, is_invariant)):
+        if condition.op is ops.EQ and (step := self._divisor(condition, axis, is_invariant)):
             return AxisBound(step=step)
         for op, side, other in (
             (condition.op, condition.left, condition.right),
-            (MIRRORED_COMPARISONS[condition.op], condition.right, condition.left),
+            (ops.MIRRORED_COMPARISONS[condition.op], condition.right, condition.left),
         ):
             offset = self._offset(side, axis, is_invariant)
             if offset is not None and is_invariant(other):
@@ -177,12 +165,12 @@ class BoundSolver:
         ):
             return None
         divisor, divisor_range = remainder.right, self.of(remainder.right)
-        if remainder.op is AND and isinstance(divisor, ir.Const):
+        if remainder.op is ops.AND and isinstance(divisor, ir.Const):
             size = int(divisor.value) + 1
             is_divisor = size.bit_count() == 1
             divisor, divisor_range = integer(size, divisor.span), Interval(size, size)
         else:
-            is_divisor = remainder.op is C_REM
+            is_divisor = remainder.op is ops.C_REM
         if not is_divisor or divisor_range.low < 1 or divisor_range.high > _MAX_STEP:
             return None
         return cast(divisor, WEAK_INT)
@@ -197,11 +185,13 @@ class BoundSolver:
             case ir.Cast(operand=operand, type=target) if is_integral(operand.type):
                 exact_cast = all_values(target).contains(self.of(operand))
                 return self._offset(operand, axis, is_invariant) if exact_cast else None
-            case ir.Binary(op=op, left=left, right=right) if op is ADD:
+            case ir.Binary(op=op, left=left, right=right) if op is ops.ADD:
                 for inner, added in ((left, right), (right, left)):
                     found = self._offset(inner, axis, is_invariant)
                     if found is not None and is_invariant(added):
-                        sum_range = exact_result(ADD, self.of(inner), self.of(added), e.type.dtype)
+                        sum_range = exact_result(
+                            ops.ADD, self.of(inner), self.of(added), e.type.dtype
+                        )
                         added = cast(added, WEAK_INT)
                         return [*found, added] if all_values(e.type).contains(sum_range) else None
                 return None
@@ -211,25 +201,25 @@ class BoundSolver:
     def _subtract(self, e: ir.Expr, offset: list[ir.Expr]) -> ir.Expr | None:
         """Return an expression minus the offset; None if the result may wrap."""
         for term in offset:
-            exact = exact_result(SUB, self.of(e), self.of(term), WEAK_INT.dtype)
+            exact = exact_result(ops.SUB, self.of(e), self.of(term), WEAK_INT.dtype)
             if not all_values(WEAK_INT).contains(exact):
                 return None
-            e = binary(SUB, e, term, e.span)
+            e = binary(ops.SUB, e, term, e.span)
         return e
 
     def _bound_from(self, op: object, limit: ir.Expr) -> AxisBound | None:
-        next_value = binary(ADD, limit, integer(1, limit.span), limit.span)
-        if op is LT:
+        next_value = binary(ops.ADD, limit, integer(1, limit.span), limit.span)
+        if op is ops.LT:
             return AxisBound(stop=limit)
-        if op is NE:
+        if op is ops.NE:
             return None
-        if op is GE:
+        if op is ops.GE:
             return AxisBound(start=limit)
-        if op is EQ:  # if ``limit + 1`` wraps, no thread has this coordinate
+        if op is ops.EQ:  # if ``limit + 1`` wraps, no thread has this coordinate
             return AxisBound(limit, next_value)
         if self.of(limit).high == WEAK_INT.dtype.maximum:
             return None
-        return AxisBound(start=next_value) if op is GT else AxisBound(stop=next_value)
+        return AxisBound(start=next_value) if op is ops.GT else AxisBound(stop=next_value)
 
 
 def _is_zero(e: ir.Expr) -> bool:

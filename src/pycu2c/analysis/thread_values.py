@@ -20,29 +20,12 @@ from pycu2c.base.types import WEAK_INT, Scalar
 from pycu2c.base.values import Number, convert
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import constant_value, scalar_type
+from pycu2c.ops import operators as ops
 from pycu2c.ops.constant_folding import fold_binary, fold_unary
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, WARP, Thread
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES
 from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
-from pycu2c.ops.operators import (
-    ADD,
-    AND,
-    C_DIV,
-    C_REM,
-    C_SHR,
-    EQ,
-    GE,
-    GT,
-    LE,
-    LT,
-    MUL,
-    NE,
-    OR,
-    SUB,
-    XOR,
-    Operator,
-)
 
 _COORDINATES = (
     linear_thread_index,
@@ -50,10 +33,24 @@ _COORDINATES = (
 )
 
 # exact Python integer arithmetic; some operators only for operands >= 0
-_EXACT_OPERATORS: Mapping[Operator, Callable[[Any, Any], Any]] = {
-    op: op.compute for op in (ADD, SUB, MUL, AND, OR, XOR, LT, LE, GT, GE, EQ, NE)
-} | {C_DIV: operator.floordiv, C_REM: operator.mod, C_SHR: operator.rshift}
-_NONNEGATIVE_ONLY = (C_DIV, C_REM, C_SHR)
+_EXACT_OPERATORS: Mapping[ops.Operator, Callable[[Any, Any], Any]] = {
+    op: op.compute
+    for op in (
+        ops.ADD,
+        ops.SUB,
+        ops.MUL,
+        ops.AND,
+        ops.OR,
+        ops.XOR,
+        ops.LT,
+        ops.LE,
+        ops.GT,
+        ops.GE,
+        ops.EQ,
+        ops.NE,
+    )
+} | {ops.C_DIV: operator.floordiv, ops.C_REM: operator.mod, ops.C_SHR: operator.rshift}
+_NONNEGATIVE_ONLY = (ops.C_DIV, ops.C_REM, ops.C_SHR)
 
 Values = tuple[Any, ...]  # one number per thread, in thread order
 

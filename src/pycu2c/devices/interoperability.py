@@ -13,14 +13,6 @@ from pycu2c.cuda_driver import driver
 from pycu2c.devices import copies
 from pycu2c.devices.array_data import ArrayData
 from pycu2c.runtime.arguments import dlpack
-from pycu2c.runtime.arguments.dlpack import (
-    CPU,
-    CUDA,
-    CUDA_MANAGED,
-    DEFAULT_STREAM,
-    DlpackArray,
-    DlpackUnsupportedError,
-)
 from pycu2c.runtime.cuda.memory import HOST
 
 
@@ -34,7 +26,7 @@ def is_on_device(obj: object) -> bool:
     if isinstance(obj, ArrayData) or is_cuda_array(obj):
         return True
     device = getattr(obj, "__dlpack_device__", None)
-    return device is not None and device()[0] in (CUDA, CUDA_MANAGED)
+    return device is not None and device()[0] in (dlpack.CUDA, dlpack.CUDA_MANAGED)
 
 
 def cuda_array_interface(array: ArrayData) -> dict[str, Any]:
@@ -48,14 +40,14 @@ def cuda_array_interface(array: ArrayData) -> dict[str, Any]:
         "descr": array.dtype.descr,
         "data": (array.address, not array.writeable),
         "strides": None if array.is_c_contiguous() else array.strides,
-        "stream": handle or DEFAULT_STREAM,
+        "stream": handle or dlpack.DEFAULT_STREAM,
         "version": 3,
     }
 
 
 def dlpack_device(array: ArrayData) -> tuple[int, int]:
     """Return the type and the ordinal of the device, in DLPack's numbers."""
-    return (CPU, 0) if array.device == HOST else (CUDA, array.device)
+    return (dlpack.CPU, 0) if array.device == HOST else (dlpack.CUDA, array.device)
 
 
 def dlpack_capsule(
@@ -69,22 +61,22 @@ def dlpack_capsule(
     array._memory.lend()
     device = dlpack_device(array)
     if dl_device is not None and tuple(dl_device) != device:
-        if tuple(dl_device) != (CPU, 0) or copy is False:
+        if tuple(dl_device) != (dlpack.CPU, 0) or copy is False:
             raise BufferError(
                 f"this array is on device {device}, and DLPack cannot copy it to {dl_device}"
             )
         return copies.to_host(array, None, array.stream).__dlpack__(max_version=max_version)
     if copy:
         array = copies.duplicate(array, array.stream)
-    if device[0] == CUDA:
+    if device[0] == dlpack.CUDA:
         _order_reader(array, stream)
-    exported = DlpackArray(
+    exported = dlpack.DlpackArray(
         device, array.address, array.shape, array.strides, array.dtype, not array.writeable, array
     )
     versioned = max_version is not None and max_version[0] >= 1
     try:
         return dlpack.export_array(exported, versioned=versioned, copied=bool(copy))
-    except DlpackUnsupportedError as error:
+    except dlpack.DlpackUnsupportedError as error:
         raise BufferError(str(error)) from None
 
 
@@ -92,7 +84,7 @@ def _order_reader(array: ArrayData, stream: int | None) -> None:
     """Order the reader's stream after pending work on the array; -1 for no order."""
     if stream == -1:
         return
-    reader_stream = DEFAULT_STREAM if stream is None else stream
+    reader_stream = dlpack.DEFAULT_STREAM if stream is None else stream
     if reader_stream == 0:
         raise BufferError("stream 0 is ambiguous to DLPack: pass 1, the default stream, or 2")
     array._memory.before_use(reader_stream)

@@ -14,18 +14,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from pycu2c.base import graph_capture
+from pycu2c.base import dtypes, graph_capture
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.dtypes import (
-    FLOAT16,
-    TEXEL_COMPONENTS,
-    Access,
-    DType,
-    from_numpy,
-    handle_dtype,
-    is_texel,
-    vector_like,
-)
 from pycu2c.base.forks import ForkSafeLock
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert
@@ -62,7 +52,7 @@ class _Elements:
     host: the elements on the host, with the components of an element on the last axis.
     """
 
-    def __init__(self, host: NDArray[Any], element: DType) -> None:
+    def __init__(self, host: NDArray[Any], element: dtypes.DType) -> None:
         component = texture_modes.component_type(element)
         self.host, self.element, self.component = host, element, component
         self.texel_format = texture_objects.TexelFormat(host.shape[:-1], component, host.shape[-1])
@@ -125,11 +115,11 @@ def _check_device(ordinal: int) -> None:
 def _elements_of(array: object) -> _Elements:
     """Return a copy of an array's elements. Raises TypeError, ValueError."""
     host = array.copy_to_host() if isinstance(array, DeviceArray) else np.asarray(array)
-    dtype = from_numpy(host.dtype)
-    if dtype is not FLOAT16 and (dtype is None or not is_texel(dtype)):
-        supported = ", ".join(map(str, (*TEXEL_COMPONENTS, FLOAT16)))
-        vector = vector_like(dtype) if dtype else None
-        hint = f": pass .view(cuda.{vector}.numpy)" if vector and is_texel(vector) else ""
+    dtype = dtypes.from_numpy(host.dtype)
+    if dtype is not dtypes.FLOAT16 and (dtype is None or not dtypes.is_texel(dtype)):
+        supported = ", ".join(map(str, (*dtypes.TEXEL_COMPONENTS, dtypes.FLOAT16)))
+        vector = dtypes.vector_like(dtype) if dtype else None
+        hint = f": pass .view(cuda.{vector}.numpy)" if vector and dtypes.is_texel(vector) else ""
         raise TypeError(
             f"a texture cannot have elements of {host.dtype}: they are {supported}, or vectors of "
             f"2 or 4 numbers, except of float16{hint}"
@@ -147,10 +137,10 @@ def _elements_of(array: object) -> _Elements:
 class _TexelObject:
     """The base of textures and surfaces. Kernels receive a handle on a GPU, a struct on the CPU."""
 
-    _access: Access
+    _access: dtypes.Access
     _struct: NDArray[Any]  # of launches on the CPU
 
-    def __init__(self, elements: _Elements, element: DType) -> None:
+    def __init__(self, elements: _Elements, element: dtypes.DType) -> None:
         self._elements, self._element = elements, element
         self._object: _OwnedHandle | None = None
 
@@ -170,7 +160,7 @@ class _TexelObject:
     @property
     def type(self) -> Scalar:
         """The type of a kernel parameter for this object."""
-        return Scalar(handle_dtype(self._access, self.ndim, self._element))
+        return Scalar(dtypes.handle_dtype(self._access, self.ndim, self._element))
 
     def update(self, array: ArrayLike | DeviceArray) -> None:
         """Replace the elements by those of an array of the same shape and dtype."""
@@ -209,7 +199,7 @@ class Texture(_TexelObject):
     _access = "texture"
 
     def __init__(
-        self, elements: _Elements, element: DType, modes: texture_modes.TextureModes
+        self, elements: _Elements, element: dtypes.DType, modes: texture_modes.TextureModes
     ) -> None:
         super().__init__(elements, element)
         self.modes = modes
@@ -318,6 +308,6 @@ def surface(
         numpy_dtype = dtype.numpy if isinstance(dtype, Scalar) else np.dtype(dtype)
         shape: Any = source
         elements = _elements_of(np.zeros(shape, numpy_dtype))
-    if elements.element is FLOAT16:
+    if elements.element is dtypes.FLOAT16:
         raise TypeError("surfaces have no float16: make one of float32, or of its bits as uint16")
     return Surface(elements)

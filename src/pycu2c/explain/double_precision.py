@@ -11,21 +11,7 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.explain.notes import Note
 from pycu2c.explain.value_origins import ExplainedFunction, Origins, origins, source_name
-from pycu2c.ir.nodes import (
-    Apply,
-    Binary,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    Let,
-    Load,
-    Member,
-    Pack,
-    Select,
-    Unary,
-    Var,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import children, expressions, operands, statements
 from pycu2c.ops.operators import DIV
 
@@ -54,11 +40,11 @@ def find_float64(subject: ExplainedFunction) -> Iterator[Note]:
                     yield Note("float64", (label, reason), cause.hint, cause.topic)
 
 
-def _outermost(e: Expr) -> Iterator[Expr]:
+def _outermost(e: ir.Expr) -> Iterator[ir.Expr]:
     """Yield the largest subexpressions that are computed in float64."""
     if _is_constant(e):
         return  # folded by the compiler
-    computes = isinstance(e, (Binary, Unary, Apply))
+    computes = isinstance(e, (ir.Binary, ir.Unary, ir.Apply))
     if computes and any(_is_double(x) for x in (e, *children(e))):
         yield e
         return
@@ -75,42 +61,42 @@ class _Tracer:
     subject: ExplainedFunction
     visited: set[str] = field(default_factory=set)
 
-    def causes(self, e: Expr) -> list[Float64Cause]:
+    def causes(self, e: ir.Expr) -> list[Float64Cause]:
         """Return all origins of float64 in an expression."""
         match e:
             case _ if _is_constant(e):
                 return [_literal_cause(e)] if _is_double(e) else []
-            case Var():
+            case ir.Var():
                 return self._variable_causes(e) if _may_hold_double(e) else []
-            case Load():
+            case ir.Load():
                 return [_array_cause(e)] if _may_hold_double(e) else []
-            case Call():
+            case ir.Call():
                 text = f"`{source_name(e.function)}` gives float64"
                 hint = "return float32(...) there"
                 return [Float64Cause(e.span, text, hint, e.function)] if _is_double(e) else []
-            case Cast():
+            case ir.Cast():
                 return self._cast_causes(e)
-            case Member():
+            case ir.Member():
                 return self.causes(e.operand) if _is_double(e) else []
-            case Pack(parts=(real, Const(value=0))) if e.span == real.span:
+            case ir.Pack(parts=(real, ir.Const(value=0))) if e.span == real.span:
                 return self.causes(real)
-            case Pack():
+            case ir.Pack():
                 causes = [c for p in e.parts if not _is_constant(p) for c in self.causes(p)]
                 return causes or ([_literal_cause(e)] if _is_double(e) else [])
-            case Select():
+            case ir.Select():
                 return self._combined_causes(e, (e.then, e.orelse))
-            case Let():
+            case ir.Let():
                 return self.causes(e.body)
-            case Binary(op=op) if op is DIV and all(map(_was_integer, (e.left, e.right))):
+            case ir.Binary(op=op) if op is DIV and all(map(_was_integer, (e.left, e.right))):
                 hint = "divide with //, or one float32: float32(a) / b"
                 return [Float64Cause(e.span, "dividing integers gives float64", hint)]
-            case Apply() if _is_double(e) and all(map(_was_integer, e.arguments)):
+            case ir.Apply() if _is_double(e) and all(map(_was_integer, e.arguments)):
                 text = f"`{e.intrinsic.name}` of an integer gives float64"
                 return [Float64Cause(e.span, text, "convert its argument: float32(...)")]
             case _:
                 return self._combined_causes(e, children(e))
 
-    def _combined_causes(self, e: Expr, parts: tuple[Expr, ...]) -> list[Float64Cause]:
+    def _combined_causes(self, e: ir.Expr, parts: tuple[ir.Expr, ...]) -> list[Float64Cause]:
         """Return the causes in operands that are combined.
 
         Literals adopt the type of the other operands, so they are a cause only if no other
@@ -127,14 +113,14 @@ class _Tracer:
             return [_mixture_cause(p) for p in promoting]
         return [c for p in (*others, *literals) for c in self.causes(p)]
 
-    def _cast_causes(self, e: Cast) -> list[Float64Cause]:
+    def _cast_causes(self, e: ir.Cast) -> list[Float64Cause]:
         if not _is_double(e) or _may_hold_double(e.operand):
             return self.causes(e.operand) if _is_double(e) else []
         if e.span == e.operand.span:
             return []  # implicit, because of the other operand
         return [Float64Cause(e.span, "this makes it a float64", "write float32(...) instead")]
 
-    def _variable_causes(self, e: Var) -> list[Float64Cause]:
+    def _variable_causes(self, e: ir.Var) -> list[Float64Cause]:
         if e.name in self.visited:
             return []
         self.visited.add(e.name)
@@ -153,43 +139,43 @@ class _Tracer:
         return [Float64Cause(e.span, f"`{name}` is passed as float64", hint, e.name)]
 
 
-def _is_double(e: Expr) -> bool:
+def _is_double(e: ir.Expr) -> bool:
     return isinstance(e.type, Scalar) and e.type.dtype.real is FLOAT64
 
 
-def _is_complex(e: Expr) -> bool:
+def _is_complex(e: ir.Expr) -> bool:
     return isinstance(e.type, Scalar) and e.type.dtype.is_complex
 
 
-def _may_hold_double(e: Expr) -> bool:
+def _may_hold_double(e: ir.Expr) -> bool:
     """Return whether an expression is float64, or has fields that may be."""
     return _is_double(e) or (isinstance(e.type, Scalar) and e.type.dtype.has_fields)
 
 
-def _is_constant(e: Expr) -> bool:
-    return all(isinstance(x, Const) for x in expressions(e) if not children(x))
+def _is_constant(e: ir.Expr) -> bool:
+    return all(isinstance(x, ir.Const) for x in expressions(e) if not children(x))
 
 
-def _without_implicit_cast(e: Expr) -> Expr:
+def _without_implicit_cast(e: ir.Expr) -> ir.Expr:
     """Return an operand without its implicit conversion."""
     match e:
-        case Cast(operand=operand) if e.span == operand.span:
+        case ir.Cast(operand=operand) if e.span == operand.span:
             return operand
-        case Pack(parts=(real, Const(value=0))) if e.span == real.span:
+        case ir.Pack(parts=(real, ir.Const(value=0))) if e.span == real.span:
             return _without_implicit_cast(real)
         case _:
             return e
 
 
-def _was_integer(e: Expr) -> bool:
+def _was_integer(e: ir.Expr) -> bool:
     """Return whether an operand was an integer; the literal 2 may have become 2.0."""
-    if isinstance(e, Const):
+    if isinstance(e, ir.Const):
         return float(e.value) == int(e.value)
     type_ = _without_implicit_cast(e).type
     return isinstance(type_, Scalar) and type_.dtype.is_integral
 
 
-def _promotes_float32(e: Expr) -> bool:
+def _promotes_float32(e: ir.Expr) -> bool:
     """Return whether an operand is a NumPy integer that promotes float32 to float64."""
     type_ = e.type
     return (
@@ -200,12 +186,12 @@ def _promotes_float32(e: Expr) -> bool:
     )
 
 
-def _mixture_cause(e: Expr) -> Float64Cause:
+def _mixture_cause(e: ir.Expr) -> Float64Cause:
     text = f"{_without_implicit_cast(e).type} and a float together are float64"
     return Float64Cause(e.span, text, "convert it: float32(...)")
 
 
-def _literal_cause(e: Expr) -> Float64Cause:
+def _literal_cause(e: ir.Expr) -> Float64Cause:
     assert isinstance(e.type, Scalar)
     float_type = "complex64" if _is_complex(e) else "float32"
     if not e.type.weak:
@@ -218,7 +204,7 @@ def _literal_cause(e: Expr) -> Float64Cause:
     )
 
 
-def _array_cause(e: Load) -> Float64Cause:
+def _array_cause(e: ir.Load) -> Float64Cause:
     assert isinstance(e.array.type, Array)
     name = source_name(e.array.name)
     conversion = f"or convert what is read: float32({name}[...])"

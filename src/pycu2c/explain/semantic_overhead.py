@@ -11,20 +11,7 @@ from pycu2c.base.diagnostics import Label
 from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.explain.notes import Note, quoted
 from pycu2c.explain.value_origins import ExplainedFunction
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Binary,
-    Const,
-    Declare,
-    ElementOf,
-    Expr,
-    Function,
-    Load,
-    Select,
-    Store,
-    Var,
-)
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, expressions, statements
 from pycu2c.ops.operators import ADD, LT, MUL, SUB
 
@@ -34,12 +21,12 @@ _FLOORED = {"python.floordiv": "//", "python.mod": "%"}
 def find_floor_operations(subject: ExplainedFunction) -> Iterator[Note]:
     """Yield ``//`` and ``%`` of numbers with unknown signs."""
     for e in all_expressions(subject.function.body):
-        if isinstance(e, Apply) and e.intrinsic.name in _FLOORED:
+        if isinstance(e, ir.Apply) and e.intrinsic.name in _FLOORED:
             text, hint = _floor_text_and_hint(_FLOORED[e.intrinsic.name], e)
             yield Note("floor", (Label(e.span, text),), hint)
 
 
-def _floor_text_and_hint(symbol: str, e: Apply) -> tuple[str, str]:
+def _floor_text_and_hint(symbol: str, e: ir.Apply) -> tuple[str, str]:
     """Return what is unknown of the two numbers, and a hint."""
     assert isinstance(e.type, Scalar)
     if not e.type.dtype.is_integer:
@@ -48,7 +35,7 @@ def _floor_text_and_hint(symbol: str, e: Apply) -> tuple[str, str]:
         return f"`{symbol}` of floats", f"if its last bit does not matter: {alternative}"
     if not e.type.dtype.is_signed:
         return f"`{symbol}` with a divisor that may be 0", "test it before, `if n > 0:`"
-    if isinstance(e.arguments[1], Const):
+    if isinstance(e.arguments[1], ir.Const):
         hint = "test it in a variable before, `if i >= 0:`, or use an unsigned type"
         return f"`{symbol}` of a number that may be negative", hint
     hint = "test both in variables before, `if i >= 0 and n > 0:`"
@@ -62,12 +49,12 @@ def find_wraparound(subject: ExplainedFunction) -> Iterator[Note]:
     variables = _legalization_variables(subject.function)
     for index in _indices(subject.function):
         for part in expressions(index):
-            e = variables.get(part.name) if isinstance(part, Var) else part
-            if isinstance(e, Select) and _is_wraparound(e):
+            e = variables.get(part.name) if isinstance(part, ir.Var) else part
+            if isinstance(e, ir.Select) and _is_wraparound(e):
                 yield _wraparound_note(subject, e)
 
 
-def _wraparound_note(subject: ExplainedFunction, e: Select) -> Note:
+def _wraparound_note(subject: ExplainedFunction, e: ir.Select) -> Note:
     text, label = quoted(e.span), Label(e.span, "this may be negative")
     if text.isidentifier():
         hint = f"test it before, `if {text} >= 0:`, or @kernel(wraparound=False)"
@@ -76,14 +63,14 @@ def _wraparound_note(subject: ExplainedFunction, e: Select) -> Note:
     return Note("wraparound", (label,), hint)
 
 
-def _legalization_variables(function: Function) -> dict[str, Expr]:
+def _legalization_variables(function: ir.Function) -> dict[str, ir.Expr]:
     """Return the variables that the pass legalize created, with their values; their names contain
     ``.l``."""
-    values: dict[str, Expr] = {}
+    values: dict[str, ir.Expr] = {}
     for s in statements(function.body):
-        if isinstance(s, Assign) and ".l" in s.var.name:
+        if isinstance(s, ir.Assign) and ".l" in s.var.name:
             values[s.var.name] = s.value
-        elif isinstance(s, Declare) and s.init is not None and ".l" in s.var.name:
+        elif isinstance(s, ir.Declare) and s.init is not None and ".l" in s.var.name:
             values[s.var.name] = s.init
     return values
 
@@ -91,18 +78,18 @@ def _legalization_variables(function: Function) -> dict[str, Expr]:
 def find_wide_indices(subject: ExplainedFunction) -> Iterator[Note]:
     """Yield 64-bit index arithmetic in kernels that are small enough for 32 bits."""
     for index in _indices(subject.function):
-        wide = [e for e in expressions(index) if isinstance(e, Binary) and _is_wide(e)]
+        wide = [e for e in expressions(index) if isinstance(e, ir.Binary) and _is_wide(e)]
         if wide:
             hint = "keep indices in int32: int32 arrays of indices, numpy.int32 arguments"
             yield Note("index64", (Label(wide[0].span, "64 bits are needed here"),), hint)
 
 
-def _indices(function: Function) -> Iterator[Expr]:
+def _indices(function: ir.Function) -> Iterator[ir.Expr]:
     for s in statements(function.body):
-        if isinstance(s, Store) and _is_memory(s.array.type):
+        if isinstance(s, ir.Store) and _is_memory(s.array.type):
             yield from s.indices
     for e in all_expressions(function.body):
-        if isinstance(e, (Load, ElementOf)) and _is_memory(e.array.type):
+        if isinstance(e, (ir.Load, ir.ElementOf)) and _is_memory(e.array.type):
             yield from e.indices
 
 
@@ -114,14 +101,14 @@ def _is_memory(type_: object) -> bool:
     )
 
 
-def _is_wraparound(e: Select) -> bool:
+def _is_wraparound(e: ir.Select) -> bool:
     """Return whether a selection is ``i < 0 ? i + n : i``."""
     test = e.condition
-    if not isinstance(test, Binary) or test.op is not LT:
+    if not isinstance(test, ir.Binary) or test.op is not LT:
         return False
-    return isinstance(test.right, Const) and isinstance(e.then, Binary)
+    return isinstance(test.right, ir.Const) and isinstance(e.then, ir.Binary)
 
 
-def _is_wide(e: Binary) -> bool:
+def _is_wide(e: ir.Binary) -> bool:
     type_ = e.type
     return e.op in (ADD, SUB, MUL) and isinstance(type_, Scalar) and type_.dtype.bits == 64

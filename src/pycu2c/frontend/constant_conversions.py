@@ -19,34 +19,17 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Scalar, uint64
 from pycu2c.base.values import fits
 from pycu2c.frontend.expressions.arithmetic import constant_fits, range_diagnostic
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, scalar_type, unary
-from pycu2c.ir.nodes import (
-    Assign,
-    Binary,
-    Call,
-    Cast,
-    Const,
-    ConstantArray,
-    Expr,
-    For,
-    Function,
-    Let,
-    Load,
-    Member,
-    Module,
-    Pack,
-    Return,
-    Select,
-    Unary,
-    Var,
-)
 from pycu2c.ir.walk import all_expressions, statements
 
-_Constants: TypeAlias = "list[Const] | None"  # None: computed at run time
-_Place: TypeAlias = "tuple[Expr, _FunctionValues]"  # an expression, and the function that it is in
+_Constants: TypeAlias = "list[ir.Const] | None"  # None: computed at run time
+_Place: TypeAlias = (
+    "tuple[ir.Expr, _FunctionValues]"  # an expression, and the function that it is in
+)
 
 
-def check_constant_conversions(module: Module) -> None:
+def check_constant_conversions(module: ir.Module) -> None:
     """Check the conversions of weak constants to strong types. Raises CompileError."""
     finder = _ConstantFinder(module)
     problems: dict[tuple[Label, ...], Diagnostic] = {}
@@ -61,19 +44,19 @@ def check_constant_conversions(module: Module) -> None:
         raise CompileError(problems.values())
 
 
-def _conversions(e: Expr) -> list[tuple[Expr, Scalar]]:
+def _conversions(e: ir.Expr) -> list[tuple[ir.Expr, Scalar]]:
     """Return the operands that an expression uses as a type, which constants must fit."""
     match e:
-        case Cast(operand=operand, type=to_type) if e.must_fit:
+        case ir.Cast(operand=operand, type=to_type) if e.must_fit:
             return [(operand, to_type)]
-        case Binary(left=left, right=right):
-            operands = [o.operand if isinstance(o, Cast) else o for o in (left, right)]
+        case ir.Binary(left=left, right=right):
+            operands = [o.operand if isinstance(o, ir.Cast) else o for o in (left, right)]
             return [(o, WEAK_INT) for o in operands if o.type == WEAK_INT and left.type != uint64]
         case _:
             return []
 
 
-def _problem(constant: Const, to_type: Scalar, span: Span) -> Diagnostic | None:
+def _problem(constant: ir.Const, to_type: Scalar, span: Span) -> Diagnostic | None:
     """Return the error of a constant that does not reach a type unchanged, or None."""
     use = "it is used here" if to_type.weak else f"here it becomes `{to_type}`"
     uses = [Label(span, use)] if span != constant.span else []
@@ -92,25 +75,25 @@ def _problem(constant: Const, to_type: Scalar, span: Span) -> Diagnostic | None:
 class _FunctionValues:
     """The definitions and results of one function; None for a value without an expression."""
 
-    function: Function
-    definitions: dict[str, list[Expr | None]] = field(default_factory=dict)
-    results: list[Expr] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
+    function: ir.Function
+    definitions: dict[str, list[ir.Expr | None]] = field(default_factory=dict)
+    results: list[ir.Expr] = field(default_factory=list)
+    calls: list[ir.Call] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for s in statements(self.function.body):
             match s:
-                case Assign(var=var, value=value):
+                case ir.Assign(var=var, value=value):
                     self.definitions.setdefault(var.name, []).append(value)
-                case For(var=var):
+                case ir.For(var=var):
                     self.definitions.setdefault(var.name, []).append(None)
-                case Return(value=value) if value is not None:
+                case ir.Return(value=value) if value is not None:
                     self.results.append(value)
         for e in all_expressions(self.function.body):
             match e:
-                case Let(name=name, value=value):
+                case ir.Let(name=name, value=value):
                     self.definitions.setdefault(name, []).append(value)
-                case Call():
+                case ir.Call():
                     self.calls.append(e)
 
     def parameter_position(self, name: str) -> int | None:
@@ -121,31 +104,31 @@ class _FunctionValues:
 class _ConstantFinder:
     """Finds the constants that an expression may have as its value."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: ir.Module) -> None:
         self._values = {f.name: _FunctionValues(f) for f in module.functions}
-        self._tables: Mapping[str, ConstantArray] = {
+        self._tables: Mapping[str, ir.ConstantArray] = {
             c.var.name: c for c in module.constants if c.weak
         }
         self._active: set[tuple[str, int]] = set()  # the parameters that are being followed
         self._computed_constants: dict[int, _Constants] = {}  # by the id of an operator's node
 
-    def constants_in(self, e: Expr, function: str) -> Iterator[Const]:
+    def constants_in(self, e: ir.Expr, function: str) -> Iterator[ir.Const]:
         """Yield the constants of a converted value."""
         for arm in _arms(e):
             yield from self._constants(arm, self._values[function]) or ()
 
-    def _constants(self, e: Expr, values: _FunctionValues) -> _Constants:
+    def _constants(self, e: ir.Expr, values: _FunctionValues) -> _Constants:
         """Return the constants that are all values of an expression, or None."""
-        found: list[Const] = []
+        found: list[ir.Const] = []
         visited: set[object] = set()  # variables and nodes
         pending: list[_Place] = [(e, values)]
         while pending:
             e, values = pending.pop()
-            key = (values.function.name, e.name) if isinstance(e, Var) else id(e)
+            key = (values.function.name, e.name) if isinstance(e, ir.Var) else id(e)
             if key in visited:
                 continue
             visited.add(key)
-            is_variable = isinstance(e, Var) and scalar_type(e).weak
+            is_variable = isinstance(e, ir.Var) and scalar_type(e).weak
             constants = None if is_variable else self._own_constants(e, values)
             if constants is not None:
                 found += constants
@@ -156,25 +139,31 @@ class _ConstantFinder:
             pending += sources
         return found
 
-    def _own_constants(self, e: Expr, values: _FunctionValues) -> _Constants:
+    def _own_constants(self, e: ir.Expr, values: _FunctionValues) -> _Constants:
         """Return the constants of an expression that copies no other; None if it has none."""
         match e:
-            case Const() if e.type.weak:
+            case ir.Const() if e.type.weak:
                 return [e]
-            case Load(array=array) | Cast(operand=Load(array=array)) if array.name in self._tables:
-                return [v for v in self._tables[array.name].values if isinstance(v, Const)]
-            case Cast(operand=operand) if e.type.weak:
+            case ir.Load(array=array) | ir.Cast(operand=ir.Load(array=array)) if (
+                array.name in self._tables
+            ):
+                return [v for v in self._tables[array.name].values if isinstance(v, ir.Const)]
+            case ir.Cast(operand=operand) if e.type.weak:
                 return self._computed(e, [operand], values, lambda a: cast(a, e.type))
-            case Unary() if e.type.weak:
+            case ir.Unary() if e.type.weak:
                 return self._computed(e, [e.operand], values, lambda a: unary(e.op, a, e.span))
-            case Binary() if e.type.weak:
+            case ir.Binary() if e.type.weak:
                 operands = [e.left, e.right]
                 return self._computed(e, operands, values, lambda a, b: binary(e.op, a, b, e.span))
             case _:
                 return None
 
     def _computed(
-        self, e: Expr, operands: list[Expr], values: _FunctionValues, fold: Callable[..., Expr]
+        self,
+        e: ir.Expr,
+        operands: list[ir.Expr],
+        values: _FunctionValues,
+        fold: Callable[..., ir.Expr],
     ) -> _Constants:
         """Return the result of an operator on operands with one constant value each, or None."""
         if id(e) not in self._computed_constants:
@@ -186,19 +175,19 @@ class _ConstantFinder:
                     self._computed_constants[id(e)] = [result]
         return self._computed_constants[id(e)]
 
-    def _sources(self, e: Expr, values: _FunctionValues) -> list[_Place] | None:
+    def _sources(self, e: ir.Expr, values: _FunctionValues) -> list[_Place] | None:
         """Return the expressions whose values an expression copies; None if it computes one."""
         match e:
-            case Select(then=then, orelse=orelse):
+            case ir.Select(then=then, orelse=orelse):
                 return [(then, values), (orelse, values)]
-            case Let(body=body):
+            case ir.Let(body=body):
                 return [(body, values)]
-            case Var() if scalar_type(e).weak:
+            case ir.Var() if scalar_type(e).weak:
                 return self._definitions(e.name, values)
-            case Call(function=function):
+            case ir.Call(function=function):
                 callee = self._values[function]
                 return _places(callee.results or [None], callee)
-            case Member(operand=operand, field=item):
+            case ir.Member(operand=operand, field=item):
                 return self._packed_parts(operand, item, values)
             case _:
                 return None
@@ -232,18 +221,18 @@ class _ConstantFinder:
         return constants
 
     def _packed_parts(
-        self, record: Expr, item: str, values: _FunctionValues
+        self, record: ir.Expr, item: str, values: _FunctionValues
     ) -> list[_Place] | None:
         """Return the values of an item of a tuple that a function returns."""
-        calls: Sequence[Expr | None] = [record]
-        if isinstance(record, Var):
+        calls: Sequence[ir.Expr | None] = [record]
+        if isinstance(record, ir.Var):
             calls = values.definitions.get(record.name, [None])
         parts: list[_Place] = []
         for call in calls:
-            if not isinstance(call, Call):
+            if not isinstance(call, ir.Call):
                 return None
             callee = self._values[call.function]
-            results = [result for result in callee.results if isinstance(result, Pack)]
+            results = [result for result in callee.results if isinstance(result, ir.Pack)]
             if not results or len(results) < len(callee.results):
                 return None
             names = [f.name for f in scalar_type(call).dtype.fields]
@@ -251,23 +240,23 @@ class _ConstantFinder:
         return parts
 
 
-def _arms(e: Expr) -> Iterator[Expr]:
+def _arms(e: ir.Expr) -> Iterator[ir.Expr]:
     """Yield the values that a conditional expression selects."""
     match e:
-        case Select(then=then, orelse=orelse):
+        case ir.Select(then=then, orelse=orelse):
             yield from _arms(then)
             yield from _arms(orelse)
-        case Let(body=body):
+        case ir.Let(body=body):
             yield from _arms(body)
         case _:
             yield e
 
 
-def _places(expressions: Sequence[Expr | None], values: _FunctionValues) -> list[_Place] | None:
+def _places(expressions: Sequence[ir.Expr | None], values: _FunctionValues) -> list[_Place] | None:
     places = [(e, values) for e in expressions if e is not None]
     return places if len(places) == len(expressions) else None
 
 
-def _as_const(e: Expr) -> Const:
-    assert isinstance(e, Const)
+def _as_const(e: ir.Expr) -> ir.Const:
+    assert isinstance(e, ir.Const)
     return e

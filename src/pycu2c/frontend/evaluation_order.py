@@ -16,21 +16,8 @@ from pycu2c.frontend.values import (
     map_leaves,
     subexpressions,
 )
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
-from pycu2c.ir.nodes import (
-    Apply,
-    Assign,
-    Body,
-    Call,
-    Cast,
-    Const,
-    Dim,
-    Expr,
-    Load,
-    Store,
-    Var,
-    View,
-)
 from pycu2c.ir.walk import all_expressions, children, expressions, statements, with_children
 
 
@@ -69,51 +56,51 @@ def may_have_effects(value: Value) -> bool:
 
 def reads_or_changes_memory(value: Value) -> bool:
     """Return whether a value depends on memory or may have side effects."""
-    return any(isinstance(e, Load) or has_effect(e) for e in subexpressions(value))
+    return any(isinstance(e, ir.Load) or has_effect(e) for e in subexpressions(value))
 
 
-def materialize_if_changed(context: FunctionContext, value: Value, later: Body) -> Value:
+def materialize_if_changed(context: FunctionContext, value: Value, later: ir.Body) -> Value:
     """Store a value in a variable before statements that could change it."""
 
-    def materialized(leaf: Expr) -> Value:
+    def materialized(leaf: ir.Expr) -> Value:
         return materialize(context, leaf, "first") if _may_change(leaf, later) else leaf
 
     return map_leaves(value, materialized)
 
 
-def _may_change(value: Expr, later: Body) -> bool:
+def _may_change(value: ir.Expr, later: ir.Body) -> bool:
     # compare Python names, because live ranges of one name may be merged again
-    assigned = {s.var.name.split(".", 1)[0] for s in statements(later) if isinstance(s, Assign)}
-    writes = any(isinstance(s, Store) for s in statements(later)) or any(
+    assigned = {s.var.name.split(".", 1)[0] for s in statements(later) if isinstance(s, ir.Assign)}
+    writes = any(isinstance(s, ir.Store) for s in statements(later)) or any(
         has_effect(e) for e in all_expressions(later)
     )
     for e in expressions(value):
-        if isinstance(e, Var) and e.name.split(".", 1)[0] in assigned:
+        if isinstance(e, ir.Var) and e.name.split(".", 1)[0] in assigned:
             return True
-        if has_effect(e) or (writes and isinstance(e, (Load, Call))):
+        if has_effect(e) or (writes and isinstance(e, (ir.Load, ir.Call))):
             return True
     return False
 
 
-def has_effect(e: Expr) -> bool:
+def has_effect(e: ir.Expr) -> bool:
     """Return whether a node may have side effects."""
-    return isinstance(e, Call) or (isinstance(e, Apply) and e.intrinsic.has_effect)
+    return isinstance(e, ir.Call) or (isinstance(e, ir.Apply) and e.intrinsic.has_effect)
 
 
 def materialize(context: FunctionContext, value: Value, prefix: str) -> Value:
     """Store a value in fresh variables, whose names start with ``prefix``."""
 
-    def materialized(leaf: Expr) -> Value:
-        if isinstance(leaf, View):
+    def materialized(leaf: ir.Expr) -> Value:
+        if isinstance(leaf, ir.View):
             return materialize_view(context, leaf, prefix)
-        if isinstance(leaf, Const) or not isinstance(leaf.type, Scalar):
+        if isinstance(leaf, ir.Const) or not isinstance(leaf.type, Scalar):
             return leaf
         return assign_temporary(context, leaf, prefix)
 
     return map_leaves(value, materialized)
 
 
-def materialize_view(context: FunctionContext, view: View, prefix: str) -> View:
+def materialize_view(context: FunctionContext, view: ir.View, prefix: str) -> ir.View:
     """Store the starts, steps and lengths of a view in fresh variables, if they may change."""
     numbers = children(view)[1:]
     materialized = tuple(
@@ -121,25 +108,25 @@ def materialize_view(context: FunctionContext, view: View, prefix: str) -> View:
         for number in numbers
     )
     result = with_children(view, (view.array, *materialized))
-    assert isinstance(result, View)
+    assert isinstance(result, ir.View)
     return result
 
 
-def is_invariant(context: FunctionContext, e: Expr) -> bool:
+def is_invariant(context: FunctionContext, e: ir.Expr) -> bool:
     """Return whether an expression has the same value everywhere and costs nothing."""
     match e:
-        case Const() | Dim():
+        case ir.Const() | ir.Dim():
             return True
-        case Var():
+        case ir.Var():
             return e.name in context.ranges.invariant
-        case Cast():
+        case ir.Cast():
             return is_invariant(context, e.operand)
         case _:
             return False
 
 
-def assign_temporary(context: FunctionContext, value: Expr, prefix: str) -> Var:
+def assign_temporary(context: FunctionContext, value: ir.Expr, prefix: str) -> ir.Var:
     """Store a number in a fresh variable."""
-    var = Var(context.fresh(prefix), scalar_type(value), value.span)
-    context.emit(Assign(var, value, value.span))
+    var = ir.Var(context.fresh(prefix), scalar_type(value), value.span)
+    context.emit(ir.Assign(var, value, value.span))
     return var

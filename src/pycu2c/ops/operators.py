@@ -14,96 +14,88 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.base import dtypes
+from pycu2c.base import dtypes, types
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.records import dataclass
-from pycu2c.base.types import (
-    WEAK_BOOL,
-    WEAK_FLOAT,
-    WEAK_INT,
-    Scalar,
-    boolean,
-    float64,
-    int64,
-    promote,
-)
 from pycu2c.base.values import Number, convert, scalar_of
 
 # ---- type rules: the common type of the operands, then the type of the result ----------------
 
-OperandRule = Callable[[Scalar, Scalar], Scalar | None]  # None: not defined for these types
-ResultRule = Callable[[Scalar], Scalar]
+OperandRule = Callable[
+    [types.Scalar, types.Scalar], types.Scalar | None
+]  # None: not defined for these types
+ResultRule = Callable[[types.Scalar], types.Scalar]
 
 
-def numeric(a: Scalar, b: Scalar) -> Scalar:
+def numeric(a: types.Scalar, b: types.Scalar) -> types.Scalar:
     """Return the common type; Python's bools are promoted to int."""
-    common = promote(a, b)
-    return WEAK_INT if common == WEAK_BOOL else common
+    common = types.promote(a, b)
+    return types.WEAK_INT if common == types.WEAK_BOOL else common
 
 
-def real(a: Scalar, b: Scalar) -> Scalar | None:
+def real(a: types.Scalar, b: types.Scalar) -> types.Scalar | None:
     """Return the type as ``numeric_bool_as_int8`` does; None for complex numbers."""
     common = numeric_bool_as_int8(a, b)
     return None if common.dtype.is_complex else common
 
 
-def numeric_no_bool(a: Scalar, b: Scalar) -> Scalar | None:
+def numeric_no_bool(a: types.Scalar, b: types.Scalar) -> types.Scalar | None:
     """Return the type as ``numeric`` does; None for two NumPy bools."""
     common = numeric(a, b)
-    return None if common == boolean else common
+    return None if common == types.boolean else common
 
 
-def floating(a: Scalar, b: Scalar) -> Scalar:
+def floating(a: types.Scalar, b: types.Scalar) -> types.Scalar:
     """Return the common type if it is floating, else float64: the type of true division."""
     common = numeric(a, b)
     if not common.dtype.is_integral:
         return common
-    return WEAK_FLOAT if common.weak else float64
+    return types.WEAK_FLOAT if common.weak else types.float64
 
 
-def numeric_bool_as_int8(a: Scalar, b: Scalar) -> Scalar:
+def numeric_bool_as_int8(a: types.Scalar, b: types.Scalar) -> types.Scalar:
     """Return the type as ``numeric`` does; int8 for two NumPy bools, as in NumPy."""
     common = numeric(a, b)
-    return Scalar(dtypes.INT8) if common == boolean else common
+    return types.Scalar(dtypes.INT8) if common == types.boolean else common
 
 
-def integral(a: Scalar, b: Scalar) -> Scalar | None:
+def integral(a: types.Scalar, b: types.Scalar) -> types.Scalar | None:
     """Return the common type of integers, for shifts; None for other types."""
     common = numeric_bool_as_int8(a, b)
     return common if common.dtype.is_integer else None
 
 
-def bitwise(a: Scalar, b: Scalar) -> Scalar | None:
+def bitwise(a: types.Scalar, b: types.Scalar) -> types.Scalar | None:
     """Return the common type of integers or bools; None for other types."""
-    common = promote(a, b)
+    common = types.promote(a, b)
     return common if common.dtype.is_integral else None
 
 
-def ordered(a: Scalar, b: Scalar) -> Scalar | None:
+def ordered(a: types.Scalar, b: types.Scalar) -> types.Scalar | None:
     """Return the type as ``comparable`` does; None for complex numbers, which have no order."""
     common = comparable(a, b)
     return None if common.dtype.is_complex else common
 
 
-def comparable(a: Scalar, b: Scalar) -> Scalar:
+def comparable(a: types.Scalar, b: types.Scalar) -> types.Scalar:
     """Return a type in which the comparison is exact, if any: ``uint8 < int`` compares in int64.
 
     int64 and uint64 have none; the front end splits this comparison by sign.
     """
-    common = promote(a, b)
+    common = types.promote(a, b)
     are_integral = a.dtype.is_integral and b.dtype.is_integral
     if are_integral and (a.weak != b.weak) and not common.weak:
-        return int64 if common != Scalar(dtypes.UINT64) else common
+        return types.int64 if common != types.Scalar(dtypes.UINT64) else common
     return common
 
 
-def operand_type(operands: Scalar) -> Scalar:
+def operand_type(operands: types.Scalar) -> types.Scalar:
     return operands
 
 
-def bool_result(_: Scalar) -> Scalar:
+def bool_result(_: types.Scalar) -> types.Scalar:
     """Return the result type of comparisons, Python's bool, which is weak."""
-    return WEAK_BOOL
+    return types.WEAK_BOOL
 
 
 # ---- binary operators --------------------------------------------------------------------------
@@ -139,11 +131,13 @@ class Operator:
         return convert(value, self.result(common))
 
 
-def _comparison_pair(a: Number, b: Number, left: Scalar, right: Scalar) -> tuple[Any, Any]:
+def _comparison_pair(
+    a: Number, b: Number, left: types.Scalar, right: types.Scalar
+) -> tuple[Any, Any]:
     if left.dtype.is_integral and right.dtype.is_integral:
         return int(a), int(b)  # Python's integers compare exactly
-    common = promote(left, right)
-    if common == WEAK_FLOAT:
+    common = types.promote(left, right)
+    if common == types.WEAK_FLOAT:
         return a, b  # Python compares an int and a float exactly, too
     return convert(a, common), convert(b, common)
 
@@ -245,7 +239,7 @@ class UnaryOperator:
     symbol: str
     name: str
     node: type[ast.AST]
-    operand: Callable[[Scalar], Scalar | None]
+    operand: Callable[[types.Scalar], types.Scalar | None]
     result: ResultRule
     compute: Callable[[Any], Any]
     c: str
@@ -264,19 +258,19 @@ class UnaryOperator:
             return convert(self.compute(convert(a, common)), self.result(common))
 
 
-def _signed_operand(a: Scalar) -> Scalar | None:
+def _signed_operand(a: types.Scalar) -> types.Scalar | None:
     if a.dtype.kind is DTypeKind.BOOL:
-        return WEAK_INT if a.weak else None
+        return types.WEAK_INT if a.weak else None
     return a
 
 
-def _inverted_operand(a: Scalar) -> Scalar | None:
+def _inverted_operand(a: types.Scalar) -> types.Scalar | None:
     if not a.dtype.is_integral:
         return None
-    return WEAK_INT if a == WEAK_BOOL else a
+    return types.WEAK_INT if a == types.WEAK_BOOL else a
 
 
-def _any_operand(a: Scalar) -> Scalar:
+def _any_operand(a: types.Scalar) -> types.Scalar:
     return a
 
 

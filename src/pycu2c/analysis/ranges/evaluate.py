@@ -48,29 +48,10 @@ from pycu2c.base.types import WEAK_INT, Array, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_bool
 from pycu2c.ir.walk import children, expressions, path_indices
+from pycu2c.ops import operators as ops
 from pycu2c.ops.intrinsics.builtins import OPERATOR_INTRINSICS, range_trip_count
 from pycu2c.ops.intrinsics.memory.subscripts import SUBSCRIPTS, from_start, slice_back
 from pycu2c.ops.intrinsics.threads import warp
-from pycu2c.ops.operators import (
-    ADD,
-    AND,
-    EQ,
-    FLOORDIV,
-    INVERT,
-    INVERTED_COMPARISONS,
-    LE,
-    LT,
-    MIRRORED_COMPARISONS,
-    MOD,
-    MUL,
-    NE,
-    NEG,
-    NOT,
-    OR,
-    POS,
-    Operator,
-    bool_result,
-)
 
 _UNBOUNDED_VALUE = AbstractValue(UNBOUNDED)
 _ZERO = constant(0)
@@ -224,7 +205,7 @@ class Evaluator:
         if self.value(index, state).interval.low < 0:
             for var in found:
                 defined = self.value(state.definitions[var.name], state.copy())
-                assume_comparison(EQ, self.value(var, state), defined, state)
+                assume_comparison(ops.EQ, self.value(var, state), defined, state)
         self.repetitions -= 1
         self.recording = recording
 
@@ -254,24 +235,24 @@ class Evaluator:
         return _truth_of(operand) if is_bool(e.type) else convert(operand, e.type)
 
     def _unary(self, e: ir.Unary, state: RangeState) -> AbstractValue:
-        if e.op is NOT:
+        if e.op is ops.NOT:
             return self._truth(e, state)
         operand = self.value(e.operand, state)
         if not is_integral(e.type) or e.type.dtype.kind is DTypeKind.BOOL:
             return AbstractValue(all_values(e.type))
-        if e.op is POS:
+        if e.op is ops.POS:
             return operand
-        if e.op is NEG:
+        if e.op is ops.NEG:
             return AbstractValue(fit_to_type(negated(operand.interval), e.type))
-        assert e.op is INVERT
+        assert e.op is ops.INVERT
         return AbstractValue(fit_to_type(bitwise_inverted(operand.interval, e.type.dtype), e.type))
 
     def _binary(self, e: ir.Binary, state: RangeState) -> AbstractValue:
-        if e.op.result is bool_result:
+        if e.op.result is ops.bool_result:
             return self._truth(e, state)
         left, right = self.value(e.left, state), self.value(e.right, state)
         value = evaluate_operator(e.op, left, right, e.type, state)
-        if e.op is MOD and self.recording and is_integral(e.type):
+        if e.op is ops.MOD and self.recording and is_integral(e.type):
             found = bound_quotient(left, right, state)
             self.quotients[id(e)] = found.join_with(self.quotients.get(id(e), found))
         if _is_element_count(e):  # the number of elements is limited
@@ -280,7 +261,11 @@ class Evaluator:
             )
         if self.assumptions.index32_safe and _is_block_start_or_grid_size(e):
             return AbstractValue(Interval(0, min(value.interval.high, INDEX32_LIMIT - 1)))
-        if e.op is FLOORDIV and _is_half_of_sum(e, left) and self.repetitions < _MAX_REPETITIONS:
+        if (
+            e.op is ops.FLOORDIV
+            and _is_half_of_sum(e, left)
+            and self.repetitions < _MAX_REPETITIONS
+        ):
             assert isinstance(e.left, ir.Binary)
             self.repetitions += 1
             ends = self.value(e.left.left, state), self.value(e.left.right, state)
@@ -357,25 +342,25 @@ class Evaluator:
         Returns None if the condition never has this value.
         """
         match e:
-            case ir.Unary() if e.op is NOT:
+            case ir.Unary() if e.op is ops.NOT:
                 return self.assume(e.operand, state, not expected)
             case ir.Logical():
                 return self._logical(e.left, e.right, e.op is ir.LogicalOp.AND, state, expected)
-            case ir.Binary() if e.op.result is bool_result and is_integral(e.left.type):
+            case ir.Binary() if e.op.result is ops.bool_result and is_integral(e.left.type):
                 left, right = self.value(e.left, state), self.value(e.right, state)
-                op = e.op if expected else INVERTED_COMPARISONS[e.op]
+                op = e.op if expected else ops.INVERTED_COMPARISONS[e.op]
                 if not assume_comparison(op, left, right, state):
                     return None
                 feasible = self._refine_square(op, e.left, right, state)
                 return (
                     state
                     if feasible
-                    and self._refine_square(MIRRORED_COMPARISONS[op], e.right, left, state)
+                    and self._refine_square(ops.MIRRORED_COMPARISONS[op], e.right, left, state)
                     else None
                 )
-            case ir.Binary() if e.op in (AND, OR) and e.type.dtype.kind is DTypeKind.BOOL:
+            case ir.Binary() if e.op in (ops.AND, ops.OR) and e.type.dtype.kind is DTypeKind.BOOL:
                 self.value(e.right, state)  # evaluated unconditionally
-                return self._logical(e.left, e.right, e.op is AND, state, expected)
+                return self._logical(e.left, e.right, e.op is ops.AND, state, expected)
             case ir.Cast() if e.type.dtype.kind is DTypeKind.BOOL and is_integral(e.operand.type):
                 return self.assume(e.operand, state, expected)
             case ir.Let():
@@ -403,16 +388,16 @@ class Evaluator:
         return result
 
     def _refine_square(
-        self, op: Operator, e: ir.Expr, bound: AbstractValue, state: RangeState
+        self, op: ops.Operator, e: ir.Expr, bound: AbstractValue, state: RangeState
     ) -> bool:
         """Refine d by ``d * d <= n``; return False if the condition is infeasible."""
         match e:
             case ir.Binary(inner_op, ir.Var() as x, ir.Var(name=same)) if (
-                inner_op is MUL and x.name == same
+                inner_op is ops.MUL and x.name == same
             ):
                 d = self.value(x, state)
-                exact = exact_result(MUL, d.interval, d.interval, e.type.dtype)
-                if op not in (LT, LE, EQ) or not is_exact(exact, e.type):
+                exact = exact_result(ops.MUL, d.interval, d.interval, e.type.dtype)
+                if op not in (ops.LT, ops.LE, ops.EQ) or not is_exact(exact, e.type):
                     return True
                 root = math.isqrt(max(bound.interval.high, 0))
                 return state.assume_difference(constant(root), d, 0) and state.assume_difference(
@@ -429,12 +414,16 @@ class Evaluator:
         return defined and self._nonzero(e, defined, expected)
 
     def _nonzero(self, e: ir.Expr, state: RangeState, expected: bool) -> RangeState | None:
-        if isinstance(e, ir.Binary) and e.op.result is bool_result:  # float comparison
+        if isinstance(e, ir.Binary) and e.op.result is ops.bool_result:  # float comparison
             self.value(e.left, state)
             self.value(e.right, state)
             return state
         value = self.value(e, state)
-        return state if assume_comparison(NE if expected else EQ, value, _ZERO, state) else None
+        return (
+            state
+            if assume_comparison(ops.NE if expected else ops.EQ, value, _ZERO, state)
+            else None
+        )
 
     def _logical(
         self, left: ir.Expr, right: ir.Expr, both: bool, state: RangeState, expected: bool
@@ -465,7 +454,10 @@ def _literal(e: ir.Const) -> AbstractValue:
 def _is_half_of_sum(e: ir.Binary, sum_value: AbstractValue) -> bool:
     is_halved = isinstance(e.right, ir.Const) and e.right.value == 2
     return (
-        is_halved and isinstance(e.left, ir.Binary) and e.left.op is ADD and bool(sum_value.offsets)
+        is_halved
+        and isinstance(e.left, ir.Binary)
+        and e.left.op is ops.ADD
+        and bool(sum_value.offsets)
     )
 
 
@@ -474,7 +466,7 @@ def _is_element_count(e: ir.Binary) -> bool:
     factors = _factors(e)
     axes = {(f.array.name, f.axis) for f in factors if isinstance(f, ir.Dim)}
     one_array = len({name for name, _ in axes}) == 1 and len(axes) == len(factors)
-    return e.op is MUL and one_array and e.type.weak
+    return e.op is ops.MUL and one_array and e.type.weak
 
 
 def _is_block_start_or_grid_size(e: ir.Binary) -> bool:
@@ -485,14 +477,14 @@ def _is_block_start_or_grid_size(e: ir.Binary) -> bool:
     products = (
         {f"cuda.{block}.{x}", f"cuda.blockDim.{x}"} for x in "xyz" for block in _BLOCK_COORDINATES
     )
-    return e.op is MUL and any(names == product for product in products)
+    return e.op is ops.MUL and any(names == product for product in products)
 
 
 _BLOCK_COORDINATES = ("blockIdx", "gridDim")
 
 
 def _factors(e: ir.Expr) -> list[ir.Expr]:
-    if isinstance(e, ir.Binary) and e.op is MUL:
+    if isinstance(e, ir.Binary) and e.op is ops.MUL:
         return _factors(e.left) + _factors(e.right)
     if isinstance(e, ir.Cast) and e.type == WEAK_INT and isinstance(e.operand, ir.Dim):
         return [e.operand]

@@ -12,17 +12,8 @@ from types import MappingProxyType
 
 from pycu2c.analysis.launch_ranges import argument_length_range, argument_range, intrinsic_range
 from pycu2c.analysis.liveness import upward_exposed_reads
-from pycu2c.analysis.ranges import induction_variables
+from pycu2c.analysis.ranges import evaluate, induction_variables
 from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Symbol
-from pycu2c.analysis.ranges.evaluate import (
-    ArgumentRange,
-    Elements,
-    Evaluator,
-    Lengths,
-    Results,
-    unknown_result,
-    variable_symbol,
-)
 from pycu2c.analysis.ranges.interval_arithmetic import UNBOUNDED, Interval, all_values, is_integral
 from pycu2c.analysis.ranges.last_uses import last_uses
 from pycu2c.analysis.ranges.solver import RangeSolver
@@ -49,7 +40,7 @@ class Ranges:
     _nodes: Mapping[int, Interval]
     _variables: Mapping[str, Interval]
     _in_bounds: Mapping[tuple[int, int], bool] = field(default_factory=dict)
-    _lengths: Lengths = field(default_factory=dict)
+    _lengths: evaluate.Lengths = field(default_factory=dict)
     _quotients: Mapping[int, Interval] = field(default_factory=dict)
 
     def of(self, e: ir.Expr) -> Interval:
@@ -88,15 +79,15 @@ class ParameterRanges:
     """Intervals of a function's numeric parameters and of its arrays' lengths."""
 
     numbers: Mapping[str, Interval]
-    lengths: Lengths
+    lengths: evaluate.Lengths
 
 
 def analyse(
     function: ir.Function,
     assumptions: LaunchAssumptions,
     parameters: ParameterRanges | None = None,
-    results: Results = unknown_result,
-    elements: Elements = MappingProxyType({}),
+    results: evaluate.Results = evaluate.unknown_result,
+    elements: evaluate.Elements = MappingProxyType({}),
 ) -> Ranges:
     """Analyse a function: in ``if i > 0: x[i - 1]``, the node ``i - 1`` is 0 or more.
 
@@ -105,7 +96,7 @@ def analyse(
     """
     parameters = parameters or _kernel_parameter_ranges(function, assumptions)
     ranges = _analyse_once(
-        function, Evaluator(assumptions, parameters.lengths, results, elements), parameters
+        function, evaluate.Evaluator(assumptions, parameters.lengths, results, elements), parameters
     )
     for _ in range(_MAX_REPETITIONS):
         unbounded = [
@@ -116,7 +107,7 @@ def analyse(
         if not unbounded:
             break
         previous = ranges
-        next_evaluator = Evaluator(assumptions, parameters.lengths, results, elements)
+        next_evaluator = evaluate.Evaluator(assumptions, parameters.lengths, results, elements)
         ranges = _analyse_once(function, next_evaluator, parameters, previous)
         if all(ranges.variable(name) == previous.variable(name) for name in unbounded):
             break
@@ -125,7 +116,7 @@ def analyse(
 
 def _analyse_once(
     function: ir.Function,
-    evaluator: Evaluator,
+    evaluator: evaluate.Evaluator,
     parameters: ParameterRanges,
     previous: Ranges | None = None,
 ) -> Ranges:
@@ -145,7 +136,7 @@ def _analyse_once(
 
 
 def _loop_increments(
-    function: ir.Function, evaluator: Evaluator, previous: Ranges | None
+    function: ir.Function, evaluator: evaluate.Evaluator, previous: Ranges | None
 ) -> induction_variables.LoopIncrements | None:
     """Return the increments of loops, from a previous run if there is one.
 
@@ -183,7 +174,7 @@ def _initial_state(function: ir.Function, assumptions: LaunchAssumptions) -> Ran
     maybe_unassigned = upward_exposed_reads(function.body)
     for s in statements(function.body):
         if isinstance(s, ir.Assign | ir.For) and s.var.name in maybe_unassigned:
-            symbol = variable_symbol(s.var)
+            symbol = evaluate.variable_symbol(s.var)
             if symbol is not None:
                 state.intervals[symbol] = Interval(0, 0)
     intrinsics = {
@@ -298,11 +289,13 @@ class _Summaries:
 
     functions: Mapping[str, ir.Function]
     assumptions: LaunchAssumptions
-    elements: Elements
-    _results: dict[tuple[str, tuple[ArgumentRange, ...]], Interval] = field(default_factory=dict)
+    elements: evaluate.Elements
+    _results: dict[tuple[str, tuple[evaluate.ArgumentRange, ...]], Interval] = field(
+        default_factory=dict
+    )
     _active: list[str] = field(default_factory=list)
 
-    def result(self, call: ir.Call, arguments: Sequence[ArgumentRange]) -> Interval:
+    def result(self, call: ir.Call, arguments: Sequence[evaluate.ArgumentRange]) -> Interval:
         if call.function in self._active:  # recursive call
             return all_values(call.type)
         function = self.functions[call.function]
@@ -317,7 +310,9 @@ class _Summaries:
             self._active.pop()
         return self._results[key]
 
-    def _analyse_call(self, function: ir.Function, arguments: Sequence[ArgumentRange]) -> Interval:
+    def _analyse_call(
+        self, function: ir.Function, arguments: Sequence[evaluate.ArgumentRange]
+    ) -> Interval:
         numbers: dict[str, Interval] = {}
         lengths: dict[tuple[str, int], Interval] = {}
         for p, known_range in zip(function.parameters, arguments):

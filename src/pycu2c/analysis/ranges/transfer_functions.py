@@ -22,22 +22,7 @@ from pycu2c.analysis.ranges.interval_arithmetic import (
     negated,
 )
 from pycu2c.base.types import Scalar
-from pycu2c.ops.operators import (
-    ADD,
-    AND,
-    EQ,
-    FLOORDIV,
-    GE,
-    GT,
-    LE,
-    LT,
-    MOD,
-    MUL,
-    NE,
-    SHR,
-    SUB,
-    Operator,
-)
+from pycu2c.ops import operators as ops
 
 _MAX_OFFSETS = 6
 
@@ -59,13 +44,13 @@ def convert(value: AbstractValue, target: Scalar) -> AbstractValue:
 
 
 def evaluate_operator(
-    op: Operator, a: AbstractValue, b: AbstractValue, scalar: Scalar, state: RangeState
+    op: ops.Operator, a: AbstractValue, b: AbstractValue, scalar: Scalar, state: RangeState
 ) -> AbstractValue:
     """Return ``a op b`` for integers; it has no offsets if the result may wrap."""
     if not is_integral(scalar):
         return AbstractValue(all_values(scalar))
     exact = exact_result(op, a.interval, b.interval, scalar.dtype)
-    if op is SUB:
+    if op is ops.SUB:
         exact = state.difference(a, b)
     offsets = merge_offsets(_result_offsets(op, a, b)) if is_exact(exact, scalar) else ()
     return AbstractValue(fit_to_type(exact, scalar), offsets)
@@ -80,29 +65,29 @@ def bound_quotient(a: AbstractValue, b: AbstractValue, state: RangeState) -> Int
     return Interval(-1 if a.interval.low < 0 else 0, 0 if excess < 0 else 1)
 
 
-def _result_offsets(op: Operator, a: AbstractValue, b: AbstractValue) -> Iterable[SymbolOffset]:
+def _result_offsets(op: ops.Operator, a: AbstractValue, b: AbstractValue) -> Iterable[SymbolOffset]:
     x, y = a.interval, b.interval
-    if op is ADD:
+    if op is ops.ADD:
         return [offset.shifted(y) for offset in a.offsets] + [
             offset.shifted(x) for offset in b.offsets
         ]
-    if op is SUB:
+    if op is ops.SUB:
         return [offset.shifted(negated(y)) for offset in a.offsets]
-    if op is MUL:
+    if op is ops.MUL:
         factor_offsets = a.offsets if y.low >= 1 and x.low >= 0 else ()
         return [
             *_lower_bounds(factor_offsets),
             *_lower_bounds(b.offsets if x.low >= 1 and y.low >= 0 else ()),
         ]
-    if op is AND:
+    if op is ops.AND:
         return _upper_bounds(
             [offset for v in (a, b) if v.interval.low >= 0 for offset in v.offsets]
         )
-    shrinks = x.low >= 0 and (y.low >= 1 or (op is SHR and y.low >= 0))
-    if op is MOD and y.low >= 1:
+    shrinks = x.low >= 0 and (y.low >= 1 or (op is ops.SHR and y.low >= 0))
+    if op is ops.MOD and y.low >= 1:
         remainder = [SymbolOffset(f.symbol, -INFINITY, f.high - 1) for f in b.offsets]
         return [*remainder, *_upper_bounds(a.offsets if shrinks else ())]
-    return _upper_bounds(a.offsets) if op in (FLOORDIV, SHR) and shrinks else ()
+    return _upper_bounds(a.offsets) if op in (ops.FLOORDIV, ops.SHR) and shrinks else ()
 
 
 def _lower_bounds(offsets: Iterable[SymbolOffset]) -> list[SymbolOffset]:
@@ -150,15 +135,17 @@ def merge_offsets(offsets: Iterable[SymbolOffset]) -> tuple[SymbolOffset, ...]:
     return tuple(merged.values())[:_MAX_OFFSETS]
 
 
-def assume_comparison(op: Operator, a: AbstractValue, b: AbstractValue, state: RangeState) -> bool:
+def assume_comparison(
+    op: ops.Operator, a: AbstractValue, b: AbstractValue, state: RangeState
+) -> bool:
     """Refine the state by ``a op b``; return False if it is contradictory."""
-    if op in (LT, LE):
-        return state.assume_difference(b, a, 1 if op is LT else 0)
-    if op in (GT, GE):
-        return state.assume_difference(a, b, 1 if op is GT else 0)
-    if op is EQ:
+    if op in (ops.LT, ops.LE):
+        return state.assume_difference(b, a, 1 if op is ops.LT else 0)
+    if op in (ops.GT, ops.GE):
+        return state.assume_difference(a, b, 1 if op is ops.GT else 0)
+    if op is ops.EQ:
         return state.assume_difference(a, b, 0) and state.assume_difference(b, a, 0)
-    assert op is NE
+    assert op is ops.NE
     gap = state.difference(a, b)
     if gap == Interval(0, 0):
         return False

@@ -5,19 +5,7 @@ Floats to integers and back with a rounding mode, reinterpretation of bits, and 
 
 from __future__ import annotations
 
-from pycu2c.base.dtypes import (
-    BFLOAT16,
-    FLOAT16,
-    FLOAT32,
-    FLOAT64,
-    INT16,
-    INT32,
-    INT64,
-    UINT16,
-    UINT32,
-    UINT64,
-    DType,
-)
+from pycu2c.base import dtypes
 from pycu2c.codegen.helpers.directed_rounding_helpers import rounding_helper
 from pycu2c.codegen.helpers.templates import Helper, fixed_helpers
 from pycu2c.ops.intrinsics.floats import float8
@@ -26,7 +14,9 @@ from pycu2c.ops.intrinsics.floats.exact_rounding import CUDA_NAMES, MODE_TEXT, R
 _ROUND_FUNCTIONS = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
 
 
-def _float_to_integer(name: str, source: DType, target: DType, mode: RoundingMode) -> Helper:
+def _float_to_integer(
+    name: str, source: dtypes.DType, target: dtypes.DType, mode: RoundingMode
+) -> Helper:
     """Return a conversion that saturates."""
     # the exclusive upper limit as a float
     end = f"0x1p{target.bits - target.is_signed}{source.suffix}"
@@ -40,7 +30,7 @@ def _float_to_integer(name: str, source: DType, target: DType, mode: RoundingMod
         fixed=f"""
 // x rounded {MODE_TEXT[mode]}; larger numbers saturate.
 $q {target.c} {name}({source.c} x) {{
-    const {source.c} whole = {_ROUND_FUNCTIONS[mode]}{"f" * (source is FLOAT32)}(x);
+    const {source.c} whole = {_ROUND_FUNCTIONS[mode]}{"f" * (source is dtypes.FLOAT32)}(x);
     if (whole != whole) return {nan};
     return whole >= {end} ? {macro_prefix}_MAX : whole >= {start} ? ({target.c})whole : {minimum};
 }}
@@ -48,7 +38,7 @@ $q {target.c} {name}({source.c} x) {{
     )
 
 
-def _reinterpretation(name: str, source: DType, target: DType) -> Helper:
+def _reinterpretation(name: str, source: dtypes.DType, target: dtypes.DType) -> Helper:
     return Helper(
         fixed=f"""
 // The bits of x as another type.
@@ -62,20 +52,20 @@ $q {target.c} {name}({source.c} x) {{
 
 
 _REINTERPRETATIONS = {
-    "float_as_int": (FLOAT32, INT32),
-    "float_as_uint": (FLOAT32, UINT32),
-    "int_as_float": (INT32, FLOAT32),
-    "uint_as_float": (UINT32, FLOAT32),
-    "double_as_longlong": (FLOAT64, INT64),
-    "longlong_as_double": (INT64, FLOAT64),
-    "half_as_short": (FLOAT16, INT16),
-    "half_as_ushort": (FLOAT16, UINT16),
-    "short_as_half": (INT16, FLOAT16),
-    "ushort_as_half": (UINT16, FLOAT16),
-    "bfloat16_as_short": (BFLOAT16, INT16),
-    "bfloat16_as_ushort": (BFLOAT16, UINT16),
-    "short_as_bfloat16": (INT16, BFLOAT16),
-    "ushort_as_bfloat16": (UINT16, BFLOAT16),
+    "float_as_int": (dtypes.FLOAT32, dtypes.INT32),
+    "float_as_uint": (dtypes.FLOAT32, dtypes.UINT32),
+    "int_as_float": (dtypes.INT32, dtypes.FLOAT32),
+    "uint_as_float": (dtypes.UINT32, dtypes.FLOAT32),
+    "double_as_longlong": (dtypes.FLOAT64, dtypes.INT64),
+    "longlong_as_double": (dtypes.INT64, dtypes.FLOAT64),
+    "half_as_short": (dtypes.FLOAT16, dtypes.INT16),
+    "half_as_ushort": (dtypes.FLOAT16, dtypes.UINT16),
+    "short_as_half": (dtypes.INT16, dtypes.FLOAT16),
+    "ushort_as_half": (dtypes.UINT16, dtypes.FLOAT16),
+    "bfloat16_as_short": (dtypes.BFLOAT16, dtypes.INT16),
+    "bfloat16_as_ushort": (dtypes.BFLOAT16, dtypes.UINT16),
+    "short_as_bfloat16": (dtypes.INT16, dtypes.BFLOAT16),
+    "ushort_as_bfloat16": (dtypes.UINT16, dtypes.BFLOAT16),
 }
 
 _HALVES_OF_DOUBLE = """
@@ -102,17 +92,17 @@ $q double hiloint2double(int32_t high, int32_t low) {
 }
 """
 
-_INTEGERS = (INT32, UINT32, INT64, UINT64)
+_INTEGERS = (dtypes.INT32, dtypes.UINT32, dtypes.INT64, dtypes.UINT64)
 _TO_FLOAT = (
-    *((source, FLOAT32) for source in (*_INTEGERS, FLOAT64)),
-    *((source, FLOAT64) for source in (INT64, UINT64)),
+    *((source, dtypes.FLOAT32) for source in (*_INTEGERS, dtypes.FLOAT64)),
+    *((source, dtypes.FLOAT64) for source in (dtypes.INT64, dtypes.UINT64)),
 )
 
 
 def _rounding_conversions() -> dict[str, Helper]:
     helpers: dict[str, Helper] = {}
     for mode in MODE_TEXT:
-        for source in (FLOAT32, FLOAT64):
+        for source in (dtypes.FLOAT32, dtypes.FLOAT64):
             for target in _INTEGERS:
                 name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[target]}_{mode}"
                 helpers[name] = _float_to_integer(name, source, target, mode)

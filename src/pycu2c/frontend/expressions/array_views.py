@@ -19,19 +19,10 @@ from pycu2c.frontend import hints
 from pycu2c.frontend.expressions.arithmetic import integer_hint, to_index
 from pycu2c.frontend.value_checks import is_array
 from pycu2c.frontend.values import ArraySelect, TupleValue, Value
+from pycu2c.ir import views
 from pycu2c.ir.builders import binary, cast, const, integer, scalar_type
 from pycu2c.ir.expressions import component_type
 from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Select, Var, View
-from pycu2c.ir.views import (
-    add_scaled,
-    array_indices,
-    field_at_path,
-    has_linear_start,
-    multiply,
-    start_indices,
-    start_position,
-    with_starts,
-)
 from pycu2c.ir.walk import path_indices
 from pycu2c.ops.intrinsics.builtins import range_trip_count
 from pycu2c.ops.intrinsics.memory.subscripts import (
@@ -127,7 +118,7 @@ def element_view(array: ArrayValue, indices: tuple[Expr, ...], span: Span) -> Vi
     view_indices = tuple(
         _nonnegative_index(array, axis, index) for axis, index in enumerate(indices)
     )
-    all_indices, path = array_indices(array, view_indices)
+    all_indices, path = views.array_indices(array, view_indices)
     first = list(all_indices)
     for axis, array_axis in enumerate(array.axes):
         if array_axis >= 0 and not _is_array_axis(array, axis):
@@ -205,25 +196,27 @@ def _check_index_type(index: Expr) -> None:
 
 
 def _sliced_view(view: View, items: list[Subscript], span: Span) -> View:
-    starts = start_indices(view)
+    starts = views.start_indices(view)
     axes: list[int] = []
     steps: list[Expr] = []
     lengths: list[Expr] = []
     for position, (axis, item) in enumerate(zip(view.axes, items)):
         assert not isinstance(item, EllipsisIndex)
-        start_axis, stride = start_position(view, position), view.steps[position]
+        start_axis, stride = views.start_position(view, position), view.steps[position]
         if not isinstance(item, SliceBounds):
-            starts[start_axis] = add_scaled(
+            starts[start_axis] = views.add_scaled(
                 starts[start_axis], stride, _nonnegative_index(view, position, item)
             )
             continue
         start, count = _extent(item, view.lengths[position])
-        starts[start_axis] = add_scaled(starts[start_axis], stride, start)
+        starts[start_axis] = views.add_scaled(starts[start_axis], stride, start)
         axes.append(axis)
         step = integer(item.step, span) if isinstance(item.step, int) else item.step
-        steps.append(multiply(step, stride))
+        steps.append(views.multiply(step, stride))
         lengths.append(count)
-    result = replace(with_starts(view, starts), axes=tuple(axes), steps=tuple(steps), span=span)
+    result = replace(
+        views.with_starts(view, starts), axes=tuple(axes), steps=tuple(steps), span=span
+    )
     result = replace(result, lengths=tuple(lengths))
     return replace(result, type=_view_type(result))
 
@@ -278,14 +271,14 @@ def _subarray_extents(view: View) -> list[int]:
 
 def has_linear_index(view: View) -> bool:
     """Return whether the axes of a view are strides of the array's linear index."""
-    return has_linear_start(view) or sum(axis >= 0 for axis in view.axes) > len(view.first)
+    return views.has_linear_start(view) or sum(axis >= 0 for axis in view.axes) > len(view.first)
 
 
 def contiguous_steps(lengths: Sequence[Expr], span: Span) -> tuple[Expr, ...]:
     """Return the steps of a C-contiguous view with these lengths."""
     steps: list[Expr] = [integer(1, span)]
     for count in reversed(lengths[1:]):
-        steps.append(multiply(count, steps[-1]))
+        steps.append(views.multiply(count, steps[-1]))
     return tuple(reversed(steps[: len(lengths)]))
 
 
@@ -495,4 +488,4 @@ def load_view(array: ArrayValue, span: Span) -> Expr:
 
 def load_element(view: View, span: Span) -> Expr:
     """Return the element of a view without axes."""
-    return field_at_path(Load(view.array, view.first, span), view.path, span)
+    return views.field_at_path(Load(view.array, view.first, span), view.path, span)

@@ -26,32 +26,16 @@ from pycu2c.frontend.statements.returns import parameter_of_return
 from pycu2c.frontend.statements.unroll import UnrolledLoop
 from pycu2c.frontend.subset.unsupported_syntax import KERNEL_RESULT, UNSUPPORTED
 from pycu2c.frontend.values import leaves
+from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
-from pycu2c.ir.nodes import (
-    Assign,
-    Body,
-    Break,
-    Const,
-    Continue,
-    Evaluate,
-    Expr,
-    If,
-    Let,
-    Logical,
-    LogicalOp,
-    Return,
-    Select,
-    Stmt,
-    Var,
-)
 from pycu2c.ir.walk import children, expressions
 
 _EXIT_NODES = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 # also the last statement that an ``if`` with a constant condition emits in place of itself
-_EXIT_STATEMENTS = (Return, Break, Continue)
+_EXIT_STATEMENTS = (ir.Return, ir.Break, ir.Continue)
 
 
-def block(context: FunctionContext, nodes: list[ast.stmt]) -> tuple[Stmt, ...]:
+def block(context: FunctionContext, nodes: list[ast.stmt]) -> tuple[ir.Stmt, ...]:
     """Lower the statements of a block up to the first that leaves it."""
     with context.block() as out:
         _lower_statements(context, nodes)
@@ -88,9 +72,9 @@ def statement(context: FunctionContext, node: ast.stmt) -> None:
         case ast.Match():
             match_statement.match_statement(context, node)
         case ast.Break():
-            context.emit(Break(context.span(node)))
+            context.emit(ir.Break(context.span(node)))
         case ast.Continue():
-            context.emit(Continue(context.span(node)))
+            context.emit(ir.Continue(context.span(node)))
         case ast.Return():
             _return(context, node)
         case ast.Raise():
@@ -117,33 +101,33 @@ def _evaluate(context: FunctionContext, node: ast.expr) -> None:
         context.emit_all(_effects(leaf))
 
 
-def _effects(e: Expr) -> Body:
+def _effects(e: ir.Expr) -> ir.Body:
     """Return the side effects of an expression as statements."""
     if not any(has_effect(part) for part in expressions(e)):
         return ()
     match e:
-        case Select(condition, then, orelse):
-            return (If(condition, _effects(then), _effects(orelse), e.span),)
-        case Logical(LogicalOp.AND, left, right):
-            return (If(left, _effects(right), (), e.span),)
-        case Logical(LogicalOp.OR, left, right):
-            return (If(left, (), _effects(right), e.span),)
-        case Let(name, value, body):
-            assignment = Assign(Var(name, scalar_type(value), e.span), value, e.span)
+        case ir.Select(condition, then, orelse):
+            return (ir.If(condition, _effects(then), _effects(orelse), e.span),)
+        case ir.Logical(ir.LogicalOp.AND, left, right):
+            return (ir.If(left, _effects(right), (), e.span),)
+        case ir.Logical(ir.LogicalOp.OR, left, right):
+            return (ir.If(left, (), _effects(right), e.span),)
+        case ir.Let(name, value, body):
+            assignment = ir.Assign(ir.Var(name, scalar_type(value), e.span), value, e.span)
             return (assignment, *_effects(body))
         case _ if has_effect(e):
-            return (Evaluate(e, e.span),)
+            return (ir.Evaluate(e, e.span),)
         case _:
             return tuple(s for child in children(e) for s in _effects(child))
 
 
 def _if(context: FunctionContext, node: ast.If) -> None:
     test = condition(context, node.test)
-    if isinstance(test, Const):  # decided at compile time: the other branch is not lowered
+    if isinstance(test, ir.Const):  # decided at compile time: the other branch is not lowered
         _lower_statements(context, node.body if test.value else node.orelse)
         return
     then, orelse = block(context, node.body), block(context, node.orelse)
-    context.emit(If(test, then, orelse, context.span(node)))
+    context.emit(ir.If(test, then, orelse, context.span(node)))
 
 
 # ---- exits -------------------------------------------------------------------------------------
@@ -154,21 +138,21 @@ def _return(context: FunctionContext, node: ast.Return) -> None:
     is_none = isinstance(node.value, ast.Constant) and node.value.value is None
     if node.value is None or is_none:
         context.returned_types.append((NONE, span))
-        context.emit(Return(None, span))
+        context.emit(ir.Return(None, span))
         return
     if context.is_kernel:
         KERNEL_RESULT.report(context.span(node.value))
     array = parameter_of_return(context, node)
     if array is not None:
         context.returned_types.append((array, span))
-        context.emit(Return(None, span))
+        context.emit(ir.Return(None, span))
         return
     value = declared_signatures.convert_result(context.value(node.value), context.declared_result)
     reject_arrays(value)
     returned_type = type_of(value)
     context.returned_types.append((returned_type, span))
     context.return_node_ids.append(id(node))
-    context.emit(Return(pack_result(leaves(value), result_type(returned_type), span), span))
+    context.emit(ir.Return(pack_result(leaves(value), result_type(returned_type), span), span))
 
 
 def _delete(context: FunctionContext, node: ast.Delete) -> None:

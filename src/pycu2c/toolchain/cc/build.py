@@ -10,20 +10,10 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 from pycu2c.base.records import dataclass, replace
-from pycu2c.toolchain import subprocesses
+from pycu2c.toolchain import subprocesses, toolchain_errors
 from pycu2c.toolchain.cache import artifact_store, cache_directory
 from pycu2c.toolchain.cc.discovery import Compiler
 from pycu2c.toolchain.cc.flags import LINK_FLAGS, libraries_for
-from pycu2c.toolchain.toolchain_errors import (
-    TOO_MANY_FILES,
-    LinkError,
-    RejectedCode,
-    ToolchainError,
-    UndefinedFunctionError,
-    file_error,
-    rejected_code_error,
-    undefined_functions_in,
-)
 
 CommandParts: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -80,7 +70,7 @@ def _temporary_file_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise file_error(error) from error
+        raise toolchain_errors.file_error(error) from error
 
 
 def compile_job(job: CcJob) -> tuple[bytes, str]:
@@ -100,15 +90,17 @@ def _compile_to(path: str, job: CcJob) -> tuple[bytes, str]:
             return library.read(), completed.output
     probe_libraries = libraries_for(_PROBE, compiler.family)
     probe = _run_compiler(command_parts(compiler, job.flags, probe_libraries), path, _PROBE)
-    for code in (errno.ENOSPC, *TOO_MANY_FILES):
+    for code in (errno.ENOSPC, *toolchain_errors.TOO_MANY_FILES):
         if os.strerror(code) in completed.output:
             raise OSError(code, os.strerror(code), cache_directory.private_directory())
     if completed.returncode < 0 or "Killed" in completed.output:
-        raise ToolchainError(f"the C compiler `{compiler}` was killed: is there enough memory?")
+        raise toolchain_errors.ToolchainError(
+            f"the C compiler `{compiler}` was killed: is there enough memory?"
+        )
     if probe.returncode != 0 and _lto_flags(job):  # some installations do not support it
         return _compile_to(path, replace(job, flags=job.flags[: -len(_lto_flags(job))]))
     if probe.returncode != 0:
-        raise ToolchainError(
+        raise toolchain_errors.ToolchainError(
             f"the C compiler `{compiler}` does not work: it cannot build a shared library "
             "of one function. Repair it, or name another by the environment variable "
             f"PYCU2C_CC.\n{probe.output.strip()}"
@@ -134,14 +126,16 @@ def _lto_flags(job: CcJob) -> tuple[str, ...]:
     return flags if flags and job.flags[-len(flags) :] == flags else ()
 
 
-def _compile_error(job: CcJob, log: str) -> ToolchainError | RejectedCode:
+def _compile_error(
+    job: CcJob, log: str
+) -> toolchain_errors.ToolchainError | toolchain_errors.RejectedCode:
     """Return the exception to raise: an error in files of the user, or in generated text."""
-    missing = undefined_functions_in(log)
+    missing = toolchain_errors.undefined_functions_in(log)
     if missing:
-        return UndefinedFunctionError(missing)
+        return toolchain_errors.UndefinedFunctionError(missing)
     command = shlex.join((*job.compiler.command, *job.flags))
-    error = rejected_code_error(command, f"{job.entry}.c", job.text, log)
+    error = toolchain_errors.rejected_code_error(command, f"{job.entry}.c", job.text, log)
     named = [path for path in job.files if path in log]
     if named and not any(d.file == _MESSAGE_NAME for d in error.diagnostics):
-        return LinkError(f"{', '.join(named)} cannot be linked:\n{log.strip()}")
+        return toolchain_errors.LinkError(f"{', '.join(named)} cannot be linked:\n{log.strip()}")
     return error

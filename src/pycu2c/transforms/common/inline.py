@@ -14,19 +14,10 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_BOOL, Array, Scalar
 from pycu2c.ir import nodes as ir
-from pycu2c.ir import walk
+from pycu2c.ir import views, walk
 from pycu2c.ir.builders import cast, const, scalar_type, zero
 from pycu2c.ir.call_graph import recursive_functions
 from pycu2c.ir.expressions import Path
-from pycu2c.ir.views import (
-    array_indices,
-    compose_views,
-    field_at_path,
-    itemsize_ratio,
-    linear_element,
-    multiply,
-    stride_inside_field,
-)
 from pycu2c.transforms.common.structured_returns import eliminate_returns
 from pycu2c.transforms.cpu.simd.divergent_loops import functions_to_inline
 
@@ -177,8 +168,12 @@ class _Renamer:
         if not isinstance(caller_array, ir.View):
             return caller_array, indices, ()
         if len(indices) < len(caller_array.axes):
-            return caller_array.array, linear_element(caller_array, indices[0]), caller_array.path
-        return caller_array.array, *array_indices(caller_array, indices)
+            return (
+                caller_array.array,
+                views.linear_element(caller_array, indices[0]),
+                caller_array.path,
+            )
+        return caller_array.array, *views.array_indices(caller_array, indices)
 
     def array(self, v: ir.Var) -> ir.Var | ir.View:
         """Return the caller's array for a parameter.
@@ -203,7 +198,9 @@ class _Renamer:
                 assert isinstance(new, ir.Load | ir.ElementOf)
                 array, indices, path = self.locate(e.array, new.indices)
                 if isinstance(new, ir.Load):
-                    return field_at_path(replace(new, array=array, indices=indices), path, e.span)
+                    return views.field_at_path(
+                        replace(new, array=array, indices=indices), path, e.span
+                    )
                 return replace(new, array=array, indices=indices, path=(*path, *new.path))
             case ir.Dim() | ir.Stride():
                 return self.dimension(e)
@@ -222,7 +219,7 @@ class _Renamer:
             return replace(e, array=caller_array)
         if isinstance(e, ir.Dim):
             return cast(caller_array.lengths[e.axis], e.type)
-        return multiply(
+        return views.multiply(
             cast(caller_array.steps[e.axis], e.type), self.element_stride(e, caller_array)
         )
 
@@ -230,9 +227,9 @@ class _Renamer:
         """Return the distance of two elements along an axis of the underlying array."""
         axis = caller_array.axes[e.axis]
         if axis < 0:
-            return const(stride_inside_field(caller_array, axis), e.span, e.type)
+            return const(views.stride_inside_field(caller_array, axis), e.span, e.type)
         stride = replace(e, array=caller_array.array, axis=axis)
-        return multiply(const(itemsize_ratio(caller_array), e.span, e.type), stride)
+        return views.multiply(const(views.itemsize_ratio(caller_array), e.span, e.type), stride)
 
     def view(self, e: ir.View) -> ir.View:
         caller_array = self.array(e.array)
@@ -240,5 +237,5 @@ class _Renamer:
         new = walk.with_children(e, (e.array, *parts))
         assert isinstance(new, ir.View)
         if isinstance(caller_array, ir.View):
-            return compose_views(caller_array, new)
+            return views.compose_views(caller_array, new)
         return replace(new, array=caller_array)

@@ -27,32 +27,10 @@ from pycu2c.base.values import fits
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, cast, const, is_atom, scalar_type, unary, wrapping_arithmetic
+from pycu2c.ops import operators as ops
 from pycu2c.ops.intrinsics.floats import complex as complex_intrinsics
 from pycu2c.ops.intrinsics.memory.subscripts import SUBSCRIPTS, from_start
 from pycu2c.ops.intrinsics.registry import REGISTRY
-from pycu2c.ops.operators import (
-    ADD,
-    AND,
-    C_DIV,
-    C_REM,
-    C_SHL,
-    C_SHR,
-    DIV,
-    FLOORDIV,
-    INVERT,
-    LT,
-    MOD,
-    MUL,
-    NEG,
-    NOT,
-    OR,
-    POS,
-    POW,
-    SHL,
-    SHR,
-    SUB,
-    bool_result,
-)
 from pycu2c.transforms.common import legalize_complex, legalize_half, range_loops
 from pycu2c.transforms.common.legalize_comparisons import compare_exactly, int_compared_with_float
 from pycu2c.transforms.common.legalize_indices import IndexLegalizer
@@ -161,29 +139,29 @@ class _Legalizer:
             return legalize_complex.complex_binary(new, self.bind_once)
         left, right = self.ranges.of(old.left), self.ranges.of(old.right)
         match new.op:
-            case _ if new.op in (ADD, SUB) and _is_zero(new.right):
+            case _ if new.op in (ops.ADD, ops.SUB) and _is_zero(new.right):
                 return new.left  # ``x + 0`` occurs in unrolled loops over tuples
-            case _ if new.op in (ADD, SUB, MUL):
+            case _ if new.op in (ops.ADD, ops.SUB, ops.MUL):
                 negated = _negated(new, left, right)
                 if scalar_type(new).dtype is dtypes.INT16 and negated is not None:
                     # ptxas does not sign-extend a negated int16: python.neg negates in 32 bits
                     return ir.Apply(REGISTRY["python.neg"], (negated,), new.type, new.span)
                 return self._wrapping_arithmetic(new, self.ranges.of(old))
-            case _ if new.op is MOD and (
+            case _ if new.op is ops.MOD and (
                 selected := self._modulo_by_selection(new, self.ranges.quotient(old))
             ):
                 return selected
-            case _ if new.op in (FLOORDIV, MOD):
+            case _ if new.op in (ops.FLOORDIV, ops.MOD):
                 return self._floor_division(new, left, right)
-            case _ if new.op is POW:
+            case _ if new.op is ops.POW:
                 return self._power(new, left)
-            case _ if new.op in (SHL, SHR):
+            case _ if new.op in (ops.SHL, ops.SHR):
                 return self._shift(new, right)
-            case _ if new.op.result is bool_result and (
+            case _ if new.op.result is ops.bool_result and (
                 int_operand := int_compared_with_float(old)
             ):
                 return compare_exactly(new, self.ranges.of(int_operand), self.bind_once)
-            case _ if new.op.result is bool_result:
+            case _ if new.op.result is ops.bool_result:
                 return _narrow_comparison(new)
             case _:
                 return new
@@ -203,12 +181,12 @@ class _Legalizer:
         length, length_var = self.bind_once(e.right, "length")
         result = index
         if quotients.high > 0:
-            wrapped = ir.Binary(SUB, index, length, operand_type, e.span)
-            in_range = binary(LT, index, length, e.span)
+            wrapped = ir.Binary(ops.SUB, index, length, operand_type, e.span)
+            in_range = binary(ops.LT, index, length, e.span)
             result = ir.Select(in_range, index, wrapped, operand_type, e.span)
         if quotients.low < 0:
-            negative = binary(LT, index, const(0, e.span, operand_type), e.span)
-            from_end = ir.Binary(ADD, index, length, operand_type, e.span)
+            negative = binary(ops.LT, index, const(0, e.span, operand_type), e.span)
+            from_end = ir.Binary(ops.ADD, index, length, operand_type, e.span)
             result = ir.Select(negative, from_end, result, operand_type, e.span)
         for var, value in ((length_var, e.right), (index_var, e.left)):
             result = result if var is None else ir.Let(var.name, value, result, e.span)
@@ -216,20 +194,20 @@ class _Legalizer:
 
     def _floor_division(self, e: ir.Binary, left: Interval, right: Interval) -> ir.Expr:
         operand_type = scalar_type(e.left)
-        names = {FLOORDIV: "python.floordiv", MOD: "python.mod"}
+        names = {ops.FLOORDIV: "python.floordiv", ops.MOD: "python.mod"}
         if operand_type.dtype.is_float:
             return ir.Apply(REGISTRY[names[e.op]], (e.left, e.right), operand_type, e.span)
         if left.low >= 0 and right.low > 0:
-            c_operator = C_DIV if e.op is FLOORDIV else C_REM
+            c_operator = ops.C_DIV if e.op is ops.FLOORDIV else ops.C_REM
             return ir.Binary(c_operator, e.left, e.right, operand_type, e.span)
         power = _power_of_two(e.right)
         if power is not None:  # an arithmetic shift and a mask round down as Python does
-            if e.op is FLOORDIV:
+            if e.op is ops.FLOORDIV:
                 return ir.Binary(
-                    C_SHR, e.left, const(power, e.span, operand_type), operand_type, e.span
+                    ops.C_SHR, e.left, const(power, e.span, operand_type), operand_type, e.span
                 )
             return ir.Binary(
-                AND, e.left, const((1 << power) - 1, e.span, operand_type), operand_type, e.span
+                ops.AND, e.left, const((1 << power) - 1, e.span, operand_type), operand_type, e.span
             )
         return ir.Apply(REGISTRY[names[e.op]], (e.left, e.right), operand_type, e.span)
 
@@ -241,7 +219,7 @@ class _Legalizer:
             product = self._product(base, base_range, int(exponent), e)
             return product if variable is None else ir.Let(variable.name, e.left, product, e.span)
         if exponent == -1 and operand_type.dtype.is_float:
-            return binary(DIV, const(1, e.span, operand_type), e.left, e.span)
+            return binary(ops.DIV, const(1, e.span, operand_type), e.left, e.span)
         return ir.Apply(REGISTRY["python.pow"], (e.left, e.right), operand_type, e.span)
 
     def _product(self, base: ir.Expr, base_range: Interval, exponent: int, e: ir.Binary) -> ir.Expr:
@@ -251,20 +229,20 @@ class _Legalizer:
         result, interval = base, base_range
         for _ in range(exponent - 1):
             interval = fit_to_type(
-                exact_result(MUL, interval, base_range, operand_type.dtype), operand_type
+                exact_result(ops.MUL, interval, base_range, operand_type.dtype), operand_type
             )
             result = self._wrapping_arithmetic(
-                ir.Binary(MUL, result, base, operand_type, e.span), interval
+                ir.Binary(ops.MUL, result, base, operand_type, e.span), interval
             )
         return result
 
     def _shift(self, e: ir.Binary, amount: Interval) -> ir.Expr:
         operand_type = scalar_type(e.left)
         if amount.low >= 0 and amount.high < operand_type.dtype.bits:
-            if e.op is SHR:  # a right shift stays in its type
-                return replace(e, op=C_SHR)
-            return _in_c_int(replace(e, op=C_SHL), operand_type)
-        name = "python.shl" if e.op is SHL else "python.shr"
+            if e.op is ops.SHR:  # a right shift stays in its type
+                return replace(e, op=ops.C_SHR)
+            return _in_c_int(replace(e, op=ops.C_SHL), operand_type)
+        name = "python.shl" if e.op is ops.SHL else "python.shr"
         return ir.Apply(REGISTRY[name], (e.left, e.right), operand_type, e.span)
 
     def _wrapping_arithmetic(self, e: ir.Binary, result: Interval) -> ir.Expr:
@@ -274,7 +252,7 @@ class _Legalizer:
         """
         operand_type = scalar_type(e.left)
         if operand_type.dtype.kind is DTypeKind.BOOL:  # numpy: True + True is True
-            return replace(e, op=OR if e.op is ADD else AND)
+            return replace(e, op=ops.OR if e.op is ops.ADD else ops.AND)
         if operand_type.dtype.bits < 32:
             return _in_c_int(e, operand_type)
         # the range analysis has proved that the values of a weak int32 fit
@@ -285,25 +263,25 @@ class _Legalizer:
 
     def _unary(self, old: ir.Unary, new: ir.Unary) -> ir.Expr:
         operand_type = scalar_type(new.operand)
-        if operand_type.dtype.is_half and new.op is not NOT:
+        if operand_type.dtype.is_half and new.op is not ops.NOT:
             return legalize_half.half_unary(new)
-        if new.op is POS and operand_type.dtype.is_complex:  # C has no unary plus for structs
+        if new.op is ops.POS and operand_type.dtype.is_complex:  # C has no unary plus for structs
             return new.operand
-        if new.op is NEG and operand_type.dtype.is_complex:
+        if new.op is ops.NEG and operand_type.dtype.is_complex:
             return ir.Apply(complex_intrinsics.NEGATION, (new.operand,), operand_type, new.span)
-        if new.op not in (NEG, INVERT) or not operand_type.dtype.is_integer:
+        if new.op not in (ops.NEG, ops.INVERT) or not operand_type.dtype.is_integer:
             return new
         may_be_minimum = self.ranges.of(old.operand).low <= operand_type.dtype.minimum
-        if new.op is NEG and operand_type.dtype is dtypes.INT16 and may_be_minimum:
+        if new.op is ops.NEG and operand_type.dtype is dtypes.INT16 and may_be_minimum:
             # see ``_binary``
             return ir.Apply(REGISTRY["python.neg"], (new.operand,), operand_type, new.span)
         if operand_type.dtype.bits < 32:
             int32 = Scalar(dtypes.INT32)
             return cast(unary(new.op, cast(new.operand, int32), new.span), operand_type)
-        if new.op is NEG and operand_type.dtype.is_signed and operand_type != WEAK_INT32:
+        if new.op is ops.NEG and operand_type.dtype.is_signed and operand_type != WEAK_INT32:
             if may_be_minimum:
                 zero = const(0, new.span, operand_type)
-                return wrapping_arithmetic(SUB, zero, new.operand, new.span)
+                return wrapping_arithmetic(ops.SUB, zero, new.operand, new.span)
         return new
 
     def _complex_cast(self, e: ir.Cast) -> ir.Expr:
@@ -362,11 +340,11 @@ def _is_zero(e: ir.Expr) -> bool:
 
 def _negated(e: ir.Binary, left: Interval, right: Interval) -> ir.Expr | None:
     """Return ``x`` for ``0 - x`` and ``-1 * x``, which C compilers treat as ``-x``."""
-    if e.op is SUB and left == Interval(0, 0):
+    if e.op is ops.SUB and left == Interval(0, 0):
         return e.right
-    if e.op is MUL and left == Interval(-1, -1):
+    if e.op is ops.MUL and left == Interval(-1, -1):
         return e.right
-    return e.left if e.op is MUL and right == Interval(-1, -1) else None
+    return e.left if e.op is ops.MUL and right == Interval(-1, -1) else None
 
 
 def _in_c_int(e: ir.Binary, operand_type: Scalar) -> ir.Expr:
@@ -375,7 +353,7 @@ def _in_c_int(e: ir.Binary, operand_type: Scalar) -> ir.Expr:
         return e
     # uint16 * uint16 overflows an int
     int_type = Scalar(
-        dtypes.UINT32 if e.op is MUL and not operand_type.dtype.is_signed else dtypes.INT32
+        dtypes.UINT32 if e.op is ops.MUL and not operand_type.dtype.is_signed else dtypes.INT32
     )
     left, right = cast(e.left, int_type), cast(e.right, int_type)
     return cast(ir.Binary(e.op, left, right, int_type, e.span), operand_type)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from pycu2c.compat.cuda_text.fission.barriers import SYNC_FUNCTIONS, has_synchronization
 from pycu2c.compat.cuda_text.fission.variable_uniformity import ASSIGNMENT_OPERATORS, UNIFORM_NAMES
+from pycu2c.compat.cuda_text.parse import statements
 from pycu2c.compat.cuda_text.parse.declarations import (
     declarators_of,
     is_block_level,
@@ -20,14 +21,6 @@ from pycu2c.compat.cuda_text.parse.declarations import (
 )
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import KEYWORDS, Macros
-from pycu2c.compat.cuda_text.parse.statements import (
-    LoopStatement,
-    SimpleStatement,
-    Statement,
-    Unanalyzable,
-    nested_statements,
-    statements,
-)
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing, merge_operators
 from pycu2c.compat.cuda_text.source_text import CudaSource
 
@@ -78,7 +71,7 @@ def _edits(
                 call = _call(tokens, index)
                 prefix = f"pycu2c_{pass_number}_{index}_"
                 replacement = _inline_call(text, kernel, function, call, prefix, macros)
-            except Unanalyzable:
+            except statements.Unanalyzable:
                 continue
             yield call.first.start, call.last.end, replacement
 
@@ -110,18 +103,18 @@ def _call(tokens: Sequence[Token], index: int) -> _Call:
     Raises Unanalyzable unless the call is a statement with a simple target.
     """
     if index + 1 >= len(tokens) or tokens[index + 1].text != "(":
-        raise Unanalyzable
+        raise statements.Unanalyzable
     end = closing(tokens, index + 1)
     if end + 1 >= len(tokens) or tokens[end + 1].text != ";":
-        raise Unanalyzable
+        raise statements.Unanalyzable
     start = index
     while start and _may_precede_call(tokens[start - 1]):
         start -= 1
     if not start or tokens[start - 1].text not in _STATEMENT_STARTS:
-        raise Unanalyzable
+        raise statements.Unanalyzable
     target = tuple(tokens[start:index])
     if target and target[-1].text not in ASSIGNMENT_OPERATORS:
-        raise Unanalyzable
+        raise statements.Unanalyzable
     return _Call(target, tokens[start], tokens[end + 1], split_at_commas(tokens[index + 2 : end]))
 
 
@@ -142,10 +135,10 @@ def _inline_call(
     """Return the statements that replace a call, with renamed local variables."""
     arguments = [argument for argument in call.arguments if argument]
     if len(arguments) != len(function.parameters):
-        raise Unanalyzable
+        raise statements.Unanalyzable
     body = _body_tokens(text, function)
     names = {parameter.name for parameter in function.parameters} | set(
-        _declared_names(statements(body))
+        _declared_names(statements.statements(body))
     )
     kernel_names = {t.text for t in text.tokens[kernel.start : kernel.body[1]]} - _reserved_names(
         text, macros
@@ -153,12 +146,12 @@ def _inline_call(
     for token in macros.expanded_names(body):
         is_in_macro = token not in body
         if token.text in (names if is_in_macro else kernel_names - names):
-            raise Unanalyzable  # renaming would capture a variable
+            raise statements.Unanalyzable  # renaming would capture a variable
     lines = []
     for parameter, argument in zip(function.parameters, arguments):
         type_text, name, suffix = parameter.text.rpartition(parameter.name)
         if not name or suffix or "&" in type_text:
-            raise Unanalyzable
+            raise statements.Unanalyzable
         lines.append(f"{type_text}{prefix}{name} = {' '.join(t.text for t in argument)};")
     return_index, has_value = _return_position(body)
     lines.append(_rename_locals(body[:return_index], names, prefix))
@@ -186,7 +179,7 @@ def _result_type(text: CudaSource, function: FunctionDefinition) -> str:
         w for w in words[: words.index(function.name)] if w not in _FUNCTION_SPECIFIERS | {"const"}
     ]
     if "(" in type_words or "auto" in type_words or "&" in type_words:
-        raise Unanalyzable
+        raise statements.Unanalyzable
     return " ".join(type_words)
 
 
@@ -201,25 +194,25 @@ def _reserved_names(text: CudaSource, macros: Macros) -> frozenset[str]:
     )
 
 
-def _declared_names(body: Sequence[Statement]) -> Iterator[str]:
+def _declared_names(body: Sequence[statements.Statement]) -> Iterator[str]:
     """Yield the names that statements declare. Raises Unanalyzable."""
     for statement in body:
         match statement:
-            case SimpleStatement(tokens) if tokens[0].kind != "directive":
+            case statements.SimpleStatement(tokens) if tokens[0].kind != "directive":
                 yield from _names_declared_by(tokens)
-            case LoopStatement(_, first):
+            case statements.LoopStatement(_, first):
                 yield from (declarator.name.text for declarator in declarators_of(first))
-        yield from _declared_names(nested_statements(statement))
+        yield from _declared_names(statements.nested_statements(statement))
 
 
 def _names_declared_by(tokens: Sequence[Token]) -> Iterator[str]:
     texts = [t.text for t in tokens]
     if "__shared__" in texts:
         if "," in texts:
-            raise Unanalyzable
+            raise statements.Unanalyzable
         yield texts[texts.index("[" if "[" in texts else ";") - 1]
     elif (is_block_level(tokens) and texts[0] != "constexpr") or texts[0] in ("switch", "for"):
-        raise Unanalyzable
+        raise statements.Unanalyzable
     else:
         yield from (declarator.name.text for declarator in declarators_of(tokens))
 
@@ -232,9 +225,9 @@ def _return_position(body: Sequence[Token]) -> tuple[int, bool]:
     returns = [i for i, t in enumerate(body) if t.text == "return"]
     if not returns:
         return len(body), False
-    last = statements(body)[-1]
+    last = statements.statements(body)[-1]
     if len(returns) > 1 or last.tokens[0] != body[returns[0]] or len(last.tokens) < 3:
-        raise Unanalyzable
+        raise statements.Unanalyzable
     return returns[0], True
 
 

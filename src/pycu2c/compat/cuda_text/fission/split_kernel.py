@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from pycu2c.base.records import dataclass
+from pycu2c.compat.cuda_text.fission import split_legality
 from pycu2c.compat.cuda_text.fission.barriers import (
     BLOCK_SYNC_FUNCTIONS,
     CollectiveCall,
@@ -28,13 +29,6 @@ from pycu2c.compat.cuda_text.fission.barriers import (
     collective_calls,
     has_synchronization,
     is_barrier,
-)
-from pycu2c.compat.cuda_text.fission.split_legality import (
-    check_body,
-    check_destructors,
-    check_simple_statement,
-    class_names,
-    has_references,
 )
 from pycu2c.compat.cuda_text.fission.variable_uniformity import (
     Modification,
@@ -269,9 +263,9 @@ class Splitter:
         self._tokens = merge_operators(text.tokens[function.body[0] + 1 : function.body[1]])
         self._text, self._macros = text, macros
         self._constants = macros.constants
-        check_body(self._tokens, macros)
-        self._classes = class_names(text)
-        self._has_references = has_references(text, self._tokens, macros)
+        split_legality.check_body(self._tokens, macros)
+        self._classes = split_legality.class_names(text)
+        self._has_references = split_legality.has_references(text, self._tokens, macros)
         # the values of assignments in lockstep, by the offset of the name
         self._uniform_values: dict[int, tuple[Token, ...]] = {}
         self.variables: list[ThreadVariable] = []
@@ -318,7 +312,7 @@ class Splitter:
         is_object = not variable.is_pointer and not self._classes.isdisjoint(type_words)
         variable.is_object = is_object
         if is_object:
-            check_destructors(self._text, self._classes)
+            split_legality.check_destructors(self._text, self._classes)
         self.variables.append(variable)
 
     def _record_variables(self, body: Sequence[Statement], end: int, in_loop: bool) -> None:
@@ -342,7 +336,7 @@ class Splitter:
                 self._constants |= {d.name.text for d in declarators_of(tokens)}
             return
         declarators = declarators_of(tokens)
-        check_simple_statement(tokens, declarators, self._macros)
+        split_legality.check_simple_statement(tokens, declarators, self._macros)
         for d in declarators:
             words = (t.text for word in d.specifiers for t in (word, *self._macros.expand(word)))
             number = len(self.variables)

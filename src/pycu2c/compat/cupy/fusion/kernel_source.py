@@ -10,19 +10,10 @@ import numpy as np
 
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Source
-from pycu2c.compat.cupy.fusion.graph import (
-    CastNode,
-    GraphConstant,
-    GraphInput,
-    Node,
-    ReduceNode,
-    UfuncNode,
-    ViewNode,
-    dtype_of,
-)
+from pycu2c.compat.cupy.fusion import graph
 from pycu2c.compat.cupy.python_functions import PythonFunction
 
-Leaf: TypeAlias = "GraphInput | ReduceNode | ViewNode"
+Leaf: TypeAlias = "graph.GraphInput | graph.ReduceNode | graph.ViewNode"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +32,7 @@ class ElementText:
     def function(self, name: str) -> PythonFunction:
         """Return the function for kernels, which compile it."""
         source = self._source(name)
-        weak = frozenset(k for k, leaf in enumerate(self.leaves) if dtype_of(leaf) is None)
+        weak = frozenset(k for k, leaf in enumerate(self.leaves) if graph.dtype_of(leaf) is None)
         return PythonFunction(source.python, name, source, weak)
 
     def scalar_function(self, name: str) -> Callable[..., Any]:
@@ -57,7 +48,7 @@ class ElementText:
         return Source(scope[name], tree, file, tuple(self.text.splitlines(keepends=True)))
 
 
-def element_text(name: str, nodes: Sequence[Node], parameters: Sequence[str]) -> ElementText:
+def element_text(name: str, nodes: Sequence[graph.Node], parameters: Sequence[str]) -> ElementText:
     """Generate the function that computes nodes; ``parameters``: the names of graph inputs."""
     writer = _Writer(parameters)
     results = [writer.name_of(node) for node in nodes]
@@ -74,13 +65,13 @@ class _Writer:
     def __init__(self, parameters: Sequence[str]) -> None:
         self._parameters = parameters
         self._names: dict[int, str] = {}
-        self._nodes: list[Node] = []  # kept alive, because their ids are keys
+        self._nodes: list[graph.Node] = []  # kept alive, because their ids are keys
         self.lines: list[str] = []
         self.leaves: list[Leaf] = []
         self.names: list[str] = []
         self.constants: list[Any] = []
 
-    def name_of(self, node: Node) -> str:
+    def name_of(self, node: graph.Node) -> str:
         """Return the name of a node; generate the assignment of its value at the first use."""
         name = self._names.get(id(node))
         if name is None:
@@ -88,24 +79,24 @@ class _Writer:
             self._nodes.append(node)
         return name
 
-    def _add(self, node: Node) -> str:
+    def _add(self, node: graph.Node) -> str:
         match node:
-            case GraphConstant(like):
+            case graph.GraphConstant(like):
                 self.constants.append(like)
                 return f"c{len(self.constants) - 1}"
-            case UfuncNode(function, arguments, result_index):
+            case graph.UfuncNode(function, arguments, result_index):
                 call = f"np.{function}({', '.join(map(self.name_of, arguments))})"
                 return self._assign(
                     _typed_result(node, call if result_index is None else f"{call}[{result_index}]")
                 )
-            case CastNode(value, shape_node):
+            case graph.CastNode(value, shape_node):
                 self._add_leaves(shape_node)
-                return self._assign(_convert(dtype_of(node), self.name_of(value)))
-            case GraphInput(position):
+                return self._assign(_convert(graph.dtype_of(node), self.name_of(value)))
+            case graph.GraphInput(position):
                 return self._add_leaf(node, self._parameters[position])
-            case ReduceNode():
+            case graph.ReduceNode():
                 return self._add_leaf(node, f"reduced{len(self.leaves)}")
-            case ViewNode():
+            case graph.ViewNode():
                 return self._add_leaf(node, f"part{len(self.leaves)}")
 
     def _assign(self, value: str) -> str:
@@ -118,21 +109,21 @@ class _Writer:
         self.names.append(name)
         return name
 
-    def _add_leaves(self, node: Node) -> None:
+    def _add_leaves(self, node: graph.Node) -> None:
         """Add the leaves of a node, so that the kernel has its shape."""
-        if isinstance(node, (GraphInput, ReduceNode, ViewNode)):
+        if isinstance(node, (graph.GraphInput, graph.ReduceNode, graph.ViewNode)):
             self.name_of(node)
-        elif isinstance(node, CastNode):
+        elif isinstance(node, graph.CastNode):
             self._add_leaves(node.shape_node)
-        elif isinstance(node, UfuncNode):
+        elif isinstance(node, graph.UfuncNode):
             for argument in node.arguments:
                 self._add_leaves(argument)
 
 
-def _typed_result(node: UfuncNode, text: str) -> str:
+def _typed_result(node: graph.UfuncNode, text: str) -> str:
     """Convert a result to numpy's dtype if kernels may compute it in another dtype."""
-    dtype = dtype_of(node)
-    argument_dtypes = {dtype_of(a) for a in node.arguments} - {None}
+    dtype = graph.dtype_of(node)
+    argument_dtypes = {graph.dtype_of(a) for a in node.arguments} - {None}
     return text if dtype is None or argument_dtypes == {dtype} else _convert(dtype, text)
 
 

@@ -10,18 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pycu2c.base.dtypes import (
-    FLOAT16,
-    FLOAT32,
-    INT8,
-    INT16,
-    INT32,
-    UINT8,
-    UINT16,
-    UINT32,
-    DType,
-    from_numpy,
-)
+from pycu2c.base import dtypes
 from pycu2c.compat.pycuda.enums import array3d_flags, array_format
 from pycu2c.compat.pycuda.errors import LogicError, translate_errors
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
@@ -29,15 +18,15 @@ from pycu2c.compat.pycuda.memory.strided_copies import CopyEndpoint, Memcpy3D
 from pycu2c.runtime.cuda import texture_objects
 from pycu2c.runtime.cuda.texture_objects import TexelFormat
 
-COMPONENT_DTYPES: dict[array_format, DType] = {
-    array_format.UNSIGNED_INT8: UINT8,
-    array_format.UNSIGNED_INT16: UINT16,
-    array_format.UNSIGNED_INT32: UINT32,
-    array_format.SIGNED_INT8: INT8,
-    array_format.SIGNED_INT16: INT16,
-    array_format.SIGNED_INT32: INT32,
-    array_format.HALF: FLOAT16,
-    array_format.FLOAT: FLOAT32,
+COMPONENT_DTYPES: dict[array_format, dtypes.DType] = {
+    array_format.UNSIGNED_INT8: dtypes.UINT8,
+    array_format.UNSIGNED_INT16: dtypes.UINT16,
+    array_format.UNSIGNED_INT32: dtypes.UINT32,
+    array_format.SIGNED_INT8: dtypes.INT8,
+    array_format.SIGNED_INT16: dtypes.INT16,
+    array_format.SIGNED_INT32: dtypes.INT32,
+    array_format.HALF: dtypes.FLOAT16,
+    array_format.FLOAT: dtypes.FLOAT32,
 }
 _FORMATS = {dtype: format for format, dtype in COMPONENT_DTYPES.items()}
 _INTS_PER_ELEMENT = {"complex64": 2, "float64": 2, "complex128": 4}  # int32s per element
@@ -167,7 +156,7 @@ def _texel_format(descriptor: ArrayDescriptor) -> TexelFormat:
 
 def dtype_to_array_format(dtype: Any) -> array_format:
     """Return the array format of a dtype. Raises TypeError."""
-    component = from_numpy(np.dtype(dtype))
+    component = dtypes.from_numpy(np.dtype(dtype))
     if component is None or component not in _FORMATS:
         raise TypeError(f"cannot convert dtype {np.dtype(dtype)} to array format")
     return _FORMATS[component]

@@ -8,25 +8,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from pycu2c.ops.intrinsics.integers.bits import FFS, POPC
+from pycu2c.ops.intrinsics.threads import warp
 from pycu2c.ops.intrinsics.threads.cooperative_groups import tiled_partition
-from pycu2c.ops.intrinsics.threads.warp import (
-    LANE,
-    LANEMASK_LT,
-    activemask,
-    all_sync,
-    any_sync,
-    ballot_sync,
-    match_all_sync,
-    match_any_sync,
-    shfl_sync,
-    syncwarp,
-)
 from pycu2c.ops.names.cuda_namespace import LIBRARY_FUNCTIONS
 
 popc: Any = POPC
 ffs: Any = FFS
-laneid: Any = LANE
-lanemask_lt: Any = LANEMASK_LT
+laneid: Any = warp.LANE
+lanemask_lt: Any = warp.LANEMASK_LT
 
 
 def lane_with_rank(lanes: Any, rank: Any) -> Any:
@@ -91,48 +80,52 @@ class CoalescedGroup(NamedTuple):
 
     def sync(self) -> Any:
         """Wait until the threads of the group have reached the barrier."""
-        syncwarp(self.coalesced_lanes)
+        warp.syncwarp(self.coalesced_lanes)
 
     def shfl(self, value: Any, src_rank: Any) -> Any:
         """Return the value of the thread with a rank."""
         lanes = self.coalesced_lanes
-        return shfl_sync(lanes, value, lane_with_rank(lanes, src_rank))
+        return warp.shfl_sync(lanes, value, lane_with_rank(lanes, src_rank))
 
     def shfl_up(self, value: Any, delta: Any) -> Any:
         """Return the value of the thread ``delta`` ranks below, else the thread's own."""
         lanes = self.coalesced_lanes
         source = popc(lanes & lanemask_lt()) - delta
-        return shfl_sync(lanes, value, lane_with_rank(lanes, source) if source >= 0 else laneid)
+        return warp.shfl_sync(
+            lanes, value, lane_with_rank(lanes, source) if source >= 0 else laneid
+        )
 
     def shfl_down(self, value: Any, delta: Any) -> Any:
         """Return the value of the thread ``delta`` ranks above, else the thread's own."""
         lanes = self.coalesced_lanes
         source = popc(lanes & lanemask_lt()) + delta
         is_in_group = source < popc(lanes)
-        return shfl_sync(lanes, value, lane_with_rank(lanes, source) if is_in_group else laneid)
+        return warp.shfl_sync(
+            lanes, value, lane_with_rank(lanes, source) if is_in_group else laneid
+        )
 
     def any(self, predicate: Any) -> Any:
         """Return whether ``predicate`` is true for any thread of the group."""
-        return any_sync(self.coalesced_lanes, predicate)
+        return warp.any_sync(self.coalesced_lanes, predicate)
 
     def all(self, predicate: Any) -> Any:
         """Return whether ``predicate`` is true for all threads of the group."""
-        return all_sync(self.coalesced_lanes, predicate)
+        return warp.all_sync(self.coalesced_lanes, predicate)
 
     def ballot(self, predicate: Any) -> Any:
         """Return the mask of the ranks of the threads for which ``predicate`` is true."""
         lanes = self.coalesced_lanes
-        return packed_bits(ballot_sync(lanes, predicate), lanes)
+        return packed_bits(warp.ballot_sync(lanes, predicate), lanes)
 
     def match_any(self, value: Any) -> Any:
         """Return the mask of the ranks of the threads with the same value."""
         lanes = self.coalesced_lanes
-        return packed_bits(match_any_sync(lanes, value), lanes)
+        return packed_bits(warp.match_any_sync(lanes, value), lanes)
 
     def match_all(self, value: Any) -> Any:
         """Return ``(mask, True)`` if all threads have the same value, else ``(0, False)``."""
         lanes = self.coalesced_lanes
-        bits, is_equal = match_all_sync(lanes, value)
+        bits, is_equal = warp.match_all_sync(lanes, value)
         return packed_bits(bits, lanes), is_equal
 
     def tiled_partition(self, size: Any) -> Any:
@@ -150,15 +143,15 @@ class CoalescedGroup(NamedTuple):
 
 def coalesced_threads() -> Any:
     """Return the group of the active lanes of the warp."""
-    return CoalescedGroup(activemask(), 0, 1)
+    return CoalescedGroup(warp.activemask(), 0, 1)
 
 
 def labeled_partition(group: Any, label: Any) -> Any:
     """Return the group of the threads of a tile or coalesced group with the same ``label``."""
     lanes = group.lane_mask()
-    own = match_any_sync(lanes, label)
+    own = warp.match_any_sync(lanes, label)
     leader = ffs(own) - 1
-    leaders = ballot_sync(lanes, laneid == leader)
+    leaders = warp.ballot_sync(lanes, laneid == leader)
     return CoalescedGroup(own, popc(leaders & ((1 << leader) - 1)), popc(leaders))
 
 
@@ -168,7 +161,7 @@ def binary_partition(group: Any, predicate: Any) -> Any:
     Of two groups, the one for which it is true has rank 1.
     """
     lanes = group.lane_mask()
-    holds = ballot_sync(lanes, predicate)
+    holds = warp.ballot_sync(lanes, predicate)
     is_divided = holds != 0 and holds != lanes
     own = holds if predicate else lanes ^ holds
     return CoalescedGroup(own, 1 if is_divided and predicate else 0, 2 if is_divided else 1)

@@ -16,22 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
+from pycu2c.ops import operators as ops
 from pycu2c.ops.intrinsics.reference_thread import WARP
-from pycu2c.ops.operators import (
-    ADD,
-    AND,
-    C_SHL,
-    C_SHR,
-    EQ,
-    GE,
-    GT,
-    LT,
-    NE,
-    OR,
-    SUB,
-    XOR,
-    Operator,
-)
 
 Operand: TypeAlias = "Value | int"
 
@@ -46,7 +32,7 @@ class Value(Protocol):
     def literal(self, value: int) -> Value:
         """Return a literal of the same type."""
 
-    def binary(self, op: Operator, other: Value) -> Value: ...
+    def binary(self, op: ops.Operator, other: Value) -> Value: ...
 
     def as_int32(self) -> Value: ...
 
@@ -60,47 +46,47 @@ class Value(Protocol):
     def wrapping_add(self, other: Value) -> Value:
         """Return the sum, with wraparound instead of overflow."""
 
-    def _apply(self, op: Operator, other: Operand) -> Value:
+    def _apply(self, op: ops.Operator, other: Operand) -> Value:
         return self.binary(op, self.literal(other) if isinstance(other, int) else other)
 
     def __add__(self, other: Operand) -> Value:
-        return self._apply(ADD, other)
+        return self._apply(ops.ADD, other)
 
     def __sub__(self, other: Operand) -> Value:
-        return self._apply(SUB, other)
+        return self._apply(ops.SUB, other)
 
     def __rsub__(self, other: int) -> Value:
-        return self.literal(other).binary(SUB, self)
+        return self.literal(other).binary(ops.SUB, self)
 
     def __and__(self, other: Operand) -> Value:
-        return self._apply(AND, other)
+        return self._apply(ops.AND, other)
 
     def __or__(self, other: Operand) -> Value:
-        return self._apply(OR, other)
+        return self._apply(ops.OR, other)
 
     def __xor__(self, other: Operand) -> Value:
-        return self._apply(XOR, other)
+        return self._apply(ops.XOR, other)
 
     def __rlshift__(self, other: int) -> Value:
-        return self.literal(other).binary(C_SHL, self)
+        return self.literal(other).binary(ops.C_SHL, self)
 
     def __rshift__(self, other: Operand) -> Value:
-        return self._apply(C_SHR, other)
+        return self._apply(ops.C_SHR, other)
 
     def __lt__(self, other: Operand) -> Value:
-        return self._apply(LT, other)
+        return self._apply(ops.LT, other)
 
     def __gt__(self, other: Operand) -> Value:
-        return self._apply(GT, other)
+        return self._apply(ops.GT, other)
 
     def __ge__(self, other: Operand) -> Value:
-        return self._apply(GE, other)
+        return self._apply(ops.GE, other)
 
     def __eq__(self, other: Operand) -> Value:  # type: ignore[override]
-        return self._apply(EQ, other)
+        return self._apply(ops.EQ, other)
 
     def __ne__(self, other: Operand) -> Value:  # type: ignore[override]
-        return self._apply(NE, other)
+        return self._apply(ops.NE, other)
 
 
 class Collective(Protocol):

@@ -11,22 +11,10 @@ from typing import Any, TypeAlias
 
 from pycu2c.ops.intrinsics.kinds import const, form, number
 from pycu2c.ops.intrinsics.registry import Effect, intrinsic
+from pycu2c.ops.intrinsics.threads import warp
 from pycu2c.ops.intrinsics.threads.barriers import grid_sync, syncthreads
 from pycu2c.ops.intrinsics.threads.clusters import Extents
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES
-from pycu2c.ops.intrinsics.threads.warp import (
-    LANE,
-    all_sync,
-    any_sync,
-    ballot_sync,
-    match_all_sync,
-    match_any_sync,
-    shfl_down_sync,
-    shfl_sync,
-    shfl_up_sync,
-    shfl_xor_sync,
-    syncwarp,
-)
 
 _COORDINATES: Any = {
     name: SimpleNamespace(**{axis: COORDINATES[name, axis] for axis in AXES})
@@ -36,7 +24,7 @@ threadIdx: Any = _COORDINATES["threadIdx"]
 blockIdx: Any = _COORDINATES["blockIdx"]
 blockDim: Any = _COORDINATES["blockDim"]
 gridDim: Any = _COORDINATES["gridDim"]
-laneid: Any = LANE
+laneid: Any = warp.LANE
 
 
 # ---- the block ---------------------------------------------------------------------------------
@@ -194,7 +182,7 @@ def _rank_and_size(lanes: int, mask: Any) -> Functions:
 
     def sync() -> Any:
         """Wait until the threads of the tile have reached the barrier."""
-        syncwarp(mask())
+        warp.syncwarp(mask())
 
     sizes = {"num_threads": num_threads, "size": num_threads}
     return {"thread_rank": thread_rank, **sizes, "lane_mask": mask, "sync": sync}
@@ -220,19 +208,19 @@ def _position_in_parent(lanes: int, outer: int) -> Functions:
 def _shuffles(lanes: int, mask: Any) -> Functions:
     def shfl(value: Any, src_rank: Any) -> Any:
         """Return the value of the thread with a rank."""
-        return shfl_sync(mask(), value, src_rank, lanes)
+        return warp.shfl_sync(mask(), value, src_rank, lanes)
 
     def shfl_up(value: Any, delta: Any) -> Any:
         """Return the value of the thread ``delta`` ranks below, else the thread's own."""
-        return shfl_up_sync(mask(), value, delta, lanes)
+        return warp.shfl_up_sync(mask(), value, delta, lanes)
 
     def shfl_down(value: Any, delta: Any) -> Any:
         """Return the value of the thread ``delta`` ranks above, else the thread's own."""
-        return shfl_down_sync(mask(), value, delta, lanes)
+        return warp.shfl_down_sync(mask(), value, delta, lanes)
 
     def shfl_xor(value: Any, lane_mask: Any) -> Any:
         """Return the value of the thread with the rank ``thread_rank() ^ lane_mask``."""
-        return shfl_xor_sync(mask(), value, lane_mask, lanes)
+        return warp.shfl_xor_sync(mask(), value, lane_mask, lanes)
 
     return {f.__name__: f for f in (shfl, shfl_up, shfl_down, shfl_xor)}
 
@@ -240,23 +228,23 @@ def _shuffles(lanes: int, mask: Any) -> Functions:
 def _votes(lanes: int, mask: Any) -> Functions:
     def any_(predicate: Any) -> Any:
         """Return whether ``predicate`` is true for any thread of the tile."""
-        return any_sync(mask(), predicate)
+        return warp.any_sync(mask(), predicate)
 
     def all_(predicate: Any) -> Any:
         """Return whether ``predicate`` is true for all threads of the tile."""
-        return all_sync(mask(), predicate)
+        return warp.all_sync(mask(), predicate)
 
     def ballot(predicate: Any) -> Any:
         """Return the mask of the ranks of the threads for which ``predicate`` is true."""
-        return ballot_sync(mask(), predicate) >> (laneid & -lanes)
+        return warp.ballot_sync(mask(), predicate) >> (laneid & -lanes)
 
     def match_any(value: Any) -> Any:
         """Return the mask of the ranks of the threads with the same value."""
-        return match_any_sync(mask(), value) >> (laneid & -lanes)
+        return warp.match_any_sync(mask(), value) >> (laneid & -lanes)
 
     def match_all(value: Any) -> Any:
         """Return ``(mask, True)`` if all threads have the same value, else ``(0, False)``."""
-        bits, is_equal = match_all_sync(mask(), value)
+        bits, is_equal = warp.match_all_sync(mask(), value)
         return bits >> (laneid & -lanes), is_equal
 
     masks = {f.__name__: f for f in (ballot, match_any, match_all)}

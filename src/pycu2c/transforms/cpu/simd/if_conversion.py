@@ -22,22 +22,8 @@ from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, integer, scalar_type, unary, zero
 from pycu2c.ir.walk import all_expressions, expressions, operands, statements
+from pycu2c.ops import operators as ops
 from pycu2c.ops.intrinsics.threads.cpu_block import pick
-from pycu2c.ops.operators import (
-    ADD,
-    AND,
-    C_DIV,
-    C_REM,
-    C_SHL,
-    C_SHR,
-    EQ,
-    NE,
-    NEG,
-    NOT,
-    OR,
-    SUB,
-    XOR,
-)
 from pycu2c.transforms.cpu.simd.active_masks import RUNNING
 
 _MASK_TYPE = Scalar(INT32)
@@ -74,7 +60,7 @@ def if_convert(body: ir.Body, state: ir.Var, any_active: str, live_out: Set[str]
     """
     match body:
         case (ir.If(ir.Binary(op, ir.Var(name), ir.Const(code)), work, ()),):
-            if op is not EQ or name != state.name or code != RUNNING:
+            if op is not ops.EQ or name != state.name or code != RUNNING:
                 return None
         case _:
             return None
@@ -129,7 +115,7 @@ class _IfConversion:
     def _tests_running(self, s: ir.Stmt) -> bool:
         match s:
             case ir.If(ir.Binary(op, ir.Var(name), ir.Const(code))):
-                return op is EQ and name == self.state.name and code == RUNNING
+                return op is ops.EQ and name == self.state.name and code == RUNNING
             case _:
                 return False
 
@@ -137,18 +123,20 @@ class _IfConversion:
 
     def convert(self, work: ir.Body, span: Span) -> ir.Body:
         was_running = replace(self.running, name="began.strip")
-        is_running = ir.Binary(EQ, self.state, const(RUNNING, span, _MASK_TYPE), WEAK_BOOL, span)
+        is_running = ir.Binary(
+            ops.EQ, self.state, const(RUNNING, span, _MASK_TYPE), WEAK_BOOL, span
+        )
         (code,) = self._exit_codes(work)
         iteration = self.block(work, self.running)
-        exited_mask = unary(NEG, binary(XOR, was_running, self.running, span), span)
-        wait_state = binary(AND, const(code, span, _MASK_TYPE), exited_mask, span)
+        exited_mask = unary(ops.NEG, binary(ops.XOR, was_running, self.running, span), span)
+        wait_state = binary(ops.AND, const(code, span, _MASK_TYPE), exited_mask, span)
         any_active = ir.Var(self.any_active, _MASK_TYPE, span)
         return (
             ir.Declare(was_running, cast(is_running, _MASK_TYPE), span),
             ir.Declare(self.running, was_running, span),
             *_unroll(iteration, span),
-            ir.Assign(self.state, binary(OR, self.state, wait_state, span), span),
-            ir.Assign(any_active, binary(OR, any_active, self.running, span), span),
+            ir.Assign(self.state, binary(ops.OR, self.state, wait_state, span), span),
+            ir.Assign(any_active, binary(ops.OR, any_active, self.running, span), span),
         )
 
     def block(self, body: ir.Body, mask: ir.Var) -> ir.Body:
@@ -157,7 +145,7 @@ class _IfConversion:
         for s in body:
             match s:
                 case ir.Assign(ir.Var(name), _, span) if name == self.state.name:
-                    value = binary(XOR, self.running, mask, span)
+                    value = binary(ops.XOR, self.running, mask, span)
                     out.append(ir.Assign(self.running, value, span))
                 case ir.Assign(ir.Var(name)) if name == self.any_active:
                     pass
@@ -176,22 +164,26 @@ class _IfConversion:
         if self._tests_running(s):
             if is_full_mask:
                 return self.block(s.then, mask)
-            inside_mask, declaration = self._declare_mask(binary(AND, mask, self.running, s.span))
+            inside_mask, declaration = self._declare_mask(
+                binary(ops.AND, mask, self.running, s.span)
+            )
             return (declaration, *self.block(s.then, inside_mask))
         if is_full_mask and self._only_exits(s.orelse):
-            stay_active = ir.Assign(mask, binary(AND, mask, _bit(s.condition), s.span), s.span)
+            stay_active = ir.Assign(mask, binary(ops.AND, mask, _bit(s.condition), s.span), s.span)
             return (stay_active, *self.block(s.then, mask))
         if is_full_mask and self._only_exits(s.then):
             stay_active = ir.Assign(
-                mask, binary(AND, mask, _not(_bit(s.condition)), s.span), s.span
+                mask, binary(ops.AND, mask, _not(_bit(s.condition)), s.span), s.span
             )
             return (stay_active, *self.block(s.orelse, mask))
-        then_mask, declare_then = self._declare_mask(binary(AND, mask, _bit(s.condition), s.span))
+        then_mask, declare_then = self._declare_mask(
+            binary(ops.AND, mask, _bit(s.condition), s.span)
+        )
         if not s.orelse:
             return (declare_then, *self.block(s.then, then_mask))
         if is_full_mask and self._always_exits(s.then):  # the remaining lanes continue
             return (declare_then, *self.block(s.then, then_mask), *self.block(s.orelse, mask))
-        else_mask, declare_else = self._declare_mask(binary(XOR, mask, then_mask, s.span))
+        else_mask, declare_else = self._declare_mask(binary(ops.XOR, mask, then_mask, s.span))
         if is_full_mask and self._always_exits(s.orelse):
             exits = self.block(s.orelse, else_mask)
             return (declare_then, declare_else, *exits, *self.block(s.then, mask))
@@ -231,16 +223,16 @@ def _select(s: ir.Assign, mask: ir.Var) -> ir.Expr:
     """Return the new value where the mask is 1, and the old one where it is 0."""
     t = scalar_type(s.var)
     if t.dtype is BOOL:
-        new_bits = binary(AND, _bit(s.value), mask, s.span)
-        old_bits = binary(AND, _bit(s.var), _not(mask), s.span)
-        return cast(binary(OR, new_bits, old_bits, s.span), t)
+        new_bits = binary(ops.AND, _bit(s.value), mask, s.span)
+        old_bits = binary(ops.AND, _bit(s.var), _not(mask), s.span)
+        return cast(binary(ops.OR, new_bits, old_bits, s.span), t)
     match s.value:
-        case ir.Binary(op, ir.Var(name), added) if op in (ADD, SUB) and name == s.var.name:
+        case ir.Binary(op, ir.Var(name), added) if op in (ops.ADD, ops.SUB) and name == s.var.name:
             if t.dtype.is_integer:
                 count = cast(mask, t)
                 if isinstance(added, ir.Const) and added.value == 1:
                     return replace(s.value, right=count)
-                masked_addend = binary(AND, added, unary(NEG, count, s.span), s.span)
+                masked_addend = binary(ops.AND, added, unary(ops.NEG, count, s.span), s.span)
                 return replace(s.value, right=masked_addend)
         case _:
             pass
@@ -269,11 +261,11 @@ def _is_speculatable(e: ir.Expr) -> bool:
     match e:
         case ir.Load() | ir.ElementOf() | ir.Call():  # may be invalid in inactive lanes
             return False
-        case ir.Binary(op, _, right) if op in (C_DIV, C_REM):
+        case ir.Binary(op, _, right) if op in (ops.C_DIV, ops.C_REM):
             return isinstance(right, ir.Const) and right.value not in (0, -1)
         case ir.Cast(operand):
             return not (scalar_type(operand).dtype.is_float and scalar_type(e).dtype.is_integer)
-        case ir.Binary(op, _, right) if op in (C_SHL, C_SHR):
+        case ir.Binary(op, _, right) if op in (ops.C_SHL, ops.C_SHR):
             return isinstance(right, ir.Const)
         case _:
             return True
@@ -283,9 +275,9 @@ def _bit(condition: ir.Expr) -> ir.Expr:
     """Return a condition as 0 or 1; ``and`` becomes ``&``, which has no branch."""
     match condition:
         case ir.Logical(op, left, right, span):
-            bit_operator = AND if op is ir.LogicalOp.AND else OR
+            bit_operator = ops.AND if op is ir.LogicalOp.AND else ops.OR
             return binary(bit_operator, _bit(left), _bit(right), span)
-        case ir.Unary(op, ir.Logical() as operand) if op is NOT:
+        case ir.Unary(op, ir.Logical() as operand) if op is ops.NOT:
             return _not(_bit(operand))
         case _:
             return cast(condition, _MASK_TYPE)
@@ -293,7 +285,9 @@ def _bit(condition: ir.Expr) -> ir.Expr:
 
 def _not(bit: ir.Expr) -> ir.Expr:
     match bit:
-        case ir.Cast(ir.Binary(op, left, right, t, span)) if op in (EQ, NE):
-            return cast(ir.Binary(NE if op is EQ else EQ, left, right, t, span), _MASK_TYPE)
+        case ir.Cast(ir.Binary(op, left, right, t, span)) if op in (ops.EQ, ops.NE):
+            return cast(
+                ir.Binary(ops.NE if op is ops.EQ else ops.EQ, left, right, t, span), _MASK_TYPE
+            )
         case _:
-            return binary(XOR, bit, const(1, bit.span, _MASK_TYPE), bit.span)
+            return binary(ops.XOR, bit, const(1, bit.span, _MASK_TYPE), bit.span)
