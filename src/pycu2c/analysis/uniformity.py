@@ -103,9 +103,8 @@ class _Definitions:
         self.constructs.append(s)
         if isinstance(s, ir.For):
             self.loop_variables.add(s.var.name)
-            self._define(
-                s.var, operands(s), ()
-            )  # without its path: all threads in the body assign it
+            # without its path: all threads in the body assign it
+            self._define(s.var, operands(s), ())
         for inner in bodies(s):
             self.collect(inner, path)
 

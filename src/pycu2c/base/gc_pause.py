@@ -48,8 +48,7 @@ if hasattr(os, "register_at_fork"):
 
 def _move_to_oldest_generation() -> None:
     """Freeze and unfreeze, which moves objects to the oldest generation without a traversal."""
-    if (
-        gc.get_freeze_count() < _MAX_INITIALLY_FROZEN
-    ):  # keep objects frozen that a server froze before it forks
+    # keep objects frozen that a server froze before it forks
+    if gc.get_freeze_count() < _MAX_INITIALLY_FROZEN:
         gc.freeze()
         gc.unfreeze()

@@ -218,9 +218,8 @@ def _source_of_lambda(function: FunctionType, lines: tuple[str, ...]) -> Source:
 def _compiled(node: ast.Lambda) -> CodeType:
     """Return the code of a lambda compiled alone."""
     module = compile(ast.Expression(node), "", "eval")
-    *_, code = (
-        c for c in module.co_consts if isinstance(c, CodeType)
-    )  # lambdas in defaults precede it
+    # lambdas in defaults precede it
+    *_, code = (c for c in module.co_consts if isinstance(c, CodeType))
     return code
 
 

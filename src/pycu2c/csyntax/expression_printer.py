@@ -106,9 +106,8 @@ def _is_confusing(op: str, e: c.Expr) -> bool:
         return inner in _SHIFTS | _COMPARISONS
     if op in _LOGICAL:
         return inner in _BITWISE or (inner in _LOGICAL and inner != op)
-    if (
-        op in _OPERATOR_LEVELS[-1] and inner in _OPERATOR_LEVELS[-1]
-    ):  # `a * b * c` and `a * b / c` read well
+    # `a * b * c` and `a * b / c` read well
+    if op in _OPERATOR_LEVELS[-1] and inner in _OPERATOR_LEVELS[-1]:
         return inner != "*" or op == "%"
     return False
 

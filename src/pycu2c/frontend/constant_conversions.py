@@ -198,10 +198,8 @@ class _ConstantFinder:
         position = values.parameter_position(name)
         if position is None:
             return _places(assigned or [None], values)
-        arguments, definitions = (
-            self._constant_arguments(position, values),
-            _places(assigned, values),
-        )
+        arguments = self._constant_arguments(position, values)
+        definitions = _places(assigned, values)
         return arguments + definitions if arguments and definitions is not None else None
 
     def _constant_arguments(self, position: int, values: _FunctionValues) -> list[_Place]:

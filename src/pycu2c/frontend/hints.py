@@ -19,11 +19,9 @@ from pycu2c.ops.names.host_names import HOST_NAMES, HOST_ONLY_HINT
 def single_field_hint(value: object) -> str:
     """Return the hint for a record in place of a number; empty for other values."""
     record = _record_dtype(value)
-    return (
-        f"take one of its fields: r.{record.fields[0].name}{record_as_vector_hint(record)}"
-        if record
-        else ""
-    )
+    if record:
+        return f"take one of its fields: r.{record.fields[0].name}{record_as_vector_hint(record)}"
+    return ""
 
 
 def all_fields_hint(value: object) -> str:

@@ -67,10 +67,8 @@ class ExternalFunction:
             result = _c_type(signature.result, dialect)
         if self.pure:  # a pure function does not write arrays
             c_types = [f"const {c_type}" if c_type.endswith("*") else c_type for c_type in c_types]
-        declarations, arguments = (
-            [_declaration(c_type, n) for c_type, n in zip(c_types, names)],
-            names,
-        )
+        declarations = [_declaration(c_type, n) for c_type, n in zip(c_types, names)]
+        arguments = names
         c_result, lines = result, _plain_call(name, arguments, result)
         if self.abi == "numba":
             c_result, result_name = "int", "own_result"

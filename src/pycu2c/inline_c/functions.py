@@ -229,10 +229,8 @@ def declare_device(
     if abi not in ("c", "numba"):
         raise ValueError(f'abi is "numba" or "c", not {abi!r}')
     types = parse_signature(sig)
-    source, links = (
-        external_functions.external_stub(name, types, sys._getframe(1)),
-        parse_links(link),
-    )
+    source = external_functions.external_stub(name, types, sys._getframe(1))
+    links = parse_links(link)
 
     def external_code(source: Source) -> ExternalCode:
         function = external_functions.ExternalFunction(source, pure, abi)

@@ -28,9 +28,8 @@ def asm_text(lines: tuple[CodeLine, ...], source: Source, pure: bool) -> tuple[C
     types, result = _types(source)
     names = [*([_RESULT] if result is not None else []), *types]
     operand_numbers = {name: str(number) for number, name in enumerate(names)}
-    if any(
-        _DECLARATION.search(line.text) for line in lines
-    ):  # a scope, in case the function is inlined twice
+    # a scope, in case the function is inlined twice
+    if any(_DECLARATION.search(line.text) for line in lines):
         lines = (CodeLine("{", lines[0].span), *lines, CodeLine("}", lines[-1].span))
     head = "asm(" if pure else "asm volatile("
     inputs = ", ".join(f'"{_constraint(types[n], n, source)}"({n})' for n in types)

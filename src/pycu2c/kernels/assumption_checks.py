@@ -127,8 +127,6 @@ def dispatchable_blocks(key: SpecializationKey, metadata: KernelMetadata) -> tup
         return ANY_BLOCK_COUNT
     threads = math.prod(assumptions.block)
     min_blocks = -(-CACHE_EXCEEDING_BYTES // (metadata.streamed_bytes * threads))
-    return (
-        (min_blocks, ANY_BLOCK_COUNT[1])
-        if assumptions.exceeds_last_level_cache
-        else (0, min_blocks)
-    )
+    if assumptions.exceeds_last_level_cache:
+        return (min_blocks, ANY_BLOCK_COUNT[1])
+    return (0, min_blocks)

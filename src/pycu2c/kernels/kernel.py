@@ -294,10 +294,8 @@ class Kernel(KernelBase[P]):
         are aligned, that those which the kernel writes are writable, and that they have from 1 to
         2**30 - 1 elements.
         """
-        grid_extent, block_extent = (
-            extent(grid, "grid", self.name),
-            extent(block, "block", self.name),
-        )
+        grid_extent = extent(grid, "grid", self.name)
+        block_extent = extent(block, "block", self.name)
         check_bounds(block_extent, self.options.launch_bounds, self.name)
         check_clusters(grid_extent, self.options.cluster, self.name)
         size = shared_size(self.shared_memory if shared is None else shared, self.name)

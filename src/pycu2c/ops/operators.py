@@ -21,9 +21,8 @@ from pycu2c.base.values import Number, convert, scalar_of
 
 # ---- type rules: the common type of the operands, then the type of the result ----------------
 
-OperandRule = Callable[
-    [types.Scalar, types.Scalar], types.Scalar | None
-]  # None: not defined for these types
+# None: not defined for these types
+OperandRule = Callable[[types.Scalar, types.Scalar], types.Scalar | None]
 ResultRule = Callable[[types.Scalar], types.Scalar]
 
 

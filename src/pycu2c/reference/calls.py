@@ -162,11 +162,9 @@ def coerced(value: Any, target_type: ParameterType) -> Any:
         return _with_names_of(
             value, [coerced(item, item_type) for item, item_type in zip(value, target_type.items)]
         )
-    return (
-        convert(value, target_type)
-        if isinstance(target_type, Scalar) and scalar_of(value)
-        else value
-    )
+    if isinstance(target_type, Scalar) and scalar_of(value):
+        return convert(value, target_type)
+    return value
 
 
 def to_variable_type(value: Any) -> Any:
@@ -397,11 +395,9 @@ def apply(intrinsic: Intrinsic, location: Location) -> Callable[..., Any]:
     def call(*arguments: Any, **keywords: Any) -> Any:
         if called_intrinsic.name in FOLDED_FUNCTIONS and len(arguments) == 1:
             magnitude = _absolute(arguments[0])
-            return (
-                convert(magnitude, floating_type(magnitude))
-                if called_intrinsic.result == "F"
-                else magnitude
-            )
+            if called_intrinsic.result == "F":
+                return convert(magnitude, floating_type(magnitude))
+            return magnitude
         if called_intrinsic.name in FOLDED_FUNCTIONS and len(arguments) > 2:
             return reduce(call, arguments)
         intrinsic = variant_for_arguments(called_intrinsic, len(arguments) + len(keywords))

@@ -37,9 +37,8 @@ def inferred_from(
         types_by_kinds.setdefault(function, {}).setdefault(kinds, []).append(inferred)
 
     def merged_types(inferred: list[InferredTypes]) -> ReferenceTypes:
-        types = with_inner_functions(
-            inferred[0], all_types
-        )  # variants of one kind have equal types
+        # variants of one kind have equal types
+        types = with_inner_functions(inferred[0], all_types)
         return ReferenceTypes(types.local_types, types.join_types, is_single, tree=types.tree)
 
     variants = {

@@ -116,11 +116,9 @@ class ExpressionRewriter:
         return self.object_name(access_location(self.source, node))
 
     def coerced(self, value: ast.expr, target_type: ParameterType | None) -> ast.expr:
-        return (
-            value
-            if target_type is None
-            else self.build_call(calls.coerced, value, self.object_name(target_type))
-        )
+        if target_type is None:
+            return value
+        return self.build_call(calls.coerced, value, self.object_name(target_type))
 
     @contextmanager
     def inner_scope(
@@ -140,11 +138,9 @@ class ExpressionRewriter:
     def expression(self, node: ast.expr) -> ast.expr:
         static_value = self.static_object(node)
         if static_value is not NOT_STATIC:
-            return (
-                self.build_call(calls.read, self.object_name(static_value))
-                if _is_thread_dependent(static_value)
-                else self.object_name(static_value)
-            )
+            if _is_thread_dependent(static_value):
+                return self.build_call(calls.read, self.object_name(static_value))
+            return self.object_name(static_value)
         constant = self.constants.fold(node)
         if constant is not None:
             return self.object_name(constant)
@@ -371,11 +367,9 @@ class ExpressionRewriter:
         """
         if not may_wait:
             return call
-        return (
-            ast.YieldFrom(call)
-            if self.may_wait
-            else self.build_call(calls.run_without_waiting, call)
-        )
+        if self.may_wait:
+            return ast.YieldFrom(call)
+        return self.build_call(calls.run_without_waiting, call)
 
     def dynamic_call(self, node: ast.Call) -> Callable[..., Coroutine]:
         """Return a function that calls a target that is known only at run time."""

@@ -221,11 +221,9 @@ class _Rewriter(ExpressionRewriter):
 
     def convert_for_target(self, target: ast.expr, value: ast.expr) -> ast.expr:
         variable_type = self.local_types.get(id(target))
-        return (
-            self.build_call(calls.to_variable_type, value)
-            if variable_type is None
-            else self.coerced(value, variable_type)
-        )
+        if variable_type is None:
+            return self.build_call(calls.to_variable_type, value)
+        return self.coerced(value, variable_type)
 
     def assign_target(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         match target:

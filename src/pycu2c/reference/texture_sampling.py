@@ -134,11 +134,9 @@ class Sampler:
 
     def _read_nearest(self, coordinates: Sequence[int]) -> list[float]:
         numbers = self._read_element([coordinate // _UNIT for coordinate in coordinates])
-        return (
-            [max(n / self.normalized_max, -1.0) for n in numbers]
-            if self.normalized_max
-            else numbers
-        )
+        if self.normalized_max:
+            return [max(n / self.normalized_max, -1.0) for n in numbers]
+        return numbers
 
     def _interpolate(self, coordinates: Sequence[int]) -> list[float]:
         indices, fractions = [], []
@@ -163,11 +161,9 @@ class Sampler:
         if self.normalized_max:
             max_16_bits = 32767 if self.number_type.is_signed else 65535
             return _round_to_bits(max(self._to_16_bits(total) / max_16_bits, -1.0), 24)
-        return (
-            _to_float16(total / 256)
-            if self.number_type is FLOAT16
-            else _round_to_bits(total / 256, 24)
-        )
+        if self.number_type is FLOAT16:
+            return _to_float16(total / 256)
+        return _round_to_bits(total / 256, 24)
 
     def _to_16_bits(self, total: float) -> float:
         """Return a weighted sum of integers as a 16-bit integer.

@@ -13,9 +13,8 @@ from pycu2c.ir.forms import TYPED, IRForm, check_form
 from pycu2c.ir.verifier import verified
 from pycu2c.transforms.analyses import SUMMARY, Analyses, AnyAnalysis, Inputs
 
-Observer: TypeAlias = Callable[
-    [str, ir.Module, ir.Module], None
-]  # pass name, old module, new module
+# pass name, old module, new module
+Observer: TypeAlias = Callable[[str, ir.Module, ir.Module], None]
 
 
 def always(_: Analyses) -> bool:

@@ -65,9 +65,8 @@ class RangeState:
 
     intervals: dict[Symbol, Interval] = field(default_factory=dict)
     min_differences: dict[tuple[Symbol, Symbol], int] = field(default_factory=dict)
-    definitions: dict[str, ir.Expr] = field(
-        default_factory=dict
-    )  # expression last assigned to each variable
+    # expression last assigned to each variable
+    definitions: dict[str, ir.Expr] = field(default_factory=dict)
 
     def copy(self) -> RangeState:
         return RangeState(dict(self.intervals), dict(self.min_differences), dict(self.definitions))

@@ -317,9 +317,8 @@ class Evaluator:
             )
         if intrinsic is range_trip_count:
             return AbstractValue(induction_variables.length_of_range(*(v.interval for v in values)))
-        if (
-            intrinsic.synchronizes and intrinsic in warp.LANE_SELECTING
-        ):  # the value of some active lane
+        # the value of some active lane
+        if intrinsic.synchronizes and intrinsic in warp.LANE_SELECTING:
             return AbstractValue(values[1].interval)
         if intrinsic.name == "round":
             return AbstractValue(float_to_int_range(e.type))
@@ -328,11 +327,9 @@ class Evaluator:
         bounds = intrinsic_range(self.assumptions, intrinsic)
         if bounds is None:
             return AbstractValue(all_values(e.type))
-        return (
-            symbol_value(Symbol(intrinsic.name, bounds), state)
-            if is_thread_coordinate(intrinsic)
-            else AbstractValue(bounds)
-        )
+        if is_thread_coordinate(intrinsic):
+            return symbol_value(Symbol(intrinsic.name, bounds), state)
+        return AbstractValue(bounds)
 
     # ---- conditions ----
 
@@ -419,11 +416,9 @@ class Evaluator:
             self.value(e.right, state)
             return state
         value = self.value(e, state)
-        return (
-            state
-            if assume_comparison(ops.NE if expected else ops.EQ, value, _ZERO, state)
-            else None
-        )
+        if assume_comparison(ops.NE if expected else ops.EQ, value, _ZERO, state):
+            return state
+        return None
 
     def _logical(
         self, left: ir.Expr, right: ir.Expr, both: bool, state: RangeState, expected: bool

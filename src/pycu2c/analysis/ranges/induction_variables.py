@@ -49,11 +49,9 @@ class LoopIncrements:
     def trip_count(self, loop: ir.For | ir.While) -> int:
         """Return the maximum number of iterations that a loop begins."""
         if isinstance(loop, ir.For):
-            start, stop, step = (
-                self.range_of(loop.start),
-                self.range_of(loop.stop),
-                self.range_of(loop.step),
-            )
+            start = self.range_of(loop.start)
+            stop = self.range_of(loop.stop)
+            step = self.range_of(loop.step)
             return max_trip_count(Interval(stop.low - start.high, stop.high - start.low), step)
         if contains(loop.body, ir.Continue):
             return _UNKNOWN_TRIP_COUNT

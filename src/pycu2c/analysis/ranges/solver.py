@@ -21,9 +21,8 @@ from pycu2c.ir.walk import operands
 _NARROWING_ITERATIONS = 2
 
 LoopExits: TypeAlias = tuple[RangeState | None, RangeState | None]
-LoopTransfer: TypeAlias = Callable[
-    [RangeState], LoopExits
-]  # state at the head -> end of the iteration, and after the loop
+# state at the head -> end of the iteration, and after the loop
+LoopTransfer: TypeAlias = Callable[[RangeState], LoopExits]
 
 
 @dataclass(frozen=True, slots=True)

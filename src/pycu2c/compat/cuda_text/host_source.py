@@ -267,11 +267,9 @@ def _without_storage(tokens: Sequence[Token]) -> list[str]:
 
 def _dynamic_memory_reference(words: Sequence[str], is_local: bool) -> str:
     name_end = words.index("[") if "[" in words else len(words)
-    type_text, name, extents = (
-        " ".join(words[: name_end - 1]),
-        words[name_end - 1],
-        "".join(words[name_end:]),
-    )
+    type_text = " ".join(words[: name_end - 1])
+    name = words[name_end - 1]
+    extents = "".join(words[name_end:])
     storage = "" if is_local else "static thread_local "
     memory = f"*reinterpret_cast<{type_text} (*){extents}>(::pycu2c::dynamic())"
     return f"{storage}{type_text} (&{name}){extents} = {memory}"

@@ -79,10 +79,8 @@ class KernelDeclaration:
                 f"{self.name} takes {count} arguments{outputs}, not {len(args)}"
             )
         call_operands = [operands.operand(a, n) for a, n in zip(args, self.error_names)]
-        inputs, out = (
-            call_operands[:count],
-            tuple(map(_checked_output, call_operands[count:], self.output_names)),
-        )
+        inputs = call_operands[:count]
+        out = tuple(map(_checked_output, call_operands[count:], self.output_names))
         arrays = [
             (n, a) for n, a in zip(self.error_names, call_operands) if isinstance(a, ArrayArgument)
         ]

@@ -109,10 +109,8 @@ class _DifferenceAnalysis:
                 yield remark
             is_integer = isinstance(e.type, Scalar) and e.type.dtype.is_integer
             if isinstance(e, (ir.Binary, ir.Unary)) and e.op in _MODULAR_OPERATORS and is_integer:
-                child_stored_type, child_is_reported = (
-                    stored_type,
-                    is_reported or remark is not None,
-                )
+                child_stored_type = stored_type
+                child_is_reported = is_reported or remark is not None
         if isinstance(e, ir.Cast):
             assert isinstance(e.type, Scalar)
             child_stored_type = to_strong(e.type)

@@ -94,11 +94,9 @@ _METHODS: dict[str, Callable[[FunctionContext, Expr, Span], Expr]] = {
 
 
 def _astype(x: Expr, target_type: Scalar, span: Span) -> Expr:
-    return (
-        cast(truth(x), target_type)
-        if target_type.dtype.kind is DTypeKind.BOOL
-        else coerce(x, target_type)
-    )
+    if target_type.dtype.kind is DTypeKind.BOOL:
+        return cast(truth(x), target_type)
+    return coerce(x, target_type)
 
 
 def _view(x: Expr, target_type: Scalar, span: Span) -> Expr:
@@ -114,11 +112,9 @@ def _view(x: Expr, target_type: Scalar, span: Span) -> Expr:
         )
     signed = BY_NAME[f"int{dtype.bits}"]
     bits = _reinterpret(x, signed, span) if dtype.is_float else cast(x, Scalar(signed))
-    return (
-        _reinterpret(bits, target_type.dtype, span)
-        if target_type.dtype.is_float
-        else cast(bits, target_type)
-    )
+    if target_type.dtype.is_float:
+        return _reinterpret(bits, target_type.dtype, span)
+    return cast(bits, target_type)
 
 
 def _is_viewable(dtype: DType) -> bool:

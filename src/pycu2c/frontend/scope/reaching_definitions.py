@@ -136,11 +136,9 @@ class ExpressionAnalysis:
         """Return the states after a condition: where it holds, and where it fails."""
         match test:
             case ast.Constant(value=value):
-                return (
-                    (self.state, self.state.as_unreachable())
-                    if value
-                    else (self.state.as_unreachable(), self.state)
-                )
+                if value:
+                    return (self.state, self.state.as_unreachable())
+                return (self.state.as_unreachable(), self.state)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 if_true, if_false = self.branch(operand)
                 return if_false, if_true

@@ -240,9 +240,8 @@ def _emit_iterations(context: FunctionContext, bodies: list[Body], node: Unrolle
         context.emit_all(orelse)
         return
     break_flag = BreakFlag(context, span)
-    is_else_outside = jumps.has_break(orelse) or jumps.has_continue(
-        orelse
-    )  # jumps of an outer loop
+    # jumps of an outer loop
+    is_else_outside = jumps.has_break(orelse) or jumps.has_continue(orelse)
     iterations: list[Stmt] = []
     for body in bodies:
         needs_two_exits = jumps.has_break(body) and jumps.without_continues(body) is None

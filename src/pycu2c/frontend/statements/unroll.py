@@ -84,11 +84,9 @@ class LoopUnroller:
 
     def _unrolled_loop(self, loop: ast.For, count: TripCount) -> UnrolledLoop:
         unrolled = ast.copy_location(UnrolledLoop(), loop)
-        unrolled.iter, unrolled.orelse, unrolled.may_be_skipped = (
-            loop.iter,
-            loop.orelse,
-            count.may_be_skipped,
-        )
+        unrolled.iter = loop.iter
+        unrolled.orelse = loop.orelse
+        unrolled.may_be_skipped = count.may_be_skipped
         unrolled.iterations = [self._iteration(loop) for _ in range(count.iterations)]
         return unrolled
 

@@ -48,7 +48,6 @@ def numpy_dtype(interface: Mapping[str, Any]) -> np.dtype[Any]:
     fields = interface.get("descr")
     if not fields or dtype.kind != "V":
         return dtype
-    record: np.dtype[Any] = np.lib.format.descr_to_dtype(
-        [tuple(f) for f in fields]
-    )  # keeps the padding between fields
+    # keeps the padding between fields
+    record: np.dtype[Any] = np.lib.format.descr_to_dtype([tuple(f) for f in fields])
     return record

@@ -140,10 +140,8 @@ def copy(target: tuple[int, int], source: tuple[int, int], size: int, stream: in
     source device.
     """
     order_after((source[0], 0), (target[0], stream))
-    target_context, source_context = (
-        driver.primary_context(target[0]),
-        driver.primary_context(source[0]),
-    )
+    target_context = driver.primary_context(target[0])
+    source_context = driver.primary_context(source[0])
     doing = f"copy {size} bytes from GPU {source[0]} to GPU {target[0]}"
     addresses = target[1], target_context, source[1], source_context
     driver.call("cuMemcpyPeerAsync", *addresses, size, stream, doing=doing)

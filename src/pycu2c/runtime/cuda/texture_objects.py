@@ -69,10 +69,8 @@ def new_array(texel_format: TexelFormat) -> Any:
     descriptor = bindings.CUDA_ARRAY3D_DESCRIPTOR()
     descriptor.Width, descriptor.Height, descriptor.Depth = texel_format.extents
     descriptor.Format = getattr(bindings.CUarray_format, _FORMATS[texel_format.number])
-    descriptor.NumChannels, descriptor.Flags = (
-        texel_format.channels,
-        _SURFACE | _LAYERED * texel_format.layered,
-    )
+    descriptor.NumChannels = texel_format.channels
+    descriptor.Flags = _SURFACE | _LAYERED * texel_format.layered
     doing = (
         f"make a CUDA array of {texel_format.channels} x {texel_format.number} with the shape "
         f"{texel_format.shape}"

@@ -72,10 +72,8 @@ def _process_lock(key: str, suffix: str) -> Iterator[None]:
     if location.problem:
         yield
         return
-    folder, path = (
-        os.path.join(location.directory, "locks"),
-        _entry_path(location.directory, key, suffix),
-    )
+    folder = os.path.join(location.directory, "locks")
+    path = _entry_path(location.directory, key, suffix)
     with contextlib.suppress(OSError):
         cache_directory.create(folder)
     lock = os.path.join(folder, key[:2])  # never removed: another process may hold it

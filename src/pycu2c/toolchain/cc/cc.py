@@ -107,11 +107,9 @@ def check_warnings(text: str) -> str:
     compiler = find_compiler()
     flags = (*warning_flags(compiler), "-S", "-o", os.devnull, *build.STDIN_FLAGS)
     completed = subprocesses.run((*compiler.command, *flags), text)
-    return (
-        ""
-        if completed.returncode == 0 and not completed.output
-        else completed.output or "it failed silently"
-    )
+    if completed.returncode == 0 and not completed.output:
+        return ""
+    return completed.output or "it failed silently"
 
 
 def warning_flags(compiler: Compiler) -> tuple[str, ...]:

@@ -25,9 +25,8 @@ def header_flags(text: str, version: tuple[int, int]) -> tuple[str, ...]:
         folder = sibling_folder(f"cuda-headers-{version[0]}.{version[1]}")
         return (f"--use-bundled-headers={folder}",)
     for include_folder in _include_folders():
-        folders = [
-            p for p in (include_folder, include_folder / "cccl") if p.is_dir()
-        ]  # headers include each other
+        # headers include each other
+        folders = [p for p in (include_folder, include_folder / "cccl") if p.is_dir()]
         if all(any((folder / name).is_file() for folder in folders) for name in included):
             return tuple(f"--include-path={folder}" for folder in folders)
     missing = [name for name in included if _TOOLKIT_HEADER.fullmatch(name)]

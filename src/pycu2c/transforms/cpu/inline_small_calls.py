@@ -146,8 +146,6 @@ class _CallInliner:
             case _:
                 new = [self._renamed(child, replacements) for child in walk.children(e)]
                 new_children = tuple(child for child in new if child is not None)
-                return (
-                    self.inline_call(walk.with_children(e, new_children))
-                    if len(new_children) == len(new)
-                    else None
-                )
+                if len(new_children) == len(new):
+                    return self.inline_call(walk.with_children(e, new_children))
+                return None

@@ -186,9 +186,8 @@ class Narrower:
                 return self._variable(e)
             case ir.Load() | ir.ElementOf():
                 return walk.with_children(e, (e.array, *map(self._index, walk.children(e)[1:])))
-            case ir.Dim() if (
-                e.type == WEAK_INT and self.constraints.rules.index32
-            ):  # every length, since callers and callees pass it in one type
+            # every length, since callers and callees pass it in one type
+            case ir.Dim() if e.type == WEAK_INT and self.constraints.rules.index32:
                 return replace(e, type=WEAK_INT32)
             case ir.Cast() if self._fits(e) and e.operand.type != WEAK_INT:
                 return ir.Cast(narrowed[0], WEAK_INT32, e.span)

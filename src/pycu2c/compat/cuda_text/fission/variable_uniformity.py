@@ -245,11 +245,9 @@ class UniformityAnalysis:
 
 
 def _initial_value(declarator: Declarator) -> tuple[Token, ...]:
-    return (
-        declarator.initializer[1:]
-        if declarator.initializer[:1] and declarator.initializer[0].text == "="
-        else ()
-    )
+    if declarator.initializer[:1] and declarator.initializer[0].text == "=":
+        return declarator.initializer[1:]
+    return ()
 
 
 def _is_pure(tokens: Sequence[Token]) -> bool:

@@ -77,11 +77,9 @@ def _combine_function(user_source: UserSource) -> list[str]:
 
 def _initial_value(user_source: UserSource) -> str:
     """Return the C expression of the initial value of a thread."""
-    return (
-        f"_type_reduce({user_source.identity})"
-        if user_source.identity
-        else "_OptionalValue{{}, false}"
-    )
+    if user_source.identity:
+        return f"_type_reduce({user_source.identity})"
+    return "_OptionalValue{{}, false}"
 
 
 def _as_partial(user_source: UserSource, value: str) -> str:

@@ -47,11 +47,9 @@ class Module:
     def __init__(
         self, text_module: Any, textures: Sequence[str] = (), surfaces: Sequence[str] = ()
     ) -> None:
-        self._text_module, self._textures, self._surfaces = (
-            text_module,
-            tuple(textures),
-            tuple(surfaces),
-        )
+        self._text_module = text_module
+        self._textures = tuple(textures)
+        self._surfaces = tuple(surfaces)
         self._references: dict[str, Any] = {}
         self._functions: dict[str, Function] = {}
 

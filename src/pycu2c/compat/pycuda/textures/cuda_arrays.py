@@ -63,10 +63,8 @@ class Array:
             descriptor = ArrayDescriptor3D()
             descriptor.format, descriptor.num_channels = format, num_channels
             descriptor.width, descriptor.height, descriptor.depth = w, h, d
-        self.format, self.texel_format = (
-            array_format(descriptor.format),
-            _texel_format(descriptor),
-        )
+        self.format = array_format(descriptor.format)
+        self.texel_format = _texel_format(descriptor)
         self.flags = array3d_flags(getattr(descriptor, "flags", 0))
         self._storage: Any = None
         self._freed = False

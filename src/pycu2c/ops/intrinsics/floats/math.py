@@ -324,11 +324,9 @@ def ldexp(x: F, exponent: int) -> F:
 
 def variant_for_arguments(function: Intrinsic, count: int) -> Intrinsic:
     """Return the logarithm to a base for a call with two arguments, else the intrinsic itself."""
-    return (
-        REGISTRY[f"{function.name}_base"]
-        if function.name in _LOGARITHMS and count == 2
-        else function
-    )
+    if function.name in _LOGARITHMS and count == 2:
+        return REGISTRY[f"{function.name}_base"]
+    return function
 
 
 _LOGARITHMS = ("math.log", "complex.log")

@@ -196,11 +196,9 @@ class _Interchange:
             case ir.Apply() if e.type == WEAK_INT:
                 return self._coordinate(e)
             case ir.Binary() if warp_index.is_lane(e):
-                return (
-                    _Start(None, e, "warp")
-                    if warp_index.has_several_full_warps(self.assumptions)
-                    else None
-                )
+                if warp_index.has_several_full_warps(self.assumptions):
+                    return _Start(None, e, "warp")
+                return None
             case ir.Binary(op, left, right) if op is ADD and e.type == WEAK_INT:
                 for side, rest in ((left, right), (right, left)):
                     start = self._decompose(side) if self.uniformity.agrees(rest) else None
