@@ -11,11 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pycu2c.base.types import Scalar
 from pycu2c.frontend.function_context import FunctionContext
-from pycu2c.frontend.values import (
-    Value,
-    map_leaves,
-    subexpressions,
-)
+from pycu2c.frontend.values import Value, map_leaves, subexpressions
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.walk import all_expressions, children, expressions, statements, with_children

@@ -14,12 +14,7 @@ from typing import Any
 from pycu2c.base.records import dataclass
 from pycu2c.base.values import scalar_of
 from pycu2c.ops.constant_folding import fold_binary, fold_unary
-from pycu2c.ops.operators import (
-    BINARY_BY_NODE,
-    FLOORDIV,
-    MOD,
-    UNARY_BY_NODE,
-)
+from pycu2c.ops.operators import BINARY_BY_NODE, FLOORDIV, MOD, UNARY_BY_NODE
 from pycu2c.reference import calls as calls
 
 

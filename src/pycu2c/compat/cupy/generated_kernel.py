@@ -16,12 +16,7 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Signature
 from pycu2c.compat.cuda_text.options import CompilerOptions
 from pycu2c.compat.cupy import operands
-from pycu2c.compat.cupy.bound_parameters import (
-    BoundParameter,
-    StrideKind,
-    dtypes_of,
-    pointer_names,
-)
+from pycu2c.compat.cupy.bound_parameters import BoundParameter, StrideKind, dtypes_of, pointer_names
 from pycu2c.compat.cupy.call_arguments import CallArguments, KernelDeclaration
 from pycu2c.compat.cupy.compiled_kernel import (
     DEFAULT_ARCH,

@@ -10,12 +10,7 @@ import contextlib
 import threading
 from typing import Any
 
-from pycu2c.compat.pycuda.enums import (
-    compute_mode,
-    device_attribute,
-    func_cache,
-    shared_config,
-)
+from pycu2c.compat.pycuda.enums import compute_mode, device_attribute, func_cache, shared_config
 from pycu2c.compat.pycuda.errors import LogicError, translate_errors
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.cuda_driver import driver

@@ -12,11 +12,7 @@ from pycu2c.base.source import Span
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import WEAK_INT, Scalar
 from pycu2c.frontend import hints
-from pycu2c.frontend.evaluation_order import (
-    evaluate_in_order,
-    materialize,
-    may_have_effects,
-)
+from pycu2c.frontend.evaluation_order import evaluate_in_order, materialize, may_have_effects
 from pycu2c.frontend.expressions.array_views import record_fields
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.bindings import parameters

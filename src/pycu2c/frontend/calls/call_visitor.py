@@ -23,11 +23,7 @@ from pycu2c.frontend.calls import (
     python_builtins,
     ufuncs,
 )
-from pycu2c.frontend.calls.arguments import (
-    argument_nodes,
-    argument_values,
-    operator_operands,
-)
+from pycu2c.frontend.calls.arguments import argument_nodes, argument_values, operator_operands
 from pycu2c.frontend.calls.special_forms import special_lowering
 from pycu2c.frontend.expressions import reshape, vectors
 from pycu2c.frontend.expressions.arithmetic import coerce

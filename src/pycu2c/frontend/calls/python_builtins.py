@@ -13,11 +13,7 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
 from pycu2c.frontend.calls import ufuncs
-from pycu2c.frontend.calls.arguments import (
-    argument_nodes,
-    argument_values,
-    require_constant_int,
-)
+from pycu2c.frontend.calls.arguments import argument_nodes, argument_values, require_constant_int
 from pycu2c.frontend.evaluation_order import (
     evaluate_in_order,
     materialize,

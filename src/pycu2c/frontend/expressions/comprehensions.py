@@ -12,13 +12,7 @@ from pycu2c.frontend.evaluation_order import collect_in_order, materialize, mate
 from pycu2c.frontend.expressions.conditional import condition
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.value_checks import describe
-from pycu2c.frontend.values import (
-    Closure,
-    StaticObject,
-    TupleValue,
-    Value,
-    subexpressions,
-)
+from pycu2c.frontend.values import Closure, StaticObject, TupleValue, Value, subexpressions
 from pycu2c.ir.builders import integer
 from pycu2c.ir.nodes import Const, Load
 
@@ -138,10 +132,7 @@ def _bind_target(
             if len(items) != len(targets):
                 fail(
                     "unpack",
-                    Label(
-                        context.span(target),
-                        hints.count_phrase(len(targets), "name"),
-                    ),
+                    Label(context.span(target), hints.count_phrase(len(targets), "name")),
                     Label(item.span, hints.count_phrase(len(items), "value")),
                     hint="write a name for each value",
                 )

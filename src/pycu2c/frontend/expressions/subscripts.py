@@ -35,13 +35,7 @@ from pycu2c.frontend.expressions.subscript_syntax import (
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.statements import branches
-from pycu2c.frontend.value_checks import (
-    describe,
-    is_array,
-    is_number,
-    is_vector,
-    require_value,
-)
+from pycu2c.frontend.value_checks import describe, is_array, is_number, is_vector, require_value
 from pycu2c.frontend.values import ArraySelect, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, View
@@ -332,10 +326,7 @@ def _nested_item(
         if not isinstance(item, TupleValue):
             fail(
                 "index-count",
-                Label(
-                    context.span(node),
-                    hints.count_phrase(len(index.items), "index"),
-                ),
+                Label(context.span(node), hints.count_phrase(len(index.items), "index")),
                 hint="write one for each axis",
             )
         item = _indexed_item(context, item, item_index, node)

@@ -65,9 +65,7 @@ def with_inner_functions(types: InferredTypes, all_types: InferredTypes) -> Infe
     return _without_mixed(types.tree, local_types, join_types, set(types.mixed))
 
 
-def _first_types_and_mixed(
-    all_types: Iterable[Mapping[int, T]],
-) -> tuple[dict[int, T], set[int]]:
+def _first_types_and_mixed(all_types: Iterable[Mapping[int, T]]) -> tuple[dict[int, T], set[int]]:
     first_types: dict[int, T] = {}
     pairs = (pair for types in all_types for pair in types.items())
     mixed = {key for key, node_type in pairs if first_types.setdefault(key, node_type) != node_type}

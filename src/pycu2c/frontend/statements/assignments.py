@@ -34,12 +34,7 @@ from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.name_resolution import capture_current_values
 from pycu2c.frontend.scope.variables import bind, read_variable, set_value
 from pycu2c.frontend.statements import branches, slice_assignment
-from pycu2c.frontend.value_checks import (
-    describe,
-    is_vector,
-    require_number,
-    require_value,
-)
+from pycu2c.frontend.value_checks import describe, is_vector, require_number, require_value
 from pycu2c.frontend.values import (
     ArraySelect,
     Closure,

@@ -203,11 +203,7 @@ def _range(context: FunctionContext, node: ast.Call) -> Iterable:
 
 def _require_integer(e: Expr, rule: str) -> Expr:
     if not scalar_type(e).dtype.is_integral:
-        fail(
-            "argument-type",
-            Label(e.span, f"{rule}, this is `{e.type}`"),
-            hint=integer_hint(e),
-        )
+        fail("argument-type", Label(e.span, f"{rule}, this is `{e.type}`"), hint=integer_hint(e))
     return to_index(e)
 
 

@@ -17,10 +17,7 @@ from pycu2c.frontend.scope.bindings import changed_name
 from pycu2c.frontend.statements import iterables, jumps
 from pycu2c.frontend.statements.assignments import assign_to
 from pycu2c.frontend.statements.unroll import TripCount, UnrolledLoop
-from pycu2c.frontend.values import (
-    Value,
-    map_leaves,
-)
+from pycu2c.frontend.values import Value, map_leaves
 from pycu2c.ir.builders import binary, integer, negation
 from pycu2c.ir.nodes import (
     Assign,

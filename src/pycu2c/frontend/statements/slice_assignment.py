@@ -262,10 +262,7 @@ def _assign_items(
         fail(
             "slice-assign",
             Label(span, f"these elements have the shape {_shape(target)}"),
-            Label(
-                value.span,
-                f"and there {hints.count_phrase(count, 'item')}: {describe(value)}",
-            ),
+            Label(value.span, f"and there {hints.count_phrase(count, 'item')}: {describe(value)}"),
             hint="a tuple is assigned to as many elements along one axis",
         )
     if not isinstance(length, Const):

@@ -16,13 +16,7 @@ from pycu2c.ops.intrinsics.floats import (
     ufuncs,
 )
 from pycu2c.ops.intrinsics.integers import bits, extended_arithmetic, integers, simd_within_register
-from pycu2c.ops.intrinsics.memory import (
-    allocation,
-    atomic,
-    cache_hints,
-    subscripts,
-    textures,
-)
+from pycu2c.ops.intrinsics.memory import allocation, atomic, cache_hints, subscripts, textures
 from pycu2c.ops.intrinsics.threads import (
     barriers,
     clusters,

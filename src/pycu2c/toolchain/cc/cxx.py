@@ -12,12 +12,7 @@ from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import artifact_store, cache_directory
 from pycu2c.toolchain.cc.compiler_identity import environment_settings, machine_identity
-from pycu2c.toolchain.cc.discovery import (
-    Compiler,
-    probe_compiler,
-    search_path,
-    split,
-)
+from pycu2c.toolchain.cc.discovery import Compiler, probe_compiler, search_path, split
 from pycu2c.toolchain.cc.miscompilations import flags_that_avoid_miscompilations
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 

@@ -11,12 +11,7 @@ from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules import nvcc as nvcc_compiler
 from pycu2c.compat.pycuda.modules.compile_settings import CompileSettings, save_files, settings_of
 from pycu2c.compat.pycuda.modules.function import Function
-from pycu2c.compat.pycuda.modules.module import (
-    GlobalPointer,
-    LoadedModule,
-    Module,
-    compile_module,
-)
+from pycu2c.compat.pycuda.modules.module import GlobalPointer, LoadedModule, Module, compile_module
 from pycu2c.compat.pycuda.textures.references import SurfaceReference, TextureReference
 from pycu2c.cuda_driver import driver
 

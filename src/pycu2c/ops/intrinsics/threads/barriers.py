@@ -136,12 +136,7 @@ def _clock(name: str, doc: str, function: str, dtype: DType) -> Intrinsic:
 
 
 CLOCKS = (
-    _clock(
-        "clock",
-        "Return the lower 32 bits of ``clock64``.",
-        "clock32",
-        UINT32,
-    ),
+    _clock("clock", "Return the lower 32 bits of ``clock64``.", "clock32", UINT32),
     _clock(
         "clock64",
         "Return the cycle counter of the multiprocessor; on the CPU, nanoseconds.",

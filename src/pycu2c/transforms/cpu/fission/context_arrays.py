@@ -277,12 +277,7 @@ class _ContextArrayInsertion:
         """Store to a context array; weak numbers are converted to the element type."""
         target = self.context_arrays[var.name]
         assert isinstance(target.type, Array)
-        return ir.Store(
-            target,
-            (thread_index(s.span),),
-            cast(value, target.type.element),
-            s.span,
-        )
+        return ir.Store(target, (thread_index(s.span),), cast(value, target.type.element), s.span)
 
     def _expr(self, e: ir.Expr) -> ir.Expr:
         match e:
