@@ -175,7 +175,10 @@ def intrinsic(
     c: Spelling | None = None,
     **properties: Any,
 ) -> Callable[[Callable[..., Any]], Intrinsic]:
-    """Declare an intrinsic: the decorated function has its semantics, its annotations the types."""
+    """Declare an intrinsic: the decorated function has its semantics, its annotations the types.
+
+    A module declares its intrinsics again if Ctrl-C has ended its first import.
+    """
 
     def declare(body: Callable[..., Any]) -> Intrinsic:
         notes = dict(body.__annotations__)  # strings: this package defers annotations
@@ -191,7 +194,6 @@ def intrinsic(
             c,
             **properties,
         )
-        assert name not in REGISTRY, f"{name} is declared twice"
         REGISTRY[name] = declared
         for bound in declared.bindings:
             assert _module_of(bound) in BINDING_MODULES, (
