@@ -15,7 +15,7 @@ from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.toolchain.cache import eviction
 from pycu2c.toolchain.cc import cxx, discovery
 from pycu2c.toolchain.link import nvjitlink
-from pycu2c.toolchain.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import lost_negation, nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 
@@ -104,10 +104,11 @@ def _nvrtc() -> tuple[str, bool]:
         message, _, _ = str(error).partition("\n")
         return f"missing: {message}", False
     found = f"{major}.{minor}, {archs[0]} to {archs[-1]}"
-    if (12, 6) <= (major, minor) < (13, 4):
+    if lost_negation.is_affected((major, minor)):
         found += (
             "\nupdate it to 13.4 or later: this version drops a minus sign in "
-            "min(min(x, -y), z) of 32-bit integers on GPUs of compute capability 9.0 and 10.x"
+            "min(min(x, -y), z) of 32-bit integers on GPUs of compute capability 9.0 and 10.x, "
+            "so such kernels are not optimized"
         )
     return found, True
 

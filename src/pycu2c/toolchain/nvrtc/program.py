@@ -7,9 +7,10 @@ import functools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from pycu2c.base.diagnostics import CompileWarning, warn
 from pycu2c.base.forks import delaying_forks
 from pycu2c.declarations.options import Options
-from pycu2c.toolchain.nvrtc import ptxas_errors
+from pycu2c.toolchain.nvrtc import lost_negation, ptxas_errors
 from pycu2c.toolchain.nvrtc.cuda_headers import c_header_sources, header_flags
 from pycu2c.toolchain.nvrtc.flags import (
     BinaryKind,
@@ -143,9 +144,29 @@ def _program(
             _checked(nvrtc.nvrtcAddNameExpression(program, expression.encode()))
         (code,) = nvrtc.nvrtcCompileProgram(program, len(flags), [f.encode() for f in flags])
         log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        if int(code) == 0 and lost_negation.FLAG not in flags and _may_lose_negation(program):
+            warn(lost_negation.WARNING.format(*version(), name), CompileWarning)
+            with _program(text, name, (*flags, lost_negation.FLAG), expressions) as unoptimized:
+                yield unoptimized
+            return
         yield program, log, code.name if int(code) else ""
     finally:
         nvrtc.nvrtcDestroyProgram(program)
+
+
+def _may_lose_negation(program: Any) -> bool:
+    nvrtc = bindings()
+    if not lost_negation.is_affected(version()):
+        return False
+    cubin = _cubin(program)
+    return bool(cubin) and lost_negation.may_lose_negation(cubin, _result(nvrtc, "ptx", program))
+
+
+def _cubin(program: Any) -> bytes:
+    """Return the cubin; empty for virtual architectures."""
+    nvrtc = bindings()
+    error, *size = nvrtc.nvrtcGetCUBINSize(program)
+    return _result(nvrtc, "cubin", program) if int(error) == 0 and size[0] else b""
 
 
 class CompiledModule(NamedTuple):
@@ -169,10 +190,7 @@ def compile_module(
             return log or failed
         lowered = (nvrtc.nvrtcGetLoweredName(program, e.encode()) for e in expressions)
         names = {e: _checked(name_result).decode() for e, name_result in zip(expressions, lowered)}
-        size, cubin = nvrtc.nvrtcGetCUBINSize(program), b""
-        if int(size[0]) == 0 and size[1]:
-            cubin = _result(nvrtc, "cubin", program)
-        return CompiledModule(cubin, _result(nvrtc, "ptx", program), names, log)
+        return CompiledModule(_cubin(program), _result(nvrtc, "ptx", program), names, log)
 
 
 def _result(nvrtc: Any, kind: BinaryKind, program: Any) -> bytes:
