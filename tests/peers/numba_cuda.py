@@ -6,12 +6,24 @@ SUITE is a checkout of https://github.com/NVIDIA/numba-cuda, which is only read.
 a test file, such as ``test_math``; without files, all run. Each file runs in a process of its own.
 The output is a table, and with ``--failures`` the error of each test that failed. With
 NUMBA_ENABLE_CUDASIM=1, the suite leaves out what numba's simulator cannot run.
+
+The outcome of a test is one of these:
+
+- "passed" or "failed";
+- "explained": it fails because of a documented difference, which ``numba_cuda_list.py`` names;
+- "outside": it fails for a reason that is no property of pycu2c, which the same list names;
+- "absent": it calls a name that pycu2c does not have, such as numba's own IR;
+- "skipped": the suite leaves it out.
+
+The last line counts the tests that launch a kernel or a ufunc, or fail to compile one. Those that
+passed are compared with all that passed, failed or are explained.
 """
 
 from __future__ import annotations
 
 import argparse
 import builtins
+import fnmatch
 import importlib
 import importlib.util
 import itertools
@@ -24,19 +36,25 @@ import sys
 import tempfile
 import traceback
 import unittest
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import astuple, dataclass, replace
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import FrameType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
+import numba_cuda_list
 import numpy as np
+import pytest
 
 from pycu2c import types
 from pycu2c.base import dtypes
 from pycu2c.base import types as base_types
+from pycu2c.base.diagnostics import CompileError
 from pycu2c.compat.migrate import name_map
+from pycu2c.kernels.configured_kernel import Configured, Launches
+from pycu2c.kernels.launcher import Launcher
 from pycu2c.toolchain.cache import value_store
 
 FOLDERS = ("cudapy", "cudadrv", "doc_examples")
@@ -132,6 +150,7 @@ def _domain(*types: base_types.Scalar) -> frozenset[object]:
 # Names of numba's internal modules that the helpers of the suite use.
 _NAMES: dict[str, dict[str, object]] = {
     "numba.cuda": {"HAS_NUMBA": True},
+    "numba.cuda.args": {"wrap_arg": lambda value, default: default(value)},
     "numba.cuda.core.config": {
         "CUDA_MEMORY_MANAGER": "default",
         "ENABLE_CUDASIM": os.environ.get("NUMBA_ENABLE_CUDASIM") == "1",
@@ -255,16 +274,65 @@ def put_names_in_place(suite: Path) -> None:
 # ---- one file ------------------------------------------------------------------------------------
 
 
-class Result(unittest.TestResult):
-    """The outcome of each test, by name: "passed", or one of ``OUTCOMES`` and the error."""
+class LaunchDetector:
+    """Detects whether a test launches a kernel.
+
+    Only launches that miss the dispatch table run Python code, so each test starts with empty
+    tables.
+    """
 
     def __init__(self) -> None:
+        self.launched = False
+        self.tables: list[Launches | Launcher] = []
+        self._wrap(Configured, "_launch_slow", self._record_launch)
+        self._wrap(Launcher, "resolve", self._record_launch)
+        self._wrap(Launches, "__init__", self.tables.append)
+        self._wrap(Launcher, "__init__", self.tables.append)
+
+    def _record_launch(self, _: object) -> None:
+        self.launched = True
+
+    @staticmethod
+    def _wrap(cls: Any, name: str, before: Callable[[Any], None]) -> None:
+        method = getattr(cls, name)
+
+        def wrapped(self: Any, *arguments: Any, **named: Any) -> Any:
+            before(self)
+            return method(self, *arguments, **named)
+
+        setattr(cls, name, wrapped)
+
+    def start(self) -> None:
+        self.launched = False
+        for owner in self.tables:
+            if isinstance(owner, Launcher):
+                owner.dispatch_table = None
+            else:
+                owner.table = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One of ``OUTCOMES``; the error or the reason; whether the test launches a kernel."""
+
+    kind: str
+    text: str = ""
+    launches: bool = False
+
+
+class Result(unittest.TestResult):
+    """The outcome of each test, by name."""
+
+    def __init__(self, file: str) -> None:
         super().__init__()
-        self.outcomes: dict[str, tuple[str, str]] = {}
+        self.file = file
+        self.outcomes: dict[str, Outcome] = {}
+        self._detector = LaunchDetector()
 
     def startTest(self, test: unittest.TestCase) -> None:
         super().startTest(test)
         AbsentName.in_test = True
+        self._detector.start()
         signal.alarm(SECONDS_PER_TEST)
 
     def stopTest(self, test: unittest.TestCase) -> None:
@@ -272,9 +340,13 @@ class Result(unittest.TestResult):
         AbsentName.in_test = False
         super().stopTest(test)
 
-    def _set(self, test: unittest.TestCase, outcome: str, error: str = "") -> None:
-        if self.outcomes.get(_name(test), ("passed",))[0] == "passed":  # subtests come first
-            self.outcomes[_name(test)] = (outcome, error)
+    def _set(
+        self, test: unittest.TestCase, kind: str, error: str = "", launches: bool = False
+    ) -> None:
+        if name(test) in self.outcomes and self.outcomes[name(test)].kind != "passed":
+            return  # a subtest has failed
+        launches = launches or self._detector.launched
+        self.outcomes[name(test)] = judged(self.file, name(test), Outcome(kind, error, launches))
 
     def addSuccess(self, test: unittest.TestCase) -> None:
         self._set(test, "passed")
@@ -291,7 +363,8 @@ class Result(unittest.TestResult):
     def addError(self, test: unittest.TestCase, err: Any) -> None:
         kind, error, trace = err
         outcome = "absent" if issubclass(kind, AbsentNameError) else "failed"
-        self._set(test, outcome, "".join(traceback.format_exception(kind, error, trace)))
+        text = "".join(traceback.format_exception(kind, error, trace))
+        self._set(test, outcome, text, issubclass(kind, CompileError))
 
     addFailure = addError
 
@@ -300,19 +373,37 @@ class Result(unittest.TestResult):
             self.addError(test, err)
 
 
-OUTCOMES = ("passed", "failed", "absent", "skipped")
+OUTCOMES = ("passed", "failed", "explained", "outside", "absent", "skipped")
 
 
-def _name(test: unittest.TestCase) -> str:
+def name(test: unittest.TestCase) -> str:
     return ".".join(test.id().split(".")[-2:])
 
 
-def run_file(suite: Path, path: str) -> dict[str, tuple[str, str]]:
+def judged(file: str, test: str, outcome: Outcome) -> Outcome:
+    """Return the outcome of a test; a listed failure has the reason in place of the error."""
+    if outcome.kind != "failed":
+        return outcome
+    full_name = f"{Path(file).name}::{test}"
+    for kind, reasons in numba_cuda_list.REASONS.items():
+        for pattern, reason in reasons.items():
+            if fnmatch.fnmatchcase(full_name, pattern):
+                return replace(outcome, kind=kind, text=reason)
+    return outcome
+
+
+def run_file(suite: Path, path: str) -> dict[str, Outcome]:
     """Run a file in this process, for example ``cudapy/test_math``; return its outcomes."""
     value_store.ENABLED = False  # the compiler is tested, not its cache
     put_names_in_place(suite)
     signal.signal(signal.SIGALRM, _raise_timeout)
-    module = importlib.import_module(f"{SUITE_PACKAGE}.tests.{path.replace('/', '.')}")
+    here = Path(__file__).parent
+    sys.path[:] = [entry for entry in sys.path if Path(entry) != here]  # its cupy.py is another
+    result = Result(path)
+    try:
+        module = importlib.import_module(f"{SUITE_PACKAGE}.tests.{path.replace('/', '.')}")
+    except (unittest.SkipTest, pytest.skip.Exception) as skip:
+        return {"import": Outcome("skipped", str(skip))}
     classes = [
         value
         for value in vars(module).values()
@@ -321,7 +412,6 @@ def run_file(suite: Path, path: str) -> dict[str, tuple[str, str]]:
         and value.__module__ == module.__name__
     ]
     load = unittest.defaultTestLoader.loadTestsFromTestCase
-    result = Result()
     unittest.TestSuite(map(load, classes)).run(result)
     return result.outcomes
 
@@ -341,15 +431,29 @@ def suite_files(suite: Path, names: Sequence[str] = ()) -> list[str]:
     return [path for path in paths if not names or {path, Path(path).name} & set(names)]
 
 
-def run_in_process(suite: Path, path: str) -> dict[str, tuple[str, str]]:
+# Tests run programs in other processes, which find the same names.
+SITE = """
+import sys
+
+if "-c" in sys.orig_argv:
+    from pathlib import Path
+
+    from numba_cuda import put_names_in_place
+
+    put_names_in_place(Path({suite!r}))
+"""
+
+
+def run_in_process(suite: Path, path: str) -> dict[str, Outcome]:
     """Run a file in a process of its own; return its outcomes.
 
     A file that cannot be imported, or that ends the process, is one failure with the name "import".
     """
     with tempfile.TemporaryDirectory() as folder:
         outcomes = Path(folder) / "outcomes.json"
+        (Path(folder) / "sitecustomize.py").write_text(SITE.format(suite=str(suite)))
         command = [sys.executable, __file__, str(suite), path, "--outcomes", str(outcomes)]
-        paths = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path[1:])
+        paths = os.pathsep.join([folder, *(str(Path(entry).resolve()) for entry in sys.path)])
         try:
             ran = subprocess.run(
                 command,
@@ -360,10 +464,11 @@ def run_in_process(suite: Path, path: str) -> dict[str, tuple[str, str]]:
                 env={**os.environ, "PYTHONPATH": paths},
             )
         except subprocess.TimeoutExpired:
-            return {"import": ("failed", f"the file ran for {SECONDS_PER_FILE} seconds")}
+            return {"import": Outcome("failed", f"the file ran for {SECONDS_PER_FILE} seconds")}
         if not outcomes.exists():
-            return {"import": ("failed", f"{ran.stderr}\nexit status {ran.returncode}")}
-        return {name: tuple(outcome) for name, outcome in json.loads(outcomes.read_text()).items()}
+            error = Outcome("failed", f"{ran.stderr}\nexit status {ran.returncode}")
+            return {"import": judged(path, "import", error)}
+        return {test: Outcome(*fields) for test, fields in json.loads(outcomes.read_text()).items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -371,24 +476,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("suite", type=Path, help="a checkout of numba-cuda")
     parser.add_argument("files", nargs="*", help="names of test files, such as test_math")
     parser.add_argument("--failures", action="store_true", help="print the error of each failure")
+    parser.add_argument("--reasons", action="store_true", help="print the reasons of the others")
     parser.add_argument("--outcomes", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     files = suite_files(options.suite.resolve(), options.files)
     if options.outcomes:
-        options.outcomes.write_text(json.dumps(run_file(options.suite.resolve(), *files)))
+        outcomes = run_file(options.suite.resolve(), *files)
+        options.outcomes.write_text(json.dumps({t: astuple(o) for t, o in outcomes.items()}))
         return 0
-    totals = [0] * len(OUTCOMES)
-    print(f"{'file':44}" + "".join(f"{outcome:>9}" for outcome in OUTCOMES))
+    everything: list[Outcome] = []
+    print(_row("file", OUTCOMES))
     for path in files:
         outcomes = run_in_process(options.suite.resolve(), path)
-        counts = [sum(o == outcome for o, _ in outcomes.values()) for outcome in OUTCOMES]
-        totals = [total + count for total, count in zip(totals, counts, strict=True)]
-        print(f"{path:44}" + "".join(f"{count:9}" for count in counts), flush=True)
-        for name, (outcome, error) in outcomes.items():
-            if options.failures and outcome in ("failed", "absent"):
-                print(f"    {name}: {outcome}\n" + _indented(error))
-    print(f"{'all':44}" + "".join(f"{total:9}" for total in totals))
+        everything += outcomes.values()
+        print(_row(path, _counts(outcomes.values())), flush=True)
+        for test, outcome in outcomes.items():
+            if options.failures and outcome.kind in ("failed", "absent"):
+                print(f"    {test}: {outcome.kind}\n" + _indented(outcome.text))
+            if options.reasons and outcome.kind in ("explained", "outside"):
+                print(f"    {test}: {outcome.kind}: {outcome.text}")
+    print(_row("all", _counts(everything)))
+    print(launch_figure(everything))
     return 0
+
+
+def _row(title: str, cells: Sequence[object]) -> str:
+    return f"{title:44}" + "".join(f"{cell:>10}" for cell in cells)
+
+
+def _counts(outcomes: Collection[Outcome]) -> list[int]:
+    return [sum(outcome.kind == kind for outcome in outcomes) for kind in OUTCOMES]
+
+
+def launch_figure(outcomes: Collection[Outcome]) -> str:
+    """Return how many of the tests that launch kernels passed."""
+    kinds = [outcome.kind for outcome in outcomes if outcome.launches]
+    passed = kinds.count("passed")
+    counted = passed + kinds.count("failed") + kinds.count("explained")
+    share = f" ({passed / counted:.1%})" if counted else ""
+    return f"{passed} of {counted} tests that launch a kernel passed{share}"
 
 
 def _indented(text: str) -> str:

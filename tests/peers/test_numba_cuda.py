@@ -30,8 +30,8 @@ def test_passes_as_many_tests_as_recorded(path: str, monkeypatch: pytest.MonkeyP
     monkeypatch.syspath_prepend(str(HERE))
     numba_cuda = __import__("numba_cuda")
     outcomes = numba_cuda.run_in_process(Path(SUITE).resolve(), path)
-    failures = {name: error for name, (outcome, error) in outcomes.items() if outcome == "failed"}
-    passed = sum(outcome == "passed" for outcome, _ in outcomes.values())
+    failures = {name: o.text for name, o in outcomes.items() if o.kind == "failed"}
+    passed = sum(outcome.kind == "passed" for outcome in outcomes.values())
     assert passed >= recorded()[path], failures
 
 

@@ -12,6 +12,7 @@ from typing import Any, NoReturn, ParamSpec, TextIO, TypeVar
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType, Signature, default_type
+from pycu2c.compat.numba.extensions import ExtendedLauncher
 from pycu2c.compat.numba.source_adaptation import adapt_source
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.devices import gpu_selection
@@ -63,6 +64,19 @@ class JitKernel(Kernel[P]):
         return self.python
 
     # ---- launching ----
+
+    @property
+    def extensions(self) -> list[Any]:
+        """Return the list of objects whose ``prepare_args`` replaces each argument of a launch.
+
+        A kernel whose extensions have been read has no dispatch table.
+        """
+        if not isinstance(self.launcher, ExtendedLauncher):
+            self._launches.launcher = ExtendedLauncher(self.launcher)
+            self._launches.table = None
+        launcher = self.launcher
+        assert isinstance(launcher, ExtendedLauncher)
+        return launcher.extensions
 
     def configure(
         self, griddim: Dims, blockdim: Dims, stream: object = 0, sharedmem: int = 0

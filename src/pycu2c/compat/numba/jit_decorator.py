@@ -14,13 +14,19 @@ from pycu2c.kernels.kernel import KERNEL_PARAMETERS, SignatureLike, make_kernel
 
 # accepted and ignored: the C compilers inline and optimize
 _IGNORED_OPTIONS = ("inline", "forceinline", "opt", "nopython", "lto")
-_ACCEPTED_OPTIONS = ("device", "debug", *_IGNORED_OPTIONS, *KERNEL_PARAMETERS, *OPTION_NAMES)
+_ACCEPTED_OPTIONS = (
+    "device",
+    "debug",
+    "extensions",
+    *_IGNORED_OPTIONS,
+    *KERNEL_PARAMETERS,
+    *OPTION_NAMES,
+)
 _UNSUPPORTED_OPTIONS = {
     "argtypes": "the types come first: @cuda.jit('void(float32[:], int32)')",
     "restype": "the types come first: @cuda.jit('float32(float32)', device=True)",
     "bind": "leave it out: kernels are loaded when they are launched",
     "boundscheck": "run the program with PYCU2C_BACKEND=python, which checks every index",
-    "extensions": "pass arrays, numbers and tuples of them instead of custom types",
     "forceobj": "leave it out: there is no object mode",
 }
 
@@ -80,6 +86,10 @@ def jit(
         Files with functions that ``cuda.declare_device`` declares.
     cache
         False disables the disk cache.
+    extensions
+        Objects whose ``prepare_args(type, value, stream=…, retr=…)`` returns the type and the value
+        that replace an argument of a launch, the last object first. The launch calls the functions
+        that they append to ``retr`` when it has started the kernel.
     inline, forceinline, opt, lto, nopython
         Accepted and ignored: the C compilers inline and optimize.
     **options
@@ -134,14 +144,18 @@ def _decorate(function: Any, device: bool, passed_options: Mapping[str, Any]) ->
             raise BadOption("link is an option of kernels: a device function is linked with them")
         return JitDeviceFunction(python, signature=passed_options.get("signature"))
     without_annotations: dict[str, Any] = {"signature": []}  # numba ignores annotations
-    return make_kernel(
+    kernel = make_kernel(
         JitKernel, python, {**without_annotations, **_kernel_options(passed_options)}
     )
+    extensions = passed_options.get("extensions")
+    if extensions:
+        kernel.extensions.extend(extensions)
+    return kernel
 
 
 def _kernel_options(passed_options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that ``@kernel`` has."""
-    dropped = (*_IGNORED_OPTIONS, *_UNSUPPORTED_OPTIONS)
+    dropped = ("extensions", *_IGNORED_OPTIONS, *_UNSUPPORTED_OPTIONS)
     kernel_options = {name: value for name, value in passed_options.items() if name not in dropped}
     if "fastmath" in kernel_options:
         # numba also accepts a set of flags
