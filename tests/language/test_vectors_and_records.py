@@ -324,7 +324,6 @@ def summed(v):
         ("ps[i] = vs[i]", "store a record of the same dtype, or field by field(?s:.*); "),
         ("v = vs[0]\n    if i:\n        v = ps[i]\n    x = v.x", "use two names; "),
         ("p = ps[0]\n    if i:\n        p = vs[i]\n    x = p.x", "use two names; "),
-        ("p = POINTS[i]", "constant arrays hold numbers or vectors(?s:.*); "),
         ("print(ps[i])", "write its fields: r.x, r.y; "),
     ],
 )

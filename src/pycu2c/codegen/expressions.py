@@ -334,10 +334,16 @@ class ExpressionEmitter:
             return c.Number("true" if e.value else "false")
         return self.integer(wrap(int(e.value), e.type), dtype, exact)
 
-    def constant_element(self, e: ir.Expr) -> c.Expr:
-        """Emit an element of a constant array, where C allows only constants."""
+    def constant_element(self, e: ir.Expr, packed: bool = False) -> c.Expr:
+        """Emit an element of a constant array, where C allows only constants.
+
+        packed: whether the element is in a packed struct.
+        """
         if isinstance(e, ir.Pack):
-            return c.CompoundLiteral("", tuple(self.constant_element(part) for part in e.parts))
+            structs, element_type = self.file.structs, e.type.dtype
+            is_packed = structs.is_packed(element_type, packed)
+            parts = tuple(self.constant_element(part, is_packed) for part in e.parts)
+            return structs.initializer(element_type, parts, is_packed)
         dtype = scalar_type(e).dtype
         assert isinstance(e, ir.Const)
         if self.file.dialect.name == "cuda" and dtype in (FLOAT32, FLOAT64):
@@ -345,7 +351,8 @@ class ExpressionEmitter:
         if not dtype.is_half:
             return self.emit(e, exact=False)
         literal = self._float(float(e.value), FLOAT32)
-        return half_types.constant(float(e.value), literal, dtype, self.file.dialect.name)
+        dialect = self.file.dialect.name
+        return half_types.constant(float(e.value), literal, dtype, dialect, packed)
 
     def _constant_float(self, value: float, dtype: DType) -> c.Expr:
         """Emit a float constant; CUDA's infinity is a call, so a quotient replaces it."""

@@ -42,11 +42,11 @@ _CONSTANT_FLOAT16 = """
 """
 
 
-def constant(value: float, literal: c.Expr, dtype: DType, dialect: str) -> c.Expr:
+def constant(value: float, literal: c.Expr, dtype: DType, dialect: str, packed: bool) -> c.Expr:
     """Return an element of a constant array; ``literal`` is its value as a float literal."""
     bits = c.Number(f"{int(np.array(value, dtype.numpy).view(np.uint16)):#06x}")
     if dialect == "cuda":
-        return c.CompoundLiteral(f"{dtype.cuda}_raw", (bits,))
+        return c.CompoundLiteral("" if packed else f"{dtype.cuda}_raw", (bits,))
     return c.CallExpr("float16_constant", (literal, bits)) if dtype is FLOAT16 else bits
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
-from pycu2c.base.dtypes import UINT8, DType, DTypeKind
+from pycu2c.base.dtypes import UINT8, DType, DTypeKind, RecordField
 from pycu2c.base.types import Array, Scalar, Type
 from pycu2c.codegen import half_types, packed_structs
 from pycu2c.codegen.dialect import Dialect
@@ -49,7 +50,8 @@ class Structs:
         # types of fields of packed structs, which loads and stores convert (packed_structs.py)
         self.packed_field_dtypes: dict[DType, None] = {}
         constants = [k.var.type.dtype for k in module.constants if isinstance(k.var.type, Array)]
-        self.half_constants = [dtype for dtype in map(_component_dtype, constants) if dtype.is_half]
+        components = itertools.chain.from_iterable(map(_components, constants))
+        self.half_constants = [dtype for dtype in components if dtype.is_half]
         for dtype in constants:
             self._collect(dtype)
         for function in (*module.device_functions, module.kernel):
@@ -144,6 +146,23 @@ class Structs:
         parts = tuple(self.store_field([dtype], field.dtype, part) for field, part in pairs)
         return c.CompoundLiteral(name if in_cuda else f"({self.type_name(dtype)})", parts)
 
+    def is_packed(self, dtype: DType, owner_packed: bool) -> bool:
+        """Return whether the numbers of a field are in a packed struct; of ``dtype``, or around."""
+        if dtype.kind is not DTypeKind.RECORD:
+            return owner_packed
+        is_copied = self.dialect.name == "cuda" and owner_packed and dtype.alignment > 1
+        return is_copied or _is_packed(dtype)
+
+    def initializer(self, dtype: DType, parts: tuple[c.Expr, ...], packed: bool) -> c.Expr:
+        """Return the initializer of a record, vector, complex number or array in a constant."""
+        if dtype.kind is not DTypeKind.RECORD:
+            return c.CompoundLiteral("", parts)
+        part_of_field = dict(zip(dtype.fields, parts, strict=True))
+        zeros = c.CompoundLiteral("", (c.Number("0"),))
+        members = _members(dtype, packed)
+        values = (zeros if isinstance(m, int) else part_of_field[m] for m in members)
+        return c.CompoundLiteral("", tuple(values))
+
     def load_field(self, record: DType, dtype: DType, lvalue: c.Expr) -> c.Expr:
         """Return the value of a field, or of an element of a field."""
         is_copied = dtype in self.packed_field_dtypes and _is_packed(record)
@@ -161,19 +180,14 @@ class Structs:
 
     def _struct(self, dtype: DType, name: str, packed: bool) -> c.Struct:
         fields: list[c.ParameterDecl] = []
-        end = 0
-        for field in sorted(dtype.fields, key=lambda f: f.offset):
-            alignment = 1 if packed else field.dtype.alignment
-            if -(-end // alignment) * alignment < field.offset:
-                fields.append(self._padding(field.offset - end, len(fields)))
-            c_type: c.CType = c.NamedType(self._field_type(dtype, field.dtype.innermost, packed))
-            if field.dtype.extents:
-                c_type = c.ArrayType(c_type, field.dtype.extents)
-            fields.append(c.ParameterDecl(c_type, identifier(field.name)))
-            end = field.offset + field.dtype.size
-        alignment = 1 if packed else dtype.alignment
-        if -(-end // alignment) * alignment < dtype.size:
-            fields.append(self._padding(dtype.size - end, len(fields)))
+        for member in _members(dtype, packed):
+            if isinstance(member, int):
+                fields.append(self._padding(member, len(fields)))
+                continue
+            c_type: c.CType = c.NamedType(self._field_type(dtype, member.dtype.innermost, packed))
+            if member.dtype.extents:
+                c_type = c.ArrayType(c_type, member.dtype.extents)
+            fields.append(c.ParameterDecl(c_type, identifier(member.name)))
         return c.Struct(name, tuple(fields), packed)
 
     def _field_type(self, record: DType, dtype: DType, packed: bool) -> str:
@@ -187,14 +201,32 @@ class Structs:
         return c.ParameterDecl(c.ArrayType(byte, (size,)), f"unused{number}")
 
 
+def _members(record: DType, packed: bool) -> Iterator[RecordField | int]:
+    """Yield the members of a struct: fields by offset, and the sizes of explicit padding."""
+    end = 0
+    for field in sorted(record.fields, key=lambda f: f.offset):
+        alignment = 1 if packed else field.dtype.alignment
+        if -(-end // alignment) * alignment < field.offset:
+            yield field.offset - end
+        yield field
+        end = field.offset + field.dtype.size
+    alignment = 1 if packed else record.alignment
+    if -(-end // alignment) * alignment < record.size:
+        yield record.size - end
+
+
 def _is_packed(record: DType) -> bool:
     """Return whether the struct is packed: alignment 1, although the type of a field has more."""
     return record.alignment == 1 and any(f.dtype.alignment > 1 for f in record.fields)
 
 
-def _component_dtype(dtype: DType) -> DType:
-    """Return the type of the components of a vector; another type itself."""
-    return dtype.fields[0].dtype if dtype.is_vector else dtype
+def _components(dtype: DType) -> Iterator[DType]:
+    """Yield the types of the numbers in an element."""
+    innermost = dtype.innermost
+    if not innermost.fields:
+        yield innermost
+    for field in innermost.fields:
+        yield from _components(field.dtype)
 
 
 def _types_in(function: ir.Function) -> Iterator[Type]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.base.dtypes import UINT32, UINT64, DTypeKind
+from pycu2c.base.dtypes import UINT32, UINT64, DType, DTypeKind
 from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
@@ -43,9 +43,11 @@ def integer(value: int, span: Span) -> ir.Const:
 
 
 def literal(value: object, span: Span) -> ir.Expr:
-    """Return any number as a literal; a complex number or vector is a Pack of its parts."""
+    """Return any number as a literal; complex numbers, vectors and records are Packs."""
     scalar = scalar_of(value)
     assert scalar is not None
+    if scalar.dtype.kind is DTypeKind.RECORD:
+        return _element_literal(value, scalar.dtype, span)
     number: Any = value
     if scalar.dtype.is_vector:
         fields = scalar.dtype.fields
@@ -57,6 +59,17 @@ def literal(value: object, span: Span) -> ir.Expr:
     part = Scalar(scalar.dtype.real, scalar.weak)
     parts = (const(number.real, span, part), const(number.imag, span, part))
     return ir.Pack(parts, scalar, span)
+
+
+def _element_literal(value: Any, dtype: DType, span: Span) -> ir.Expr:
+    """Return an element of a NumPy array as a literal: a Pack of fields or of array elements."""
+    if dtype.kind is DTypeKind.RECORD:
+        parts = [_element_literal(value[f.name], f.dtype, span) for f in dtype.fields]
+    elif dtype.element is not None:
+        parts = [_element_literal(item, dtype.element, span) for item in value]
+    else:
+        return literal(value, span)
+    return ir.Pack(tuple(parts), Scalar(dtype), span)
 
 
 def zero(scalar: Scalar, span: Span) -> ir.Expr:

@@ -148,7 +148,10 @@ def _item(e: ir.Item) -> Iterator[str]:
 
 
 def _pack(e: ir.Pack) -> Iterator[str]:
-    expected = [f.dtype for f in e.type.dtype.fields]
+    dtype = e.type.dtype
+    expected = [f.dtype for f in dtype.fields]
+    if dtype.element is not None:
+        expected = [dtype.element] * dtype.extents[0]
     actual = [p.type.dtype if isinstance(p.type, Scalar) else None for p in e.parts]
     if expected != actual:
         yield f"{e.type} is built from {', '.join(str(p.type) for p in e.parts)}"

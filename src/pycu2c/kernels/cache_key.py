@@ -167,10 +167,11 @@ class FingerprintWriter:
                 self._add_object(value, attributes)
 
     def _add_array(self, array: np.ndarray[Any, Any]) -> None:
-        if array.dtype.hasobject or array.dtype.names or array.nbytes > _MAX_ARRAY_BYTES:
+        if array.dtype.hasobject or array.nbytes > _MAX_ARRAY_BYTES:
             self.is_complete = False
             return
-        self.lines.append(f"array {array.dtype.str} {array.shape} {digest_of(array.tobytes())}")
+        dtype = str(array.dtype) if array.dtype.names else array.dtype.str
+        self.lines.append(f"array {dtype} {array.shape} {digest_of(array.tobytes())}")
 
     def _add_module(self, module: ModuleType, attributes: frozenset[str]) -> None:
         name = module.__name__

@@ -129,9 +129,7 @@ def check_constant_bytes(size: int, span: Span) -> None:
 
 
 def _can_be_constant(array: np.ndarray[Any, Any]) -> bool:
-    dtype = dtypes.from_numpy(array.dtype)
-    is_record = dtype is None or dtype.kind is dtypes.DTypeKind.RECORD
-    return not is_record and 1 <= array.ndim <= MAX_AXES
+    return dtypes.from_numpy(array.dtype) is not None and 1 <= array.ndim <= MAX_AXES
 
 
 def constant_array(array: np.ndarray[Any, Any], name: str, span: Span) -> ConstantArray:
@@ -140,13 +138,13 @@ def constant_array(array: np.ndarray[Any, Any], name: str, span: Span) -> Consta
     if dtype is None or not _can_be_constant(array):
         axes = hints.count_phrase(array.ndim, "axis")
         text = f"an array of {array.dtype} with {axes}"
-        hint = f"pass others as arguments{hints.record_as_vector_hint(dtype)}"
+        hint = "pass others as arguments"
         if not array.dtype.isnative:
             hint = 'reverse its bytes: a.astype(a.dtype.newbyteorder("="))'
         fail(
             "global-value",
             Label(span, text),
-            hint=f"constant arrays hold numbers or vectors, on one axis or more; {hint}",
+            hint=f"constant arrays hold numbers, vectors or records, on one axis or more; {hint}",
         )
     check_constant_bytes(array.nbytes, span)
     array_type = Array(dtype, array.ndim, "C", MemorySpace.CONSTANT, array.shape)
