@@ -150,6 +150,44 @@ def counted(n: int, at: int, out: float32[:]) -> int:
     return n if n <= 0 else counted(n - 1, at, out) * 10 + counted(n - 2, at, out)
 
 
+@device
+def power(x, n):
+    """Its parameters have the types of each call."""
+    if n == 0:
+        return np.float32(1)
+    half = power(x, n // 2)
+    return half * half * x if n % 2 else half * half
+
+
+@device
+def narrowing(x, n):
+    """The call of itself has other arguments: first of float32, then of int64."""
+    if n == 0:
+        return x
+    if n == 1:
+        return narrowing(x + np.float64(0.5), 0) * 2
+    return narrowing(int(x) + 1, n - 1)
+
+
+@device
+def ones(n):
+    return n if n < 2 else zeros(n // 2) + n % 2
+
+
+@device
+def zeros(n):
+    if n < 2:
+        return 0
+    return ones(n // 2) + n % 2
+
+
+@kernel
+def untyped(xs, out):
+    i = cuda.grid(1)
+    out[i] = power(np.float64(2), i) + power(np.uint8(1), np.int32(3)) / 2
+    out[i] += narrowing(xs[i], i % 4) * 100 + ones(i) * 2000 + zeros(np.int32(i)) * 4000
+
+
 @kernel
 def numbers(out):
     i = cuda.grid(1)
@@ -216,6 +254,7 @@ def floats(*shape: int) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 CASES: list[tuple[Kernel[Any], list[Any]]] = [
     (numbers, []),
+    (untyped, [floats(N)]),
     (together, []),
     (found_out, []),
     (heaps, [floats(N, 11)]),
@@ -310,17 +349,22 @@ def rejected(tmp_path: Path, functions: str, call: str) -> CompileError:
     ("functions", "call", "code", "text"),
     [
         (
-            "@device\ndef f(n, x):\n    return x if n == 0 else f(n - 1, x)",
+            "@device\ndef f(n, x):\n    return n if n > 9 else f(n + 1, (x, n))",
             "out[i] = f(i, a[i])",
             "recursion",
             "annotate it: def f(n: int, x: float32) -> …",
         ),
         (
-            "@device\ndef f(n: int) -> int:\n    return n if n == 0 else g(n - 1)\n\n"
-            "@device\ndef g(n):\n    return n if n == 0 else f(n - 1)",
-            "out[i] = f(i)",
+            "@device\ndef f(n, x):\n    if n > 9:\n        return n\n    return f(n + 1, (x, n))",
+            "out[i] = f(i, a[i])",
             "recursion",
-            "annotate it: def g(n: …) -> …",
+            "annotate it: def f(n: int, x: float32) -> …",
+        ),
+        (
+            "@device\ndef f(n, x):\n    return f(n, x)",
+            "out[i] = f(i, a[i])",
+            "recursion",
+            "annotate its result",
         ),
         (
             "@device\ndef f(n: int):\n    return 1 if n == 0 else f(n - 1)",

@@ -89,7 +89,7 @@ y = half(x, n)  # E[argument-count]: n
 y = half(z=x)  # E[argument-count]: z=x
 y = nothing(a) + 1  # E[type-needed]: nothing(a)
 y = sometimes(n)  # E[return-type]: def sometimes(x):
-y = itself(n)  # E[recursion]: itself(x - 1)
+y = itself(n)  # E[recursion]: def itself(x)
 y = TABLE[0]
 TABLE[0] = 1  # E[assignment-target]: TABLE[0]
 t = [1, 2]; t[0] = 5  # E[assignment-target]: t

@@ -318,7 +318,7 @@ CALLS = rows_of(
     # `*args`
     out[i] = total(i) + total(i, 1, 2.5) + total(*OFFSETS)
 
-    # recursion: the annotations are the signature of a recursive function
+    # recursion: annotations are the signature of a recursive function
     out[i] = fibonacci(i + 3)
 
     # [function in C](external_functions.md)

@@ -43,6 +43,7 @@ FunctionKey: TypeAlias = tuple[Source, ArgumentTypes]
 # Types settle in two or three passes; a chain of n loop-carried names takes n. After this many
 # passes each type is joined with that of the pass before, which guarantees termination.
 _MAX_PASSES_BEFORE_JOIN = 20
+_MAX_RECURSIVE_TYPES = 16  # of the arguments of one recursive function
 
 
 class RecursionFound(Exception):
@@ -215,13 +216,12 @@ class _ModuleBuilder:
     ) -> tuple[str, ParameterType]:
         """Return the name and result type of a device function; build it once per ``types``."""
         key = (source, types)
-        if key not in self.devices:
-            if source in [active for active, _ in self._active]:
-                self._check_recursion(key, span)
-            elif self._inferring is not None and source in self.recursive:
+        if source in [active for active, _ in self._active]:
+            self._check_recursion(key, span)
+        if key not in self.devices and key not in self._active:
+            if self._inferring is not None and source in self.recursive:
                 self.names.setdefault(key, self._free_name(source))
-                if key not in self._inferring:
-                    self._infer_result(key)
+                self._infer_result(key)
             else:
                 self.devices[key] = self._build_device(key, span)
         result = self.results[key]
@@ -235,12 +235,19 @@ class _ModuleBuilder:
         return built.overlap_rules if built else ()
 
     def _check_recursion(self, key: FunctionKey, span: Span) -> None:
-        """Raise RecursionFound for a call of a function that is being built and not recursive."""
+        """Check the call of a function that is being built.
+
+        Raise RecursionFound if it is not known to be recursive.
+        """
         active = [source for source, _ in self._active]
         cycle = self._active[active.index(key[0]) :]
         functions = tuple(source for source, _ in cycle)
+        typed = [types for source, types in (*self.names, *self._active) if source is key[0]]
+        if len({*typed}) > _MAX_RECURSIVE_TYPES:
+            declared_signatures.report_no_signature(key[0], typed[0], span)
         if not self.recursive.issuperset(functions):
-            declared_signatures.require_signatures(functions, cycle[0][1], span)
+            for function in functions:
+                declared_signatures.require_named(function, span)
             raise RecursionFound(functions)
 
     def _build_device(self, key: FunctionKey, span: Span) -> ir.Function:
@@ -290,9 +297,8 @@ class _ModuleBuilder:
         """Set the result type of a recursive function: the declared one, or that of its returns."""
         source, types = key
         signature = self.signature(source)
-        assert signature is not None
-        self.results[key] = signature.result
-        if signature.result is not None:
+        self.results[key] = signature.result if signature else None
+        if self.results[key] is not None:
             return
         outer_inferring = self._inferring
         self._inferring = {key} if outer_inferring is None else outer_inferring | {key}

@@ -1,9 +1,9 @@
 """Device functions with a declared signature: conversion of arguments and results to it.
 
-Recursive functions need one, because their result type must be known before their body is lowered.
-Only for them, annotations count as a signature; other functions are typed for each call. Functions
-with a C body need types of fixed width, so Python's number types are rejected. A function that also
-has a Python body is typed like any other.
+Only for recursive functions, annotations count as a signature; other functions are typed for each
+call, as is a recursive one without a signature. Functions with a C body need types of fixed width,
+so Python's number types are rejected. A function that also has a Python body is typed like any
+other.
 """
 
 from __future__ import annotations
@@ -67,23 +67,22 @@ def declared_signature(source: Source) -> Signature | None:
     return signature
 
 
-def require_signatures(
-    cycle: tuple[Source, ...], types: tuple[ParameterType, ...], span: Span
-) -> None:
-    """Check that the functions of a recursive cycle have signatures; ``span`` closes the cycle."""
-    for source in cycle:
-        if declared_signature(source) is None:
-            _report_no_signature(source, types if source is cycle[0] else (), span)
-
-
-def _report_no_signature(source: Source, types: tuple[ParameterType, ...], span: Span) -> NoReturn:
-    label = Label(span, f"{source.name} calls itself, here or through others")
+def require_named(source: Source, span: Span) -> None:
+    """Check that a recursive function is no local function; ``span`` is its call of itself."""
     if source.python.__code__.co_name != source.name or source.python.__name__ != source.name:
-        fail("recursion", label, hint="write it as a @device function, with a signature")
+        label = Label(span, f"{source.name} calls itself, here or through others")
+        fail("recursion", label, hint="write it as a @device function")
+
+
+def report_no_signature(source: Source, types: ArgumentTypes, span: Span) -> NoReturn:
+    """Report a recursive function whose calls of itself have ever other types."""
     names = [p.arg for p in parameters(source.tree.args)]
-    shown_types = [displayed_type(t) for t in types] if types else ["…"] * len(names)
-    parameter_list = ", ".join(f"{name}: {t}" for name, t in zip(names, shown_types))
-    fail("recursion", label, hint=f"annotate it: def {source.name}({parameter_list}) -> …")
+    parameter_list = ", ".join(f"{n}: {displayed_type(t)}" for n, t in zip(names, types))
+    fail(
+        "recursion",
+        Label(span, f"{source.name} calls itself with other types each time"),
+        hint=f"annotate it: def {source.name}({parameter_list}) -> …",
+    )
 
 
 def report_no_result(source: Source) -> NoReturn:
