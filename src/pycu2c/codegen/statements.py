@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal, TypeAlias, assert_never
 
 from pycu2c.analysis.variables import accessed_names
-from pycu2c.base.dtypes import INT32, INT64
+from pycu2c.base.dtypes import INT32, INT64, DType
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import Array, MemorySpace, Scalar
@@ -32,6 +32,8 @@ DYNAMIC = "dynamic_shared"  # the dynamic shared memory of a block
 
 _INT64 = c.NamedType("int64_t")
 _COMPOUND_OPERATORS = (ADD, SUB, MUL, DIV, C_DIV, C_REM, AND, OR, XOR, C_SHL, C_SHR)
+# the low bits of the result depend on the same bits of the operands alone
+_LOW_BITS_OPERATORS = (ADD, SUB, MUL, AND, OR, XOR)
 
 
 @dataclass(slots=True)
@@ -155,8 +157,7 @@ class StatementEmitter:
         """Return ``x += v``, also for unsigned arithmetic such as ``x += 1ULL``, or None."""
         narrow = _computed_in_int(value, t)
         if narrow is not None and self.expressions.emit(narrow.left) == lvalue:
-            right = self.expressions.convert_implicitly(narrow.right, narrow.type.dtype)
-            return c.AssignStmt(lvalue, right, f"{narrow.op.c}=")
+            return c.AssignStmt(lvalue, self._narrow_operand(narrow), f"{narrow.op.c}=")
         wrapped = _wrapped_sum(value)
         value = wrapped or value
         if (
@@ -174,6 +175,13 @@ class StatementEmitter:
         is_literal = isinstance(value.right, ir.Const) and not wrapped
         exact = value.op not in (C_SHL, C_SHR) and not is_literal
         return c.AssignStmt(lvalue, self.expressions.emit(value.right, exact), f"{value.op.c}=")
+
+    def _narrow_operand(self, e: ir.Binary) -> c.Expr:
+        """Return ``v`` of ``x += v`` in int; sums and bit operations need no conversion of it."""
+        if e.op in _LOW_BITS_OPERATORS:
+            return self.expressions.convert_implicitly(e.right, e.type.dtype)
+        is_literal = isinstance(e.right, ir.Const)
+        return self.expressions.emit(e.right, e.op not in (C_SHL, C_SHR) and not is_literal)
 
     def _store(self, s: ir.Store) -> c.Stmt:
         lvalue = self.expressions.lvalue(s)
@@ -301,6 +309,8 @@ def _wrapped_sum(value: ir.Expr) -> ir.Binary | None:
     dtype, unsigned = value.type.dtype, value.operand.type.dtype
     is_wrapped = dtype.is_signed and dtype.is_integer and not unsigned.is_signed
     left = value.operand.left
+    if value.operand.op is C_SHR:  # in C, the type of x alone decides between two shifts
+        return None
     if not is_wrapped or dtype.bits != unsigned.bits or not isinstance(left, ir.Cast):
         return None
     return value.operand if scalar_type(left.operand).dtype is dtype else None
@@ -324,7 +334,14 @@ def _computed_in_int(value: ir.Expr, t: Scalar) -> ir.Binary | None:
     left = wide_value.left
     if not isinstance(left, ir.Cast) or not isinstance(left.operand, (ir.Var, ir.Load, ir.Member)):
         return None
+    if wide_value.op not in _LOW_BITS_OPERATORS and not _represents(wide_value.type.dtype, t.dtype):
+        return None
     return replace(wide_value, left=left.operand)
+
+
+def _represents(wide: DType, narrow: DType) -> bool:
+    """Return whether an integer type has all values of another."""
+    return wide.minimum <= narrow.minimum and narrow.maximum <= wide.maximum
 
 
 def _only_updates_memory(body: ir.Body) -> bool:
