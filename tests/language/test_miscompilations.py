@@ -278,3 +278,27 @@ def test_the_cpu_agrees_with_the_reference(tried: Kernel, n: int) -> None:
 def test_a_value_in_place_of_a_function_is_named() -> None:
     with pytest.raises(TypeError, match="a kernel is a Python function, not 3"):
         kernel(3)  # type: ignore[call-overload]
+
+
+@device
+def returns_early(x, t):
+    """Its locals have the names of the variables for the result and for ``return``."""
+    returned, result = t < 4, np.float32(0.5)
+    cuda.syncthreads()
+    for _ in range(3):
+        if x[t] > 100:
+            return 5
+        x[t] += 1 if returned else 2
+        result += 1
+    return int64(result)
+
+
+@kernel
+def calls_early(x):
+    t = cuda.threadIdx.x
+    x[t] += returns_early(x, t)
+
+
+def test_names_of_locals_in_functions_with_barriers(target: str) -> None:
+    x = run(calls_early, (1, 8), [np.arange(8)], target)[0]
+    assert x.tolist() == [3, 4, 5, 6, 7, 8, 9, 10]

@@ -114,8 +114,8 @@ class _Inliner:
         body = _Renamer(tag, arrays).body((*_zero_initializers(function), *function.body))
         result = None
         if isinstance(function.result, Scalar):
-            result = ir.Var(f"result.{tag}", function.result, call.span)
-        returned = ir.Var(f"returned.{tag}", WEAK_BOOL, function.span)
+            result = ir.Var(f"result.r{self._count}", function.result, call.span)
+        returned = ir.Var(f"returned.r{self._count}", WEAK_BOOL, function.span)
         self._preceding += eliminate_returns(body, result, returned)
         return result if result is not None else ir.Const(False, WEAK_BOOL, call.span)
 
