@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import pickle
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,3 +139,14 @@ def test_the_command_rejects_an_unknown_code() -> None:
     result = CliRunner().invoke(main, ["errors", "index-typo"])
     assert result.exit_code == 2
     assert "index-type" in result.output
+
+
+def test_errors_are_instances_of_exceptions_of_python() -> None:
+    """Also after pickling, as between processes."""
+    with pytest.raises(NameError) as raised:
+        error_catalog.run(error_catalog.cases("name")[0].wrong, "wrong.py")
+    error = raised.value
+    assert isinstance(error, pycu2c.CompileError)
+    loaded = pickle.loads(pickle.dumps(error))
+    assert type(loaded) is type(error)
+    assert (str(loaded), loaded.line) == (str(error), error.line)

@@ -13,7 +13,7 @@ import linecache
 import sys
 import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -59,19 +59,60 @@ class Diagnostic:
         return rule(self.code)
 
 
+# the exceptions that Python, numba or CuPy raise for the same mistake
+_EXCEPTIONS: dict[str, tuple[type[Exception], ...]] = {
+    "argument-count": (TypeError,),
+    "argument-type": (TypeError, ValueError),  # types, and values that a parameter does not accept
+    "call": (TypeError,),
+    "comparison": (TypeError,),
+    "constant-needed": (TypeError,),
+    "constant-range": (OverflowError,),
+    "dtype": (TypeError,),
+    "index-count": (IndexError,),
+    "index-range": (IndexError,),
+    "index-type": (TypeError,),
+    "iterable": (TypeError,),
+    "name": (NameError,),
+    "operand-type": (TypeError,),
+    "recursion": (ValueError,),
+    "reshape": (ValueError,),
+    "return-type": (TypeError,),
+    "store-type": (TypeError,),
+    "unpack": (ValueError,),
+}
+
+
 class CompileError(Exception):
     """A kernel is outside the supported language; ``str()`` renders all diagnostics.
 
     ``code``, ``file`` and ``line`` are those of the first diagnostic; ``diagnostics`` holds all.
+    The error is also an instance of the exception that Python raises for such a mistake, if there
+    is one: ``NameError`` for an unknown name, ``TypeError`` for a wrong type.
     """
 
-    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+    def __new__(cls, diagnostics: Sequence[Diagnostic], *_: object, **__: object) -> CompileError:
+        if cls is not CompileError:
+            return super().__new__(cls)
+        return super().__new__(_error_class(_EXCEPTIONS.get(diagnostics[0].code, ())))
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
         first = self.diagnostics[0]
         self.code: str = first.code
         self.file: str = first.labels[0].span.file if first.labels else ""
         self.line: int = first.labels[0].span.line if first.labels else 0
         super().__init__("\n\n".join(render(d) for d in self.diagnostics))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return CompileError, (self.diagnostics,)
+
+
+@cache
+def _error_class(exceptions: tuple[type[Exception], ...]) -> type[CompileError]:
+    """Return the compile error that is also an instance of ``exceptions``."""
+    if not exceptions:
+        return CompileError
+    return type("CompileError", (CompileError, *exceptions), {"__module__": __name__})
 
 
 class CompileWarning(UserWarning):

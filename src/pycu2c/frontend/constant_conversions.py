@@ -41,7 +41,7 @@ def check_constant_conversions(module: ir.Module) -> None:
                     if problem is not None:
                         problems.setdefault(problem.labels, problem)
     if problems:
-        raise CompileError(problems.values())
+        raise CompileError([*problems.values()])
 
 
 def _conversions(e: ir.Expr) -> list[tuple[ir.Expr, Scalar]]:

@@ -318,7 +318,7 @@ class _ModuleBuilder:
 
 def _with_call(error: CompileError, call: Label) -> CompileError:
     """Add the call to the diagnostics of the called function."""
-    return CompileError(replace(d, labels=(*d.labels, call)) for d in error.diagnostics)
+    return CompileError([replace(d, labels=(*d.labels, call)) for d in error.diagnostics])
 
 
 def _call_text(source: Source, types: ArgumentTypes) -> str:

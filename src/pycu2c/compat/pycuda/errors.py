@@ -47,6 +47,9 @@ class CompileError(Error, diagnostics.CompileError):
         self.diagnostics, self.code, self.file, self.line = (), "inline-c", "", 0
         Exception.__init__(self, msg)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.msg, self.command_line, self.stdout, self.stderr)
+
     def __str__(self) -> str:
         parts = [self.msg]
         if self.command_line:
