@@ -69,6 +69,13 @@ def put(array, index, value):
 def fibonacci(k: int) -> int:
     return k if k < 2 else fibonacci(k - 1) + fibonacci(k - 2)
 
+def adder(number):
+    @device
+    def added(v):
+        return v + number
+
+    return added
+
 @cuda.c_function("return k * k + 1;", cpu="return k * k + 1;")
 def squared(k: np.int32) -> np.int32:
     return k * k + 1
@@ -323,6 +330,9 @@ CALLS = rows_of(
 
     # [function in C](external_functions.md)
     out[i] = squared(i)
+
+    # function that makes a device function, called with constants
+    out[i] = adder(10)(x) + adder(number=2 * len(OFFSETS))(i) + adder(SCALE)(i)
 
     # arrays and views as arguments
     put(out, i, row_sum(a[: i + 1]))

@@ -29,10 +29,12 @@ class DeviceFunctions(Protocol):
 
     ``cluster``: the number of blocks of a cluster along x, y and z; empty without clusters.
     ``checked``: whether the launch raises the exceptions of the kernel.
+    ``made_functions``: what functions of Python have returned during compilation, by the calls.
     """
 
     cluster: tuple[int, ...]
     checked: bool
+    made_functions: dict[object, object]
 
     def signature(self, source: Source) -> Signature | None:
         """Return the types to which the arguments of calls are converted; None if it is generic."""

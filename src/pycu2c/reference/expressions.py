@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import EnumMeta
 from inspect import isgenerator
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any, TypeAlias
 
 from pycu2c.base.records import dataclass
@@ -356,10 +357,19 @@ class ExpressionRewriter:
             return self.with_yield_from(
                 ast.Call(self.object_name(function), arguments, keywords), may_wait
             )
-        operands = [self.expression(node.func), *arguments]  # a function in a variable
+        operands = [self._called(node.func), *arguments]  # a function in a variable
         return self.with_yield_from(
             ast.Call(self.object_name(self.dynamic_call(node)), operands, keywords), True
         )
+
+    def _called(self, node: ast.expr) -> ast.expr:
+        """Return a called expression; Python runs ``maker(10)`` of ``maker(10)(x)``."""
+        maker = self.static_object(node.func) if isinstance(node, ast.Call) else NOT_STATIC
+        if not isinstance(node, ast.Call) or not isinstance(maker, FunctionType):
+            return self.expression(node)
+        make = self.object_name(functools.lru_cache(None, typed=True)(maker))
+        keywords = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
+        return ast.Call(make, [self.expression(a) for a in node.args], keywords)
 
     def with_yield_from(self, call: ast.expr, may_wait: bool) -> ast.expr:
         """Return a call that may wait for other threads, with ``yield from`` where that is

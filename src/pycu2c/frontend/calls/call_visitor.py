@@ -18,6 +18,7 @@ from pycu2c.frontend.calls import (
     array_reductions,
     cooperative_groups,
     device_calls,
+    function_makers,
     intrinsic_calls,
     number_methods,
     python_builtins,
@@ -49,7 +50,7 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
     method = _method(context, node)
     if method is not None:
         return method
-    callee = context.value(node.func)
+    callee = function_makers.made_function(context, node.func) or context.value(node.func)
     if isinstance(callee, Closure):
         return device_calls.call_function(context, callee, node)
     if not isinstance(callee, StaticObject):
