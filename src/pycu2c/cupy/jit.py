@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import builtins
-from typing import NoReturn
+import importlib
+from types import ModuleType
 
 from pycu2c import cuda
 from pycu2c.base.spelling_suggestions import UnknownNameError
@@ -54,16 +55,12 @@ atomic_and, atomic_or, atomic_xor = cuda.atomic.and_, cuda.atomic.or_, cuda.atom
 atomic_exch, atomic_cas = cuda.atomic.exch, cuda.atomic.cas
 
 
-def __getattr__(name: str) -> NoReturn:
-    hint = _REPLACEMENTS.get(name, "dir(pycu2c.cupy.jit) lists all names")
-    raise UnknownNameError("pycu2c.cupy.jit", name, hint)
+def __getattr__(name: str) -> ModuleType:
+    if name in ("cub", "thrust"):
+        return importlib.import_module(f"pycu2c.compat.cupy.{name}")
+    raise UnknownNameError("pycu2c.cupy.jit", name, "dir(pycu2c.cupy.jit) lists all names")
 
 
 def __dir__() -> list[str]:
-    return sorted(n for n in globals() if n not in _NOT_EXPORTED and not n.startswith("_"))
-
-
-_REPLACEMENTS = {
-    "cub": "use cuda.cg.reduce(tile, x, op) in place of WarpReduce and BlockReduce",
-    "thrust": "write a loop in place of its sequential algorithms",
-}
+    names = {n for n in globals() if n not in _NOT_EXPORTED and not n.startswith("_")}
+    return sorted({*names, "cub", "thrust"})
