@@ -66,6 +66,13 @@ def _textures() -> tuple[str, ...]:
     return ("namespace pycu2c_texels {", *types, "}", *_header("textures.h"))
 
 
+def with_complex_functions(text: str) -> str:
+    """Return the text of a class of complex numbers with the functions that it includes."""
+    include = '#include "../../cuda_text/headers/complex_functions.h"\n'
+    (functions,) = _header("complex_functions.h")
+    return text.replace(include, functions)
+
+
 @functools.cache
 def _header(name: str) -> tuple[str, ...]:
     """Return the text of a header, and the generated functions that follow it."""

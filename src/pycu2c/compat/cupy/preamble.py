@@ -33,7 +33,7 @@ def header(name: str) -> str:
     """Return the text of a header in this folder."""
     path = os.path.join(os.path.dirname(__file__), "headers", name)
     with open(path, encoding="utf-8") as file:
-        return file.read().strip()
+        return device_headers.with_complex_functions(file.read()).strip()
 
 
 def required_definitions(

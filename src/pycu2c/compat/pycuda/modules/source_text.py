@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from pycu2c.base.hashing import digest_of
 from pycu2c.base.records import dataclass
+from pycu2c.compat.cuda_text.device_headers import with_complex_functions
 from pycu2c.compat.cuda_text.includes import IncludeExpander
 from pycu2c.compat.cuda_text.parse.tokens import Origins, tokens_of
 from pycu2c.compat.pycuda.textures import reference_source
@@ -103,4 +104,4 @@ def _declarations(textures: bool, surfaces: bool, headers: Sequence[str]) -> Ite
     for name in ("pycuda-complex.hpp", "pycuda-helpers.hpp"):
         if name in headers or has_helpers:
             with open(os.path.join(HEADERS, name), encoding="utf-8") as file:
-                yield file.read()
+                yield with_complex_functions(file.read())
