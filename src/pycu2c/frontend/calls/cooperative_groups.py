@@ -59,16 +59,6 @@ def call_group_method(
     return device_calls.call_function(context, function, node, owner)
 
 
-def _group_lowering(group: type) -> IntrinsicLowering:
-    """Return the lowering of ``cuda.cg.this_grid()``."""
-
-    def lower(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
-        argument_nodes(context, node, (), intrinsic.name)
-        return StaticObject(group, context.span(node))
-
-    return lower
-
-
 def _tiles(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """Lower ``cuda.cg.tiled_partition(block, 8)``."""
     group, size_node = argument_nodes(context, node, ("group", "size"), intrinsic.name)
@@ -93,16 +83,15 @@ def _tiles(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Va
     return StaticObject(tile, context.span(node))
 
 
-def _cluster(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
+def _cluster(context: FunctionContext, span: Span) -> Value:
     """Lower ``cuda.cg.this_cluster()``."""
-    argument_nodes(context, node, (), intrinsic.name)
     if not context.devices.cluster:
         fail(
             "cluster",
-            Label(context.span(node), "the kernel declares no cluster size"),
+            Label(span, "the kernel declares no cluster size"),
             hint="write @kernel(cluster=2), or with up to 3 axes @kernel(cluster=(2, 2))",
         )
-    return StaticObject(Cluster, context.span(node))
+    return StaticObject(Cluster, span)
 
 
 # ---- indices and extents in a cluster -----------------------------------------------------------
@@ -243,10 +232,10 @@ def _reject_array(array: Value, text: str) -> NoReturn:
 
 
 GROUP_LOWERINGS: dict[str, IntrinsicLowering] = {
-    "cuda.cg.this_grid": _group_lowering(Grid),
-    "cuda.cg.this_thread_block": _group_lowering(Block),
+    "cuda.cg.this_grid": _without_arguments(lambda _, span: StaticObject(Grid, span)),
+    "cuda.cg.this_thread_block": _without_arguments(lambda _, span: StaticObject(Block, span)),
     "cuda.cg.tiled_partition": _tiles,
-    PREFIX: _cluster,
+    PREFIX: _without_arguments(_cluster),
     f"{PREFIX}.block_index": _without_arguments(_extents_lowering(_block_index)),
     f"{PREFIX}.dim_blocks": _without_arguments(_extents_lowering(_cluster_extents)),
     f"{PREFIX}.thread_index": _without_arguments(_extents_lowering(_thread_index_in_cluster)),

@@ -149,22 +149,21 @@ def import_array(source: Any, stream: int | None) -> DlpackArray:
 
 
 def _unpack_capsule(capsule: Any) -> DlpackArray:
-    if _is_capsule(capsule, _VERSIONED_NAME):
-        address = _capsule_pointer(capsule, _VERSIONED_NAME)
-        versioned = _DLManagedTensorVersioned.from_address(address)
-        _rename_capsule(capsule, _CONSUMED_VERSIONED_NAME)
-        owner = _ImportedOwner(address, versioned.deleter)
-        if versioned.major != _VERSION[0]:
-            raise DlpackUnsupportedError(f"version {versioned.major} of DLPack is not supported")
-        return _describe(versioned.tensor, bool(versioned.flags & _READ_ONLY), owner)
-    if not _is_capsule(capsule, _CAPSULE_NAME):
+    is_versioned = bool(_is_capsule(capsule, _VERSIONED_NAME))
+    if not is_versioned and not _is_capsule(capsule, _CAPSULE_NAME):
         raise DlpackUnsupportedError(
             "a DLPack capsule can be consumed once, and this one was consumed before"
         )
-    address = _capsule_pointer(capsule, _CAPSULE_NAME)
-    managed = _DLManagedTensor.from_address(address)
-    _rename_capsule(capsule, _CONSUMED_NAME)
-    return _describe(managed.tensor, False, _ImportedOwner(address, managed.deleter))
+    address = _capsule_pointer(capsule, _VERSIONED_NAME if is_versioned else _CAPSULE_NAME)
+    structure = _DLManagedTensorVersioned if is_versioned else _DLManagedTensor
+    managed = structure.from_address(address)
+    _rename_capsule(capsule, _CONSUMED_VERSIONED_NAME if is_versioned else _CONSUMED_NAME)
+    owner = _ImportedOwner(address, managed.deleter)
+    if isinstance(managed, _DLManagedTensor):
+        return _describe(managed.tensor, False, owner)
+    if managed.major != _VERSION[0]:
+        raise DlpackUnsupportedError(f"version {managed.major} of DLPack is not supported")
+    return _describe(managed.tensor, bool(managed.flags & _READ_ONLY), owner)
 
 
 def _describe(tensor: _DLTensor, readonly: bool, owner: object) -> DlpackArray:
@@ -236,12 +235,8 @@ _RELEASE = _DELETER(_release)
 @functools.cache
 def _destructor() -> Any:
     """Return the destructor of capsules that no package has consumed."""
-    valid = ctypes.PYFUNCTYPE(ctypes.c_int, c_void_p, ctypes.c_char_p)(
-        ("PyCapsule_IsValid", ctypes.pythonapi)
-    )
-    pointer = ctypes.PYFUNCTYPE(c_void_p, c_void_p, ctypes.c_char_p)(
-        ("PyCapsule_GetPointer", ctypes.pythonapi)
-    )
+    valid = _python_function("PyCapsule_IsValid", ctypes.c_int, c_void_p, ctypes.c_char_p)
+    pointer = _python_function("PyCapsule_GetPointer", c_void_p, c_void_p, ctypes.c_char_p)
 
     def destroy(capsule: int | None) -> None:
         for name in (_CAPSULE_NAME, _VERSIONED_NAME):

@@ -22,37 +22,34 @@ def _binary(
     """Return the method of an operator; ``swapped``: this array is the right operand."""
     result_dtype = quotient_dtype if quotient else common_dtype
 
-    def method(self: Operators, other: Any) -> Any:
-        other = self._operand(other)
-        if other is NotImplemented:
-            return NotImplemented
-        x, y = (other, self) if swapped else (self, other)
-        return self._apply(operation, x, y, result_dtype(x, y))
+    def apply(array: Operators, other: Any) -> Any:
+        x, y = (other, array) if swapped else (array, other)
+        return array._apply(operation, x, y, result_dtype(x, y))
 
-    return method
+    return _method(apply)
 
 
 def _in_place(operation: BinaryOperation) -> Callable[[Any, Any], Any]:
     """Return the method of an assignment operator such as ``+=``."""
-
-    def method(self: Operators, other: Any) -> Any:
-        other = self._operand(other)
-        if other is NotImplemented:
-            return NotImplemented
-        return self._apply(operation, self, other, self.dtype, out=self)
-
-    return method
+    return _method(lambda a, other: a._apply(operation, a, other, a.dtype, out=a))
 
 
 def _comparison(operation: BinaryOperation) -> Callable[[Any, Any], Any]:
     """Return the method of a comparison."""
 
+    def apply(array: Operators, other: Any) -> Any:
+        dtype = common_dtype(array, other) if isinstance(other, Operators) else array.dtype
+        return array._apply(operation, array, other, dtype)
+
+    return _method(apply)
+
+
+def _method(apply: Callable[[Operators, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return a method that applies an operator to an array and a converted operand."""
+
     def method(self: Operators, other: Any) -> Any:
-        other = self._operand(other)
-        if other is NotImplemented:
-            return NotImplemented
-        dtype = common_dtype(self, other) if isinstance(other, Operators) else self.dtype
-        return self._apply(operation, self, other, dtype)
+        operand = self._operand(other)
+        return NotImplemented if operand is NotImplemented else apply(self, operand)
 
     return method
 

@@ -100,34 +100,39 @@ class _Pool(Generic[M]):
         self.free_held()
 
 
-class PooledDeviceAllocation(PointerHolderBase):
-    """Device memory that returns to its pool."""
+class _PooledMemory(Generic[M]):
+    """A block that returns to its pool."""
 
-    __slots__ = ("__weakref__", "_bin_nr", "_block", "_pool", "size")
-
-    def __init__(self, pool: DeviceMemoryPool, size: int) -> None:
-        self._block: DeviceAllocation | None = None
+    def __init__(self, pool: _Pool[M], size: int) -> None:
+        self._block: M | None = None
         self._pool, self.size = pool, size
         self._block, self._bin_nr = pool.take(size)
 
-    def get_pointer(self) -> int:
+    @property
+    def block(self) -> M:
+        """Return the block. Raises LogicError if it was freed."""
         if self._block is None:
             raise LogicError("this memory was freed")
-        return int(self._block)
+        return self._block
 
     def free(self) -> None:
-        """Return the memory to the pool now."""
-        if self._block is None:
-            raise LogicError("this memory was freed")
-        block, self._block = self._block, None
+        """Return the memory to the pool now: it must not be used any more."""
+        block, self._block = self.block, None
         self._pool.put_back(block, self._bin_nr)
-
-    def __len__(self) -> int:
-        return self.size
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         if self._block is not None and not finalizing():
             self.free()
+
+
+class PooledDeviceAllocation(_PooledMemory[DeviceAllocation], PointerHolderBase):
+    """Device memory that returns to its pool."""
+
+    def get_pointer(self) -> int:
+        return int(self.block)
+
+    def __len__(self) -> int:
+        return self.size
 
 
 class DeviceMemoryPool(_Pool[DeviceAllocation]):
@@ -143,25 +148,12 @@ class DeviceMemoryPool(_Pool[DeviceAllocation]):
     __call__ = allocate
 
 
-class PooledHostAllocation:
+class PooledHostAllocation(_PooledMemory[NDArray[np.uint8]]):
     """The host memory of an array, which returns to its pool."""
 
     def __init__(self, pool: PageLockedMemoryPool, layout: ArrayLayout) -> None:
-        self._block: NDArray[np.uint8] | None = None
-        self._pool, self.size = pool, layout.size
-        self._block, self._bin_nr = pool.take(layout.size)
-        self.__array_interface__ = array_interface(self._block.ctypes.data, layout)
-
-    def free(self) -> None:
-        """Return the memory to the pool now: the array must not be used any more."""
-        if self._block is None:
-            raise LogicError("this memory was freed")
-        block, self._block = self._block, None
-        self._pool.put_back(block, self._bin_nr)
-
-    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
-        if self._block is not None and not finalizing():
-            self.free()
+        super().__init__(pool, layout.size)
+        self.__array_interface__ = array_interface(self.block.ctypes.data, layout)
 
 
 class PageLockedMemoryPool(_Pool[NDArray[np.uint8]]):
