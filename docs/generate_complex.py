@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from string import Template
 
-from pycu2c.codegen.helpers.complex_helpers import COMPLEX_TEMPLATES
+from pycu2c.codegen.helpers.templates import helpers_in
 
 _FUNCTIONS = (  # callees precede callers
     "mul", "div", "complex_exp", "complex_log", "complex_power", "complex_log10", "complex_sqrt",
@@ -20,7 +20,8 @@ _MEMBER = re.compile(r"\.([xy])\b")
 
 def functions() -> str:
     """Return C++ templates for a class ``complex<T>`` with the members ``_M_re`` and ``_M_im``."""
-    text = "\n".join(COMPLEX_TEMPLATES[name] + "\n" for name in _FUNCTIONS)
+    templates = helpers_in("complex")
+    text = "\n".join(templates[name].complex + "\n" for name in _FUNCTIONS)
     text = _NAME.sub(lambda m: _CPP_NAMES.get(m[1], m[1]), text)
     text = _MEMBER.sub(lambda m: {"x": "._M_re", "y": "._M_im"}[m[1]], text)
     qualifiers = "template <typename T> __device__ inline"

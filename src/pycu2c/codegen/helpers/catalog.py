@@ -1,5 +1,7 @@
 """The catalog of C helper functions that generated code calls, instantiated per dtype on demand.
 
+The folder ``c`` has most templates; modules of this folder generate the others.
+
 No helper has undefined behaviour for any argument.
 """
 
@@ -8,42 +10,32 @@ from __future__ import annotations
 from collections.abc import Iterable
 from string import Template
 
-from pycu2c.base.dtypes import BY_NAME, FLOAT32, FLOAT64, DType
+from pycu2c.base.dtypes import BY_NAME, FLOAT32, FLOAT64, INT16, DType
 from pycu2c.codegen.helpers import half_helpers
-from pycu2c.codegen.helpers.arithmetic_helpers import (
-    ARITHMETIC_HELPERS,
-    NEG_IN_32_BITS,
-    negates_in_asm,
-)
 from pycu2c.codegen.helpers.atomic_helpers import ATOMIC_HELPERS
-from pycu2c.codegen.helpers.complex_helpers import COMPLEX_HELPERS, COMPLEX_TEMPLATES
 from pycu2c.codegen.helpers.conversion_helpers import CONVERSION_HELPERS, FLOAT8_HELPERS
 from pycu2c.codegen.helpers.directed_rounding_helpers import ROUNDING_HELPERS
 from pycu2c.codegen.helpers.hardware_helpers import HARDWARE_HELPERS
-from pycu2c.codegen.helpers.integer_helpers import BIT_HELPERS, WORD_HELPERS
-from pycu2c.codegen.helpers.loop_helpers import LOOP_HELPERS
-from pycu2c.codegen.helpers.math_helpers import MATH_HELPERS
+from pycu2c.codegen.helpers.integer_helpers import WORD_HELPERS
 from pycu2c.codegen.helpers.special_helpers import SPECIAL_HELPERS
-from pycu2c.codegen.helpers.templates import Helper
+from pycu2c.codegen.helpers.templates import Helper, helpers_in
 from pycu2c.codegen.helpers.texture_helpers import TEXTURE_HELPERS
-from pycu2c.codegen.vector_math import VECTOR_MATH_HELPERS
 
+_FILES = (
+    *("arithmetic", "complex", "conversions", "hardware", "integers", "loops", "math", "special"),
+    "vector_math",
+)
 HELPERS: dict[str, Helper] = {
-    **COMPLEX_HELPERS,  # first: a helper for other types may have the same name
-    **ARITHMETIC_HELPERS,
+    **{name: helper for file in _FILES for name, helper in helpers_in(file).items()},
     **ATOMIC_HELPERS,
-    **BIT_HELPERS,
     **CONVERSION_HELPERS,
     **FLOAT8_HELPERS,
     **HARDWARE_HELPERS,
-    **LOOP_HELPERS,
-    **MATH_HELPERS,
     **ROUNDING_HELPERS,
     **SPECIAL_HELPERS,
     **TEXTURE_HELPERS,
     **WORD_HELPERS,
     **half_helpers.HALF_HELPERS,
-    **VECTOR_MATH_HELPERS,
 }
 _QUALIFIERS = {"cuda": "__device__ __forceinline__", "c": "static inline"}
 
@@ -65,7 +57,7 @@ def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
     text = _template(name, dtype, dialect_name)
     unsigned_dtype = BY_NAME["uint64" if dtype.bits == 64 else "uint32"]
     type_name, unsigned = getattr(dtype, dialect_name), getattr(unsigned_dtype, dialect_name)
-    in_asm = negates_in_asm(dtype, dialect_name)
+    in_asm = _negates_in_asm(dtype, dialect_name)
     return Template(text.strip("\n")).substitute(
         q=_QUALIFIERS[dialect_name],
         T=type_name,
@@ -86,11 +78,31 @@ def _template(name: str, dtype: DType, dialect_name: str) -> str:
     if helper.generate is not None:
         return helper.generate(name, dtype, dialect_name)
     if dtype.is_complex:
-        return COMPLEX_TEMPLATES.get(name, "")
-    if name == "neg" and negates_in_asm(dtype, dialect_name):
-        return NEG_IN_32_BITS
+        return helper.complex
+    if name == "neg" and _negates_in_asm(dtype, dialect_name):
+        return _NEG_IN_32_BITS
     if dtype.is_half:
         return half_helpers.half_text(name, dtype, dialect_name)
     if dtype.is_float:
         return (dtype is FLOAT64 and helper.wide) or helper.floating
     return helper.signed if dtype.is_signed else helper.unsigned
+
+
+def _negates_in_asm(dtype: DType, dialect_name: str) -> bool:
+    """Return whether the negation of a type needs ``_NEG_IN_32_BITS``."""
+    return (dialect_name, dtype) == ("cuda", INT16)
+
+
+# ptxas before 13.3 does not sign-extend the result of neg.s16 and abs.s16: the widened result for
+# -32768 is 32768. NVRTC generates these instructions for any equivalent C. CUDA C that is
+# compiled for the CPU does not need the workaround.
+_NEG_IN_32_BITS = """
+// -x; the least integer wraps to itself.
+$q short neg_i16(short x) {
+    int wide = -x;
+#ifndef __PYCU2C_CPU__
+    asm("neg.s32 %0, %1;" : "=r"(wide) : "r"((int)x));
+#endif
+    return (short)wide;
+}
+"""

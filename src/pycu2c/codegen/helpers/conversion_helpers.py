@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pycu2c.base import dtypes
 from pycu2c.codegen.helpers.directed_rounding_helpers import rounding_helper
-from pycu2c.codegen.helpers.templates import Helper, fixed_helpers
+from pycu2c.codegen.helpers.templates import Helper, helpers_of
 from pycu2c.ops.intrinsics.floats import float8
 from pycu2c.ops.intrinsics.floats.exact_rounding import CUDA_NAMES, MODE_TEXT, RoundingMode
 
@@ -68,30 +68,6 @@ _REINTERPRETATIONS = {
     "ushort_as_bfloat16": (dtypes.UINT16, dtypes.BFLOAT16),
 }
 
-_HALVES_OF_DOUBLE = """
-// The upper 32 bits of x.
-$q int32_t double2hiint(double x) {
-    uint64_t bits;
-    __builtin_memcpy(&bits, &x, sizeof bits);
-    return (int32_t)(bits >> 32);
-}
-
-// The lower 32 bits of x.
-$q int32_t double2loint(double x) {
-    uint64_t bits;
-    __builtin_memcpy(&bits, &x, sizeof bits);
-    return (int32_t)(bits);
-}
-
-// The double with these upper and lower 32 bits.
-$q double hiloint2double(int32_t high, int32_t low) {
-    const uint64_t bits = (uint64_t)(uint32_t)high << 32 | (uint32_t)low;
-    double value;
-    __builtin_memcpy(&value, &bits, sizeof value);
-    return value;
-}
-"""
-
 _INTEGERS = (dtypes.INT32, dtypes.UINT32, dtypes.INT64, dtypes.UINT64)
 _TO_FLOAT = (
     *((source, dtypes.FLOAT32) for source in (*_INTEGERS, dtypes.FLOAT64)),
@@ -117,7 +93,6 @@ def _rounding_conversions() -> dict[str, Helper]:
 CONVERSION_HELPERS: dict[str, Helper] = {
     **_rounding_conversions(),
     **{name: _reinterpretation(name, *types) for name, types in _REINTERPRETATIONS.items()},
-    **fixed_helpers(_HALVES_OF_DOUBLE),
 }
 
 # ---- 8-bit floats: integer arithmetic on the bits, rounding to nearest, ties to even ------------
@@ -135,7 +110,7 @@ def _float8_helpers(float_format: float8.Float8Format) -> dict[str, Helper]:
     not_finite = "size == 0x7f ? 0x7fc00000u"
     if name == "e5m2":
         not_finite = "size >= 0x7c ? 0x7f800000u | (size & 3) << 21"
-    return fixed_helpers(
+    return helpers_of(
         f"""
 // The bits of the nearest {name.upper()}; larger numbers saturate.
 $q unsigned char float_to_{name}(float x) {{
@@ -161,7 +136,8 @@ $q float {name}_to_float(unsigned char x) {{
     memcpy(&value, &bits, sizeof value);
     return sign * value;
 }}
-"""
+""",
+        "fixed",
     )
 
 

@@ -1,4 +1,4 @@
-"""Helpers for warps, clusters, special registers and clocks.
+"""Helpers for reductions of warps, special registers and clocks.
 
 CUDA has these operations with other signatures, or not for all types. The CPU has only the clocks.
 """
@@ -7,12 +7,7 @@ from __future__ import annotations
 
 from itertools import starmap
 
-from pycu2c.codegen.helpers.templates import (
-    Helper,
-    fixed_helpers,
-    helpers_of_all_types,
-    integer_helpers,
-)
+from pycu2c.codegen.helpers.templates import Helper, helpers_of
 
 
 def _special_register(name: str, comment: str) -> str:
@@ -55,32 +50,6 @@ def _reduction(name: str, comment: str, combination: str) -> str:
     return f"{head}{native}{steps}#endif\n}}\n\n{wide}\n\n"
 
 
-_FIXED_TYPE_FUNCTIONS = """
-// Waits until all threads of the cluster have arrived.
-$q void cluster_sync() {
-    __cluster_barrier_arrive();
-    __cluster_barrier_wait();
-}
-
-// The same shared array of the block with this rank in the cluster.
-template <typename T> $q T *shared_of(T *array, unsigned int rank) {
-    return (T *)__cluster_map_shared_rank(array, rank);
-}
-
-// Nanoseconds of the GPU's clock.
-$q long long globaltimer() {
-    long long now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
-
-// The lower 32 bits of the multiprocessor's clock.
-$q unsigned int clock32() {
-    return (unsigned int)clock64();
-}
-"""
-
-
 def _host_clock(name: str, result: str) -> str:
     return f"""
 // Nanoseconds of a monotonic clock.
@@ -110,30 +79,8 @@ _REDUCTIONS = (
 )
 
 HARDWARE_HELPERS: dict[str, Helper] = {
-    **integer_helpers("".join(starmap(_special_register, _REGISTERS.items()))),
-    **integer_helpers("".join(starmap(_reduction, _REDUCTIONS))),
-    **helpers_of_all_types(
-        """
-// mask if all its lanes have the same value, else 0.
-$q unsigned int match_all_$t(unsigned int mask, $T value) {
-    int same;
-    return __match_all_sync(mask, value, &same);
-}
-"""
-    ),
-    **fixed_helpers(
-        _FIXED_TYPE_FUNCTIONS
-        + _host_clock("nanoseconds_u32", "uint32_t")
-        + _host_clock("nanoseconds_i64", "int64_t")
-    ),
-    "shared_bytes": Helper(
-        signed="""
-// The bytes of dynamic shared memory that the launch gives each block.
-$q $T shared_bytes_$t() {
-    unsigned int size;
-    asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(size));
-    return ($T)size;
-}
-"""
-    ),
+    **helpers_of("".join(starmap(_special_register, _REGISTERS.items())), "signed", "unsigned"),
+    **helpers_of("".join(starmap(_reduction, _REDUCTIONS)), "signed", "unsigned"),
+    **helpers_of(_host_clock("nanoseconds_u32", "uint32_t"), "fixed"),
+    **helpers_of(_host_clock("nanoseconds_i64", "int64_t"), "fixed"),
 }

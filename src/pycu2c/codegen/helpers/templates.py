@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass
 
+_HEADING = "// ==== "
 _FUNCTION_NAME = re.compile(r"^[^/].*?(\w+?)(?:_\$t)?\((?!\()", re.MULTILINE)
 
 
@@ -27,9 +29,10 @@ class Helper:
     unsigned: str = ""
     floating: str = ""
     wide: str = ""  # for float64, if it differs from ``floating``
+    complex: str = ""
     fixed: str = ""  # a function with fixed types
     generate: Callable[[str, DType, str], str] | None = None  # from name, dtype, dialect name
-    calls: tuple[str, ...] = ()  # the helpers that it calls
+    calls: tuple[str, ...] = ()  # the helpers that it calls, callees first
 
 
 @functools.cache
@@ -40,34 +43,34 @@ def c_definition(name: str) -> str:
         return file.read()
 
 
-def templates_by_name(text: str) -> dict[str, str]:
-    """Return the templates of a text, separated by empty lines, by the names of their functions."""
-    templates: dict[str, str] = {}
-    for template in text.strip("\n").split("\n\n"):
-        name = _FUNCTION_NAME.search(template)
-        assert name is not None, template
-        templates[name[1]] = template
-    return templates
+def helpers_in(name: str) -> dict[str, Helper]:
+    """Return the helpers that the file ``c/name.h`` in this folder defines, by their names."""
+    return helpers_of(c_definition(f"c/{name}"))
 
 
-def fixed_helpers(text: str) -> dict[str, Helper]:
-    """Return the helpers with fixed types whose functions a text defines."""
-    return {name: Helper(fixed=template) for name, template in templates_by_name(text).items()}
+def helpers_of(text: str, *kinds: str) -> dict[str, Helper]:
+    """Return the helpers that a text defines, by their names.
+
+    Empty lines separate the templates. A heading, ``// ==== signed, unsigned``, begins the
+    templates of those kinds of dtypes, the fields of ``Helper``; a text without headings has
+    ``kinds``. Callees precede callers.
+    """
+    templates: dict[str, dict[str, Any]] = {}
+    for part in text.strip("\n").split("\n\n"):
+        if part.startswith(_HEADING):
+            kinds = tuple(part.removeprefix(_HEADING).split(", "))
+        elif function := _FUNCTION_NAME.search(part):
+            templates.setdefault(function[1], {}).update(dict.fromkeys(kinds, part))
+    helpers: dict[str, Helper] = {}
+    for name, of_kind in templates.items():
+        helpers[name] = Helper(**of_kind, calls=_calls("".join(of_kind.values()), helpers))
+    return helpers
 
 
-def floating_helpers(text: str) -> dict[str, Helper]:
-    """Return the helpers for floats whose functions a text defines."""
-    return {name: Helper(floating=template) for name, template in templates_by_name(text).items()}
-
-
-def integer_helpers(text: str) -> dict[str, Helper]:
-    """Return the helpers for signed and unsigned integers whose functions a text defines."""
-    return {name: Helper(template, template) for name, template in templates_by_name(text).items()}
-
-
-def helpers_of_all_types(text: str) -> dict[str, Helper]:
-    """Return the helpers for integers and floats whose functions a text defines."""
-    return {
-        name: Helper(template, template, template)
-        for name, template in templates_by_name(text).items()
-    }
+def _calls(template: str, helpers: Mapping[str, Helper]) -> tuple[str, ...]:
+    """Return the names of the helpers that a template calls, and of their callees."""
+    typed, fixed = (set(re.findall(call, template)) for call in (r"(\w+)_\$t\(", r"(\w+)\("))
+    callees = [name for name, h in helpers.items() if name in (fixed if h.fixed else typed)]
+    transitive = {c for name in callees for c in (*helpers[name].calls, name)}
+    negation = ("neg",) if "${n}" in template else ()
+    return (*negation, *(name for name in helpers if name in transitive))

@@ -1,11 +1,7 @@
-"""Helpers of CPU loops: nontemporal stores, prefetch, and an assumption about trip counts."""
+// Nontemporal stores, prefetch, and an assumption about trip counts, for loops on the CPU.
 
-from __future__ import annotations
+// ==== fixed
 
-from pycu2c.base.records import replace
-from pycu2c.codegen.helpers.templates import Helper, fixed_helpers, helpers_of_all_types
-
-_FIXED_TYPE_FUNCTIONS = """
 // Stores a whole cache line of 64 bytes, which then need not be read first.
 $q void store_line(void *to, const void *from) {
 #if defined __clang__ || defined __SSE2__
@@ -41,9 +37,9 @@ $q void nontemporal_fence(void) {
     __builtin_ia32_sfence();
 #endif
 }
-"""
 
-_FUNCTIONS_OF_ALL_TYPES = """
+// ==== signed, unsigned, floating
+
 // The number of elements between the start of the cache line and this one.
 $q int64_t cache_line_offset_$t(const $T *first) {
     return (int64_t)((uintptr_t)first % 64 / sizeof *first);
@@ -63,37 +59,26 @@ $q void nontemporal_store_$t($T *to, const $T *from, int64_t count) {
         to[i] = from[i];
     }
 }
-"""
 
-
-def _prefetch(name: str, access: str, argument: str) -> str:
-    return f"""
-// Prefetches elements to be {access}: count of them, ahead of from; may be out of bounds.
-$q void {name}_$t(const $T *from, int64_t ahead, int64_t count) {{
+// Prefetches elements to be read: count of them, ahead of from; may be out of bounds.
+$q void prefetch_$t(const $T *from, int64_t ahead, int64_t count) {
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
-    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {{
-        __builtin_prefetch((const void *)(first + i){argument});
-    }}
-}}
-"""
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
+        __builtin_prefetch((const void *)(first + i));
+    }
+}
 
+// Prefetches elements to be written: count of them, ahead of from; may be out of bounds.
+$q void prefetch_to_write_$t(const $T *from, int64_t ahead, int64_t count) {
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
+        __builtin_prefetch((const void *)(first + i), 1);
+    }
+}
 
-_HELPERS_OF_ALL_TYPES = helpers_of_all_types(
-    _FUNCTIONS_OF_ALL_TYPES
-    + _prefetch("prefetch", "read", "")
-    + _prefetch("prefetch_to_write", "written", ", 1")
-)
+// ==== signed
 
-LOOP_HELPERS: dict[str, Helper] = {
-    **fixed_helpers(_FIXED_TYPE_FUNCTIONS),
-    **_HELPERS_OF_ALL_TYPES,
-    "nontemporal_store": replace(_HELPERS_OF_ALL_TYPES["nontemporal_store"], calls=("store_line",)),
-    "at_least_1": Helper(
-        signed="""
 // Tells the compiler that n >= 1, so that it does not test whether a loop up to n is empty.
 $q void at_least_1_$t($T n) {
     if (n < 1) __builtin_unreachable();
-}
-"""
-    ),
 }

@@ -1,15 +1,10 @@
-"""Helpers for complex numbers, which are structs with the members x and y.
+// Complex numbers, which are structs with the members x and y.
+// The values at zeros, infinities and NaNs are those of C99's Annex G. The tangents and the inverse
+// functions use W. Kahan's formulas: no intermediate result overflows, and the sign of a zero
+// selects the side of a branch cut.
 
-The values at zeros, infinities and NaNs are those of C99's Annex G. The tangents and the inverse
-functions use W. Kahan's formulas: no intermediate result overflows, and the sign of a zero selects
-the side of a branch cut.
-"""
+// ==== complex
 
-from __future__ import annotations
-
-from pycu2c.codegen.helpers.templates import Helper, templates_by_name
-
-COMPLEX_TEMPLATES = templates_by_name("""
 // a + b
 $q $T add_$t($T a, $T b) {
     const $T sum = {a.x + b.x, a.y + b.y};
@@ -351,27 +346,3 @@ $q $T complex_atan_$t($T x) {
     const $T arc = {area.y, area.x};
     return arc;
 }
-""")
-
-_CALLS = {
-    "complex_sinh": ("complex_exp",),
-    "complex_cosh": ("complex_exp",),
-    "complex_sin": ("complex_exp", "complex_sinh"),
-    "complex_cos": ("complex_exp", "complex_cosh"),
-    "complex_tan": ("complex_tanh",),
-    "complex_log10": ("complex_log",),
-    "complex_log2": ("complex_log",),
-    "complex_log_base": ("div", "complex_log"),
-    "complex_maximum": ("complex_isnan", "complex_less_equal"),
-    "complex_minimum": ("complex_isnan", "complex_less_equal"),
-    "complex_fmax": ("complex_isnan", "complex_less_equal"),
-    "complex_fmin": ("complex_isnan", "complex_less_equal"),
-    "complex_power": ("mul", "div", "complex_exp", "complex_log"),
-    "complex_asin": ("complex_log", "complex_sqrt"),
-    "complex_acos": ("complex_log", "complex_sqrt"),
-    "complex_acosh": ("complex_log", "complex_sqrt", "complex_acos"),
-    "complex_asinh": ("complex_log", "complex_sqrt", "complex_asin"),
-    "complex_atan": ("complex_atanh",),
-}
-# only the callees: helpers for other types may have the same names
-COMPLEX_HELPERS = {name: Helper(calls=_CALLS.get(name, ())) for name in COMPLEX_TEMPLATES}
