@@ -595,7 +595,7 @@ def test_calls_that_are_wrong() -> None:
         ((x,), TypeError, "takes 2 arguments, or 3 with outputs, not 1"),
         ((x, [1, 2]), TypeError, r"argument 2 \(y\) is a list.*pass numpy.array"),
         ((x, x.astype(np.float32)), TypeError, r"T, here float64.*astype\('float64'\)"),
-        ((x, np.arange(4.0)), ValueError, r"cannot be broadcast together.*\(3,\).*\(4,\)"),
+        ((x, np.arange(4.0)), ValueError, r"could not be broadcast together.*\(3,\).*\(4,\)"),
         ((x, x, np.zeros(4)), ValueError, r"broadcast together"),
         ((x[:, None], x[:1], np.zeros(3)), ValueError, "Out shape is mismatched"),
         ((x, x, 3.0), TypeError, "is an output: pass an array"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c import CompileError
+from pycu2c import CompileError, cuda
 from pycu2c.compat.cupy.parameter_declarations import ArgumentTypeError, ArgumentValueError
 from pycu2c.cupy import fuse
 from support.cupy_arrays import on_backend, to_numpy
@@ -266,11 +266,16 @@ def test_the_same_array_twice(backend: str) -> None:
 
 def test_arrays_that_overlap() -> None:
     x = np.arange(6.0)
-    for one, other in ((x[1:], x[:-1]), (x, x[:])):
-        with pytest.raises(
-            ArgumentValueError, match=r"argument 1 and .* argument 2 share memory.*a copy"
-        ):
-            fuse(one_another)(one, other)
+    for one, other in ((slice(1, 6), slice(0, 5)), (slice(0, 6), slice(0, 6))):
+        changed, expected = x.copy(), x.copy()
+        fuse(one_another)(changed[one], changed[other])
+        one_another(expected[one], expected[other])
+        same(changed, expected)
+    on_device = cuda.to_device(x)
+    with pytest.raises(
+        ArgumentValueError, match=r"argument 1 and .* argument 2 share memory.*a copy"
+    ):
+        fuse(one_another)(on_device[1:], on_device[:-1])
     same(fuse(lambda x, y: x + y)(x[1:], x[:-1]), x[1:] + x[:-1])
 
 

@@ -95,7 +95,7 @@ def common_shape(arrays: Sequence[tuple[str, ArrayArgument]]) -> Shape:
         return np.broadcast_shapes(*(a.shape for _, a in arrays))
     except ValueError:
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays)
-        raise ArgumentValueError(f"these shapes cannot be broadcast together: {shapes}") from None
+        raise ArgumentValueError(f"operands could not be broadcast together: {shapes}") from None
 
 
 # ---- array packages ------------------------------------------------------------------------

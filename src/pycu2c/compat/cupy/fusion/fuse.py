@@ -34,6 +34,7 @@ from pycu2c.compat.cupy.parameter_declarations import (
 )
 from pycu2c.compat.cupy.python_functions import CValue, PythonFunction, device_function_source
 from pycu2c.compat.numba.dispatcher import python_function
+from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.arguments.array_argument import ArrayArgument, HandleArgument
 
 FusedFunction: TypeAlias = Callable[..., Any]  # for one combination of types and shapes
@@ -138,7 +139,7 @@ class _FusedPlan:
     def __init__(
         self, fusion: Fusion, traced: Sequence[Any], result: Any, names: Sequence[str]
     ) -> None:
-        self._names = names
+        self._names, self._function = names, fusion._function
         arguments = {id(t): k for k, t in reversed(list(enumerate(traced))) if t is not None}
         changed = [
             FusionTarget(t, t.node, k)
@@ -163,15 +164,18 @@ class _FusedPlan:
 
     def run(self, *args: Any) -> Any:
         """Execute the steps for the arguments of a call, and return its result."""
-        if self._written:
-            self._reject_overlaps(args)
+        if self._written and self._have_overlap(args):
+            return self._function(*args)
         arrays = [*args, *self._empty_slots]
         for step in self._steps:
             step(arrays)
         return self._result(arrays)
 
-    def _reject_overlaps(self, args: Sequence[Any]) -> None:
-        """Raise ArgumentValueError if an argument that is written overlaps another one."""
+    def _have_overlap(self, args: Sequence[Any]) -> bool:
+        """Return whether an argument that is written overlaps another one.
+
+        Raises ArgumentValueError for device arrays, on which numpy cannot run the function.
+        """
         call_operands = {
             k: a
             for k, value in enumerate(args)
@@ -179,16 +183,17 @@ class _FusedPlan:
             and isinstance(a := operands.operand(value, self._names[k]), ArrayArgument)
         }
         for j, k in combinations(call_operands, 2):
-            if (j in self._written or k in self._written) and args[j] is not args[k]:
-                (start_j, size_j), (start_k, size_k) = (
-                    call_operands[j].region,
-                    call_operands[k].region,
-                )
-                if start_j < start_k + size_k and start_k < start_j + size_j:
+            if (j not in self._written and k not in self._written) or args[j] is args[k]:
+                continue
+            (start_j, size_j), (start_k, size_k) = call_operands[j].region, call_operands[k].region
+            if start_j < start_k + size_k and start_k < start_j + size_j:
+                if isinstance(args[j], DeviceArray):
                     raise ArgumentValueError(
                         f"{self._names[j]} and {self._names[k]} share memory, and the function "
                         "changes it: pass a copy of one of them"
                     )
+                return True
+        return False
 
 
 # ---- tracing -----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, assert_never
 import numpy as np
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cupy.parameter_declarations import ArgumentTypeError
+from pycu2c.compat.cupy.parameter_declarations import ArgumentTypeError, ArgumentValueError
 from pycu2c.runtime.arguments.strides import Shape
 
 
@@ -137,11 +137,22 @@ def sample_array(shape: Shape, dtype: Any) -> Any:
     return np.ones((1,) * len(shape), dtype)
 
 
+def broadcast_shape(*shapes: Shape) -> Shape:
+    """Return the broadcast shape. Raises ArgumentValueError with NumPy's message."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        text = " ".join(map(str, shapes))
+        raise ArgumentValueError(
+            f"operands could not be broadcast together with shapes {text}"
+        ) from None
+
+
 def apply_ufunc(
     function: Callable[..., Any], arguments: tuple[Node, ...]
 ) -> Node | tuple[Node, ...]:
     """Return a node that applies a numpy function; a tuple if it has several results."""
-    shape = np.broadcast_shapes(*(a.shape for a in arguments))
+    shape = broadcast_shape(*(a.shape for a in arguments))
     with np.errstate(all="ignore"):
         like = function(*(a.like for a in arguments))
     if all(dtype_of(a) is None for a in arguments):  # Python numbers stay weak

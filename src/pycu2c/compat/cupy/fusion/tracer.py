@@ -127,7 +127,7 @@ class TracedArray(NDArrayOperatorsMixin):
             raise ArgumentTypeError(
                 "a fused function changes whole arrays, not parts: pass the part as an argument"
             )
-        if np.broadcast_shapes(value.shape, node.shape) != node.shape:
+        if graph.broadcast_shape(value.shape, node.shape) != node.shape:
             raise ArgumentValueError(f"shape {value.shape} cannot be broadcast to {node.shape}")
         dtype, source = graph.dtype_of(node), graph.dtype_of(value)
         if dtype is not None and source is not None and not np.can_cast(source, dtype, casting):
