@@ -512,13 +512,62 @@ def test_a_file_of_c_that_does_not_compile(files: dict[str, Path], tmp_path: Pat
         run(module(files.values(), tmp_path).k, (1, 4), arguments(), "cpu")
 
 
+CUDA_C = """
+import numpy as np
+from pycu2c import cuda, float32, kernel
+
+FUNCTIONS = cuda.CUSource('''
+#include <cuda_runtime.h>
+__device__ static float half_of(float x) { return x / 2; }
+extern "C" __device__ int as_numba(float *result, float x) {
+    *result = max(half_of(x), rsqrtf(4.0f));
+    return 0;
+}
+extern "C" __device__ __forceinline__ float in_both(float x) { return 3 * x; }
+extern "C" __device__ float thread() { return threadIdx_or_nothing; }
+'''.replace("threadIdx_or_nothing", "{}"))
+as_numba = cuda.declare_device("as_numba", "float32(float32)", link=FUNCTIONS)
+
+@cuda.c_function(link=FUNCTIONS)
+def in_both(x: float32) -> float32:
+    return x + 100
+
+@kernel
+def k(a):
+    i = cuda.grid(1)
+    a[i] = as_numba(a[i]) + in_both(a[i])
+
+@kernel(link=FUNCTIONS)
+def python_alone(a):
+    a[cuda.grid(1)] += in_both(np.float32(1))
+"""
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cpu-resumable"])
+def test_cuda_c_is_compiled_for_the_cpu_if_no_other_code_exists(
+    backend: str, tmp_path: Path
+) -> None:
+    """A Python body comes before it, as does a file of C."""
+    k = module_from(CUDA_C.replace("{}", "0"), tmp_path).k
+    (a,) = run(k, (1, 4), [np.arange(4, dtype=np.float32)], backend)
+    assert a.tolist() == [100.5, 101.5, 103, 104.5]
+
+
+def test_cuda_c_that_does_not_compile_for_the_cpu(tmp_path: Path) -> None:
+    loaded = module_from(CUDA_C.replace("{}", "threadIdx.x"), tmp_path)
+    (a,) = run(loaded.python_alone, (1, 1), [np.zeros(1, np.float32)], "cpu")
+    assert a == 101
+    with pytest.raises(LinkError, match=r"(?s)does not compile as C\+\+ for the CPU.*threadIdx"):
+        run(loaded.k, (1, 1), [np.zeros(1, np.float32)], "cpu")
+
+
 def test_files_are_taken_by_their_suffixes(tmp_path: Path) -> None:
     for name in ("f.cu", "f.c", "f.o", "f.ptx"):
         (tmp_path / name).write_text("")
     inputs = [tmp_path / "f.cu", str(tmp_path / "f.c"), tmp_path / "f.o"]
     links = parse_links(inputs)
     assert [os.path.basename(f) for f in links_for_target(links, "cuda")] == ["f.cu", "f.o"]
-    assert [os.path.basename(f) for f in links_for_target(links, "c")] == ["f.c", "f.o"]
+    assert [os.path.basename(f) for f in links_for_target(links, "c")] == ["f.cu", "f.c", "f.o"]
     raised = parse_links({"cuda": tmp_path / "f.o", "cpu": [tmp_path / "f.c"]})
     assert [(d, os.path.basename(f)) for d, f in raised] == [("cuda", "f.o"), ("c", "f.c")]
     assert parse_links(None) == ()
@@ -530,7 +579,7 @@ def test_files_are_taken_by_their_suffixes(tmp_path: Path) -> None:
         ("f.cu", "there is no file .*f.cu"),
         ("f.py", "ends in .py: cuda takes .cu, .ptx, .*; cpu takes .c, .so"),
         ("f", "ends in nothing"),
-        ({"cpu": "f.cu"}, r"ends in .cu: cpu takes .c, .so, .o, .a$"),
+        ({"cpu": "f.ptx"}, r"ends in .ptx: cpu takes .c, .so, .o, .a, .cu$"),
         ({"gpu": "f.cu"}, "for 'cuda' or 'cpu', not for 'gpu'"),
         (3, "named by its path, not by 3"),
         ([3], "named by its path, not by 3"),

@@ -15,7 +15,7 @@ Link: TypeAlias = tuple[Dialect, str]  # dialect of the target, and absolute pat
 
 SUFFIXES: Mapping[Dialect, tuple[str, ...]] = {
     "cuda": (".cu", ".ptx", ".cubin", ".fatbin", ".ltoir", ".o", ".a"),
-    "c": (".c", ".so", ".o", ".a"),
+    "c": (".c", ".so", ".o", ".a", ".cu"),
 }
 _TARGETS: Mapping[str, Dialect] = {"cuda": "cuda", "cpu": "c"}
 

@@ -64,6 +64,8 @@ class _InlineCArguments:
     def _code(self, dialect: Dialect, source: Source, has_python_body: bool) -> DialectCode | None:
         """Return the code in one dialect: the text, or a call of a linked function."""
         text, files = self._text(dialect, has_python_body), links_for_target(self.links, dialect)
+        if dialect == "c" and has_python_body and all(file.endswith(".cu") for file in files):
+            files = ()  # the Python body comes before CUDA C
         if text is not None:
             headers = lines_of(self.headers, source) if dialect == "cuda" else ()
             preamble = (*headers, *lines_of(self.preamble, source))

@@ -23,7 +23,7 @@ from pycu2c.toolchain.toolchain_errors import (
 
 _LINK_HINT = (
     'add the file that does: @kernel(link=["functions.cu"]), or link=… where it is declared; '
-    "a GPU takes .cu, .ptx, .cubin, the CPU .c, .so, both .o, .a"
+    "a GPU takes .ptx, .cubin, the CPU .c, .so, both .cu, .o, .a"
 )
 _GENERATED_SUFFIXES = (".c", ".cu")  # with line information, compilers name files of Python
 

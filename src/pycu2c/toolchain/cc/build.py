@@ -12,6 +12,7 @@ from typing import TypeAlias
 from pycu2c.base.records import dataclass, replace
 from pycu2c.toolchain import subprocesses, toolchain_errors
 from pycu2c.toolchain.cache import artifact_store, cache_directory
+from pycu2c.toolchain.cc import cuda_objects
 from pycu2c.toolchain.cc.discovery import Compiler
 from pycu2c.toolchain.cc.flags import LINK_FLAGS, libraries_for
 
@@ -29,17 +30,23 @@ double pycu2c_probe(double x, int64_t n) { return sqrt(x) + (double)n; }
 
 @dataclass(frozen=True, slots=True)
 class CcJob:
-    """The arguments of a compilation. ``files`` are linked files of the user."""
+    """The arguments of a compilation.
+
+    ``files`` are linked files of the user. Those of CUDA C, ``cuda_files``, are only compiled if
+    the others do not define a function.
+    """
 
     compiler: Compiler
     text: str
     entry: str
     flags: tuple[str, ...]
     files: tuple[str, ...] = ()
+    cuda_files: tuple[str, ...] = ()
 
     @property
     def command(self) -> CommandParts:
-        libraries = libraries_for(self.text, self.compiler.family, self.files)
+        linked = (*self.files, *self.cuda_files)
+        libraries = libraries_for(self.text, self.compiler.family, linked)
         return command_parts(self.compiler, self.flags, (*self.files, *libraries))
 
 
@@ -76,8 +83,15 @@ def _temporary_file_errors() -> Iterator[None]:
 def compile_job(job: CcJob) -> tuple[bytes, str]:
     """Return the library and the compiler's log."""
     folder = cache_directory.new_private_folder()
+    path = os.path.join(folder, "kernel.so")
     try:
-        return _compile_to(os.path.join(folder, "kernel.so"), job)
+        return _compile_to(path, job)
+    except toolchain_errors.UndefinedFunctionError:
+        if not job.cuda_files:
+            raise
+        contract = tuple(flag for flag in job.flags if flag.startswith("-ffp-contract"))
+        objects = cuda_objects.compile_objects(job.cuda_files, contract, folder)
+        return _compile_to(path, replace(job, files=(*job.files, *objects)))
     finally:
         cache_directory.remove_tree(folder)
 

@@ -44,7 +44,8 @@ def compile(
     request = _CompileRequest(text, options)
     found = artifact_store.load(request.key, ".so") if cache else None
     if found is None:
-        job = build.CcJob(request.compiler, text, entry, request.flags, request.files)
+        files = request.files, request.cuda_files
+        job = build.CcJob(request.compiler, text, entry, request.flags, *files)
         found = build.build_cached(request.key, job) if cache else build.build_uncached(job)
     return CompiledBinary("so", entry, text, found.data, found.path, found.log, options.link)
 
@@ -52,15 +53,17 @@ def compile(
 class _CompileRequest:
     """The compiler, flags and linked files of a compilation, and the key of its cache entry."""
 
-    __slots__ = ("compiler", "files", "flags", "key")
+    __slots__ = ("compiler", "cuda_files", "files", "flags", "key")
 
     def __init__(self, text: str, options: Options) -> None:
         self.compiler = compiler = find_compiler()
-        self.files = files = link_files.links_for_target(options.link, "c") if options.link else ()
-        lto = compiler.family.lto_flags if any(f.endswith(".c") for f in files) else ()
+        linked = link_files.links_for_target(options.link, "c") if options.link else ()
+        self.cuda_files = tuple(file for file in linked if file.endswith(".cu"))
+        self.files = tuple(file for file in linked if file not in self.cuda_files)
+        lto = compiler.family.lto_flags if any(f.endswith(".c") for f in linked) else ()
         self.flags = (*flags_for(text, options, compiler), *lto)
-        command = (*self.flags, *LINK_FLAGS, *libraries_for(text, compiler.family, files))
-        identities = [file_identity.file_identity(file) for file in files]
+        command = (*self.flags, *LINK_FLAGS, *libraries_for(text, compiler.family, linked))
+        identities = [file_identity.file_identity(file) for file in linked]
         self.key = artifact_store.key_of(text, compiler_identity(), *command, *identities)
 
 
