@@ -178,6 +178,9 @@ EXPRESSIONS = rows_of(
     out[i] += m[2:].reshape((3, 2, 3))[i % 3, 1, -1]
     out[i] += m.ravel().reshape(n - 1, 6)[1:][i % 3].size + row_sum(m.reshape(12, 2)[i])
 
+    # `.view` of integers or floats as a type of the same or of a larger size
+    out[i] = a.view(np.int32)[i] % 97 + WEIGHTS[:2].view(np.float64)[0]
+
     # `.shape`, `.ndim`, `.size`, `len()`
     out[i] = m.shape[0] * 100 + m.shape[1] * 10 + m.ndim + m.size + len(a)
 

@@ -110,13 +110,15 @@ def is_local_function(target: object) -> bool:
     if isinstance(target, BuiltinMethodType):
         if isinstance(target.__self__, np.ndarray):
             return target.__name__ in ("reshape", "ravel", *array_reductions.METHODS)
-        return is_number_method(target)
+        return is_converting_method(target)
     return isinstance(target, FunctionType) and any(name[:1] == "<" for name in target.__globals__)
 
 
-def is_number_method(target: object) -> bool:
-    """Return whether a value is a supported method of a number."""
+def is_converting_method(target: object) -> bool:
+    """Return whether a value is a supported method of a number, or ``view`` of an array."""
     owner = getattr(target, "__self__", None)
+    if isinstance(owner, np.ndarray):
+        return getattr(target, "__name__", "") == "view"
     is_number = isinstance(owner, int | float | complex | np.generic)
     return is_number and getattr(target, "__name__", "") in NUMBER_METHODS
 

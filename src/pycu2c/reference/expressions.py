@@ -351,7 +351,7 @@ class ExpressionRewriter:
             self.lazy_items(a, target is any) if is_lazy else self.expression(a) for a in node.args
         ]
         keywords = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
-        needs_dynamic_dispatch = target is tiled_partition or calls.is_number_method(target)
+        needs_dynamic_dispatch = target is tiled_partition or calls.is_converting_method(target)
         if target is not NOT_STATIC and not needs_dynamic_dispatch:
             function, may_wait = self.callee(target, node, self.source)
             return self.with_yield_from(
@@ -385,7 +385,7 @@ class ExpressionRewriter:
         """Return a function that calls a target that is known only at run time."""
 
         def call(target: Any, *arguments: Any, **keywords: Any) -> Coroutine:
-            if calls.is_number_method(target):
+            if calls.is_converting_method(target):
                 return target(*map(calls.numpy_type, arguments), **keywords)
             if calls.is_local_function(target):
                 result = target(*arguments, **keywords)

@@ -26,7 +26,7 @@ from pycu2c.frontend.calls import (
 )
 from pycu2c.frontend.calls.arguments import argument_nodes, argument_values, operator_operands
 from pycu2c.frontend.calls.special_forms import special_lowering
-from pycu2c.frontend.expressions import reshape, vectors
+from pycu2c.frontend.expressions import bit_views, reshape, vectors
 from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import branches
@@ -152,6 +152,7 @@ def _method(context: FunctionContext, node: ast.Call) -> Value | None:
 _ARRAY_METHODS = {
     "reshape": reshape.reshaped,
     "ravel": reshape.raveled,
+    "view": bit_views.array_view,
     **array_reductions.METHODS,
 }
 _METHODS = (*NUMBER_METHODS, *_ARRAY_METHODS, *cooperative_groups.GROUP_METHODS)

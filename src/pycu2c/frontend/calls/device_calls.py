@@ -22,6 +22,7 @@ from pycu2c.frontend.calls.arguments import (
 )
 from pycu2c.frontend.evaluation_order import assign_temporary, evaluate_in_order, materialize
 from pycu2c.frontend.expressions import array_views
+from pycu2c.frontend.expressions.bit_views import reject_reinterpreted
 from pycu2c.frontend.expressions.composite_values import result_type, type_of, unpack_result
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
@@ -105,6 +106,7 @@ def _call(context: FunctionContext, source: Source, values: list[Value], span: S
         values = [materialize(context, value, "given") for value in values]
     arguments = tuple(leaf for value in values for leaf in leaves(value))
     for argument in arguments:
+        reject_reinterpreted(argument, "functions take arrays with the dtype of their memory")
         _check_alignment(argument)
     slice_overlap.check_call(context, context.devices.overlap_rules(source, types), arguments)
     value = _emit_call(context, Call(name, arguments, result, span), returned_type, source.name)

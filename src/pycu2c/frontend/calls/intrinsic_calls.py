@@ -32,6 +32,7 @@ from pycu2c.frontend.evaluation_order import materialize
 from pycu2c.frontend.expressions import arithmetic
 from pycu2c.frontend.expressions.arithmetic import coerce, require_integer
 from pycu2c.frontend.expressions.array_views import array_type
+from pycu2c.frontend.expressions.bit_views import reject_reinterpreted
 from pycu2c.frontend.expressions.subscripts import check_writable, single_element_view
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements.branches import for_each_array
@@ -275,6 +276,7 @@ def _element_address(intrinsic: Intrinsic, values: dict[str, Value]) -> Expr:
     index = values[names_by_kind["index"]] if "index" in names_by_kind else first_index
     items: list[Value] = list(index.items) if isinstance(index, TupleValue) else [index]
     span = index.span
+    reject_reinterpreted(array, f"{intrinsic.name} takes an array with the dtype of its memory")
     view = single_element_view(array, [require_number(item, "the index") for item in items], span)
     if intrinsic in (*LOADS, *STORES):
         _check_global(intrinsic, view, array.span)

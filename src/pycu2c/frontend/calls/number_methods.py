@@ -5,18 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.dtypes import BY_NAME, DType, DTypeKind
+from pycu2c.base.dtypes import BY_NAME, DTypeKind
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
 from pycu2c.frontend.calls.arguments import argument_nodes, named_scalar
 from pycu2c.frontend.evaluation_order import has_effect, materialize
 from pycu2c.frontend.expressions.arithmetic import coerce, evaluate_once
+from pycu2c.frontend.expressions.bit_views import number_view
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.ir.builders import binary, cast, const, literal, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Expr
-from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
-from pycu2c.ops.names.cuda_namespace import CUDA
+from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import EQ, SUB
 
 
@@ -99,38 +98,4 @@ def _astype(x: Expr, target_type: Scalar, span: Span) -> Expr:
     return coerce(x, target_type)
 
 
-def _view(x: Expr, target_type: Scalar, span: Span) -> Expr:
-    """Return the number with the bits of ``x`` in another type."""
-    dtype = scalar_type(x).dtype
-    if dtype.numpy.itemsize != target_type.dtype.numpy.itemsize or not (
-        _is_viewable(dtype) and _is_viewable(target_type.dtype)
-    ):
-        fail(
-            "argument-type",
-            Label(span, f"this is `{dtype}`, which cannot be viewed as `{target_type}`"),
-            hint="view an integer or float as a type of the same size: float32 as int32",
-        )
-    signed = BY_NAME[f"int{dtype.bits}"]
-    bits = _reinterpret(x, signed, span) if dtype.is_float else cast(x, Scalar(signed))
-    if target_type.dtype.is_float:
-        return _reinterpret(bits, target_type.dtype, span)
-    return cast(bits, target_type)
-
-
-def _is_viewable(dtype: DType) -> bool:
-    return dtype.is_integer or dtype.is_float
-
-
-def _reinterpret(x: Expr, dtype: DType, span: Span) -> Expr:
-    intrinsic: Intrinsic = getattr(
-        CUDA,
-        f"{_INTRINSIC_NAMES[scalar_type(x).dtype.name]}_as_{_INTRINSIC_NAMES[dtype.name]}",
-    )
-    return Apply(intrinsic, (x,), Scalar(dtype), span)
-
-
-_INTRINSIC_NAMES = {
-    **{"float16": "half", "bfloat16": "bfloat16", "float32": "float", "float64": "double"},
-    **{"int16": "short", "int32": "int", "int64": "longlong"},
-}
-_CONVERSIONS = {"astype": _astype, "view": _view}
+_CONVERSIONS = {"astype": _astype, "view": number_view}

@@ -28,13 +28,14 @@ from pycu2c.frontend.expressions.arithmetic import (
     unary,
 )
 from pycu2c.frontend.expressions.attributes import real_or_imag
+from pycu2c.frontend.expressions.bit_views import store_number
 from pycu2c.frontend.expressions.subscripts import check_writable
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import slice_assignment, slice_overlap
 from pycu2c.frontend.value_checks import describe, is_array, is_none, require_number
 from pycu2c.frontend.values import TupleValue, Value
 from pycu2c.ir.builders import cast, const, integer, logical, negation, scalar_type, truth
-from pycu2c.ir.nodes import Apply, Const, Expr, LogicalOp, Store, Var, View
+from pycu2c.ir.nodes import Apply, Const, Expr, LogicalOp, Var, View
 from pycu2c.ops.intrinsics.floats.complex import COMPARISONS
 from pycu2c.ops.intrinsics.floats.math import IDENTITY_ON_INTEGERS
 from pycu2c.ops.intrinsics.floats.ufuncs import float_power_type
@@ -325,7 +326,7 @@ def _store(context: FunctionContext, target: View, value: Expr, name: str, span:
     if element_type.dtype.has_fields or _rank(value_type) > _rank(element_type):
         text = f"the result of {name} is `{value_type}` here, and the array has `{element_type}`"
         _reject(span, text, "use an array of that type, or convert in a loop")
-    context.emit(Store(target.array, target.first, coerce(value, element_type), span, target.path))
+    store_number(context, target, value, span)
 
 
 def _rank(scalar: Scalar) -> int:

@@ -20,6 +20,7 @@ from pycu2c.frontend.expressions.arithmetic import integer_hint, to_index
 from pycu2c.frontend.value_checks import is_array
 from pycu2c.frontend.values import ArraySelect, TupleValue, Value
 from pycu2c.ir import views
+from pycu2c.ir.bit_patterns import is_reinterpreted, load_bits
 from pycu2c.ir.builders import binary, cast, const, integer, scalar_type
 from pycu2c.ir.expressions import component_type
 from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Select, Var, View
@@ -488,4 +489,6 @@ def load_view(array: ArrayValue, span: Span) -> Expr:
 
 def load_element(view: View, span: Span) -> Expr:
     """Return the element of a view without axes."""
+    if is_reinterpreted(view):
+        return load_bits(view, span)
     return views.field_at_path(Load(view.array, view.first, span), view.path, span)

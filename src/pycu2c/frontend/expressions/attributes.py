@@ -121,7 +121,7 @@ def _array_attribute(context: FunctionContext, array: ArrayValue, node: ast.Attr
 
 
 _ARRAY_ATTRIBUTES = (
-    "arrays have .shape .size .ndim .strides .dtype .T .reshape() .ravel() .sum() .max() and "
+    "arrays have .shape .size .ndim .strides .dtype .T .reshape() .view() .sum() .max() and "
     "elements a[i]; "
     "do other work on them before or after the launch"
 )

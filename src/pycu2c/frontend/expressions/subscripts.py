@@ -11,7 +11,12 @@ from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, MemorySpace
 from pycu2c.frontend import hints
-from pycu2c.frontend.evaluation_order import assign_temporary, is_invariant, materialize_effects
+from pycu2c.frontend.evaluation_order import (
+    assign_temporary,
+    is_invariant,
+    materialize_effects,
+    materialize_view,
+)
 from pycu2c.frontend.expressions import (
     array_views,
     attributes,
@@ -37,6 +42,7 @@ from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.statements import branches
 from pycu2c.frontend.value_checks import describe, is_array, is_number, is_vector, require_value
 from pycu2c.frontend.values import ArraySelect, StaticObject, TupleValue, Value
+from pycu2c.ir.bit_patterns import elements_per_number
 from pycu2c.ir.builders import integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, View
 from pycu2c.ops.intrinsics.memory.subscripts import index_from_end
@@ -72,7 +78,7 @@ def _subscript_of(context: FunctionContext, owner: Value, node: ast.Subscript) -
     def view(array: ArrayValue) -> View:
         if len(indices) == 1 and isinstance(indices[0], StaticObject):
             return _field_by_name(array, indices[0], span)
-        return _indexed_view(array, array_subscripts(indices), span)
+        return _indexed_view(context, array, array_subscripts(indices), span)
 
     if isinstance(owner, ArraySelect):
         indices = [materialize_index(context, index) for index in indices]
@@ -81,10 +87,14 @@ def _subscript_of(context: FunctionContext, owner: Value, node: ast.Subscript) -
     return branches.for_each_array(context, owner, view)
 
 
-def _indexed_view(array: ArrayValue, indices: list[Subscript], span: Span) -> View:
+def _indexed_view(
+    context: FunctionContext, array: ArrayValue, indices: list[Subscript], span: Span
+) -> View:
     if array_views.is_record(array) and not array_views.array_type(array).ndim:
         return _field_by_position(array, indices, span)
-    return array_views.subscript_view(array, indices, span)
+    view = array_views.subscript_view(array, indices, span)
+    # each element of a wide view is read as several
+    return view if elements_per_number(view) == 1 else materialize_view(context, view, "start")
 
 
 def _with_evaluated_lengths(
@@ -143,7 +153,7 @@ def target_view(context: FunctionContext, node: ast.Subscript) -> View | ArraySe
     def view(array: ArrayValue) -> View:
         if len(indices) == 1 and isinstance(indices[0], StaticObject):
             return record_field_view(context, array, str(indices[0].value), span)
-        return _indexed_view(array, array_subscripts(indices), span)
+        return _indexed_view(context, array, array_subscripts(indices), span)
 
     if isinstance(owner, ArraySelect):
         indices = [materialize_index(context, index) for index in indices]

@@ -29,6 +29,7 @@ from pycu2c.frontend.expressions import (
 )
 from pycu2c.frontend.expressions.arithmetic import binary, coerce
 from pycu2c.frontend.expressions.array_views import has_axes
+from pycu2c.frontend.expressions.bit_views import store_number
 from pycu2c.frontend.expressions.vectors import vector_variable
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.name_resolution import capture_current_values
@@ -44,7 +45,7 @@ from pycu2c.frontend.values import (
     subexpressions,
 )
 from pycu2c.ir.builders import integer, is_atom, scalar_type
-from pycu2c.ir.nodes import Apply, Call, Expr, Load, Store, Var, View
+from pycu2c.ir.nodes import Apply, Call, Expr, Load, Var, View
 from pycu2c.ir.views import start_indices, with_starts
 from pycu2c.ir.walk import expressions
 from pycu2c.ops.names.dtype_names import scalar_named
@@ -190,7 +191,7 @@ def _store(context: FunctionContext, target: View | ArraySelect, value: Value, s
     number = require_value(value, "the value")
     if not have_common_type(scalar_type(number), element):
         _report_no_conversion(element, number, span)
-    context.emit(Store(target.array, target.first, coerce(number, element), span, target.path))
+    store_number(context, target, number, span)
 
 
 def _store_fields(context: FunctionContext, target: View, value: TupleValue, span: Span) -> None:

@@ -22,6 +22,7 @@ from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.expressions.array_select import field_path
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.value_checks import is_array
+from pycu2c.ir.bit_patterns import elements_per_number
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ir.nodes import Apply, Binary, Cast, Const, Dim, Expr, Select, Unary, Var, View
 from pycu2c.ir.views import multiply, start_indices, start_position
@@ -46,6 +47,9 @@ def check_overlap(
     Returns the positions of a target and a source that is shifted against it, if there are any:
     they determine the order of the loop.
     """
+    if any(elements_per_number(view) > 1 for view in (*targets, *sources)):
+        label = Label(span, "an array with a larger dtype than its memory")
+        fail("argument-type", label, hint="assign its elements in a loop: out[i] = v[i]")
     label = Label(span, "these elements")
     shifted = []
     for position, target in enumerate(targets):
