@@ -49,6 +49,22 @@ def test_a_long_chain_is_translated_to_cuda(length: int, call: str, tmp_path: Pa
     assert sys.getrecursionlimit() == limit
 
 
+@pytest.mark.parametrize("constant", [255, 256])
+def test_a_constant_passes_through_a_long_chain(constant: int, tmp_path: Path) -> None:
+    """Its type is checked where it is used, after a search that visits each function once."""
+    lines = ["from pycu2c import *", "@device", "def f0(x):", "    return uint8(1) + x"]
+    for i in range(1, 60):
+        calls = f"f{i - 1}(x) + f{i - 1}(x)"
+        lines += ["@device", f"def f{i}(x):", f"    return {calls}"]
+    lines += ["@kernel", "def k(out):", f"    out[cuda.grid(1)] = f59({constant})"]
+    k = module_from("\n".join(lines) + "\n", tmp_path).k
+    if constant > 255:
+        with pytest.raises(CompileError, match="256 does not fit `uint8`"):
+            k.inspect("cuda", OUT)
+    else:
+        assert "f59(255)" in k.inspect("cuda", OUT)
+
+
 def test_the_cache_key_and_the_captured_names_of_a_long_chain(tmp_path: Path) -> None:
     module = chain(600, tmp_path)
     assert fingerprint(module.k.source, OUT).count(" f0 ") == 1

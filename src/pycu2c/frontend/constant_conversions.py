@@ -109,11 +109,16 @@ class _ConstantFinder:
         self._tables: Mapping[str, ir.ConstantArray] = {
             c.var.name: c for c in module.constants if c.weak
         }
-        self._active: set[tuple[str, int]] = set()  # the parameters that are being followed
+        self._callers: dict[str, list[tuple[ir.Call, _FunctionValues]]] = {}
+        for values in self._values.values():
+            for call in values.calls:
+                self._callers.setdefault(call.function, []).append((call, values))
+        self._arguments: dict[tuple[str, int], list[_Place]] = {}  # constants, by parameter
         self._computed_constants: dict[int, _Constants] = {}  # by the id of an operator's node
 
     def constants_in(self, e: ir.Expr, function: str) -> Iterator[ir.Const]:
         """Yield the constants of a converted value."""
+        self._arguments.clear()  # in recursive functions they depend on where the search starts
         for arm in _arms(e):
             yield from self._constants(arm, self._values[function]) or ()
 
@@ -205,18 +210,14 @@ class _ConstantFinder:
     def _constant_arguments(self, position: int, values: _FunctionValues) -> list[_Place]:
         """Return the arguments of a parameter that are constants."""
         key = values.function.name, position
-        if key in self._active:  # a recursive function passes its own parameter
-            return []
-        self._active.add(key)
-        arguments = [
-            (call.arguments[position], caller)
-            for caller in self._values.values()
-            for call in caller.calls
-            if call.function == values.function.name
-        ]
-        constants = [a for a in arguments if self._constants(*a) is not None]
-        self._active.remove(key)
-        return constants
+        if key not in self._arguments:
+            self._arguments[key] = []  # while a recursive function passes its own parameter
+            arguments = [
+                (call.arguments[position], caller)
+                for call, caller in self._callers.get(values.function.name, ())
+            ]
+            self._arguments[key] = [a for a in arguments if self._constants(*a) is not None]
+        return self._arguments[key]
 
     def _packed_parts(
         self, record: ir.Expr, item: str, values: _FunctionValues
