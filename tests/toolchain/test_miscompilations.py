@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -68,9 +69,10 @@ def test_numbers_are_rounded(k: object, target: str) -> None:
     assert out.tolist() == a[::-1].astype(np.float32).tolist()
 
 
+@pytest.mark.parametrize("fmad", [True, False])
 @pytest.mark.parametrize("name", NATIVE)
-def test_the_flags_avoid_the_faults(name: str) -> None:
-    flags = cc.general_flags(DEFAULT_OPTIONS, compiler(name))
+def test_the_flags_avoid_the_faults(name: str, fmad: bool) -> None:
+    flags = cc.general_flags(replace(DEFAULT_OPTIONS, fmad=fmad), compiler(name))
     found = miscompilations._run_checks(compiler(name), flags, TEXTS).split()
     avoiding = [flag for m in MISCOMPILATIONS if m.name in found for flag in m.flags]
     assert miscompilations._run_checks(compiler(name), (*flags, *avoiding), TEXTS) == ""
