@@ -17,6 +17,7 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array
 from pycu2c.codegen.cpu_entry_point import TypeOf, discard, read_extent, read_parameters
 from pycu2c.codegen.expressions import ExpressionEmitter
+from pycu2c.codegen.helpers.templates import c_definition
 from pycu2c.codegen.statements import DYNAMIC, StatementEmitter, dynamic_array, thread_rank
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir import nodes as ir
@@ -24,101 +25,11 @@ from pycu2c.ir.builders import scalar_type
 
 WAIT_NUMBER_BITS = 20
 _MAX_OPERATIONS = 1 << (31 - 3 - WAIT_NUMBER_BITS)  # in the remaining bits of an int
-_SUSPENSION_CONSTANTS = f"""\
-// Why a thread is suspended, in a word of 64 bits: the reason in the lowest 3 bits, then the number
-// of the suspension point, from bit OPERATION the operation, in the upper half the mask of a warp
-// operation.
-enum {{ ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_CLUSTER, WAIT_GRID,
-       WAIT_YIELD }};
-enum {{ OPERATION = {3 + WAIT_NUMBER_BITS} }};
-"""
 # precedes the text of runtime/cpu/coroutine_scheduler.c
-INTERFACE = (
-    _SUSPENSION_CONSTANTS
-    + """
-// A kernel whose threads are coroutines.
-struct coroutine_kernel {
-    // initializes the threads of the block with this linear index
-    void (*begin)(const void *arguments, int64_t index, void *shared, void *threads);
-    // resumes each thread of a warp that has a bit in lanes
-    void (*run)(const void *arguments, void *shared, void *threads, uint32_t lanes,
-                uint64_t *waits);
-    // copies the contributions of such threads to shared memory; NULL if there are none
-    void (*publish)(void *shared, void *threads, int64_t warp, uint32_t lanes, int32_t is_first);
-    int64_t shared_size, thread_size;
-    int32_t waits_for_blocks; // whether blocks may wait for blocks of other clusters
-    int32_t cluster[3]; // blocks of a cluster along x, y and z
-    // passes a block the shared memory of the blocks of its cluster; NULL if it does not use it
-    void (*set_cluster)(void *shared, void *const *cluster);
-};
-"""
+INTERFACE = Template(c_definition("c/coroutine_interface")).substitute(
+    operation=3 + WAIT_NUMBER_BITS
 )
-
-_BEGIN = """
-static void ${name}_begin(const void *arguments, int64_t index, void *shared, void *threads) {
-    const struct ${name}_args *const args = arguments;
-    struct ${name}_block *const block = shared;
-    struct ${name}_thread *self = threads;
-    block->blockIdx.x = index % args->gridDim[0];
-    block->blockIdx.y = (index / args->gridDim[0]) % args->gridDim[1];
-    block->blockIdx.z = (index / args->gridDim[0]) / args->gridDim[1];
-    for (int64_t z = 0; z < args->blockDim[2]; ++z) {
-        for (int64_t y = 0; y < args->blockDim[1]; ++y) {
-            for (int64_t x = 0; x < args->blockDim[0]; ++x) {
-                *self = (struct ${name}_thread){.threadIdx = {x, y, z}};
-                ++self;
-            }
-        }
-    }
-}
-"""
-
-_RUN = """
-static void ${name}_run(const void *arguments, void *shared, void *threads, uint32_t lanes,
-                 ${space}uint64_t *waits) {
-    for (; lanes; lanes &= lanes - 1) {
-        const int lane = __builtin_ctz(lanes);
-        struct ${name}_thread *const self = (struct ${name}_thread *)threads + lane;
-        const uint64_t reason = ${name}_step(arguments, shared, self);
-        waits[lane] = reason | (uint64_t)self->pc << 3$mask;
-    }
-}
-"""
-
-_PUBLISH = """
-static void ${name}_publish(void *shared, void *threads, int64_t warp, uint32_t lanes,
-                     ${space}int32_t is_first) {
-    struct ${name}_block *const block = shared;
-$cleared
-    for (; lanes; lanes &= lanes - 1) {
-        const int64_t lane = __builtin_ctz(lanes);
-        const struct ${name}_thread *const self = (struct ${name}_thread *)threads + lane;
-        switch (self->pc) {
-$cases
-        }
-    }
-}
-"""
-
-_SET_CLUSTER = """
-static void ${name}_set_cluster(void *shared, void *const *cluster) {
-    struct ${name}_block *const block = shared;
-    block->cluster = (struct ${name}_block *const *)cluster;
-}
-"""
-
-_KERNEL = """
-const struct coroutine_kernel $name = {
-    ${name}_begin,
-    ${name}_run,
-    $publish,
-    sizeof(struct ${name}_block),
-    sizeof(struct ${name}_thread),
-    $waits_for_blocks,
-    {$cluster},
-    $set_cluster,
-};
-"""
+_BEGIN, _RUN, _PUBLISH, _SET_CLUSTER, _KERNEL = c_definition("c/coroutine_kernel").split("\n\n")
 
 _REASONS = {scope: f"WAIT_{scope.name}" for scope in ir.SyncScope}
 _SELF, _BLOCK = c.Name("self"), c.Name("block")

@@ -65,7 +65,7 @@ def _source_files(folder: str) -> Iterator[os.DirEntry[str]]:
     with os.scandir(folder) as scanned:
         entries = list(scanned)  # so that one folder is open at a time
     for entry in entries:
-        if entry.name.endswith((".py", ".h")):
+        if entry.name.endswith((".py", ".h", ".cuh")):
             yield entry
         elif entry.is_dir() and entry.name != "__pycache__":
             yield from _source_files(entry.path)
