@@ -7,7 +7,9 @@ range.
 from __future__ import annotations
 
 import functools
+import pathlib
 from collections.abc import Sequence
+from string import Template
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +54,13 @@ def launch_shape(count: int, min_elements: int = 1) -> LaunchShape:
 def _multiprocessors(ordinal: int) -> int:
     """Return the number of multiprocessors, cached: the query takes longer than a small kernel."""
     return Device(ordinal).get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
+
+
+@functools.cache
+def cuda_template(*names: str) -> Template:
+    """Return the CUDA C of files ``name.cu`` in this folder, joined by empty lines."""
+    folder = pathlib.Path(__file__).parent
+    return Template("\n".join((folder / f"{n}.cu").read_text(encoding="utf-8") for n in names))
 
 
 def complex_header(arguments: Sequence[Argument], *other_dtypes: Any) -> str:
