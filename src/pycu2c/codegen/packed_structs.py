@@ -10,6 +10,7 @@ from __future__ import annotations
 from string import Template
 
 from pycu2c.base.dtypes import BFLOAT16, FLOAT16, DType
+from pycu2c.codegen.helpers.templates import c_definition
 
 
 def needs_copy(dtype: DType) -> bool:
@@ -22,41 +23,7 @@ def packed_name(name: str) -> str:
     return f"{name.strip('_')}_packed"
 
 
-_STRUCT_CONVERSIONS = """
-// $T at any address.
-__device__ __forceinline__ $T aligned(const struct $P &x) {
-    $T value;
-    memcpy(&value, &x, sizeof value);
-    return value;
-}
-
-__device__ __forceinline__ struct $P packed($T x) {
-    $packed
-    return value;
-}
-"""
-
 _MEMCPY = "struct $P value;\n    memcpy(&value, &x, sizeof value);"
-
-# The bits pass through a 32-bit register: ptxas 13.0 miscompiles a conversion whose 16 bits are
-# stored byte by byte as a conversion to an 8-bit integer.
-_HALF_CONVERSIONS = """
-// $T at any address.
-struct __attribute__((packed)) $P {
-    unsigned short bits;
-};
-
-__device__ __forceinline__ $T aligned(const struct $P &x) {
-    return $from(x.bits);
-}
-
-__device__ __forceinline__ struct $P packed($T x) {
-    unsigned bits;
-    asm("cvt.u32.u16 %0, %1;" : "=r"(bits) : "h"($to(x)));
-    const struct $P value = {(unsigned short)bits};
-    return value;
-}
-"""
 
 _BIT_FUNCTIONS = {
     FLOAT16: {"from": "__ushort_as_half", "to": "__half_as_ushort"},
@@ -65,13 +32,19 @@ _BIT_FUNCTIONS = {
 
 
 def conversions(dtype: DType, name: str) -> str:
-    """Return the functions ``aligned`` and ``packed`` for a type, and the struct for a half."""
+    """Return the functions ``aligned`` and ``packed`` for a type, and the struct for a half.
+
+    The bits of a half pass through a 32-bit register: ptxas 13.0 miscompiles a conversion whose 16
+    bits are stored byte by byte as a conversion to an 8-bit integer.
+    """
     packed = packed_name(name.removeprefix("struct "))
     if dtype.is_half:
-        return Template(_HALF_CONVERSIONS.strip("\n")).substitute(
+        return Template(c_definition("c/packed_half").strip("\n")).substitute(
             T=name, P=packed, **_BIT_FUNCTIONS[dtype]
         )
-    text = Template(_STRUCT_CONVERSIONS.strip("\n")).safe_substitute(packed=_copy_statements(dtype))
+    text = Template(c_definition("c/packed_struct").strip("\n")).safe_substitute(
+        packed=_copy_statements(dtype)
+    )
     return Template(text).substitute(T=name, P=packed)
 
 

@@ -12,39 +12,9 @@ from string import Template
 from pycu2c.base.dtypes import UINT64, DType
 from pycu2c.base.records import dataclass, field
 from pycu2c.codegen.dialect import Dialect
+from pycu2c.codegen.helpers.templates import c_definition
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir.print_format import PrintFormat, format_text, scalar_types, word_count
-
-_LOG = {
-    "c": """
-// The log of prints, which the host reads after the launch.
-struct { $W used, size, lost, *words; } print_log;
-
-// The memory for `count` words of print number `print`; NULL if the log is full.
-static inline $W *print_record(unsigned print, unsigned count) {
-    const $W first = __atomic_fetch_add(&print_log.used, count + 1, __ATOMIC_RELAXED);
-    if (first < print_log.size) print_log.words[first] = print;
-    if (first + count < print_log.size) return print_log.words + first + 1;
-    __atomic_fetch_add(&print_log.lost, 1, __ATOMIC_RELAXED);
-    return NULL;
-}
-""",
-    "cuda": """
-// The log of prints, which the host reads after the launch.
-extern "C" {
-    __device__ struct { $W used, size, lost, *words; } print_log;
-}
-
-// The memory for `count` words of print number `print`; null if the log is full.
-static __device__ $W *print_record(unsigned print, unsigned count) {
-    const $W first = atomicAdd(&print_log.used, count + 1);
-    if (first < print_log.size) print_log.words[first] = print;
-    if (first + count < print_log.size) return print_log.words + first + 1;
-    atomicAdd(&print_log.lost, 1);
-    return 0;
-}
-""",
-}
 
 _QUALIFIERS = {"c": "static inline", "cuda": "static __device__"}
 
@@ -65,7 +35,7 @@ class Prints:
         """Return the log and its functions; nothing if the kernel does not print."""
         if not self.numbers:
             return []
-        log = Template(_LOG[self.dialect.name].strip("\n"))
+        log = Template(c_definition(f"c/print_log_{self.dialect.name}").strip("\n"))
         texts = [
             log.substitute(W=self.dialect.type_name(UINT64)),
             *map(self._definition, self.numbers),

@@ -12,7 +12,7 @@ from string import Template
 from pycu2c.base.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, DType
 from pycu2c.base.records import dataclass
 from pycu2c.codegen.half_types import conversion
-from pycu2c.codegen.helpers.templates import Helper
+from pycu2c.codegen.helpers.templates import Helper, c_definition
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,69 +58,10 @@ _UPDATES = {
     "cas": _Update("if (*place == expected) *place = value", "value", "old == expected"),
 }
 
-_UPDATE_LOOP = """
-// $comment, atomic; returns the old value.
-$q $T atomic_${name}_$t($T *place, $T value) {
-    $T old, next;
-    __atomic_load(place, &old, __ATOMIC_ACQUIRE);
-    do {
-        next = $new;
-    } while (!__atomic_compare_exchange(place, &old, &next, 1, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
-    return old;
-}
-"""
-
-_CONDITIONAL_LOOP = """
-// $comment, atomic; returns the old value.
-$q $T atomic_${name}_$t($T *place, $parameters) {
-    $T old;
-    __atomic_load(place, &old, __ATOMIC_ACQUIRE);
-    while (($condition) &&
-           !__atomic_compare_exchange(place, &old, &value, 1, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
-    }
-    return old;
-}
-"""
-
-_EXCHANGE = """
-// *place = value, atomic; returns the old value.
-$q $T atomic_exch_$t($T *place, $T value) {
-    $T old;
-    __atomic_exchange(place, &value, &old, __ATOMIC_ACQUIRE);
-    return old;
-}
-"""
-
-_COMPARE_EXCHANGE = """
-// if (*place == expected) *place = value, atomic; returns the old value.
-$q $T atomic_cas_$t($T *place, $T expected, $T value) {
-    __atomic_compare_exchange_n(place, &expected, value, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
-    return expected;
-}
-"""
-
-_PLAIN_UPDATE = """
-// $comment, not atomic; returns the old value.
-$q $T plain_${name}_$t($T *place, $parameters) {
-    const $T old = *place;
-    ${if}*place = $new;
-    return old;
-}
-"""
-
 # CUDA's compare-and-swap takes integers of 16, 32 and 64 bits
-_CUDA_LOOP = """
-// $comment, atomic; returns the old value.
-$q $T atomic_${name}_$t($T *place, $parameters) {
-$word
-    $word_type seen = *(volatile $word_type *)word, was;
-    do {
-        was = seen;
-$steps        seen = atomicCAS(word, was, $to);
-    } while (seen != was);
-    return $from;
-}
-"""
+_UPDATE_LOOP, _CONDITIONAL_LOOP, _EXCHANGE, _COMPARE_EXCHANGE, _PLAIN_UPDATE, _CUDA_LOOP = (
+    c_definition("c/atomic").split("\n\n")
+)
 _WORD_OF_BYTE = """\
     const unsigned long long address = (unsigned long long)place;
     unsigned short *const word = (unsigned short *)(address & ~1ULL);  // a byte is one half of it

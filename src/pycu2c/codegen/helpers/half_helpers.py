@@ -10,7 +10,7 @@ from string import Template
 
 from pycu2c.base.dtypes import BFLOAT16, FLOAT32, FLOAT64, DType
 from pycu2c.codegen.half_types import conversion
-from pycu2c.codegen.helpers.templates import Helper
+from pycu2c.codegen.helpers.templates import Helper, c_definition
 
 # name -> formula on floats, and CUDA's function for the type
 _OPERATORS = {
@@ -31,81 +31,20 @@ _COMPARISONS = {
     "half_geu": "!(x < y)",
 }
 
-_COMPARISON = """
-// $formula
-$q bool ${name}_$t($T a, $T b) {
-    const float x = $wide(a), y = $wide(b);
-    return $formula;
-}
-"""
-
-_COMPUTED_IN_FLOAT = """
-// $formula$rounded
-$q $T ${name}_$t($parameters) {
-    return $round($computed);
-}
-"""
-
-# devices before sm_80 have no bfloat16 arithmetic, and older headers have no functions for it
-_NATIVE_FROM_SM_80 = """
-// $formula$rounded
-$q $T ${name}_$t($parameters) {
-#if __CUDA_ARCH__ >= 800
-    return $native($names);
-#else
-    return $round($computed);
-#endif
-}
-"""
-
-
-# rounds to odd in double, so that the second rounding is correct
-_FUSED = """
-// a * b + c, rounded once.
-$q $T half_fma_$t($T a, $T b, $T c) {
-    const double product = (double)$wide(a) * (double)$wide(b), term = $wide(c);
-    double sum = product + term;
-    const double part = sum - product, rest = (product - (sum - part)) + (term - part);
-    if (rest != 0) {
-        const double up = nextafter(sum, rest > 0 ? 1e308 : -1e308);
-        const int is_odd = fmod(ldexp(sum, 52 - ilogb(sum)), 2.0) != 0;
-        if (rest - rest == 0 && !is_odd) sum = up;  // rest is finite
-    }
-    return $round(sum);
-}
-"""
-_FUSED_FROM_SM_80 = """
-#if __CUDA_ARCH__ >= 800
-// a * b + c, rounded once.
-$q $T half_fma_$t($T a, $T b, $T c) {
-    return __hfma(a, b, c);
-}
-#else
-$fused
-#endif
-"""
+# devices before sm_80 have no bfloat16 arithmetic, and older headers have no functions for it;
+# _FUSED rounds to odd in double, so that the second rounding is correct
+_COMPARISON, _COMPUTED_IN_FLOAT, _NATIVE_FROM_SM_80, _FUSED, _FUSED_FROM_SM_80, _ROUND_DIGITS = (
+    c_definition("c/half").split("\n\n")
+)
 
 
 def _fused(dtype: DType, dialect: str) -> str:
-    text = Template(_FUSED.strip("\n")).safe_substitute(
+    text = Template(_FUSED).safe_substitute(
         wide=conversion(dtype, FLOAT32, dialect), round=conversion(FLOAT64, dtype, dialect)
     )
     is_native = dialect == "cuda" and dtype is BFLOAT16
     return Template(_FUSED_FROM_SM_80).safe_substitute(fused=text) if is_native else text
 
-
-_ROUND_DIGITS = """
-// x rounded to decimal digits, ties to even, as numpy computes it: each step is rounded.
-$q $T round_digits_$t($T x, long long digits) {
-    const long long count = digits < -400 ? 400 : digits < 0 ? -digits : digits;
-    double power = 1;
-    for (long long i = 0; i < count && i < 400; i++) power *= 10;
-    const double value = $wide(x), scale = $scale;
-    const float scaled = $wide($round(digits < 0 ? value / scale : value * scale));
-    const double whole = rintf(scaled);
-    return $round(digits < 0 ? whole * scale : whole / scale);
-}
-"""
 
 # without text: ``half_text`` generates it for a type and a dialect
 HALF_HELPERS = dict.fromkeys(("half_fma", *_COMPARISONS), Helper())
