@@ -189,3 +189,24 @@ def test_compilers_take_the_text() -> None:
     assert "ValueError" in text
     assert nvrtc.compile(text, "raises", "sm_90", cache=False).log.strip("\0\n ") == ""
     assert 'print "raise KeyError()' in raises.inspect("ir", types)
+
+
+PAIRS = ((1, 2), (3, 4), (5, 6))
+
+
+@pytest.mark.parametrize("index", [-4, -3, 0, 2, 3, 2**40])
+def test_a_computed_index_of_a_tuple(index: int, target: str) -> None:
+    @kernel(checked=True, backend=target)
+    def indexed(a, n, out):
+        i = cuda.grid(1)
+        if i == 1:
+            out[i] = PAIRS[n][i] + a.shape[n % 2]
+
+    out = np.zeros(2, np.int64)
+    if -3 <= index < 3:
+        indexed[1, 2](np.zeros((4, 5)), index, out)
+        assert out[1] == PAIRS[index][1] + (4, 5)[index % 2]
+        return
+    with pytest.raises(IndexError, match="tuple index out of range"):
+        indexed[1, 2](np.zeros((4, 5)), index, out)
+    assert out.tolist() == [0, 0]

@@ -14,10 +14,12 @@ from pycu2c.frontend import hints
 from pycu2c.frontend.evaluation_order import (
     assign_temporary,
     is_invariant,
+    materialize,
     materialize_effects,
     materialize_view,
 )
 from pycu2c.frontend.expressions import (
+    arithmetic,
     array_views,
     attributes,
     comprehensions,
@@ -40,12 +42,21 @@ from pycu2c.frontend.expressions.subscript_syntax import (
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.statements import branches
-from pycu2c.frontend.value_checks import describe, is_array, is_number, is_vector, require_value
+from pycu2c.frontend.statements.exceptions import raise_if
+from pycu2c.frontend.value_checks import (
+    describe,
+    is_array,
+    is_number,
+    is_vector,
+    require_number,
+    require_value,
+)
 from pycu2c.frontend.values import ArraySelect, StaticObject, TupleValue, Value
 from pycu2c.ir.bit_patterns import elements_per_number
-from pycu2c.ir.builders import integer, scalar_type
-from pycu2c.ir.nodes import Apply, Const, Expr, View
+from pycu2c.ir.builders import integer, logical, scalar_type
+from pycu2c.ir.nodes import Apply, Const, Expr, LogicalOp, View
 from pycu2c.ops.intrinsics.memory.subscripts import index_from_end
+from pycu2c.ops.operators import GE, LT
 
 
 def subscript(context: FunctionContext, node: ast.Subscript) -> Value:
@@ -347,11 +358,22 @@ def _computed_item(
     context: FunctionContext, owner: TupleValue, index: Expr, node: ast.Subscript
 ) -> Value:
     """Lower ``t[i]`` with a computed index: items of one type, or numbers in their common type."""
+    if context.devices.checked:
+        index = require_number(materialize(context, index, "index"))
+        _raise_unless_in_range(context, index, len(owner.items), context.span(node))
     promoted = branches.promote_items(owner)
     selected = _select_item(context, promoted, index, node)
     if {type_of(item) for item in owner.items} != {type_of(item) for item in promoted.items}:
         context.record_join(node, scalar_type(require_value(selected)))
     return selected
+
+
+def _raise_unless_in_range(context: FunctionContext, index: Expr, count: int, span: Span) -> None:
+    """Emit the check of a computed index of a tuple, in a checked kernel."""
+    is_low = arithmetic.compare(context, LT, index, integer(-count, span), span)
+    is_high = arithmetic.compare(context, GE, index, integer(count, span), span)
+    is_outside = logical(LogicalOp.OR, is_low, is_high, span)
+    raise_if(context, is_outside, ("tuple index out of range",), [], span, IndexError)
 
 
 def _select_item(

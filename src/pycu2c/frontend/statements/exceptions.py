@@ -142,12 +142,17 @@ def _record_exception(
 
 
 def raise_if(
-    context: FunctionContext, failed: Expr, text: PrintFormat, values: list[Expr], span: Span
+    context: FunctionContext,
+    failed: Expr,
+    text: PrintFormat,
+    values: list[Expr],
+    span: Span,
+    exception: RaisedObject = ValueError,
 ) -> None:
-    """Emit ``if failed: raise ValueError(text)``."""
+    """Emit ``if failed: raise exception(text)``."""
     with context.block() as failure_statements:
         if context.devices.checked:
-            _emit_record(context, ValueError, (text,), values, span)
+            _emit_record(context, exception, (text,), values, span)
         end_thread(context, span)
     context.emit(If(failed, tuple(failure_statements), (), span))
 
