@@ -181,6 +181,11 @@ EXPRESSIONS = rows_of(
     # `.view` of integers or floats as a type of the same or of a larger size
     out[i] = a.view(np.int32)[i] % 97 + WEIGHTS[:2].view(np.float64)[0]
 
+    # `.copy` of an array whose shape is known: a local array
+    weights = WEIGHTS[::-1].copy()
+    weights[0] += i
+    out[i] = weights[0] + weights.sum()
+
     # `.shape`, `.ndim`, `.size`, `len()`
     out[i] = m.shape[0] * 100 + m.shape[1] * 10 + m.ndim + m.size + len(a)
 

@@ -109,7 +109,7 @@ def is_local_function(target: object) -> bool:
     """Return whether a value is a function of the rewritten code, or a supported method."""
     if isinstance(target, BuiltinMethodType):
         if isinstance(target.__self__, np.ndarray):
-            return target.__name__ in ("reshape", "ravel", *array_reductions.METHODS)
+            return target.__name__ in ("reshape", "ravel", "copy", *array_reductions.METHODS)
         return is_converting_method(target)
     return isinstance(target, FunctionType) and any(name[:1] == "<" for name in target.__globals__)
 

@@ -15,6 +15,7 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import is_named_tuple
 from pycu2c.frontend.calls import (
+    array_copies,
     array_reductions,
     cooperative_groups,
     device_calls,
@@ -153,6 +154,7 @@ _ARRAY_METHODS = {
     "reshape": reshape.reshaped,
     "ravel": reshape.raveled,
     "view": bit_views.array_view,
+    "copy": array_copies.copied,
     **array_reductions.METHODS,
 }
 _METHODS = (*NUMBER_METHODS, *_ARRAY_METHODS, *cooperative_groups.GROUP_METHODS)

@@ -55,13 +55,21 @@ def _allocation(space: MemorySpace) -> IntrinsicLowering:
             allocated_type = Array(scalar.dtype, 1, "C", space)
         else:
             allocated_type = Array(scalar.dtype, len(shape), "C", space, shape)
-        if array_bytes(allocated_type) > MEMORY_LIMITS[space].max_bytes:
-            report_too_large(allocated_type, array_bytes(allocated_type), context.span(shape_node))
-        var = Var(context.name_for(node, space.value), allocated_type, context.span(node))
-        context.emit(Allocate(var, context.span(node)))
-        return var
+        return allocate(context, node, allocated_type, shape_node)
 
     return lower
+
+
+def allocate(
+    context: FunctionContext, node: ast.Call, allocated_type: Array, shape_node: ast.expr
+) -> Var:
+    """Allocate a shared or local array; errors show ``shape_node``."""
+    size, space = array_bytes(allocated_type), allocated_type.space
+    if size > MEMORY_LIMITS[space].max_bytes:
+        report_too_large(allocated_type, size, context.span(shape_node))
+    var = Var(context.name_for(node, space.value), allocated_type, context.span(node))
+    context.emit(Allocate(var, context.span(node)))
+    return var
 
 
 _LENGTH_HINT = "write a literal, a variable with one constant value, or a global int"

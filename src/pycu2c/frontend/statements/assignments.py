@@ -127,7 +127,7 @@ def assign_to(context: FunctionContext, target: ast.expr, value: Value) -> None:
             if prefix:
                 value = materialize_if_changed(context, value, tuple(prefix))
                 context.emit_all(prefix)
-            _store(context, view, value, context.span(target))
+            store_value(context, view, value, context.span(target))
         case ast.Tuple() | ast.List():
             _unpack(context, target, value)
         case _:
@@ -161,7 +161,9 @@ def walrus(context: FunctionContext, node: ast.NamedExpr) -> Value:
 # ---- elements ----------------------------------------------------------------------------------
 
 
-def _store(context: FunctionContext, target: View | ArraySelect, value: Value, span: Span) -> None:
+def store_value(
+    context: FunctionContext, target: View | ArraySelect, value: Value, span: Span
+) -> None:
     """Store a value in an element, a slice or a record."""
     if isinstance(target, ArraySelect):
         evaluated = materialize(context, value, "value")
@@ -169,7 +171,7 @@ def _store(context: FunctionContext, target: View | ArraySelect, value: Value, s
         for array in target.arrays:
             assert isinstance(array, View)
             with context.block() as statements:
-                _store(context, array, evaluated, span)
+                store_value(context, array, evaluated, span)
             blocks.append(statements)
         context.emit_all(array_select.select_block(target.selector, blocks, span))
         return
@@ -179,7 +181,7 @@ def _store(context: FunctionContext, target: View | ArraySelect, value: Value, s
             target,
             value,
             span,
-            lambda element_view, item: _store(context, element_view, item, span),
+            lambda element_view, item: store_value(context, element_view, item, span),
         )
         return
     element = target.type.element
@@ -208,7 +210,7 @@ def _store_fields(context: FunctionContext, target: View, value: TupleValue, spa
     for field, item in zip(fields, evaluated.items):
         view = array_views.field_view(target, field.name, span)
         assert view is not None
-        _store(context, view, item, span)
+        store_value(context, view, item, span)
 
 
 def _report_no_conversion(element: Scalar, value: Value, span: Span) -> NoReturn:
@@ -268,7 +270,7 @@ def _augmented_element(
         assert isinstance(unchanged, (View, ArraySelect))
         view = unchanged
         context.emit_all(prefix)
-    _store(context, view, binary(context, operator, old, right, span), span)
+    store_value(context, view, binary(context, operator, old, right, span), span)
 
 
 def _augmented_slice(
@@ -280,7 +282,9 @@ def _augmented_slice(
 
     def store(element: View, item: Value) -> None:
         old = array_views.load_element(element, context.span(node.target))
-        _store(context, element, binary(context, operator, old, require_number(item), span), span)
+        store_value(
+            context, element, binary(context, operator, old, require_number(item), span), span
+        )
 
     with context.block() as evaluation:
         value = context.value(node.value)
