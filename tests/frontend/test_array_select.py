@@ -47,6 +47,18 @@ ROWS = rows_of(
             p = m[1:]
     out[i] = p[1, 2] * 10 + p.shape[0]
 
+    # a parameter in one branch
+    if i % 2:
+        a = a[1:]
+    out[i] = a[1] + len(a)
+
+    # parameters in a loop, reshaped
+    for k in range(i % 3):
+        a = WEIGHTS if k else a
+        m = m.reshape(8 * 3)
+        m = m.reshape(12, 2)
+    out[i] = a[i % 3] + m[2, 1] * 10 + m.shape[0]
+
     # swapped in a loop
     p, q = a, a[3:]
     for k in range(i):

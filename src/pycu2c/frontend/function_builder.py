@@ -25,6 +25,7 @@ from pycu2c.frontend.narrow_accumulators import narrow_accumulators
 from pycu2c.frontend.scope.bindings import parameters as parameters_of
 from pycu2c.frontend.scope.inferred_types import InferredTypes, inferred_types
 from pycu2c.frontend.scope.live_ranges import live_ranges
+from pycu2c.frontend.scope.variables import set_array
 from pycu2c.frontend.statements import exceptions
 from pycu2c.frontend.statements.returns import (
     check_result_type,
@@ -33,6 +34,7 @@ from pycu2c.frontend.statements.returns import (
 )
 from pycu2c.frontend.statements.statement_visitor import block
 from pycu2c.frontend.subset.subset_check import check_subset
+from pycu2c.frontend.value_checks import is_array
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.call_graph import transitive_callees
 from pycu2c.ir.name_suffixes import ARGUMENT
@@ -375,6 +377,7 @@ def _join_types(
 def _lower_once(context: FunctionContext, types: ArgumentTypes) -> ir.Body:
     """Run one pass over a function: parameters, then statements."""
     source, positions = context.source, count()
+    selections: list[ir.Stmt] = []
     for node, parameter_type in zip(parameters_of(source.tree.args), types):
         name, span = context.ranges.names[id(node)], source.span(node)
         context.origins[name] = span
@@ -389,9 +392,14 @@ def _lower_once(context: FunctionContext, types: ArgumentTypes) -> ir.Body:
             return context.variable(leaf_name, span)
 
         value = value_of_type(name, parameter_type, span, leaf)
-        if not isinstance(parameter_type, Scalar):
+        if is_array(value) and name not in context.ranges.invariant:
+            # the name may refer to other arrays, too
+            with context.block() as statements:
+                set_array(context, name, value, span)
+            selections += statements
+        elif not isinstance(parameter_type, Scalar):
             context.bound_values[name] = value
-    return block(context, source.tree.body)
+    return (*selections, *block(context, source.tree.body))
 
 
 def _unique(problems: list[Diagnostic]) -> list[Diagnostic]:
