@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -366,6 +368,24 @@ extern "C" __global__ void k(int *out) {
     ):
         output_of(text, "cpu", 1, np.int32, grid=2)
     output_of(text, "cpu", 1, np.int32, grid=2, cooperative=True)  # others have returned
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts the mappings of a process of Linux")
+def test_stacks_of_many_threads_are_unmapped_after_the_launch() -> None:
+    """Linux limits the mappings of a process; beyond, no library can be loaded."""
+    text = """#include <cooperative_groups.h>
+extern "C" __global__ void k(int *out) {
+    cooperative_groups::this_grid().sync();
+    if (threadIdx.x == 0) out[blockIdx.x] = 1;
+}"""
+
+    def mappings() -> int:
+        return len(Path("/proc/self/maps").read_text().splitlines())
+
+    before = mappings()
+    out = output_of(text, "cpu", 64, np.int32, grid=64, block=128, cooperative=True)
+    assert out.tolist() == [1] * 64
+    assert mappings() < before + 8192
 
 
 # ---- functions --------------------------------------------------------------------------------

@@ -17,6 +17,7 @@
 enum {
     STACK_BYTES = 640 << 10, /* local arrays of a GPU thread have 512 KB */
     STACKS_PER_CHUNK = 32,
+    MAX_KEPT_CHUNKS = 64, /* by an OS thread, after a launch whose blocks wait for each other */
     /* The tops of stacks are shifted by multiples of this number of bytes, modulo the range: else all
      * stacks map to the same cache sets. */
     STAGGER_BYTES = 704,
@@ -196,4 +197,17 @@ static Stack *acquire_stack(void) {
 static void release_stack(Stack *s) {
     s->next = free_stacks;
     free_stacks = s;
+}
+
+/* Unmap the stacks of this OS thread, which are all free, if they are many. Each stack takes two of the
+ * mappings of the process, which Linux limits to 65,530. */
+static void trim_stacks(void) {
+    if (!free_stacks) return;
+    Chunk *chunks = pthread_getspecific(key_of_stacks);
+    int count = 0;
+    for (const Chunk *c = chunks; c; c = c->next) count++;
+    if (count <= MAX_KEPT_CHUNKS) return;
+    free_stacks = 0;
+    pthread_setspecific(key_of_stacks, 0);
+    unmap_stacks(chunks);
 }

@@ -89,6 +89,8 @@ static void run_interleaved(const void *launch_pointer, int64_t first, int64_t l
     }
     free(states);
     free(saved_locals);
+    if (reused_block) release_stacks(reused_block); /* an earlier launch may have been stopped */
+    trim_stacks();
 }
 
 /* ---- blocks of split kernels, whose functions run all threads of a block ---- */
