@@ -12,7 +12,6 @@ from typing import TypeAlias
 from pycu2c.base.records import dataclass, replace
 from pycu2c.toolchain import subprocesses, toolchain_errors
 from pycu2c.toolchain.cache import artifact_store, cache_directory
-from pycu2c.toolchain.cc import cuda_objects
 from pycu2c.toolchain.cc.discovery import Compiler
 from pycu2c.toolchain.cc.flags import LINK_FLAGS, libraries_for
 
@@ -32,8 +31,8 @@ double pycu2c_probe(double x, int64_t n) { return sqrt(x) + (double)n; }
 class CcJob:
     """The arguments of a compilation.
 
-    ``files`` are linked files of the user. Those of CUDA C, ``cuda_files``, are only compiled if
-    the others do not define a function.
+    ``files`` are linked files of the user, without those of CUDA C, ``cuda_files``, which are
+    compiled apart.
     """
 
     compiler: Compiler
@@ -83,15 +82,8 @@ def _temporary_file_errors() -> Iterator[None]:
 def compile_job(job: CcJob) -> tuple[bytes, str]:
     """Return the library and the compiler's log."""
     folder = cache_directory.new_private_folder()
-    path = os.path.join(folder, "kernel.so")
     try:
-        return _compile_to(path, job)
-    except toolchain_errors.UndefinedFunctionError:
-        if not job.cuda_files:
-            raise
-        contract = tuple(flag for flag in job.flags if flag.startswith("-ffp-contract"))
-        objects = cuda_objects.compile_objects(job.cuda_files, contract, folder)
-        return _compile_to(path, replace(job, files=(*job.files, *objects)))
+        return _compile_to(os.path.join(folder, "kernel.so"), job)
     finally:
         cache_directory.remove_tree(folder)
 

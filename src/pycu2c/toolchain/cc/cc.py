@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 
+from pycu2c.base.records import replace
 from pycu2c.declarations import link_files
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import artifact_store
-from pycu2c.toolchain.cc import build
+from pycu2c.toolchain.cc import build, cuda_objects
 from pycu2c.toolchain.cc.compiler_identity import compiler_identity
 from pycu2c.toolchain.cc.discovery import Compiler, find_compiler
 from pycu2c.toolchain.cc.flags import LINK_FLAGS, libraries_for
 from pycu2c.toolchain.cc.miscompilations import flags_that_avoid_miscompilations
 from pycu2c.toolchain.link import file_identity
+from pycu2c.toolchain.toolchain_errors import UndefinedFunctionError
 
 FLAGS: tuple[str, ...] = (
     "-std=gnu11",
@@ -44,10 +46,25 @@ def compile(
     request = _CompileRequest(text, options)
     found = artifact_store.load(request.key, ".so") if cache else None
     if found is None:
-        files = request.files, request.cuda_files
-        job = build.CcJob(request.compiler, text, entry, request.flags, *files)
-        found = build.build_cached(request.key, job) if cache else build.build_uncached(job)
+        found = _build(request, text, entry, cache)
     return CompiledBinary("so", entry, text, found.data, found.path, found.log, options.link)
+
+
+def _build(request: _CompileRequest, text: str, entry: str, cache: bool) -> artifact_store.Entry:
+    """Build a library; link CUDA C only if a function is not defined without it."""
+    files = request.files, request.cuda_files
+    job = build.CcJob(request.compiler, text, entry, request.flags, *files)
+
+    def run(job: build.CcJob) -> artifact_store.Entry:
+        return build.build_cached(request.key, job) if cache else build.build_uncached(job)
+
+    try:
+        return run(job)
+    except UndefinedFunctionError:
+        if not request.cuda_files:
+            raise
+    with cuda_objects.compiled_objects(request.cuda_files, request.flags) as objects:
+        return run(replace(job, files=(*job.files, *objects)))
 
 
 class _CompileRequest:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pycu2c.toolchain import subprocesses
+from pycu2c.toolchain.cache import cache_directory
 from pycu2c.toolchain.cc import cxx
 from pycu2c.toolchain.link import file_identity
 from pycu2c.toolchain.toolchain_errors import LinkError
@@ -40,9 +43,16 @@ _CUDA_INCLUDE = re.compile(
 )
 
 
-def compile_objects(paths: tuple[str, ...], flags: tuple[str, ...], folder: str) -> list[str]:
-    """Compile files to objects in a folder; return their paths. Raises LinkError."""
-    return [_compile(path, flags, os.path.join(folder, f"{k}.o")) for k, path in enumerate(paths)]
+@contextmanager
+def compiled_objects(paths: tuple[str, ...], flags: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Compile files to objects that exist inside the ``with``. Raises LinkError."""
+    contract = tuple(flag for flag in flags if flag.startswith("-ffp-contract"))
+    folder = cache_directory.new_private_folder()
+    objects = [(path, os.path.join(folder, f"{k}.o")) for k, path in enumerate(paths)]
+    try:
+        yield tuple(_compile(path, contract, result) for path, result in objects)
+    finally:
+        cache_directory.remove_tree(folder)
 
 
 def _compile(path: str, flags: tuple[str, ...], result: str) -> str:
