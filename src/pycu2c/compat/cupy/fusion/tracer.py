@@ -180,7 +180,9 @@ class TracedArray(NDArrayOperatorsMixin):
 
 
 # elementwise numpy functions that are no ufuncs
-_ELEMENTWISE = frozenset((np.where, np.clip, np.round, np.real, np.imag, np.sinc, np.isclose))
+_ELEMENTWISE = frozenset(
+    (np.where, np.clip, np.round, np.real, np.imag, np.sinc, np.i0, np.isclose)
+)
 # numpy functions that are replaced by other traced operations
 _REPLACEMENTS: dict[Any, Any] = {
     np.around: np.round,

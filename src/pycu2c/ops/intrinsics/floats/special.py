@@ -62,11 +62,6 @@ _UNARY: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
     ("y0", lambda x: reference.yn(0, float(x)), "The Bessel function of the second kind, order 0."),
     ("y1", lambda x: reference.yn(1, float(x)), "The Bessel function of the second kind, order 1."),
     (
-        "cyl_bessel_i0",
-        over_float64(lambda x: reference.modified_bessel(0, x)),
-        "The modified Bessel function of the first kind, order 0.",
-    ),
-    (
         "cyl_bessel_i1",
         over_float64(lambda x: reference.modified_bessel(1, x)),
         "The modified Bessel function of the first kind, order 1.",
@@ -81,7 +76,13 @@ def _declare_unary(name: str, compute: Callable[[Any], Any], doc: str, **more: A
     return _declare(name, doc, body, **more)
 
 
-UNARY = tuple(_declare_unary(*entry) for entry in _UNARY)
+_I0 = _declare_unary(
+    "cyl_bessel_i0",
+    over_float64(lambda x: reference.modified_bessel(0, x)),
+    "The modified Bessel function of the first kind, order 0.",
+    bindings=(np.i0,),
+)
+UNARY = (*(_declare_unary(*entry) for entry in _UNARY), _I0)
 _NO_C_HELPERS = {"c_helpers": ()}
 ROUND = _declare_unary(
     "round",
