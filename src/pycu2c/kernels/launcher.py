@@ -42,6 +42,7 @@ from pycu2c.runtime.arguments.flattened_arguments import (
     flatten_arguments,
     leaf_names,
 )
+from pycu2c.runtime.arguments.times import times_as_integers
 from pycu2c.runtime.cuda import startup
 from pycu2c.runtime.dispatch import guards, table
 from pycu2c.runtime.launch_configuration import Extent, Launch, LaunchRequest
@@ -159,7 +160,7 @@ class Launcher:
         self, arguments: tuple[object, ...], keywords: Mapping[str, object]
     ) -> tuple[object, ...]:
         """Return the value of each parameter in a call. Raises LaunchError."""
-        return self._parameters.bind(arguments, keywords)
+        return times_as_integers(self._parameters.bind(arguments, keywords), self._names)
 
     def flatten(self, values: Sequence[object]) -> FlattenedArguments:
         """Return the types, numbers and arrays of a launch's arguments. Raises LaunchError."""
