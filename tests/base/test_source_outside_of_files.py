@@ -1,15 +1,9 @@
-"""Kernels of programs that are no files: ``python -c``, and notebook cells with ``%%time``."""
+"""Kernels of programs that are no files: ``python -c``, and standard input."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Any
-
-import numpy as np
-import pytest
-
-from pycu2c import CompileError, cuda
 
 PROGRAM = """
 import numpy as np
@@ -54,25 +48,3 @@ def test_a_program_on_standard_input() -> None:
     """Python keeps no text of it; no file has changed."""
     ran = subprocess.run([sys.executable], input=PROGRAM, capture_output=True, text=True)
     assert "the source of doubled is not available (<stdin>)" in ran.stderr
-
-
-def execute_timed(body: str, history: list[str]) -> dict[str, Any]:
-    """Execute a cell as IPython's ``%%time`` does; ``In`` has the texts of the cells."""
-    names: dict[str, Any] = {"cuda": cuda, "In": history}
-    exec(compile(body, "<timed exec>", "exec", dont_inherit=True), names)
-    return names
-
-
-CELL = "@cuda.jit\ndef halved(a):\n    i = cuda.grid(1)\n    a[i] /= 2\n"
-
-
-def test_a_timed_cell() -> None:
-    names = execute_timed(CELL, ["", f"%%time\n{CELL}"])
-    a = np.ones(2)
-    names["halved"][1, 2](a)
-    assert a.tolist() == [0.5, 0.5]
-
-
-def test_a_timed_cell_with_another_text() -> None:
-    with pytest.raises(CompileError, match="the source of halved is not available"):
-        execute_timed(CELL.replace("2", "5"), ["", "%%time\n" + CELL.replace("2", "3")])

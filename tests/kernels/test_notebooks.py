@@ -121,3 +121,21 @@ def test_launches_after_errors(run_cells: Cells) -> None:
     for name, text in zip(NAMES + NAMES, errors):
         assert name in text
     assert results == ["[7. 7.]\n"] * 4 + ["[2.5 2.5]\n", "[-3. -3.]\n"]
+
+
+MAGICS = ["%%time", "\n%%time\n\n# comment\n", "%%prun -q", "%%capture printed\n%%time"]
+
+
+def test_cells_with_magics(run_cells: Cells) -> None:
+    """IPython executes the rest of these cells under a name that is no file."""
+    first, later = KERNELS.replace("import numpy", "!echo\nimport numpy"), "del k"
+    cells = [f"{magic}\n{first}\n{LAUNCH}" for magic in MAGICS]
+    printed = run_cells(*(text for cell in cells for text in (cell, LAUNCH, later)))
+    assert printed[1::3] == ["[7. 7.]\n"] * len(MAGICS)
+
+
+def test_code_of_exec_in_a_cell_with_a_magic(run_cells: Cells) -> None:
+    """It has the same name as the text of the cell."""
+    other = KERNELS.replace("2.5", "3.5")
+    ran, printed = run_cells(f"%%prun -q\n{KERNELS}\nexec({other!r})", LAUNCH)
+    assert "the source of step is not available (<string>)" in ran + printed

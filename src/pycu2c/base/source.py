@@ -10,7 +10,7 @@ import builtins
 import copy
 import linecache
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
@@ -114,8 +114,8 @@ def _lines_of(function: FunctionType) -> list[str]:
     linecache.checkcache(file)
     current = linecache.getlines(file, function.__globals__)
     if file in _SHARED_NAMES:
-        outside = _text_outside_of_files(file, function.__globals__).splitlines(keepends=True)
-        for lines in (current, outside):
+        outside = (text.splitlines(keepends=True) for text in _texts_outside_of_files())
+        for lines in (current, *outside):
             text = "".join(lines)
             if _is_code_of(code, text, file):
                 linecache.cache[file] = len(text), None, lines, file  # error messages show lines
@@ -132,20 +132,24 @@ def _lines_of(function: FunctionType) -> list[str]:
     return []
 
 
-# names of ``python -c`` programs and of cells with %%time, which code of ``exec`` shares
+# names of ``python -c`` programs, and of cells with %%time or %%prun; code of ``exec`` shares them
 _SHARED_NAMES = ("<string>", "<timed exec>")
 
 
-def _text_outside_of_files(file: str, names: Mapping[str, Any]) -> str:
-    """Return the text of a ``python -c`` program or of a timed notebook cell, if it is one.
+def _texts_outside_of_files() -> Iterator[str]:
+    """Yield the text of a ``python -c`` program, and of IPython's current cell without its magics.
 
     The caller compares the compiled code.
     """
-    if file == "<string>" and "-c" in sys.orig_argv[:-1]:
-        return sys.orig_argv[sys.orig_argv.index("-c") + 1]
-    if file == "<timed exec>" and names.get("In"):  # %%time of IPython, in the first line
-        return str(names["In"][-1]).partition("\n")[2]
-    return ""
+    if "-c" in sys.orig_argv[:-1]:
+        yield sys.orig_argv[sys.orig_argv.index("-c") + 1]
+    ipython: Any = sys.modules.get("IPython")
+    shell = ipython and ipython.get_ipython()
+    if shell:
+        text = str(shell.history_manager.input_hist_raw[-1]).lstrip()
+        while text.startswith("%%"):
+            text = text.partition("\n")[2]
+        yield shell.transform_cell(text)
 
 
 def _is_newer_than_program(file: str) -> bool:
