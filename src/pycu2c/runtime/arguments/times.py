@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def times_as_integers(values: tuple[object, ...], names: Sequence[str]) -> tuple
 
     Raises LaunchError if their units differ.
     """
-    times = [value for value in values if _is_time(value)]
+    times: list[Any] = [value for value in values if _is_time(value)]
     if not times:
         return values
     units = {np.datetime_data(time.dtype) for time in times}
@@ -30,6 +30,7 @@ def times_as_integers(values: tuple[object, ...], names: Sequence[str]) -> tuple
     return tuple(value.view(np.int64) if _is_time(value) else value for value in values)
 
 
-def _is_time(value: Any) -> bool:
-    is_numpy = isinstance(value, np.ndarray | np.generic)
-    return is_numpy and value.dtype.kind in "mM" and value.dtype.isnative
+def _is_time(value: object) -> TypeGuard[np.ndarray[Any, Any] | np.generic]:
+    if not isinstance(value, np.ndarray | np.generic):
+        return False
+    return value.dtype.kind in "mM" and value.dtype.isnative
