@@ -181,17 +181,17 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         return _Prepared(case, seed, expected, texts, len(built.warnings))
     except Undefined as error:
         return Outcome(text, "undefined", str(error), seed)
-    except (UnsupportedByReference, ValueError, OverflowError) as error:
-        if may_be_rejected:  # a step of 0, three numbers for two places
-            return Outcome(text, "undefined", str(error), seed)
-        return _crash(text, error, seed)
-    except CompileError as error:
+    except CompileError as error:  # which may be a ValueError, too
         if may_be_rejected:
             return Outcome(text, "undefined", str(error), seed)
         # numpy raises for these, too
         known = error.code == "constant-range" or any(t in str(error) for t in _RAISED_BY_NUMPY)
         status = "out-of-range" if known else "refused"
         return Outcome(text, status, f"{error.code}\n{error}", seed)
+    except (UnsupportedByReference, ValueError, OverflowError) as error:
+        if may_be_rejected:  # a step of 0, three numbers for two places
+            return Outcome(text, "undefined", str(error), seed)
+        return _crash(text, error, seed)
     except Exception as error:
         return _crash(text, error, seed)
 
