@@ -363,6 +363,19 @@ def test_modules_in_pieces() -> None:
     assert scaled_by(made) == 7
 
 
+@pytest.mark.skipif(our_driver.available(), reason="GPUs do not support launches from kernels here")
+def test_modules_whose_kernels_launch_kernels() -> None:
+    inner = "__global__ void inner(float *x) { x[threadIdx.x] *= 5; }"
+    scale = "__global__ void scale(float *x) { if (!threadIdx.x) inner<<<1, blockDim>>>(x); }"
+    assert scaled_by(DynamicSourceModule(f"{inner}\n{scale}")) == 5
+    module = DynamicModule()
+    module.add_source(inner, nvcc_options=["-rdc=true"])
+    module.add_source(scale)
+    assert scaled_by(module.link()) == 5
+    with pytest.raises(drv.CompileError, match="without the option -rdc=true"):
+        SourceModule(f"{inner}\n{scale}")
+
+
 def test_modules_that_are_linked() -> None:
     module = DynamicModule("nvcc", keep=False, arch=None)
     assert module.add_source("__device__ float times(float x) { return 3 * x; }") is module

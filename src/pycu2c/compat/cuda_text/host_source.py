@@ -25,6 +25,7 @@ from pycu2c.compat.cuda_text.fission.wait_detection import (
     includes_local_files,
     needs_cooperative_launch,
 )
+from pycu2c.compat.cuda_text.nested_launches import launch_edits
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import Macros
 from pycu2c.compat.cuda_text.parse.statements import Unanalyzable
@@ -68,6 +69,8 @@ def generate_host_source(
     """Return the C++ of a text. ``rewrites=False`` disables optimizations."""
     wait_analysis = WaitAnalysis(text, macros)
     edits = [*_shared_array_edits(text), *_include_edits(text), *_lambda_edits(text)]
+    launches = list(launch_edits(text, wait_analysis))
+    edits += launches
     if rewrites:
         edits += _non_atomic_edits(text)
     split_kernels = _split_kernels(text, macros) if rewrites else {}
@@ -101,7 +104,10 @@ def generate_host_source(
         footer.append(_launch_macro(instance, expression))
     words = identifiers_in(text) | frozenset(re.findall(r"\w+", " ".join(macros)))
     definitions = prelude(
-        words, include_all=includes_local_files(text), has_split_kernels=bool(split_kernels)
+        words,
+        include_all=includes_local_files(text),
+        has_split_kernels=bool(split_kernels),
+        has_launches=bool(launches),
     )
     code = _apply_edits(text.code, edits)
     renamed = [f"#define {f.name} pycu2c_own_{f.name}" for f in kernels if _is_c_library_name(f)]
@@ -196,6 +202,8 @@ def _split_kernels(text: CudaSource, options: Sequence[str]) -> dict[FunctionDef
         if not function.is_kernel or is_specialization:
             continue
         if wait_analysis.may_wait_elsewhere(function, SYNC_FUNCTIONS):
+            continue
+        if any(t.text == "<<<" for t in text.tokens[function.body[0] : function.body[1]]):
             continue
         with suppress(Unanalyzable):
             found[original_function] = split_text(
@@ -312,10 +320,11 @@ def _include_edits(text: CudaSource) -> Iterator[SourceEdit]:
 
 # ---- unsupported features ---------------------------------------------------------------------
 
+_LAUNCH = "<<<"
 _UNSUPPORTED = {
     r"asm|__asm__|__asm": "inline PTX",
     r"tex[123]D\w*(Lod|Grad|gather)|texCubemap\w*|surfCubemap\w*": "this texture function",
-    r"<<<": "launches from kernels",
+    _LAUNCH: "launches from kernels without the option -rdc=true",
     r"nvcuda|wmma|mma_sync": "tensor cores",
     r"curand\w*": "cuRAND",
     r"__cluster\w*|cluster_group|this_cluster": "clusters",
@@ -324,9 +333,10 @@ _UNSUPPORTED = {
 _UNSUPPORTED_FILES = re.compile(r"(cub|thrust|mma|curand\w*|cuda/(barrier|pipeline|atomic))\b.*")
 
 
-def check_supported(text: CudaSource) -> None:
+def check_supported(text: CudaSource, *, allows_launches: bool) -> None:
     """Raise CompileError for features that the CPU does not support."""
-    found = list(_unsupported(text, {f.name for f in text.functions}))
+    supported = {f.name for f in text.functions} | ({_LAUNCH} if allows_launches else set())
+    found = list(_unsupported(text, supported))
     if found:
         raise CompileError(
             [
@@ -336,10 +346,10 @@ def check_supported(text: CudaSource) -> None:
         )
 
 
-def _unsupported(text: CudaSource, defined: Container[str]) -> Iterator[tuple[Token, str]]:
+def _unsupported(text: CudaSource, supported: Container[str]) -> Iterator[tuple[Token, str]]:
     """Yield the tokens of unsupported features, with messages; directives come last."""
     for token in text.tokens:
-        if token.kind in ("identifier", "punctuator") and token.text not in defined:
+        if token.kind in ("identifier", "punctuator") and token.text not in supported:
             for pattern, feature in _UNSUPPORTED.items():
                 if re.fullmatch(pattern, token.text):
                     yield token, f"{feature}: not supported on the CPU"

@@ -123,7 +123,7 @@ class DynamicModule(CudaModule):
             return self.add_data(file.read(), input_type, filename)
 
     def add_stdlib(self, libname: str) -> DynamicModule:
-        """Do nothing: only dynamic parallelism, which is not supported, requires a library."""
+        """Do nothing: only launches from kernels, which GPUs do not support here, require one."""
         return self
 
 
@@ -161,6 +161,9 @@ class DynamicSourceModule(DynamicModule):
         for name in ("self", "__class__", "template", "cuda_libdir"):
             settings.pop(name, None)
         super().__init__(None, **settings)
+        if not on_gpu():  # the text may launch kernels
+            relocatable = (*self._settings.options, "-rdc=true")
+            self._settings = replace(self._settings, options=relocatable)
         self._template = template
         self._is_stale = True
         if template is not None:

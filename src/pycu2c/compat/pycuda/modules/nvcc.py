@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 
+from pycu2c.compat.cuda_text.options import RELOCATABLE
 from pycu2c.compat.pycuda.errors import CompileError
 
 DEFAULT = "nvcc"  # NVRTC compiles, not nvcc
@@ -116,18 +117,15 @@ def nvrtc_options(options: Sequence[str]) -> tuple[list[str], str | None, str | 
     return kept, arch, code
 
 
-_RELOCATABLE = ("-rdc=true", "--relocatable-device-code=true", "-dc", "--device-c")
-
-
 def is_relocatable(options: Sequence[str]) -> bool:
     """Return whether the code will be linked with other code."""
-    return any(option in _RELOCATABLE for option in options)
+    return any(option in RELOCATABLE for option in options)
 
 
 def _is_dropped(option: str) -> bool:
     if option.startswith("-lineinfo"):  # not an option "-l" of the linker
         return False
-    return option in (*_DROPPED, *_RELOCATABLE) or option.startswith(_DROPPED_PREFIXES)
+    return option in (*_DROPPED, *RELOCATABLE) or option.startswith(_DROPPED_PREFIXES)
 
 
 def _rename(option: str) -> str:

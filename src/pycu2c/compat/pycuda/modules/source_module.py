@@ -76,7 +76,7 @@ def load_module(settings: CompileSettings, *sources: str) -> Module:
     program = nvcc_compiler.executable(settings.nvcc) if on_gpu() else None
     with settings.cache_override():
         if program is None:
-            module = compile_module(cuda_source, settings.nvrtc_options)
+            module = compile_module(cuda_source, _text_options(settings))
         else:
             options = settings.nvcc_options(driver.arch())
             data = nvcc_compiler.compile_with(program, cuda_source.code, "cubin", options)
@@ -85,6 +85,12 @@ def load_module(settings: CompileSettings, *sources: str) -> Module:
     if settings.keep:
         save_files(cuda_source.code, b"", "cubin")
     return module
+
+
+def _text_options(settings: CompileSettings) -> list[str]:
+    """Return the options of a text; on the CPU, relocatable code may launch kernels."""
+    launches = not on_gpu() and nvcc_compiler.is_relocatable(settings.options)
+    return [*settings.nvrtc_options, *(["-rdc=true"] if launches else [])]
 
 
 def _warn_if_unsupported(arch: str | None) -> None:
