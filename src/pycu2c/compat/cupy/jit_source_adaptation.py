@@ -115,7 +115,7 @@ def _shape(size: ast.expr) -> ast.expr:
 
 # ---- iterators of thrust -------------------------------------------------------------------------
 
-_NUMBERS = ("policy", "value", "old_value", "new_value", "init", "step")  # no iterators
+_NUMBERS = ("exec_policy", "value", "old_value", "new_value", "init", "step")  # no iterators
 
 
 def _is_of_cub(called: object) -> bool:

@@ -8,7 +8,7 @@ from pycu2c.kernels.kernel import device
 
 
 @device
-def copy(policy: Any, first: Any, last: Any, result: Any) -> Any:
+def copy(exec_policy: Any, first: Any, last: Any, result: Any) -> Any:
     """Copy a range."""
     a, out = first[0][first[1] : last[1]], result[0][result[1] :]
     for k in range(len(a)):
@@ -17,14 +17,14 @@ def copy(policy: Any, first: Any, last: Any, result: Any) -> Any:
 
 
 @device
-def fill(policy: Any, first: Any, last: Any, value: Any) -> None:
+def fill(exec_policy: Any, first: Any, last: Any, value: Any) -> None:
     """Assign a value to all elements."""
     for k in range(first[1], last[1]):
         first[0][k] = value
 
 
 @device
-def sequence(policy: Any, first: Any, last: Any, init: Any = 0, step: Any = 1) -> None:
+def sequence(exec_policy: Any, first: Any, last: Any, init: Any = 0, step: Any = 1) -> None:
     """Assign ``init``, ``init + step`` and so on."""
     a = first[0][first[1] : last[1]]
     for k in range(len(a)):
@@ -32,7 +32,7 @@ def sequence(policy: Any, first: Any, last: Any, init: Any = 0, step: Any = 1) -
 
 
 @device
-def reverse(policy: Any, first: Any, last: Any) -> None:
+def reverse(exec_policy: Any, first: Any, last: Any) -> None:
     """Reverse a range."""
     a = first[0][first[1] : last[1]]
     for k in range(len(a) // 2):
@@ -40,7 +40,7 @@ def reverse(policy: Any, first: Any, last: Any) -> None:
 
 
 @device
-def reverse_copy(policy: Any, first: Any, last: Any, result: Any) -> Any:
+def reverse_copy(exec_policy: Any, first: Any, last: Any, result: Any) -> Any:
     """Copy a range in reverse order."""
     a, out = first[0][first[1] : last[1]], result[0][result[1] :]
     for k in range(len(a)):
@@ -49,7 +49,7 @@ def reverse_copy(policy: Any, first: Any, last: Any, result: Any) -> Any:
 
 
 @device
-def swap_ranges(policy: Any, first: Any, last: Any, result: Any) -> Any:
+def swap_ranges(exec_policy: Any, first: Any, last: Any, result: Any) -> Any:
     """Exchange the elements of two ranges."""
     a, b = first[0][first[1] : last[1]], result[0][result[1] :]
     for k in range(len(a)):
@@ -58,7 +58,7 @@ def swap_ranges(policy: Any, first: Any, last: Any, result: Any) -> Any:
 
 
 @device
-def gather(policy: Any, map_first: Any, map_last: Any, first: Any, result: Any) -> Any:
+def gather(exec_policy: Any, map_first: Any, map_last: Any, first: Any, result: Any) -> Any:
     """Copy the elements at the positions in a map."""
     places = map_first[0][map_first[1] : map_last[1]]
     a, out = first[0][first[1] :], result[0][result[1] :]
@@ -68,7 +68,7 @@ def gather(policy: Any, map_first: Any, map_last: Any, first: Any, result: Any) 
 
 
 @device
-def scatter(policy: Any, first: Any, last: Any, map_first: Any, result: Any) -> None:
+def scatter(exec_policy: Any, first: Any, last: Any, map_first: Any, result: Any) -> None:
     """Copy elements to the positions in a map."""
     a, places, out = first[0][first[1] : last[1]], map_first[0][map_first[1] :], result[0]
     for k in range(len(a)):
@@ -76,7 +76,7 @@ def scatter(policy: Any, first: Any, last: Any, map_first: Any, result: Any) -> 
 
 
 @device
-def replace(policy: Any, first: Any, last: Any, old_value: Any, new_value: Any) -> None:
+def replace(exec_policy: Any, first: Any, last: Any, old_value: Any, new_value: Any) -> None:
     """Replace the elements that are equal to a value."""
     for k in range(first[1], last[1]):
         if first[0][k] == old_value:
@@ -85,16 +85,16 @@ def replace(policy: Any, first: Any, last: Any, old_value: Any, new_value: Any) 
 
 @device
 def replace_copy(
-    policy: Any, first: Any, last: Any, result: Any, old_value: Any, new_value: Any
+    exec_policy: Any, first: Any, last: Any, result: Any, old_value: Any, new_value: Any
 ) -> Any:
     """Copy a range, and replace the elements that are equal to a value."""
-    end = copy(policy, first, last, result)
-    replace(policy, result, (result[0], end), old_value, new_value)
+    end = copy(exec_policy, first, last, result)
+    replace(exec_policy, result, (result[0], end), old_value, new_value)
     return end
 
 
 @device
-def remove_copy(policy: Any, first: Any, last: Any, result: Any, value: Any) -> Any:
+def remove_copy(exec_policy: Any, first: Any, last: Any, result: Any, value: Any) -> Any:
     """Copy the elements that differ from a value."""
     out, end = result
     for k in range(first[1], last[1]):
@@ -105,13 +105,13 @@ def remove_copy(policy: Any, first: Any, last: Any, result: Any, value: Any) -> 
 
 
 @device
-def remove(policy: Any, first: Any, last: Any, value: Any) -> Any:
+def remove(exec_policy: Any, first: Any, last: Any, value: Any) -> Any:
     """Remove the elements that are equal to a value."""
-    return remove_copy(policy, first, last, first, value)
+    return remove_copy(exec_policy, first, last, first, value)
 
 
 @device
-def unique_by_key(policy: Any, first: Any, last: Any, values_first: Any) -> Any:
+def unique_by_key(exec_policy: Any, first: Any, last: Any, values_first: Any) -> Any:
     """Keep the first of equal consecutive keys, and its value."""
     keys = first[0][first[1] : last[1]]
     count = 0
@@ -127,6 +127,6 @@ def unique_by_key(policy: Any, first: Any, last: Any, values_first: Any) -> Any:
 
 
 @device
-def unique(policy: Any, first: Any, last: Any) -> Any:
+def unique(exec_policy: Any, first: Any, last: Any) -> Any:
     """Keep the first of equal consecutive elements."""
-    return unique_by_key(policy, first, last, None)[0]
+    return unique_by_key(exec_policy, first, last, None)[0]

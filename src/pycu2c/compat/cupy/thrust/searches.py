@@ -8,7 +8,7 @@ from pycu2c.kernels.kernel import device
 
 
 @device
-def count(policy: Any, first: Any, last: Any, value: Any) -> Any:
+def count(exec_policy: Any, first: Any, last: Any, value: Any) -> Any:
     """Count the elements that are equal to a value."""
     total = 0
     for k in range(first[1], last[1]):
@@ -18,7 +18,7 @@ def count(policy: Any, first: Any, last: Any, value: Any) -> Any:
 
 
 @device
-def find(policy: Any, first: Any, last: Any, value: Any) -> Any:
+def find(exec_policy: Any, first: Any, last: Any, value: Any) -> Any:
     """Find the first element that is equal to a value."""
     for k in range(first[1], last[1]):
         if first[0][k] == value:
@@ -27,7 +27,7 @@ def find(policy: Any, first: Any, last: Any, value: Any) -> Any:
 
 
 @device
-def mismatch(policy: Any, first: Any, last: Any, first2: Any) -> Any:
+def mismatch(exec_policy: Any, first: Any, last: Any, first2: Any) -> Any:
     """Find the first position at which two ranges differ."""
     a, b = first[0][first[1] : last[1]], first2[0][first2[1] :]
     k = 0
@@ -37,13 +37,13 @@ def mismatch(policy: Any, first: Any, last: Any, first2: Any) -> Any:
 
 
 @device
-def equal(policy: Any, first: Any, last: Any, first2: Any) -> Any:
+def equal(exec_policy: Any, first: Any, last: Any, first2: Any) -> Any:
     """Return whether two ranges are equal."""
-    return mismatch(policy, first, last, first2)[0] == last[1]
+    return mismatch(exec_policy, first, last, first2)[0] == last[1]
 
 
 @device
-def is_sorted_until(policy: Any, first: Any, last: Any) -> Any:
+def is_sorted_until(exec_policy: Any, first: Any, last: Any) -> Any:
     """Find the first element that is less than the one before it."""
     for k in range(first[1] + 1, last[1]):
         if first[0][k] < first[0][k - 1]:
@@ -52,9 +52,9 @@ def is_sorted_until(policy: Any, first: Any, last: Any) -> Any:
 
 
 @device
-def is_sorted(policy: Any, first: Any, last: Any) -> Any:
+def is_sorted(exec_policy: Any, first: Any, last: Any) -> Any:
     """Return whether a range is in ascending order."""
-    return is_sorted_until(policy, first, last) == last[1]
+    return is_sorted_until(exec_policy, first, last) == last[1]
 
 
 @device
@@ -73,7 +73,7 @@ def _bound(first: Any, last: Any, value: Any, after_equal: Any) -> Any:
 
 @device
 def lower_bound(
-    policy: Any, first: Any, last: Any, value: Any, value_last: Any = None, result: Any = None
+    exec_policy: Any, first: Any, last: Any, value: Any, value_last: Any = None, result: Any = None
 ) -> Any:
     """Find the first position where a value, or each value of a range, can be inserted."""
     if value_last is None:
@@ -86,7 +86,7 @@ def lower_bound(
 
 @device
 def upper_bound(
-    policy: Any, first: Any, last: Any, value: Any, value_last: Any = None, result: Any = None
+    exec_policy: Any, first: Any, last: Any, value: Any, value_last: Any = None, result: Any = None
 ) -> Any:
     """Find the last position where a value, or each value of a range, can be inserted."""
     if value_last is None:
@@ -98,20 +98,20 @@ def upper_bound(
 
 
 @device
-def equal_range(policy: Any, first: Any, last: Any, value: Any) -> Any:
+def equal_range(exec_policy: Any, first: Any, last: Any, value: Any) -> Any:
     """Find the range of elements that are equal to a value."""
     return _bound(first, last, value, False), _bound(first, last, value, True)
 
 
 @device
 def binary_search(
-    policy: Any, first: Any, last: Any, value: Any, value_last: Any = None, result: Any = None
+    exec_policy: Any, first: Any, last: Any, value: Any, value_last: Any = None, result: Any = None
 ) -> Any:
     """Return whether a sorted range contains a value; with a range of values, store each result."""
     if value_last is None:
         return _bound(first, last, value, False) < _bound(first, last, value, True)
     values, out = value[0][value[1] : value_last[1]], result[0][result[1] :]
     for k in range(len(values)):
-        low, high = equal_range(policy, first, last, values[k])
+        low, high = equal_range(exec_policy, first, last, values[k])
         out[k] = low < high
     return result[1] + len(values)

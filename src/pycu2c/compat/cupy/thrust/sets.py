@@ -58,48 +58,48 @@ def _merge(
 
 
 @device
-def set_difference(policy: Any, *it: Any) -> Any:
+def set_difference(exec_policy: Any, *it: Any) -> Any:
     """Copy the elements that are only in the first range."""
     return _merge(it[:4], (None, None), (it[4], None), (True, False, False))[0]
 
 
 @device
-def set_difference_by_key(policy: Any, *it: Any) -> Any:
+def set_difference_by_key(exec_policy: Any, *it: Any) -> Any:
     """Copy the keys that are only in the first range."""
     return _merge(it[:4], it[4:6], it[6:], (True, False, False))
 
 
 @device
-def set_intersection(policy: Any, *it: Any) -> Any:
+def set_intersection(exec_policy: Any, *it: Any) -> Any:
     """Copy the elements that are in both ranges."""
     return _merge(it[:4], (None, None), (it[4], None), (False, True, False))[0]
 
 
 @device
-def set_intersection_by_key(policy: Any, *it: Any) -> Any:
+def set_intersection_by_key(exec_policy: Any, *it: Any) -> Any:
     """Copy the keys that are in both ranges, with the values of the first range."""
     return _merge(it[:4], (it[4], it[4]), it[5:], (False, True, False))
 
 
 @device
-def set_symmetric_difference(policy: Any, *it: Any) -> Any:
+def set_symmetric_difference(exec_policy: Any, *it: Any) -> Any:
     """Copy the elements that are in one range only."""
     return _merge(it[:4], (None, None), (it[4], None), (True, False, True))[0]
 
 
 @device
-def set_symmetric_difference_by_key(policy: Any, *it: Any) -> Any:
+def set_symmetric_difference_by_key(exec_policy: Any, *it: Any) -> Any:
     """Copy the keys that are in one range only."""
     return _merge(it[:4], it[4:6], it[6:], (True, False, True))
 
 
 @device
-def set_union(policy: Any, *it: Any) -> Any:
+def set_union(exec_policy: Any, *it: Any) -> Any:
     """Copy the elements that are in any range."""
     return _merge(it[:4], (None, None), (it[4], None), (True, True, True))[0]
 
 
 @device
-def set_union_by_key(policy: Any, *it: Any) -> Any:
+def set_union_by_key(exec_policy: Any, *it: Any) -> Any:
     """Copy the keys that are in any range; those of both have the values of the first range."""
     return _merge(it[:4], it[4:6], it[6:], (True, True, True))

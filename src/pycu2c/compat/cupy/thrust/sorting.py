@@ -45,24 +45,24 @@ def _insertion_sort(keys: Any, values: Any) -> None:
 
 
 @device
-def sort(policy: Any, first: Any, last: Any) -> None:
+def sort(exec_policy: Any, first: Any, last: Any) -> None:
     """Sort a range in ascending order."""
     _heap_sort(first[0][first[1] : last[1]], None)
 
 
 @device
-def sort_by_key(policy: Any, first: Any, last: Any, values_first: Any) -> None:
+def sort_by_key(exec_policy: Any, first: Any, last: Any, values_first: Any) -> None:
     """Sort keys in ascending order, and move their values with them."""
     _heap_sort(first[0][first[1] : last[1]], values_first[0][values_first[1] :])
 
 
 @device
-def stable_sort(policy: Any, first: Any, last: Any) -> None:
+def stable_sort(exec_policy: Any, first: Any, last: Any) -> None:
     """Sort a range in ascending order; the time grows with the square of its length."""
     _insertion_sort(first[0][first[1] : last[1]], None)
 
 
 @device
-def stable_sort_by_key(policy: Any, first: Any, last: Any, values_first: Any) -> None:
+def stable_sort_by_key(exec_policy: Any, first: Any, last: Any, values_first: Any) -> None:
     """Sort keys, and keep the order of equal ones; the time grows with the square of the length."""
     _insertion_sort(first[0][first[1] : last[1]], values_first[0][values_first[1] :])

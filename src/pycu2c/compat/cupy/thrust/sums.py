@@ -8,7 +8,7 @@ from pycu2c.kernels.kernel import device
 
 
 @device
-def adjacent_difference(policy: Any, first: Any, last: Any, result: Any) -> Any:
+def adjacent_difference(exec_policy: Any, first: Any, last: Any, result: Any) -> Any:
     """Compute the differences of consecutive elements; the first element is copied."""
     a, out = first[0][first[1] : last[1]], result[0][result[1] :]
     for k in range(len(a) - 1, -1, -1):
@@ -17,7 +17,7 @@ def adjacent_difference(policy: Any, first: Any, last: Any, result: Any) -> Any:
 
 
 @device
-def reduce(policy: Any, first: Any, last: Any, init: Any = 0) -> Any:
+def reduce(exec_policy: Any, first: Any, last: Any, init: Any = 0) -> Any:
     """Compute the sum of ``init`` and the elements."""
     total = init
     for k in range(first[1], last[1]):
@@ -26,7 +26,7 @@ def reduce(policy: Any, first: Any, last: Any, init: Any = 0) -> Any:
 
 
 @device
-def inner_product(policy: Any, first: Any, last: Any, first2: Any, init: Any) -> Any:
+def inner_product(exec_policy: Any, first: Any, last: Any, first2: Any, init: Any) -> Any:
     """Compute the sum of ``init`` and the products of two ranges."""
     a, b = first[0][first[1] : last[1]], first2[0][first2[1] :]
     total = init
@@ -36,7 +36,7 @@ def inner_product(policy: Any, first: Any, last: Any, first2: Any, init: Any) ->
 
 
 @device
-def inclusive_scan_by_key(policy: Any, first: Any, last: Any, first2: Any, result: Any) -> Any:
+def inclusive_scan_by_key(exec_policy: Any, first: Any, last: Any, first2: Any, result: Any) -> Any:
     """Compute sums that start again where the key changes, each with its element."""
     keys, values, out = first[0][first[1] : last[1]], first2[0][first2[1] :], result[0][result[1] :]
     for k in range(len(keys)):
@@ -46,7 +46,7 @@ def inclusive_scan_by_key(policy: Any, first: Any, last: Any, first2: Any, resul
 
 
 @device
-def inclusive_scan(policy: Any, first: Any, last: Any, result: Any) -> Any:
+def inclusive_scan(exec_policy: Any, first: Any, last: Any, result: Any) -> Any:
     """Compute the sums up to each element."""
     a, out = first[0][first[1] : last[1]], result[0][result[1] :]
     for k in range(len(a)):
@@ -56,7 +56,7 @@ def inclusive_scan(policy: Any, first: Any, last: Any, result: Any) -> Any:
 
 @device
 def exclusive_scan_by_key(
-    policy: Any, first: Any, last: Any, first2: Any, result: Any, init: Any = 0
+    exec_policy: Any, first: Any, last: Any, first2: Any, result: Any, init: Any = 0
 ) -> Any:
     """Compute sums that start again where the key changes, each without its element."""
     keys, values, out = first[0][first[1] : last[1]], first2[0][first2[1] :], result[0][result[1] :]
@@ -71,7 +71,7 @@ def exclusive_scan_by_key(
 
 
 @device
-def exclusive_scan(policy: Any, first: Any, last: Any, result: Any, init: Any = 0) -> Any:
+def exclusive_scan(exec_policy: Any, first: Any, last: Any, result: Any, init: Any = 0) -> Any:
     """Compute the sums of ``init`` and the elements before each element."""
     a, out = first[0][first[1] : last[1]], result[0][result[1] :]
     total = init
@@ -84,7 +84,7 @@ def exclusive_scan(policy: Any, first: Any, last: Any, result: Any, init: Any = 
 
 @device
 def reduce_by_key(
-    policy: Any, first: Any, last: Any, values_first: Any, keys_result: Any, values_result: Any
+    exec_policy: Any, first: Any, last: Any, values_first: Any, keys_result: Any, values_result: Any
 ) -> Any:
     """Compute the sum of the values of equal consecutive keys."""
     keys, values = first[0][first[1] : last[1]], values_first[0][values_first[1] :]
