@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import re
 import sys
+import sysconfig
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,9 +15,11 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner, Result
 
+import pycu2c
 from pycu2c import kernel
 from pycu2c.cli.main import main
 from pycu2c.cuda_driver import driver
+from pycu2c.native import extension
 from pycu2c.toolchain.cache import artifact_store, cache_directory
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
@@ -119,12 +123,31 @@ def test_a_file_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_doctor() -> None:
     result = called("doctor")
     assert result.exit_code == 0
-    for word in ("numpy", "compiler", "C++", "NVRTC", "linker", "GPU", "cache", "ready"):
+    for word in ("Python", "numpy", "compiler", "C++", "NVRTC", "linker", "GPU", "cache", "ready"):
         assert f"\n{word}" in f"\n{result.output}"
     facts = json.loads(called("doctor", "--json").output)
     assert facts["ready"] is True
     assert facts["verdict"] == result.output.splitlines()[-1]
     assert f"compiler  {facts['compiler']}\n" in result.output
+
+
+def test_doctor_does_not_advise_to_build_what_cannot_be_built(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(extension, "UNAVAILABLE", "No module named '_dispatch'")
+    assert "pip install --force-reinstall" in called("doctor").output
+    monkeypatch.setattr(sysconfig, "get_config_var", {"Py_GIL_DISABLED": 1}.get)
+    output = called("doctor").output
+    assert "slow path, tens of µs each: the C extension needs a Python with the GIL" in output
+    assert "pip install --force-reinstall" not in output
+
+
+def test_the_version_of_a_package_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is only on the path."""
+    monkeypatch.setattr(importlib.metadata, "distribution", {}.__getitem__)
+    result = called("--version")
+    assert result.output.endswith(f"version {pycu2c.__version__}\n")
+    assert f"pycu2c {pycu2c.__version__}\n" in called("doctor").output
 
 
 @pytest.mark.parametrize("command", ["", "emit", "explain", "errors", "doctor", "cache", "migrate"])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+import sysconfig
 
 import click
 import numpy as np
 
+from pycu2c import __version__
 from pycu2c.base.backends import default_backend
 from pycu2c.cuda_driver import driver
 from pycu2c.native import extension
@@ -40,6 +42,7 @@ def report() -> tuple[dict[str, str], str]:
     nvrtc_text, has_nvrtc = _nvrtc()
     gpu, has_cuda = _cuda()
     facts = {
+        "Python": f"{sys.version.split()[0]}, pycu2c {__version__}",
         "numpy": np.__version__,
         "compiler": compiler,
         **({"threads": str(thread_count())} if has_compiler else {}),
@@ -82,6 +85,8 @@ def _compiler() -> tuple[str, bool]:
 def _dispatch() -> str:
     if not extension.UNAVAILABLE:
         return "fast path: the C extension is there"
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "slow path, tens of µs each: the C extension needs a Python with the GIL"
     return (
         "slow path, tens of µs each: there is no C extension. Where a C compiler and "
         "Python's headers (python3-dev) are, pip install --force-reinstall --no-deps pycu2c "

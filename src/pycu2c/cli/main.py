@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from pycu2c import __version__
 from pycu2c.cli.cache import cache
 from pycu2c.cli.doctor import doctor
 from pycu2c.cli.emit import emit
@@ -16,7 +17,7 @@ from pycu2c.cli.migrate import migrate
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="pycu2c")
+@click.version_option(__version__)
 def main() -> None:
     """Python kernels as CUDA C and C."""
     for stream in (sys.stdout, sys.stderr):
