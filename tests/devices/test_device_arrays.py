@@ -606,3 +606,32 @@ def test_numbas_names_of_memory() -> None:
     assert is_new
     assert copied.copy_to_host().tolist() == [1, 2, 3]
     assert auto_device(np.zeros((2, 3)), copy=False)[0].shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        np.transpose,
+        lambda a: np.transpose(a, (1, 0, 2)),
+        lambda a: np.reshape(a, (4, 3)),
+        lambda a: np.reshape(a, -1),
+        np.squeeze,
+        lambda a: np.squeeze(a, axis=2),
+    ],
+)
+def test_numpy_functions_that_return_views(change: Any) -> None:
+    host = np.arange(12.0).reshape(3, 4, 1)
+    device = cuda.to_device(host)
+    changed = change(device)
+    assert isinstance(changed, cuda.DeviceArray)
+    np.testing.assert_array_equal(changed.copy_to_host(), change(host))
+    device[...] = 7
+    assert (changed.copy_to_host() == 7).all()
+
+
+def test_transposes_of_wrong_axes() -> None:
+    device = cuda.to_device(np.zeros((3, 4)))
+    with pytest.raises(ValueError, match="repeated axis"):
+        np.transpose(device, (0, 0))
+    with pytest.raises(ValueError, match="out of bounds"):
+        np.transpose(device, (0, 2))

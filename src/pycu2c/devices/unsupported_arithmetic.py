@@ -31,8 +31,11 @@ _BINARY = {
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _UNARY = {"neg": "-", "pos": "+", "invert": "~", "abs": "abs()"}
 
-# numpy functions that read the attributes of an array, and no element
-_ATTRIBUTE_FUNCTIONS = {np.shape, np.ndim, np.size, np.result_type, np.can_cast}
+# numpy functions that read the attributes of an array, or call its methods, and read no element
+_SUPPORTED_FUNCTIONS = {
+    *(np.shape, np.ndim, np.size, np.result_type, np.can_cast),
+    *(np.transpose, np.reshape, np.squeeze),
+}
 
 
 class NoHostArithmetic:
@@ -49,7 +52,7 @@ class NoHostArithmetic:
         raise _numpy_error(ufunc)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if function in _ATTRIBUTE_FUNCTIONS:
+        if function in _SUPPORTED_FUNCTIONS:
             return function._implementation(*args, **kwargs)
         raise _numpy_error(function)
 
