@@ -384,7 +384,7 @@ def judged(file: str, test: str, outcome: Outcome) -> Outcome:
     """Return the outcome of a test; a listed failure has the reason in place of the error."""
     if outcome.kind != "failed":
         return outcome
-    full_name = f"{Path(file).name}::{test}"
+    full_name = f"{Path(file).name}.py::{test}"
     for kind, reasons in numba_cuda_list.REASONS.items():
         for pattern, reason in reasons.items():
             if fnmatch.fnmatchcase(full_name, pattern):

@@ -119,7 +119,7 @@ class CompileWarning(UserWarning):
     """A kernel compiles, but is probably wrong."""
 
 
-class LaunchError(Exception):
+class LaunchError(ValueError):
     """A launch was rejected before it ran: arguments, grid, block or device are invalid."""
 
 

@@ -117,9 +117,13 @@ class Kernel(KernelBase[P]):
         self._launches = Launches(Launcher(self.source, self.declared, backend, cache, options))
         self._configured = {}
         request = LaunchRequest(self.grid, self.block, None, self.shared_memory)
-        self._own = Configured(self._launches, request)
+        self._own = self._without_configuration(request)
         for declared in self.declared:
             self.launcher.typed_kernel(declared)
+
+    def _without_configuration(self, request: LaunchRequest) -> Configured[P]:
+        """Return the launch of a call without ``[grid, block]``."""
+        return Configured(self._launches, request)
 
     @staticmethod
     def _read(function: FunctionType) -> Source:

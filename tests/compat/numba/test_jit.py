@@ -353,7 +353,7 @@ def test_ways_to_launch(target):
         stream.synchronize()
         result = out.copy_to_host() if target == "cuda" else out
         assert result.tolist() == [number] * 5
-    with pytest.raises(LaunchError, match="no block"):
+    with pytest.raises(LaunchError, match="not specified"):
         made(np.zeros(5), 1)
 
 
@@ -533,3 +533,17 @@ def test_extensions_that_follow_launches(target):
     decorated.recompile()
     configured(out, 2)
     assert out.tolist() == [10] * 4
+
+
+@pytest.mark.parametrize("signature", [[], ["void(int32[:], int32)"]])
+def test_a_call_without_a_configuration(target, signature):
+    decorated = on(target)(fill.py_func) if not signature else cuda.jit(*signature)(fill.py_func)
+    out = np.zeros(4, np.int32)
+    for _ in range(3):  # also when the dispatch table has entries
+        with pytest.raises(ValueError, match=r"not specified: call fill\[grid, block\]"):
+            decorated(out, 1)
+        decorated[1, 4](out, 2)
+    assert out.tolist() == [2] * 4
+    declared = cuda.jit(grid=1, block=4, backend=target)(fill.py_func)
+    declared(out, 3)
+    assert out.tolist() == [3] * 4

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, NoReturn, ParamSpec, TextIO, TypeVar
 
+from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType, Signature, default_type
@@ -20,7 +21,7 @@ from pycu2c.devices.gpu_device import Gpu
 from pycu2c.kernels.configured_kernel import Configured
 from pycu2c.kernels.forall import ForAll
 from pycu2c.kernels.kernel import DeviceFunction, Dims, Kernel
-from pycu2c.runtime.launch_configuration import extent
+from pycu2c.runtime.launch_configuration import LaunchRequest, extent
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,6 +41,18 @@ def _attribute_getter(attribute: str, description: str) -> Callable[..., Any]:
     return get
 
 
+class Unconfigured(Configured[P]):
+    """A kernel without a grid, whose calls raise LaunchError, as numba's raise ValueError."""
+
+    __slots__ = ()
+
+    def _launch_slow(self, *arguments: P.args, **named: P.kwargs) -> NoReturn:
+        name = self._launches.launcher.name
+        raise LaunchError(
+            f"{name}: the launch configuration was not specified: call {name}[grid, block](…)"
+        )
+
+
 class JitKernel(Kernel[P]):
     """A kernel with numba's interface: ``k[grid, block, stream, bytes](…)``.
 
@@ -53,6 +66,9 @@ class JitKernel(Kernel[P]):
         super().__init__(function, **options)
         # kernels may call it as a device function
         self.__pycu2c_device__ = replace(self.source, signature=None)
+
+    def _without_configuration(self, request: LaunchRequest) -> Configured[P]:
+        return (Configured if self.grid else Unconfigured)(self._launches, request)
 
     @staticmethod
     def _read(function: FunctionType) -> Source:
