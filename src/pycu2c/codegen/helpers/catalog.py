@@ -13,7 +13,7 @@ from string import Template
 from pycu2c.base.dtypes import BY_NAME, FLOAT32, FLOAT64, INT16, DType
 from pycu2c.codegen.helpers import half_helpers
 from pycu2c.codegen.helpers.atomic_helpers import ATOMIC_HELPERS
-from pycu2c.codegen.helpers.conversion_helpers import CONVERSION_HELPERS, FLOAT8_HELPERS
+from pycu2c.codegen.helpers.conversion_helpers import CONVERSION_HELPERS
 from pycu2c.codegen.helpers.directed_rounding_helpers import ROUNDING_HELPERS
 from pycu2c.codegen.helpers.hardware_helpers import HARDWARE_HELPERS
 from pycu2c.codegen.helpers.integer_helpers import WORD_HELPERS
@@ -29,7 +29,7 @@ HELPERS: dict[str, Helper] = {
     **{name: helper for file in _FILES for name, helper in helpers_in(file).items()},
     **ATOMIC_HELPERS,
     **CONVERSION_HELPERS,
-    **FLOAT8_HELPERS,
+    **helpers_in("float8"),
     **HARDWARE_HELPERS,
     **ROUNDING_HELPERS,
     **SPECIAL_HELPERS,
@@ -44,7 +44,7 @@ def texts_of(helpers: Iterable[tuple[str, DType]], dialect_name: str) -> list[st
     """Return the C text of helpers, without duplicates; callees precede callers."""
     needed = {(n, dtype): None for name, dtype in helpers for n in (*HELPERS[name].calls, name)}
     texts = (instantiate(name, dtype, dialect_name) for name, dtype in needed)
-    return [text for text in texts if text]
+    return [text for text in dict.fromkeys(texts) if text]
 
 
 def function_name(name: str, dtype: DType) -> str:

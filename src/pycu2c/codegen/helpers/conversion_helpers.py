@@ -1,14 +1,13 @@
 """Helpers for CUDA's conversions on the CPU.
 
-Floats to integers and back with a rounding mode, reinterpretation of bits, and 8-bit floats.
+Floats to integers and back with a rounding mode, and reinterpretation of bits.
 """
 
 from __future__ import annotations
 
 from pycu2c.base import dtypes
 from pycu2c.codegen.helpers.directed_rounding_helpers import rounding_helper
-from pycu2c.codegen.helpers.templates import Helper, helpers_of
-from pycu2c.ops.intrinsics.floats import float8
+from pycu2c.codegen.helpers.templates import Helper
 from pycu2c.ops.intrinsics.floats.exact_rounding import CUDA_NAMES, MODE_TEXT, RoundingMode
 
 _ROUND_FUNCTIONS = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
@@ -94,51 +93,3 @@ CONVERSION_HELPERS: dict[str, Helper] = {
     **_rounding_conversions(),
     **{name: _reinterpretation(name, *types) for name, types in _REINTERPRETATIONS.items()},
 }
-
-# ---- 8-bit floats: integer arithmetic on the bits, rounding to nearest, ties to even ------------
-
-
-def _float8_helpers(float_format: float8.Float8Format) -> dict[str, Helper]:
-    """Return the conversions of an 8-bit format from and to float32.
-
-    Subnormal numbers are multiples of the smallest one, ``1 / scale``.
-    """
-    name, fraction_bits = float_format.name, float_format.fraction_bits
-    bias_difference, dropped_bits = 127 - float_format.bias, 23 - fraction_bits
-    scale = float(2 ** (float_format.bias - 1 + fraction_bits))
-    # the first part of a conditional expression
-    not_finite = "size == 0x7f ? 0x7fc00000u"
-    if name == "e5m2":
-        not_finite = "size >= 0x7c ? 0x7f800000u | (size & 3) << 21"
-    return helpers_of(
-        f"""
-// The bits of the nearest {name.upper()}; larger numbers saturate.
-$q unsigned char float_to_{name}(float x) {{
-    unsigned int bits;
-    memcpy(&bits, &x, sizeof bits);
-    const unsigned int sign = bits >> 24 & 0x80, size = bits & 0x7fffffff;
-    if (size > 0x7f800000) return 0x7f;
-    const float most = fminf(fabsf(x), {float_format.greatest}f);
-    const unsigned int tiny = (unsigned int)rintf(most * {scale}f);
-    if (size < {bias_difference + 1}u << 23) return (unsigned char)(sign | tiny);
-    memcpy(&bits, &most, sizeof bits);
-    bits += {(1 << dropped_bits - 1) - 1} + (bits >> {dropped_bits} & 1);
-    return (unsigned char)(sign | ((bits >> {dropped_bits}) - {bias_difference << fraction_bits}u));
-}}
-
-// The value of an {name.upper()} as a float.
-$q float {name}_to_float(unsigned char x) {{
-    const float sign = x & 0x80 ? -1.0f : 1.0f;
-    const unsigned int size = x & 0x7f;
-    if (size < {1 << fraction_bits}) return sign * (float)size / {scale}f;
-    const unsigned int bits = {not_finite} : (size << {dropped_bits}) + ({bias_difference}u << 23);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return sign * value;
-}}
-""",
-        "fixed",
-    )
-
-
-FLOAT8_HELPERS = {**_float8_helpers(float8.E4M3), **_float8_helpers(float8.E5M2)}

@@ -16,7 +16,7 @@ from pycu2c.compat.cuda_text.includes import IncludeExpander
 from pycu2c.compat.cuda_text.parse.tokens import Origins, tokens_of
 from pycu2c.compat.pycuda.textures import reference_source
 
-HEADERS = os.path.join(  # pycuda-complex.hpp and pycuda-helpers.hpp
+HEADERS = os.path.join(  # what is added to texts; users include pycuda-*.hpp
     os.path.dirname(os.path.dirname(__file__)), "headers"
 )
 
@@ -97,11 +97,13 @@ def _wrap_in_extern_c(body: str, name: str) -> str:
 def _declarations(textures: bool, surfaces: bool, headers: Sequence[str]) -> Iterator[str]:
     """Yield the declarations and headers that precede the text."""
     has_helpers = "pycuda-helpers.hpp" in headers
-    if textures or has_helpers:
-        yield reference_source.texture_declarations()
-    if surfaces or has_helpers:
-        yield reference_source.surface_declarations()
-    for name in ("pycuda-complex.hpp", "pycuda-helpers.hpp"):
-        if name in headers or has_helpers:
+    is_used = {
+        "texture_references.hpp": textures,
+        "surface_references.hpp": surfaces,
+        "pycuda-complex.hpp": "pycuda-complex.hpp" in headers,
+        "pycuda-helpers.hpp": has_helpers,
+    }
+    for name in is_used:
+        if is_used[name] or has_helpers:
             with open(os.path.join(HEADERS, name), encoding="utf-8") as file:
                 yield with_complex_functions(file.read())

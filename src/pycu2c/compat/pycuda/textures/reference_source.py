@@ -2,7 +2,8 @@
 
 CUDA 12 has removed them. A class template of that name contains a texture object and describes the
 declaration. Declarations become variables in constant memory, and overloads of CUDA's functions
-accept the class. Fetches are not rewritten, so they may also be in macros.
+accept the class. Fetches are not rewritten, so they may also be in macros. The class and the
+overloads are in ``headers/texture_references.hpp`` and ``headers/surface_references.hpp``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.parse.tokens import Token, tokens_of
 
-# members in memory order
+# members of the classes in memory order
 LAYOUT = np.dtype(
     [
         ("object", np.uint64),
@@ -117,118 +118,3 @@ def unpack_declaration(memory: Any) -> tuple[int, int, int, bool]:
     (record,) = np.frombuffer(memory, LAYOUT)
     format, channels, axes = (int(record[name]) for name in ("format", "channels", "axes"))
     return format, channels, axes, bool(record["normalized"])
-
-
-# ---- preamble ----------------------------------------------------------------------------------
-
-# component type: (array_format, prefix of its vector types, whether it is read as a fraction)
-_COMPONENT_TYPES = {
-    "unsigned char": (1, "uchar", True),
-    "signed char": (8, "", True),
-    "char": (8, "char", True),
-    "unsigned short": (2, "ushort", True),
-    "short": (9, "short", True),
-    "unsigned int": (3, "uint", False),
-    "int": (10, "int", False),
-    "float": (32, "float", False),
-}
-_VECTOR_LENGTHS = (1, 2, 4)
-
-
-def _texel_specializations() -> Iterator[str]:
-    """Yield the specializations of ``texel``, which describe each element type of a texture."""
-    for name, (format, vector, has_fraction) in _COMPONENT_TYPES.items():
-        elements = [(name, 1), *((f"{vector}{n}", n) for n in _VECTOR_LENGTHS if vector)]
-        for element, channels in elements:
-            as_float = "float" if element == name else f"float{channels}"
-            fraction = as_float if has_fraction else element
-            yield (
-                f"template <> struct texel<{element}> {{ enum {{ format = {format}, "
-                f"channels = {channels} }}; typedef {fraction} fraction; }};"
-            )
-
-
-# CUDA's function, and the parameters after the texture
-_FETCHES = {
-    "tex1Dfetch": "int x",
-    "tex1D": "float x",
-    "tex2D": "float x, float y",
-    "tex3D": "float x, float y, float z",
-    "tex1DLayered": "float x, int layer",
-    "tex2DLayered": "float x, float y, int layer",
-}
-
-
-def _fetch_overload(name: str, parameters: str) -> str:
-    arguments = ", ".join(part.split()[-1] for part in parameters.split(", "))
-    return f"""template <class T, int axes, cudaTextureReadMode mode>
-static __device__ __forceinline__ typename pycu2c_textures::read<T, mode>::type
-{name}(const texture<T, axes, mode> &t, {parameters}) {{
-    return {name}<typename pycu2c_textures::read<T, mode>::type>(t.object, {arguments});
-}}"""
-
-
-_SURFACE_FUNCTIONS = {
-    "surf1D": "int x",
-    "surf2D": "int x, int y",
-    "surf3D": "int x, int y, int z",
-    "surf2DLayered": "int x, int y, int layer",
-}
-
-
-def _surface_overloads(name: str, parameters: str) -> str:
-    arguments = ", ".join(part.split()[-1] for part in parameters.split(", "))
-    mode = "cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap"
-    return f"""template <class T, int axes, class V>
-static __device__ __forceinline__ void
-{name}write(V value, const surface<T, axes> &s, {parameters}, {mode}) {{
-    {name}write<V>(value, s.object, {arguments}, mode);
-}}
-template <class T, int axes, class V>
-static __device__ __forceinline__ void
-{name}read(V *value, const surface<T, axes> &s, {parameters}, {mode}) {{
-    *value = {name}read<V>(s.object, {arguments}, mode);
-}}
-template <class V, class T, int axes>
-static __device__ __forceinline__ V
-{name}read(const surface<T, axes> &s, {parameters}, {mode}) {{
-    return {name}read<V>(s.object, {arguments}, mode);
-}}"""
-
-
-_TEXTURE_TEMPLATE = """namespace pycu2c_textures {{
-template <class T> struct texel;
-{texels}
-template <class T, cudaTextureReadMode mode> struct read {{ typedef T type; }};
-template <class T> struct read<T, cudaReadModeNormalizedFloat> {{
-    typedef typename texel<T>::fraction type;
-}};
-}}
-template <class T, int dim = 1, cudaTextureReadMode mode = cudaReadModeElementType>
-struct texture {{
-    cudaTextureObject_t object = 0;
-    int format = pycu2c_textures::texel<T>::format;
-    int channels = pycu2c_textures::texel<T>::channels;
-    int axes = dim, normalized = mode == cudaReadModeNormalizedFloat;
-}};
-{fetches}
-"""
-_SURFACE_TEMPLATE = """template <class T, int dim = 1> struct surface {{
-    cudaSurfaceObject_t object = 0;
-    int format = 0, channels = 0, axes = dim, normalized = 0;
-}};
-{functions}
-"""
-
-
-def texture_declarations() -> str:
-    """Return the class of texture references, and the functions that read them."""
-    fetches = "\n".join(_fetch_overload(*item) for item in _FETCHES.items())
-    return _TEXTURE_TEMPLATE.format(texels="\n".join(_texel_specializations()), fetches=fetches)
-
-
-def surface_declarations() -> str:
-    """Return the class of surface references, and its functions."""
-    return _SURFACE_TEMPLATE.format(
-        functions="\n".join(_surface_overloads(*item) for item in _SURFACE_FUNCTIONS.items())
-    )
