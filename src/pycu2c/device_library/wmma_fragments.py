@@ -46,57 +46,16 @@ BYTE_LAYOUT = FragmentLayout(
 
 # ---- GPU code: one or two instructions per half of the columns -----------------------------------
 
-_PREAMBLE = pathlib.Path(__file__).with_suffix(".cuh").read_text(encoding="utf-8")
-_HALF_TEMPLATE = """
-const unsigned a0 = word_of_elements(a), a1 = word_of_elements(a + 2);
-const unsigned a2 = word_of_elements(a + 4), a3 = word_of_elements(a + 6);
-for (int block = 0; block < 2; ++block, b += 4, c += 4, d += 4) {
-    const unsigned b0 = word_of_elements(b), b1 = word_of_elements(b + 2);
-    float d0, d1, d2, d3;
-%s    d[0] = d0, d[1] = d1, d[2] = d2, d[3] = d3;
+_CUDA = pathlib.Path(__file__).with_suffix(".cuh").read_text(encoding="utf-8")
+_SECTIONS = {
+    name: text.strip("\n") for name, _, text in (s.partition("\n") for s in _CUDA.split("// ==== "))
 }
-"""
-_HALF_MMA = (
-    _HALF_TEMPLATE
-    % """\
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.$type.$type.f32 "
-                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
-                 : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3)
-                 : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]),
-                   "f"(c[2]), "f"(c[3]));
-"""
-)
-_HALF_MMA_BEFORE_SM80 = (
-    _HALF_TEMPLATE
-    % """\
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
-                 "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
-                 : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3)
-                 : "r"(a0), "r"(a1), "r"(b0), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
-                 "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-                 : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3)
-                 : "r"(a2), "r"(a3), "r"(b1));
-"""
-)
-_BYTE_MMA = """
-const unsigned a0 = word_of_elements(a), a1 = word_of_elements(a + 4);
-for (int block = 0; block < 2; ++block, b += 4, c += 4, d += 4) {
-    int d0, d1, d2, d3;
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.$type.$type.s32 "
-                 "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
-                 : "=r"(d0), "=r"(d1), "=r"(d2), "=r"(d3)
-                 : "r"(a0), "r"(a1), "r"(word_of_elements(b)), "r"(c[0]), "r"(c[1]), "r"(c[2]),
-                   "r"(c[3]));
-    d[0] = d0, d[1] = d1, d[2] = d2, d[3] = d3;
-}
-"""
-_MMA_BY_SHUFFLES = "mma_by_shuffles(d, a, b, c);"
 
 
-def _versioned_text(instructions: str, ptx_type: str, before_sm80: str) -> str:
-    sm80 = instructions.replace("$type", ptx_type).strip()
-    return f"#if __CUDA_ARCH__ >= 800\n{sm80}\n#else\n{before_sm80.strip()}\n#endif"
+def _versioned_text(kind: str, ptx_type: str, before_sm80: str) -> str:
+    """Return the CUDA C of a product from sections; ``$type`` is the PTX type of the factors."""
+    instructions = _SECTIONS[kind].replace("$type", ptx_type)
+    return f"#if __CUDA_ARCH__ >= 800\n{instructions}\n#else\n{_SECTIONS[before_sm80]}\n#endif"
 
 
 # ---- products ------------------------------------------------------------------------------------
@@ -128,7 +87,9 @@ def _product(factor: Scalar, text: str, *headers: str) -> Any:
         _contiguous_array(factor),
         _contiguous_array(total),
     )
-    decorate = c_function(cuda=text, preamble=_PREAMBLE, headers=headers, signature=types)
+    decorate = c_function(
+        cuda=text, preamble=_SECTIONS["helpers"], headers=headers, signature=types
+    )
     return decorate(_mma_on_fragments)
 
 
@@ -137,11 +98,7 @@ def _contiguous_array(element: Scalar) -> Array:
     return array_type
 
 
-MMA_FLOAT16 = _product(
-    float16, _versioned_text(_HALF_MMA, "f16", _HALF_MMA_BEFORE_SM80), "cuda_fp16.h"
-)
-MMA_BFLOAT16 = _product(
-    bfloat16, _versioned_text(_HALF_MMA, "bf16", _MMA_BY_SHUFFLES), "cuda_bf16.h"
-)
-MMA_INT8 = _product(int8, _versioned_text(_BYTE_MMA, "s8", _MMA_BY_SHUFFLES))
-MMA_UINT8 = _product(uint8, _versioned_text(_BYTE_MMA, "u8", _MMA_BY_SHUFFLES))
+MMA_FLOAT16 = _product(float16, _versioned_text("half", "f16", "half before sm_80"), "cuda_fp16.h")
+MMA_BFLOAT16 = _product(bfloat16, _versioned_text("half", "bf16", "by shuffles"), "cuda_bf16.h")
+MMA_INT8 = _product(int8, _versioned_text("byte", "s8", "by shuffles"))
+MMA_UINT8 = _product(uint8, _versioned_text("byte", "u8", "by shuffles"))
