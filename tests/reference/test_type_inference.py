@@ -1,4 +1,4 @@
-"""The types that the reference interpreter infers: the law, and the compiler beside it."""
+"""The types that the reference interpreter infers, without those of the compiler."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pycu2c import compiler, cuda, kernel
-from pycu2c.base.records import replace
+from pycu2c import cuda, kernel
 from pycu2c.base.source import Source, source_of
 from pycu2c.base.types import (
     WEAK_FLOAT,
     WEAK_INT,
     ParameterType,
-    Signature,
+    Scalar,
     bool_,
     float32,
     float64,
-    int8,
     int32,
+    promote,
     uint8,
 )
-from pycu2c.frontend.function_builder import BuiltModule
-from pycu2c.frontend.scope.inferred_types import InferredTypes
-from pycu2c.reference.type_inference import infer, infer_all
+from pycu2c.reference.inferred_types import InferredTypes
+from pycu2c.reference.sample_expressions import ExpressionSamples
+from pycu2c.reference.samples import UNKNOWN
+from pycu2c.reference.type_inference import infer
 from support.construct_kernels import IMPORTS, text_of
 from support.kernels_from_text import module_from
 from support.language_constructs import CONSTRUCTS, Construct
@@ -51,6 +51,20 @@ def pair(x, y):
 def least(x, k=0):
     k = min(x, k)
     return k
+
+@device
+def applied(g, x):
+    return g(x)
+
+@device
+def counted(x: int32, n: int) -> int32:
+    return x if n < 1 else counted(x + 1, n - 1)
+
+@device
+def fibonacci(k: int):
+    if k < 2:
+        return k
+    return fibonacci(k - 1) + fibonacci(k - 2)
 
 @kernel
 def k(u, f, b, d, n, w):
@@ -98,6 +112,29 @@ LAW = [
     ("r = n ** -1", "float"),
     ("i = 0\nwhile i < n:\n    r = i\n    i += 1", "int"),
     ("if None is None:\n    q = n\nelse:\n    q = f[0]\nr = q", "int"),
+    ("def g(x):\n    return x if n else 0\nr = g(u[0])", "uint8"),
+    ("def g(x, k=u[0]):\n    k = x if n else k\n    return k\nr = g(n)", "uint8"),
+    ("h = 1\nif n:\n    h = f[0]\ndef g():\n    return h\nr = g()", "float32"),
+    ("r = (lambda x: x + u[0])(n)", "uint8"),
+    ("g = lambda x: x * w\nr = applied(g, f[0])", "float32"),
+    ("r = applied(least, u[0])", "uint8"),
+    ("match n:\n    case 1:\n        r = u[0]\n    case _:\n        r = 2\nr = r", "uint8"),
+    ("match (u[0], w):\n    case (1, x) | (x, 2.0):\n        r = x", "float64"),
+    ("match (n, u[0]):\n    case (x, y) if y:\n        r = y", "uint8"),
+    ("match (n, u[0], w):\n    case (x, *rest):\n        r = rest[0]", "uint8"),
+    ("match n:\n    case (a, b):\n        q = w\n    case _:\n        q = n\nr = q", "int"),
+    ("r = counted(u[0], 3)", "int32"),
+    ("r = fibonacci(u[0])", "int"),
+    ("r = (*(u[0], n), w)[0]", "uint8"),
+    ("r = n.bit_count()", "int"),
+    ("r = u.dtype.type(n)", "uint8"),
+    ("r = d.reshape(-1)[0]", "float64"),
+    ("r = f.sum()", "float32"),
+    ("r = cuda.match_all_sync(0xffffffff, n)[0]", "int"),
+    ("r = sum([x * y for x in (1, 2) for y in (u[0], 3)])", "uint8"),
+    ("for x in (u[0], 1.5):\n    r = x", "float"),
+    ("for i, (x, y) in enumerate(zip((n, 2), (u[0], 1))):\n    r = y + 0", "int"),
+    ("r = 0\nfor x in (u[0], u[0]):\n    r += x", "uint8"),
 ]
 
 
@@ -109,42 +146,14 @@ def source_from(body: str, folder: Path) -> Source:
 def type_of_r(types: InferredTypes, tree: ast.FunctionDef) -> str:
     stores = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == "r"]
     stores = [n for n in stores if isinstance(n.ctx, ast.Store)]
-    last = max(stores, key=lambda n: (n.lineno, n.col_offset))
+    last = sorted(stores, key=lambda n: (n.lineno, n.col_offset))[-1]
     return str(types.local_types[id(last)])
 
 
 @pytest.mark.parametrize(("body", "expected"), LAW)
 def test_a_variable_has_the_type_of_the_law(body: str, expected: str, tmp_path: Path) -> None:
-    source = source_from(body, tmp_path)
-    assert type_of_r(infer((source, PARAMETERS), source.tree), source.tree) == expected.strip("_")
-
-
-@pytest.mark.parametrize(("body", "expected"), LAW[:24:4])
-def test_wrong_types_of_the_compiler_change_nothing(
-    body: str, expected: str, tmp_path: Path
-) -> None:
-    source = source_from(body, tmp_path)
-    key = source, PARAMETERS
-    ids = {id(node): int8 for node in ast.walk(source.tree)}
-    own = infer_all({key: InferredTypes(source.tree, ids, ids)})[key]
-    assert type_of_r(own, source.tree) == expected.strip("_")
-
-
-def disagreements(built: BuiltModule) -> list[str]:
-    """The nodes to which the compiler and the inference give different types."""
-    found = []
-    for (source, types), compiled in built.inferred_types.items():
-        own = infer((source, types), compiled.tree)
-        both = [
-            (compiled.local_types, own.local_types),
-            (compiled.join_types, own.join_types),
-        ]
-        for of_compiler, of_reference in both:
-            for node in of_compiler.keys() & of_reference.keys():
-                if of_compiler[node] != of_reference[node]:
-                    line = next(n.lineno for n in ast.walk(compiled.tree) if id(n) == node)
-                    found.append(f"line {line}: {of_compiler[node]} and {of_reference[node]}")
-    return found
+    types, _ = infer(source_from(body, tmp_path), PARAMETERS)
+    assert type_of_r(types, types.tree) == expected.strip("_")
 
 
 CONSTRUCT_TYPES: tuple[ParameterType, ...] = (
@@ -158,37 +167,139 @@ CONSTRUCT_TYPES: tuple[ParameterType, ...] = (
 
 
 @pytest.mark.parametrize("row", CONSTRUCTS, ids=lambda row: row.title)
-def test_the_compiler_has_the_same_types(row: Construct, tmp_path: Path) -> None:
+def test_all_expressions_have_samples(
+    row: Construct, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kernel = module_from(IMPORTS + text_of(row), tmp_path).k
-    built = compiler.build_module(source_of(kernel.python), Signature(CONSTRUCT_TYPES))
-    assert disagreements(built) == []
+    unknown: list[str] = []
+    evaluate = ExpressionSamples.evaluate
 
+    def watched(self: ExpressionSamples, node: ast.expr | None) -> object:
+        sample = evaluate(self, node)
+        if sample is UNKNOWN and node is not None:
+            unknown.append(ast.unparse(node))
+        return sample
 
-def test_nodes_without_samples_keep_the_types_of_the_compiler(tmp_path: Path) -> None:
-    source = source_from("def g(x):\n    return x\nr = g(u[0])", tmp_path)
-    key = source, PARAMETERS
-    ids = {id(node): uint8 for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
-    compiled = InferredTypes(source.tree, ids)
-    assert type_of_r(infer_all({key: compiled})[key], source.tree) == "uint8"
-    assert uint8 not in infer(key, source.tree).local_types.values()
+    monkeypatch.setattr(ExpressionSamples, "evaluate", watched)
+    infer(source_of(kernel.python), CONSTRUCT_TYPES)
+    assert unknown == []
 
 
 def test_several_types_of_one_node_are_mixed(tmp_path: Path) -> None:
-    body = "r = sum([x if n else 0 for x in (1, 2.5)])"
-    source = source_from(body, tmp_path)
-    types = infer((source, PARAMETERS), source.tree)
+    source = source_from("r = sum([x if n else 0 for x in (1, 2.5)])", tmp_path)
+    types, _ = infer(source, PARAMETERS)
     (conditional,) = (n for n in ast.walk(source.tree) if isinstance(n, ast.IfExp))
     assert id(conditional) in types.mixed
-    compiled = InferredTypes(source.tree, {}, {id(conditional): int8})
-    merged = infer_all({(source, PARAMETERS): replace(compiled)})[source, PARAMETERS]
-    assert id(conditional) not in merged.join_types
+    assert id(conditional) not in types.join_types
+
+
+# ---- a wrong join of the compiler ----------------------------------------------------------------
+
+# each assigns 200, of uint8 and a Python int, to r; ``~r`` shows which of the two it is
+JOINS = {
+    "if": "if n:\n    r = u[0]\nelse:\n    r = 1",
+    "loop": "r = 0\nfor i in range(n):\n    r = u[i]",
+    "recurrence": "r = n\nwhile r < 200:\n    r = u[0]",
+    "early assignment": "r = 1\nif n:\n    r = u[0]",
+    "conditional expression": "r = u[0] if n else 1",
+    "and": "r = n and u[0]",
+    "or": "r = (n - n) or u[0]",
+    "walrus in or": "r = n - n or (q := u[0])",
+    "tuple item": "r = (1, u[0])[n]",
+    "tuple variable": "p = (1, 2)\nif n:\n    p = (u[0], 3)\nr = p[0]",
+    "unpacking": "a, *b = 1, 2, 3\nif n:\n    a, *b = u[0], 4, 5\nr = a",
+    "result of a device function": "r = one_of(u[0], 1, n)",
+    "parameter of a device function": "r = replaced(1, u[0])",
+    "result of a nested function": (
+        "def g(x):\n    if n:\n        return u[0]\n    return x\nr = g(1)"
+    ),
+    "variable of a nested function": (
+        "def g(x):\n    y = x\n    if n:\n        y = u[0]\n    return y\nr = g(1)"
+    ),
+    "lambda": "g = lambda x: u[0] if n else x\nr = g(1)",
+    "function as argument": "r = applied(lambda x: u[0] if n else x, 1)",
+    "captured variable": "h = 1\nif n:\n    h = u[0]\ndef g():\n    return h\nr = g()",
+    "match": "match n:\n    case 1:\n        r = u[0]\n    case _:\n        r = 1",
+    "capture of a pattern": (
+        "r = 1\nmatch (n, u[0]):\n    case (1, r):\n        pass\n    case _:\n        r = 1"
+    ),
+    "recursion": "r = descended(u[0], n)",
+    "unrolled loop": "for x in (1, 2):\n    r = u[0] if n else x",
+    "comprehension": "r = max([u[0] if n else x for x in (1, 2)])",
+}
+DEVICES = """
+import numpy as np
+from pycu2c import device, kernel
+from pycu2c.types import *
+
+@device
+def one_of(x, y, chosen):
+    if chosen:
+        return x
+    return y
+
+@device
+def replaced(x, y):
+    if y:
+        x = y
+    return x
+
+@device
+def applied(g, x):
+    return g(x)
+
+@device
+def descended(x: uint8, n: int):
+    r = 1
+    if n:
+        r = x
+    if n < 2:
+        return r
+    return descended(x, n - 1)
+
+@kernel(cache=False)
+def k(u, n, out):
+"""
+JOINING_MODULES = (
+    "expressions.arithmetic",
+    "expressions.composite_values",
+    "expressions.conditional",
+    "function_builder",
+    "function_context",
+    "statements.branches",
+)
+
+
+def not_of_r(body: str, backend: str, folder: Path) -> int:
+    text = DEVICES + textwrap.indent(body, "    ") + "\n    out[0] = ~r\n"
+    k = module_from(text.replace("cache=False", f"cache=False, backend={backend!r}"), folder).k
+    out = np.zeros(1, np.int64)
+    k[1, 1](np.full(1, 200, np.uint8), 1, out)
+    return int(out[0])
+
+
+@pytest.mark.parametrize("construct", JOINS)
+def test_a_wrong_join_of_the_compiler_is_seen(
+    construct: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = JOINS[construct]
+    assert not_of_r(body, "cpu", tmp_path) == 55
+
+    def wrong(a: Scalar, b: Scalar) -> Scalar:
+        return WEAK_INT if {a, b} == {WEAK_INT, uint8} else promote(a, b)
+
+    for name in JOINING_MODULES:
+        monkeypatch.setattr(f"pycu2c.frontend.{name}.promote", wrong)
+    assert not_of_r(body, "cpu", tmp_path) == ~200
+    assert not_of_r(body, "python", tmp_path) == 55
 
 
 def test_overflow_of_a_sample_is_no_warning(tmp_path: Path) -> None:
     body = "r = u[0]\nfor i in range(n):\n    r = (r + 200) * 3\n"
     source = source_from(body, tmp_path)
     with np.errstate(all="raise"):
-        assert type_of_r(infer((source, PARAMETERS), source.tree), source.tree) == "uint8"
+        types, _ = infer(source, PARAMETERS)
+    assert type_of_r(types, types.tree) == "uint8"
 
 
 def test_items_of_a_tuple_in_one_variable_are_converted(target: str) -> None:

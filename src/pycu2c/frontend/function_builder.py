@@ -23,7 +23,6 @@ from pycu2c.frontend.expressions.module_limits import check_integer_constants, c
 from pycu2c.frontend.function_context import ArgumentTypes, FunctionContext, UnknownType
 from pycu2c.frontend.narrow_accumulators import narrow_accumulators
 from pycu2c.frontend.scope.bindings import parameters as parameters_of
-from pycu2c.frontend.scope.inferred_types import InferredTypes, inferred_types
 from pycu2c.frontend.scope.live_ranges import live_ranges
 from pycu2c.frontend.scope.variables import set_array
 from pycu2c.frontend.statements import exceptions
@@ -58,10 +57,9 @@ class RecursionFound(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BuiltModule:
-    """A module, and the inferred types that the reference interpreter uses."""
+    """A module, and the warnings about its source."""
 
     module: ir.Module
-    inferred_types: Mapping[FunctionKey, InferredTypes]
     warnings: tuple[Diagnostic, ...]
 
 
@@ -70,14 +68,7 @@ def build(
 ) -> BuiltModule:
     """Type a kernel and lower it to IR. Raises CompileError with all diagnostics."""
     builder, module = _build_module(source, signature.parameters, cluster, checked, is_kernel=True)
-    # the kernel has no entry in ``names``
-    used = {None, *(device.name for device in module.device_functions)}
-    types = {
-        key: inferred
-        for key, inferred in builder.inferred_types.items()
-        if builder.names.get(key) in used
-    }
-    return BuiltModule(module, types, tuple(builder.warnings))
+    return BuiltModule(module, tuple(builder.warnings))
 
 
 def build_device(source: Source, types: ArgumentTypes) -> tuple[ir.Module, ParameterType]:
@@ -127,7 +118,6 @@ class _ModuleBuilder:
     devices: dict[FunctionKey, ir.Function] = field(default_factory=dict)
     results: dict[FunctionKey, ParameterType | None] = field(default_factory=dict)
     names: dict[FunctionKey, str] = field(default_factory=dict)
-    inferred_types: dict[FunctionKey, InferredTypes] = field(default_factory=dict)
     constants: dict[object, ir.ConstantArray] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
     made_functions: dict[object, object] = field(default_factory=dict)
@@ -177,7 +167,6 @@ class _ModuleBuilder:
         self, source: Source, context: FunctionContext, body: ir.Body, types: ArgumentTypes
     ) -> ir.Function:
         result = check_result_type(context, body)
-        self.inferred_types[source, types] = inferred_types(context, result)
         body = convert_returns(context, body, result)
         if source.external_code is not None:
             declared_signatures.check_c_types(source, types, result, context.thread_exits)

@@ -77,11 +77,6 @@ class FunctionContext:
     returned_types: list[tuple[ParameterType, Span]] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
     blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
-    store_types: dict[int, str] = field(default_factory=dict)  # id(ast.Name) -> variable
-    nodes_without_variable: list[int] = field(default_factory=list)  # id(ast.Name)
-    join_types: dict[int, Scalar] = field(default_factory=dict)  # id(ast.IfExp) -> type
-    mixed_joins: list[int] = field(default_factory=list)  # ids of nodes with several types
-    return_node_ids: list[int] = field(default_factory=list)  # id(ast.Return), if it has a value
     constant_variables: dict[str, Const] = field(default_factory=dict)
     thread_exits: list[Return] = field(default_factory=list)  # in a device function
     arrays_changed: bool = False  # whether this pass has added to ``arrays``
@@ -157,21 +152,6 @@ class FunctionContext:
     def is_local(self, name: str) -> bool:
         """Return whether a name is bound in the function or in an enclosing comprehension."""
         return name in self.ranges.locals or any(name in s for s in self.comprehension_scopes)
-
-    def record_store(self, node: ast.AST, name: str) -> None:
-        """Record which scalar variable an ``ast.Name`` or a name in a pattern assigns."""
-        if name in self.types:
-            self.store_types[id(node)] = name
-        else:
-            self.nodes_without_variable.append(id(node))
-
-    def record_join(self, node: ast.AST, node_type: Scalar) -> None:
-        """Record the common type of an ``ast.IfExp``, an ``ast.BoolOp`` or a tuple item.
-
-        A comprehension evaluates the node for each item, so types can differ.
-        """
-        if self.join_types.setdefault(id(node), node_type) != node_type:
-            self.mixed_joins.append(id(node))
 
     def emit(self, statement: Stmt) -> None:
         self.blocks[-1].append(statement)

@@ -22,7 +22,7 @@ from pycu2c.ir.verifier import verified
 from pycu2c.kernels.source_map import errors_at_source_lines
 from pycu2c.ops.intrinsics import library
 from pycu2c.pipeline import TARGETS, Target
-from pycu2c.reference import device_variants, interpreter
+from pycu2c.reference import interpreter, type_inference
 from pycu2c.runtime import print_log
 from pycu2c.runtime.arguments.arguments import layout_of
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
@@ -183,11 +183,9 @@ def _python_value(argument: Argument) -> Any:
 def _reference_runner(kernel: Specialization) -> ReferenceRunner:
     source, options, types = kernel.source, kernel.options, kernel.signature.parameters
     single = options.weak_float is not None
-    inferred = device_variants.inferred_from(
-        kernel.built.inferred_types, source, kernel.signature, single
-    )
     count = len(kernel.built.module.device_functions)
     with reporting_recursion_limit(source.span(source.tree)), frames_for_calls(count):
+        inferred = type_inference.inferred_from(source, types, single, options.checked)
         interpreted = interpreter.ReferenceKernel(
             source, inferred, types, library.device_source, options
         )

@@ -422,7 +422,7 @@ def apply(intrinsic: Intrinsic, location: Location) -> Callable[..., Any]:
 
 def arguments_of(intrinsic: Intrinsic, values: dict[str, Any]) -> list[Any]:
     """Return the converted arguments in the order of the parameters."""
-    common = _parameter_type(intrinsic, values)
+    common = parameter_type(intrinsic, values)
     return [_convert_argument(k, values[n], common) for n, k in intrinsic.parameters if n in values]
 
 
@@ -430,7 +430,7 @@ def _is_complex(value: Any) -> bool:
     return isinstance(value, (complex, np.complexfloating))
 
 
-def _parameter_type(intrinsic: Intrinsic, values: dict[str, Any]) -> Scalar | None:
+def parameter_type(intrinsic: Intrinsic, values: dict[str, Any]) -> Scalar | None:
     handles = [values[n] for n, kind in intrinsic.parameters if kind in HANDLE_KINDS]
     if handles:
         handle = handles[0].type.dtype.handle

@@ -87,6 +87,7 @@ class ExpressionRewriter:
         self.source = source
         self.join_types = inferred.join_types
         self.arithmetic = inferred.arithmetic
+        self.make_function = inferred.make_function
         self.functions = functions
         self.callee = functions.callee
         self.free_objects = free_objects
@@ -367,7 +368,7 @@ class ExpressionRewriter:
         maker = self.static_object(node.func) if isinstance(node, ast.Call) else NOT_STATIC
         if not isinstance(node, ast.Call) or not isinstance(maker, FunctionType):
             return self.expression(node)
-        make = self.object_name(functools.lru_cache(None, typed=True)(maker))
+        make = self.object_name(functools.partial(self.make_function, maker))
         keywords = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
         return ast.Call(make, [self.expression(a) for a in node.args], keywords)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import collections
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from pycu2c.base.records import dataclass
 from pycu2c.base.types import (
     NONE,
     Array,
@@ -25,7 +27,8 @@ from pycu2c.base.vectors import Vector
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, Thread
 from pycu2c.reference import elements as elements
 
-Sample: TypeAlias = Any  # a number, an array with one element on each axis, a tuple, an object
+# a number, an array with one element on each axis, a tuple, a function, another object
+Sample: TypeAlias = Any
 
 
 class NoSample(Exception):
@@ -43,17 +46,29 @@ class Unknown:
 UNKNOWN = Unknown()
 
 
-def sample_or_unknown(parameter_type: ParameterType) -> Sample:
-    try:
-        return sample_of(parameter_type)
-    except NoSample:
-        return UNKNOWN
+@dataclass(frozen=True, slots=True, eq=False)
+class NestedFunction:
+    """A nested function or lambda, with the values of its defaults and its enclosing run."""
+
+    tree: ast.FunctionDef
+    defaults: dict[str, Sample]
+    enclosing: object
+
+
+@dataclass(frozen=True, slots=True)
+class HandleSample:
+    """A texture or surface."""
+
+    type: Scalar
+    __pycu2c_handle__ = True
 
 
 def sample_of(parameter_type: ParameterType) -> Sample:
-    """Return a value of a type; raises NoSample for handles and local functions."""
+    """Return a value of a type; raises NoSample for local functions."""
     match parameter_type:
-        case Scalar() if parameter_type.dtype.handle is None:
+        case Scalar() if parameter_type.dtype.handle is not None:
+            return HandleSample(parameter_type)
+        case Scalar():
             if parameter_type.dtype.fields and not parameter_type.dtype.is_complex:
                 return elements.to_scalar(np.ones(1, parameter_type.dtype.numpy)[0])
             return convert(1, parameter_type)
@@ -71,6 +86,11 @@ def sample_of(parameter_type: ParameterType) -> Sample:
             raise NoSample
 
 
+def sample_of_array(array: np.ndarray[Any, Any]) -> Sample:
+    """Return an array of the same type with one element."""
+    return np.ones((1,) * array.ndim, array.dtype)
+
+
 @contextmanager
 def sample_thread() -> Iterator[None]:
     """Let intrinsics read the coordinates of a thread."""
@@ -83,16 +103,18 @@ def sample_thread() -> Iterator[None]:
         REFERENCE_STATE.thread = previous
 
 
+def is_tuple(sample: Sample) -> bool:
+    return isinstance(sample, tuple) and not isinstance(sample, Vector)
+
+
 def number_type(sample: Sample) -> Scalar | None:
     """Return the type of a number or vector; None for records, arrays and other values."""
-    if isinstance(sample, np.ndarray | np.void):
-        return None
-    return scalar_of(sample)
+    return None if isinstance(sample, np.ndarray | np.void) else scalar_of(sample)
 
 
 def variable_type(sample: Sample) -> ParameterType | None:
     """Return the type of a variable with numbers; in a tuple, NONE stands for other items."""
-    if isinstance(sample, tuple) and not isinstance(sample, Vector):
+    if is_tuple(sample):
         return Tuple(tuple(variable_type(item) or NONE for item in sample))
     return number_type(sample)
 
@@ -100,7 +122,9 @@ def variable_type(sample: Sample) -> ParameterType | None:
 def common_sample(samples: Sequence[Sample]) -> Sample:
     """Return a sample of the common type of values that join."""
     first = samples[0]
-    if all(isinstance(s, tuple) and not isinstance(s, Vector) for s in samples):
+    if any(s is UNKNOWN for s in samples):
+        raise NoSample
+    if all(map(is_tuple, samples)):
         if len({len(s) for s in samples}) != 1:
             raise NoSample
         items = [common_sample(group) for group in zip(*samples)]
@@ -114,7 +138,7 @@ def common_sample(samples: Sequence[Sample]) -> Sample:
     kinds = {(s.dtype, s.ndim) for s in samples if isinstance(s, np.ndarray)}
     if all(isinstance(s, np.ndarray) for s in samples) and len(kinds) == 1:
         return first
-    if all(s is first for s in samples):
+    if len(set(map(type_key, samples))) == 1:
         return first
     raise NoSample
 
@@ -127,8 +151,10 @@ def type_key(sample: Sample) -> object:
     """Return what two samples of one type have in common."""
     if isinstance(sample, np.ndarray):
         return sample.dtype, sample.ndim
-    if isinstance(sample, tuple) and not isinstance(sample, Vector):
+    if is_tuple(sample):
         return tuple(map(type_key, sample))
-    if sample is None or isinstance(sample, str):
+    if isinstance(sample, str | HandleSample):
         return sample
+    if isinstance(sample, NestedFunction):
+        return id(sample.tree), *map(type_key, sample.defaults.values())
     return scalar_of(sample) or id(sample)

@@ -8,6 +8,7 @@ value.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
@@ -25,12 +26,23 @@ _WEAK_FLOAT32 = Scalar(dtypes.FLOAT32, weak=True)
 _WEAK_COMPLEX64 = Scalar(dtypes.COMPLEX64, weak=True)
 
 
+def function_maker() -> Callable[..., Any]:
+    """Return a function that makes one function for equal arguments of the same types."""
+
+    @functools.lru_cache(None, typed=True)
+    def make(maker: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+        return maker(*arguments, **keywords)
+
+    return make
+
+
 @dataclass(frozen=True, slots=True)
 class ReferenceTypes:
     """Inferred types by the ``id`` of syntax nodes.
 
     ``local_types`` are those of assigned variables, ``join_types`` those of expressions that join
-    several values. ``variants`` are the types of device functions.
+    several values. ``variants`` are the types of device functions. ``make_function`` calls a
+    function that makes one while the kernel is compiled.
     """
 
     local_types: TypesByNode
@@ -38,6 +50,7 @@ class ReferenceTypes:
     is_single: bool = False  # weak floats are float32
     variants: Mapping[Source, Mapping[ArgumentKinds, ReferenceTypes]] = field(default_factory=dict)
     tree: ast.FunctionDef | None = None  # the function with unrolled loops over tuples
+    make_function: Callable[..., Any] = field(default_factory=function_maker)
 
     def __post_init__(self) -> None:
         if self.is_single:

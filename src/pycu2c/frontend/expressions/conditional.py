@@ -12,7 +12,7 @@ from pycu2c.frontend.expressions.comparisons import short_circuit
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.variables import read_variable, set_value
 from pycu2c.frontend.statements import branches
-from pycu2c.frontend.value_checks import is_number, require_number, require_value
+from pycu2c.frontend.value_checks import is_number, require_number
 from pycu2c.frontend.values import Closure, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import logical, negation, scalar_type, truth
 from pycu2c.ir.nodes import Const, Expr, If, LogicalOp, Select
@@ -92,7 +92,6 @@ def _join_values(context: FunctionContext, node: ast.BoolOp, values: list[Expr])
     common = scalar_type(values[0])
     for value in values[1:]:
         common = promote(common, scalar_type(value))
-    context.record_join(node, common)
     if all(scalar_type(v).dtype is BOOL for v in values):  # the operand equals its truth
         result = truth(values[0])
         for value in values[1:]:
@@ -128,8 +127,6 @@ def _evaluate_in_statements(
         )
         set_value(context, name, context.value(remaining_node), span)
     context.emit(If(test if op is LogicalOp.AND else negation(test), tuple(statements), (), span))
-    if name in context.types:
-        context.record_join(node, context.previous_types.get(name, context.types[name]))
     return read_variable(context, name, span)
 
 
@@ -159,12 +156,7 @@ def conditional(context: FunctionContext, node: ast.IfExp) -> Value:
         orelse = context.value(node.orelse)
     span = context.span(node)
     if not then_prefix and not else_prefix and is_number(then) and is_number(orelse):
-        selected = arithmetic.select(test, then, orelse, span)
-        context.record_join(node, scalar_type(selected))
-        return selected
-    result = branches.value_of_branches(
+        return arithmetic.select(test, then, orelse, span)
+    return branches.value_of_branches(
         context, test, span, (then, then_prefix), (orelse, else_prefix)
     )
-    if is_number(result):
-        context.record_join(node, scalar_type(require_value(result)))
-    return result

@@ -53,7 +53,7 @@ from pycu2c.frontend.value_checks import (
 )
 from pycu2c.frontend.values import ArraySelect, StaticObject, TupleValue, Value
 from pycu2c.ir.bit_patterns import elements_per_number
-from pycu2c.ir.builders import integer, logical, scalar_type
+from pycu2c.ir.builders import integer, logical
 from pycu2c.ir.nodes import Apply, Const, Expr, LogicalOp, View
 from pycu2c.ops.intrinsics.memory.subscripts import index_from_end
 from pycu2c.ops.operators import GE, LT
@@ -362,10 +362,7 @@ def _computed_item(
         index = require_number(materialize(context, index, "index"))
         _raise_unless_in_range(context, index, len(owner.items), context.span(node))
     promoted = branches.promote_items(owner)
-    selected = _select_item(context, promoted, index, node)
-    if {type_of(item) for item in owner.items} != {type_of(item) for item in promoted.items}:
-        context.record_join(node, scalar_type(require_value(selected)))
-    return selected
+    return _select_item(context, promoted, index, node)
 
 
 def _raise_unless_in_range(context: FunctionContext, index: Expr, count: int, span: Span) -> None:

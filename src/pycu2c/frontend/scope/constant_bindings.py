@@ -52,10 +52,8 @@ def assign_name(
         constants = _assign_non_constants(context, name, value, span)
         if constants is not None:
             bind(context, name, constants, span)
-            context.record_store(node, name)
             return
     set_value(context, name, value, span)
-    context.record_store(node, name)
 
 
 def _assign_non_constants(

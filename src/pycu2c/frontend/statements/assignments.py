@@ -147,7 +147,6 @@ def _assign_name(context: FunctionContext, target: ast.Name, value: Value) -> No
         if isinstance(value, (TupleValue, Closure)):
             value = device_calls.rebind_closure_captures(context, value)
         set_value(context, name, value, context.span(target))
-    context.record_store(target, name)
 
 
 def walrus(context: FunctionContext, node: ast.NamedExpr) -> Value:
@@ -246,7 +245,6 @@ def augmented_assignment(context: FunctionContext, node: ast.AugAssign) -> None:
     else:
         result = binary(context, operator, require_number(left), require_number(right), span)
     set_value(context, name, result, span)
-    context.record_store(node.target, name)
 
 
 def _augmented_element(

@@ -156,7 +156,6 @@ def _assign_target(context: FunctionContext, target: ast.expr, value: Value, cou
     if isinstance(target, ast.Name) and value is counter:
         name = context.ranges.names[id(target)]
         if name == counter.name:
-            context.record_store(target, name)
             return
     pairs = constant_bindings.matching_pairs(target, value)
     if pairs is None:
