@@ -2,12 +2,17 @@
 
 The output is a table with one line per file:
 
-- "passed", "failed" and "skipped" tests, as pytest counts them;
-- "explained": tests that fail for a reason in the list of the script. They look into the other
-  package, need hardware or packages that are absent, or test a documented difference.
+- "passed": counted tests that pass.
+- "counted": all tests that run, without those of the next column.
+- "uncounted": tests whose result says nothing about pycu2c, passed or failed. They look into the
+  other package, or need hardware, tools or packages that are absent.
+- "skipped": tests that skip themselves, or that the other package expects to fail.
 
-The names of failed tests follow their line. With ``--failures``, so do their errors; with
-``--explained``, the explained failures and their reasons.
+The known failures of a suite are counted tests that fail for a stated reason. The names of other
+failed tests follow the line of their file. With ``--failures``, so do their errors; with
+``--reasons``, the known failures and the uncounted tests.
+
+The test of a peer compares the numbers of passed tests with a table that was printed earlier.
 """
 
 from __future__ import annotations
@@ -28,10 +33,15 @@ from typing import NoReturn, TypeAlias
 import pytest
 
 SECONDS_PER_TEST = 300
-COLUMNS = ("passed", "failed", "explained", "skipped")
 
-Outcome: TypeAlias = tuple[str, str]  # one of COLUMNS, and the error or the reason
+Outcome: TypeAlias = tuple[str, str]  # passed, failed, known, uncounted, skipped; error or reason
 Outcomes: TypeAlias = dict[str, Outcome]  # by the name of the test
+COLUMNS = {
+    "passed": ("passed",),
+    "counted": ("passed", "failed", "known"),
+    "uncounted": ("uncounted",),
+    "skipped": ("skipped",),
+}
 
 
 @dataclass(frozen=True)
@@ -40,7 +50,7 @@ class Suite:
 
     script: the script that runs them. variable: the environment variable with the suite's folder.
     files: the files that run by default. root: their folder in the suite.
-    explained: patterns of "file::test", and the reason why such a test may fail.
+    uncounted, known_failures: reasons by patterns of "folder/file::test".
     arguments: further arguments of pytest.
     """
 
@@ -48,12 +58,28 @@ class Suite:
     variable: str
     root: str
     files: tuple[str, ...]
-    explained: dict[str, str]
+    uncounted: dict[str, str]
+    known_failures: dict[str, str]
     arguments: tuple[str, ...] = ()
 
-    def reason(self, file: str, test: str) -> str | None:
-        name = f"{Path(file).name}::{test}"
-        return next((r for p, r in self.explained.items() if fnmatch.fnmatchcase(name, p)), None)
+    def recorded(self) -> dict[str, int]:
+        """Return the number of passed tests by file, from the table beside the script."""
+        rows = map(str.split, self.script.with_suffix(".txt").read_text().splitlines())
+        return {row[0]: int(row[1]) for row in rows if row and row[0] in self.files}
+
+    def fixed_failures(self, file: str, outcomes: Outcomes) -> list[str]:
+        """Return the patterns of known failures of a file that no failed test matches."""
+        known = [_name(file, test) for test, (kind, _) in outcomes.items() if kind == "known"]
+        of_file = [p for p in self.known_failures if p.startswith(_name(file, ""))]
+        return [p for p in of_file if not fnmatch.filter(known, p)]
+
+
+def _name(file: str, test: str) -> str:
+    return f"{'/'.join(Path(file).parts[-2:])}::{test}"
+
+
+def _reason(reasons: dict[str, str], name: str) -> str | None:
+    return next((r for p, r in reasons.items() if fnmatch.fnmatchcase(name, p)), None)
 
 
 class Recorder:
@@ -131,13 +157,18 @@ def run_in_process(suite: Suite, folder: Path, file: str, options: Sequence[str]
         if ran.returncode != 0 or not outcomes:
             end = f"{ran.stdout[-4000:]}\n{ran.stderr[-4000:]}\nexit status {ran.returncode}"
             outcomes["process"] = ["failed", end]
-    return {test: _judged(suite, file, test, outcome) for test, outcome in outcomes.items()}
+    return {test: judge(suite, file, test, outcome) for test, outcome in outcomes.items()}
 
 
-def _judged(suite: Suite, file: str, test: str, outcome: list[str]) -> Outcome:
+def judge(suite: Suite, file: str, test: str, outcome: list[str]) -> Outcome:
+    """Return the outcome of a test, with the reasons of the suite."""
     kind, error = outcome
-    reason = suite.reason(file, test) if kind == "failed" else None
-    return (kind, error) if reason is None else ("explained", reason)
+    name = _name(file, test)
+    if kind != "skipped" and (reason := _reason(suite.uncounted, name)):
+        return "uncounted", reason
+    if kind == "failed" and (reason := _reason(suite.known_failures, name)):
+        return "known", reason
+    return kind, error
 
 
 def failures(outcomes: Outcomes) -> Iterator[tuple[str, str]]:
@@ -154,7 +185,7 @@ def main(suite: Suite, prepare: Callable[[Path], None] = lambda _: None) -> int:
     parser.add_argument("files", nargs="*", help="test files, relative to the folder of the tests")
     parser.add_argument("--failures", action="store_true", help="print the errors of failed tests")
     parser.add_argument(
-        "--explained", action="store_true", help="print the reasons of explained failures"
+        "--reasons", action="store_true", help="print known failures and uncounted tests"
     )
     parser.add_argument("-k", default="", help="run tests that match, as in pytest")
     parser.add_argument("--outcomes", type=Path, help=argparse.SUPPRESS)
@@ -170,15 +201,15 @@ def main(suite: Suite, prepare: Callable[[Path], None] = lambda _: None) -> int:
     print(f"{'file':56}" + "".join(f"{column:>10}" for column in COLUMNS))
     for file in files:
         outcomes = run_in_process(suite, folder, file, ["-k", options.k] if options.k else [])
-        counts = [sum(kind == column for kind, _ in outcomes.values()) for column in COLUMNS]
+        counts = [sum(kind in kinds for kind, _ in outcomes.values()) for kinds in COLUMNS.values()]
         totals = [total + count for total, count in zip(totals, counts, strict=True)]
         print(f"{file:56}" + "".join(f"{count:10}" for count in counts), flush=True)
         for test, error in failures(outcomes):
             print(f"    {test}" + ("\n" + _indented(error) if options.failures else ""))
-        if options.explained:
+        if options.reasons:
             for test, (kind, reason) in outcomes.items():
-                if kind == "explained":
-                    print(f"    {test}: {reason}")
+                if kind in ("known", "uncounted"):
+                    print(f"    {kind}: {test}: {reason}")
     print(f"{'all':56}" + "".join(f"{total:10}" for total in totals))
     return 0
 
