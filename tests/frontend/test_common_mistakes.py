@@ -142,8 +142,6 @@ a.fill(0)  # E[subset]: a.fill | each thread
 
 b[0] = a.astype(np.int32)  # E[subset]: a.astype | int32(x)
 
-c = a.view(np.int32)  # E[subset]: a.view | a[i].view(float32)
-
 b[0] = a.item()  # E[subset]: a.item | leave it out
 
 if cuda.grid(1) < a.length:  # E[subset]: a.length | len(a)
