@@ -21,7 +21,7 @@ TEXT = "double rounded(double x) { return (double)(float)x; }\n"
 TEXTS = "".join(m.check for m in MISCOMPILATIONS)
 NATIVE = [name for name in names() if name not in CROSS]
 ALWAYS_FOUND = Miscompilation(
-    "always", "int always(const double *a, double *out) { return a != out; }\n", ("-DFOUND",), "int"
+    "always", "int always(const double *a, double *out) { return a != out; }\n", ("-DFOUND",), bool
 )
 
 
@@ -189,10 +189,72 @@ def square_recurrence(n, rows):
     rows[y] += x
 
 
-@pytest.mark.parametrize("k", [recurrence, square_recurrence], ids=lambda k: k.name)
+@kernel
+def recurrence_of_a_variable(n, rows):
+    _, y = cuda.grid(2)
+    x = 1
+    for _ in range(20):
+        factor = np.int32(n) * x
+        x *= factor
+    rows[y] += x
+
+
+@kernel
+def recurrence_of_two_variables(n, rows):
+    _, y = cuda.grid(2)
+    x = np.int32(1)
+    for _ in range(20):
+        old = x
+        factor = old * np.int32(n)
+        x = factor * x
+    rows[y] += x
+
+
+@device
+def multiple(n, x):
+    if n == 0:
+        return x
+    return np.int32(n) * x
+
+
+@kernel
+def recurrence_of_a_result(n, rows):
+    _, y = cuda.grid(2)
+    x = np.int32(1)
+    for _ in range(20):
+        x *= multiple(n, x)
+    rows[y] += x
+
+
+RECURRENCES = [
+    recurrence,
+    square_recurrence,
+    recurrence_of_a_variable,
+    recurrence_of_two_variables,
+    recurrence_of_a_result,
+]
+
+
+@pytest.mark.parametrize("k", RECURRENCES, ids=lambda k: k.name)
 def test_a_recurrence_is_no_reduction(k: object, target: str) -> None:
     (_, rows) = run(k, ((1, 2), 1), (3, np.zeros((2, 5), np.int64)), target)
     x = 1
     for _ in range(20):
         x = 3 * x * x & 0xFFFFFFFF
     assert rows.tolist() == [[int(np.uint32(x).view(np.int32))] * 5] * 2
+
+
+@kernel
+def product(a, rows):
+    _, y = cuda.grid(2)
+    x = np.int32(1)
+    for i in range(a.size):
+        x *= a[i]
+    rows[y] += x
+
+
+@pytest.mark.parametrize("k", [*RECURRENCES, product], ids=lambda k: k.name)
+def test_only_recurrences_are_found_in_the_text(k: kernel) -> None:
+    signature = "int32[::1], int64[:, ::1]" if k is product else "int, int64[:, ::1]"
+    (found,) = (m for m in MISCOMPILATIONS if m.name == "recurrence_as_reduction")
+    assert bool(found.may_have(k.inspect("c", signature))) is (k is not product)

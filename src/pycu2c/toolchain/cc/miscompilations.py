@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
+from collections.abc import Callable
 
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain.cache import artifact_store
@@ -27,14 +28,40 @@ class Miscompilation:
     """A fault of some compilers.
 
     ``check``: a C function ``int NAME(const double *a, double *out)`` that returns whether the
-    compiler has it, for ``a = {0.1, 0.2}``. ``flags`` avoid it, in texts in which
-    ``pattern`` is found.
+    compiler has it, for ``a = {0.1, 0.2}``. ``flags`` avoid it, in texts that ``may_have`` it.
     """
 
     name: str
     check: str
     flags: tuple[str, ...]
-    pattern: str
+    may_have: Callable[[str], object]
+
+
+_ASSIGNMENT = re.compile(r"\b(\w+) (\*?)= (.*);")  # to a variable
+
+
+def _multiplies_by_itself(text: str) -> bool:
+    """Return whether a signed variable may be multiplied by a value that depends on it.
+
+    Such a value contains the variable, or a variable that is assigned one from it. Signed products
+    are computed in an unsigned type.
+    """
+    assignments = [m.groups() for m in _ASSIGNMENT.finditer(text)]
+    names = [(name, re.findall(r"\w+", value)) for name, _, value in assignments]
+    read_by_others = {read for name, reads in names for read in reads if read != name}
+    return any(
+        "(uint" in value
+        and (operator or _is_product(value))
+        and (name in read_by_others or bool(operator) + reads.count(name) > 1)
+        for (name, operator, value), (_, reads) in zip(assignments, names)
+        if operator or name in reads
+    )
+
+
+def _is_product(value: str) -> bool:
+    while (shorter := re.sub(r"\([^()]*\)", "", value)) != value:  # casts and operands
+        value = shorter
+    return re.search(r"[-+/%&|^<>?]", value) is None and "*" in value
 
 
 MISCOMPILATIONS = (
@@ -50,7 +77,7 @@ int lost_rounding(const double *a, double *out) {
 }
 """,
         ("-fno-tree-slp-vectorize",),
-        r"(?s)^(?=.*\bfloat\b)(?=.*\bdouble\b)",
+        re.compile(r"(?s)^(?=.*\bfloat\b)(?=.*\bdouble\b)").search,
     ),
     Miscompilation(
         "recurrence_as_reduction",
@@ -68,7 +95,7 @@ int recurrence_as_reduction(const double *a, double *out) {
 }
 """,
         ("-fno-tree-loop-vectorize",),
-        r"\b(\w+) (?:\*= .*|= .*\(uint\w+_t\)\1 .*)\(uint\w+_t\)\1\b",
+        _multiplies_by_itself,
     ),
     Miscompilation(
         "narrow_gather_mask",
@@ -112,7 +139,7 @@ int narrow_gather_mask(const double *a, double *out) {
 }
 """,
         ("-mno-gather",),
-        "#pragma omp simd",
+        re.compile("#pragma omp simd").search,
     ),
 )
 
@@ -121,7 +148,7 @@ def flags_that_avoid_miscompilations(
     text: str, compiler: Compiler, flags: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return the flags that a text needs besides ``flags``, with which the faults are searched."""
-    candidates = [m for m in MISCOMPILATIONS if re.search(m.pattern, text)]
+    candidates = [m for m in MISCOMPILATIONS if m.may_have(text)]
     if not candidates or compiler.target:  # the code of a cross compiler cannot be run
         return ()
     found = _find_miscompilations(compiler, flags, identity_of(compiler))
