@@ -125,6 +125,32 @@ def test_launches_of_both_kinds_agree(target):
         assert run(flat, ((1, 1), (3, 2)), arguments, target)[2].tolist() == expected
 
 
+@kernel
+def strided_loop(n, step, out):
+    for i in range(cuda.grid(1), n, step):
+        cuda.atomic.add(out, 0, 1)
+        out[1] = i
+
+
+@pytest.mark.parametrize(("n", "step"), [(10, 3), (2**31 - 1, 2**30), (2**31 - 1, 2**31 - 2)])
+def test_int32_arguments_of_both_variants(n: int, step: int, target: str) -> None:
+    """Near its end an int32 asks for the general variant: ``i += step`` exceeds the type."""
+    arguments = [np.int32(n), np.int32(step), np.zeros(2, np.int64)]
+    steps = range(0, n, step)
+    assert run(strided_loop, (1, 1), arguments, target)[2].tolist() == [len(steps), steps[-1]]
+
+
+@kernel
+def grid_stride(n, out):
+    for i in range(cuda.grid(1), n, cuda.gridsize(1)):
+        out[i] += 1
+
+
+def test_a_loop_to_an_int32_counts_in_32_bits() -> None:
+    text = grid_stride.inspect("cuda", "void(int32, int64[::1])")
+    assert "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += " in text
+
+
 # ---- more than 2**31 elements ------------------------------------------------------------------
 
 BEYOND = 2**31 + 5

@@ -320,6 +320,9 @@ def test_the_bounds_of_declared_integers(name: str) -> None:
     learnt(k, out, 1, block=1)
     info = np.iinfo(name)
     for x in (int(info.min), int(info.max)):
+        if name == "int32":
+            assert not is_quick(k, out, x, block=1)
+            learnt(k, out, x, block=1)  # the variant without 32-bit indices
         assert is_quick(k, out, x, block=1)
         assert out[0] == x
     for x in (info.min - 1, info.max + 1, 2**64, -(2**70)):
@@ -745,10 +748,14 @@ def test_large_arrays_and_numbers_have_code_of_their_own() -> None:
     assert not is_quick(k, out, np.lib.stride_tricks.as_strided(np.zeros(1), (2,), (8 << 30,)))
     x = fresh(keep)
     learnt(x, out, 5, block=1)
-    for number in (INDEX32_LIMIT, -INDEX32_LIMIT, 2**62, -(2**63)):
+    for number, larger in ((INDEX32_LIMIT, 2**62), (-INDEX32_LIMIT, -(2**63))):
         assert not is_quick(x, out, number, block=1)
         x[1, 1](out, number)
         assert out[0] == number
+        learnt(x, out, number, block=1)
+        assert is_quick(x, out, larger, block=1)
+        assert out[0] == larger
+        assert is_quick(x, out, 5, block=1)  # by the entry of small numbers
     with pytest.raises(LaunchError, match="cannot hold"):
         x[1, 1](out, 2**63)
 

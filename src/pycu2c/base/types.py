@@ -355,7 +355,7 @@ def assumed_magnitude_limit(type_: object) -> int | None:
     """Return the magnitude that the compiler assumes an argument does not exceed, or None."""
     if not isinstance(type_, Scalar):
         return None
-    if type_.weak and type_.dtype.is_integer:
+    if type_.dtype is dtypes.INT32 or (type_.weak and type_.dtype.is_integer):
         return INDEX32_LIMIT - 1
     return INT64_LIMIT if type_.dtype is dtypes.INT64 else None
 

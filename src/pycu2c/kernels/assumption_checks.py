@@ -55,14 +55,17 @@ def index32_safe(checked: CheckedLaunch) -> bool:
     arrays = [a for a in checked.leaves if isinstance(a, ArrayArgument)]
     threads = max(g * b for g, b in zip(checked.launch.grid, checked.launch.block))
     largest = max(map(_spanned_elements, arrays), default=0)
-    has_small_ints = all(
-        abs(as_int(checked.leaves[i])) <= limit for i, limit in checked.limits.items()
-    )
+    has_small_ints = not has_large_integer(checked.leaves, checked.limits)
     has_few_blocks = max(checked.launch.grid) <= BLOCKS32_LIMIT
     is_nonempty = all(0 not in a.shape for a in arrays)
     return (
         is_nonempty and has_small_ints and has_few_blocks and max(threads, largest) < INDEX32_LIMIT
     )
+
+
+def has_large_integer(leaves: Sequence[Argument], limits: Mapping[int, int]) -> bool:
+    """Return whether an integer argument exceeds the magnitude for 32-bit indices."""
+    return any(abs(as_int(leaves[i])) > limit for i, limit in limits.items())
 
 
 def block(checked: CheckedLaunch) -> Extent | None:
@@ -112,14 +115,17 @@ def _spanned_elements(array: ArrayArgument) -> int:
 # ---- launches by the dispatch table ------------------------------------------------------------
 
 
-def dispatchable_blocks(key: SpecializationKey, metadata: KernelMetadata) -> tuple[int, int] | None:
+def dispatchable_blocks(
+    key: SpecializationKey, metadata: KernelMetadata, has_large_integer: bool
+) -> tuple[int, int] | None:
     """Return the numbers of blocks (from, below) for which the assumptions of ``key`` hold.
 
     The dispatch table checks these, the shape of the block and the sizes of arrays and integers.
-    None if it cannot check all assumptions; then each launch takes the slow path.
+    None if it cannot check all assumptions; then each launch takes the slow path. It checks that
+    an integer exceeds its limit, but not that an array does.
     """
     assumptions = key.assumptions
-    if not assumptions.index32_safe:
+    if not (assumptions.index32_safe or has_large_integer):
         return None
     if metadata.accumulator_arguments and key.backend in CPU_BACKENDS:
         return None

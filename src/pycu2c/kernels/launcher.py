@@ -277,7 +277,8 @@ class Launcher:
     def _record(self, resolved: ResolvedLaunch) -> None:
         """Record a launch in the dispatch table, unless it is the first of its specialization."""
         arguments, typed, key = resolved.arguments, resolved.typed, resolved.key
-        blocks = assumption_checks.dispatchable_blocks(key, typed.metadata)
+        is_large = assumption_checks.has_large_integer(arguments.leaves, typed.limits)
+        blocks = assumption_checks.dispatchable_blocks(key, typed.metadata, is_large)
         if blocks is None or self._vector_parameters:
             return
         if self.dispatch_table and not self.dispatch_table.should_record():

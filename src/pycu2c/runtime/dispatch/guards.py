@@ -253,8 +253,9 @@ def _scalar_guard(value: object, target: DType, declared: DType, limit: int | No
         return ScalarGuard("same_bytes", cls)
     is_integer = source is None or source.is_integral
     if is_integer and target.is_integral and declared.is_integral:
-        low = max(-(limit or 1 << 63), target.minimum, declared.minimum)
-        high = min(limit or (1 << 63) - 1, target.maximum, declared.maximum)
+        low, high = _same_side_of_limit(int(value), limit)  # type: ignore[call-overload]
+        low = max(low, target.minimum, declared.minimum)
+        high = min(high, target.maximum, declared.maximum)
         return ScalarGuard("integer", cls, target.size, low, high)
     if is_integer and target in _FROM_INTEGER and cls is not bool:
         return ScalarGuard(_FROM_INTEGER[target], cls, min=-_EXACT_FLOAT64, max=_EXACT_FLOAT64)
@@ -264,6 +265,17 @@ def _scalar_guard(value: object, target: DType, declared: DType, limit: int | No
         return ScalarGuard("float32_to_float64", cls)
     raise NotDispatchable
 
+
+def _same_side_of_limit(value: int, limit: int | None) -> tuple[int, int]:
+    """Return the range of integers that take the same variant of the kernel as a value."""
+    if limit is None:
+        return -_INT64_END, _INT64_END - 1
+    if value > limit:
+        return limit + 1, _INT64_END - 1
+    return (-_INT64_END, -limit - 1) if value < -limit else (-limit, limit)
+
+
+_INT64_END = 1 << 63
 
 _FROM_INTEGER: dict[DType, ScalarKind] = {
     dtypes.FLOAT32: "integer_to_float32",
