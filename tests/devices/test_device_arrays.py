@@ -192,6 +192,17 @@ def test_valid_shapes(place: Any) -> None:
             array.reshape(shape)
 
 
+@pytest.mark.parametrize("shape", [(3, 4), [3, 4], np.array([3, 4]), range(3, 5)])
+def test_shapes_of_new_arrays(shape: Any) -> None:
+    for allocate in (cuda.device_array, cuda.pinned_array, cuda.mapped_array):
+        assert allocate(shape, np.int8).shape == (3, 4)
+
+
+@pytest.mark.parametrize("length", [3, np.int8(3), np.array(3), [3], np.array([3])])
+def test_lengths_of_new_arrays(length: Any) -> None:
+    assert cuda.device_array(length, np.int8).shape == (3,)
+
+
 @pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8", "c8", "c16", "?", "i4,f8", "u1,u1,u1"])
 @pytest.mark.parametrize("value", [0, 1])
 def test_fills(place: Any, dtype: str, value: int) -> None:

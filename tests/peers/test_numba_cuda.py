@@ -1,7 +1,8 @@
 """The test suite of numba-cuda, with the names of pycu2c in place of numba's.
 
 It runs if PYCU2C_NUMBA_CUDA is the folder of a checkout. ``numba_cuda.txt`` is the table that
-``numba_cuda.py`` prints; a file must not pass fewer tests than the table says.
+``numba_cuda.py`` prints with NUMBA_ENABLE_CUDASIM=1 and PYCU2C_BACKEND=cpu; a file must not pass
+fewer tests than the table says.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ def recorded() -> dict[str, int]:
 @pytest.mark.parametrize("path", recorded() if SUITE else ["no suite"])
 def test_passes_as_many_tests_as_recorded(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(HERE))
+    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+    monkeypatch.setenv("PYCU2C_BACKEND", "cpu")
     numba_cuda = __import__("numba_cuda")
     outcomes = numba_cuda.run_in_process(Path(SUITE).resolve(), path)
     failures = {name: o.text for name, o in outcomes.items() if o.kind == "failed"}

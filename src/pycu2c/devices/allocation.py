@@ -9,7 +9,7 @@ import contextlib
 import functools
 import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -271,10 +271,12 @@ class ArrayLayout:
 
 def _as_tuple(numbers: ShapeLike, name: str) -> Shape:
     """Convert an integer or a sequence of integers to a tuple. Raises TypeError."""
-    if hasattr(numbers, "__index__"):
-        return (operator.index(numbers),)
+    if isinstance(numbers, Iterable) and np.ndim(numbers):
+        items: Iterable[Any] = numbers
+    else:
+        items = (numbers,)
     try:
-        return tuple(map(operator.index, numbers))
+        return tuple(map(operator.index, items))
     except TypeError:
         raise TypeError(
             f"{name} is an integer or a sequence of integers, not {numbers!r}"
