@@ -106,3 +106,47 @@ def test_other_arrays_are_an_error(k: object, text: str) -> None:
         run(k, (1, 1), (np.zeros(4, np.float32),), "cpu")
     assert caught.value.code == "return-type"
     assert text in str(caught.value)
+
+
+@device
+def first(a):
+    return a[0]
+
+
+@device
+def last_row(m):
+    return m[-1]
+
+
+@device
+def corner(m):
+    return m[1, 0]
+
+
+@device
+def element(a):
+    return a[()]
+
+
+@kernel
+def parts(points, m, single, results, out):
+    point = first(points)
+    out[0] = point.x + first(m)[1] + first(last_row(m)) + point.h[1]
+    point.x = 9
+    first(m)[0] = 77
+    results[0] = first(points)
+    out[1] = corner(m) + first(first(points).h) + element(single)
+    out[2] = first(points[1:]).x + first(m if out[0] > 0 else m[1:])[0]
+
+
+def test_rows_and_records_of_a_parameter(target: str) -> None:
+    points = np.zeros(2, [("x", "f4"), ("h", "f4", 2)])
+    points["x"], points["h"] = 3, [[1, 2], [3, 4]]
+    m = np.arange(6.0).reshape(2, 3)
+    new, changed, _, results, out = run(
+        parts, (1, 1), [points, m, np.array(4.0), np.zeros(1, points.dtype), np.zeros(3)], target
+    )
+    assert out.tolist() == [3 + 1 + 3 + 2, 3 + 1 + 4, 3 + 77]
+    assert new["x"].tolist() == [9, 3]
+    assert changed.tolist() == [[77, 1, 2], [3, 4, 5]]
+    assert results[0].tolist()[0] == 9

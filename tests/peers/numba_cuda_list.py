@@ -22,7 +22,6 @@ _EXPLAINED = {
     "test_intrinsics.py::*_i4*": "docs/numba.md: arguments are checked, 0xffffffff for int32",
     "test_intrinsics.py::*.test_round_to_f4_halfway": "docs/semantics.md: round is NumPy's",
     "test_print.py::*.test_dim3": "cuda.threadIdx is no value",
-    "test_record_dtype.py::*.test_getitem_idx": "docs/semantics.md: functions return no records",
     "test_ssa.py::TestSSA.test_unhandled_undefined": "docs/errors.md: a name without a value",
     "test_userexc.py::*": "the exception names the thread in other words",
 }

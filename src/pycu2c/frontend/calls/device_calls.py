@@ -110,7 +110,7 @@ def _call(context: FunctionContext, source: Source, values: list[Value], span: S
         _check_alignment(argument)
     slice_overlap.check_call(context, context.devices.overlap_rules(source, types), arguments)
     value = _emit_call(context, Call(name, arguments, result, span), returned_type, source.name)
-    return value if returned is None else values[returned.position]
+    return value if returned is None else returned.value(context, values, span)
 
 
 def _emit_call(

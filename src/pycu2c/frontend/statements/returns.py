@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.records import dataclass
+from pycu2c.base.source import Span
 from pycu2c.base.types import NONE, Array, Constant, ParameterType, Scalar, Tuple, leaf_types
 from pycu2c.frontend.expressions.arithmetic import coerce
+from pycu2c.frontend.expressions.array_views import Subscript, is_record, subscript_value
 from pycu2c.frontend.expressions.composite_values import (
     displayed_type,
     pack_result,
@@ -18,7 +21,11 @@ from pycu2c.frontend.expressions.composite_values import (
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.bindings import parameters
 from pycu2c.frontend.statements import exceptions
+from pycu2c.frontend.statements.branches import for_each_array
 from pycu2c.frontend.statements.jumps import never_falls_through
+from pycu2c.frontend.value_checks import is_array
+from pycu2c.frontend.values import ArraySelect, Value
+from pycu2c.ir.builders import integer
 from pycu2c.ir.nodes import Body, Pack, Return, Stmt, Var
 from pycu2c.ir.walk import children, map_stmt
 
@@ -27,23 +34,38 @@ from pycu2c.ir.walk import children, map_stmt
 class ReturnedParameter:
     """The result of a function that returns one of its array parameters: a compile-time constant.
 
-    A call gives the array that was passed, so the generated function returns nothing.
+    A call gives the array that was passed, or its row or record at ``indices``, so the generated
+    function returns nothing.
     """
 
     name: str
     position: int
+    indices: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
-        return f"the array {self.name}"
+        subscript = f"[{', '.join(map(str, self.indices))}]" if self.indices else ""
+        return f"the array {self.name}{subscript}"
+
+    def value(self, context: FunctionContext, arguments: Sequence[Value], span: Span) -> Value:
+        """Return the result of a call."""
+        array = arguments[self.position]
+        if not self.indices or not (is_array(array) or isinstance(array, ArraySelect)):
+            return array
+        subscripts: list[Subscript] = [integer(i, span) for i in self.indices]
+        return for_each_array(context, array, lambda a: subscript_value(a, subscripts, span))
 
 
-_REPEATED: dict[tuple[str, int], ReturnedParameter] = {}  # types compare objects by identity
+# types compare objects by identity
+_REPEATED: dict[tuple[str, int, tuple[int, ...]], ReturnedParameter] = {}
 
 
 def parameter_of_return(context: FunctionContext, node: ast.Return) -> Constant | None:
-    """Return the result type of ``return a`` for an array parameter that is never assigned."""
+    """Return the result type of ``return a`` for an array parameter that is never assigned.
+
+    The same holds for ``return a[0]``, if it is a row or record.
+    """
     names = [p.arg for p in parameters(context.source.tree.args)]
-    value = node.value
+    value, indices = _owner_and_indices(node.value)
     if context.declared_result is not None or not isinstance(value, ast.Name):
         return None
     is_assigned = any(
@@ -55,8 +77,24 @@ def parameter_of_return(context: FunctionContext, node: ast.Return) -> Constant 
     array = context.value(value)
     if not isinstance(array, Var) or not isinstance(array.type, Array):
         return None
-    key = value.id, names.index(value.id)
+    is_number = len(indices) == array.type.ndim and not is_record(array)
+    if indices and (is_number or len(indices) > array.type.ndim):
+        return None
+    key = value.id, names.index(value.id), indices
     return Constant(_REPEATED.setdefault(key, ReturnedParameter(*key)))
+
+
+def _owner_and_indices(node: ast.expr | None) -> tuple[ast.expr | None, tuple[int, ...]]:
+    """Return ``a`` and the literal indices of ``a[1, 0]``; other expressions without indices."""
+    if not isinstance(node, ast.Subscript):
+        return node, ()
+    items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    try:
+        values = [ast.literal_eval(item) for item in items]
+    except ValueError:
+        return node, ()
+    has_indices = bool(values) and all(type(value) is int for value in values)
+    return (node.value, tuple(values)) if has_indices else (node, ())
 
 
 def returned_parameter(result: ParameterType) -> ReturnedParameter | None:
