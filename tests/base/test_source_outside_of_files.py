@@ -33,7 +33,8 @@ def test_a_program_of_the_command_line() -> None:
 
 
 def test_errors_show_lines_of_the_program() -> None:
-    ran = run_program(PROGRAM.replace("scale(2)", "undefined"))
+    page_breaks = "# \f \u2028 are in a line, not between lines"
+    ran = run_program(page_breaks + PROGRAM.replace("scale(2)", "undefined"))
     assert "a[i] *= undefined" in ran.stderr
     assert "<string>:8:13" in ran.stderr
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import io
 import linecache
 import sys
 from collections.abc import Iterator
@@ -114,7 +115,7 @@ def _lines_of(function: FunctionType) -> list[str]:
     linecache.checkcache(file)
     current = linecache.getlines(file, function.__globals__)
     if file in _SHARED_NAMES:
-        outside = (text.splitlines(keepends=True) for text in _texts_outside_of_files())
+        outside = (list(io.StringIO(text)) for text in _texts_outside_of_files())
         for lines in (current, *outside):
             text = "".join(lines)
             if _is_code_of(code, text, file):
