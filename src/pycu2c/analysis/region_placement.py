@@ -133,8 +133,6 @@ class _Placer:
                     self.block_jumps.add(s)
                 case ir.If() | ir.While() | ir.For() if self._is_hoisted(s, loop, masked):
                     self._hoist(s, loop, masked)
-                case _:
-                    pass
 
     def _hoist(self, s: uniformity.Construct, loop: ir.Stmt | None, masked: bool) -> None:
         self.hoisted.add(s)

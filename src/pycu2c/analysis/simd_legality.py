@@ -163,8 +163,6 @@ def _statement_accesses(s: ir.Stmt, strides: LaneStrides) -> Iterator[_Access]:
                     yield _access(e.array, e.indices, strides, isinstance(e, ir.ElementOf))
                 case ir.Call() if any(isinstance(a.type, Array) for a in e.arguments):
                     yield _Access(None, lambda: "", None, False)
-                case _:
-                    pass
     if isinstance(s, ir.Store):
         yield _access(s.array, s.indices, strides, True)
 

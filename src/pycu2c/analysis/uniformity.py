@@ -96,8 +96,6 @@ class _Definitions:
                     self.jumps.append(path)
                 case ir.If() | ir.While() | ir.For():
                     self._enter(s, (*path, s))
-                case _:
-                    pass
 
     def _enter(self, s: Construct, path: Path) -> None:
         self.constructs.append(s)

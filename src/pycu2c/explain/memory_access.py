@@ -60,8 +60,6 @@ def _distance(index_strides: list[LaneStride], name: str, array_type: Array) -> 
             factors = [f"`{text}`" if text else "many", *factors]
         case int(step) if abs(step) > 1:
             factors = [str(abs(step)), *factors]
-        case _:
-            pass
     return " * ".join(factors)
 
 

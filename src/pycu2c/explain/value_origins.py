@@ -26,8 +26,6 @@ def origins(function: Function) -> Origins:
         match s:
             case Assign(var=var, value=value) | For(var=var, start=value):
                 values[var.name] = (*values.get(var.name, ()), value)
-            case _:
-                pass
     for e in all_expressions(function.body):
         if isinstance(e, Let):
             values[e.name] = (*values.get(e.name, ()), e.value)

@@ -246,8 +246,6 @@ class _Checker:
                     self._report(message, e)
             case ir.Let() if declared is not None:
                 declared = {*declared, e.name}
-            case _:
-                pass
         for child in children(e):
             self._check_expression(child, declared)
 

@@ -213,8 +213,6 @@ def _argument(name: str, kind: str, argument: ir.Expr) -> Iterator[str]:
             yield f"a bool of {name} is {argument.type}"
         case _ if kind in FIXED and _dtype(argument) is not FIXED[kind]:
             yield f"a {kind} of {name} is {argument.type}"
-        case _:
-            pass
 
 
 def _dtype(e: ir.Expr) -> DType | None:

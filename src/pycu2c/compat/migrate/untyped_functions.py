@@ -82,8 +82,6 @@ class _UntypedAnalysis:
             case ast.Subscript(value=value):
                 yield from self._differences_in(value)  # indices are integers
                 return
-            case _:
-                pass
         for child in ast.iter_child_nodes(node):
             yield from self._differences_in(child)
 

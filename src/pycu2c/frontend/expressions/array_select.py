@@ -60,8 +60,6 @@ def record_arrays(context: FunctionContext, name: str, value: Value) -> None:
                 _record_array(context, name, option)
         case _ if is_array(value):
             _record_array(context, name, value)
-        case _:
-            pass
 
 
 def _record_array(context: FunctionContext, name: str, array: ArrayValue) -> None:

@@ -381,8 +381,6 @@ class _AxisLoopBuilder:
                 ):
                     if var.name not in changed and var.type == WEAK_INT:
                         return var, (*body[:i], *body[i + 1 :])
-                case _:
-                    pass
         return ir.Var(self._unused_name(name, body), WEAK_INT, span), body
 
     def _unused_name(self, name: str, body: ir.Body) -> str:

@@ -151,14 +151,10 @@ def accesses(body: ir.Body) -> Iterator[tuple[ir.Var, ir.Expr, bool]]:
                 array
             ):
                 yield array, index, False
-            case _:
-                pass
     for s in statements(body):
         match s:
             case ir.Store(array=array, indices=(index,)) if is_contiguous_argument(array):
                 yield array, index, True
-            case _:
-                pass
 
 
 def is_contiguous_argument(array: ir.Var) -> bool:

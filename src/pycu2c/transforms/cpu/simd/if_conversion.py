@@ -234,8 +234,6 @@ def _select(s: ir.Assign, mask: ir.Var) -> ir.Expr:
                     return replace(s.value, right=count)
                 masked_addend = binary(ops.AND, added, unary(ops.NEG, count, s.span), s.span)
                 return replace(s.value, right=masked_addend)
-        case _:
-            pass
     return ir.Apply(pick, (s.value, s.var, mask), t, s.span)
 
 
