@@ -1,3 +1,4 @@
+// ==== helpers
 #ifdef __CUDACC__
 template <typename LayoutA, typename LayoutB>
 __device__ void mma_of_tiles(float *c, int c_step, nvcuda::wmma::layout_t order, const __half *a,
@@ -18,3 +19,17 @@ __device__ void mma_of_tiles(float *c, int c_step, nvcuda::wmma::layout_t order,
     __syncwarp();
 }
 #endif
+
+// ==== c += a @ b
+using namespace nvcuda::wmma;
+const layout_t order = c_stride1 == 1 ? mem_row_major : mem_col_major;
+const int step = c_stride1 == 1 ? c_stride0 : c_stride1, depth = a_shape1;
+if (a_stride1 == 1 && b_stride1 == 1) {
+    mma_of_tiles<row_major, row_major>(c, step, order, a, a_stride0, 1, b, b_stride0, 1, depth);
+} else if (a_stride1 == 1) {
+    mma_of_tiles<row_major, col_major>(c, step, order, a, a_stride0, 1, b, 1, b_stride1, depth);
+} else if (b_stride1 == 1) {
+    mma_of_tiles<col_major, row_major>(c, step, order, a, 1, a_stride1, b, b_stride0, 1, depth);
+} else {
+    mma_of_tiles<col_major, col_major>(c, step, order, a, 1, a_stride1, b, 1, b_stride1, depth);
+}

@@ -5,7 +5,6 @@ Operands are matrices in memory, or fragments: local arrays with the elements of
 
 from __future__ import annotations
 
-import pathlib
 from typing import Any
 
 from pycu2c import cuda
@@ -14,26 +13,12 @@ from pycu2c.device_library import wmma_fragments
 from pycu2c.inline_c.functions import c_function
 from pycu2c.kernels.kernel import device
 
-_MMA_PREAMBLE = pathlib.Path(__file__).with_suffix(".cuh").read_text(encoding="utf-8")
-_MMA_TEXT = """
-using namespace nvcuda::wmma;
-const layout_t order = c_stride1 == 1 ? mem_row_major : mem_col_major;
-const int step = c_stride1 == 1 ? c_stride0 : c_stride1, depth = a_shape1;
-if (a_stride1 == 1 && b_stride1 == 1) {
-    mma_of_tiles<row_major, row_major>(c, step, order, a, a_stride0, 1, b, b_stride0, 1, depth);
-} else if (a_stride1 == 1) {
-    mma_of_tiles<row_major, col_major>(c, step, order, a, a_stride0, 1, b, 1, b_stride1, depth);
-} else if (b_stride1 == 1) {
-    mma_of_tiles<col_major, row_major>(c, step, order, a, 1, a_stride1, b, b_stride0, 1, depth);
-} else {
-    mma_of_tiles<col_major, col_major>(c, step, order, a, 1, a_stride1, b, 1, b_stride1, depth);
-}
-"""
+_CUDA = wmma_fragments.cuda_sections("wmma.cuh")
 
 
 @c_function(
-    cuda=_MMA_TEXT,
-    preamble=_MMA_PREAMBLE,
+    cuda=_CUDA["c += a @ b"],
+    preamble=_CUDA["helpers"],
     headers=("mma.h",),
     signature=(float32[:, :], float16[:, :], float16[:, :]),
 )

@@ -46,10 +46,15 @@ BYTE_LAYOUT = FragmentLayout(
 
 # ---- GPU code: one or two instructions per half of the columns -----------------------------------
 
-_CUDA = pathlib.Path(__file__).with_suffix(".cuh").read_text(encoding="utf-8")
-_SECTIONS = {
-    name: text.strip("\n") for name, _, text in (s.partition("\n") for s in _CUDA.split("// ==== "))
-}
+
+def cuda_sections(file: str) -> dict[str, str]:
+    """Return the sections of a file of this folder by name; a line ``// ==== name`` begins one."""
+    text = (pathlib.Path(__file__).parent / file).read_text(encoding="utf-8")
+    parts = (part.partition("\n") for part in text.split("// ==== "))
+    return {name: section.strip("\n") for name, _, section in parts}
+
+
+_SECTIONS = cuda_sections("wmma_fragments.cuh")
 
 
 def _versioned_text(kind: str, ptx_type: str, before_sm80: str) -> str:

@@ -15,11 +15,11 @@ from pycu2c.codegen.helpers import half_helpers
 from pycu2c.codegen.helpers.atomic_helpers import ATOMIC_HELPERS
 from pycu2c.codegen.helpers.conversion_helpers import CONVERSION_HELPERS
 from pycu2c.codegen.helpers.directed_rounding_helpers import ROUNDING_HELPERS
-from pycu2c.codegen.helpers.hardware_helpers import HARDWARE_HELPERS
 from pycu2c.codegen.helpers.integer_helpers import WORD_HELPERS
 from pycu2c.codegen.helpers.special_helpers import SPECIAL_HELPERS
 from pycu2c.codegen.helpers.templates import Helper, helpers_in
 from pycu2c.codegen.helpers.texture_helpers import TEXTURE_HELPERS
+from pycu2c.codegen.helpers.warp_reduction_helpers import REDUCTION_HELPERS
 
 _FILES = (
     *("arithmetic", "complex", "conversions", "hardware", "integers", "loops", "math", "special"),
@@ -30,7 +30,7 @@ HELPERS: dict[str, Helper] = {
     **ATOMIC_HELPERS,
     **CONVERSION_HELPERS,
     **helpers_in("float8"),
-    **HARDWARE_HELPERS,
+    **REDUCTION_HELPERS,
     **ROUNDING_HELPERS,
     **SPECIAL_HELPERS,
     **TEXTURE_HELPERS,

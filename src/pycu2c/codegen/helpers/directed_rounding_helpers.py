@@ -52,17 +52,4 @@ def _operations(mode: RoundingMode) -> Iterator[tuple[str, Helper]]:
             yield name, rounding_helper(name, c_type, parameters, formula, mode)
 
 
-_RSQRT = """
-// 1 / sqrt(x), rounded to the nearest, by a Newton step in double.
-$q float frsqrt_rn(float x) {
-    if (!(x > 0 && x < INFINITY)) return 1 / sqrtf(x);
-    const double root = sqrt((double)x), near = 1 / root;
-    const double off = fma(near * near, (double)x, -1.0);
-    return (float)(near - near * off / 2);
-}
-"""
-
-ROUNDING_HELPERS: dict[str, Helper] = {
-    **{name: helper for mode in MODE_TEXT for name, helper in _operations(mode)},
-    "frsqrt_rn": Helper(fixed=_RSQRT),
-}
+ROUNDING_HELPERS = {name: helper for mode in MODE_TEXT for name, helper in _operations(mode)}

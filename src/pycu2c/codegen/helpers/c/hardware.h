@@ -1,4 +1,4 @@
-// Clusters, registers and clocks of GPUs.
+// Clusters and registers of GPUs, and clocks.
 
 // ==== signed, unsigned, floating
 
@@ -6,6 +6,50 @@
 $q unsigned int match_all_$t(unsigned int mask, $T value) {
     int same;
     return __match_all_sync(mask, value, &same);
+}
+
+// ==== signed, unsigned
+
+// The thread's number in its warp.
+$q $T laneid_$t() {
+    unsigned int value;
+    asm("mov.u32 %0, %%laneid;" : "=r"(value));
+    return ($T)value;
+}
+
+// The bits of the lanes below the thread's own.
+$q $T lanemask_lt_$t() {
+    unsigned int value;
+    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(value));
+    return ($T)value;
+}
+
+// The bit of the thread's own lane.
+$q $T lanemask_eq_$t() {
+    unsigned int value;
+    asm("mov.u32 %0, %%lanemask_eq;" : "=r"(value));
+    return ($T)value;
+}
+
+// The bits of the lanes up to the thread's own.
+$q $T lanemask_le_$t() {
+    unsigned int value;
+    asm("mov.u32 %0, %%lanemask_le;" : "=r"(value));
+    return ($T)value;
+}
+
+// The bits of the lanes above the thread's own.
+$q $T lanemask_gt_$t() {
+    unsigned int value;
+    asm("mov.u32 %0, %%lanemask_gt;" : "=r"(value));
+    return ($T)value;
+}
+
+// The bits of the thread's own lane and the lanes above.
+$q $T lanemask_ge_$t() {
+    unsigned int value;
+    asm("mov.u32 %0, %%lanemask_ge;" : "=r"(value));
+    return ($T)value;
 }
 
 // ==== signed
@@ -40,4 +84,18 @@ $q long long globaltimer() {
 // The lower 32 bits of the multiprocessor's clock.
 $q unsigned int clock32() {
     return (unsigned int)clock64();
+}
+
+// Nanoseconds of a monotonic clock.
+$q uint32_t nanoseconds_u32(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint32_t)((long long)now.tv_sec * 1000000000 + now.tv_nsec);
+}
+
+// Nanoseconds of a monotonic clock.
+$q int64_t nanoseconds_i64(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)((long long)now.tv_sec * 1000000000 + now.tv_nsec);
 }

@@ -45,6 +45,14 @@ $q double inverse_erfc(double q) {
     return q < 1 ? root : -root;
 }
 
+// 1 / sqrt(x), rounded to the nearest, by a Newton step in double.
+$q float frsqrt_rn(float x) {
+    if (!(x > 0 && x < INFINITY)) return 1 / sqrtf(x);
+    const double root = sqrt((double)x), near = 1 / root;
+    const double off = fma(near * near, (double)x, -1.0);
+    return (float)(near - near * off / 2);
+}
+
 // ==== floating
 
 // The sine of pi * x.

@@ -13,26 +13,13 @@ from pycu2c.compat.pycuda.gpuarrays.kernels import launch
 from pycu2c.compat.pycuda.kernels.element_loops import (
     complex_header,
     convert_arguments,
+    cuda_template,
     launch_shape,
 )
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules.source_module import SourceModule
 from pycu2c.kernels.kernel import device, kernel
 
-_KERNEL_TEMPLATE = """{header}{preamble}
-extern "C" __global__ void {name}({parameters}, {bounds})
-{{
-    const unsigned tid = threadIdx.x, total_threads = gridDim.x * blockDim.x;
-    const unsigned cta_start = blockDim.x * blockIdx.x;
-    long i;
-    {loop_prep};
-    {loop}
-    {{
-        {operation};
-    }}
-    {after_loop};
-}}
-"""
 _GPU_LOOP = "for (i = cta_start + tid; i < {n}; i += total_threads)"
 _CPU_LOOP = """const long elements_per_thread_ = ({n} + total_threads - 1) / total_threads;
     const long first_ = (cta_start + tid) * elements_per_thread_;
@@ -50,7 +37,7 @@ def elementwise_text(
     """Return CUDA C that runs an operation for each ``i``."""
     n = "n_" if any(argument.name == "n" for argument in arguments) else "n"
     loop = _RANGE_LOOP if has_range else (_GPU_LOOP if on_gpu() else _CPU_LOOP).format(n=n)
-    return _KERNEL_TEMPLATE.format(
+    return cuda_template("elementwise").substitute(
         header=complex_header(arguments),
         preamble=c_texts.get("preamble", ""),
         name=name,

@@ -1,24 +1,10 @@
-"""Helpers for reductions of warps, special registers and clocks.
-
-CUDA has these operations with other signatures, or not for all types. The CPU has only the clocks.
-"""
+"""Helpers for reductions of warps; CUDA has these for fewer types."""
 
 from __future__ import annotations
 
 from itertools import starmap
 
-from pycu2c.codegen.helpers.templates import Helper, helpers_of
-
-
-def _special_register(name: str, comment: str) -> str:
-    return f"""
-// {comment}
-$q $T {name}_$t() {{
-    unsigned int value;
-    asm("mov.u32 %0, %%{name};" : "=r"(value));
-    return ($T)value;
-}}
-"""
+from pycu2c.codegen.helpers.templates import helpers_of
 
 
 def _reduction(name: str, comment: str, combination: str) -> str:
@@ -50,25 +36,6 @@ def _reduction(name: str, comment: str, combination: str) -> str:
     return f"{head}{native}{steps}#endif\n}}\n\n{wide}\n\n"
 
 
-def _host_clock(name: str, result: str) -> str:
-    return f"""
-// Nanoseconds of a monotonic clock.
-$q {result} {name}(void) {{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return ({result})((long long)now.tv_sec * 1000000000 + now.tv_nsec);
-}}
-"""
-
-
-_REGISTERS = {
-    "laneid": "The thread's number in its warp.",
-    "lanemask_lt": "The bits of the lanes below the thread's own.",
-    "lanemask_eq": "The bit of the thread's own lane.",
-    "lanemask_le": "The bits of the lanes up to the thread's own.",
-    "lanemask_gt": "The bits of the lanes above the thread's own.",
-    "lanemask_ge": "The bits of the thread's own lane and the lanes above.",
-}
 _REDUCTIONS = (
     ("add", "The sum over the lanes of mask.", "($T)(($W)a + ($W)b)"),
     ("min", "The least over the lanes of mask.", "b < a ? b : a"),
@@ -78,9 +45,4 @@ _REDUCTIONS = (
     ("xor", "The exclusive or over the lanes of mask.", "a ^ b"),
 )
 
-HARDWARE_HELPERS: dict[str, Helper] = {
-    **helpers_of("".join(starmap(_special_register, _REGISTERS.items())), "signed", "unsigned"),
-    **helpers_of("".join(starmap(_reduction, _REDUCTIONS)), "signed", "unsigned"),
-    **helpers_of(_host_clock("nanoseconds_u32", "uint32_t"), "fixed"),
-    **helpers_of(_host_clock("nanoseconds_i64", "int64_t"), "fixed"),
-}
+REDUCTION_HELPERS = helpers_of("".join(starmap(_reduction, _REDUCTIONS)), "signed", "unsigned")
