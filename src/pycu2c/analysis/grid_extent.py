@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from enum import Enum
 from typing import TypeAlias
 
 from pycu2c.analysis.effects import inline_c_has_effect
@@ -28,12 +29,17 @@ from pycu2c.ops.intrinsics.builtins import compared_as_float
 from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.ops.operators import ADD, EQ, GE, GT, LE, LT, NE, NOT, SUB
 
-# per axis: the lengths that an index is less than, and the comparisons that say so
-_Guards: TypeAlias = "Mapping[str, Mapping[ArgumentExtent, Span]]"
 
-# in place of a length: the index is 0, so that the thread is in every grid, or is one of its block
-_FIRST_THREAD = ArgumentExtent(-1, None)
-_ONE_OF_BLOCK = ArgumentExtent(-2, None)
+class _OneThread(Enum):
+    """A guard that the index is 0, so that the thread is in every grid, or is one of its block."""
+
+    OF_GRID = 0
+    OF_BLOCK = 1
+
+
+# per axis: the lengths that an index is less than, and the comparisons that say so
+_Guards: TypeAlias = "Mapping[str, Mapping[ArgumentExtent | _OneThread, Span]]"
+
 _GRID, _GRID_SIZE = "cuda.grid.", "cuda.gridsize."
 _BLOCK_COORDINATES = ("cuda.blockIdx.", "cuda.gridDim.")
 _HIDDEN_SPACES = (MemorySpace.SHARED, MemorySpace.CLUSTER, MemorySpace.LOCAL)
@@ -112,10 +118,15 @@ class _GridInference:
             return limits if len(limits) == 1 else {}
         return {n: span for n, span in guards[0][1].items() if all(n in g for _, g in guards)}
 
-    def _effect_guards(self, axis: str) -> list[tuple[Span, Mapping[ArgumentExtent, Span]]]:
+    def _effect_guards(self, axis: str) -> list[tuple[Span, dict[ArgumentExtent, Span]]]:
         """Return the guards along an axis of each effect that depends on the grid index."""
-        guards = [(effect.span, effect.guards.get(axis, {})) for effect in self.effects]
-        return [(s, g) for s, g in guards if not {_FIRST_THREAD, _ONE_OF_BLOCK} & g.keys()]
+        result = []
+        for effect in self.effects:
+            guards = effect.guards.get(axis, {})
+            lengths = {n: span for n, span in guards.items() if isinstance(n, ArgumentExtent)}
+            if len(lengths) == len(guards):  # not an effect of one thread
+                result.append((effect.span, lengths))
+        return result
 
     def _failure(self, axis: str) -> GridExtent:
         """Explain why no length guards all effects."""
@@ -208,8 +219,8 @@ class _GridInference:
                 if not isinstance(value, ir.Const):
                     continue
                 if axis and value.value == 0:
-                    return {axis: {_FIRST_THREAD: e.span}}
-                return {axis: {_ONE_OF_BLOCK: e.span} for axis in self._axes_in_block(index)}
+                    return {axis: {_OneThread.OF_GRID: e.span}}
+                return {axis: {_OneThread.OF_BLOCK: e.span} for axis in self._axes_in_block(index)}
             return {}
         if e.op not in (less, greater):
             return {}
@@ -381,9 +392,9 @@ def _without_constant(e: ir.Expr, op: object) -> ir.Expr:
     e = _strip_casts(e)
     if isinstance(e, ir.Binary) and e.op is op and _is_wide_integer(e.type):
         for kept, constant in ((e.left, e.right), (e.right, e.left)):
-            if isinstance(constant, ir.Const) and constant.value >= 0:
-                if op is ADD or constant is e.right:
-                    return _strip_casts(kept)
+            is_constant = isinstance(constant, ir.Const) and constant.value >= 0
+            if is_constant and (op is ADD or constant is e.right):
+                return _strip_casts(kept)
     return e
 
 
