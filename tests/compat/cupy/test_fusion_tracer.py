@@ -568,3 +568,22 @@ def test_texts_for_gpus_compile(dtype: str) -> None:
     assert len(fused._kernels) == 3
     for kernel in fused._kernels.values():
         assert ".visible .entry fused(" in kernel.inspect("ptx", "sm_90")
+
+
+COMPLEX_UFUNCS = sorted(
+    name
+    for name, ufunc in vars(np).items()
+    if isinstance(ufunc, np.ufunc)
+    and (ufunc.nin, ufunc.nout) == (1, 1)
+    and any(types.startswith("F->") for types in ufunc.types)
+)
+
+
+def test_all_ufuncs_of_complex_numbers(backend: str) -> None:
+    """Also near 0, where ``exp(z) - 1`` would cancel."""
+    assert {"expm1", "log1p", "exp2", "sign", "rint", "sqrt"} <= {*COMPLEX_UFUNCS}
+    z = np.array([0.3 - 0.4j, -1.5 + 2.5j, 1e-6 + 2e-6j], np.complex64)
+    functions = [getattr(np, name) for name in COMPLEX_UFUNCS]
+    check(lambda z: tuple(function(z) for function in functions), backend, z)
+    small = fuse(lambda z: np.expm1(z) / z)(on_backend(backend, z[2:]))
+    np.testing.assert_allclose(to_numpy(small), 1, rtol=1e-5)

@@ -200,7 +200,7 @@ def _without_nan(x: Any, value: int) -> Any:
     return np.where(np.isnan(x), value, x) if np.issubdtype(x.dtype, np.inexact) else x
 
 
-# ---- the order of complex numbers ----
+# ---- functions of complex numbers ----
 
 
 def _is_less(a: Any, b: Any) -> Any:
@@ -213,8 +213,24 @@ def _is_less_equal(a: Any, b: Any) -> Any:
     return _is_less(a, b) | (a == b)
 
 
+def _expm1(z: Any) -> Any:
+    """Compute ``exp(z) - 1`` as numpy, without cancellation near 0."""
+    half = np.sin(z.imag / 2)
+    real = np.expm1(z.real) * np.cos(z.imag) - 2 * half * half
+    return real + np.exp(z.real) * np.sin(z.imag) * 1j
+
+
+def _log1p(z: Any) -> Any:
+    return np.log(np.hypot(z.real + 1, z.imag)) + np.arctan2(z.imag, z.real + 1) * 1j
+
+
 # functions that kernels do not have for complex numbers; numpy returns the first NaN or number
-_COMPLEX_UFUNCS: dict[Any, Callable[[Any, Any], Any]] = {
+_COMPLEX_UFUNCS: dict[Any, Callable[..., Any]] = {
+    np.exp2: lambda z: np.exp(z * math.log(2)),
+    np.expm1: _expm1,
+    np.log1p: _log1p,
+    np.rint: lambda z: np.rint(z.real) + np.rint(z.imag) * 1j,
+    np.sign: lambda z: np.where(z == 0, 0, z / np.abs(z)),
     np.less: _is_less,
     np.greater: lambda a, b: _is_less(b, a),
     np.less_equal: _is_less_equal,
