@@ -96,6 +96,45 @@ def test_work_is_polynomial_in_the_depth(construct: str, target: Language, tmp_p
     assert _calls_of_inspect(_kernel(lines(2 * depth), tmp_path), target, limit) < limit
 
 
+# bodies of device functions with barriers; {0} calls the function of the next level
+BARRIER_FUNCTIONS: dict[str, str] = {
+    "calls": "y = {0}; cuda.syncthreads(); return y + s[t]",
+    "conditional calls": "return {0} if n > {1} else x",
+    "calls in branches": "if n > {1}: x = {0}\n    cuda.syncthreads(); return x",
+    "early returns": "if n > {1}: return {0}\n    cuda.syncthreads(); return x",
+    "calls in loops": "for j in range({1}): x += {0}; cuda.syncthreads()\n    return x",
+}
+
+
+@pytest.mark.parametrize("target", ["cuda", "c", "c-resumable"])
+@pytest.mark.parametrize("kind", BARRIER_FUNCTIONS)
+def test_work_is_polynomial_in_the_depth_of_barrier_functions(
+    kind: str, target: Language, tmp_path: Path
+) -> None:
+    def nested(depth: int) -> Kernel[...]:
+        lines = ["from pycu2c import cuda, device, float32, kernel", ""]
+        for d in range(depth + 1):
+            body = "s[t] = x; cuda.syncthreads(); return s[t ^ 1]"
+            if d:
+                body = BARRIER_FUNCTIONS[kind].format(f"f{d - 1}(x, s, t, n)", d)
+            lines += ["@device", f"def f{d}(x, s, t, n):", f"    {body}", ""]
+        lines += [
+            "@kernel(signature='float32[:], int64')",
+            "def k(a, n):",
+            "    s, t = cuda.shared.array(64, float32), cuda.threadIdx.x",
+            f"    a[t] = f{depth}(a[t], s, t, n)",
+            "",
+        ]
+        result = module_from("\n".join(lines), tmp_path).k
+        assert isinstance(result, Kernel)
+        return result
+
+    nested(1).inspect(target)  # the first compilation imports modules
+    calls = _calls_of_inspect(nested(6), target, sys.maxsize)
+    limit = _MAX_GROWTH * calls
+    assert _calls_of_inspect(nested(12), target, limit) < limit
+
+
 STATEMENTS: dict[str, str] = {
     "assignments": "v{0} = a[i + {0}] + v{1}",
     "conditions": "if a[i] > {0}: v0 = v0 + {0}",
