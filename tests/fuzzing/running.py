@@ -50,6 +50,7 @@ from pycu2c.transforms.cpu.memory.privatize_accumulators import accumulator_argu
 from support.launching import IN_STRIPS, NARROWED
 
 EXACT = Options(fmad=False)
+COMPILED_ALONE = 10  # one public launch in so many runs on a GPU: NVRTC compiles it alone
 CACHED = 40  # one public launch in so many is repeated from the disk cache
 ARCH = "sm_90"  # where there is no GPU to ask
 
@@ -174,11 +175,14 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         if target in CPU_BACKENDS and case.module.get("PUBLIC"):
             kernel, generated = _recorded(case, target)
             return _Prepared(case, seed, expected, [generated], len(built.warnings), kernel)
+        kernel = None
+        if target == "cuda" and case.module.get("PUBLIC") and seed % COMPILED_ALONE == 0:
+            kernel = _as_declared(case, target)
         language = _LANGUAGES.get(target, TARGETS["cuda"])
         usual = _assumptions(case, built)
         launches = [usual] if target in _LANGUAGES else [usual, LaunchAssumptions()]
         texts = [generate(built.module, language, a, EXACT) for a in launches]
-        return _Prepared(case, seed, expected, texts, len(built.warnings))
+        return _Prepared(case, seed, expected, texts, len(built.warnings), kernel)
     except Undefined as error:
         return Outcome(text, "undefined", str(error), seed)
     except CompileError as error:  # which may be a ValueError, too
@@ -389,9 +393,6 @@ def _run_public(p: _Prepared, binary: CompiledBinary) -> Outcome:
     """Launch twice on the slow path, of which the second fills the dispatch table, and once from
     that, which coroutines do not use. Some kernels are also launched from the disk cache."""
 
-    def launch(actual: list[Any]) -> None:
-        _launch_publicly(p.public, p.case, actual)
-
     compile_alone = cc.compile
 
     def compiled(text: str, entry: str, **options: Any) -> CompiledBinary:
@@ -401,10 +402,23 @@ def _run_public(p: _Prepared, binary: CompiledBinary) -> Outcome:
         mock.patch.object(specialization, "generate", return_value=p.texts[0]),
         mock.patch.object(cc, "compile", compiled),
     ):
-        outcome = _judged(p, launch)
-        for _ in range(2):
-            outcome = outcome if outcome.failed else _judged(p, launch)
+        outcome = _judged_publicly(p)
     return _run_cached(p) if not outcome.failed and p.seed % CACHED == CACHED - 1 else outcome
+
+
+def _judged_publicly(p: _Prepared, *, on_gpu: bool = False) -> Outcome:
+    """Launch on the slow path, which compiles; again, which fills the dispatch table; and by it."""
+
+    def launch(actual: list[Any]) -> None:
+        _launch_publicly(p.public, p.case, actual)
+        if on_gpu:
+            driver.synchronize()
+
+    for _ in range(3):
+        outcome = _judged(p, launch, on_gpu=on_gpu)
+        if outcome.failed:
+            return outcome
+    return outcome
 
 
 def _run_cached(p: _Prepared) -> Outcome:
@@ -455,6 +469,8 @@ def _on_cuda(prepared: list[_Prepared]) -> Iterator[Outcome]:
 
 
 def _run_cuda(p: _Prepared, binaries: list[CompiledBinary]) -> Outcome:
+    if p.public is not None:
+        return _judged_publicly(p, on_gpu=True)
     for generated, binary in zip(p.texts, binaries, strict=True):
         runner = CudaRunner(
             "k", generated.written, layout_of(generated.parameters), CudaKernel(binary)

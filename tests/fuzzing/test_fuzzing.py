@@ -152,9 +152,13 @@ def test_only_launches_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_variant_is_compiled_in_place_of_the_kernel() -> None:
     """So that what the compiler and the reference have in common is tested, too."""
-    text = NO_END.replace("while out[0] == 0:", "n = out[0] + 1\n    while n < 5:\n        n += 1")
+    loop = "n = out[0] + 1\n    while n < out[0] + out[0] + 5:\n        n += 1"
+    text = NO_END.replace("while out[0] == 0:", loop).replace(
+        "cuda, kernel", "cuda, device, kernel"
+    )
     variant = variant_of(text)
     assert "while True" in variant
+    assert "operation0(" in variant.partition("def fuzzed")[2]
     assert "n += 1" not in variant  # variables have other names
     for kernel in (text, variant):
         marked = kernel + "\nVARIANT = True\n"
