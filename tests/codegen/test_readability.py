@@ -52,3 +52,50 @@ def test_and_of_bools_is_one_expression():
         kernel(k.signature, backend=backend)(k.python)[1, 4](out, a, b, sums)
         assert out.tolist() == [False, False, True, True]
         assert sums.tolist() == [1, 0, 1, 1]  # of numpy's bools the first sum is one
+
+
+@kernel
+def products_with_offsets(u, v, out, nx):
+    i = cuda.grid(1)
+    for k in (0, 1, 2):
+        out[i + k * nx] += u[i + k * nx] * v[i + k * nx]
+
+
+def test_an_index_is_computed_once_in_a_statement(target):
+    text = products_with_offsets.inspect("cuda", "float32[::1], float32[::1], float32[::1], int32")
+    assert "out[i] += u[i] * v[i];" in text
+    assert text.count("int at") == 2
+    assert "int at = i + nx;" in text
+    u, v, nx = np.arange(6, dtype=np.float32), np.arange(6, dtype=np.float32) + 3, np.int32(-2)
+    _, _, out, _ = run(products_with_offsets, (1, 2), (u, v, np.zeros_like(u), nx), target)
+    assert out.tolist() == (u * v).tolist()
+
+
+@kernel
+def changing_memory(a, out):
+    i = cuda.grid(1)
+    out[i] = cuda.atomic.add(a, a[0] - 3, 1) * 10 + cuda.atomic.add(a, a[0] - 3, 1)
+
+
+def test_an_index_that_memory_changes_is_computed_again(target):
+    """The first atomic makes a[0] from 2 to 3, so the second has another index."""
+    a, _ = run(changing_memory, (1, 1), (np.array([2, 0, 7]), np.zeros(1, np.int64)), target)
+    _, out = run(changing_memory, (1, 1), (np.array([3, 0, 7]), np.zeros(1, np.int64)), target)
+    assert a.tolist() == [2, 0, 9]
+    assert out.tolist() == [30]
+
+
+def test_integers_times_0_and_1(target):
+    @kernel
+    def k(n, x, out):
+        i = cuda.grid(1)
+        for step in (0, 1):
+            out[i, step] = (n * step + step * i) * step
+            out[i, 2 + step] = x[i] * step + x[i] * (1 - step)
+
+    x = np.array([np.inf, -0.0])
+    _, _, out = run(k, (1, 2), (7, x, np.zeros((2, 4))), target)
+    with np.errstate(invalid="ignore"):
+        assert out[:, :2].tolist() == [[0, 7], [0, 8]]
+        np.testing.assert_array_equal(out[:, 2], x * 0 + x * 1)
+        np.testing.assert_array_equal(out[:, 3], x * 1 + x * 0)

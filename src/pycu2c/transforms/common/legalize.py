@@ -19,6 +19,7 @@ from pycu2c.analysis.ranges.interval_arithmetic import (
     fit_to_type,
 )
 from pycu2c.analysis.ranges.range_analysis import Ranges
+from pycu2c.analysis.value_numbering import value_number
 from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.records import dataclass, field, replace
@@ -139,8 +140,8 @@ class _Legalizer:
             return legalize_complex.complex_binary(new, self.bind_once)
         left, right = self.ranges.of(old.left), self.ranges.of(old.right)
         match new.op:
-            case _ if new.op in (ops.ADD, ops.SUB) and _is_zero(new.right):
-                return new.left  # ``x + 0`` occurs in unrolled loops over tuples
+            case _ if (operand := _identity_operand(new)) is not None:
+                return operand  # these occur in unrolled loops
             case _ if new.op in (ops.ADD, ops.SUB, ops.MUL):
                 negated = _negated(new, left, right)
                 if scalar_type(new).dtype is dtypes.INT16 and negated is not None:
@@ -333,9 +334,25 @@ def _is_complex_abs(e: ir.Apply) -> bool:
     return is_complex and e.intrinsic is complex_intrinsics.ABS
 
 
-def _is_zero(e: ir.Expr) -> bool:
-    """Return whether this is the integer 0; for floats, ``-0.0 + 0.0`` is not ``-0.0``."""
-    return isinstance(e, ir.Const) and e.value == 0 and e.type.dtype.is_integer
+def _identity_operand(e: ir.Binary) -> ir.Expr | None:
+    """Return the operand that equals an integer ``x + 0``, ``x - 0``, ``x * 1`` or ``x * 0``."""
+    if e.op in (ops.ADD, ops.SUB) and _is_integer(e.right, 0):
+        return e.left
+    if e.op is ops.ADD and _is_integer(e.left, 0):
+        return e.right
+    if e.op is not ops.MUL:
+        return None
+    for factor, other in ((e.left, e.right), (e.right, e.left)):
+        if _is_integer(factor, 1):
+            return other
+        if _is_integer(factor, 0) and value_number(other) is not None:
+            return factor
+    return None
+
+
+def _is_integer(e: ir.Expr, value: int) -> bool:
+    """Return whether this is a constant integer; for floats, ``-0.0 + 0.0`` is not ``-0.0``."""
+    return isinstance(e, ir.Const) and e.value == value and e.type.dtype.is_integer
 
 
 def _negated(e: ir.Binary, left: Interval, right: Interval) -> ir.Expr | None:

@@ -1,16 +1,18 @@
 """Linearize: make evaluation order explicit.
 
 ``out[i] = f(x) + a[i]``, where f writes memory -> ``first = f(x); out[i] = first + a[i]``. Lets
-become variables. Expressions whose evaluation order C leaves unspecified are split into statements
-where the order is observable. Requires the form C_SEMANTICS (``ir/forms.py``). Guarantees that no
-Let remains. Uses ``analysis.effects``.
+become variables; Lets of equal value in one statement share a variable. Expressions whose
+evaluation order C leaves unspecified are split into statements where the order is observable.
+Requires the form C_SEMANTICS (``ir/forms.py``). Guarantees that no Let remains. Uses
+``analysis.effects`` and ``analysis.value_numbering``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from pycu2c.analysis.effects import any_effect, has_effect, reads_memory
+from pycu2c.analysis.value_numbering import value_number
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_BOOL, Scalar
 from pycu2c.ir import nodes as ir
@@ -52,7 +54,9 @@ class _Linearizer:
     effectful: frozenset[str]  # names of device functions with side effects
     is_separate: Callable[[ir.Expr], bool]  # whether a call becomes ``x = f(...)`` or ``f(...)``
     _counter: int = 0
-    _bound_lets: dict[int, ir.Expr] = field(default_factory=dict)  # in this statement, by node
+    # in this statement, the results of Lets by node, and their variables by value number
+    _bound_lets: dict[int, ir.Expr] = field(default_factory=dict)
+    _variables: dict[Hashable, ir.Expr] = field(default_factory=dict)
 
     def body(self, body: ir.Body) -> ir.Body:
         results: list[ir.Stmt] = []
@@ -62,7 +66,7 @@ class _Linearizer:
 
     def statement(self, s: ir.Stmt) -> ir.Body:
         preceding: list[ir.Stmt] = []
-        self._bound_lets = {}
+        self._bound_lets, self._variables = {}, {}
         if isinstance(s, ir.Assign) and self.is_separate(s.value):
             call = walk.with_children(s.value, self.sequence(walk.children(s.value), preceding, {}))
             return (*preceding, replace(s, value=call))
@@ -158,10 +162,18 @@ class _Linearizer:
             return self._bound_lets[id(e)]
         value = self.expression(e.value, preceding, lets)
         if not is_atom(value):
-            value = self.to_variable(value, e.name.split(".")[0], preceding)
+            value = self._shared_variable(value, e.name.split(".")[0], preceding)
         result = self.expression(e.body, preceding, {**lets, e.name: value})
         self._bound_lets[id(e)] = result
         return result
+
+    def _shared_variable(self, e: ir.Expr, hint: str, preceding: list[ir.Stmt]) -> ir.Expr:
+        """Return a variable of this statement that has the value, or a new one."""
+        number = value_number(e)
+        var = self._variables.get(number) or self.to_variable(e, hint, preceding)
+        if number is not None:
+            self._variables[number] = var
+        return var
 
     def select(self, e: ir.Select, preceding: list[ir.Stmt], lets: LetBindings) -> ir.Expr:
         condition = self.expression(e.condition, preceding, lets)
@@ -195,7 +207,7 @@ class _Linearizer:
     def _branch(self, e: ir.Expr, lets: LetBindings) -> tuple[ir.Expr, tuple[ir.Stmt, ...]]:
         """Linearize a conditionally evaluated expression; its statements stay conditional."""
         branch_statements: list[ir.Stmt] = []
-        saved = dict(self._bound_lets)  # bindings of a branch end with it
+        saved = dict(self._bound_lets), dict(self._variables)  # bindings of a branch end with it
         value = self.expression(e, branch_statements, lets)
-        self._bound_lets = saved
+        self._bound_lets, self._variables = saved
         return value, tuple(branch_statements)

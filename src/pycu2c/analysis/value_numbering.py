@@ -1,0 +1,38 @@
+"""Value numbers: keys that are equal for expressions of equal value, where no variable changes.
+
+Source: Cocke 1970, local value numbering. Only arithmetic of variables and constants has a number,
+since memory may change between two evaluations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
+
+
+def value_number(e: ir.Expr) -> Hashable | None:
+    """Return the key of an expression; None if it reads memory or has an effect."""
+    match e:
+        case ir.Var():
+            return e.name
+        case ir.Const():
+            return (repr(e.value), e.type)  # 0.0 and -0.0 are equal
+        case ir.Dim(array=array, axis=axis):
+            return (ir.Dim, array.name, axis, e.type)
+        case ir.Unary(op=op) | ir.Binary(op=op) | ir.Logical(op=op):
+            return _operation(op, e)
+        case ir.Cast():
+            return _operation(ir.Cast, e)
+        case ir.Select():
+            return _operation(ir.Select, e)
+        case ir.Apply(intrinsic=intrinsic) if intrinsic.is_pure:
+            return _operation(intrinsic, e)
+        case _:
+            return None
+
+
+def _operation(kind: Hashable, e: ir.Expr) -> Hashable | None:
+    operands = tuple(value_number(operand) for operand in walk.children(e))
+    return None if None in operands else (kind, e.type, *operands)
