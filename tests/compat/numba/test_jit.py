@@ -547,3 +547,17 @@ def test_a_call_without_a_configuration(target, signature):
     declared = cuda.jit(grid=1, block=4, backend=target)(fill.py_func)
     declared(out, 3)
     assert out.tolist() == [3] * 4
+
+
+def test_a_statement_without_effect_may_raise(target):
+    with pytest.warns(CompileWarning, match="not used"):
+
+        @on(target, debug=True)
+        def reads(a, k):
+            for i in range(2):
+                a.shape[k + i]
+                a[i], a
+
+    reads[1, 1](np.zeros(3), -1)
+    with pytest.raises(IndexError, match="tuple index out of range"):
+        reads[1, 1](np.zeros(3), 0)

@@ -128,9 +128,12 @@ class _NumbaSourceTransformer(ast.NodeTransformer):
         return ast.copy_location(statement, node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
-        """Transform ``x, y`` -> ``pass``."""
+        """Transform ``x, y`` -> ``pass``; ``t[i]``, which may raise, is assigned."""
         if not _is_pure(node.value):
             return node
         if not isinstance(node.value, ast.Constant):
             self.unused.append(node.value)
-        return ast.copy_location(ast.Pass(), node)
+        statement: ast.stmt = ast.Pass()
+        if any(isinstance(part, ast.Subscript) for part in ast.walk(node.value)):
+            statement = ast.Assign([ast.Name("<unused>", ast.Store())], node.value)
+        return ast.fix_missing_locations(ast.copy_location(statement, node))
