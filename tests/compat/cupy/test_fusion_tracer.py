@@ -587,3 +587,8 @@ def test_all_ufuncs_of_complex_numbers(backend: str) -> None:
     check(lambda z: tuple(function(z) for function in functions), backend, z)
     small = fuse(lambda z: np.expm1(z) / z)(on_backend(backend, z[2:]))
     np.testing.assert_allclose(to_numpy(small), 1, rtol=1e-5)
+
+
+def test_the_remainder_of_bools_is_an_integer(backend: str) -> None:
+    check(lambda x, y: np.fmod(x, y), backend, np.ones(3, bool), np.ones(3, bool))
+    check(lambda x, y: np.fmod(x, y), backend, np.ones(3, bool), np.ones(3, np.uint8))

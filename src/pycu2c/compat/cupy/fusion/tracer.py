@@ -51,6 +51,8 @@ class TracedArray(NDArrayOperatorsMixin):
                 f"a fused function calls np.{ufunc.__name__} without {unsupported}"
             )
         arguments = tuple(map(_as_node, inputs))
+        if ufunc is np.fmod and all(graph.dtype_of(a) == np.bool_ for a in arguments):
+            arguments = tuple(graph.cast_node(a, np.dtype(np.int8)) for a in arguments)
         of_complex = _COMPLEX_UFUNCS.get(ufunc)
         if of_complex is not None and any(np.iscomplexobj(a.like) for a in arguments):
             nodes = of_complex(*map(TracedArray, arguments)).node
