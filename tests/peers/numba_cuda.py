@@ -48,6 +48,7 @@ import numba_cuda_list
 import numpy as np
 import pytest
 
+import pycu2c
 from pycu2c import types
 from pycu2c.base import dtypes
 from pycu2c.base import types as base_types
@@ -130,6 +131,7 @@ def _vector_types() -> dict[str, object]:
             user_facing_object=base_types.Scalar(dtype),
         )
         for dtype in dtypes.VECTORS.values()
+        if not dtype.fields[0].dtype.is_half  # numba has no vectors of them
     }
 
 
@@ -169,7 +171,9 @@ _NAMES: dict[str, dict[str, object]] = {
         "real_domain": _domain(types.float32, types.float64),
         "complex_domain": _domain(types.complex64, types.complex128),
     },
+    "numba.cuda.simulator.vector_types": {"vector_types": _vector_types()},
     "numba.cuda.typing.cffi_utils": {"SUPPORTED": True},
+    "numba.cuda.typing.typeof": {"typeof": pycu2c.typeof},
     "numba.cuda.utils": {"PYVERSION": sys.version_info[:2]},
     "numba.cuda.vector_types": {"vector_types": _vector_types()},
 }
@@ -259,12 +263,17 @@ _NUMBERS = itertools.count()
 EXEC = builtins.exec
 
 
+def numba_vector_name(dtype: dtypes.DType) -> str:
+    return f"{dtype.fields[0].dtype}x{len(dtype.fields)}"
+
+
 def put_names_in_place(suite: Path) -> None:
     """Let imports of numba find pycu2c, and imports of numba's tests the suite."""
     builtins.exec = exec_with_source
     scalar_type: Any = base_types.Scalar
     scalar_type.underlying_float = property(lambda scalar: scalar_type(scalar.dtype.real))
     scalar_type.bitwidth = property(lambda scalar: scalar.dtype.bits)
+    scalar_type.aliases = property(lambda scalar: (numba_vector_name(scalar.dtype),))
     package = ModuleType(SUITE_PACKAGE)
     package.__path__ = [str(suite / "numba_cuda" / "numba" / "cuda")]
     sys.modules[SUITE_PACKAGE] = package

@@ -23,6 +23,7 @@ _EXPLAINED = {
     "test_intrinsics.py::*.test_round_to_f4_halfway": "docs/semantics.md: round is NumPy's",
     "test_print.py::*.test_dim3": "cuda.threadIdx is no value",
     "test_ssa.py::TestSSA.test_unhandled_undefined": "docs/errors.md: a name without a value",
+    "test_vector_type.py::*_alias": "float4 and float32x4 are equal types, not one object",
     "test_userexc.py::*": "the exception names the thread in other words",
 }
 
