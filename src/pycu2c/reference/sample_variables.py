@@ -54,6 +54,10 @@ class Specializations:
     types: dict[FunctionKey, InferredTypes] = field(default_factory=dict)
     keys: dict[Source, dict[ArgumentKinds, dict[FunctionKey, None]]] = field(default_factory=dict)
 
+    def forget_recursive_results(self) -> None:
+        """Forget the results that follow from an earlier result of a function that calls itself."""
+        self.results = {k: r for k, r in self.results.items() if k[0] not in self.recursive}
+
 
 @dataclass(slots=True, eq=False)
 class InferencePass:

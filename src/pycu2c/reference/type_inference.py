@@ -121,6 +121,7 @@ class _FunctionRun(CallSamples):
                 return
             if key is not None:
                 self.specializations.active[key] = self.result()
+                self.specializations.forget_recursive_results()
         self.previous = InferencePass()
 
     def unroll_loops(self) -> None:
