@@ -170,3 +170,16 @@ def test_a_read_only_array_is_not_written(target: str) -> None:
         with pytest.raises(LaunchError, match="is written, and it is read-only: pass a copy"):
             on(target, copied, 1, view, np.ones(4))
     assert out.tolist() == [0] * 4
+
+
+@pytest.mark.parametrize("address", [0, None])
+def test_elements_at_address_0_are_rejected(address: int | None, target: str) -> None:
+    """As of a freed array; a kernel that read it would end the process."""
+
+    class Freed:
+        __array_interface__ = {
+            "shape": (3,), "typestr": "<f4", "data": (address, False), "version": 3,
+        }  # fmt: skip
+
+    with pytest.raises(LaunchError, match=r"data address is 0"):
+        on(target, copied, (1, 3), np.zeros(3, np.float32), Freed())

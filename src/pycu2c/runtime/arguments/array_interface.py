@@ -27,11 +27,14 @@ def describe(
     shape = tuple(map(operator.index, interface["shape"]))
     byte_strides = interface.get("strides") or packed_strides(shape, dtype.size)
     strides = tuple(map(operator.index, byte_strides))
+    address = operator.index(data[0] or 0)
+    if not address and 0 not in shape:
+        raise LaunchError(f"{name} has elements, and its data address is 0: its memory was freed")
     described = ArrayArgument(
         dtype,
         shape,
         strides,
-        operator.index(data[0] or 0),
+        address,
         bool(data[1]),
         is_contiguous(shape, strides, dtype.size),
         location,
