@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 import builtins
-import importlib
 from types import ModuleType
 
 from pycu2c import cuda
+from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.spelling_suggestions import UnknownNameError
 from pycu2c.compat.cupy import jit_groups
 from pycu2c.compat.cupy.jit import rawkernel as rawkernel
@@ -57,7 +57,7 @@ atomic_exch, atomic_cas = cuda.atomic.exch, cuda.atomic.cas
 
 def __getattr__(name: str) -> ModuleType:
     if name in ("cub", "thrust"):
-        return importlib.import_module(f"pycu2c.compat.cupy.{name}")
+        return import_module(f"pycu2c.compat.cupy.{name}")
     raise UnknownNameError("pycu2c.cupy.jit", name, "dir(pycu2c.cupy.jit) lists all names")
 
 
