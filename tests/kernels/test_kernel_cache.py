@@ -193,7 +193,7 @@ def test_locals_are_not_looked_up_elsewhere(module: Any) -> None:
 UNKNOWN = {
     "an object": ("A = type('A', (), {'x': 1})()", "A.x"),
     "a large array": ("A = np.zeros(1 << 14)", "A[i]"),
-    "a record": ("A = np.zeros(2, [('x', 'f4')])", "A[i]['x']"),
+    "a record with an object": ("A = np.zeros(2, [('x', 'f4'), ('y', object)])", "A[i]['x']"),
     "a class": ("class A: x = 1", "A.x"),
     "a module that makes its names": (
         "import types; A = types.ModuleType('A'); A.__getattr__ = lambda n: 1",
@@ -214,6 +214,25 @@ def test_values_without_a_fingerprint_are_not_cached(tmp_path: Path, define: str
     text = f"{HEAD}{define}\n@kernel\ndef k(out):\n    i = cuda.grid(1)\n    out[i] = {use}\n"
     with pytest.raises(Unhashable):
         described(module_from(text, tmp_path).k)
+
+
+def test_arrays_of_records_with_other_values_or_layouts_are_cached_apart(tmp_path: Path) -> None:
+    records = (
+        "np.zeros(2, [('x', 'f4'), ('y', 'i1')])",
+        "np.ones(2, [('x', 'f4'), ('y', 'i1')])",
+        "np.zeros(2, [('x', 'i4'), ('y', 'i1')])",
+        "np.zeros(2, np.dtype([('x', 'f4'), ('y', 'i1')], align=True))",
+    )
+    text = HEAD + "A = {}\n@kernel\ndef k(out):\n    i = cuda.grid(1)\n    out[i] = A[i]['x']\n"
+    described_arrays = [
+        [line for line in described(module_from(text.format(r), tmp_path).k).splitlines()
+         if line.startswith("array")]
+        for r in (*records, records[0])
+    ]  # fmt: skip
+    first, *others, again = described_arrays
+    assert again == first != []
+    assert first not in others
+    assert others[0] != others[1] != others[2]
 
 
 @pytest.mark.parametrize(
