@@ -39,6 +39,7 @@ def test_only_names_of_the_interface_are_shown(name: str) -> None:
 
 def test_completion_in_ipython() -> None:
     """With jedi, which reads the source, and without."""
+    pytest.importorskip("IPython")
     from IPython.core.completer import provisionalcompleter
     from IPython.core.interactiveshell import InteractiveShell
 

@@ -26,8 +26,9 @@ def shift_for(target: str) -> Any:
 def test_dates_and_durations(target: str) -> None:
     shift, later = shift_for(target), np.zeros_like(DATES)
     is_first = np.zeros(DATES.size, bool)
-    for days in (1, 5, 400):  # the dispatch table must not skip the conversion
-        shift[1, 32](DATES, np.timedelta64(days, "D"), DATES[0], later, is_first)
+    for number in (1, 5, 400):  # the dispatch table must not skip the conversion
+        days = np.timedelta64(number, "D")
+        shift[1, 32](DATES, days, DATES[0], later, is_first)
         assert (later == DATES + days).all()
         assert is_first.nonzero()[0].tolist() == [0]
 

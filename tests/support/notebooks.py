@@ -7,6 +7,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 
+import pytest
+
 _TIMEOUT = 300  # seconds; it only ends a hang
 
 _IN_IPYTHON = """
@@ -34,10 +36,13 @@ print(json.dumps(["".join(map(text, cell.outputs)) for cell in notebook.cells]))
 
 
 def in_ipython(*cells: str) -> list[str]:
+    pytest.importorskip("IPython")
     return _run(_IN_IPYTHON, cells)
 
 
 def in_jupyter(*cells: str) -> list[str]:
+    pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
     return _run(_IN_JUPYTER, cells)
 
 

@@ -244,7 +244,7 @@ def test_no_compiler_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_without_a_path_compilers_are_where_python_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PATH", "PYCU2C_CC", "CC"):
+    for name in ("PATH", "PYCU2C_CC", "CC", "PYCU2C_CXX", "CXX"):
         monkeypatch.delenv(name, raising=False)
     folders = [os.path.join(folder, "") for folder in os.defpath.split(os.pathsep)]
     assert discovery.find_compiler().command[0].startswith(tuple(folders))
