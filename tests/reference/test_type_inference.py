@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pycu2c import cuda, kernel
+from pycu2c import cuda, device, kernel
 from pycu2c.base.source import Source, source_of
 from pycu2c.base.types import (
     WEAK_FLOAT,
@@ -314,3 +314,40 @@ def test_items_of_a_tuple_in_one_variable_are_converted(target: str) -> None:
     out = np.zeros(8)
     k[1, 8](np.uint8(5), np.float16(2.5), out)
     assert out.tolist() == [1, 22, 7, 12, 5, 2, 1531, 1272]
+
+
+@device
+def signs(x, scale):
+    if x < 2:
+        return -1, 0
+    return scale, 1
+
+
+def test_items_of_returned_and_selected_tuples_have_their_common_types(target: str) -> None:
+    """A warp operation ends only if all lanes give it a value of one type."""
+
+    @kernel(backend=target)
+    def k(x, scale, out):
+        i = cuda.grid(1)
+        pair = (x[i], 3)
+        lowest = min(pair, (scale, 3))[0]
+        returned = cuda.shfl_sync(0xFFFFFFFF, signs(i, scale)[0], 3)
+        selected = cuda.shfl_sync(0xFFFFFFFF, ((1, 0) if i > 1 else (scale, 2))[0], 0)
+        smaller = cuda.shfl_sync(0xFFFFFFFF, min(pair, (scale, 3))[0], 1)
+        out[i] = returned + 10 * selected + 100 * smaller + 1000 * lowest
+
+    out = np.zeros(4)
+    k[1, 4](np.array([0, 1, 2, 3]), np.float32(0.5), out)
+    assert out.tolist() == [55.5, 555.5, 555.5, 555.5]
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_mean_of_no_elements_is_no_warning(target: str) -> None:
+    @kernel(backend=target)
+    def k(x, out):
+        out[0] = np.nanmean(x[:0])
+        out[1] = np.mean(x[:0])
+
+    out = np.zeros(2)
+    k[1, 1](np.ones(3), out)
+    assert np.isnan(out).all()

@@ -1,4 +1,4 @@
-"""Functions that rewritten kernels call: operators, built-ins, intrinsics and attributes.
+"""Functions that rewritten kernels call: built-ins, intrinsics and attributes.
 
 Functions that synchronize threads are generator functions; the interpreter runs them with ``yield
 from``.
@@ -6,10 +6,10 @@ from``.
 
 from __future__ import annotations
 
-import ast
 import io
 import operator
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from types import BuiltinMethodType, FunctionType
 from typing import Any
@@ -22,13 +22,11 @@ from pycu2c.base.types import (
     WEAK_COMPLEX,
     WEAK_FLOAT,
     WEAK_INT,
-    ParameterType,
     Scalar,
-    Tuple,
     float32,
     promote,
 )
-from pycu2c.base.values import Number, convert, is_named_tuple, scalar_of
+from pycu2c.base.values import convert, is_named_tuple
 from pycu2c.base.vectors import Vector, vector
 from pycu2c.ops.intrinsics import array_reductions
 from pycu2c.ops.intrinsics.floats.complex import COMPARISONS, complex_form
@@ -45,7 +43,7 @@ from pycu2c.ops.names.loop_hints import literal_unroll
 from pycu2c.ops.names.numba_names import is_from_buffer, numba_name
 from pycu2c.ops.names.number_methods import NUMBER_METHODS
 from pycu2c.ops.names.operator_functions import operator_named
-from pycu2c.ops.operators import ADD, BINARY_BY_NODE, EQ, FLOORDIV, MOD, NE, POW, Operator
+from pycu2c.ops.operators import ADD, FLOORDIV, MOD, POW, Operator
 from pycu2c.reference.elements import (
     Location,
     UnsupportedByReference,
@@ -55,6 +53,7 @@ from pycu2c.reference.elements import (
     to_scalar,
     type_of,
 )
+from pycu2c.reference.operators import binary_operation, common_type, with_names_of
 from pycu2c.reference.scheduler import Coroutine
 
 
@@ -66,17 +65,11 @@ def canonical_object(value: object) -> object:
 def read(value: object) -> Any:
     """Return the value of a global; ``cuda.threadIdx.x`` depends on the running thread."""
     if isinstance(value, tuple):
-        return _with_names_of(value, [read(canonical_object(item)) for item in value])
+        return with_names_of(value, [read(canonical_object(item)) for item in value])
     intrinsic = bound_to(value)
     return (
         intrinsic.reference() if intrinsic is not None and intrinsic.is_special_register else value
     )
-
-
-def _with_names_of(original: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
-    """Return a tuple of other items with the names of a named tuple."""
-    result: tuple[Any, ...] = getattr(type(original), "_make", tuple)(items)
-    return result
 
 
 def attribute(owner: Any, name: str) -> Any:
@@ -150,98 +143,6 @@ def unsupported_c_function(name: str) -> Callable[..., Any]:
     return reject
 
 
-def common_type(values: list[Any]) -> Scalar:
-    return reduce(promote, map(type_of, values))
-
-
-def coerced(value: Any, target_type: ParameterType) -> Any:
-    """Convert a number to the type of its variable, a tuple item by item."""
-    if (
-        isinstance(target_type, Tuple)
-        and isinstance(value, tuple)
-        and len(value) == len(target_type.items)
-    ):
-        return _with_names_of(
-            value, [coerced(item, item_type) for item, item_type in zip(value, target_type.items)]
-        )
-    if isinstance(target_type, Scalar) and scalar_of(value):
-        return convert(value, target_type)
-    return value
-
-
-def to_variable_type(value: Any) -> Any:
-    """Convert ints to 64 bits, also in tuples, for a variable without a type of its own."""
-    if isinstance(value, tuple):
-        return _with_names_of(value, [to_variable_type(item) for item in value])
-    return convert(value, WEAK_INT) if type(value) is int else value
-
-
-# ---- operators -----------------------------------------------------------------------------
-
-
-def power_of_constant(base: Any, exponent: Any) -> Number:
-    """Return a power with a constant exponent; ``int ** -1`` is a float, as in Python."""
-    if isinstance(base, int) and not isinstance(exponent, complex) and exponent < 0:
-        base = float(base)
-    return POW.reference(base, exponent)
-
-
-def binary_operation(op: Operator) -> Callable[[Any, Any], Any]:
-    """Return the function of ``left op right``, which also joins and repeats tuples."""
-
-    def combine(left: Any, right: Any) -> Any:
-        if isinstance(left, tuple) or isinstance(right, tuple):
-            return op.compute(left, right)
-        if isinstance(left, np.ndarray):
-            return _elementwise(op, left, right)
-        return op.reference(left, right)
-
-    return combine
-
-
-def _elementwise(op: Operator, left: np.ndarray[Any, Any], right: Any) -> np.ndarray[Any, Any]:
-    """Evaluate ``left op= right`` of an array slice."""
-    out, others = left.copy(), np.broadcast_to(right, left.shape)
-    for index in np.ndindex(left.shape):
-        element: Any = left[index]
-        other: Any = others[index] if isinstance(right, np.ndarray) else right
-        out[index] = convert(op.reference(element, other), scalar_type(left.dtype))
-    return out
-
-
-def comparison(op: type[ast.cmpop]) -> Callable[[Any, Any], bool]:
-    """Return the comparison of two values of any kind."""
-    if op is ast.Is:
-        return lambda a, b: a is b
-    if op is ast.IsNot:
-        return lambda a, b: a is not b
-    if op is ast.In:
-        return _is_in
-    if op is ast.NotIn:
-        return lambda a, b: not _is_in(a, b)
-    operator = BINARY_BY_NODE[op]
-    return lambda a, b: (
-        bool(operator.reference(a, b)) if _are_numbers(a, b) else _compare_objects(operator, a, b)
-    )
-
-
-def _are_numbers(a: Any, b: Any) -> bool:
-    return scalar_of(a) is not None and scalar_of(b) is not None
-
-
-def _compare_objects(op: Operator, a: Any, b: Any) -> bool:
-    if isinstance(a, tuple) and isinstance(b, tuple) and op in (EQ, NE):
-        equal = len(a) == len(b) and all(map(comparison(ast.Eq), a, b))
-        return equal is (op is EQ)
-    return bool(op.compute(a, b))
-
-
-def _is_in(value: Any, items: Any) -> bool:
-    if isinstance(items, str):
-        return value in items
-    return any(comparison(ast.Eq)(value, item) for item in items)
-
-
 # ---- Python's functions --------------------------------------------------------------------
 
 
@@ -271,12 +172,18 @@ def _bool(x: Any) -> bool:
 def _min_or_max(choose: Callable[[Any], Any]) -> Callable[..., Any]:
     def extreme(*arguments: Any) -> Any:
         values = list(arguments[0]) if len(arguments) == 1 else list(arguments)
-        if all(isinstance(v, tuple) for v in values):
-            return choose(values)
-        common = common_type(values)
-        return choose(convert(v, common) for v in values)
+        return choose(_in_common_type(values))
 
     return extreme
+
+
+def _in_common_type(values: Sequence[Any]) -> list[Any]:
+    """Convert numbers to their common type, and tuples item by item."""
+    if all(isinstance(v, tuple) for v in values):
+        columns = [_in_common_type(items) for items in zip(*values, strict=True)]
+        return [with_names_of(value, row) for value, row in zip(values, zip(*columns))]
+    common = common_type(values)
+    return [convert(v, common) for v in values]
 
 
 def _range(*bounds: Any) -> range:
@@ -316,7 +223,10 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, **limits: Any) -> Any:
 
 def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
     def reduce(array: Any, **keywords: Any) -> Any:
-        return function(array, **{name: numpy_type(value) for name, value in keywords.items()})
+        types = {name: numpy_type(value) for name, value in keywords.items()}
+        with warnings.catch_warnings():  # the mean of no elements is nan, without a word
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return function(array, **types)
 
     return reduce
 

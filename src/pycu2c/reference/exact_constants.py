@@ -15,7 +15,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.values import scalar_of
 from pycu2c.ops.constant_folding import fold_binary, fold_unary
 from pycu2c.ops.operators import BINARY_BY_NODE, FLOORDIV, MOD, UNARY_BY_NODE
-from pycu2c.reference import calls as calls
+from pycu2c.reference import operators as operators
 
 
 def _folded_divmod(a: int, b: int) -> tuple[Any, Any]:
@@ -60,7 +60,7 @@ class ConstantFolder:
         if a is None or b is None:
             return None
         if isinstance(op, ast.Pow) and not isinstance(b, complex) and b < 0:
-            return calls.power_of_constant(a, b)
+            return operators.power_of_constant(a, b)
         return fold_binary(BINARY_BY_NODE[type(op)], a, b)
 
     def _result(self, node: ast.expr) -> Any:

@@ -26,6 +26,7 @@ from pycu2c.ops.intrinsics.threads.cooperative_groups import tiled_partition
 from pycu2c.ops.operators import BINARY_BY_NODE, UNARY_BY_NODE
 from pycu2c.reference import calls as calls
 from pycu2c.reference import elements as elements
+from pycu2c.reference import operators as operators
 from pycu2c.reference.barriers import SKIPPED, collect
 from pycu2c.reference.exact_constants import ConstantFolder
 from pycu2c.reference.scheduler import Coroutine
@@ -120,7 +121,7 @@ class ExpressionRewriter:
     def coerced(self, value: ast.expr, target_type: ParameterType | None) -> ast.expr:
         if target_type is None:
             return value
-        return self.build_call(calls.coerced, value, self.object_name(target_type))
+        return self.build_call(operators.coerced, value, self.object_name(target_type))
 
     @contextmanager
     def inner_scope(
@@ -320,9 +321,9 @@ class ExpressionRewriter:
                 return NOT_STATIC
 
     def binary(self, node: ast.BinOp) -> ast.expr:
-        combine = calls.binary_operation(BINARY_BY_NODE[type(node.op)])
+        combine = operators.binary_operation(BINARY_BY_NODE[type(node.op)])
         if isinstance(node.op, ast.Pow) and self.constants.fold(node.right) is not None:
-            combine = calls.power_of_constant
+            combine = operators.power_of_constant
         combine = self.arithmetic(combine)
         return self.build_call(combine, self.expression(node.left), self.expression(node.right))
 
@@ -336,7 +337,7 @@ class ExpressionRewriter:
                 name = self.temporary()
                 right = ast.NamedExpr(ast.Name(name, ast.Store()), right)
                 next_left = ast.Name(name, ast.Load())
-            compare = self.arithmetic(calls.comparison(type(op)))
+            compare = self.arithmetic(operators.comparison(type(op)))
             comparisons.append(self.build_call(compare, left, right))
             left = next_left
         return comparisons[0] if len(comparisons) == 1 else ast.BoolOp(ast.And(), comparisons)

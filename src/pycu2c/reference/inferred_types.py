@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from pycu2c.base.records import dataclass, field
-from pycu2c.base.types import ParameterType, Scalar
+from pycu2c.base.types import ParameterType
 
 T = TypeVar("T", bound=ParameterType)
 
@@ -29,7 +29,7 @@ class InferredTypes:
 
     tree: ast.FunctionDef
     local_types: Mapping[int, ParameterType] = field(default_factory=dict)
-    join_types: Mapping[int, Scalar] = field(default_factory=dict)
+    join_types: Mapping[int, ParameterType] = field(default_factory=dict)
     mixed: frozenset[int] = frozenset()
 
 

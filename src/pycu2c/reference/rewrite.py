@@ -25,6 +25,7 @@ from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.operators import BINARY_BY_NODE
 from pycu2c.reference import calls as calls
 from pycu2c.reference import elements as elements
+from pycu2c.reference import operators as operators
 from pycu2c.reference.barriers import is_busy_wait
 from pycu2c.reference.expressions import (
     NOT_STATIC,
@@ -222,7 +223,7 @@ class _Rewriter(ExpressionRewriter):
     def convert_for_target(self, target: ast.expr, value: ast.expr) -> ast.expr:
         variable_type = self.local_types.get(id(target))
         if variable_type is None:
-            return self.build_call(calls.to_variable_type, value)
+            return self.build_call(operators.to_variable_type, value)
         return self.coerced(value, variable_type)
 
     def assign_target(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
@@ -298,7 +299,7 @@ class _Rewriter(ExpressionRewriter):
 
     def augmented_assignment(self, node: ast.AugAssign) -> list[ast.stmt]:
         target = node.target
-        combine = self.arithmetic(calls.binary_operation(BINARY_BY_NODE[type(node.op)]))
+        combine = self.arithmetic(operators.binary_operation(BINARY_BY_NODE[type(node.op)]))
         right = self.expression(node.value)
         if isinstance(target, ast.Name):
             old: ast.expr = ast.Name(target.id, ast.Load())

@@ -11,8 +11,8 @@ from pycu2c.base.source import Source
 from pycu2c.frontend.scope.bindings import bindings, parameters
 from pycu2c.ops.intrinsics.registry import bound_to
 from pycu2c.ops.names.dtype_names import scalar_named
-from pycu2c.reference import calls as calls
 from pycu2c.reference import elements as elements
+from pycu2c.reference import operators as operators
 from pycu2c.reference.expressions import NOT_STATIC, ExpressionRewriter, FunctionProperties
 from pycu2c.reference.rewrite import globals_of
 from pycu2c.reference.sample_variables import Specializations, VariableSamples
@@ -119,7 +119,7 @@ class ConditionSamples(VariableSamples):
                     return None if sample is UNKNOWN else (sample is None) is isinstance(op, ast.Is)
                 if any(value is NOT_STATIC for value in operands):
                     return None
-                return bool(calls.comparison(type(op))(*operands))
+                return bool(operators.comparison(type(op))(*operands))
             case _:
                 value = self.static_value(node)
                 sample = self.evaluate(node) if value is NOT_STATIC else None

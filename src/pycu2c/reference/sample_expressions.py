@@ -17,6 +17,7 @@ from pycu2c.base.vectors import Vector
 from pycu2c.ops.operators import BINARY_BY_NODE, UNARY_BY_NODE
 from pycu2c.reference import calls as calls
 from pycu2c.reference import elements as elements
+from pycu2c.reference import operators as operators
 from pycu2c.reference.expressions import NOT_STATIC
 from pycu2c.reference.sample_conditions import ConditionSamples
 from pycu2c.reference.samples import (
@@ -106,10 +107,10 @@ class ExpressionSamples(ConditionSamples):
                 yield self.expression(node)
 
     def binary(self, left: ast.expr, op: ast.operator, right: ast.expr) -> Sample:
-        operation = calls.binary_operation(BINARY_BY_NODE[type(op)])
+        operation = operators.binary_operation(BINARY_BY_NODE[type(op)])
         exponent = self.rewriter.constants.fold(right)
         if isinstance(op, ast.Pow) and exponent is not None:
-            return self.attempt(calls.power_of_constant, self.expression(left), exponent)
+            return self.attempt(operators.power_of_constant, self.expression(left), exponent)
         return self.attempt(operation, self.expression(left), self.expression(right))
 
     def boolean(self, node: ast.BoolOp) -> Sample:

@@ -19,7 +19,6 @@ from pycu2c.reference.samples import (
     NotTyped,
     Sample,
     common_sample,
-    number_type,
     sample_of,
     variable_type,
 )
@@ -65,7 +64,7 @@ class InferencePass:
 
     variables: dict[str, Sample] = field(default_factory=dict)
     stores: dict[int, str] = field(default_factory=dict)  # id of a name -> its variable
-    joins: dict[int, Scalar] = field(default_factory=dict)
+    joins: dict[int, ParameterType] = field(default_factory=dict)
     results: list[Sample] = field(default_factory=list)
     returns: list[int] = field(default_factory=list)
     inner: list[InferredTypes] = field(default_factory=list)  # of local functions
@@ -136,8 +135,8 @@ class VariableSamples:
 
     def record_join(self, node: ast.AST, sample: Sample) -> Sample:
         """Record the type of a node that joins values; a comprehension may give it several."""
-        scalar = number_type(sample)
-        if scalar is not None and self.current.joins.setdefault(id(node), scalar) != scalar:
+        joined = variable_type(sample)
+        if joined is not None and self.current.joins.setdefault(id(node), joined) != joined:
             self.mixed.add(id(node))
         return sample
 
@@ -159,8 +158,8 @@ class VariableSamples:
             key: known for key, known in types.items() if known is not None
         }
         joins = dict(self.previous.joins)
-        scalar = number_type(self.result())
-        if scalar is not None:
-            joins |= dict.fromkeys(self.previous.returns, scalar)
+        result = variable_type(self.result())
+        if result is not None:
+            joins |= dict.fromkeys(self.previous.returns, result)
         own = InferredTypes(self.source.tree, local_types, joins, frozenset(self.mixed))
         return merge_types([own, *self.previous.inner])

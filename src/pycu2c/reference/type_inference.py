@@ -26,8 +26,8 @@ from pycu2c.frontend.scope.live_ranges import live_ranges
 from pycu2c.frontend.statements.unroll import TripCount, UnrolledLoop
 from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.operators import BINARY_BY_NODE
-from pycu2c.reference import calls as calls
 from pycu2c.reference import elements as elements
+from pycu2c.reference import operators as operators
 from pycu2c.reference.inferred_types import InferredTypes, merge_types
 from pycu2c.reference.sample_calls import CallSamples
 from pycu2c.reference.sample_patterns import matches
@@ -219,7 +219,7 @@ class _FunctionRun(CallSamples):
             return right
         try:
             old = self.read_variable(self.ranges.names.get(id(target), target.id))
-            return self.attempt(calls.binary_operation(BINARY_BY_NODE[type(op)]), old, right)
+            return self.attempt(operators.binary_operation(BINARY_BY_NODE[type(op)]), old, right)
         except NoSample:
             return UNKNOWN
 
