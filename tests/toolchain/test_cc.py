@@ -180,7 +180,12 @@ def test_a_full_disk_is_not_our_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         cc.compile(TWICE, "twice")
 
 
-def test_nowhere_to_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_known", [True, False])
+def test_nowhere_to_compile(
+    is_known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_known:
+        monkeypatch.setenv("PYCU2C_CC", script(tmp_path / "unknown", "exec gcc"))
     monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))
     monkeypatch.setattr(cache_directory, "_TEMPORARY_FOLDERS", ())
     monkeypatch.setattr(cache_directory, "_PRIVATE_DIRECTORIES", {})

@@ -129,9 +129,9 @@ def _version(command: tuple[str, ...]) -> str | None:
     try:
         completed = subprocesses.run((*command, "--version"))
     except OSError as error:
-        if error.errno in toolchain_errors.TOO_MANY_FILES:
-            raise toolchain_errors.file_error(error) from error
-        return None
+        if error.filename == command[0] and error.errno not in toolchain_errors.TOO_MANY_FILES:
+            return None
+        raise toolchain_errors.file_error(error) from error  # of a temporary file
     return completed.output.strip() if completed.returncode == 0 else None
 
 
