@@ -123,8 +123,12 @@ def _assumptions(case: Case, built: BuiltModule) -> LaunchAssumptions:
     """What holds for a launch of the case; less, where the text says so."""
     block = case.module["BLOCK"] if case.module.get("KNOWN_BLOCK", True) else None
     small = accumulator_arguments(built.module) if case.module.get("OWN_ACCUMULATORS", True) else ()
+    launcher = case.kernel.launcher
+    arguments = launcher.flatten(arguments_of(case))
+    limits = launcher.typed_kernel(launcher.signature(arguments)).limits
+    is_large = assumption_checks.has_large_integer(arguments.leaves, limits)
     return LaunchAssumptions(
-        index32_safe=case.module.get("ORDINARY", True),
+        index32_safe=case.module.get("ORDINARY", True) and not is_large,
         block=block,
         unaliased_accumulators=small,
         exceeds_last_level_cache=case.module.get("PAST_CACHES", False),
