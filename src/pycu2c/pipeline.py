@@ -71,6 +71,7 @@ from pycu2c.transforms.cpu.loops import (
     unroll_loops,
 )
 from pycu2c.transforms.cpu.memory import (
+    fix_short_axes,
     nontemporal_stores,
     plain_memory_operations,
     privatize_accumulators,
@@ -200,6 +201,8 @@ _CPU_THREAD = (
     Pass("lower_barriers", lower_barriers.lower_barriers, (ORDERED,), uses=(ASSUMPTIONS,),
          when=lambda a: a.get(SUMMARY).needs_cpu_lowering),
     *_DECLARATIONS,
+    Pass("fix_short_axes", fix_short_axes.fix_short_axes, (DECLARED,), uses=(ASSUMPTIONS,),
+         preserves=(EFFECTFUL,)),
 )
 
 # From the code of one thread to the code of a block. ``coroutines`` is for kernels whose threads

@@ -65,7 +65,11 @@ def _asked(w: Writer, mask: str) -> tuple[str, Scalar, int]:
                 WEAK_INT,
                 1,
             ),
-            (f"cuda.reduce_{of}_sync({mask}, {kind.dtype.name}({value(w, kind)}))", kind, SMALL + 5),
+            (
+                f"cuda.reduce_{of}_sync({mask}, {kind.dtype.name}({value(w, kind)}))",
+                kind,
+                SMALL + 5,
+            ),
         )
     )
 

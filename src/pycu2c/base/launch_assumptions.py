@@ -24,12 +24,15 @@ class LaunchAssumptions:
     unaliased_accumulators: the positions of arguments that are small arrays, and share no memory
         with the others.
     exceeds_last_level_cache: the launch accesses more memory than caches hold.
+    short_axes: contiguous arrays with a short last axis: the position of the argument, the axis
+        and its length.
     """
 
     index32_safe: bool = False
     block: tuple[int, int, int] | None = None
     unaliased_accumulators: tuple[int, ...] = ()
     exceeds_last_level_cache: bool = False
+    short_axes: tuple[tuple[int, int, int], ...] = ()
 
     @property
     def max_elements(self) -> int:

@@ -4,6 +4,7 @@ INDEX32_LIMIT = 1 << 30  # elements, threads along an axis, Python ints
 MAX_ARRAY_ELEMENTS = 1 << 48  # elements of an array
 INT64_LIMIT = (1 << 63) - MAX_ARRAY_ELEMENTS  # sums of such an int64 and an index do not overflow
 BLOCKS32_LIMIT = 1 << 22  # blocks along an axis
+MAX_SHORT_AXIS = 16  # elements of a last axis for whose length a kernel is compiled
 MAX_ACCUMULATOR_ELEMENTS = 4096  # elements of an array that each OS thread copies
 CACHE_EXCEEDING_BYTES = 160 << 20  # accessed bytes of a launch that no cache holds
 MAX_SHARED_BYTES = 227 * 1024  # bytes of a block, on the largest device

@@ -12,6 +12,8 @@ from pycu2c.base.limits import (
     CACHE_EXCEEDING_BYTES,
     INDEX32_LIMIT,
     MAX_ACCUMULATOR_ELEMENTS,
+    MAX_ARRAY_ELEMENTS,
+    MAX_SHORT_AXIS,
 )
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
@@ -48,6 +50,7 @@ def check_assumptions(checked: CheckedLaunch) -> LaunchAssumptions:
         block=block(checked),
         unaliased_accumulators=unaliased_accumulators(checked),
         exceeds_last_level_cache=exceeds_last_level_cache(checked),
+        short_axes=short_axes(checked),
     )
 
 
@@ -103,6 +106,23 @@ def exceeds_last_level_cache(checked: CheckedLaunch) -> bool:
     return checked.metadata.streamed_bytes * checked.threads >= CACHE_EXCEEDING_BYTES
 
 
+def short_axes(checked: CheckedLaunch) -> tuple[tuple[int, int, int], ...]:
+    """Return the candidates whose last axis is short: argument, axis and length."""
+    if checked.backend != "cpu":
+        return ()
+    arrays = (
+        (leaf, axis, array.shape[axis])
+        for leaf, axis in checked.metadata.short_axis_candidates
+        if isinstance(array := checked.leaves[leaf], ArrayArgument)
+    )
+    return tuple(found for found in arrays if is_short(found[2]))
+
+
+def is_short(length: int) -> bool:
+    """Return whether code for this length of a last axis is worth a compilation."""
+    return 2 <= length <= MAX_SHORT_AXIS
+
+
 def _spanned_elements(array: ArrayArgument) -> int:
     """Return the larger of the number of elements and the number that the strides span."""
     elements = math.prod(n or 1 for n in array.shape)
@@ -136,3 +156,25 @@ def dispatchable_blocks(
     if assumptions.exceeds_last_level_cache:
         return (min_blocks, ANY_BLOCK_COUNT[1])
     return (0, min_blocks)
+
+
+def last_axis_lengths(
+    key: SpecializationKey, leaves: Sequence[Argument], metadata: KernelMetadata
+) -> dict[int, tuple[int, int]]:
+    """Return the least and the largest length of last axes for which ``key`` is chosen.
+
+    The result has the arrays, by leaf, whose lengths the dispatch table checks.
+    """
+    if key.backend != "cpu":
+        return {}
+    fixed = {leaf for leaf, _, _ in key.assumptions.short_axes}
+    lengths = {}
+    for leaf, axis in metadata.short_axis_candidates:
+        array = leaves[leaf]
+        assert isinstance(array, ArrayArgument)
+        length = array.shape[axis]
+        if leaf in fixed:
+            lengths[leaf] = length, length
+        elif not is_short(length):  # else there are too many specializations
+            lengths[leaf] = (0, 1) if length < 2 else (MAX_SHORT_AXIS + 1, MAX_ARRAY_ELEMENTS)
+    return lengths

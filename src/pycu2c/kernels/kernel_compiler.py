@@ -31,7 +31,7 @@ from pycu2c.kernels.source_map import errors_at_source_lines
 from pycu2c.runtime.launch_configuration import Extent, Language
 from pycu2c.runtime.runner import NO_AXIS, KernelMetadata, Runner, SpecializationKey
 from pycu2c.toolchain.nvrtc import disassembly, nvrtc, resource_usage
-from pycu2c.transforms.cpu.memory import privatize_accumulators
+from pycu2c.transforms.cpu.memory import fix_short_axes, privatize_accumulators
 
 _TARGETS = {"cuda": "cuda", "c": "cpu", "c-resumable": "cpu-resumable"}
 _DEFAULT_ARCH = "sm_90"  # of PTX and SASS on a machine without a GPU
@@ -143,6 +143,7 @@ class KernelCompiler:
             else (),
             _bytes_per_thread(module) if summary.only_loads_and_stores else 0,
             module.kernel.overlap_rules,
+            fix_short_axes.short_axis_candidates(module),
         )
 
     def missing_grid_reason(self, signature: Signature) -> str:

@@ -295,6 +295,7 @@ class Launcher:
             typed.metadata.written,
             typed.limits,
             self._trusts_arguments,
+            assumption_checks.last_axis_lengths(key, arguments.leaves, typed.metadata),
         )
         rules = typed.metadata.overlap_rules
         guard = table.LaunchGuard(

@@ -21,7 +21,15 @@ static bool fits_index32(const ArrayGuard *g, const Leaf *a, bool contiguous) {
     return true;
 }
 
+static bool last_axis_fits(const ArrayGuard *g, const Leaf *a) {
+    if (g->ndim == 0) return true;
+    int64_t length = a->shape[g->ndim - 1];
+    return g->min_last_length <= length && length <= g->max_last_length;
+}
+
+/* Whether the shape, the strides and the address have what the entry needs. */
 static bool memory_fits(const ArrayGuard *g, const Leaf *a, bool contiguous) {
+    if (!last_axis_fits(g, a)) return false;
     if (g->trusted) return true;
     bool aligned = !((uintptr_t)a->data & (uintptr_t)(g->alignment - 1));
     return aligned && fits_index32(g, a, contiguous);

@@ -124,6 +124,7 @@ typedef struct {
     int32_t flag_mask;
     int32_t device; /* GUARD_DEVICE_ARRAY: the ordinal */
     bool trusted;   /* alignment and size are not checked */
+    int64_t min_last_length, max_last_length; /* of the last axis; arrays without axes match */
 } ArrayGuard;
 
 typedef struct {

@@ -13,8 +13,9 @@ import numpy as np
 
 from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DType
+from pycu2c.base.limits import MAX_ARRAY_ELEMENTS
 from pycu2c.base.parameters import ArgumentPart
-from pycu2c.base.records import dataclass
+from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Constant, ParameterType, Scalar, Tuple, leaf_types
 from pycu2c.cuda_driver import driver
 from pycu2c.native.extension import DeviceArrayBase
@@ -39,6 +40,7 @@ class RecordedLaunch:
     written: the leaves that are arrays and that the kernel writes.
     limits: the largest magnitude of leaves that are integers.
     trusted: whether the alignment and size of arrays are not checked.
+    last_axis_lengths: the least and largest length of the last axes of some arrays.
     """
 
     values: tuple[object, ...]
@@ -47,6 +49,7 @@ class RecordedLaunch:
     written: Collection[int]
     limits: Mapping[int, int]
     trusted: bool = False
+    last_axis_lengths: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
 
 ArrayKind: TypeAlias = Literal["numpy_array", "device_array", "cuda_interface", "attributes"]
@@ -67,6 +70,7 @@ class ArrayGuard:
     identity: the dtype, typestr or attribute paths.
     contiguous: whether the array is contiguous; both cases have guards.
     writeable, owns_memory: whether the array must be writeable, must own its memory.
+    min_last_length, max_last_length: the range of the length of its last axis.
     """
 
     kind: ArrayKind
@@ -81,6 +85,8 @@ class ArrayGuard:
     owns_memory: bool = False
     device: int = 0
     stream_source: object = None
+    min_last_length: int = 0
+    max_last_length: int = MAX_ARRAY_ELEMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +201,9 @@ def _array_guard(value: object, launch: RecordedLaunch, leaf: int, on_device: bo
         "writeable": leaf in launch.written and not launch.trusted,
         "trusted": launch.trusted,
     }
+    if leaf in launch.last_axis_lengths:
+        least, largest = launch.last_axis_lengths[leaf]
+        common |= {"min_last_length": least, "max_last_length": largest}
     if isinstance(value, np.ndarray):
         return _numpy_guard(value, common, is_staged)
     if isinstance(value, DeviceArrayBase):
