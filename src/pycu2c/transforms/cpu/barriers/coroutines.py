@@ -2,24 +2,39 @@
 
 Correct for all kernels, and slower than work-item loops. A busy-wait loop yields at the end of each
 iteration so that other threads make progress: ``while atomic.cas(…): pass`` -> ``while
-atomic.cas(…): yield``. All calls of the same warp operation share their contribution arrays:
-threads that synchronize may be at different calls. Each thread reads its results before its next
-wait. Requires the form DECLARED (``ir/forms.py``) with barriers lowered to waits. Guarantees one
-CoroutineLoop, which contains all waits. Uses ``analysis.busy_wait``. Reference: Conway, "Design of
-a separable transition-diagram compiler" (1963).
+atomic.cas(…): yield``. A loop that accesses other elements in each iteration, such as the insertion
+into a hash table, hardly waits, and yields after some iterations. All calls of the same warp
+operation share their contribution arrays: threads that synchronize may be at different calls. Each
+thread reads its results before its next wait. Requires the form DECLARED (``ir/forms.py``) with
+barriers lowered to waits. Guarantees one CoroutineLoop, which contains all waits. Uses
+``analysis.busy_wait``. Reference: Conway, "Design of a separable transition-diagram compiler"
+(1963).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 
 from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.analysis.suspension_points import suspension_points_in
 from pycu2c.base.records import replace
+from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import map_bodies, map_stmt, with_kernel_body
+from pycu2c.ir.builders import binary, const
+from pycu2c.ir.walk import (
+    all_expressions,
+    expressions,
+    map_bodies,
+    map_stmt,
+    statements,
+    with_kernel_body,
+)
+from pycu2c.ops.operators import ADD, GE
 from pycu2c.transforms.cpu.fission.work_item_loops import copy_assigned_parameters, is_block_array
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
+
+_MAX_SEARCH_ITERATIONS = 16  # before other threads run; a search of a hash table takes fewer
 
 
 def lower_to_coroutines(module: ir.Module) -> ir.Module:
@@ -27,6 +42,7 @@ def lower_to_coroutines(module: ir.Module) -> ir.Module:
     kernel = copy_assigned_parameters(module.kernel)
     merged_names = _merged_array_names(kernel.body)
     shared: list[ir.Stmt] = []
+    loop_numbers = count(1)
 
     def transform(s: ir.Stmt) -> ir.Body:
         if isinstance(s, ir.Allocate) and is_block_array(s):
@@ -42,9 +58,9 @@ def lower_to_coroutines(module: ir.Module) -> ir.Module:
                     ),
                 ),
             )
-        return (
-            (_yield_in_loop(s),) if isinstance(s, ir.For | ir.While) and is_busy_wait(s) else (s,)
-        )
+        if isinstance(s, ir.For | ir.While) and is_busy_wait(s):
+            return _yielding_loop(s, next(loop_numbers))
+        return (s,)
 
     body = rename_variables(map_stmt(kernel.body, transform), merged_names)
     body = (*shared, ir.CoroutineLoop(body, kernel.span))
@@ -76,20 +92,52 @@ def _rename(contribution: ir.Contribution, merged_names: Mapping[str, str]) -> i
     return replace(contribution, array=replace(contribution.array, name=name))
 
 
-def _yield_in_loop(loop: ir.For | ir.While) -> ir.Stmt:
-    yield_wait = ir.BarrierWait(ir.SyncScope.YIELD, None, (), None, loop.span)
-    body = _yield_before_continue(loop.body, yield_wait)
+# ---- busy-wait loops ---------------------------------------------------------------------------
+
+
+def _yielding_loop(loop: ir.For | ir.While, number: int) -> ir.Body:
+    """Return a loop that yields: in each iteration, or after some that search other places."""
+    yielding: ir.Body = (ir.BarrierWait(ir.SyncScope.YIELD, None, (), None, loop.span),)
+    if not _searches(loop):
+        return (_with_yield(loop, yielding),)
+    iterations = ir.Var(f"iterations.{number}", WEAK_INT, loop.span)
+    zero, limit = (const(n, loop.span, WEAK_INT) for n in (0, _MAX_SEARCH_ITERATIONS))
+    incremented = binary(ADD, iterations, const(1, loop.span, WEAK_INT), loop.span)
+    counted: ir.Body = (
+        ir.Assign(iterations, incremented, loop.span),
+        ir.If(
+            binary(GE, iterations, limit, loop.span),
+            (*yielding, ir.Assign(iterations, zero, loop.span)),
+            (),
+            loop.span,
+        ),
+    )
+    return ir.Declare(iterations, zero, loop.span), _with_yield(loop, counted)
+
+
+def _searches(loop: ir.For | ir.While) -> bool:
+    """Return whether each atomic of a loop accesses another element in each iteration."""
+    assigned = {s.var.name for s in statements((loop,)) if isinstance(s, ir.Assign | ir.For)}
+    elements = [e for e in all_expressions(loop.body) if isinstance(e, ir.ElementOf)]
+    return all(
+        any(isinstance(x, ir.Var) and x.name in assigned for i in e.indices for x in expressions(i))
+        for e in elements
+    )
+
+
+def _with_yield(loop: ir.For | ir.While, yielding: ir.Body) -> ir.Stmt:
+    body = _yield_before_continue(loop.body, yielding)
     if not (body and isinstance(body[-1], ir.Break | ir.Continue | ir.Return)):
-        body = (*body, yield_wait)
+        body = (*body, *yielding)
     return replace(loop, body=body)
 
 
-def _yield_before_continue(body: ir.Body, yield_wait: ir.BarrierWait) -> ir.Body:
+def _yield_before_continue(body: ir.Body, yielding: ir.Body) -> ir.Body:
     out: list[ir.Stmt] = []
     for s in body:
         if isinstance(s, ir.Continue):
-            out.append(replace(yield_wait))
+            out += map_stmt(yielding, lambda s: (replace(s),))
         if not isinstance(s, ir.For | ir.While):
-            s = map_bodies(s, lambda b: _yield_before_continue(b, yield_wait))
+            s = map_bodies(s, lambda b: _yield_before_continue(b, yielding))
         out.append(s)
     return tuple(out)
