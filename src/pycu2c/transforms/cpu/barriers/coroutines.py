@@ -118,7 +118,7 @@ def _yielding_loop(loop: ir.For | ir.While, number: int) -> ir.Body:
 def _searches(loop: ir.For | ir.While) -> bool:
     """Return whether each atomic of a loop accesses another element in each iteration."""
     assigned = {s.var.name for s in statements((loop,)) if isinstance(s, ir.Assign | ir.For)}
-    elements = [e for e in all_expressions(loop.body) if isinstance(e, ir.ElementOf)]
+    elements = [e for e in all_expressions((loop,)) if isinstance(e, ir.ElementOf)]
     return all(
         any(isinstance(x, ir.Var) and x.name in assigned for i in e.indices for x in expressions(i))
         for e in elements
