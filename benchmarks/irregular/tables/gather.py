@@ -16,7 +16,7 @@ def gather(source, indices, out, n):
 
 
 def problem(scale: int) -> Problem:
-    rng, count = np.random.default_rng(12), 2**20 * scale
+    rng, count = np.random.default_rng(12), 2**21 * scale
     indices = rng.integers(0, count, count, np.int32)
     arguments = rng.random(count, np.float32), indices, np.zeros(count, np.float32), count
     return Problem(arguments, (blocks(count),), (256,), results=(2,))

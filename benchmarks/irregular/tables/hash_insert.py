@@ -19,7 +19,7 @@ def hash_insert(keys, table, n):
         slot = ((key ^ (key >> 15)) * 0x2C1B3C6D) & mask
         while True:
             old = cuda.atomic.cas(table, slot, EMPTY, key)
-            if old == EMPTY or old == key:
+            if old in (EMPTY, key):
                 break
             slot = (slot + 1) & mask
 

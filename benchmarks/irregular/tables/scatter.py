@@ -17,7 +17,8 @@ def scatter(source, targets, out):
 
 
 def problem(scale: int) -> Problem:
-    rng, rows = np.random.default_rng(13), 2**18 * scale
-    source, targets = rng.random((rows, 4), np.float32), rng.permutation(np.arange(rows, dtype=np.int32))
+    rng, rows = np.random.default_rng(13), 2**19 * scale
+    source = rng.random((rows, 4), np.float32)
+    targets = rng.permutation(np.arange(rows, dtype=np.int32))
     arguments = source, targets, np.zeros((rows, 4), np.float32)
     return Problem(arguments, (blocks(rows),), (256,), results=(2,))

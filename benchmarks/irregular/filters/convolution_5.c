@@ -1,0 +1,22 @@
+void convolution_5(const float *restrict image, int rows, int columns,
+                   const float *restrict weights, int weights_rows, int weights_columns,
+                   float *restrict out, int out_rows, int out_columns)
+{
+    const int i_offset = weights_rows / 2, j_offset = weights_columns / 2;
+#pragma omp parallel for
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++) {
+            float total = 0.0f;
+            for (int k = 0; k < weights_rows; k++) {
+                int row = i + k - i_offset;
+                if (row < 0 || row >= rows)
+                    continue;
+                for (int m = 0; m < weights_columns; m++) {
+                    int column = j + m - j_offset;
+                    if (column >= 0 && column < columns)
+                        total += weights[k * weights_columns + m] * image[row * columns + column];
+                }
+            }
+            out[i * columns + j] = total;
+        }
+}
