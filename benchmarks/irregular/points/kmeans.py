@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from irregular import Problem, blocks
@@ -13,7 +15,7 @@ def kmeans(points, centers, labels):
     i = cuda.grid(1)
     if i < points.shape[0]:
         label = 0
-        least = float32(np.inf)
+        least = float32(math.inf)
         for c in range(centers.shape[0]):
             distance = float32(0)
             for k in range(points.shape[1]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from irregular import Problem, blocks
@@ -18,7 +20,7 @@ def knn(queries, points, nearest, distances, n):
     best = cuda.local.array(K, float32)
     indices = cuda.local.array(K, int32)
     for k in range(K):
-        best[k] = np.inf
+        best[k] = math.inf
         indices[k] = -1
     x, y = queries[i, 0], queries[i, 1]
     for j in range(points.shape[0]):
