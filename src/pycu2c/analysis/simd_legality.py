@@ -40,10 +40,13 @@ def in_lockstep(axis: ir.Var, body: ir.Body, effectful: Set[str]) -> bool:
     accesses = list(_accesses(body, strides))
     if any(a.writes and a.stride == 0 for a in accesses) or _accumulates(body, strides):
         return False
+    with_gaps = [i for i, access in enumerate(accesses) if not access.has_no_gaps]
     return not any(
-        a.writes and not (a.has_no_gaps and b.has_no_gaps) and _may_alias(a, b)
+        _may_alias(a, accesses[k])
         for i, a in enumerate(accesses)
-        for b in accesses[i + 1 :]
+        if a.writes
+        for k in (with_gaps if a.has_no_gaps else range(i + 1, len(accesses)))
+        if k > i
     )
 
 
