@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import os
 import statistics
 import struct
 import subprocess
@@ -130,8 +131,13 @@ class OnGpu:
         except ImportError:
             return None
         python = case.kernel.python
-        names = {name: getattr(numba, name, value) for name, value in python.__globals__.items()}
-        compiled = cuda.jit(FunctionType(python.__code__, names | {"cuda": cuda}, python.__name__))
+        names = {
+            name: getattr(numba, name) if _is_of_pycu2c(value) else value
+            for name, value in python.__globals__.items()
+            if not _is_of_pycu2c(value) or hasattr(numba, name)
+        }
+        function = FunctionType(python.__code__, names | {"cuda": cuda}, python.__name__)
+        compiled = cuda.jit(function)
         arrays = [cuda.as_cuda_array(a) if n else a for a, n in self._with_lengths()]
         configured = compiled[self.problem.grid, self.problem.block]
         return lambda: configured(*arrays)
@@ -154,6 +160,10 @@ class OnGpu:
             self.reset()
             times.append(self.timer.milliseconds(launch, 1))
         return min(times) / 1e3
+
+
+def _is_of_pycu2c(value: object) -> bool:
+    return type(value).__module__.startswith("pycu2c")
 
 
 def measure(case: Case, target: OnCpu | OnGpu, rounds: int) -> dict[str, float]:
@@ -219,6 +229,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--scale", type=int, help="of the arrays: 1 on the CPU, 8 on a GPU")
     options = parser.parse_args()
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # else OpenMP's threads spin between rounds
     make = OnGpu if options.gpu else OnCpu
     measured = {}
     for case in cases(options.names):
