@@ -120,7 +120,8 @@ class OnGpu:
             layout += "P" + "i" * len(lengths) if lengths else "i" if is_int else "f"
             values += [array.address, *lengths] if lengths else [argument]
         packed = struct.pack(layout, *values)
-        grid, block = extent(self.problem.grid), extent(self.problem.block)
+        grid = extent(self.problem.grid, "grid", case.name)
+        block = extent(self.problem.block, "block", case.name)
         return lambda: kernel.launch(grid, block, 0, None, packed)
 
     def _by_numba(self, case: Case) -> Launch | None:
