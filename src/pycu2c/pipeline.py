@@ -46,6 +46,7 @@ from pycu2c.transforms.common import (
     constant_array_types,
     dead_code,
     declare_variables,
+    fix_short_axes,
     flatten_arrays,
     inline,
     legalize,
@@ -71,7 +72,6 @@ from pycu2c.transforms.cpu.loops import (
     unroll_loops,
 )
 from pycu2c.transforms.cpu.memory import (
-    fix_short_axes,
     nontemporal_stores,
     plain_memory_operations,
     privatize_accumulators,
@@ -165,6 +165,8 @@ _DECLARATIONS = (
          preserves=(EFFECTFUL,)),
     Pass("declare_variables", declare_variables.declare, (FLAT,), DECLARED,
          preserves=(EFFECTFUL,)),
+    Pass("fix_short_axes", fix_short_axes.fix_short_axes, (DECLARED,), uses=(ASSUMPTIONS,),
+         preserves=(EFFECTFUL,)),
 )
 
 _CUDA = (
@@ -201,8 +203,6 @@ _CPU_THREAD = (
     Pass("lower_barriers", lower_barriers.lower_barriers, (ORDERED,), uses=(ASSUMPTIONS,),
          when=lambda a: a.get(SUMMARY).needs_cpu_lowering),
     *_DECLARATIONS,
-    Pass("fix_short_axes", fix_short_axes.fix_short_axes, (DECLARED,), uses=(ASSUMPTIONS,),
-         preserves=(EFFECTFUL,)),
 )
 
 # From the code of one thread to the code of a block. ``coroutines`` is for kernels whose threads

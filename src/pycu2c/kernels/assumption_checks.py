@@ -20,6 +20,8 @@ from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_
 from pycu2c.runtime.launch_configuration import Extent, Launch
 from pycu2c.runtime.runner import ANY_BLOCK_COUNT, KernelMetadata, SpecializationKey
 
+_BACKENDS_WITH_FIXED_AXES = ("cpu", "cuda")
+
 
 @dataclass(frozen=True, slots=True)
 class CheckedLaunch:
@@ -108,7 +110,7 @@ def exceeds_last_level_cache(checked: CheckedLaunch) -> bool:
 
 def short_axes(checked: CheckedLaunch) -> tuple[tuple[int, int, int], ...]:
     """Return the candidates whose last axis is short: argument, axis and length."""
-    if checked.backend != "cpu":
+    if checked.backend not in _BACKENDS_WITH_FIXED_AXES:
         return ()
     arrays = (
         (leaf, axis, array.shape[axis])
@@ -165,7 +167,7 @@ def last_axis_lengths(
 
     The result has the arrays, by leaf, whose lengths the dispatch table checks.
     """
-    if key.backend != "cpu":
+    if key.backend not in _BACKENDS_WITH_FIXED_AXES:
         return {}
     fixed = {leaf for leaf, _, _ in key.assumptions.short_axes}
     lengths = {}

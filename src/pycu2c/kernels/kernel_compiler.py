@@ -31,7 +31,8 @@ from pycu2c.kernels.source_map import errors_at_source_lines
 from pycu2c.runtime.launch_configuration import Extent, Language
 from pycu2c.runtime.runner import NO_AXIS, KernelMetadata, Runner, SpecializationKey
 from pycu2c.toolchain.nvrtc import disassembly, nvrtc, resource_usage
-from pycu2c.transforms.cpu.memory import fix_short_axes, privatize_accumulators
+from pycu2c.transforms.common import fix_short_axes
+from pycu2c.transforms.cpu.memory import privatize_accumulators
 
 _TARGETS = {"cuda": "cuda", "c": "cpu", "c-resumable": "cpu-resumable"}
 _DEFAULT_ARCH = "sm_90"  # of PTX and SASS on a machine without a GPU

@@ -1,4 +1,4 @@
-"""Kernels for the CPU are compiled for the length of a short last axis."""
+"""Kernels are compiled for the length of a short last axis."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from pycu2c import cuda, float32, kernel
 from pycu2c.base.limits import MAX_SHORT_AXIS
-from pycu2c.transforms.cpu.memory.fix_short_axes import short_axis_candidates
+from pycu2c.transforms.common.fix_short_axes import short_axis_candidates
 
 
 def row_sums_for(target: str) -> Any:

@@ -1,4 +1,4 @@
-"""Replace the lengths of short last axes by constants where the launch has them (CPU).
+"""Replace the lengths of short last axes by constants where the launch has them.
 
 With an image of three colors, ``rgb[(i * rgb.shape.1 + j) * rgb.shape.2 + 1]`` becomes ``rgb[(i *
 rgb.shape.1 + j) * 3 + 1]``, so that C compilers know the stride of neighbouring pixels and unroll
