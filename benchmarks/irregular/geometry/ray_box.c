@@ -1,5 +1,7 @@
 #include <stddef.h>
 
+#define FARTHEST 10.0f
+
 static inline float min(float a, float b) { return b < a ? b : a; }
 static inline float max(float a, float b) { return b > a ? b : a; }
 
@@ -13,7 +15,7 @@ void ray_box(const float *restrict origins, int rays, int origins_columns,
     for (int ray = 0; ray < rays; ray++) {
         const float *restrict origin = origins + (ptrdiff_t)ray * 3;
         const float *restrict inverse = inverse_directions + (ptrdiff_t)ray * 3;
-        float nearest = 1e30f;
+        float nearest = FARTHEST;
         int hit = -1;
         for (int box = 0; box < boxes; box++) {
             float enter = 0.0f, leave = nearest;

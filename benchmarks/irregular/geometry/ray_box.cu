@@ -1,3 +1,5 @@
+#define FARTHEST 10.0f
+
 extern "C" __global__ void ray_box(const float *__restrict__ origins, int rays,
                                    int origins_columns,
                                    const float *__restrict__ inverse_directions, int inverse_rows,
@@ -15,7 +17,7 @@ extern "C" __global__ void ray_box(const float *__restrict__ origins, int rays,
         origin[axis] = origins[ray * 3 + axis];
         inverse[axis] = inverse_directions[ray * 3 + axis];
     }
-    float nearest = 1e30f;
+    float nearest = FARTHEST;
     int hit = -1;
     for (int box = 0; box < boxes; box++) {
         float enter = 0.0f, leave = nearest;

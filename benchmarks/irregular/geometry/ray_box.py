@@ -7,12 +7,14 @@ import numpy as np
 from irregular import Problem, blocks
 from pycu2c import cuda, float32, kernel
 
+FARTHEST = 10.0
+
 
 @kernel
 def ray_box(origins, inverse_directions, low, high, distances, hits):
     ray = cuda.grid(1)
     if ray < origins.shape[0]:
-        nearest = float32(1e30)
+        nearest = float32(FARTHEST)
         hit = -1
         for box in range(low.shape[0]):
             enter = float32(0)
@@ -37,4 +39,4 @@ def problem(scale: int) -> Problem:
     high = low + np.float32(0.1)
     out = np.zeros(rays, np.float32), np.zeros(rays, np.int32)
     arguments = origins, inverse, low, high, *out
-    return Problem(arguments, (blocks(rays, 128),), (128,), results=(4, 5))
+    return Problem(arguments, (blocks(rays, 128),), (128,), results=(4, 5), tolerance=0)

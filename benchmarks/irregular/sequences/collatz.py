@@ -25,4 +25,6 @@ def collatz(steps):
 
 def problem(scale: int) -> Problem:
     starts = 2**16 * scale
-    return Problem((np.zeros(starts, np.int32),), (blocks(starts),), (256,), results=(0,))
+    return Problem(
+        (np.zeros(starts, np.int32),), (blocks(starts),), (256,), results=(0,), tolerance=0
+    )

@@ -33,4 +33,4 @@ def problem(scale: int) -> Problem:
     words = [rng.integers(97, 105, (pairs, LONGEST), np.uint8) for _ in range(2)]
     lengths = [rng.integers(4, LONGEST + 1, pairs, np.int32) for _ in range(2)]
     arguments = words[0], lengths[0], words[1], lengths[1], np.zeros(pairs, np.int32)
-    return Problem(arguments, (blocks(pairs, 128),), (128,), results=(4,))
+    return Problem(arguments, (blocks(pairs, 128),), (128,), results=(4,), tolerance=0)

@@ -26,4 +26,4 @@ def problem(scale: int) -> Problem:
     rng, n = np.random.default_rng(1), 2**20 * scale
     runs = rng.geometric(0.1, n)
     values = np.repeat(rng.integers(0, 256, n, np.uint8), runs)[:n]
-    return Problem((values, np.zeros(n, np.int32)), (blocks(n),), (256,), results=(1,))
+    return Problem((values, np.zeros(n, np.int32)), (blocks(n),), (256,), results=(1,), tolerance=0)

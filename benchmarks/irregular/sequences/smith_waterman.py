@@ -29,4 +29,4 @@ def problem(scale: int) -> Problem:
     first, second = (rng.integers(0, 4, rows, np.uint8) for _ in range(2))
     before, last = (rng.integers(0, 20, rows + 1, np.int32) for _ in range(2))
     arguments = first, second, before, last, np.zeros(rows + 1, np.int32), np.int32(rows)
-    return Problem(arguments, (blocks(rows),), (256,), results=(4,))
+    return Problem(arguments, (blocks(rows),), (256,), results=(4,), tolerance=0)

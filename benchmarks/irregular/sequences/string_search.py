@@ -24,4 +24,4 @@ def problem(scale: int) -> Problem:
     text = np.random.default_rng(1).choice(np.frombuffer(b"ACGT", np.uint8), n)
     pattern = text[n // 2 : n // 2 + 12].copy()
     arguments = text, pattern, np.zeros(n, np.uint8)
-    return Problem(arguments, (blocks(n),), (256,), results=(2,))
+    return Problem(arguments, (blocks(n),), (256,), results=(2,), tolerance=0)

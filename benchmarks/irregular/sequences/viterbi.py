@@ -32,4 +32,4 @@ def problem(scale: int) -> Problem:
     emissions = -rng.random((symbols, states), np.float32)
     out, origins = np.zeros(states, np.float32), np.zeros(states, np.int32)
     arguments = scores, transitions, emissions, 3, out, origins
-    return Problem(arguments, (blocks(states, 64),), (64,), results=(4, 5))
+    return Problem(arguments, (blocks(states, 64),), (64,), results=(4, 5), tolerance=0)

@@ -28,4 +28,4 @@ def problem(scale: int) -> Problem:
     rng, n = np.random.default_rng(1), 2**16 * scale
     table, queries = np.sort(rng.random(2 * n, np.float32)), rng.random(n, np.float32)
     arguments = table, queries, np.zeros(n, np.int32)
-    return Problem(arguments, (blocks(n),), (256,), results=(2,))
+    return Problem(arguments, (blocks(n),), (256,), results=(2,), tolerance=0)

@@ -35,4 +35,6 @@ def problem(scale: int) -> Problem:
     cursors = (np.cumsum(counts) - counts).astype(np.int32)
     values, out = np.arange(n, dtype=np.int32), (np.zeros(n, np.uint32), np.zeros(n, np.int32))
     arguments = keys, values, cursors, *out, shift
-    return Problem(arguments, (blocks(n),), (256,), results=(2, 3, 4), canonical=in_order)
+    return Problem(
+        arguments, (blocks(n),), (256,), results=(2, 3, 4), canonical=in_order, tolerance=0
+    )

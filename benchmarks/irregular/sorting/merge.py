@@ -35,4 +35,4 @@ def problem(scale: int) -> Problem:
     rng, n, piece = np.random.default_rng(1), 2**19 * scale, 16
     a, b = (np.sort(rng.integers(0, 2**30, n, np.int32)) for _ in range(2))
     arguments = a, b, np.zeros(2 * n, np.int32), piece
-    return Problem(arguments, (blocks(2 * n // piece),), (256,), results=(2,))
+    return Problem(arguments, (blocks(2 * n // piece),), (256,), results=(2,), tolerance=0)
