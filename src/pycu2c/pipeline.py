@@ -80,7 +80,12 @@ from pycu2c.transforms.cpu.memory import (
 )
 from pycu2c.transforms.cpu.simd import narrow_integers_in_loops, scalar_replacement
 from pycu2c.transforms.cpu.simd.divergent_loops import divergent_loops
-from pycu2c.transforms.cuda import fast_math, merge_live_ranges, narrow_integers
+from pycu2c.transforms.cuda import (
+    fast_math,
+    merge_live_ranges,
+    narrow_integers,
+    version_loops,
+)
 from pycu2c.transforms.pass_contract import Pass
 
 
@@ -173,6 +178,8 @@ _CUDA = (
     _inline_c("cuda"),
     Pass("fast_math", fast_math.relax_nan_order, (TYPED,),
          when=lambda a: a.inputs.options.fastmath),
+    Pass("version_loops", version_loops.version_loops, (TYPED,), uses=(INDEX_RULES, RANGES),
+         when=_any_of(ir.For)),
     Pass("narrow_integers", narrow_integers.narrow, (TYPED,), uses=(INDEX_RULES, RANGES)),
     *_LEGALIZATION,
     Pass("merge_live_ranges", merge_live_ranges.merge_live_ranges, (C_SEMANTICS,)),
