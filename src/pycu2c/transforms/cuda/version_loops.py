@@ -74,7 +74,7 @@ def _profits(loop: ir.For, ranges: Ranges) -> bool:
 def _may_be_copied(e: ir.Expr) -> bool:
     """Return whether threads may execute an expression at two places.
 
-    Threads meet at one place of a barrier, and a device function may have one.
+    All threads of a block wait at the same barrier, and a device function may have one.
     """
     if isinstance(e, ir.Apply):
         return e.intrinsic.effect in (Effect.PURE, Effect.MEMORY)
