@@ -56,6 +56,7 @@ mutants: $(VENV)/.test  ## plant the faults of tests/mutants, one at a time; fai
 
 bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taichi, Warp and OpenCL; times of launches and of first calls
 	@$(BIN)/python benchmarks/cpu.py
+	@PYCU2C_BACKEND=cpu $(BIN)/python benchmarks/irregular_kernels.py
 	@$(BIN)/python benchmarks/launch.py --cpu
 	@$(BIN)/python benchmarks/startup.py
 	@$(BIN)/python benchmarks/cupy_kernels.py --cpu
@@ -75,6 +76,7 @@ gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (use
 	-@for benchmark in launch gpu graphs startup_gpu cupy_kernels; do \
 	  $(GPU_RUN) benchmarks/$$benchmark.py; echo; \
 	done
+	-@$(GPU_RUN) benchmarks/irregular_kernels.py --gpu; echo
 	@$(GPU_RUN) benchmarks/gpu_summary.py build/gpu
 
 TOOLS ?= memcheck,racecheck,synccheck,initcheck

@@ -2,13 +2,14 @@
 
 usage: python benchmarks/gpu_summary.py FOLDER
 
-FOLDER has the results of launch.py, gpu.py, graphs.py, startup_gpu.py and cupy_kernels.py, and
-pytest's report tests.xml. The exit status is 1 if a test failed or one of these files is
-missing.
+FOLDER has the results of launch.py, gpu.py, graphs.py, startup_gpu.py, cupy_kernels.py and
+irregular_kernels.py, and pytest's report tests.xml. The exit status is 1 if a test failed or one of
+these files is missing.
 """
 
 from __future__ import annotations
 
+import statistics
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,10 @@ def slowest_to_hand_written(results: Results) -> float:
     return max(row["pycu2c"] / row["hand-written"] for row in results.values())
 
 
+def irregular_ratios(results: Results) -> list[float]:
+    return [row["pycu2c"] / row["by hand"] for row in results.values()]
+
+
 def slowest_to_cupy(*, launches: bool) -> Callable[[Results], float]:
     """Compute the largest ratio to CuPy of its custom kernels, or of their launches."""
 
@@ -83,6 +88,13 @@ LIMITS = (
         "a graph of 100 kernels ÷ by C, 50 in a row", "graphs", ratio("a graph", "C", "50"), 1.05
     ),
     Limit("kernels ÷ CUDA C by hand, the worst", "gpu", slowest_to_hand_written, 1.05),
+    Limit(
+        "irregular kernels ÷ CUDA C by hand, geometric mean",
+        "irregular_kernels_gpu",
+        lambda f: statistics.geometric_mean(irregular_ratios(f)),
+        1.03,
+    ),
+    Limit("  the worst", "irregular_kernels_gpu", lambda f: max(irregular_ratios(f)), 1.1),
     Limit("CuPy's kernels ÷ CuPy, the worst", "cupy_kernels", slowest_to_cupy(launches=False), 1.0),
     Limit("  their calls ÷ CuPy's, the worst", "cupy_kernels", slowest_to_cupy(launches=True), 1.0),
     Limit(  # the import of the package (60 ms), the first call (30 ms), and what the script does
