@@ -16,8 +16,11 @@ sys.path.append(str(ROOT / "benchmarks"))
 
 import cpu_cases  # noqa: E402
 import gpu_summary  # noqa: E402
+import irregular  # noqa: E402
 import results  # noqa: E402
 from implementations import IMPLEMENTATIONS, Task  # noqa: E402
+from pycu2c.toolchain.nvrtc import nvrtc  # noqa: E402
+from pycu2c.toolchain.toolchain_errors import ToolchainError  # noqa: E402
 
 WITHOUT_NUMPY = ("nbody-fast", "shuffle", "shared-histogram")  # numpy has one form of both cases
 
@@ -96,6 +99,32 @@ def test_cupys_kernels() -> None:
     assert all(float(cell) > 0 for row in rows[1:] for cell in row[1:])
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("spmv_csr", "gray", "thomas"),
+        pytest.param((), marks=pytest.mark.slow, id="all"),
+    ],
+)
+def test_irregular_kernels_agree_with_code_by_hand(names: tuple[str, ...], tmp_path: Path) -> None:
+    environment = {"PYCU2C_BACKEND": "cpu", "BENCHMARK_RESULTS": str(tmp_path)}
+    ran = output("irregular_kernels.py", "--rounds", "1", *names, **environment)
+    assert ran.splitlines()[-1].startswith("geometric mean")
+    result = results.load(tmp_path, "irregular_kernels")
+    assert len(result) == len(irregular.cases(names))
+    assert all(set(row) == {"by hand", "pycu2c"} for row in result.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", irregular.cases(), ids=lambda case: case.name)
+def test_irregular_kernels_by_hand_are_cuda_c(case: irregular.Case) -> None:
+    try:
+        nvrtc.version()
+    except ToolchainError as error:
+        pytest.skip(str(error))
+    assert nvrtc.compile(case.text(".cu"), case.name, "sm_90", cache=False).data
+
+
 def test_startup_process() -> None:
     ran = output("startup_process.py", "pycu2c", "scale")
     assert all(float(word) > 0 for word in ran.split())
@@ -115,6 +144,11 @@ MEASURED = {
     "gpu": {
         "saxpy": {"hand-written": 1.0, "pycu2c": 0.9},
         "nbody": {"hand-written": 4.0, "pycu2c": 4.1},
+    },
+    "irregular_kernels_gpu": {
+        "spmv_csr": {"by hand": 1.0, "pycu2c": 0.9},
+        "gray": {"by hand": 1.0, "pycu2c": 1.21},
+        "bfs": {"by hand": 1.0, "pycu2c": 1.0, "numba": 2.0},
     },
     "cupy_kernels": {
         "saxpy": {"pycu2c": 0.3, "CuPy": 0.32},
@@ -156,6 +190,9 @@ def test_limits_and_measured_values(measured: Path, capsys: Any) -> None:
     assert rows["a graph of 100 kernels ÷ by C, one"] == ["1.05", "1.050", "yes"]
     assert rows["a graph of 100 kernels ÷ by C, 50 in a row"] == ["1.05", "1.100", "NO"]
     assert rows["kernels ÷ CUDA C by hand, the worst"] == ["1.05", "1.025", "yes"]
+    irregular_mean = rows["irregular kernels ÷ CUDA C by hand, geometric mean"]
+    assert irregular_mean == ["1.03", "1.029", "yes"]
+    assert rows["the worst"] == ["1.1", "1.210", "NO"]
     assert rows["CuPy's kernels ÷ CuPy, the worst"] == ["1", "1.100", "NO"]
     assert rows["their calls ÷ CuPy's, the worst"] == ["1", "0.500", "yes"]
     assert rows["a cached kernel's first result − a context alone, ms"] == ["100", "50", "yes"]

@@ -3,6 +3,9 @@
 ``for i in range(first + threadIdx.x, n, step): a`` -> ``for i.first in range(first, n, step): i =
 i.first + threadIdx.x; if i < n: a``
 
+In a loop over rows, ``for i in range(1, n): x[i, s] -= x[i - 1, s]``, all threads run the same
+iterations, and the loop over threads moves inside.
+
 Memory is then accessed sequentially instead of in strides. A divergent condition such as ``if row <
 n`` moves into the loop: ``if c: a; for …: b`` -> ``if c: a`` ``for i.first in …: i = …; if c and i
 < n: b``. Each thread keeps its own order of operations. The order between threads is unspecified in
@@ -19,6 +22,7 @@ from typing import Literal
 
 from pycu2c.analysis import warp_index
 from pycu2c.analysis.launch_ranges import intrinsic_range
+from pycu2c.analysis.row_walks import walks_rows
 from pycu2c.analysis.uniformity import Uniformity
 from pycu2c.analysis.variables import (
     NameGenerator,
@@ -39,6 +43,8 @@ from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.coordinates import COORDINATES, GRID, GRIDSIZE
 from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
 from pycu2c.ops.operators import ADD, C_DIV, C_REM, LT, MUL
+
+_MIN_ROW = 16  # threads along x that access neighbouring elements, a cache line of float32
 
 
 def interchange_loops(
@@ -100,6 +106,8 @@ class _Interchange:
     def _statement(self, s: ir.Stmt) -> ir.Body:
         if isinstance(s, ir.For) and (start := self._interchange_start(s)):
             return (self._interchange(s, start),)
+        if isinstance(s, ir.For) and self._walks_rows(s):
+            return (self._with_threads_inside(s),)
         if isinstance(s, ir.If | ir.While | ir.For) and s not in self.uniformity.divergent:
             return (walk.map_bodies(s, self.block),)
         if isinstance(s, ir.If) and not s.orelse:
@@ -129,6 +137,14 @@ class _Interchange:
             ):
                 regions.end_part()
                 regions.parts.append(self._interchange(inner, start, s.condition))
+                was_interchanged = True
+            elif (
+                isinstance(inner, ir.For)
+                and self._walks_rows(inner)
+                and regions.is_invariant(inner.start, inner.stop, inner.step)
+            ):
+                regions.end_part()
+                regions.parts.append(self._with_threads_inside(inner, s.condition))
                 was_interchanged = True
             else:
                 regions.add(inner)
@@ -165,6 +181,21 @@ class _Interchange:
             s.span,
             interchanged=True,
         )
+
+    def _walks_rows(self, s: ir.For) -> bool:
+        block = self.assumptions.block
+        return (
+            block is not None
+            and block[0] >= _MIN_ROW
+            and self._is_order_independent(s.body)
+            and walks_rows(s, self.uniformity, self.values)
+        )
+
+    def _with_threads_inside(self, s: ir.For, condition: ir.Expr | None = None) -> ir.Stmt:
+        """Return a loop with the same iterations for all threads, outside of that over threads."""
+        body = s.body if condition is None else (ir.If(condition, s.body, (), s.span),)
+        self.has_interchanged = True
+        return replace(s, body=body, interchanged=True)
 
     def _is_order_independent(self, body: ir.Body) -> bool:
         """Return whether the order of threads in a body is unobservable, and it has no exits."""
