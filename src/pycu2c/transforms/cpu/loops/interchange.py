@@ -22,7 +22,7 @@ from typing import Literal
 
 from pycu2c.analysis import warp_index
 from pycu2c.analysis.launch_ranges import intrinsic_range
-from pycu2c.analysis.row_walks import walks_rows
+from pycu2c.analysis.row_loops import is_row_loop
 from pycu2c.analysis.uniformity import Uniformity
 from pycu2c.analysis.variables import (
     NameGenerator,
@@ -106,7 +106,7 @@ class _Interchange:
     def _statement(self, s: ir.Stmt) -> ir.Body:
         if isinstance(s, ir.For) and (start := self._interchange_start(s)):
             return (self._interchange(s, start),)
-        if isinstance(s, ir.For) and self._walks_rows(s):
+        if isinstance(s, ir.For) and self._is_row_loop(s):
             return (self._with_threads_inside(s),)
         if isinstance(s, ir.If | ir.While | ir.For) and s not in self.uniformity.divergent:
             return (walk.map_bodies(s, self.block),)
@@ -140,7 +140,7 @@ class _Interchange:
                 was_interchanged = True
             elif (
                 isinstance(inner, ir.For)
-                and self._walks_rows(inner)
+                and self._is_row_loop(inner)
                 and regions.is_invariant(inner.start, inner.stop, inner.step)
             ):
                 regions.end_part()
@@ -182,13 +182,13 @@ class _Interchange:
             interchanged=True,
         )
 
-    def _walks_rows(self, s: ir.For) -> bool:
+    def _is_row_loop(self, s: ir.For) -> bool:
         block = self.assumptions.block
         return (
             block is not None
             and block[0] >= _MIN_ROW
             and self._is_order_independent(s.body)
-            and walks_rows(s, self.uniformity, self.values)
+            and is_row_loop(s, self.uniformity, self.values)
         )
 
     def _with_threads_inside(self, s: ir.For, condition: ir.Expr | None = None) -> ir.Stmt:

@@ -21,7 +21,7 @@ _ACCESSES = ir.Load | ir.ElementOf
 _NEIGHBOURS = (COORDINATES["threadIdx", "x"], GRID[0])  # of which the next thread has the next
 
 
-def walks_rows(loop: ir.For, uniformity: Uniformity, values: Mapping[str, ir.Expr]) -> bool:
+def is_row_loop(loop: ir.For, uniformity: Uniformity, values: Mapping[str, ir.Expr]) -> bool:
     """Return whether all threads run the same iterations, and share a row in each.
 
     No variable keeps a value for the next iteration: it would be an array over the threads.
