@@ -115,6 +115,15 @@ def column_sum(x, out):
             out[i, s] = total
 
 
+def value_for_later(x, out):
+    s = cuda.grid(1)
+    if s < x.shape[1]:
+        first = x[0, s]
+        for i in range(x.shape[0]):
+            out[i, s] = x[i, s] * 2
+        out[0, s] = first
+
+
 def own_rows(x, out):
     s = cuda.grid(1)
     if s < x.shape[0]:
@@ -141,6 +150,7 @@ def one_element(x, out):
     [
         (solve, True),
         (column_sum, False),
+        (value_for_later, False),
         (own_rows, False),
         (own_trip_counts, False),
         (one_element, False),

@@ -17,7 +17,8 @@ work-item loops. Reference: Allen and Kennedy, "Automatic loop interchange" (198
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
+from itertools import chain
 from typing import Literal
 
 from pycu2c.analysis import warp_index
@@ -62,7 +63,13 @@ def interchange_loops(
     )
     fresh = fresh_names(module.kernel)
     interchange = _Interchange(
-        assumptions, uniformity, _invariant_definitions(body), declaration_counts, effectful, fresh
+        assumptions,
+        uniformity,
+        _invariant_definitions(body),
+        declaration_counts,
+        effectful,
+        fresh,
+        body,
     )
     new_body = interchange.block(body)
     if not interchange.has_interchanged:
@@ -97,6 +104,7 @@ class _Interchange:
     declaration_counts: Mapping[str, int]  # number of declarations, by name
     effectful: Set[str]
     fresh: NameGenerator
+    kernel_body: ir.Body
     has_interchanged: bool = False
 
     def block(self, body: ir.Body) -> ir.Body:
@@ -189,6 +197,20 @@ class _Interchange:
             and block[0] >= _MIN_ROW
             and self._is_order_independent(s.body)
             and is_row_loop(s, self.uniformity, self.values)
+            and not any(map(self._is_kept_by_threads, self._outside_row_loops(self.kernel_body)))
+        )
+
+    def _outside_row_loops(self, body: ir.Body) -> Iterator[ir.Stmt]:
+        for s in body:
+            if not (isinstance(s, ir.For) and is_row_loop(s, self.uniformity, self.values)):
+                yield s
+                yield from chain.from_iterable(map(self._outside_row_loops, walk.bodies(s)))
+
+    def _is_kept_by_threads(self, s: ir.Stmt) -> bool:
+        """Return whether a statement declares a value that would be an array over the threads."""
+        return isinstance(s, ir.Declare) and not (
+            self.uniformity.agrees(s.var)
+            or (s.var.name in self.values and self._depends_on_index_only(s.var))
         )
 
     def _with_threads_inside(self, s: ir.For, condition: ir.Expr | None = None) -> ir.Stmt:
