@@ -119,7 +119,7 @@ def _searches(loop: ir.For | ir.While) -> bool:
     """Return whether each atomic of a loop accesses another element in each iteration."""
     assigned = {s.var.name for s in statements((loop,)) if isinstance(s, ir.Assign | ir.For)}
     elements = [e for e in all_expressions((loop,)) if isinstance(e, ir.ElementOf)]
-    return all(
+    return bool(elements) and all(
         any(isinstance(x, ir.Var) and x.name in assigned for i in e.indices for x in expressions(i))
         for e in elements
     )

@@ -17,8 +17,7 @@ work-item loops. Reference: Allen and Kennedy, "Automatic loop interchange" (198
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
-from itertools import chain
+from collections.abc import Mapping, Set
 from typing import Literal
 
 from pycu2c.analysis import warp_index
@@ -69,8 +68,8 @@ def interchange_loops(
         declaration_counts,
         effectful,
         fresh,
-        body,
     )
+    interchange.find_row_loops(body)
     new_body = interchange.block(body)
     if not interchange.has_interchanged:
         return module
@@ -104,7 +103,7 @@ class _Interchange:
     declaration_counts: Mapping[str, int]  # number of declarations, by name
     effectful: Set[str]
     fresh: NameGenerator
-    kernel_body: ir.Body
+    row_loops: Set[ir.Stmt] = frozenset()
     has_interchanged: bool = False
 
     def block(self, body: ir.Body) -> ir.Body:
@@ -114,7 +113,7 @@ class _Interchange:
     def _statement(self, s: ir.Stmt) -> ir.Body:
         if isinstance(s, ir.For) and (start := self._interchange_start(s)):
             return (self._interchange(s, start),)
-        if isinstance(s, ir.For) and self._is_row_loop(s):
+        if isinstance(s, ir.For) and s in self.row_loops:
             return (self._with_threads_inside(s),)
         if isinstance(s, ir.If | ir.While | ir.For) and s not in self.uniformity.divergent:
             return (walk.map_bodies(s, self.block),)
@@ -148,7 +147,7 @@ class _Interchange:
                 was_interchanged = True
             elif (
                 isinstance(inner, ir.For)
-                and self._is_row_loop(inner)
+                and inner in self.row_loops
                 and regions.is_invariant(inner.start, inner.stop, inner.step)
             ):
                 regions.end_part()
@@ -190,21 +189,22 @@ class _Interchange:
             interchanged=True,
         )
 
-    def _is_row_loop(self, s: ir.For) -> bool:
+    def find_row_loops(self, body: ir.Body) -> None:
+        """Find the loops over rows of a kernel in which threads keep no values outside of them."""
         block = self.assumptions.block
-        return (
-            block is not None
-            and block[0] >= _MIN_ROW
+        if block is None or block[0] < _MIN_ROW:
+            return
+        found = {
+            s
+            for s in walk.statements(body)
+            if isinstance(s, ir.For)
             and self._is_order_independent(s.body)
             and is_row_loop(s, self.uniformity, self.values)
-            and not any(map(self._is_kept_by_threads, self._outside_row_loops(self.kernel_body)))
-        )
-
-    def _outside_row_loops(self, body: ir.Body) -> Iterator[ir.Stmt]:
-        for s in body:
-            if not (isinstance(s, ir.For) and is_row_loop(s, self.uniformity, self.values)):
-                yield s
-                yield from chain.from_iterable(map(self._outside_row_loops, walk.bodies(s)))
+        }
+        inside = {id(s) for loop in found for s in walk.statements(loop.body)}
+        outside = (s for s in walk.statements(body) if id(s) not in inside)
+        if not any(map(self._is_kept_by_threads, outside)):
+            self.row_loops = found
 
     def _is_kept_by_threads(self, s: ir.Stmt) -> bool:
         """Return whether a statement declares a value that would be an array over the threads."""
