@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TypeAlias
 
+from pycu2c.analysis.ranges.range_analysis import analyse_module
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import replace
 from pycu2c.compiler import lower
 from pycu2c.declarations.options import Options
 from pycu2c.explain.double_precision import find_float64
+from pycu2c.explain.float_division import find_float_divisions
 from pycu2c.explain.memory_access import find_bank_conflicts, find_local_arrays, find_strided_access
 from pycu2c.explain.notes import Note, merge_notes
 from pycu2c.explain.semantic_overhead import (
@@ -16,17 +20,20 @@ from pycu2c.explain.semantic_overhead import (
     find_wide_indices,
     find_wraparound,
 )
+from pycu2c.explain.sum_overflow import find_overflowing_sums
 from pycu2c.explain.value_origins import ExplainedFunction
 from pycu2c.ir.nodes import Module
 from pycu2c.pipeline import TARGETS
 
-_RULES_ON_TYPED_IR: tuple[Callable[[ExplainedFunction], Iterator[Note]], ...] = (
+_Rule: TypeAlias = Callable[[ExplainedFunction], Iterator[Note]]
+
+_RULES_ON_TYPED_IR: tuple[_Rule, ...] = (
     find_float64,
     find_strided_access,
     find_bank_conflicts,
     find_local_arrays,
 )
-_RULES_ON_LOWERED_IR: tuple[Callable[[ExplainedFunction], Iterator[Note]], ...] = (
+_RULES_ON_LOWERED_IR: tuple[_Rule, ...] = (
     find_floor_operations,
     find_wraparound,
     find_wide_indices,
@@ -40,10 +47,14 @@ def explain_module(module: Module, assumptions: LaunchAssumptions, options: Opti
     typed, lowered = (
         lower(module, target, assumptions, options) for target in (typed_target, cuda)
     )
+    ranges = analyse_module(typed, assumptions)
+    typed_rules: list[_Rule] = [*_RULES_ON_TYPED_IR, partial(find_overflowing_sums, ranges)]
+    if not options.fastmath:
+        typed_rules.append(find_float_divisions)
     return merge_notes(
         [
             note
-            for rules, rule_module in ((_RULES_ON_TYPED_IR, typed), (_RULES_ON_LOWERED_IR, lowered))
+            for rules, rule_module in ((typed_rules, typed), (_RULES_ON_LOWERED_IR, lowered))
             for function in (rule_module.kernel, *rule_module.device_functions)
             for rule in rules
             for note in rule(ExplainedFunction(function, function is rule_module.kernel))

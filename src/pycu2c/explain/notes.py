@@ -1,4 +1,4 @@
-"""Cost notes: the cost, its source position, its cause, and a hint."""
+"""Notes: a cost or a risk, its source position, its cause, and a hint."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pycu2c.base.source import Span
 
 COSTS: dict[str, str] = {
     "float64": "float64 is computed many times slower than float32 on most GPUs",
+    "division": "a float division takes several times as long as a multiplication",
     "floor": "rounding down takes more than C's division",
     "wraparound": "an index that may be negative is tested before each use",
     "index64": "an index is computed in 64 bits",
@@ -17,11 +18,12 @@ COSTS: dict[str, str] = {
     "bank": "neighbouring threads access the same bank of shared memory",
     "local-array": "a local array with a computed index is in slow memory",
 }
+RISKS: dict[str, str] = {"overflow": "a sum of int32 may exceed 32 bits"}
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A cost. ``labels``: the cost, then its cause if that is elsewhere.
+    """A cost or risk. ``labels``: the cost, then its cause if that is elsewhere.
 
     Notes of one kind and ``topic`` have the same hint; only the first is reported.
     """
@@ -71,13 +73,14 @@ def format_notes(notes: list[Note]) -> str:
     """Return all notes in source order as text, and the number of each kind."""
     if not notes:
         return "nothing was found that costs more than it would in hand-written CUDA C\n"
-    parts = [
-        "\n".join(render_excerpts(f"cost[{n.kind}]: {COSTS[n.kind]}", n.labels, n.hint))
-        for n in notes
-    ]
-    counts = {kind: sum(n.kind == kind for n in notes) for kind in COSTS}
+    parts = ["\n".join(render_excerpts(_heading(n.kind), n.labels, n.hint)) for n in notes]
+    counts = {kind: sum(n.kind == kind for n in notes) for kind in (*COSTS, *RISKS)}
     summary = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     return "\n\n".join([*parts, f"{len(notes)} in all: {summary}"]) + "\n"
+
+
+def _heading(kind: str) -> str:
+    return f"risk[{kind}]: {RISKS[kind]}" if kind in RISKS else f"cost[{kind}]: {COSTS[kind]}"
 
 
 def notes_as_json(notes: list[Note]) -> list[dict[str, object]]:
