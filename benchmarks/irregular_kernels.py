@@ -231,6 +231,7 @@ def main() -> None:
     parser.add_argument("--scale", type=int, help="of the arrays: 1 on the CPU, 8 on a GPU")
     options = parser.parse_args()
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # else OpenMP's threads spin between rounds
+    os.environ["PYCU2C_BACKEND"] = "cuda" if options.gpu else "cpu"  # read when a case is imported
     make = OnGpu if options.gpu else OnCpu
     measured = {}
     for case in cases(options.names):
