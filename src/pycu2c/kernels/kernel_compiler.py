@@ -27,6 +27,7 @@ from pycu2c.ir.forms import summarize_module
 from pycu2c.ir.nodes import Apply, Module
 from pycu2c.ir.walk import all_expressions
 from pycu2c.kernels import specialization
+from pycu2c.kernels.slow_compilation import description, reporting_slow_compilation
 from pycu2c.kernels.source_map import errors_at_source_lines
 from pycu2c.runtime.launch_configuration import Extent, Language
 from pycu2c.runtime.runner import NO_AXIS, KernelMetadata, Runner, SpecializationKey
@@ -156,10 +157,10 @@ class KernelCompiler:
         self, signature: Signature, names: tuple[str, ...], key: SpecializationKey
     ) -> Runner:
         """Compile and load the kernel; ``names`` are the names of the arguments in errors."""
-        kernel = specialization.Specialization(
-            self._source, self.build(signature), signature, names, self._options
-        )
-        return specialization.compile_runner(kernel, key, self._cache)
+        built = self.build(signature)
+        kernel = specialization.Specialization(self._source, built, signature, names, self._options)
+        with reporting_slow_compilation(lambda: description(built.module, key.backend)):
+            return specialization.compile_runner(kernel, key, self._cache)
 
 
 def _arch() -> str:
