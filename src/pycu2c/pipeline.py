@@ -58,6 +58,7 @@ from pycu2c.transforms.common import (
 from pycu2c.transforms.cpu import (
     fix_block_shape,
     inline_small_calls,
+    narrow_conversions,
     pass_coordinates,
     positive_zeros,
 )
@@ -198,6 +199,7 @@ _CPU_THREAD = (
          uses=(INDEX_RULES, RANGES),
          when=lambda a: narrow_integers_in_loops.has_candidate_loops(a.module)),
     *_LEGALIZATION,
+    Pass("narrow_conversions", narrow_conversions.narrow_conversions, (C_SEMANTICS,)),
     Pass("positive_zeros", positive_zeros.keep_positive_zeros, (C_SEMANTICS,)),
     Pass("scalar_replacement", scalar_replacement.replace_aggregates, (C_SEMANTICS,),
          when=_has_loops),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
@@ -161,3 +162,28 @@ def test_an_argument_is_rounded_to_bfloat16_once(target: str) -> None:
         if np.isfinite(expected):
             result = run(passed, (1, 1), (x, np.zeros(1, BFLOAT16)), target)[1]
             assert float(result[0]) == expected
+
+
+# ---- to narrower integers ----------------------------------------------------------------------
+
+
+@kernel
+def whole_numbers(x, words, bytes_):
+    i = cuda.grid(1)
+    if i < x.size:
+        words[0, i] = np.int32(math.floor(x[i]))
+        words[1, i] = np.int32(math.ceil(x[i]))
+        words[2, i] = np.int32(int(x[i]))
+        bytes_[i] = np.uint8(int(x[i]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_an_int_becomes_narrower_by_its_low_bits(dtype: str, target: str) -> None:
+    near_limits = [s * (2.0**31 + d) for s in (-1, 1) for d in (-256, -1, -0.5, 0, 0.5, 1, 256)]
+    numbers = [*near_limits, 0.0, -0.0, 0.5, -0.5, 255.5, -255.5, 2.0**32 + 4096, 1e12, -(2.0**62)]
+    x = np.array(numbers, dtype)
+    arguments = (x, np.zeros((3, x.size), np.int32), np.zeros(x.size, np.uint8))
+    _, words, low = run(whole_numbers, (1, 64), arguments, target)
+    wide = np.stack([np.floor(x), np.ceil(x), np.trunc(x)]).astype(np.int64)
+    np.testing.assert_array_equal(words, wide.astype(np.int32))
+    np.testing.assert_array_equal(low, wide[2].astype(np.uint8))

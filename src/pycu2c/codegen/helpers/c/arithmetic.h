@@ -159,3 +159,8 @@ $q int same_bits_$t($T a, $T b) {
 $q $T positive_zero_$t($T x) {
     return x + 0;
 }
+
+// (int32_t)(int64_t)x, without a conversion to int64_t where x fits.
+$q int32_t low_bits_$t($T x) {
+    return x >= -2147483648.0f && x < 2147483648.0f ? (int32_t)x : (int32_t)(int64_t)x;
+}

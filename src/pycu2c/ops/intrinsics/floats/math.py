@@ -10,6 +10,7 @@ import fractions
 import math
 from collections.abc import Callable, Mapping
 from functools import reduce
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -220,7 +221,10 @@ def _declare_rounding(
     return rounding_to_float, rounding_to_int
 
 
-ROUNDING = tuple(function for entry in _ROUNDING for function in _declare_rounding(*entry))
+_ROUNDING_FUNCTIONS = tuple(_declare_rounding(*entry) for entry in _ROUNDING)
+ROUNDING = tuple(chain.from_iterable(_ROUNDING_FUNCTIONS))
+# from a function that gives an int to the one that gives a float
+ROUNDING_TO_FLOAT = {f[1]: f[0] for f in _ROUNDING_FUNCTIONS if len(f) > 1}
 # an integer argument is returned unchanged; np.rint converts it to float
 IDENTITY_ON_INTEGERS = tuple(f for f in ROUNDING if f.name != "numpy.rint")
 

@@ -10,7 +10,7 @@ from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType
 from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.builtins import NUMBERS
-from pycu2c.ops.intrinsics.kinds import T, array, index
+from pycu2c.ops.intrinsics.kinds import T, array, index, int32
 from pycu2c.ops.intrinsics.reference_thread import EXCHANGE_DTYPES, INTEGERS, REFERENCE_STATE
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper
@@ -42,6 +42,14 @@ def same_bits(a: T, b: T) -> bool:
 def positive_zero(x: T) -> T:
     """Return a number, with 0.0 in place of -0.0."""
     return x + type(x)(0)
+
+
+@intrinsic(
+    "block.low_bits", dtypes=(FLOAT32, FLOAT64), c=helper("low_bits"), c_helpers=("low_bits",)
+)
+def low_bits(x: T) -> int32:
+    """Return a number without its fraction, as an int64 of which the low 32 bits are kept."""
+    return np.float64(x).astype(np.int64).astype(np.int32)
 
 
 def _pick(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
