@@ -76,6 +76,7 @@ from pycu2c.transforms.cpu.memory import (
     nontemporal_stores,
     plain_memory_operations,
     privatize_accumulators,
+    silent_stores,
     software_prefetch,
     strip_prefetch,
 )
@@ -208,6 +209,8 @@ _CPU_THREAD = (
     Pass("inline", inline.inline_block_level, (ORDERED,), when=_has_device_functions),
     Pass("plain_memory_operations", plain_memory_operations.use_plain_memory_operations,
          (ORDERED,), when=_has_memory_intrinsics),
+    Pass("silent_stores", silent_stores.skip_silent_stores, (ORDERED,),
+         when=_any_of(ir.If, ir.For, ir.While)),
     *_DEAD_CODE,
     Pass("lower_barriers", lower_barriers.lower_barriers, (ORDERED,), uses=(ASSUMPTIONS,),
          when=lambda a: a.get(SUMMARY).needs_cpu_lowering),
