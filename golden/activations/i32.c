@@ -70,7 +70,7 @@ void activations(const void *arguments, int64_t first_block, int64_t last_block)
             out[2 * out_shape1 + i] = minimum_i32(maximum_i32(value, -1), 1);
             out[3 * out_shape1 + i] = sign_i32(value);
             int32_t value_1 = (uint32_t)value + 1;
-            out[4 * out_shape1 + i] = (uint32_t)value_1 * (uint32_t)value_1;
+            out[4 * out_shape1 + i] = (uint32_t)value_1 * value_1;
             out[5 * out_shape1 + i] = value;
             out[6 * out_shape1 + i] = round_digits_i32(value, -1LL);
         }

@@ -24,7 +24,7 @@ extern "C" __global__ void activations(const int *x, int x_len, int *out, int ou
         out[2 * out_shape1 + i] = min(max(value, -1), 1);
         out[3 * out_shape1 + i] = sign_i32(value);
         int value_1 = (unsigned int)value + 1;
-        out[4 * out_shape1 + i] = (unsigned int)value_1 * (unsigned int)value_1;
+        out[4 * out_shape1 + i] = (unsigned int)value_1 * value_1;
         out[5 * out_shape1 + i] = value;
         out[6 * out_shape1 + i] = round_digits_i32(value, -1);
     }

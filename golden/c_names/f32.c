@@ -42,7 +42,7 @@ void c_names(const void *arguments, int64_t first_block, int64_t last_block) {
             float volatile_ = switch_(index_[this_], time_);
             float signed_ = volatile_ + norm_;
             int64_t struct_ = signed_ > 0.0f ? 1 : 0;
-            double_[this_] = signed_ * (float)struct_ + (float)threadIdx_;
+            double_[this_] = signed_ * struct_ + threadIdx_;
         }
     }
 }

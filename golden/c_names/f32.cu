@@ -10,6 +10,6 @@ extern "C" __global__ void c_names(const float *index_, float *double_, float ti
         float volatile_ = switch_(index_[this_], time_);
         float signed_ = volatile_ + norm_;
         int struct_ = signed_ > 0.0f ? 1 : 0;
-        double_[this_] = signed_ * (float)struct_ + (float)threadIdx_;
+        double_[this_] = signed_ * struct_ + threadIdx_;
     }
 }

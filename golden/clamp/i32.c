@@ -29,7 +29,7 @@ static inline int32_t clamped(int32_t value, int32_t low, int32_t high) {
 }
 
 static inline int32_t smooth(int32_t value, int32_t low, int32_t high) {
-    return (uint32_t)clamped(value, low, high) * (uint32_t)clamped((int32_t)((uint32_t)high - (uint32_t)value), low, high);
+    return (uint32_t)clamped(value, low, high) * clamped((int32_t)((uint32_t)high - value), low, high);
 }
 
 void clamp(const void *arguments, int64_t first_block, int64_t last_block) {

@@ -5,7 +5,7 @@ __device__ int clamped(int value, int low, int high) {
 }
 
 __device__ int smooth(int value, int low, int high) {
-    return (unsigned int)clamped(value, low, high) * (unsigned int)clamped((int)((unsigned int)high - (unsigned int)value), low, high);
+    return (unsigned int)clamped(value, low, high) * clamped((int)((unsigned int)high - value), low, high);
 }
 
 extern "C" __global__ void clamp(const int *data, int data_len, int *out, int low, int high) {

@@ -25,11 +25,11 @@ static inline int64_t min_i64(int64_t a, int64_t b) {
 }
 
 static inline double real_part(float ar, float ai, double br, double bi) {
-    return (double)ar * br - (double)ai * bi;
+    return ar * br - ai * bi;
 }
 
 static inline double imaginary_part(float ar, float ai, double br, double bi) {
-    return (double)ar * bi + (double)ai * br;
+    return ar * bi + ai * br;
 }
 
 static inline double real_part_1(double ar, double ai, double br, double bi) {
@@ -70,7 +70,7 @@ void complex_multiply(const void *arguments, int64_t first_block, int64_t last_b
             double im = imaginary_part(a[i * a_shape1], a[i * a_shape1 + 1], b[i * b_shape1], b[i * b_shape1 + 1]);
             out[i * out_shape1] = re;
             out[i * out_shape1 + 1] = im;
-            out[i * out_shape1 + 2] = squared_length(re, im) - (double)squared_length_1(a[i * a_shape1], a[i * a_shape1 + 1]);
+            out[i * out_shape1 + 2] = squared_length(re, im) - squared_length_1(a[i * a_shape1], a[i * a_shape1 + 1]);
         }
     }
 }

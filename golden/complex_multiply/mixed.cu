@@ -1,9 +1,9 @@
 __device__ double real_part(float ar, float ai, double br, double bi) {
-    return (double)ar * br - (double)ai * bi;
+    return ar * br - ai * bi;
 }
 
 __device__ double imaginary_part(float ar, float ai, double br, double bi) {
-    return (double)ar * bi + (double)ai * br;
+    return ar * bi + ai * br;
 }
 
 __device__ double real_part_1(double ar, double ai, double br, double bi) {
@@ -31,6 +31,6 @@ extern "C" __global__ void complex_multiply(const float *a, int a_shape0, int a_
         double im = imaginary_part(a[i * a_shape1], a[i * a_shape1 + 1], b[i * b_shape1], b[i * b_shape1 + 1]);
         out[i * out_shape1] = re;
         out[i * out_shape1 + 1] = im;
-        out[i * out_shape1 + 2] = squared_length(re, im) - (double)squared_length_1(a[i * a_shape1], a[i * a_shape1 + 1]);
+        out[i * out_shape1 + 2] = squared_length(re, im) - squared_length_1(a[i * a_shape1], a[i * a_shape1 + 1]);
     }
 }

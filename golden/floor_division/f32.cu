@@ -21,7 +21,7 @@ extern "C" __global__ void floor_division(const float *a, int a_len, const float
                                           float *quotient, float *remainder_) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < a_len) {
-        quotient[i] = floordiv_f32(a[i], b[i]) + (float)(i % 3);
+        quotient[i] = floordiv_f32(a[i], b[i]) + i % 3;
         remainder_[i] = mod_f32(a[i], b[i]);
     }
 }

@@ -54,7 +54,7 @@ void floor_division(const void *arguments, int64_t first_block, int64_t last_blo
         const int64_t last_x = first_x + (next_block - block) * blockDim.x;
         #pragma omp simd
         for (int64_t i = first_x; i < min_i64(last_x, a_len); ++i) {
-            quotient[i] = (uint32_t)floordiv_i32(a[i], b[i]) + (uint32_t)(i % 3);
+            quotient[i] = floordiv_i32(a[i], b[i]) + (uint32_t)(i % 3);
             remainder_[i] = mod_i32(a[i], b[i]);
         }
     }

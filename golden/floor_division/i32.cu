@@ -16,7 +16,7 @@ extern "C" __global__ void floor_division(const int *a, int a_len, const int *b,
                                           int *remainder_) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < a_len) {
-        quotient[i] = (unsigned int)floordiv_i32(a[i], b[i]) + (unsigned int)(i % 3);
+        quotient[i] = (unsigned int)floordiv_i32(a[i], b[i]) + i % 3;
         remainder_[i] = mod_i32(a[i], b[i]);
     }
 }

@@ -65,13 +65,13 @@ void julia(const void *arguments, int64_t first_block, int64_t last_block) {
             float ci_1 = ci;
             for (int64_t ty = 0; ty < 8; ++ty) {
                 int64_t y = blockIdx.y * 8 + ty;
-                float zi = (float)((double)y - (double)height / 2.0) * 3.0f / (float)height;
+                float zi = (float)(y - height / 2.0) * 3.0f / height;
                 #pragma omp simd
                 for (int64_t tx = 0; tx < 8; ++tx) {
                     int64_t t = ty * 8 + tx;
                     if (state_context[t] != 0) continue;
                     int64_t x = blockIdx.x * 8 + tx;
-                    float zr = (float)((double)x - (double)width / 2.0) * 3.0f / (float)width;
+                    float zr = (float)(x - width / 2.0) * 3.0f / width;
                     zr_context[t] = zr;
                     zi_context[t] = zi;
                     returned_context[t] = 0;

@@ -16,8 +16,8 @@ extern "C" __global__ void julia(unsigned char *out, int out_shape0, int out_sha
     int height = out_shape0;
     int width = out_shape1;
     if (x < width && y < height) {
-        float zr = (float)((double)x - (double)width / 2.0) * 3.0f / (float)width;
-        float zi = (float)((double)y - (double)height / 2.0) * 3.0f / (float)height;
+        float zr = (float)(x - width / 2.0) * 3.0f / width;
+        float zi = (float)(y - height / 2.0) * 3.0f / height;
         out[y * out_shape1 + x] = escape_time(zr, zi, cr, ci);
     }
 }

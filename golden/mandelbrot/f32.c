@@ -48,8 +48,8 @@ void mandelbrot(const void *arguments, int64_t first_block, int64_t last_block) 
                     state_context[t] = 1;
                     continue;
                 }
-                cr_context[t] = left + step * (float)x;
-                ci_context[t] = top + step * (float)y;
+                cr_context[t] = left + step * x;
+                ci_context[t] = top + step * y;
                 zr_context[t] = 0.0f;
                 zi_context[t] = 0.0f;
                 count_context[t] = 0;

@@ -3,8 +3,8 @@ extern "C" __global__ void mandelbrot(int *out, int out_shape0, int out_shape1, 
     int x = blockIdx.x * blockDim.x + threadIdx.x;
     int y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= out_shape1 || y >= out_shape0) return;
-    float cr = left + step * (float)x;
-    float ci = top + step * (float)y;
+    float cr = left + step * x;
+    float ci = top + step * y;
     float zr = 0.0f;
     float zi = 0.0f;
     int count = 0;

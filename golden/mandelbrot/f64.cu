@@ -3,8 +3,8 @@ extern "C" __global__ void mandelbrot(int *out, int out_shape0, int out_shape1, 
     int x = blockIdx.x * blockDim.x + threadIdx.x;
     int y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= out_shape1 || y >= out_shape0) return;
-    double cr = left + step * (double)x;
-    double ci = top + step * (double)y;
+    double cr = left + step * x;
+    double ci = top + step * y;
     double zr = 0.0;
     double zi = 0.0;
     int count = 0;

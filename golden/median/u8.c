@@ -45,7 +45,7 @@ void median(const void *arguments, int64_t first_block, int64_t last_block) {
                     for (int64_t dx = -1; dx < 2; ++dx) {
                         uint8_t pixel = image[(y + dy) * image_shape1 + x + dx];
                         int64_t place = filled;
-                        while (place > 0 && window[place - 1] > (float)pixel) {
+                        while (place > 0 && window[place - 1] > pixel) {
                             window[place] = window[place - 1];
                             place -= 1;
                         }

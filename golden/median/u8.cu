@@ -11,7 +11,7 @@ extern "C" __global__ void median(const unsigned char *image, int image_shape0, 
         for (int dx = -1; dx < 2; ++dx) {
             unsigned char pixel = image[(y + dy) * image_shape1 + x + dx];
             int place = filled;
-            while (place > 0 && window[place - 1] > (float)pixel) {
+            while (place > 0 && window[place - 1] > pixel) {
                 window[place] = window[place - 1];
                 place -= 1;
             }

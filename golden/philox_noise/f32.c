@@ -99,8 +99,8 @@ static inline struct u32_u32_u32_u32 philox_uint32x4(int64_t seed, int64_t subse
 static inline float log_float32(float x) {
     int32_t bits = float_as_int(x);
     int32_t exponent = (int32_t)((uint32_t)bits - 1059760811) & -8388608;
-    float f = int_as_float((int32_t)((uint32_t)bits - (uint32_t)exponent)) - 1.0f;
-    float k = (float)exponent * 1.1920929e-07f;
+    float f = int_as_float((int32_t)((uint32_t)bits - exponent)) - 1.0f;
+    float k = exponent * 1.1920929e-07f;
     float p = -0.12125581f;
     float p_1 = fmaf(p, f, 0.1342575f);
     float p_2 = fmaf(p_1, f, -0.1234619f);
@@ -127,8 +127,8 @@ static inline struct f32_f32 _normals_float32(uint32_t x, uint32_t y) {
     float radius = sqrtf(-2.0f * log_float32(u));
     int32_t turn = y;
     int32_t quarter = 1073741824;
-    float sine = sin_pi_float32((float)(int32_t)((uint32_t)quarter - (uint32_t)abs_i32((int32_t)((uint32_t)turn - (uint32_t)quarter))) * 4.656613e-10f);
-    float cosine = sin_pi_float32((float)(int32_t)((uint32_t)quarter - (uint32_t)abs_i32(turn)) * 4.656613e-10f);
+    float sine = sin_pi_float32((int32_t)((uint32_t)quarter - abs_i32((int32_t)((uint32_t)turn - quarter))) * 4.656613e-10f);
+    float cosine = sin_pi_float32((int32_t)((uint32_t)quarter - abs_i32(turn)) * 4.656613e-10f);
     return (struct f32_f32){radius * sine, radius * cosine};
 }
 

@@ -61,8 +61,8 @@ __device__ struct u32_u32_u32_u32 philox_uint32x4(int seed, int subsequence, int
 __device__ float log_float32(float x) {
     int bits = __float_as_int(x);
     int exponent = (int)((unsigned int)bits - 1059760811) & -8388608;
-    float f = __int_as_float((int)((unsigned int)bits - (unsigned int)exponent)) - 1.0f;
-    float k = (float)exponent * 1.1920929e-07f;
+    float f = __int_as_float((int)((unsigned int)bits - exponent)) - 1.0f;
+    float k = exponent * 1.1920929e-07f;
     float p = -0.12125581f;
     p = fmaf(p, f, 0.1342575f);
     p = fmaf(p, f, -0.1234619f);
@@ -85,12 +85,12 @@ __device__ float sin_pi_float32(float t) {
 }
 
 __device__ struct f32_f32 _normals_float32(unsigned int x, unsigned int y) {
-    float u = (float)x * 2.3283064e-10f + 1.1641532e-10f;
+    float u = x * 2.3283064e-10f + 1.1641532e-10f;
     float radius = sqrtf(-2.0f * log_float32(u));
     int turn = y;
     int quarter = 1073741824;
-    float sine = sin_pi_float32((float)(int)((unsigned int)quarter - (unsigned int)abs_i32((int)((unsigned int)turn - (unsigned int)quarter))) * 4.656613e-10f);
-    float cosine = sin_pi_float32((float)(int)((unsigned int)quarter - (unsigned int)abs_i32(turn)) * 4.656613e-10f);
+    float sine = sin_pi_float32((int)((unsigned int)quarter - abs_i32((int)((unsigned int)turn - quarter))) * 4.656613e-10f);
+    float cosine = sin_pi_float32((int)((unsigned int)quarter - abs_i32(turn)) * 4.656613e-10f);
     return f32_f32{radius * sine, radius * cosine};
 }
 

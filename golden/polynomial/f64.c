@@ -34,8 +34,8 @@ void polynomial(const void *arguments, int64_t first_block, int64_t last_block) 
             double coefficient[2][6];
             if (i >= points_len) continue;
             for (int64_t k = 0; k < 6; ++k) {
-                coefficient[0][k] = 1.0 / (double)(k + 1);
-                coefficient[1][k] = (double)(k - 2) * 0.25;
+                coefficient[0][k] = 1.0 / (k + 1);
+                coefficient[1][k] = (k - 2) * 0.25;
             }
             for (int64_t row = 0; row < 2; ++row) {
                 double value = 0.0;

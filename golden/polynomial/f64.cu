@@ -4,8 +4,8 @@ extern "C" __global__ void polynomial(const double *points, int points_len, doub
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= points_len) return;
     for (int k = 0; k < 6; ++k) {
-        coefficient[0][k] = 1.0 / (double)(k + 1);
-        coefficient[1][k] = (double)(k - 2) * 0.25;
+        coefficient[0][k] = 1.0 / (k + 1);
+        coefficient[1][k] = (k - 2) * 0.25;
     }
     for (int row = 0; row < 2; ++row) {
         double value = 0.0;

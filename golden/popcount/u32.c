@@ -64,7 +64,7 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
             }
             shifted[tx] = 0;
             for (int64_t bit = 0; bit < 64; ++bit) {
-                shifted[tx] = shifted[tx] + (int64_t)(shr_u32(words[i], (uint32_t)bit) & 1);
+                shifted[tx] = shifted[tx] + (shr_u32(words[i], (uint32_t)bit) & 1);
             }
             missing_context[tx] = 0;
             rest_context[tx] = ~words[i];

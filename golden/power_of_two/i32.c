@@ -38,9 +38,9 @@ void power_of_two(const void *arguments, int64_t first_block, int64_t last_block
         #pragma omp simd
         for (int64_t i = first_x; i < min_i64(last_x, data_len); ++i) {
             int32_t base = data[i];
-            squares[i] = (uint32_t)base * (uint32_t)base;
+            squares[i] = (uint32_t)base * base;
             int32_t base_1 = data[i];
-            cubes[i] = (uint32_t)base_1 * (uint32_t)base_1 * base_1;
+            cubes[i] = (uint32_t)base_1 * base_1 * base_1;
         }
     }
 }

@@ -43,7 +43,7 @@ void rounding(const void *arguments, int64_t first_block, int64_t last_block) {
             out[i * out_shape1 + 1] = (int64_t)value;
             out[i * out_shape1 + 2] = (int64_t)floorf(value);
             out[i * out_shape1 + 3] = (int64_t)ceilf(value);
-            out[i * out_shape1 + 4] = llrint((double)value * 2.0) + (int64_t)(value != 0.0f);
+            out[i * out_shape1 + 4] = llrint(value * 2.0) + (int64_t)(value != 0.0f);
         }
     }
 }

@@ -7,5 +7,5 @@ extern "C" __global__ void rounding(const float *data, int data_len, long long *
     out[i * out_shape1 + 1] = (long long)value;
     out[i * out_shape1 + 2] = (long long)floorf(value);
     out[i * out_shape1 + 3] = (long long)ceilf(value);
-    out[i * out_shape1 + 4] = llrint((double)value * 2.0) + (long long)(value != 0.0f);
+    out[i * out_shape1 + 4] = llrint(value * 2.0) + (long long)(value != 0.0f);
 }

@@ -2,6 +2,6 @@ extern "C" __global__ void scale(const float *arr, int arr_len, int arr_stride0,
                                  int out_stride0, int factor) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < arr_len) {
-        out[i * out_stride0] = (float)((double)arr[i * arr_stride0] * (double)factor);
+        out[i * out_stride0] = (float)((double)arr[i * arr_stride0] * factor);
     }
 }

@@ -41,7 +41,7 @@ void scale(const void *arguments, int64_t first_block, int64_t last_block) {
         const int64_t last_x = first_x + (next_block - block) * blockDim.x;
         #pragma omp simd
         for (int64_t i = first_x; i < min_i64(last_x, arr_len); ++i) {
-            out[i * out_stride0] = arr[i * arr_stride0] * (float)factor;
+            out[i * out_stride0] = arr[i * arr_stride0] * factor;
         }
     }
 }

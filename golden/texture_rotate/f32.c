@@ -215,11 +215,11 @@ void rotate(const void *arguments, int64_t first_block, int64_t last_block) {
         int64_t height = out_shape0;
         int64_t width = out_shape1;
         for (int64_t y = first_y; y < min_i64(last_y, height); ++y) {
-            float v = (float)y + 0.5f - (float)height / 2.0f;
+            float v = y + 0.5f - height / 2.0f;
             #pragma omp simd
             for (int64_t x = first_x; x < min_i64(last_x, width); ++x) {
-                float u = (float)x + 0.5f - (float)width / 2.0f;
-                out[y * out_shape1 + x] = tex2D_f32(image, cos_ * u - sin_ * v + (float)width / 2.0f, sin_ * u + cos_ * v + (float)height / 2.0f);
+                float u = x + 0.5f - width / 2.0f;
+                out[y * out_shape1 + x] = tex2D_f32(image, cos_ * u - sin_ * v + width / 2.0f, sin_ * u + cos_ * v + height / 2.0f);
             }
         }
     }

@@ -5,8 +5,8 @@ extern "C" __global__ void rotate(cudaTextureObject_t image, float cos_, float s
     int height = out_shape0;
     int width = out_shape1;
     if (x < width && y < height) {
-        float u = (float)x + 0.5f - (float)width / 2.0f;
-        float v = (float)y + 0.5f - (float)height / 2.0f;
-        out[y * out_shape1 + x] = tex2D<unsigned char>(image, cos_ * u - sin_ * v + (float)width / 2.0f, sin_ * u + cos_ * v + (float)height / 2.0f);
+        float u = x + 0.5f - width / 2.0f;
+        float v = y + 0.5f - height / 2.0f;
+        out[y * out_shape1 + x] = tex2D<unsigned char>(image, cos_ * u - sin_ * v + width / 2.0f, sin_ * u + cos_ * v + height / 2.0f);
     }
 }

@@ -41,12 +41,12 @@ void value_logic(const void *arguments, int64_t first_block, int64_t last_block)
         #pragma omp simd
         for (int64_t i = first_x; i < min_i64(last_x, where_len); ++i) {
             int32_t place = where[i];
-            bool known = 0 <= place && (int64_t)place < data_len && data[place] != 0.0f;
+            bool known = 0 <= place && place < data_len && data[place] != 0.0f;
             float value = known ? data[place] : -1.0f;
             float value_1 = known ? data[place] : (float)known;
             float either = value_1 != 0.0f ? value_1 : 0.5f;
             int64_t sign = value > 0.0f ? 1 : value < 0.0f ? -1 : 0;
-            out[i] = value + (either != 0.0f ? either : 7.0f) + (float)sign + (float)!known;
+            out[i] = value + (either != 0.0f ? either : 7.0f) + sign + (float)!known;
         }
     }
 }

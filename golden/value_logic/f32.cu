@@ -8,5 +8,5 @@ extern "C" __global__ void value_logic(const float *data, int data_len, const in
     float value_1 = known ? data[place] : (float)known;
     float either = value_1 != 0.0f ? value_1 : 0.5f;
     int sign = value > 0.0f ? 1 : value < 0.0f ? -1 : 0;
-    out[i] = value + (either != 0.0f ? either : 7.0f) + (float)sign + (float)!known;
+    out[i] = value + (either != 0.0f ? either : 7.0f) + sign + (float)!known;
 }

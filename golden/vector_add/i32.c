@@ -37,7 +37,7 @@ void vector_add(const void *arguments, int64_t first_block, int64_t last_block) 
         const int64_t last_x = first_x + (next_block - block) * blockDim.x;
         #pragma omp simd
         for (int64_t i = first_x; i < min_i64(last_x, out_len); ++i) {
-            out[i] = (uint32_t)a[i] + (uint32_t)b[i];
+            out[i] = (uint32_t)a[i] + b[i];
         }
     }
 }

@@ -37,7 +37,7 @@ static inline uint64_t xoroshiro128p_next(struct u64_u64 *states, int64_t index_
 }
 
 static inline float uint64_to_unit_float32(uint64_t x) {
-    return (float)(int64_t)(x >> 11) * 1.110223e-16f;
+    return (int64_t)(x >> 11) * 1.110223e-16f;
 }
 
 static inline float xoroshiro128p_uniform_float32(struct u64_u64 *states, int64_t index_) {
@@ -67,7 +67,7 @@ void xoroshiro_pi(const void *arguments, int64_t first_block, int64_t last_block
                     inside += 1;
                 }
             }
-            out[i] = (float)(4.0 * (double)inside / (double)draws);
+            out[i] = (float)(4.0 * inside / draws);
         }
     }
 }

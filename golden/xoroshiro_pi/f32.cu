@@ -14,7 +14,7 @@ __device__ unsigned long long xoroshiro128p_next(struct u64_u64 *states, int ind
 }
 
 __device__ float uint64_to_unit_float32(unsigned long long x) {
-    return (float)(long long)(x >> 11) * 1.110223e-16f;
+    return (long long)(x >> 11) * 1.110223e-16f;
 }
 
 __device__ float xoroshiro128p_uniform_float32(struct u64_u64 *states, int index_) {
@@ -33,6 +33,6 @@ extern "C" __global__ void xoroshiro_pi(struct u64_u64 *states, int draws, float
                 inside += 1;
             }
         }
-        out[i] = (float)(4.0 * (double)inside / (double)draws);
+        out[i] = (float)(4.0 * inside / draws);
     }
 }

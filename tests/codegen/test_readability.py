@@ -99,3 +99,28 @@ def test_integers_times_0_and_1(target):
         assert out[:, :2].tolist() == [[0, 7], [0, 8]]
         np.testing.assert_array_equal(out[:, 2], x * 0 + x * 1)
         np.testing.assert_array_equal(out[:, 3], x * 1 + x * 0)
+
+
+@kernel
+def mixed_numbers(values, counts, n, out):
+    i, j = cuda.grid(2)
+    at = i * n + j
+    out[at] = values[i] * j + counts[i] / (n - 0.5)
+    if counts[i] < values[j] and counts[j] - n < at:
+        out[at] -= n
+
+
+def test_an_operation_has_one_conversion():
+    text = mixed_numbers.inspect("cuda", "float32[::1], int64[::1], int32, float32[::1]")
+    assert "int at = (unsigned int)i * n + j;" in text
+    assert "values[i] * j + " in text
+    assert "counts[i] / (n - 0.5)" in text
+
+
+def test_operations_of_different_types(target):
+    values, counts = np.float32([0.5, 7, -1]), np.array([4, -3, 2])
+    (*_, out) = run(mixed_numbers, (1, (3, 3)), [values, counts, np.int32(3), np.zeros(9)], target)
+    expected = values[:, None] * np.arange(3, dtype=np.float32) + (counts / 2.5)[:, None]
+    at = np.arange(9).reshape(3, 3)
+    expected -= 3 * ((counts[:, None] < values) & (counts - 3 < at))
+    np.testing.assert_allclose(out.reshape(3, 3), expected, rtol=1e-6)

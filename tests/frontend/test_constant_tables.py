@@ -43,7 +43,7 @@ def test_numbers_take_the_type_of_the_other_operand(target: str) -> None:
 def test_c_has_tables_of_the_types_that_are_read() -> None:
     text = weighed.inspect("cuda", "float32[::1], float32[::1]")
     assert "__constant__ const int STEPS[4] = {\n    0, 1, 0, -1\n};" in text
-    assert "values[i] * (float)STEPS[q] * SHARES[q];" in text
+    assert "values[i] * STEPS[q] * SHARES[q];" in text
 
 
 @kernel

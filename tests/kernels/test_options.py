@@ -110,16 +110,16 @@ TYPES = "float32[::1], float64[::1], int32[::1], float"
 @pytest.mark.parametrize("target", ["c", "cuda"])
 def test_a_lone_float_is_float32(target):
     text = lone.inspect(target, TYPES)
-    assert "float x = 0.1f * (float)i;" in text
+    assert "float x = 0.1f * i;" in text
     assert "sqrtf(x)" in text
-    assert "(float)i / 3.0f" in text
+    assert "i / 3.0f" in text
     assert "float factor" in text
 
 
 @pytest.mark.parametrize("target", ["c", "cuda"])
 def test_a_float_beside_an_int32_is_float64(target):
     text = lone.inspect(target, TYPES)
-    assert "(double)integers[i] * 0.1 + (double)x" in text
+    assert "integers[i] * 0.1 + x" in text
 
 
 def test_text_for_lone_floats_is_accepted():
@@ -337,7 +337,7 @@ def emitted(folder: Path, target: str) -> str:
 
 
 def test_emit_heeds_the_options(tmp_path):
-    assert "out[n] = out[n] * ((float)n * 0.3f) + (float)n;" in emitted(tmp_path, "cuda")
+    assert "out[n] = out[n] * (n * 0.3f) + n;" in emitted(tmp_path, "cuda")
     ptx = emitted(tmp_path, "ptx")
     assert "fma" not in ptx
     assert "mul.rn.f32" in ptx

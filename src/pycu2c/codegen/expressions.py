@@ -181,18 +181,22 @@ class ExpressionEmitter:
             operands_exact = (
                 exact or is_comparison or (_is_literal_expression(e) and _may_differ_in_int(e))
             )
-            left = self._operand(e.left, e.right, operands_exact and not left_is_literal)
-            # only one operand may be converted implicitly
-            left_keeps_type = not _is_implicit_conversion(e.left, e.right)
-            other = e.left if left_keeps_type else None
-            right = self._operand(e.right, other, operands_exact and left_is_literal)
+            # C converts one operand to the type of the other one
+            converts_right = _is_implicit_conversion(e.right, e.left, is_comparison)
+            converts_left = not (
+                converts_right and isinstance(e.left, ir.Cast)
+            ) and _is_implicit_conversion(e.left, e.right, is_comparison)
+            left = self._operand(e.left, converts_left, operands_exact and not left_is_literal)
+            right = self._operand(e.right, converts_right, operands_exact and left_is_literal)
         assert e.op.c is not None, f"{e.op} is not C's"
         return c.BinaryExpr(e.op.c, left, right)
 
-    def _operand(self, e: ir.Expr, other: ir.Expr | None, exact: bool) -> c.Expr:
-        """Emit an operand; omit conversions that C does implicitly."""
-        if isinstance(e, ir.Cast) and other is not None and _is_implicit_conversion(e, other):
-            return self._operand(e.operand, None, exact)
+    def _operand(self, e: ir.Expr, is_implicit: bool, exact: bool) -> c.Expr:
+        """Emit an operand; omit a conversion that C does implicitly."""
+        if isinstance(e, ir.Cast) and is_implicit:
+            if e.type.dtype.is_float:
+                return self._without_coordinate_cast(e.operand, self._cast_operand(e))
+            return self._operand(e.operand, False, exact)
         if isinstance(e, ir.Cast) and scalar_type(e).dtype is INT32:
             inner = scalar_type(e.operand).dtype
             if inner.is_integral and inner.bits < 32:
@@ -214,12 +218,15 @@ class ExpressionEmitter:
         if source.is_half or e.type.dtype.is_half:
             function = half_types.conversion(source, e.type.dtype, self.file.dialect.name)
             return c.CallExpr(function, (self.emit(e.operand),))
-        inner = self.emit(
+        return c.CastExpr(
+            self.type(e.type), self._without_coordinate_cast(e.operand, self._cast_operand(e))
+        )
+
+    def _cast_operand(self, e: ir.Cast) -> c.Expr:
+        """Emit the operand of a conversion."""
+        return self.emit(
             e.operand, exact=_is_literal_expression(e.operand) and _may_differ_in_int(e.operand)
         )
-        if isinstance(inner, c.CastExpr) and isinstance(e.operand, ir.Apply):
-            inner = inner.operand if e.operand.intrinsic.is_special_register else inner
-        return c.CastExpr(self.type(e.type), inner)
 
     def lvalue(self, e: ir.Load | ir.ElementOf | ir.Store) -> c.Expr:
         """Emit an lvalue: ``a[i]``, ``a[i].x``."""
@@ -387,15 +394,28 @@ def _is_reference(array: ir.Var) -> bool:
     return isinstance(array.type, Array) and array.type.ndim == 0
 
 
-def _is_implicit_conversion(e: ir.Expr, other: ir.Expr) -> bool:
-    """Return whether C converts an integer implicitly to the type of ``other``."""
-    if (
-        not isinstance(e, ir.Cast)
-        or isinstance(other, (ir.Cast, ir.Const, ir.Select))
-        or _is_literal_expression(other)
-    ):
+def _is_implicit_conversion(e: ir.Expr, other: ir.Expr, is_comparison: bool) -> bool:
+    """Return whether C converts a number implicitly to the type of ``other``.
+
+    Of two conversions, the right one is implicit if possible. Compilers warn about comparisons of
+    signed with unsigned integers.
+    """
+    if not isinstance(e, ir.Cast):
         return False
-    source, target = scalar_type(e.operand).dtype, scalar_type(e).dtype
+    source, target = scalar_type(e.operand).dtype, e.type.dtype
+    if isinstance(other, ir.Cast) and is_comparison and source.is_signed != target.is_signed:
+        return False
+    if not target.is_float and (isinstance(other, ir.Select) or _is_literal_expression(other)):
+        return False  # literals of integers may have another type in C
+    return _widens(source, target)
+
+
+def _widens(source: DType, target: DType) -> bool:
+    """Return whether C converts the first type to the second if an operation has both."""
+    if target.is_half or source.is_half:  # functions convert them
+        return False
+    if target.is_float:
+        return source.is_integer or (source.is_float and source.bits < target.bits)
     if not (source.is_integer and target.is_integer) or target.bits < 32:
         return False
     return source.bits < target.bits or (source.bits == target.bits and not target.is_signed)
