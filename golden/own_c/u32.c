@@ -13,8 +13,6 @@ struct own_c_args {
     const uint32_t *p0_data0;
     int64_t p0_shape0;
     int64_t p0_shape1;
-    int64_t p0_stride0;
-    int64_t p0_stride1;
     uint32_t *p1_data0;
     int64_t p1_shape0;
 };
@@ -43,8 +41,6 @@ void own_c(const void *arguments, int64_t first_block, int64_t last_block) {
     const uint32_t *rows = args->p0_data0;
     int64_t rows_shape0 = args->p0_shape0;
     int64_t rows_shape1 = args->p0_shape1;
-    int64_t rows_stride0 = args->p0_stride0;
-    int64_t rows_stride1 = args->p0_stride1;
     uint32_t *out = args->p1_data0;
     int64_t out_len = args->p1_shape0;
     const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
@@ -56,8 +52,8 @@ void own_c(const void *arguments, int64_t first_block, int64_t last_block) {
         const int64_t first_x = (block % gridDim.x) * blockDim.x;
         const int64_t last_x = first_x + (next_block - block) * blockDim.x;
         for (int64_t i = first_x; i < min_i64(last_x, out_len); ++i) {
-            uint32_t first = hash_of(&rows[i * rows_shape1], rows_shape1, rows_stride1 * 1, 1);
-            out[i] = xor3(first, hash_of(&rows[i % 4], rows_shape0, rows_stride0 * 1, 2), (uint32_t)i);
+            uint32_t first = hash_of(&rows[i * rows_shape1], rows_shape1, 1, 1);
+            out[i] = xor3(first, hash_of(&rows[i % 4], rows_shape0, rows_shape1, 2), (uint32_t)i);
         }
     }
 }

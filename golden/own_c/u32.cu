@@ -15,11 +15,10 @@ __device__ unsigned int xor3(unsigned int a, unsigned int b, unsigned int c) {
 }
 
 extern "C" __global__ void own_c(const unsigned int *rows, int rows_shape0, int rows_shape1,
-                                 long long rows_stride0, long long rows_stride1, unsigned int *out,
-                                 int out_len) {
+                                 unsigned int *out, int out_len) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < out_len) {
-        unsigned int first = hash_of(&rows[i * rows_shape1], (long long)rows_shape1, rows_stride1 * 1, 1);
-        out[i] = xor3(first, hash_of(&rows[i % 4], (long long)rows_shape0, rows_stride0 * 1, 2), (unsigned int)i);
+        unsigned int first = hash_of(&rows[i * rows_shape1], (long long)rows_shape1, 1, 1);
+        out[i] = xor3(first, hash_of(&rows[i % 4], (long long)rows_shape0, (long long)rows_shape1, 2), (unsigned int)i);
     }
 }

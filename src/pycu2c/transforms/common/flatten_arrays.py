@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from pycu2c.analysis.constant_strides import ConstantStrides, constant_stride, constant_strides
 from pycu2c.analysis.launch_ranges import IndexRules
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field, replace
@@ -18,7 +19,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, cast, const, scalar_type
 from pycu2c.ir.call_graph import recursive_functions
-from pycu2c.ir.views import has_linear_start, itemsize_ratio, stride_inside_field
+from pycu2c.ir.views import has_linear_start, itemsize_ratio, multiply, stride_inside_field
 from pycu2c.ops.intrinsics.threads.cpu_block import shared_bytes
 from pycu2c.ops.operators import ADD, C_DIV, MUL, SUB
 
@@ -29,16 +30,17 @@ def flatten(module: ir.Module, rules: IndexRules) -> ir.Module:
     """Flatten the arrays of all functions, callees before callers."""
     flat: dict[str, ir.Function] = {}
     signatures: dict[str, list[tuple[str, str]]] = {}
+    strides = constant_strides(module)
     is_recursive = bool(recursive_functions(module))  # recursion needs a fixed point
     for function in module.device_functions:
         flat[function.name] = replace(function, parameters=_pointer_parameters(function))
     while True:
         for function in module.device_functions:
-            flat[function.name] = _flat_function(function, rules, flat)
+            flat[function.name] = _flat_function(function, rules, flat, strides[function.name])
         previous, signatures = signatures, {f.name: _signature(f) for f in flat.values()}
         if not is_recursive or signatures == previous:
             break
-    kernel = _flat_function(module.kernel, rules, flat)
+    kernel = _flat_function(module.kernel, rules, flat, strides[module.kernel.name])
     return replace(module, kernel=kernel, device_functions=tuple(flat.values()))
 
 
@@ -55,10 +57,13 @@ def _signature(function: ir.Function) -> list[tuple[str, str]]:
 
 
 def _flat_function(
-    function: ir.Function, rules: IndexRules, flat: Mapping[str, ir.Function]
+    function: ir.Function,
+    rules: IndexRules,
+    flat: Mapping[str, ir.Function],
+    strides: ConstantStrides,
 ) -> ir.Function:
     arrays = {p.name for p in function.parameters if isinstance(p.type, Array)}
-    flattener = _Flattener(arrays, rules, flat)
+    flattener = _Flattener(arrays, rules, flat, strides)
     body = flattener.body(function.body)
     return replace(function, parameters=flattener.parameters(function), body=body)
 
@@ -68,6 +73,7 @@ class _Flattener:
     arrays: set[str]  # array parameters; local arrays are declared with their shape
     rules: IndexRules
     flat: Mapping[str, ir.Function]
+    strides: ConstantStrides
     used_components: dict[ComponentKey, Scalar] = field(default_factory=dict)
 
     def body(self, body: ir.Body) -> ir.Body:
@@ -112,6 +118,9 @@ class _Flattener:
             return binary(
                 C_DIV, ir.Apply(shared_bytes, (), result_type, origin.span), size, origin.span
             )
+        stride = constant_stride(array, axis, self.strides) if is_stride else None
+        if stride is not None:
+            return const(stride, origin.span, result_type)
         parameter_type = self.used_components.setdefault((array.name, part, axis), result_type)
         return cast(
             ir.Var(f"{array.name}.{part.value}.{axis}", parameter_type, origin.span), result_type
@@ -160,7 +169,7 @@ class _Flattener:
             if _is_constant(0, index):
                 continue
             stride = self.component(array, ir.ArgumentPart.STRIDE, axis, index_type, index)
-            term = stride if _is_constant(1, index) else binary(MUL, index, stride, index.span)
+            term = multiply(index, stride)
             total = term if _is_constant(0, total) else _sum(total, term)
         return total
 
@@ -189,14 +198,27 @@ class _Flattener:
         assert isinstance(parameter.type, Scalar)
         if parameter.part is ir.ArgumentPart.SHAPE:
             return cast(view.lengths[parameter.axis], parameter.type)
-        step, axis = cast(view.steps[parameter.axis], parameter.type), view.axes[parameter.axis]
+        stride_type = parameter.type
+        stride = constant_stride(view, parameter.axis, self.strides)
+        if stride is not None:
+            return const(stride, view.span, stride_type)
+        step, axis = cast(view.steps[parameter.axis], stride_type), view.axes[parameter.axis]
         element_step = stride_inside_field(view, axis) if axis < 0 else itemsize_ratio(view)
-        if element_step != 1:
-            step = binary(MUL, step, const(element_step, view.span, parameter.type), view.span)
+        step = multiply(step, const(element_step, view.span, stride_type))
         if has_linear_start(view) or axis < 0:
             return step
-        stride = self.component(view.array, ir.ArgumentPart.STRIDE, axis, parameter.type, view)
-        return binary(MUL, stride, step, view.span)
+        return multiply(self.stride(view.array, axis, stride_type, view), step)
+
+    def stride(self, array: ir.Var, axis: int, result_type: Scalar, origin: ir.Expr) -> ir.Expr:
+        """Return the stride of an axis; that of a contiguous array is a product of lengths."""
+        assert isinstance(array.type, Array)
+        if array.type.layout != "C" or array.type.shape is not None or ir.in_cluster(array):
+            return self.component(array, ir.ArgumentPart.STRIDE, axis, result_type, origin)
+        total: ir.Expr = const(1, origin.span, result_type)
+        for inner_axis in range(axis + 1, array.type.ndim):
+            length = self.component(array, ir.ArgumentPart.SHAPE, inner_axis, result_type, origin)
+            total = multiply(total, length)
+        return total
 
     def parameters(self, function: ir.Function) -> tuple[ir.Parameter, ...]:
         """Return the parameters: each array's pointer, followed by its used components."""
