@@ -37,16 +37,25 @@ void negative_index(const void *arguments, int64_t first_block, int64_t last_blo
         next_block = row_end < last_block ? row_end : last_block;
         const int64_t first_x = (block % gridDim.x) * blockDim.x;
         const int64_t last_x = first_x + (next_block - block) * blockDim.x;
-        #pragma omp simd
-        for (int64_t i = first_x; i < min_i64(last_x, out_len); ++i) {
-            float last = data[data_len - 1];
-            float mirrored = data[data_len + (-1 - i)];
-            int64_t at = i - 1;
-            float before = data[at < 0 ? at + data_len : at];
-            int64_t at_1 = shift[i];
-            float moved = data[at_1 < 0 ? at_1 + data_len : at_1];
-            float inner = i > 0 ? data[i - 1] : data[0];
-            out[out_len + (i - out_len)] = 16.0f * last + 8.0f * mirrored + 4.0f * before + 2.0f * moved + inner;
+        int64_t i_first = first_x;
+        int64_t end = min_i64(last_x, out_len);
+        while (i_first < end) {
+            int64_t at_first = i_first - 1;
+            int64_t offset = (at_first < 0 ? at_first + data_len : at_first) - i_first;
+            int64_t length = end - i_first;
+            length = min_i64(length, (at_first < 0 ? 0 : 9223372036854775807LL) - at_first);
+            int64_t i_end = i_first + length;
+            #pragma omp simd
+            for (int64_t i = i_first; i < i_end; ++i) {
+                float last = data[data_len - 1];
+                float mirrored = data[data_len + (-1 - i)];
+                float before = data[i + offset];
+                int64_t at = shift[i];
+                float moved = data[at < 0 ? at + data_len : at];
+                float inner = i > 0 ? data[i - 1] : data[0];
+                out[out_len + (i - out_len)] = 16.0f * last + 8.0f * mirrored + 4.0f * before + 2.0f * moved + inner;
+            }
+            i_first = i_end;
         }
     }
 }

@@ -67,6 +67,7 @@ from pycu2c.transforms.cpu.fission import dead_lane_elimination, work_item_loops
 from pycu2c.transforms.cpu.loops import (
     axis_loops,
     counted_loops,
+    index_set_splitting,
     interchange,
     register_tiling,
     unroll_and_jam,
@@ -247,6 +248,8 @@ _BLOCK_LOOPS = (
     Pass("fold_grid_extents", axis_loops.fold_grid_extents, (COROUTINES,), uses=(ASSUMPTIONS,)),
     Pass("axis_loops", axis_loops.loop_over_axes, (WORK_ITEM_LOOPS,), AXIS_LOOPS,
          uses=(ASSUMPTIONS, EFFECTFUL)),
+    Pass("index_set_splitting", index_set_splitting.split_index_sets, (AXIS_LOOPS,),
+         uses=(ASSUMPTIONS,)),
     Pass("register_tiling", register_tiling.tile_registers, (AXIS_LOOPS,), when=_any_of(ir.For)),
     Pass("unroll_and_jam", unroll_and_jam.unroll_and_jam, (AXIS_LOOPS,), when=_any_of(ir.For)),
     Pass("software_prefetch", software_prefetch.insert_software_prefetches, (AXIS_LOOPS,),
