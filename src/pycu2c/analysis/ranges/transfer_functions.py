@@ -83,11 +83,13 @@ def _result_offsets(op: ops.Operator, a: AbstractValue, b: AbstractValue) -> Ite
         return _upper_bounds(
             [offset for v in (a, b) if v.interval.low >= 0 for offset in v.offsets]
         )
-    shrinks = x.low >= 0 and (y.low >= 1 or (op is ops.SHR and y.low >= 0))
-    if op is ops.MOD and y.low >= 1:
-        remainder = [SymbolOffset(f.symbol, -INFINITY, f.high - 1) for f in b.offsets]
-        return [*remainder, *_upper_bounds(a.offsets if shrinks else ())]
-    return _upper_bounds(a.offsets) if op in (ops.FLOORDIV, ops.SHR) and shrinks else ()
+    remainder = [SymbolOffset(f.symbol, -INFINITY, f.high - 1) for f in b.offsets]
+    # for any divisor: a quotient or remainder by one below 1 is at most 0
+    shrinks = x.low >= 0 and (op in (ops.FLOORDIV, ops.MOD) or (op is ops.SHR and y.low >= 0))
+    return [
+        *(remainder if op is ops.MOD and y.low >= 1 else ()),
+        *_upper_bounds(a.offsets if shrinks else ()),
+    ]
 
 
 def _lower_bounds(offsets: Iterable[SymbolOffset]) -> list[SymbolOffset]:
