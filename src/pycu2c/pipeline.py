@@ -87,6 +87,7 @@ from pycu2c.transforms.cuda import (
     fast_math,
     merge_live_ranges,
     narrow_integers,
+    restrict_pointers,
     version_loops,
 )
 from pycu2c.transforms.pass_contract import Pass
@@ -189,6 +190,8 @@ _CUDA = (
     Pass("linearize", linearize.linearize, (C_SEMANTICS,), ORDERED, uses=(EFFECTFUL,)),
     *_DEAD_CODE,
     *_DECLARATIONS,
+    Pass("restrict_pointers", restrict_pointers.restrict_pointers, (DECLARED,),
+         uses=(ASSUMPTIONS,)),
 )
 
 # the code of one thread, in C

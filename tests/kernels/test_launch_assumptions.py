@@ -10,7 +10,9 @@ import pytest
 from pycu2c import cuda, int64, kernel, uint64
 from pycu2c.base.types import WEAK_INT
 from pycu2c.base.values import assumed_magnitude_limit
+from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.assumption_checks import CheckedLaunch, check_assumptions
+from pycu2c.kernels.kernel import Kernel
 from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.launch_configuration import Launch
 from pycu2c.runtime.runner import KernelMetadata
@@ -196,3 +198,70 @@ def test_arrays_and_grids_beyond_32_bits():
     assert a[-5:].tolist() == [0, -4, -3, -2, -1]
     assert not a[: 2**20].any()
     assert out.tolist() == [BEYOND, blocks * 1024]
+
+
+# ---- arrays that overlap -----------------------------------------------------------------------
+
+MEMORY = np.arange(100.0, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("read", "written", "expected"),
+    [
+        (MEMORY[:50], MEMORY[50:], True),
+        (MEMORY[:51], MEMORY[50:], False),
+        (MEMORY[50:0:-1], MEMORY[:2], False),
+        (MEMORY, MEMORY, False),
+    ],
+)
+def test_distinct_arrays(read: np.ndarray, written: np.ndarray, expected: bool) -> None:
+    leaves = describe(read), describe(read), describe(written)
+    metadata = KernelMetadata(frozenset({2}), aliasing_matters=True)
+    checked = CheckedLaunch("cuda", SMALL, leaves, metadata, {})
+    assert check_assumptions(checked).distinct_arrays is expected
+
+
+@kernel
+def running_sums(a, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        for k in range(4):
+            out[i] += a[i + k]
+
+
+@kernel
+def sums_in_blocks(a, out):
+    i = cuda.grid(1)
+    for k in range(4):
+        cuda.syncthreads()
+        out[i] += a[i + k]
+
+
+@kernel
+def doubled(a, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i] + a[i]
+
+
+@pytest.mark.parametrize(
+    ("tested", "expected"), [(running_sums, True), (sums_in_blocks, False), (doubled, False)]
+)
+def test_aliasing_matters_in_loops_of_threads_that_do_not_communicate(tested, expected):
+    launcher = tested.launcher
+    signature = parse_signature("void(float32[::1], float32[::1])")
+    assert launcher.typed_kernel(signature).metadata.aliasing_matters is expected
+
+
+def test_arrays_that_overlap_in_some_launches(target: str) -> None:
+    def launched(k: Kernel, distance: int) -> np.ndarray:
+        memory = np.arange(40.0, dtype=np.float32)
+        k[1, 1](memory[:5], memory[distance : distance + 1])
+        return memory
+
+    tested = type(running_sums)(running_sums.python, backend=target)
+    for distance in (20, 20, 2, 2, 20, 0, 2):
+        expected = np.arange(40.0, dtype=np.float32)
+        for k in range(4):
+            expected[distance] += expected[k]
+        np.testing.assert_array_equal(launched(tested, distance), expected)

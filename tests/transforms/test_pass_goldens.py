@@ -50,6 +50,7 @@ def around_pass(name: str) -> tuple[str, str]:
         block=kernel.block if module.TARGET == "cpu" else None,
         unaliased_accumulators=vars(module).get("ACCUMULATORS", ()),
         exceeds_last_level_cache=vars(module).get("EXCEEDS_LAST_LEVEL_CACHE", False),
+        distinct_arrays=vars(module).get("DISTINCT_ARRAYS", False),
         short_axes=vars(module).get("SHORT_AXES", ()),
     )
     with warnings.catch_warnings():

@@ -24,6 +24,7 @@ class LaunchAssumptions:
     unaliased_accumulators: the positions of arguments that are small arrays, and share no memory
         with the others.
     exceeds_last_level_cache: the launch accesses more memory than caches hold.
+    distinct_arrays: no array that the kernel writes overlaps another one.
     short_axes: contiguous arrays with a short last axis: the position of the argument, the axis
         and its length.
     """
@@ -32,6 +33,7 @@ class LaunchAssumptions:
     block: tuple[int, int, int] | None = None
     unaliased_accumulators: tuple[int, ...] = ()
     exceeds_last_level_cache: bool = False
+    distinct_arrays: bool = False
     short_axes: tuple[tuple[int, int, int], ...] = ()
 
     @property

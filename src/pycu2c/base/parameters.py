@@ -23,7 +23,8 @@ class Parameter:
     """A parameter of a function.
 
     After the front end there is one for each Python argument (``part`` is VALUE). A flat parameter
-    is a scalar, or a pointer if ``part`` is DATA; ``argument`` and ``axis`` say what to pass.
+    is a scalar, or a pointer if ``part`` is DATA; ``argument`` and ``axis`` say what to pass. The
+    memory of an ``unaliased`` pointer is accessed by no other pointer, unless it is only read.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Parameter:
     argument: int
     part: ArgumentPart = ArgumentPart.VALUE
     axis: int = 0
+    unaliased: bool = False
 
 
 class OverlapRule(NamedTuple):

@@ -157,7 +157,7 @@ class ModuleEmitter:
         if not isinstance(p.type, Array):
             return c.NamedType(name)
         is_read_only = p.name not in self.written_names[function.name]
-        return c.PointerType(c.NamedType(name, const=is_read_only))
+        return c.PointerType(c.NamedType(name, const=is_read_only), restrict=p.unaliased)
 
     def line_directive(self, function: ir.Function) -> list[c.Item]:
         """Return the ``#line`` directive of a function, for debuggers."""

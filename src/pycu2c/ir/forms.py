@@ -34,10 +34,14 @@ class ModuleSummary:
         return any(i.effect is Effect.MEMORY for i in self.intrinsics)
 
     @property
+    def has_effects(self) -> bool:
+        """Return whether threads may have effects other than stores, or wait for each other."""
+        return self.has_inline_c or any(i.has_effect for i in self.intrinsics)
+
+    @property
     def only_loads_and_stores(self) -> bool:
         """Return whether threads only compute, load and store, without any other effect."""
-        has_effects = any(i.has_effect for i in self.intrinsics)
-        return not has_effects and not self.has_inline_c and not self.any_of(ir.Allocate, ir.Print)
+        return not self.has_effects and not self.any_of(ir.Allocate, ir.Print)
 
     @property
     def needs_cpu_lowering(self) -> bool:

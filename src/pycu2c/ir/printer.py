@@ -85,7 +85,8 @@ def print_type(type_: Type) -> str:
 
 def _parameter(p: ir.Parameter) -> str:
     pointer = "pointer " if p.part is ir.ArgumentPart.DATA else ""
-    return f"{p.name}: {pointer}{print_type(p.type)}"
+    restrict = "restrict " if p.unaliased else ""
+    return f"{p.name}: {restrict}{pointer}{print_type(p.type)}"
 
 
 @dataclass(slots=True)

@@ -52,6 +52,7 @@ def check_assumptions(checked: CheckedLaunch) -> LaunchAssumptions:
         block=block(checked),
         unaliased_accumulators=unaliased_accumulators(checked),
         exceeds_last_level_cache=exceeds_last_level_cache(checked),
+        distinct_arrays=distinct_arrays(checked),
         short_axes=short_axes(checked),
     )
 
@@ -100,6 +101,13 @@ def is_unaliased(position: int, leaves: Sequence[Argument]) -> bool:
         start + size <= other or other + other_size <= start
         for other, other_size in (a.region for a in others)
     )
+
+
+def distinct_arrays(checked: CheckedLaunch) -> bool:
+    if checked.backend != "cuda" or not checked.metadata.aliasing_matters:
+        return False
+    written = (i for i in checked.metadata.written if isinstance(checked.leaves[i], ArrayArgument))
+    return all(is_unaliased(i, checked.leaves) for i in written)
 
 
 def exceeds_last_level_cache(checked: CheckedLaunch) -> bool:

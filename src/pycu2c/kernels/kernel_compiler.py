@@ -34,6 +34,7 @@ from pycu2c.runtime.runner import NO_AXIS, KernelMetadata, Runner, Specializatio
 from pycu2c.toolchain.nvrtc import disassembly, nvrtc, resource_usage
 from pycu2c.transforms.common import fix_short_axes
 from pycu2c.transforms.cpu.memory import privatize_accumulators
+from pycu2c.transforms.cuda import restrict_pointers
 
 _TARGETS = {"cuda": "cuda", "c": "cpu", "c-resumable": "cpu-resumable"}
 _DEFAULT_ARCH = "sm_90"  # of PTX and SASS on a machine without a GPU
@@ -145,6 +146,7 @@ class KernelCompiler:
             else (),
             _bytes_per_thread(module) if summary.only_loads_and_stores else 0,
             module.kernel.overlap_rules,
+            restrict_pointers.aliasing_matters(module),
             fix_short_axes.short_axis_candidates(module),
         )
 

@@ -297,16 +297,13 @@ class Launcher:
             self._trusts_arguments,
             assumption_checks.last_axis_lengths(key, arguments.leaves, typed.metadata),
         )
-        rules = typed.metadata.overlap_rules
         guard = table.LaunchGuard(
             key.assumptions.block,
             resolved.launch.shared_bytes,
             arguments.lengths,
             self.options.cluster,
             blocks,
-            tuple(sorted({rule.read for rule in rules})),
-            tuple(sorted({rule.written for rule in rules})),
-            all(rule.may_be_same for rule in rules),
+            _overlap_guard(resolved),
         )
         entries.record(launch, guard, fast_path, arguments.signature)
         self.dispatch_table = entries
@@ -442,6 +439,21 @@ class Launcher:
                 f"{driver.unavailable_reason()}. Use backend='auto' to run on the CPU then"
             )
         return self.backend
+
+
+def _overlap_guard(resolved: ResolvedLaunch) -> table.OverlapGuard:
+    """Return which arrays must not overlap in later launches of the same specialization."""
+    metadata = resolved.typed.metadata
+    if resolved.key.assumptions.distinct_arrays:
+        leaves = enumerate(resolved.arguments.leaves)
+        arrays = tuple(i for i, leaf in leaves if isinstance(leaf, ArrayArgument))
+        return table.OverlapGuard(arrays, tuple(sorted(metadata.written)), may_be_same=False)
+    rules = metadata.overlap_rules
+    return table.OverlapGuard(
+        tuple(sorted({rule.read for rule in rules})),
+        tuple(sorted({rule.written for rule in rules})),
+        all(rule.may_be_same for rule in rules),
+    )
 
 
 def _device(backend: str) -> int:

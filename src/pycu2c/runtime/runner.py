@@ -31,6 +31,8 @@ class KernelMetadata:
     streamed_bytes: bytes of the arrays per thread, if non-temporal stores may be used for them
         (``nontemporal_stores``); else 0.
     overlap_rules: which arrays may overlap; positions are those of leaves.
+    aliasing_matters: whether it is faster if no array that it writes overlaps another one
+        (``restrict_pointers``).
     short_axis_candidates: arrays whose last axis is short in some launches, and that axis
         (``fix_short_axes``).
     """
@@ -42,6 +44,7 @@ class KernelMetadata:
     accumulator_arguments: tuple[int, ...] = ()
     streamed_bytes: int = 0
     overlap_rules: tuple[OverlapRule, ...] = ()
+    aliasing_matters: bool = False
     short_axis_candidates: tuple[tuple[int, int], ...] = ()
 
 

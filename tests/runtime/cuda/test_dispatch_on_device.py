@@ -349,3 +349,19 @@ def test_many_threads_at_once() -> None:
 
     in_threads(launch, 16)
     assert wrong == []
+
+
+def test_arrays_that_overlap_take_no_entry_for_distinct_ones() -> None:
+    def sums(a, out):
+        i = cuda.grid(1)
+        for k in range(4):
+            out[i] += a[i + k]
+
+    k = Kernel(sums, backend="cuda")
+    memory = cuda.to_device(np.arange(40.0, dtype=np.float32))
+    learnt(k, (1, 1), memory[:5], memory[20:21])
+    assert "__restrict__" in str(k.inspect())
+    assert not is_dispatched(k, (1, 1), memory[:5], memory[2:3])
+    memory.copy_to_device(np.arange(40.0, dtype=np.float32))
+    learnt(k, (1, 1), memory[:5], memory[2:3])
+    assert memory.copy_to_host()[2] == 51  # three times 2 * x + 5, from 2

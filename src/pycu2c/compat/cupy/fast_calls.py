@@ -188,7 +188,7 @@ def _with_dispatch_table(
         k for k in arrays if k < completed.input_count and k not in completed.raw_positions
     )
     written_elementwise = tuple(k for k in written if k not in completed.raw_positions)
-    guard = table.LaunchGuard(None, 0, read=read, written=written_elementwise)
+    guard = table.LaunchGuard(None, 0, overlap=table.OverlapGuard(read, written_elementwise))
     names = tuple(f"_{k}" for k in range(len(values)))
     dispatch_table = table.DispatchTable(CallSignature(name, names, len(names), None, {}))
     with_address_types = replace(fast_path, layout=layout_of(parameters))

@@ -34,6 +34,18 @@ _ANY_BLOCK, _NO_CLUSTER = (0, 0, 0), (1, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
+class OverlapGuard:
+    """A written leaf must not overlap another one that is read.
+
+    may_be_same: unless they are one array: the kernel reads each element before it writes it.
+    """
+
+    read: tuple[int, ...] = ()
+    written: tuple[int, ...] = ()
+    may_be_same: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchGuard:
     """The condition on a launch configuration for an entry, and the source of an inferred grid.
 
@@ -41,8 +53,7 @@ class LaunchGuard:
     grid_sources: the arguments whose sizes determine the grid if the launch names none. The grid
         is rounded up to whole clusters.
     blocks: the range of the number of blocks; the end is exclusive.
-    read, written: a written leaf must not overlap another one that is read. If ``may_be_same``,
-        both may be the same array: the kernel then reads each element before it writes it.
+    overlap: which leaves must not overlap.
     """
 
     block: Extent | None
@@ -50,9 +61,7 @@ class LaunchGuard:
     grid_sources: tuple[ExtentSource, ...] = ()
     cluster: tuple[int, ...] = ()
     blocks: tuple[int, int] = ANY_BLOCK_COUNT
-    read: tuple[int, ...] = ()
-    written: tuple[int, ...] = ()
-    may_be_same: bool = True
+    overlap: OverlapGuard = OverlapGuard()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +192,9 @@ def entry_of(
         cluster=guard.cluster or _NO_CLUSTER,
         min_blocks=guard.blocks[0],
         max_blocks=guard.blocks[1],
-        read=_mask(guard.read),
-        written=_mask(guard.written),
-        may_be_same=guard.may_be_same,
+        read=_mask(guard.overlap.read),
+        written=_mask(guard.overlap.written),
+        may_be_same=guard.overlap.may_be_same,
         staged=_mask(staged),
         staged_back=_mask(leaf for leaf in staged if leaf in launch.written),
         start=fast_path.start,
