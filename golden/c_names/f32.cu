@@ -5,7 +5,7 @@ __device__ float switch_(float auto_, float register_) {
 extern "C" __global__ void c_names(const float *index_, float *double_, float time_, float norm_,
                                    int template_) {
     int threadIdx_ = threadIdx.x;
-    int this_ = blockIdx.x * blockDim.x + threadIdx_;
+    int this_ = blockIdx.x * blockDim.x + threadIdx.x;
     if (this_ < template_) {
         float volatile_ = switch_(index_[this_], time_);
         float signed_ = volatile_ + norm_;

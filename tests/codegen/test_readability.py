@@ -124,3 +124,36 @@ def test_operations_of_different_types(target):
     at = np.arange(9).reshape(3, 3)
     expected -= 3 * ((counts[:, None] < values) & (counts - 3 < at))
     np.testing.assert_allclose(out.reshape(3, 3), expected, rtol=1e-6)
+
+
+@kernel
+def strided_sums(a, out):
+    thread, block, width = cuda.threadIdx.x, cuda.blockIdx.x, cuda.blockDim.x
+    first = thread + block * width
+    stride = width * cuda.gridDim.x
+    for i in range(first, a.size, stride):
+        out[first] += a[i]
+
+
+def test_a_grid_stride_loop_has_32_bit_counters(target):
+    text = strided_sums.inspect("cuda", "float32[::1], float32[::1]")
+    assert "int first = blockIdx.x * blockDim.x + threadIdx.x;" in text
+    assert "int stride = gridDim.x * blockDim.x;" in text
+    assert "for (int i = first; i < a_len; i += stride) {" in text
+    a = np.arange(20, dtype=np.float32)
+    _, out = run(strided_sums, (2, 3), (a, np.zeros(6, np.float32)), target)
+    assert out.tolist() == [a[first::6].sum() for first in range(6)]
+
+
+@kernel
+def coordinates_in_branches(out):
+    width = cuda.blockDim.x
+    thread = cuda.threadIdx.x
+    if cuda.blockIdx.x == 1:
+        thread = 7
+    out[cuda.blockIdx.x * width + cuda.threadIdx.x] = cuda.blockIdx.x * width + thread
+
+
+def test_a_variable_that_is_reassigned_is_no_coordinate(target):
+    (out,) = run(coordinates_in_branches, (2, 3), (np.zeros(6, np.int64),), target)
+    assert out.tolist() == [0, 1, 2, 10, 10, 10]

@@ -1,4 +1,4 @@
-"""The sum that computes a grid index becomes one intrinsic."""
+"""The arithmetic that computes a grid index or the grid's size becomes one intrinsic."""
 
 from pycu2c import cuda, kernel
 
@@ -8,6 +8,7 @@ SIGNATURE = "float32[::1]"
 
 @kernel
 def doubled(x):
-    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    if i < len(x):
-        x[i] = x[i] * 2
+    width = cuda.blockDim.x
+    i = cuda.blockIdx.x * width + cuda.threadIdx.x
+    for k in range(i, len(x), cuda.gridDim.x * width):
+        x[k] = x[k] * 2

@@ -1,36 +1,78 @@
-"""Recognize the grid index: ``blockIdx.x * blockDim.x + threadIdx.x`` -> ``cuda.grid.x()``.
+"""Recognize the index of a thread in the grid, and the number of threads.
 
-Requires the form TYPED (``ir/forms.py``). Range analysis and the CPU passes then know the bounds of
-the index.
+``blockIdx.x * blockDim.x + threadIdx.x`` -> ``cuda.grid.x()``, ``gridDim.x * blockDim.x`` ->
+``cuda.gridsize.x()``, also of variables that have these coordinates. Requires the form TYPED
+(``ir/forms.py``). Range analysis and the CPU passes then know the bounds of the index, and that a
+grid-stride loop cannot overflow.
 """
 
 from __future__ import annotations
 
-from pycu2c.base.records import replace
+from collections import Counter
+
+from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import map_expr, map_functions
+from pycu2c.ir.walk import map_expr, map_functions, statements
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import ADD, MUL
 
 
 def recognize_grid_index(module: ir.Module) -> ir.Module:
-    """Replace the sum that computes a grid index with the intrinsic ``cuda.grid``."""
-    return map_functions(module, lambda f: replace(f, body=map_expr(f.body, _recognize)))
+    """Replace the arithmetic with the intrinsics ``cuda.grid`` and ``cuda.gridsize``."""
+
+    def recognize(function: ir.Function) -> ir.Function:
+        recognizer = _Recognizer(_coordinate_variables(function))
+        return replace(function, body=map_expr(function.body, recognizer.recognize))
+
+    return map_functions(module, recognize)
 
 
-def _recognize(e: ir.Expr) -> ir.Expr:
-    if not (isinstance(e, ir.Binary) and e.op is ADD and e.type == WEAK_INT):
+def _coordinate_variables(function: ir.Function) -> dict[str, str]:
+    """Return the variables that always have a coordinate: ``tx`` after ``tx = cuda.threadIdx.x``.
+
+    No block encloses their only assignment, so that every read is after it.
+    """
+    names = [s.var.name for s in statements(function.body) if isinstance(s, ir.Assign | ir.For)]
+    counts = Counter([*names, *(p.name for p in function.parameters)])
+    return {
+        s.var.name: s.value.intrinsic.name
+        for s in function.body
+        if isinstance(s, ir.Assign)
+        and isinstance(s.value, ir.Apply)
+        and s.value.intrinsic.is_special_register
+        and counts[s.var.name] == 1
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Recognizer:
+    """Recognizes the sums and products of one function."""
+
+    variables: dict[str, str]  # the intrinsics that variables have the values of
+
+    def recognize(self, e: ir.Expr) -> ir.Expr:
+        if not (isinstance(e, ir.Binary) and e.op in (ADD, MUL) and e.type == WEAK_INT):
+            return e
+        for axis in "xyz":
+            if self._is_product(e, f"cuda.gridDim.{axis}", f"cuda.blockDim.{axis}"):
+                return ir.Apply(REGISTRY[f"cuda.gridsize.{axis}"], (), WEAK_INT, e.span)
+            if e.op is ADD and any(
+                self._coordinate(thread) == f"cuda.threadIdx.{axis}"
+                and self._is_product(product, f"cuda.blockIdx.{axis}", f"cuda.blockDim.{axis}")
+                for product, thread in ((e.left, e.right), (e.right, e.left))
+            ):
+                return ir.Apply(REGISTRY[f"cuda.grid.{axis}"], (), WEAK_INT, e.span)
         return e
-    for product, thread in ((e.left, e.right), (e.right, e.left)):
-        if isinstance(product, ir.Binary) and product.op is MUL:
-            factors = {_intrinsic_name(product.left), _intrinsic_name(product.right)}
-            for axis in "xyz":
-                expected = {f"cuda.blockIdx.{axis}", f"cuda.blockDim.{axis}"}
-                if factors == expected and _intrinsic_name(thread) == f"cuda.threadIdx.{axis}":
-                    return ir.Apply(REGISTRY[f"cuda.grid.{axis}"], (), WEAK_INT, e.span)
-    return e
 
+    def _is_product(self, e: ir.Expr, *names: str) -> bool:
+        """Return whether an expression is the product of two coordinates, in any order."""
+        if not isinstance(e, ir.Binary) or e.op is not MUL:
+            return False
+        return {self._coordinate(e.left), self._coordinate(e.right)} == {*names}
 
-def _intrinsic_name(e: ir.Expr) -> str:
-    return e.intrinsic.name if isinstance(e, ir.Apply) else ""
+    def _coordinate(self, e: ir.Expr) -> str:
+        """Return the name of the intrinsic whose value an expression has, or ""."""
+        if isinstance(e, ir.Var):
+            return self.variables.get(e.name, "")
+        return e.intrinsic.name if isinstance(e, ir.Apply) else ""
