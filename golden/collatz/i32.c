@@ -49,7 +49,7 @@ void collatz(const void *arguments, int64_t first_block, int64_t last_block) {
             prefetch_i32(&numbers[blockIdx.x * 32], 1024LL, 32LL);
             prefetch_to_write_i32(&steps[blockIdx.x * 32], 1024LL, 32LL);
         }
-        int32_t any_active = 1;
+        int32_t any_active = 0;
         #pragma omp simd
         for (int64_t tx = 0; tx < 32; ++tx) {
             state_context[tx] = 0;

@@ -47,8 +47,7 @@ void early_return(const void *arguments, int64_t first_block, int64_t last_block
             prefetch_f32(&data[blockIdx.x * 32], 1024LL, 32LL);
             prefetch_to_write_f32(&out[blockIdx.x * 32], 1024LL, 32LL);
         }
-        int32_t any_active = 1;
-        any_active = 0;
+        int32_t any_active = 0;
         #pragma omp simd reduction(|:any_active)
         for (int64_t tid = 0; tid < 32; ++tid) {
             state_[tid] = 0;

@@ -39,14 +39,13 @@ void julia(const void *arguments, int64_t first_block, int64_t last_block) {
         float zi_context[64];
         float zr_context[64];
         int32_t state_context[64];
-        int32_t any_active = 1;
         #pragma omp simd
         for (int64_t t = 0; t < 64; ++t) {
             state_context[t] = 0;
         }
         int64_t height = out_shape0;
         int64_t width = out_shape1;
-        any_active = 0;
+        int32_t any_active = 0;
         for (int64_t ty = 0; ty < 8; ++ty) {
             int64_t y = blockIdx.y * 8 + ty;
             #pragma omp simd reduction(|:any_active)

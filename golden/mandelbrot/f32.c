@@ -36,7 +36,7 @@ void mandelbrot(const void *arguments, int64_t first_block, int64_t last_block) 
         float zi_context[64];
         float zr_context[64];
         int32_t state_context[64];
-        int32_t any_active = 1;
+        int32_t any_active = 0;
         for (int64_t ty = 0; ty < 8; ++ty) {
             #pragma omp simd
             for (int64_t tx = 0; tx < 8; ++tx) {

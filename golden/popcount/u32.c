@@ -47,7 +47,7 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
         if (last_block - block > 32) {
             prefetch_u32(&words[blockIdx.x * 32], 1024LL, 32LL);
         }
-        int32_t any_active = 1;
+        int32_t any_active = 0;
         #pragma omp simd
         for (int64_t tx = 0; tx < 32; ++tx) {
             state_context[tx] = 0;

@@ -136,8 +136,8 @@ def test_an_early_return_before_a_barrier() -> None:
             OUT[i] = S[n - 1 - tid]
     """)
     assert slots(body) == {"state"}  # i is computed again
-    block = ["any_active", "threads", ("if", ["return"], []), "threads"]
-    assert shape(body) == ["S[]", "state[]", "any_active", *block]
+    block = ["threads", ("if", ["return"], []), "threads"]
+    assert shape(body) == ["S[]", "state[]", "any_active", *block]  # declared as 0
 
 
 def test_a_break_where_all_agree_after_a_loop_that_threads_leave_one_by_one() -> None:

@@ -7,6 +7,7 @@ It is an int, because C compilers do not vectorize loops that set a bool.
 
 from __future__ import annotations
 
+from pycu2c.analysis.variables import referenced_names
 from pycu2c.base.dtypes import INT32
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
@@ -124,7 +125,6 @@ class ActiveMasks:
         if not self.is_used:
             return body
         initialize = self.set_state(RUNNING, span)
-        flag_declaration = ir.Declare(self.any_active, self._flag_value(True, span), span)
         match body:
             case (ir.Assign() as set_any_active, ir.WorkItemLoop(first, loop_span), *rest):
                 body = (set_any_active, ir.WorkItemLoop((initialize, *first), loop_span), *rest)
@@ -132,4 +132,14 @@ class ActiveMasks:
                 body = (ir.WorkItemLoop((initialize, *first), loop_span), *rest)
             case _:
                 body = (ir.WorkItemLoop((initialize,), span), *body)
-        return (ir.Allocate(self.state, span), flag_declaration, *body)
+        return (ir.Allocate(self.state, span), *self._with_declared_flag(body, span))
+
+    def _with_declared_flag(self, body: ir.Body, span: Span) -> ir.Body:
+        """Declare ``any_active``: where it is assigned first, or else as 1 at the start."""
+        for position, s in enumerate(body):
+            if isinstance(s, ir.Assign) and s.var.name == self.any_active.name:
+                declaration = ir.Declare(s.var, s.value, s.span)
+                return (*body[:position], declaration, *body[position + 1 :])
+            if self.any_active.name in referenced_names((s,)):
+                break
+        return (ir.Declare(self.any_active, self._flag_value(True, span), span), *body)
