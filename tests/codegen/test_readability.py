@@ -19,8 +19,8 @@ def test_a_loop_over_offsets_is_idiomatic_c():
     text = blurred.inspect("cuda", "float32[::1], float32[::1]")
     assert "+ -1" not in text
     assert "+ 0]" not in text
-    assert "out[i] += a[i + 1 - 1];" in text
-    assert "out[i] += a[i + 1];" in text
+    for index in ("i", "i + 1", "i + 2"):
+        assert f"out[i] += a[{index}];" in text
 
 
 @kernel
@@ -157,3 +157,58 @@ def coordinates_in_branches(out):
 def test_a_variable_that_is_reassigned_is_no_coordinate(target):
     (out,) = run(coordinates_in_branches, (2, 3), (np.zeros(6, np.int64),), target)
     assert out.tolist() == [0, 1, 2, 10, 10, 10]
+
+
+@kernel
+def sums_with_constants(a, out):
+    i = cuda.grid(1)
+    n = a[i]
+    out[0, i] = n + 4 - 1
+    out[1, i] = n - 4 + 1
+    out[2, i] = (n + 2147483647) + 2147483647
+    out[3, i] = (n + 5) - 5
+
+
+def test_constants_that_are_added_at_compile_time(target):
+    a = np.array([1, -9, 2**63 - 1, -(2**63)])
+    _, out = run(sums_with_constants, (1, 4), (a, np.zeros((4, 4), np.int64)), target)
+    with np.errstate(over="ignore"):
+        expected = [a + 3, a - 3, a + np.int64(2**32 - 2), a]
+    assert out.tolist() == [x.tolist() for x in expected]
+
+
+@kernel
+def small_sums_with_constants(a, out):
+    i = cuda.grid(1)
+    out[0, i] = a[i] + 100 + 100
+    out[1, i] = a[i] - 3 + 1
+
+
+def test_constants_of_small_integers_wrap(target):
+    for dtype in (np.int8, np.uint8, np.uint32):
+        a = np.array([0, 1, 55, 127], dtype)
+        (_, out) = run(small_sums_with_constants, (1, 4), (a, np.zeros((2, 4), dtype)), target)
+        one, hundred, three = dtype(1), dtype(100), dtype(3)
+        with np.errstate(over="ignore"):
+            assert out.tolist() == [(a + hundred + hundred).tolist(), (a - three + one).tolist()]
+
+
+@kernel
+def square_roots(x, y, out):
+    i = cuda.grid(1)
+    square = x[i] ** 2
+    total = square + y[i] ** 2
+    out[0, i] = total**0.5
+    out[1, i] = (x[i] * x[i]) ** 0.5
+    out[2, i] = x[i] ** 0.5
+
+
+def test_the_root_of_a_sum_of_squares(target):
+    text = square_roots.inspect("cuda", "float64[::1], float64[::1], float64[:, ::1]")
+    assert "sqrt(total)" in text
+    assert "pow(x[i], 0.5)" in text
+    x, y = np.array([3, -0.0, -np.inf, np.nan]), np.array([4, -0.0, 1, 1])
+    *_, out = run(square_roots, (1, 4), (x, y, np.zeros((3, 4))), target)
+    np.testing.assert_allclose(out[0], np.hypot(x, y), rtol=1e-15)
+    np.testing.assert_allclose(out[1], abs(x), rtol=1e-15)
+    assert not np.signbit(out[:2, :3]).any()

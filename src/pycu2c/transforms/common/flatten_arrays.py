@@ -247,6 +247,10 @@ def _sum(left: ir.Expr, right: ir.Expr) -> ir.Expr:
     """Return the sum; ``left + (x + y)`` becomes ``left + x + y``, the same modulo 2**n."""
     if isinstance(right, ir.Const) and right.value == 0:
         return left
+    if isinstance(right, ir.Cast) and isinstance(right.operand, ir.Binary):
+        inner, to = right.operand, right.type
+        if inner.op in (ADD, SUB) and inner.type.dtype is to.dtype:  # from strong to weak
+            right = replace(inner, left=cast(inner.left, to), right=cast(inner.right, to), type=to)
     if isinstance(right, ir.Binary) and right.op in (ADD, SUB):
         return binary(right.op, _sum(left, right.left), right.right, right.span)
     return binary(ADD, left, right, right.span)

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from pycu2c.analysis.launch_ranges import IndexRules
+from pycu2c.analysis.nonnegative_floats import is_nonnegative
 from pycu2c.analysis.ranges.interval_arithmetic import (
     Interval,
     all_values,
@@ -91,6 +92,13 @@ class _Legalizer:
             self._legalized[id(e)] = self._legalize_node(e, new)
         return self._legalized[id(e)]
 
+    def assigned_once(self) -> dict[str, ir.Expr]:
+        """Return the values of the variables with one assignment."""
+        assignments = [s for s in walk.statements(self.function.body) if isinstance(s, ir.Assign)]
+        counts = Counter(s.var.name for s in assignments)
+        counts.update(p.name for p in self.function.parameters)
+        return {s.var.name: s.value for s in assignments if counts[s.var.name] == 1}
+
     def fresh(self, hint: str) -> str:
         self._fresh += 1
         return f"{hint}.l{self._fresh}"
@@ -139,6 +147,7 @@ class _Legalizer:
         if scalar_type(new.left).dtype.is_complex:
             return legalize_complex.complex_binary(new, self.bind_once)
         left, right = self.ranges.of(old.left), self.ranges.of(old.right)
+        new = _with_one_constant(new)
         match new.op:
             case _ if (operand := _identity_operand(new)) is not None:
                 return operand  # these occur in unrolled loops
@@ -155,7 +164,7 @@ class _Legalizer:
             case _ if new.op in (ops.FLOORDIV, ops.MOD):
                 return self._floor_division(new, left, right)
             case _ if new.op is ops.POW:
-                return self._power(new, left)
+                return self._power(new, old.left, left)
             case _ if new.op in (ops.SHL, ops.SHR):
                 return self._shift(new, right)
             case _ if new.op.result is ops.bool_result and (
@@ -212,13 +221,15 @@ class _Legalizer:
             )
         return ir.Apply(REGISTRY[names[e.op]], (e.left, e.right), operand_type, e.span)
 
-    def _power(self, e: ir.Binary, base_range: Interval) -> ir.Expr:
+    def _power(self, e: ir.Binary, old_base: ir.Expr, base_range: Interval) -> ir.Expr:
         operand_type = scalar_type(e.left)
         exponent = e.right.value if isinstance(e.right, ir.Const) else None
         if exponent in (0, 1, 2, 3, 4):
             base, variable = self.bind_once(e.left, "base")
             product = self._product(base, base_range, int(exponent), e)
             return product if variable is None else ir.Let(variable.name, e.left, product, e.span)
+        if exponent == 0.5 and is_nonnegative(old_base, self.assigned_once()):
+            return ir.Apply(REGISTRY["math.sqrt"], (e.left,), operand_type, e.span)
         if exponent == -1 and operand_type.dtype.is_float:
             return binary(ops.DIV, const(1, e.span, operand_type), e.left, e.span)
         return ir.Apply(REGISTRY["python.pow"], (e.left, e.right), operand_type, e.span)
@@ -348,6 +359,24 @@ def _identity_operand(e: ir.Binary) -> ir.Expr | None:
         if _is_integer(factor, 0) and value_number(other) is not None:
             return factor
     return None
+
+
+def _with_one_constant(e: ir.Binary) -> ir.Binary:
+    """Return ``x + 3`` for ``(x + 4) - 1`` of integers; neither sum overflows before the last."""
+    inner, operators = e.left, (ops.ADD, ops.SUB)
+    if not isinstance(inner, ir.Binary) or e.op not in operators or inner.op not in operators:
+        return e
+    if not (isinstance(inner.right, ir.Const) and isinstance(e.right, ir.Const)):
+        return e
+    scalar = scalar_type(e)
+    if not scalar.dtype.is_integer:
+        return e
+    terms = ((inner.op, inner.right), (e.op, e.right))
+    total = sum(int(x.value) if op is ops.ADD else -int(x.value) for op, x in terms)
+    if not fits(abs(total), scalar):
+        return e
+    op = ops.ADD if total >= 0 else ops.SUB
+    return replace(e, op=op, left=inner.left, right=const(abs(total), e.span, scalar))
 
 
 def _is_integer(e: ir.Expr, value: int) -> bool:
