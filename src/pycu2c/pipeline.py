@@ -45,7 +45,7 @@ from pycu2c.transforms.analyses import (
 )
 from pycu2c.transforms.common import (
     common_subexpressions,
-    constant_array_types,
+    constant_types,
     dead_code,
     declare_variables,
     fix_short_axes,
@@ -180,7 +180,7 @@ FRONTEND = (
 )
 _LEGALIZATION = (
     Pass("legalize", legalize.legalize, (TYPED,), C_SEMANTICS, uses=(INDEX_RULES, RANGES)),
-    Pass("constant_array_types", constant_array_types.convert_constant_arrays, (C_SEMANTICS,)),
+    Pass("constant_types", constant_types.convert_constants, (C_SEMANTICS,)),
 )
 _DEAD_CODE = (
     Pass("dead_code", dead_code.eliminate_dead_code, (ORDERED,),

@@ -212,3 +212,43 @@ def test_the_root_of_a_sum_of_squares(target):
     np.testing.assert_allclose(out[0], np.hypot(x, y), rtol=1e-15)
     np.testing.assert_allclose(out[1], abs(x), rtol=1e-15)
     assert not np.signbit(out[:2, :3]).any()
+
+
+@kernel
+def weighted(x, out):
+    i = cuda.grid(1)
+    third, tenth = 1 / 3, 0.1
+    total = 0
+    while i < x.size:
+        total += int(x[i] * third)
+        out[0] += x[i] * third
+        out[1] += tenth * 3
+        i += cuda.gridsize(1)
+
+
+def test_constants_have_the_type_that_reads_convert_them_to(target):
+    text = weighted.inspect("cuda", "float32[::1], float32[::1]")
+    assert "float third = 0.33333334f;" in text
+    assert "double tenth = 0.1;" in text
+    x = np.arange(7, dtype=np.float32)
+    _, out = run(weighted, (1, 1), (x, np.zeros(2, np.float32)), target)
+    np.testing.assert_allclose(out, [x.sum() / 3, 2.1], rtol=1e-6)
+
+
+@kernel
+def wide_sums(n, out):
+    i = cuda.grid(1)
+    total = np.int64(2**40)
+    total += n[i]
+    total -= n[i] * np.int32(2)
+    total //= n[i]
+    out[i] = total
+
+
+def test_a_wide_sum_converts_its_terms(target):
+    text = wide_sums.inspect("cuda", "int32[::1], int64[::1]")
+    assert "total += n[i];" in text
+    n = np.int32([7, -3, 2**31 - 1])
+    _, out = run(wide_sums, (1, 3), (n, np.zeros(3, np.int64)), target)
+    with np.errstate(over="ignore"):
+        assert out.tolist() == ((2**40 + n.astype(np.int64) - n * np.int32(2)) // n).tolist()

@@ -172,6 +172,9 @@ class StatementEmitter:
             or self.expressions.emit(left) != lvalue
         ):
             return None
+        if _is_widening(value.right) and value.op not in (C_SHL, C_SHR):
+            right = self.expressions.convert_implicitly(value.right, value.type.dtype)
+            return c.AssignStmt(lvalue, right, f"{value.op.c}=")
         is_literal = isinstance(value.right, ir.Const) and not wrapped
         exact = value.op not in (C_SHL, C_SHR) and not is_literal
         return c.AssignStmt(lvalue, self.expressions.emit(value.right, exact), f"{value.op.c}=")
@@ -337,6 +340,14 @@ def _computed_in_int(value: ir.Expr, t: Scalar) -> ir.Binary | None:
     if wide_value.op not in _LOW_BITS_OPERATORS and not _represents(wide_value.type.dtype, t.dtype):
         return None
     return replace(wide_value, left=left.operand)
+
+
+def _is_widening(e: ir.Expr) -> bool:
+    """Return whether this converts an integer to a wider one."""
+    if not isinstance(e, ir.Cast):
+        return False
+    source, target = scalar_type(e.operand).dtype, e.type.dtype
+    return source.is_integer and target.is_integer and source.bits < target.bits
 
 
 def _represents(wide: DType, narrow: DType) -> bool:

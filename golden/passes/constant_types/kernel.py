@@ -1,4 +1,4 @@
-"""A constant array that is read as float32 only has elements of float32."""
+"""A constant that is read as float32 only, a variable or an element of an array, is float32."""
 
 from pycu2c import cuda, kernel
 
@@ -12,4 +12,5 @@ WEIGHTS = (0.25, 0.5, 0.25)
 @kernel
 def weighted(x):
     i = cuda.grid(1)
-    x[i] = x[i] * WEIGHTS[i % 3]
+    scale = 2.5
+    x[i] = x[i] * WEIGHTS[i % 3] * scale
