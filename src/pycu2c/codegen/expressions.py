@@ -79,6 +79,8 @@ class ExpressionEmitter:
     def convert_implicitly(self, e: ir.Expr, dtype: DType) -> c.Expr:
         """Emit a value whose context converts it to ``dtype``; widening needs no cast."""
         if isinstance(e, ir.Cast) and scalar_type(e).dtype is dtype and _is_integral(e.operand):
+            if scalar_type(e.operand).dtype is dtype:  # from a strong to a weak type
+                return self.convert_implicitly(e.operand, dtype)
             # the context converts from the type of the operand, which must be exact
             return self._without_coordinate_cast(e.operand, self.emit(e.operand, exact=True))
         if isinstance(e, ir.Binary) and e.op in _MODULAR_OPERATORS and dtype is INT32:
