@@ -309,3 +309,22 @@ def test_rejected_uses(text: str, code: str, message: str, tmp_path: Any) -> Non
     made = module_from(f"{head}    {text}\n", tmp_path).k
     with pytest.raises(CompileError, match=rf"error\[({code})\](?s:.*){message}"):
         made.inspect("c", (from_dtype(WIDE)[:], int64[:]))
+
+
+@kernel
+def selected(a, x, o):
+    i = cuda.grid(1)
+    if i < a.size:
+        o[0, i] = x[i] if o[1, i] > 0 else a[i].n
+        o[1, i] = x[i] if o[1, i] > 0 else a[i].x[1]
+
+
+def test_a_field_of_a_packed_record_or_an_element(target: str) -> None:
+    """nvcc reads either at one address, which it takes to be aligned if both are lvalues."""
+    a, x = filled(PACKED), np.arange(COUNT, dtype=np.float32) + 100
+    o = np.zeros((2, COUNT), np.float32)
+    o[1, ::2] = 1
+    expected = np.where(o[1] > 0, x, [a["n"], a["x"][:, 1]])
+    np.testing.assert_array_equal(run(selected, (1, 8), (a, x, o), target)[2], expected)
+    text = selected.inspect("cuda", (from_dtype(PACKED)[::1], "float32[::1]", "float32[:, ::1]"))
+    assert ": (float)a[i].x[1];" in text

@@ -208,10 +208,23 @@ class ExpressionEmitter:
     def _select(self, e: ir.Select, exact: bool) -> c.Expr:
         condition = self.emit(e.condition, False)
         # if one operand has the right type, C converts the other
-        then = self.emit(e.then, exact and not isinstance(e.then, ir.Const))
+        then = self._selected(e.then, exact and not isinstance(e.then, ir.Const))
         both_literal = isinstance(e.then, ir.Const) and isinstance(e.orelse, ir.Const)
-        orelse = self.emit(e.orelse, exact and (both_literal or not isinstance(e.orelse, ir.Const)))
+        orelse = self._selected(
+            e.orelse, exact and (both_literal or not isinstance(e.orelse, ir.Const))
+        )
         return c.Conditional(condition, then, orelse)
+
+    def _selected(self, e: ir.Expr, exact: bool) -> c.Expr:
+        """Emit an operand of a selection; a field of a packed struct as a value.
+
+        In C++, a selection of two lvalues is an lvalue, without the alignment of a packed struct.
+        """
+        emitted = self.emit(e, exact)
+        is_lvalue = isinstance(emitted, c.MemberExpr | c.Index)
+        if is_lvalue and isinstance(e, ir.Member | ir.Item) and self.file.structs.has_packed_cuda:
+            return c.CastExpr(self.type(e.type), emitted)
+        return emitted
 
     def _cast(self, e: ir.Cast) -> c.Expr:
         if scalar_type(e.operand).dtype is e.type.dtype:  # weak and strong types are the same in C

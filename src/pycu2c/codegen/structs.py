@@ -146,6 +146,11 @@ class Structs:
         parts = tuple(self.store_field([dtype], field.dtype, part) for field, part in pairs)
         return c.CompoundLiteral(name if in_cuda else f"({self.type_name(dtype)})", parts)
 
+    @property
+    def has_packed_cuda(self) -> bool:
+        """Return whether some structs of CUDA C are packed."""
+        return self.dialect.name == "cuda" and any(map(_is_packed, self.names))
+
     def is_packed(self, dtype: DType, owner_packed: bool) -> bool:
         """Return whether the numbers of a field are in a packed struct; of ``dtype``, or around."""
         if dtype.kind is not DTypeKind.RECORD:
