@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType
+from pycu2c.base.dtypes import FLOAT32, FLOAT64, INT32, INT64, DType
 from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
+from pycu2c.base.types import Scalar
+from pycu2c.base.values import convert
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.builtins import NUMBERS
 from pycu2c.ops.intrinsics.kinds import T, array, index, int32
@@ -49,7 +51,7 @@ def positive_zero(x: T) -> T:
 )
 def low_bits(x: T) -> int32:
     """Return a number without its fraction, as an int64 of which the low 32 bits are kept."""
-    return np.float64(x).astype(np.int64).astype(np.int32)
+    return convert(convert(x, Scalar(INT64)), Scalar(INT32))
 
 
 def _pick(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
