@@ -22,6 +22,11 @@ static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }
 
+// max(a, b) as in Python: a unless b > a.
+static inline int64_t max_i64(int64_t a, int64_t b) {
+    return b > a ? b : a;
+}
+
 void negative_index(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct negative_index_args *const args = arguments;
     const float *data = args->p0_data0;
@@ -43,7 +48,7 @@ void negative_index(const void *arguments, int64_t first_block, int64_t last_blo
             int64_t at_first = i_first - 1;
             int64_t offset = (at_first < 0 ? at_first + data_len : at_first) - i_first;
             int64_t length = end - i_first;
-            length = min_i64(length, (at_first < 0 ? 0 : 9223372036854775807LL) - at_first);
+            length = min_i64(length, max_i64((at_first < 0 ? 0 : 9223372036854775807LL) - at_first, 1LL));
             int64_t i_end = i_first + length;
             #pragma omp simd
             for (int64_t i = i_first; i < i_end; ++i) {

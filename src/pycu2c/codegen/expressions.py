@@ -222,7 +222,11 @@ class ExpressionEmitter:
         """
         emitted = self.emit(e, exact)
         is_lvalue = isinstance(emitted, c.MemberExpr | c.Index)
-        if is_lvalue and isinstance(e, ir.Member | ir.Item) and self.file.structs.has_packed_cuda:
+        if (
+            is_lvalue
+            and isinstance(e, ir.Member | ir.Item)
+            and self.file.structs.uses_packed_structs
+        ):
             return c.CastExpr(self.type(e.type), emitted)
         return emitted
 

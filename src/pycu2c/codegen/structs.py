@@ -147,7 +147,7 @@ class Structs:
         return c.CompoundLiteral(name if in_cuda else f"({self.type_name(dtype)})", parts)
 
     @property
-    def has_packed_cuda(self) -> bool:
+    def uses_packed_structs(self) -> bool:
         """Return whether some structs of CUDA C are packed."""
         return self.dialect.name == "cuda" and any(map(_is_packed, self.names))
 

@@ -114,6 +114,22 @@ def test_parameters_of_either_type(dtype: Any, width: int, target: str) -> None:
 
 
 @kernel
+def far(out, shift):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = (i + shift) // 100
+
+
+@pytest.mark.parametrize("shift", [2**63 - 1, 2**63 - 3, -(2**63), -(2**63) + 1])
+def test_dividends_at_the_limits_of_int64(shift: int, target: str) -> None:
+    """A part of the loop always has a thread: it would never end."""
+    with np.errstate(over="ignore"):
+        expected = (np.arange(N) + np.int64(shift)) // 100
+    result = run(far, GRID, (np.zeros(N, np.int64), np.int64(shift)), target)[0]
+    np.testing.assert_array_equal(result, expected)
+
+
+@kernel
 def stencil(u, out, width, height):
     at = cuda.grid(1)
     if at < width * height:

@@ -264,7 +264,7 @@ class _Splitter:
             self._limit_to_sign(a, scalar.dtype)
         remainder = self.bind(divided[MOD], "residue")
         left_in_row = binary(SUB, cast(b, WEAK_INT), cast(remainder, WEAK_INT), span)
-        self._limit(ir.Apply(REGISTRY["max"], (left_in_row, integer(1, span)), WEAK_INT, span))
+        self._limit(self._at_least_one(left_in_row))
         return _Value(divided[op]) if op is FLOORDIV else _Value(remainder, grows=True)
 
     def _normalized_index(self, e: ir.Select) -> _Value | None:
@@ -292,7 +292,11 @@ class _Splitter:
         negative = binary(LT, wide, integer(0, span), span)
         limit = integer(min(dtype.maximum + 1, WEAK_INT.dtype.maximum), span)
         selected = ir.Select(negative, integer(0, span), limit, WEAK_INT, span)
-        self._limit(binary(SUB, selected, wide, span))
+        length = binary(SUB, selected, wide, span)
+        self._limit(length if dtype.bits < 64 else self._at_least_one(length))
+
+    def _at_least_one(self, length: ir.Expr) -> ir.Expr:
+        return ir.Apply(REGISTRY["max"], (length, integer(1, length.span)), WEAK_INT, length.span)
 
     def _limit(self, length: ir.Expr) -> None:
         self.limits.setdefault(print_expr(length), length)
