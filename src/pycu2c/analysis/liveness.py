@@ -13,49 +13,55 @@ from pycu2c.base.records import dataclass, field, replace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import bodies, operands
 
-Assigned: TypeAlias = "frozenset[str] | None"  # definitely assigned; None: unreachable
 Names: TypeAlias = frozenset[str]
 
 
 def upward_exposed_reads(body: ir.Body) -> set[str]:
     """Return the variables that a body may read before it assigns them."""
     analysis = _UpwardExposedReads()
-    analysis.block(body, frozenset())
+    analysis.block(body)
     return analysis.exposed
 
 
 @dataclass(slots=True)
 class _UpwardExposedReads:
     exposed: set[str] = field(default_factory=set)
+    assigned: set[str] = field(default_factory=set)  # on all paths to the current statement
 
-    def block(self, body: ir.Body, assigned: Assigned) -> Assigned:
+    def block(self, body: ir.Body, *counters: str) -> set[str] | None:
+        """Return what a block assigns on all paths to its end; None if its end is unreachable."""
+        new = set(counters) - self.assigned
+        self.assigned |= new
         for s in body:
-            if assigned is None:
+            counter = s.var.name if isinstance(s, ir.For) else None
+            read = {name for name in names_in(*operands(s)) if name != counter}
+            self.exposed |= read - self.assigned
+            names = self._assigned_by(s)
+            if names is None:
+                self.assigned -= new
                 return None
-            self.exposed |= set(names_in(*operands(s))) - assigned - _counter(s)
-            assigned = self._transfer(s, assigned)
-        return assigned
+            names -= self.assigned
+            self.assigned |= names
+            new |= names
+        self.assigned -= new
+        return new
 
-    def _transfer(self, s: ir.Stmt, assigned: frozenset[str]) -> Assigned:
+    def _assigned_by(self, s: ir.Stmt) -> set[str] | None:
         match s:
             case ir.Declare() | ir.Assign():
-                return assigned | {s.var.name}
+                return {s.var.name}
             case ir.If():
-                then, orelse = self.block(s.then, assigned), self.block(s.orelse, assigned)
+                then, orelse = self.block(s.then), self.block(s.orelse)
                 if then is None or orelse is None:
                     return orelse if then is None else then
                 return then & orelse
-            case ir.While() | ir.For():
-                self.block(s.body, assigned | _counter(s))
-                return assigned  # the body may not be executed
+            case ir.While():
+                self.block(s.body)  # the body may not be executed
+            case ir.For():
+                self.block(s.body, s.var.name)
             case ir.Break() | ir.Continue() | ir.Return() | ir.NextWorkItem():
                 return None
-            case _:
-                return assigned
-
-
-def _counter(s: ir.Stmt) -> frozenset[str]:
-    return frozenset({s.var.name}) if isinstance(s, ir.For) else frozenset()
+        return set()
 
 
 # ---- liveness after loops ----------------------------------------------------------------------

@@ -52,9 +52,8 @@ class _Insertion:
                 positions[name].append(i)
         nested: dict[int, list[ir.Var]] = {}  # by the statement whose blocks have all uses
         preceding: dict[int, list[ir.Var]] = {}  # by the statement to declare them before
-        inside = {
-            at[0]: self._local_names(body[at[0]]) for at in positions.values() if len(at) == 1
-        }
+        single = {at[0] for at in positions.values() if len(at) == 1}
+        inside = {i: self._local_names(body[i]) for i in single}
         for var in variables:
             match positions[var.name]:
                 case [i] if var.name in inside[i]:
