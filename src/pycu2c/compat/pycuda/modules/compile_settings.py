@@ -50,15 +50,10 @@ class CompileSettings:
     @property
     def nvrtc_options(self) -> list[str]:
         """Return the options for NVRTC, without an architecture."""
-        return [*nvcc_compiler.nvrtc_options(self.options)[0], *self._include_options]
-
-    def nvcc_options(self, arch: str) -> list[str]:
-        """Return the options and the architecture, for nvcc."""
-        return [*self.options, "-arch", arch, *self._include_options]
-
-    @property
-    def _include_options(self) -> list[str]:
-        return [f"-I{folder}" for folder in (*self.include_dirs, HEADERS)]
+        return [
+            *nvcc_compiler.nvrtc_options(self.options)[0],
+            *(f"-I{folder}" for folder in (*self.include_dirs, HEADERS)),
+        ]
 
     @property
     def requested_arch(self) -> str | None:

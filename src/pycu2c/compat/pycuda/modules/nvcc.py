@@ -1,56 +1,20 @@
-"""Convert options of nvcc for NVRTC, and run nvcc itself if the user names its path."""
+"""Convert options of nvcc for NVRTC, which compiles in its place."""
 
 from __future__ import annotations
 
 import os
-import re
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterable, Sequence
 
 from pycu2c.compat.cuda_text.options import RELOCATABLE
 from pycu2c.compat.pycuda.errors import CompileError
 
 DEFAULT = "nvcc"  # NVRTC compiles, not nvcc
-_RELEASE = re.compile(r"release (\d+)\.(\d+)")
-
-
-def executable(nvcc: str) -> str | None:
-    """Return the path of nvcc, if the user has named one that exists."""
-    return None if nvcc == DEFAULT else shutil.which(nvcc)
 
 
 def check_is_cuda(nvcc: str) -> None:
     """Check that the program is a CUDA compiler. Raises CompileError."""
     if "fortran" in os.path.basename(nvcc):
         raise CompileError(f"{nvcc} does not compile CUDA C", [nvcc])
-
-
-def version(program: str) -> tuple[int, int]:
-    """Return the version of nvcc."""
-    completed = subprocess.run([program, "--version"], capture_output=True, text=True)
-    release = _RELEASE.search(completed.stdout)
-    if release is None:
-        raise CompileError(
-            f"{program} --version prints no version", [program, "--version"], completed.stdout
-        )
-    return int(release[1]), int(release[2])
-
-
-def compile_with(program: str, text: str, target: str, options: Sequence[str]) -> bytes:
-    """Compile a text to a cubin, PTX or a fatbin. Raises CompileError."""
-    with tempfile.TemporaryDirectory() as folder:
-        source, output = (os.path.join(folder, f"kernel.{suffix}") for suffix in ("cu", target))
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(text)
-        command = [program, f"--{target}", *options, "-o", output, source]
-        completed = subprocess.run(command, capture_output=True, text=True, cwd=folder)
-        if completed.returncode:
-            log = completed.stderr or completed.stdout
-            raise CompileError(f"nvcc compilation of {source} failed", command, None, log)
-        with open(output, "rb") as result:
-            return result.read()
 
 
 # ---- options -----------------------------------------------------------------------------------

@@ -11,9 +11,8 @@ from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules import nvcc as nvcc_compiler
 from pycu2c.compat.pycuda.modules.compile_settings import CompileSettings, save_files, settings_of
 from pycu2c.compat.pycuda.modules.function import Function
-from pycu2c.compat.pycuda.modules.module import GlobalPointer, LoadedModule, Module, compile_module
+from pycu2c.compat.pycuda.modules.module import GlobalPointer, Module, compile_module
 from pycu2c.compat.pycuda.textures.references import SurfaceReference, TextureReference
-from pycu2c.cuda_driver import driver
 
 
 class CudaModule:
@@ -47,7 +46,7 @@ class SourceModule(CudaModule):
 
     options: options of nvcc; those that NVRTC supports are used.
     arch, code: accepted, but a module is compiled for the device that runs it.
-    nvcc: used if it names an existing program other than the default "nvcc".
+    nvcc: accepted, but NVRTC compiles.
     functions: Python functions with annotations, which the text calls.
     """
 
@@ -73,15 +72,8 @@ def load_module(settings: CompileSettings, *sources: str) -> Module:
     """Compile sources into one module for the device of the calling thread. Raises CompileError."""
     _warn_if_unsupported(settings.requested_arch)
     cuda_source = settings.text(*sources)
-    program = nvcc_compiler.executable(settings.nvcc) if on_gpu() else None
     with settings.cache_override():
-        if program is None:
-            module = compile_module(cuda_source, _text_options(settings))
-        else:
-            options = settings.nvcc_options(driver.arch())
-            data = nvcc_compiler.compile_with(program, cuda_source.code, "cubin", options)
-            ptx = nvcc_compiler.compile_with(program, cuda_source.code, "ptx", options).decode()
-            module = Module(LoadedModule(data, ptx), cuda_source.textures, cuda_source.surfaces)
+        module = compile_module(cuda_source, _text_options(settings))
     if settings.keep:
         save_files(cuda_source.code, b"", "cubin")
     return module
