@@ -9,9 +9,9 @@ import numpy as np
 
 from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays import kernels
+from pycu2c.compat.pycuda.gpuarrays.functions import apply_binary
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray, as_gpuarray
-from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, elementwise_kernel, launch
-from pycu2c.compat.pycuda.gpuarrays.layout import is_number
+from pycu2c.compat.pycuda.gpuarrays.kernels import elementwise_kernel, launch
 
 
 def _elementwise(name: str, function: Callable[[Any], Any]) -> Callable[..., GPUArray]:
@@ -53,31 +53,19 @@ cosh = _elementwise("cosh", lambda x: np.cosh(x))
 tanh = _elementwise("tanh", lambda x: np.tanh(x))
 
 
-@translate_errors
-def _binary(
-    operation: BinaryOperation, a: GPUArray, b: Any, out: GPUArray | None, stream: object
-) -> GPUArray:
-    a = as_gpuarray(a)
-    result = a._new_like_me() if out is None else out
-    order = result.memory_order if result.ndim > 1 else ""
-    other = b if is_number(b) else as_gpuarray(b).flat(order)
-    operation.run(a.flat(order), other, result.flat(), stream)
-    return result
-
-
 def fmod(arg: GPUArray, mod: Any, stream: object = None, out: GPUArray | None = None) -> GPUArray:
     """Return the remainders, with the sign of the dividends."""
-    return _binary(kernels.FMOD, arg, mod, out, stream)
+    return apply_binary(kernels.FMOD, arg, mod, out, stream)
 
 
 def ldexp(significand: GPUArray, exponent: Any, stream: object = None) -> GPUArray:
     """Return ``significand * 2**exponent``."""
-    return _binary(kernels.LDEXP, significand, exponent, None, stream)
+    return apply_binary(kernels.LDEXP, significand, exponent, None, stream)
 
 
 def atan2(y: GPUArray, x: GPUArray, stream: object = None) -> GPUArray:
     """Return the angles of points."""
-    return _binary(kernels.ARCTAN2, y, x, None, stream)
+    return apply_binary(kernels.ARCTAN2, y, x, None, stream)
 
 
 def frexp(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:

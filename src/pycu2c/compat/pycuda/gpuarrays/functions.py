@@ -332,9 +332,10 @@ def _select(
 
 
 @translate_errors
-def _apply_binary(
+def apply_binary(
     operation: BinaryOperation, a: Any, b: Any, out: GPUArray | None, stream: object
 ) -> GPUArray:
+    """Return the result of an operation on two arrays, or on an array and a number."""
     a, b = (each if is_number(each) else as_gpuarray(each) for each in (a, b))
     result = empty_like(b if is_number(a) else a) if out is None else out
     order = result.memory_order if result.ndim > 1 else ""
@@ -345,12 +346,12 @@ def _apply_binary(
 
 def minimum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) -> GPUArray:
     """Return the smaller elements."""
-    return _apply_binary(kernels.MINIMUM, a, b, out, stream)
+    return apply_binary(kernels.MINIMUM, a, b, out, stream)
 
 
 def maximum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) -> GPUArray:
     """Return the larger elements."""
-    return _apply_binary(kernels.MAXIMUM, a, b, out, stream)
+    return apply_binary(kernels.MAXIMUM, a, b, out, stream)
 
 
 def _apply_logical(
@@ -365,7 +366,7 @@ def _apply_logical(
     if shapes_differ(arrays):
         raise NotImplementedError("Broadcasting not supported")
     result = empty_like(arrays[0], np.bool_) if out is None else out
-    return _apply_binary(operation, x1, x2, result, None)
+    return apply_binary(operation, x1, x2, result, None)
 
 
 def logical_and(
