@@ -7,11 +7,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DType
 from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar
-from pycu2c.compat.cupy import raw_arrays
 from pycu2c.compat.cupy.parameter_declarations import ParameterInfo, c_name
 
 # the stride along an axis: 0, one element, or a parameter of the kernel
@@ -84,8 +84,16 @@ def kernel_fields(
             axes = (axis for axis, stride in enumerate(bound.strides) if stride == "strided")
             yield from (_stride_field(bound, position, axis, stride_dtype) for axis in axes)
         else:
-            for parameter in raw_arrays.shape_parameters(bound.name, bound.axes, position):
-                yield KernelField("const ptrdiff_t", parameter)
+            yield from _raw_array_fields(bound, position)
+
+
+def _raw_array_fields(bound: BoundParameter, position: int) -> Iterator[KernelField]:
+    """Yield the lengths, then the strides, of a raw array along all axes."""
+    for part, letter in ((ArgumentPart.SHAPE, "n"), (ArgumentPart.STRIDE, "s")):
+        for axis in range(bound.axes):
+            name = f"_{bound.name}_{letter}{axis}"
+            parameter = Parameter(name, Scalar(dtypes.INT64), position, part, axis)
+            yield KernelField("const ptrdiff_t", parameter)
 
 
 def _stride_field(
@@ -125,12 +133,16 @@ def offset(bound: BoundParameter, indices: Sequence[str], first_axis: int = 0) -
 
 
 def raw_array_views(bound_parameters: Sequence[BoundParameter]) -> list[str]:
-    """Return the C declarations of the raw arrays."""
-    return [
-        raw_arrays.array_view(b.name, b.element, b.pointer, b.axes, b.is_contiguous)
-        for b in bound_parameters
-        if b.kind == "raw"
-    ]
+    """Return the C declarations of the raw arrays, which the user's text indexes itself."""
+    return [_raw_array_view(bound) for bound in bound_parameters if bound.kind == "raw"]
+
+
+def _raw_array_view(bound: BoundParameter) -> str:
+    ctype = f"CArray<{bound.element}, {bound.axes}{', true' if bound.is_contiguous else ''}>"
+    shape, strides = (
+        ", ".join(f"_{bound.name}_{letter}{axis}" for axis in range(bound.axes)) for letter in "ns"
+    )
+    return f"const {ctype} {bound.name} = {{{bound.pointer}, {{{shape}}}, {{{strides}}}}};"
 
 
 def typedefs(placeholders: Sequence[tuple[str, DType]]) -> list[str]:
