@@ -12,7 +12,8 @@ from typing import NoReturn
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.compat.cuda_text.fission.split_source import SourceEdit
 from pycu2c.compat.cuda_text.fission.wait_detection import WaitAnalysis
-from pycu2c.compat.cuda_text.parse.tokens import Token, closing
+from pycu2c.compat.cuda_text.parse.declarations import split_at_commas
+from pycu2c.compat.cuda_text.parse.tokens import Token
 from pycu2c.compat.cuda_text.source_text import CudaSource
 
 
@@ -29,7 +30,7 @@ def _launch_edit(text: CudaSource, index: int, wait_analysis: WaitAnalysis) -> S
     while first >= 2 and tokens[first - 1].text == "::" and tokens[first - 2].kind == "identifier":
         first -= 2
     last = next((i for i in range(index, len(tokens)) if tokens[i].text == ">>>"), len(tokens) - 2)
-    configuration = list(_split_at_commas(tokens[index + 1 : last]))
+    configuration = split_at_commas(tokens[index + 1 : last])
     kernel = next((f for f in text.functions if f.name == tokens[index - 1].text), None)
     if kernel is None or not kernel.is_kernel or kernel.is_template:
         _reject(text, tokens[index - 1], "this is not a kernel of the text, or it is a template")
@@ -37,7 +38,11 @@ def _launch_edit(text: CudaSource, index: int, wait_analysis: WaitAnalysis) -> S
     body = text.tokens[kernel.body[0] : kernel.body[1]]
     if may_wait or any(t.text == "__shared__" for t in body):
         _reject(text, tokens[index - 1], f"{kernel.name} has barriers or shared memory")
-    if len(configuration) < 2 or any(not _is_zero(part) for part in configuration[2:]):
+    if (
+        len(configuration) < 2
+        or not all(configuration)
+        or not all(map(_is_zero, configuration[2:]))
+    ):
         _reject(text, tokens[index], "a launch on the CPU takes a grid and a block")
     grid, block = (text.code[part[0].start : part[-1].end] for part in configuration[:2])
     name = text.code[tokens[first].start : tokens[index].start]
@@ -49,22 +54,6 @@ def _launch_edit(text: CudaSource, index: int, wait_analysis: WaitAnalysis) -> S
 
 def _is_zero(part: Sequence[Token]) -> bool:
     return [token.text for token in part] == ["0"]
-
-
-def _split_at_commas(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    """Yield the parts between commas outside of brackets."""
-    start = index = 0
-    while index < len(tokens):
-        if tokens[index].text in ("(", "[", "{"):
-            index = closing(tokens, index)
-        elif tokens[index].text == ",":
-            yield tokens[start:index]
-            start = index = index + 1
-            continue
-        else:
-            index += 1
-    if start < len(tokens):
-        yield tokens[start:]
 
 
 def _reject(text: CudaSource, token: Token, message: str) -> NoReturn:
