@@ -1,42 +1,7 @@
 """Export numba's short names of types: ``f4``, ``intp``, ``void``."""
 
-from pycu2c.base.types import (
-    b1,
-    byte,
-    c8,
-    c16,
-    char,
-    double,
-    f2,
-    f4,
-    f8,
-    float_,
-    i1,
-    i2,
-    i4,
-    i8,
-    int_,
-    intc,
-    intp,
-    long_,
-    longlong,
-    none,
-    short,
-    size_t,
-    ssize_t,
-    u1,
-    u2,
-    u4,
-    u8,
-    uchar,
-    uint,
-    uintc,
-    uintp,
-    ulong,
-    ulonglong,
-    ushort,
-    void,
-)
+# ruff: noqa: F403, F405
+from pycu2c.base.types import *
 
 __all__ = [
     "b1",
