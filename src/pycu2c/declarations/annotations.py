@@ -92,7 +92,31 @@ if TYPE_CHECKING:
         """A surface with three axes."""
 
 else:
-    from pycu2c.base.types import *  # noqa: F403  # those of __all__ are exported
+    from pycu2c.base.types import (
+        Array,
+        bfloat16,
+        bool_,
+        boolean,
+        complex64,
+        complex128,
+        float16,
+        float32,
+        float64,
+        int8,
+        int16,
+        int32,
+        int64,
+        surface1d,
+        surface2d,
+        surface3d,
+        texture1d,
+        texture2d,
+        texture3d,
+        uint8,
+        uint16,
+        uint32,
+        uint64,
+    )
 
 __all__ = [
     "Array",
