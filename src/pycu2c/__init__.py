@@ -18,6 +18,7 @@ from pycu2c.cuda_driver.cuda_errors import CudaError, KernelFault, OutOfMemoryEr
 from pycu2c.declarations import annotations
 from pycu2c.declarations.annotations import *  # noqa: F403
 from pycu2c.kernels.kernel import device, kernel
+from pycu2c.runtime.findings import CheckError, Finding
 
 if TYPE_CHECKING:
     from pycu2c.compat.numba import config
@@ -70,10 +71,12 @@ def __dir__() -> list[str]:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CheckError",
     "CompileError",
     "CompileWarning",
     "CudaError",
     "DeadlockError",
+    "Finding",
     "KernelFault",
     "LaunchError",
     "LaunchWarning",

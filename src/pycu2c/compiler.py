@@ -55,7 +55,7 @@ def build_module(
     CompileError.
     """
     with reporting_recursion_limit(source.span(source.tree)):
-        built = build(source, signature, options.cluster, options.checked)
+        built = build(source, signature, options.cluster, bool(options.check))
         if options.strict:
             _reject_undefined(built)
         module = verified(built.module, "build")

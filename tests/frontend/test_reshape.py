@@ -190,9 +190,9 @@ def with_one_unknown_length(a, n, out):
 NUMBERS = np.arange(10.0, 16.0)
 
 
-def result(k: Kernel[Any], lengths: tuple[Any, ...], target: str, *, checked: bool) -> float:
+def result(k: Kernel[Any], lengths: tuple[Any, ...], target: str, *, check: bool) -> float:
     out = np.zeros(2)
-    kernel(backend=target, checked=checked)(k.python)[1, 2](NUMBERS, *lengths, out)
+    kernel(backend=target, check=check)(k.python)[1, 2](NUMBERS, *lengths, out)
     assert out[0] == out[1]
     return float(out[0])
 
@@ -206,11 +206,11 @@ def result(k: Kernel[Any], lengths: tuple[Any, ...], target: str, *, checked: bo
 def test_lengths_at_run_time(lengths: tuple[Any, ...], checked: bool, target: str) -> None:
     r = NUMBERS.reshape(lengths)
     expected = r[-1, -1] * 100 + r.shape[0] * 10 + r.shape[1] + 6 // r.shape[1]
-    assert result(with_lengths, lengths, target, checked=checked) == expected
+    assert result(with_lengths, lengths, target, check=checked) == expected
 
 
 def test_one_length_may_be_unknown(target: str) -> None:
-    assert result(with_one_length, (-1,), target, checked=True) == 15 + 12
+    assert result(with_one_length, (-1,), target, check=True) == 15 + 12
 
 
 @pytest.mark.parametrize(
@@ -232,6 +232,6 @@ def test_a_wrong_shape_ends_the_thread(
     k: Kernel[Any], lengths: tuple[int, ...], target: str
 ) -> None:
     with pytest.raises(ValueError, match=r"cannot reshape|one unknown dimension"):
-        result(k, lengths, target, checked=True)
+        result(k, lengths, target, check=True)
     if target != "python":  # it raises NumPy's errors
-        assert result(k, lengths, target, checked=False) == -1
+        assert result(k, lengths, target, check=False) == -1

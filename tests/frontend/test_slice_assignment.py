@@ -264,12 +264,12 @@ def test_lengths_at_run_time(function: Callable[..., None], target: str) -> None
             {in_a_device_function: whole}.get(function, function)(*arrays)
         except ValueError:
             with pytest.raises(ValueError, match=r"could not (be )?broadcast|values for"):
-                launched(function, length, target, checked=True)
+                launched(function, length, target, check=True)
             arrays = before
             if target == "python":  # it raises NumPy's errors
                 continue
         for checked in (False, True)[: 1 if arrays is before else 2]:
-            for result, array in zip(launched(function, length, target, checked=checked), arrays):
+            for result, array in zip(launched(function, length, target, check=checked), arrays):
                 np.testing.assert_array_equal(result, array)
 
 

@@ -137,7 +137,7 @@ def test_an_index_is_evaluated_once(target: str) -> None:
 
 
 def test_a_length_that_is_no_multiple(target: str) -> None:
-    @kernel(checked=True, backend=target)
+    @kernel(check=True, backend=target)
     def viewed(a, n, out):
         out[0] = a[:n].view(np.int32)[0]
 

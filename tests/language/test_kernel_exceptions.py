@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c import CompileError, cuda, device, float32, int32, kernel
+from pycu2c import CheckError, CompileError, cuda, device, float32, int32, kernel
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 from support.launching import run
@@ -39,7 +39,7 @@ def root(x, n):
     return x**0.5
 
 
-@kernel(checked=True)
+@kernel(check=True)
 def raises(a, mode):
     i = cuda.grid(1)
     if mode == 0:
@@ -96,7 +96,12 @@ def test_a_launch_raises_it(
     mode: int, kind: type[Exception], text: str, line: str, target: str
 ) -> None:
     error = reported(mode, target)
-    assert type(error) is kind
+    assert isinstance(error, kind)
+    assert isinstance(error, CheckError)
+    if target != "python":
+        (finding,) = error.findings
+        assert (finding.kind, finding.line, finding.count) == ("assertion", line_of(line), 1)
+        assert (finding.thread, finding.block) == ((1, 0, 0), (1, 0, 0))
     assert error.args[0] == f"{__file__}:{line_of(line)}: {text}{WHO}"
     assert error.args[1:] == ((4,) if mode == 0 else ())
 
@@ -115,7 +120,7 @@ def test_arguments_that_are_no_text(target: str) -> None:
 
 @pytest.mark.parametrize("backend", ["cpu", "cpu-resumable"])
 def test_other_threads_go_on(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
-    @kernel(checked=True, backend=backend)
+    @kernel(check=True, backend=backend)
     def half(a):
         i = cuda.grid(1)
         print("here", i)
@@ -168,11 +173,11 @@ def test_debug_of_numbas_decorator(target: str) -> None:
 
 
 def test_exceptions_that_can_be_raised() -> None:
-    @kernel(checked=True)
+    @kernel(check=True)
     def of_an_array(a):
         raise ValueError(a)
 
-    @kernel(checked=True)
+    @kernel(check=True)
     def of_none(a):
         raise a[0]
 
@@ -196,7 +201,7 @@ PAIRS = ((1, 2), (3, 4), (5, 6))
 
 @pytest.mark.parametrize("index", [-4, -3, 0, 2, 3, 2**40])
 def test_a_computed_index_of_a_tuple(index: int, target: str) -> None:
-    @kernel(checked=True, backend=target)
+    @kernel(check=True, backend=target)
     def indexed(a, n, out):
         i = cuda.grid(1)
         if i == 1:

@@ -47,7 +47,31 @@ def intrinsic_range(assumptions: LaunchAssumptions, intrinsic: Intrinsic) -> Int
     for axis, extent in zip(AXES, assumptions.block or ()):
         if intrinsic is COORDINATES["threadIdx", axis]:
             high = extent - 1
+    if assumptions.grid is not None and assumptions.block is not None:
+        low, high = _range_in_launch(intrinsic, assumptions.grid, assumptions.block, (low, high))
     return Interval(low, assumptions.max_threads - 1 if intrinsic is linear_thread_index else high)
+
+
+def _range_in_launch(
+    intrinsic: Intrinsic,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    bounds: tuple[int, int],
+) -> tuple[int, int]:
+    """Return the bounds of a coordinate in a launch with this grid and this block."""
+    for axis, blocks, threads in zip(AXES, grid, block):
+        match intrinsic.name.removesuffix(f".{axis}"):
+            case "cuda.blockDim":
+                return threads, threads
+            case "cuda.gridDim":
+                return blocks, blocks
+            case "cuda.blockIdx":
+                return 0, blocks - 1
+            case "cuda.grid":
+                return 0, blocks * threads - 1
+            case "cuda.gridsize":
+                return blocks * threads, blocks * threads
+    return bounds
 
 
 def is_thread_coordinate(intrinsic: Intrinsic) -> bool:

@@ -25,6 +25,7 @@ class LaunchAssumptions:
         with the others.
     exceeds_last_level_cache: the launch accesses more memory than caches hold.
     distinct_arrays: no array that the kernel writes overlaps another one.
+    grid: the blocks along x, y and z; None for any. Only checked kernels assume it.
     short_axes: contiguous arrays with a short last axis: the position of the argument, the axis
         and its length.
     """
@@ -34,6 +35,7 @@ class LaunchAssumptions:
     unaliased_accumulators: tuple[int, ...] = ()
     exceeds_last_level_cache: bool = False
     distinct_arrays: bool = False
+    grid: tuple[int, int, int] | None = None
     short_axes: tuple[tuple[int, int, int], ...] = ()
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from pycu2c.base import spelling_suggestions
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType
@@ -13,6 +13,10 @@ from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_CLUSTER_BLOCKS, MAX_REGIST
 from pycu2c.base.records import dataclass, field_names, replace
 from pycu2c.declarations import link_files
 from pycu2c.ops.names.dtype_names import scalar_named
+
+CheckGroup: TypeAlias = Literal["memory", "race", "init", "sync", "arithmetic", "wrap", "lossy"]
+CHECK_GROUPS: tuple[CheckGroup, ...] = get_args(CheckGroup)
+DEFAULT_CHECKS = CHECK_GROUPS[:5]
 
 
 class BadOption(TypeError):
@@ -28,7 +32,8 @@ class Options:
     fmad: whether ``a * b + c`` may be contracted to a fused multiply-add.
     fastmath: whether to trade accuracy of floating-point results for speed.
     strict: whether a read of a variable that some path leaves unassigned is an error.
-    checked: whether the launch raises the exceptions and failed assertions of the kernel.
+    check: the groups of checks with which the kernel is instrumented; empty without checks. With
+        any, the launch also raises the exceptions and failed assertions of the kernel.
     lineinfo: whether to emit line information for profilers and debuggers.
     max_registers: the maximum number of registers of a thread on a GPU; None lets the compiler
         decide.
@@ -43,7 +48,7 @@ class Options:
     fmad: bool = True
     fastmath: bool = False
     strict: bool = False
-    checked: bool = False
+    check: tuple[CheckGroup, ...] = ()
     lineinfo: bool = False
     max_registers: int | None = None
     launch_bounds: tuple[int, ...] = ()
@@ -61,7 +66,11 @@ OPTION_NAMES = field_names(Options)
 
 def parse_options(options: Mapping[str, object]) -> Options:
     """Return the options of a ``@kernel`` decorator. Raises BadOption."""
-    options = {"lineinfo": os.environ.get("PYCU2C_LINEINFO") == "1", **options}
+    options = {
+        "lineinfo": os.environ.get("PYCU2C_LINEINFO") == "1",
+        "check": _checks_of_environment(),
+        **options,
+    }
     return Options(
         **{name: _PARSERS.get(name, _boolean)(name, value) for name, value in options.items()}
     )
@@ -121,12 +130,29 @@ def _links(name: str, setting: object) -> tuple[link_files.Link, ...]:
         raise BadOption(str(error)) from None
 
 
+def _checks_of_environment() -> bool | str:
+    """Return the checks that ``PYCU2C_CHECK`` sets: 1 for all, or a list of groups."""
+    setting = os.environ.get("PYCU2C_CHECK", "")
+    return setting == "1" if setting in ("", "0", "1") else setting
+
+
+def _check(name: str, setting: object) -> tuple[CheckGroup, ...]:
+    """Parse True, False, a tuple of groups, or text: ``"memory,race"``."""
+    if isinstance(setting, bool):
+        return DEFAULT_CHECKS if setting else ()
+    groups = setting.replace(" ", "").split(",") if isinstance(setting, str) else setting
+    if not isinstance(groups, (tuple, list)) or not set(groups) <= set(CHECK_GROUPS):
+        raise BadOption(f"{name} is True, or some of {', '.join(CHECK_GROUPS)}, not {setting!r}")
+    return tuple(group for group in CHECK_GROUPS if group in groups)
+
+
 _PARSERS: dict[str, Callable[[str, object], Any]] = {
     "weak_float": _weak_float,
     "max_registers": _max_registers,
     "launch_bounds": _launch_bounds,
     "cluster": _cluster,
     "link": _links,
+    "check": _check,
 }
 
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass
+from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, ParameterType, Scalar, Type, leaf_types
 
 
@@ -29,13 +30,13 @@ class FormatField:
 
 @dataclass(frozen=True, slots=True)
 class RaisedException:
-    """An exception that a kernel raises: its class or instance, source position and arguments.
+    """An exception that a kernel raises: its class or instance, source span and arguments.
 
     In the log, the indices of the block and of the thread precede the values of the arguments.
     """
 
     exception: type[BaseException] | BaseException
-    location: str
+    span: Span
     arguments: tuple[PrintFormat, ...]
 
     def __str__(self) -> str:

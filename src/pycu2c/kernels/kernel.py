@@ -429,7 +429,7 @@ def kernel(
     fmad: bool = True,
     fastmath: bool = False,
     strict: bool = False,
-    checked: bool = False,
+    check: bool | str | tuple[str, ...] = False,
     lineinfo: bool = False,
     max_registers: int | None = None,
     launch_bounds: int | tuple[int, ...] | None = None,
@@ -453,7 +453,10 @@ def kernel(function: Any = None, /, **arguments: Any) -> Any:
     fmad: False rounds after each operation, as Python does; no multiply-adds are fused.
     fastmath: True allows less precise floating-point operations that are faster.
     strict: True rejects reads of variables that some path has not assigned.
-    checked: True raises exceptions of threads in the launch, and evaluates ``assert``.
+    check: True checks accesses, arithmetic and synchronization in each launch, and raises
+    CheckError for what it finds; text or a tuple names some of the groups memory, race, init, sync,
+    arithmetic. Launches also raise exceptions of threads, and evaluate ``assert``. The environment
+    variable PYCU2C_CHECK=1 (or groups) makes it the default.
     lineinfo: True gives profilers and debuggers (ncu, compute-sanitizer, perf) the lines of
     Python; the environment variable PYCU2C_LINEINFO=1 makes it the default.
     max_registers: the maximum of registers per thread on a GPU, from 16 to 255.

@@ -26,7 +26,7 @@ from pycu2c.ir import printer
 from pycu2c.ir.forms import summarize_module
 from pycu2c.ir.nodes import Apply, Module
 from pycu2c.ir.walk import all_expressions
-from pycu2c.kernels import specialization
+from pycu2c.kernels import checked_runner, specialization
 from pycu2c.kernels.slow_compilation import description, reporting_slow_compilation
 from pycu2c.kernels.source_map import errors_at_source_lines
 from pycu2c.runtime.launch_configuration import Extent, Language
@@ -161,6 +161,8 @@ class KernelCompiler:
         """Compile and load the kernel; ``names`` are the names of the arguments in errors."""
         built = self.build(signature)
         kernel = specialization.Specialization(self._source, built, signature, names, self._options)
+        if self._options.check and key.backend != "python":
+            return checked_runner.CheckedRunner(kernel, key, self._cache)
         with reporting_slow_compilation(lambda: description(built.module, key.backend)):
             return specialization.compile_runner(kernel, key, self._cache)
 

@@ -185,7 +185,7 @@ def _reference_runner(kernel: Specialization) -> ReferenceRunner:
     single = options.weak_float is not None
     count = len(kernel.built.module.device_functions)
     with reporting_recursion_limit(source.span(source.tree)), frames_for_calls(count):
-        inferred = type_inference.inferred_from(source, types, single, options.checked)
+        inferred = type_inference.inferred_from(source, types, single, bool(options.check))
         interpreted = interpreter.ReferenceKernel(
             source, inferred, types, library.device_source, options
         )

@@ -76,7 +76,7 @@ class ReferenceKernel:
         self._communicates_by_source: dict[Source, bool] = {}
         self._name = source.name
         self._functions = FunctionProperties(
-            self._callee, self._communicates, self._object_may_wait, options.checked
+            self._callee, self._communicates, self._object_may_wait, bool(options.check)
         )
         self._signature = source.tree.args
         self._run: Callable[..., Coroutine] = self._rewrite(source, True)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError, LaunchWarning, warn
 from pycu2c.base.forks import ForkSafeLock
+from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import as_vector
 from pycu2c.cuda_driver import driver, kernel_api
@@ -34,6 +35,7 @@ from pycu2c.runtime.arguments.flattened_arguments import unflatten
 from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
+from pycu2c.runtime.findings import CheckError, Coordinates, Finding
 from pycu2c.runtime.launch_configuration import Launch
 from pycu2c.runtime.runner import FastPathLaunch, Runner
 from pycu2c.runtime.thread_exceptions import exception_of_thread
@@ -150,16 +152,25 @@ class PrintingRunner:
 
 
 def _write_records(records: WordArray, formats: tuple[PrintFormat, ...]) -> BaseException | None:
-    """Write the output; return the first exception of a thread, if there is one."""
+    """Write the output; return the first exception of a thread, if there is one.
+
+    Its findings are the places where threads raised exceptions.
+    """
     lines: list[str] = []
     error = None
+    findings: dict[RaisedException, Finding] = {}
     for print_format, raw in _records(records, formats):
         first = print_format[0] if print_format else None
         if not isinstance(first, RaisedException):
             lines.append(format_record(print_format, raw))
-        elif error is None:
-            error = _exception(first, _values(print_format, raw))
+            continue
+        raised, finding = _raised(first, _values(print_format, raw))
+        error = error or raised
+        earlier = findings.setdefault(first, finding)
+        findings[first] = replace(earlier, count=earlier.count + (earlier is not finding))
     print("".join(lines), end="")  # nothing where sys.stdout is None
+    if isinstance(error, CheckError):
+        error.findings = tuple(findings.values())
     return error
 
 
@@ -221,11 +232,16 @@ def _format(print_format: PrintFormat, values: Iterator[Any]) -> str:
     )
 
 
-def _exception(raised: RaisedException, values: Iterator[Any]) -> BaseException:
+def _raised(raised: RaisedException, values: Iterator[Any]) -> tuple[BaseException, Finding]:
+    """Return the exception that a thread raised, and the finding that tells of it."""
     numbers = [next(values) for _ in THREAD_COORDINATES]
-    thread = f"thread {tuple(numbers[3:])} of block {tuple(numbers[:3])}"
+    block, thread = Coordinates(*numbers[:3]), Coordinates(*numbers[3:])
+    where = f"thread {tuple(thread)} of block {tuple(block)}"
     arguments = [_argument(text, values) for text in raised.arguments]
-    return exception_of_thread(raised.exception, arguments, raised.location, thread)
+    location = f"{raised.span.file}:{raised.span.line}"
+    error = exception_of_thread(raised.exception, arguments, location, where)
+    message = f"{type(error).__name__} is raised here"
+    return error, Finding("assertion", raised.span, message, "", 1, thread, block)
 
 
 def _argument(print_format: PrintFormat, values: Iterator[Any]) -> Any:

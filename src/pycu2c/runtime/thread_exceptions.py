@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycu2c.base.diagnostics import LaunchError
+from pycu2c.runtime.findings import check_error_class
 
 
 def exception_of_thread(
@@ -14,9 +15,9 @@ def exception_of_thread(
     location: str,
     thread: str,
 ) -> BaseException:
-    """Return an exception with the location and the thread that raised it.
+    """Return an exception with the location and the thread that raised it, also a CheckError.
 
-    They are part of its message, or a note if its first argument is not a string.
+    Location and thread are part of its message, or a note if its first argument is not a string.
 
     location: the file and the line. thread: "thread (0, 0, 0) of block (0, 0, 0)".
     """
@@ -45,6 +46,7 @@ def _construct(cls: type[BaseException], arguments: tuple[Any, ...] | None) -> B
     if arguments is None:
         return None
     try:
-        return cls(*arguments)
+        error_class: type[BaseException] = check_error_class(cls)
+        return error_class(*arguments)
     except Exception:
         return None

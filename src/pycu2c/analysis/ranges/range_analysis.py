@@ -255,11 +255,16 @@ def _calls(caller: ir.Function, name: str) -> Iterator[ir.Call]:
 # ---- whole modules -----------------------------------------------------------------------------
 
 
-def analyse_module(module: ir.Module, assumptions: LaunchAssumptions) -> Mapping[str, Ranges]:
-    """Return the ranges of each function of a module by name; callers are analysed first."""
+def analyse_module(
+    module: ir.Module, assumptions: LaunchAssumptions, parameters: ParameterRanges | None = None
+) -> Mapping[str, Ranges]:
+    """Return the ranges of each function of a module by name; callers are analysed first.
+
+    ``parameters``: ranges of the kernel's parameters; by default those of any launch.
+    """
     elements = dict(_elements(module))
     summaries = _Summaries({f.name: f for f in module.device_functions}, assumptions, elements)
-    analysed = [analyse(module.kernel, assumptions, results=summaries.result, elements=elements)]
+    analysed = [analyse(module.kernel, assumptions, parameters, summaries.result, elements)]
     remaining = list(module.device_functions)
     while remaining:
         function = remaining[-1]

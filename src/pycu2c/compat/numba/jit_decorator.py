@@ -104,7 +104,7 @@ def jit(
     CompileError
         If the function cannot be typed for a signature.
     """
-    line_info = {"lineinfo": lineinfo or debug or None, "checked": debug or None}
+    line_info = {"lineinfo": lineinfo or debug or None, "check": debug or None}
     all_options = {**line_info, "cache": cache, "link": link, **options}
     passed_options = {name: value for name, value in all_options.items() if value is not None}
     _check_options(passed_options)

@@ -311,8 +311,8 @@ def _nonnegative_index(view: View, axis: int, index: Expr) -> Expr:
     if _is_array_axis(view, axis):
         return index  # equals the index of the array itself
     count = view.lengths[axis]
-    if isinstance(index, Const):
-        if isinstance(count, Const) and not -count.value <= index.value < count.value:
+    if isinstance(index, Const) and isinstance(count, Const):
+        if not -count.value <= index.value < count.value:
             _report_out_of_range(index, int(count.value))
         return _sum(count, index) if index.value < 0 else index
     return Apply(index_from_end, (cast(index, WEAK_INT), count), WEAK_INT, index.span)

@@ -164,7 +164,7 @@ def _emit_record(
     values: list[Expr],
     span: Span,
 ) -> None:
-    record = RaisedException(exception, f"{context.source.file}:{span.line}", texts)
+    record = RaisedException(exception, span, texts)
     names = [f"cuda.{name}.{axis}" for name in ("blockIdx", "threadIdx") for axis in "xyz"]
     thread = [Apply(REGISTRY[name], (), WEAK_INT, span) for name in names]
     context.emit(Print((record,), (*thread, *values), span))

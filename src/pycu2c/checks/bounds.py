@@ -1,0 +1,166 @@
+"""Check that indices are within their arrays."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from pycu2c.base.records import dataclass, field, replace
+from pycu2c.base.source import Span
+from pycu2c.base.types import WEAK_INT, Array
+from pycu2c.checks.context import Bindings, CheckContext, Guard, all_of, compare, or_record
+from pycu2c.checks.recording import NO_ELEMENT
+from pycu2c.ir import nodes as ir
+from pycu2c.ir.builders import binary, cast, const, integer, unary
+from pycu2c.ir.verify_expressions import is_linear_index
+from pycu2c.ir.walk import expressions
+from pycu2c.ops.intrinsics.memory.subscripts import from_start, index_from_end
+from pycu2c.ops.operators import GE, LT, MUL, NEG
+
+
+def guard_access(
+    context: CheckContext, access: ir.Load | ir.ElementOf | ir.Store, indices: tuple[ir.Expr, ...]
+) -> tuple[Guard, tuple[ir.Expr, ...]]:
+    """Return the guard of an access, and the indices to use with it.
+
+    access: the node before it was instrumented, to which the ranges refer. indices: its
+    instrumented indices.
+    """
+    is_linear = is_linear_index(_type(access.array), access.indices)
+    unproved = [
+        axis
+        for axis in range(len(indices))
+        if not (axis == 0 and ir.in_cluster(access.array))
+        and not _is_proved(context, access, axis, is_linear)
+    ]
+    if not unproved or "memory" not in context.groups:
+        return Guard(), indices
+    checks = _IndexChecks(context)
+    checked = list(indices)
+    for axis, index in enumerate(indices):
+        length = _element_count(access.array) if is_linear else _length(access.array, axis)
+        checked[axis] = checks.index(axis, index, length, is_proved=axis not in unproved)
+    return checks.guard(access.array.name, access.span), tuple(checked)
+
+
+def guard_subscript(context: CheckContext, e: ir.Apply, checked: ir.Apply) -> ir.Expr:
+    """Return an index of a view that has no element where it is out of bounds."""
+    if _is_proved_subscript(context, e) or "memory" not in context.groups:
+        return checked
+    checks = _IndexChecks(context)
+    length, binding = context.bind(checked.arguments[1], "length")
+    index = checks.index(0, checked.arguments[0], length)
+    no_element = const(NO_ELEMENT, e.span, WEAK_INT)
+    guard = checks.guard("", e.span)
+    assert guard.condition is not None
+    valid = replace(checked, arguments=(index, length))
+    chosen = ir.Select(guard.condition, valid, no_element, WEAK_INT, e.span)
+    return Guard((*binding, *guard.bindings)).expression(chosen)
+
+
+def guard_view(context: CheckContext, original: ir.View, view: ir.View) -> tuple[Guard, ir.View]:
+    """Return the guard of the indices that a view fixes, such as ``i`` in ``a[i]``."""
+    if len(view.first) != _type(view.array).ndim:
+        return Guard(), view
+    unproved = [
+        axis
+        for axis, index in enumerate(original.first)
+        if axis not in view.axes and not _is_within(context, index, view.array, axis)
+    ]
+    if not unproved or "memory" not in context.groups:
+        return Guard(), view
+    checks = _IndexChecks(context)
+    first = list(view.first)
+    for axis, index in enumerate(first):
+        if axis not in view.axes:
+            length = _length(view.array, axis)
+            first[axis] = checks.index(axis, index, length, is_proved=axis not in unproved)
+    return checks.guard(view.array.name, view.span), replace(view, first=tuple(first))
+
+
+@dataclass(slots=True)
+class _IndexChecks:
+    """The checks of the indices of one access."""
+
+    context: CheckContext
+    _bindings: Bindings = ()
+    _conditions: list[ir.Expr] = field(default_factory=list)
+    _values: dict[str, ir.Expr] = field(default_factory=dict)
+
+    def index(
+        self, axis: int, index: ir.Expr, length: ir.Expr, *, is_proved: bool = False
+    ) -> ir.Expr:
+        """Record an index, and check it if it is not proved; return a variable or constant."""
+        is_from_start = isinstance(index, ir.Apply) and index.intrinsic is from_start
+        operand = index.arguments[0] if isinstance(index, ir.Apply) and is_from_start else index
+        at, binding = self.context.bind(cast(operand, WEAK_INT), "at")
+        is_from_end = self.context.wraparound and not is_from_start
+        lowest = unary(NEG, length, at.span) if is_from_end else integer(0, at.span)
+        if not is_proved:
+            self._conditions += compare(GE, at, lowest), compare(LT, at, length)
+        self._bindings = (*self._bindings, *binding)
+        self._values |= {f"index{axis}": at, f"length{axis}": length}
+        return ir.Apply(from_start, (at,), WEAK_INT, index.span) if is_from_start else at
+
+    def guard(self, array: str, span: Span) -> Guard:
+        failure = self.context.failure("out-of-bounds", span, python_name(array), self._values)
+        return Guard(self._bindings, or_record(all_of(self._conditions), failure))
+
+
+def python_name(name: str) -> str:
+    return name.split(".")[0]
+
+
+def _type(array: ir.Var) -> Array:
+    assert isinstance(array.type, Array)
+    return array.type
+
+
+def _length(array: ir.Var, axis: int) -> ir.Expr:
+    shape = _type(array).shape
+    return ir.Dim(array, axis, array.span) if shape is None else integer(shape[axis], array.span)
+
+
+def _element_count(array: ir.Var) -> ir.Expr:
+    """Return the number of elements of an array of several axes."""
+    lengths = (_length(array, axis) for axis in range(_type(array).ndim))
+    return reduce(lambda a, b: binary(MUL, a, b, array.span), lengths)
+
+
+# ---- proofs ------------------------------------------------------------------------------------
+
+
+def _is_proved(
+    context: CheckContext,
+    access: ir.Load | ir.ElementOf | ir.Store,
+    axis: int,
+    is_linear: bool,
+) -> bool:
+    index = access.indices[axis]
+    subscripts = [x for x in expressions(index) if isinstance(x, ir.Apply)]
+    if not all(_is_proved_subscript(context, s) for s in subscripts):
+        return False
+    if is_linear:
+        return False
+    # the range of an index from the start has no negative numbers: these are out of bounds
+    if any(s.intrinsic is from_start for s in subscripts):
+        assert isinstance(index, ir.Apply)
+        operand, length = context.ranges.of(index.arguments[0]), context.ranges.length
+        return operand.low >= 0 and operand.high < length(access.array, axis).low
+    return context.ranges.is_in_bounds(access, axis) or _is_within(
+        context, index, access.array, axis
+    )
+
+
+def _is_within(context: CheckContext, index: ir.Expr, array: ir.Var, axis: int) -> bool:
+    """Return whether the range of an index is within the shortest length of an axis."""
+    interval, length = context.ranges.of(index), context.ranges.length(array, axis)
+    lowest = -length.low if context.wraparound or isinstance(index, ir.Const) else 0
+    return lowest <= interval.low and interval.high < length.low
+
+
+def _is_proved_subscript(context: CheckContext, e: ir.Apply) -> bool:
+    """Return whether an index of a view is proved to be in bounds; other operations are."""
+    if e.intrinsic is not index_from_end:
+        return True
+    index, length = map(context.ranges.of, e.arguments)
+    return -length.low <= index.low and index.high < length.low

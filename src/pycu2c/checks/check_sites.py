@@ -1,0 +1,24 @@
+"""Check sites: the places of an instrumented kernel that may record a finding."""
+
+from __future__ import annotations
+
+from pycu2c.base.records import dataclass
+from pycu2c.base.source import Span
+from pycu2c.runtime.findings import CheckKind
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSite:
+    """A place of a kernel, and what is checked there.
+
+    subject: the Python name of the array or variable, or the operation.
+    calls: the calls through which a thread reaches a device function, the outermost first.
+    values: what the record of a finding holds: for "out-of-bounds", an index and a length for each
+        axis.
+    """
+
+    kind: CheckKind
+    span: Span
+    subject: str
+    calls: tuple[Span, ...] = ()
+    values: tuple[str, ...] = ()

@@ -1,0 +1,131 @@
+"""What the checks of one function share: proofs, check sites, and guards of accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import TypeAlias
+
+from pycu2c.analysis.ranges.range_analysis import Ranges
+from pycu2c.base.records import dataclass, field
+from pycu2c.base.source import Span
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, Scalar, int64
+from pycu2c.checks.check_sites import CheckSite
+from pycu2c.declarations.options import CheckGroup
+from pycu2c.ir import nodes as ir
+from pycu2c.ir.builders import cast, integer, is_atom, logical, scalar_type, zero
+from pycu2c.ops.operators import Operator
+from pycu2c.runtime.findings import CheckKind
+
+FINDINGS_TYPE = Array(int64.dtype, 2, "C")
+FINDINGS = ir.Var("findings.check", FINDINGS_TYPE, Span("", 0, 0, 0, 0))
+
+
+@dataclass(slots=True)
+class SiteTable:
+    """The check sites of a kernel, in the order of their rows in the array of findings."""
+
+    sites: list[CheckSite] = field(default_factory=list)
+
+    def failure(self, site: CheckSite, values: Sequence[ir.Expr]) -> ir.Expr:
+        """Return the call that records a finding at a new site; its result is False."""
+        number = integer(len(self.sites), site.span)
+        self.sites.append(site)
+        numbers = [cast(value, WEAK_INT) for value in values]
+        arguments = (FINDINGS, number, *numbers)
+        return ir.Call(record_name(len(values)), arguments, WEAK_BOOL, site.span)
+
+
+def record_name(value_count: int) -> str:
+    """Return the name of the function that records so many values."""
+    return f"record.{value_count}"
+
+
+Bindings: TypeAlias = tuple[tuple[ir.Var, ir.Expr], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Variables, to be assigned in order, and a condition on them; None if it always holds.
+
+    Where the condition does not hold, evaluating it records a finding.
+    """
+
+    bindings: Bindings = ()
+    condition: ir.Expr | None = None
+
+    def expression(self, guarded: ir.Expr) -> ir.Expr:
+        """Return the expression, or 0 where the condition does not hold."""
+        result = guarded
+        if self.condition is not None:
+            kind = scalar_type(guarded)
+            result = ir.Select(
+                self.condition, guarded, zero(kind, guarded.span), kind, guarded.span
+            )
+        for var, value in reversed(self.bindings):
+            result = ir.Let(var.name, value, result, guarded.span)
+        return result
+
+    def statements(self, guarded: ir.Body, span: Span) -> ir.Body:
+        """Return the statements, which are left out where the condition does not hold."""
+        assignments = tuple(ir.Assign(var, value, value.span) for var, value in self.bindings)
+        if self.condition is None:
+            return (*assignments, *guarded)
+        return (*assignments, ir.If(self.condition, guarded, (), span))
+
+    def before(self, result: ir.Expr) -> ir.Expr:
+        """Return the expression, which is evaluated whether the condition holds or not."""
+        if self.condition is not None:
+            result = ir.Let("checked.check", self.condition, result, result.span)
+        return Guard(self.bindings).expression(result)
+
+
+@dataclass(slots=True)
+class CheckContext:
+    """One function, and what its checks need.
+
+    ranges: of its integers, which prove that checks are not needed.
+    calls: the calls that lead to the function.
+    wraparound: whether an index may be negative, and counts from the end.
+    """
+
+    function: ir.Function
+    ranges: Ranges
+    table: SiteTable
+    groups: frozenset[CheckGroup]
+    calls: tuple[Span, ...]
+    wraparound: bool
+    _variable_count: int = 0
+
+    def bind(self, e: ir.Expr, hint: str) -> tuple[ir.Expr, Bindings]:
+        """Return an atom with the value of an expression, and the binding that it needs."""
+        if is_atom(e):
+            return e, ()
+        var = self.variable(hint, scalar_type(e), e.span)
+        return var, ((var, e),)
+
+    def variable(self, hint: str, kind: Scalar, span: Span) -> ir.Var:
+        self._variable_count += 1
+        return ir.Var(f"{hint}.check{self._variable_count}", kind, span)
+
+    def failure(
+        self, kind: CheckKind, span: Span, subject: str, values: Mapping[str, ir.Expr]
+    ) -> ir.Expr:
+        """Return the call that records a finding at a new site; its result is False."""
+        site = CheckSite(kind, span, subject, self.calls, tuple(values))
+        return self.table.failure(site, tuple(values.values()))
+
+
+def or_record(condition: ir.Expr, failure: ir.Expr) -> ir.Expr:
+    """Return a condition that records a finding where it does not hold."""
+    return ir.Logical(ir.LogicalOp.OR, condition, failure, condition.span)
+
+
+def all_of(conditions: Sequence[ir.Expr]) -> ir.Expr:
+    """Return the conjunction of conditions, of which there is at least one."""
+    return reduce(lambda a, b: logical(ir.LogicalOp.AND, a, b, b.span), conditions)
+
+
+def compare(op: Operator, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    """Return a comparison of two numbers of one type."""
+    return ir.Binary(op, left, right, WEAK_BOOL, left.span)

@@ -1,0 +1,94 @@
+"""Decode the array of findings that an instrumented kernel has filled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pycu2c.checks.check_sites import CheckSite
+from pycu2c.checks.recording import BLOCK, COUNT, MAX_VALUES, THREAD, VALUES
+from pycu2c.runtime.findings import Coordinates, Finding
+
+FindingRows = npt.NDArray[np.int64]
+Extent = tuple[int, int, int]
+
+
+def new_rows(site_count: int) -> FindingRows:
+    """Return the rows of a launch without findings."""
+    return np.zeros((site_count, VALUES + MAX_VALUES), np.int64)
+
+
+def decode(
+    rows: FindingRows, sites: Sequence[CheckSite], grid: Extent, block: Extent
+) -> list[Finding]:
+    """Return the findings in the order of the source, one for each place and kind."""
+    found: dict[object, Finding] = {}
+    for row, site in zip(rows, sites):
+        if row[COUNT]:
+            found.setdefault((site.kind, site.span, site.calls), _finding(row, site, grid, block))
+    return sorted(found.values(), key=lambda f: (f.file, f.line, f.column))
+
+
+def _finding(row: npt.NDArray[np.int64], site: CheckSite, grid: Extent, block: Extent) -> Finding:
+    values = dict(zip(site.values, map(int, row[VALUES:])))
+    message, hint = _explanation(site, values)
+    return Finding(
+        site.kind,
+        site.span,
+        message,
+        hint,
+        int(row[COUNT]),
+        _coordinates(int(row[THREAD]), block),
+        _coordinates(int(row[BLOCK]), grid),
+        site.subject,
+        tuple(_numbered(values, "index")),
+        tuple(_numbered(values, "length")),
+        site.calls,
+    )
+
+
+def _numbered(values: dict[str, int], name: str) -> Iterator[int]:
+    return (value for key, value in values.items() if key.startswith(name))
+
+
+def _coordinates(linear: int, extent: Extent) -> Coordinates:
+    x, y, _ = extent
+    return Coordinates(linear % x, linear // x % y, linear // (x * y))
+
+
+def _explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
+    """Return the message and the hint of a finding."""
+    name = site.subject or "the view"
+    match site.kind:
+        case "out-of-bounds":
+            axes = [key.removeprefix("index") for key in values if key.startswith("index")]
+            bad = [a for a in axes if not _is_inside(values[f"index{a}"], values[f"length{a}"])]
+            axis = bad[0] if bad else axes[0]
+            index, length = values[f"index{axis}"], values[f"length{axis}"]
+            where = f" of axis {axis}" if axis != "0" else ""
+            text = f"index {index}{where}, and `{name}` has {length}"
+            return text, f"test the index before the access: if i < {name}.shape[{axis}]"
+        case "uninitialized":
+            return f"`{name}` is read before it is assigned", f"give {name} a value on every path"
+        case _:
+            return _arithmetic_explanation(site, values)
+
+
+def _is_inside(index: int, length: int) -> bool:
+    return -length <= index < length
+
+
+def _arithmetic_explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
+    match site.subject:
+        case "//" | "%":
+            return f"`{site.subject}` by 0", "test the divisor before"
+        case "<<" | ">>":
+            text = f"`{site.subject}` by {values['operand']}, which is not within the type"
+            return text, "shift by less than the bits of the type"
+        case "**":
+            return f"an integer to the power {values['operand']}", "use a float as the base"
+        case _:
+            text = f"a float that `{site.subject}` does not represent"
+            return text, "limit the value before: min(max(x, low), high)"

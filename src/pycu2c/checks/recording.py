@@ -1,0 +1,32 @@
+"""The device functions that record findings, in the kernel language.
+
+``findings`` is an array of int64 with one row for each check site: how many findings, then the
+thread and the block of the first one, as linear indices, and the values that the site records.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycu2c import cuda
+
+COUNT, THREAD, BLOCK, VALUES = range(4)  # the columns; the values take all from VALUES on
+MAX_VALUES = 12
+NO_ELEMENT = 1 << 49  # what an index of a view becomes if it is out of bounds: no array is so long
+
+
+def record(findings: Any, site: Any, *values: Any) -> Any:
+    """Record a finding; return False.
+
+    An index of ``NO_ELEMENT`` or so comes from another finding, which is recorded there.
+    """
+    if len(values) > 1 and abs(values[0]) >= NO_ELEMENT // 2:
+        return False
+    if cuda.atomic.add(findings, (site, COUNT), 1) == 0:
+        thread = cuda.threadIdx.y + cuda.threadIdx.z * cuda.blockDim.y
+        block = cuda.blockIdx.y + cuda.blockIdx.z * cuda.gridDim.y
+        findings[site, THREAD] = cuda.threadIdx.x + thread * cuda.blockDim.x
+        findings[site, BLOCK] = cuda.blockIdx.x + block * cuda.gridDim.x
+        for i, value in enumerate(values):
+            findings[site, VALUES + i] = value
+    return False

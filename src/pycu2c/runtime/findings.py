@@ -1,0 +1,124 @@
+"""Findings: what the checks of a launch have found, and the error that reports them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from pycu2c.base.diagnostics import Label, LaunchError, render_excerpts
+from pycu2c.base.records import dataclass
+from pycu2c.base.source import Span
+
+CheckKind: TypeAlias = Literal[
+    "out-of-bounds",
+    "uninitialized",
+    "arithmetic",
+    "race",
+    "divergent-barrier",
+    "warp-sync",
+    "deadlock",
+    "assertion",
+]
+
+
+class Coordinates(NamedTuple):
+    """The coordinates of a thread in its block, or of a block in the grid."""
+
+    x: int
+    y: int
+    z: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A mistake at one place of a kernel, with one thread that made it.
+
+    Attributes
+    ----------
+    kind : str
+        "out-of-bounds", "uninitialized", "arithmetic", "race", "divergent-barrier", "warp-sync",
+        "deadlock" or "assertion".
+    span : Span
+        The place in the source; ``file``, ``line`` and ``column`` are those of its start.
+    calls : tuple of Span
+        The calls that lead to it, the outermost first; empty in the kernel itself.
+    array : str
+        The name of the array or variable; empty if there is none.
+    index, shape : tuple of int
+        The index that is out of bounds, and the shape of the array.
+    thread, block : Coordinates
+        A thread that made the mistake, and its block: x, y, z.
+    count : int
+        How often threads made it in the launch.
+    message, hint : str
+        What is wrong, and what to do.
+    """
+
+    kind: CheckKind
+    span: Span
+    message: str
+    hint: str
+    count: int
+    thread: Coordinates
+    block: Coordinates
+    array: str = ""
+    index: tuple[int, ...] = ()
+    shape: tuple[int, ...] = ()
+    calls: tuple[Span, ...] = ()
+
+    @property
+    def file(self) -> str:
+        return self.span.file
+
+    @property
+    def line(self) -> int:
+        return self.span.line
+
+    @property
+    def column(self) -> int:
+        """The column, from 1."""
+        return self.span.column + 1
+
+    def __str__(self) -> str:
+        where = f"thread {tuple(self.thread)} of block {tuple(self.block)}"
+        times = "" if self.count == 1 else f", {self.count:,} times in the launch"
+        labels = (
+            *(Label(call, "called here") for call in self.calls),
+            Label(self.span, self.message),
+        )
+        title = f"{self.kind}: {where}{times}"
+        return "\n".join(render_excerpts(title, labels, self.hint))
+
+
+class CheckError(LaunchError):
+    """A checked launch has findings; it is raised after the launch has ended.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        At most one for each place and kind, in the order of the source.
+    """
+
+    findings: tuple[Finding, ...] = ()
+
+
+def check_error(name: str, findings: Sequence[Finding]) -> CheckError:
+    """Return the error of a launch of the kernel ``name``."""
+    count = len(findings)
+    title = f"{name}: {count} finding{'s' if count > 1 else ''}"
+    error = CheckError("\n\n".join((title, *map(str, findings))))
+    error.findings = tuple(findings)
+    return error
+
+
+def check_error_class(exception: type[BaseException]) -> type[BaseException]:
+    """Return the class of an exception that a thread raises, which is also a CheckError.
+
+    An exception whose instances have a memory layout of their own, such as OSError, remains as it
+    is.
+    """
+    bases = (CheckError,) if issubclass(CheckError, exception) else (exception, CheckError)
+    try:
+        return type(exception.__name__, bases, {"__module__": __name__})
+    except TypeError:
+        return exception
