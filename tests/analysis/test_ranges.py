@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import pytest
 
@@ -12,8 +14,8 @@ from pycu2c.analysis.ranges.interval_arithmetic import Interval
 from pycu2c.analysis.ranges.range_analysis import Ranges, unconstrained_parameters
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import INDEX32_LIMIT
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, int32, uint8
-from pycu2c.ir.nodes import Break, Continue, Expr, Function, Load, Select, Stmt
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar, int32, uint8
+from pycu2c.ir.nodes import Break, Continue, Expr, Function, Load, Select, Stmt, Var
 from pycu2c.ir.walk import all_expressions
 from pycu2c.ops.operators import (  # fmt: skip
     ADD,
@@ -434,10 +436,86 @@ def test_nested_loops_settle() -> None:
     assert analyse(function(body), SMALL).variable("k4") == Interval(0, MOST - 1)
 
 
+H, W, Y, X, K = (v(name, int32) for name in "hwyxk")
+FEW_PIXELS = LaunchAssumptions(index32_safe=True, small_products=((3, 4),))
+
+
+def in_image(e: Expr, assumptions: LaunchAssumptions, least: int = 0) -> Interval:
+    """The interval of e where y is below h, x below w, and k below h * w."""
+    inside = both(op(LT, Y, H), both(op(LT, X, W), op(LT, K, op(MUL, H, W))))
+    low = i(least, int32)
+    nonnegative = both(op(GE, Y, low), both(op(GE, X, low), op(GE, K, low)))
+    program = function(
+        when(inside, [when(nonnegative, [let("t", e)])]),
+        h=int32,
+        w=int32,
+        y=int32,
+        x=int32,
+        k=int32,
+    )
+    return found.analyse(program, assumptions).of(e)
+
+
+def plus(e: Expr, number: int) -> Expr:
+    return op(ADD, e, i(number, int32))
+
+
+@pytest.mark.parametrize(
+    ("product", "high"),
+    [
+        (op(MUL, H, W), 2**29),
+        (op(MUL, Y, W), 2**29),
+        (op(MUL, W, Y), 2**29),
+        (op(MUL, X, Y), 2**29),
+        (op(MUL, plus(Y, 1), W), 2**29),
+        (op(MUL, plus(Y, 2), W), 2**30),
+        (op(MUL, plus(Y, 2), plus(W, 1)), 3 * 2**29 + 1),
+        (op(MUL, plus(Y, 4), W), 2**31 - 1),
+        (op(MUL, X, W), 2**31 - 1),
+        (op(MUL, H, H), 2**31 - 1),
+    ],
+)
+def test_a_small_product_of_arguments_bounds_others(product: Expr, high: int) -> None:
+    assert in_image(product, FEW_PIXELS).high == high
+    assert in_image(product, SMALL).high == 2**31 - 1
+
+
+def test_a_product_of_negative_numbers_is_not_bounded() -> None:
+    product, names = op(MUL, v("x"), v("y")), {"h": WEAK_INT, "w": WEAK_INT, "y": WEAK_INT}
+    inside = both(op(LT, v("y"), v("h")), op(LT, v("x"), v("w")))
+    program = function(when(inside, [let("t", product)]), **names, x=WEAK_INT)
+    assert found.analyse(program, FEW_PIXELS).of(product).high == MOST**2
+
+
+@pytest.mark.parametrize(
+    ("difference", "low"),
+    [
+        (op(SUB, op(MUL, H, W), op(MUL, Y, W)), 1),
+        (op(SUB, op(MUL, H, W), op(MUL, W, H)), 0),
+        (op(SUB, op(MUL, H, W), op(ADD, op(MUL, Y, W), X)), 1),
+        (op(SUB, op(MUL, W, H), op(ADD, Y, op(MUL, H, X))), 1),
+        (op(SUB, op(MUL, H, W), op(ADD, op(MUL, plus(Y, 1), W), X)), -(2**29) + 1),
+        (op(SUB, op(MUL, H, W), op(MUL, X, plus(Y, -3))), 1),
+        (op(SUB, H, op(FLOORDIV, K, W)), 1),
+        (op(SUB, H, op(FLOORDIV, K, plus(W, 1))), 1),
+        (op(SUB, H, op(FLOORDIV, plus(K, 1), W)), 1 - 2**29),
+        (op(SUB, H, op(FLOORDIV, K, plus(W, -1))), 2 - 2**29),
+    ],
+)
+def test_a_product_of_arguments_bounds_rows_and_indices(difference: Expr, low: int) -> None:
+    assert in_image(difference, FEW_PIXELS).low == low
+
+
 # ---- soundness ---------------------------------------------------------------------------------
 
 
-def watched(program: Function, ranges: Ranges, rng: random.Random, most: int) -> Interpreter:
+def watched(
+    program: Function,
+    ranges: Ranges,
+    rng: random.Random,
+    most: int,
+    arguments: Mapping[str, int] = MappingProxyType({}),
+) -> Interpreter:
     """An interpreter of the program with random arguments that checks each node's range."""
     rows, columns = rng.choice([0, 1, 2, 5, most // 16]), rng.choice([1, 3, 9])
     lengths = {("a", 0): rng.choice([0, 1, 2, 7, 100, most]), ("m", 0): rows, ("m", 1): columns}
@@ -462,7 +540,7 @@ def watched(program: Function, ranges: Ranges, rng: random.Random, most: int) ->
                 length = lengths[access.array.name, axis]
                 assert not ranges.is_in_bounds(access, axis) or 0 <= index < length
 
-    return Interpreter({"n": n, "w": w}, lengths, places, saw, assigned, accessed)
+    return Interpreter({"n": n, "w": w, **arguments}, lengths, places, saw, assigned, accessed)
 
 
 def check_program(seed: int) -> None:
@@ -478,6 +556,54 @@ def check_program(seed: int) -> None:
 def test_random_programs_stay_in_their_ranges(batch: int) -> None:
     for seed in range(batch * 20, batch * 20 + 20):
         check_program(seed)
+
+
+class ProductWriter(Writer):
+    """Writes products, sums and quotients of variables that are related to arguments."""
+
+    def program(self) -> Function:
+        """Each variable is an argument less a little, or a coordinate that is below one."""
+        first: list[Stmt] = []
+        for name in "pqrs":
+            least, below = self.rng.choice([0, 0, -1, -200]), self.argument()
+            value = self.rng.choice([op(SUB, below, i(1)), self.argument(), place("threadIdx.x")])
+            outside = either(op(LT, v(name), i(least)), op(GE, v(name), below))
+            first += [let(name, value), when(outside, [leave()])]
+        return function(*first, *self.block(1, 6), **dict.fromkeys(ARGUMENTS, WEAK_INT))
+
+    def argument(self) -> Var:
+        return v(self.rng.choice(ARGUMENTS))
+
+    def simple(self) -> Stmt:
+        return let(self.name(WEAK_INT), self.number(WEAK_INT, 3))
+
+    def binary(self, scalar: Scalar, depth: int) -> Expr:
+        row = self.rng.choice([MUL, MUL, ADD, ADD, SUB, FLOORDIV])
+        return op(row, self.number(scalar, depth - 1), self.number(scalar, depth - 1))
+
+    def leaf(self, scalar: Scalar) -> Expr:
+        if scalar != WEAK_INT or self.rng.random() < 0.1:
+            return i(self.rng.choice([0, 1, 2, 100]), scalar)
+        return self.argument() if self.rng.random() < 0.4 else v(self.name(WEAK_INT))
+
+
+ARGUMENTS = "height", "width", "depth"
+SIZES = [(1, 1, 1), (2, 3, 5), (2**29, 1, 1), (1, 2**15, 2**14), (812, 812, 812), (7, 1, 900)]
+LAST_ARGUMENTS = LaunchAssumptions(index32_safe=True, small_products=((3, 4, 5),))
+
+
+@pytest.mark.parametrize("batch", range(4))
+def test_small_products_bound_random_programs(batch: int) -> None:
+    bounded = 0
+    for seed in range(batch * 50, batch * 50 + 50):
+        rng = random.Random(seed)
+        program = ProductWriter(rng).program()
+        ranges = found.analyse(program, LAST_ARGUMENTS)
+        bounded += bool(ranges.required_products)
+        for sizes in SIZES:
+            shuffled = dict(zip(ARGUMENTS, rng.sample(sizes, 3), strict=True))
+            watched(program, ranges, rng, 2**28, shuffled).run(program)
+    assert bounded
 
 
 def test_the_interpreter_detects_a_false_range() -> None:

@@ -125,13 +125,16 @@ def _assumptions(case: Case, built: BuiltModule) -> LaunchAssumptions:
     small = accumulator_arguments(built.module) if case.module.get("OWN_ACCUMULATORS", True) else ()
     launcher = case.kernel.launcher
     arguments = launcher.flatten(arguments_of(case))
-    limits = launcher.typed_kernel(launcher.signature(arguments)).limits
-    is_large = assumption_checks.has_large_integer(arguments.leaves, limits)
+    typed = launcher.typed_kernel(launcher.signature(arguments))
+    is_large = assumption_checks.has_large_integer(arguments.leaves, typed.limits)
+    index32_safe = case.module.get("ORDINARY", True) and not is_large
+    products = assumption_checks.small_products(typed.metadata, arguments.leaves)
     return LaunchAssumptions(
-        index32_safe=case.module.get("ORDINARY", True) and not is_large,
+        index32_safe=index32_safe,
         block=block,
         unaliased_accumulators=small,
         exceeds_last_level_cache=case.module.get("PAST_CACHES", False),
+        small_products=products if index32_safe else (),
     )
 
 

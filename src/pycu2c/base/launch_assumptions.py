@@ -28,6 +28,8 @@ class LaunchAssumptions:
     grid: the blocks along x, y and z; None for any. Only checked kernels assume it.
     short_axes: contiguous arrays with a short last axis: the position of the argument, the axis
         and its length.
+    small_products: products of integer arguments that are at most 2**29: the positions of the
+        factors, which may repeat. Each factor is 1 or more.
     """
 
     index32_safe: bool = False
@@ -37,6 +39,7 @@ class LaunchAssumptions:
     distinct_arrays: bool = False
     grid: tuple[int, int, int] | None = None
     short_axes: tuple[tuple[int, int, int], ...] = ()
+    small_products: tuple[tuple[int, ...], ...] = ()
 
     @property
     def max_elements(self) -> int:

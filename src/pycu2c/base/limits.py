@@ -2,6 +2,7 @@
 
 INDEX32_LIMIT = 1 << 30  # elements, threads along an axis, Python ints
 MAX_ARRAY_ELEMENTS = 1 << 48  # elements of an array
+PRODUCT32_LIMIT = 1 << 29  # of a product of integers, so that four times it does not wrap
 INT64_LIMIT = (1 << 63) - MAX_ARRAY_ELEMENTS  # sums of such an int64 and an index do not overflow
 BLOCKS32_LIMIT = 1 << 22  # blocks along an axis
 MAX_SHORT_AXIS = 16  # elements of a last axis for whose length a kernel is compiled

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import TypeAlias
 
 from pycu2c.base.backends import CPU_BACKENDS
+from pycu2c.base.dtypes import INT64
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import (
     BLOCKS32_LIMIT,
@@ -14,12 +17,14 @@ from pycu2c.base.limits import (
     MAX_ACCUMULATOR_ELEMENTS,
     MAX_ARRAY_ELEMENTS,
     MAX_SHORT_AXIS,
+    PRODUCT32_LIMIT,
 )
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
 from pycu2c.runtime.launch_configuration import Extent, Launch
 from pycu2c.runtime.runner import ANY_BLOCK_COUNT, KernelMetadata, SpecializationKey
 
+Products: TypeAlias = tuple[tuple[int, ...], ...]  # of integer arguments, by leaf
 _BACKENDS_WITH_FIXED_AXES = ("cpu", "cuda")
 
 
@@ -47,13 +52,17 @@ class CheckedLaunch:
 
 def check_assumptions(checked: CheckedLaunch) -> LaunchAssumptions:
     """Return the assumptions that hold for a launch."""
+    is_index32_safe = index32_safe(checked)
     return LaunchAssumptions(
-        index32_safe=index32_safe(checked),
+        index32_safe=is_index32_safe,
         block=block(checked),
         unaliased_accumulators=unaliased_accumulators(checked),
         exceeds_last_level_cache=exceeds_last_level_cache(checked),
         distinct_arrays=distinct_arrays(checked),
         short_axes=short_axes(checked),
+        small_products=(
+            small_products(checked.metadata, checked.leaves) if is_index32_safe else ()
+        ),
     )
 
 
@@ -133,6 +142,23 @@ def is_short(length: int) -> bool:
     return 2 <= length <= MAX_SHORT_AXIS
 
 
+def small_products(metadata: KernelMetadata, leaves: Sequence[Argument]) -> Products:
+    """Return the products of integers that the compiler needs if all are small, else none."""
+    products = metadata.integer_products
+    return products if are_small(products, _factors(products, leaves)) else ()
+
+
+def _factors(products: Products, leaves: Sequence[Argument]) -> dict[int, int]:
+    return {i: as_int(leaves[i]) for i in chain.from_iterable(products)}
+
+
+def are_small(products: Products, factors: Mapping[int, int]) -> bool:
+    return all(
+        min(numbers) >= 1 and math.prod(numbers) <= PRODUCT32_LIMIT
+        for numbers in ([factors[i] for i in product] for product in products)
+    )
+
+
 def _spanned_elements(array: ArrayArgument) -> int:
     """Return the larger of the number of elements and the number that the strides span."""
     elements = math.prod(n or 1 for n in array.shape)
@@ -166,6 +192,42 @@ def dispatchable_blocks(
     if assumptions.exceeds_last_level_cache:
         return (min_blocks, ANY_BLOCK_COUNT[1])
     return (0, min_blocks)
+
+
+def integer_ranges(
+    key: SpecializationKey,
+    leaves: Sequence[Argument],
+    metadata: KernelMetadata,
+    limits: Mapping[int, int],
+) -> dict[int, tuple[int, int]]:
+    """Return the least and the largest value of integers, by leaf, for which ``key`` is chosen."""
+    ranges = {i: _same_side_of_limit(as_int(leaves[i]), limit) for i, limit in limits.items()}
+    products = metadata.integer_products
+    factors = _factors(products, leaves)
+    if key.assumptions.small_products:
+        return ranges | {i: (1, n) for i, n in _upper_bounds(products, factors).items()}
+    if not key.assumptions.index32_safe or are_small(products, factors):
+        return ranges
+    large = next(p for p in products if not are_small((p,), factors))
+    if nonpositive := [i for i in large if factors[i] < 1]:
+        return ranges | {i: (ranges[i][0], 0) for i in nonpositive}
+    return ranges | {i: (factors[i], ranges[i][1]) for i in large}
+
+
+def _same_side_of_limit(value: int, limit: int) -> tuple[int, int]:
+    if value > limit:
+        return limit + 1, INT64.maximum
+    return (INT64.minimum, -limit - 1) if value < -limit else (-limit, limit)
+
+
+def _upper_bounds(products: Products, factors: Mapping[int, int]) -> Mapping[int, int]:
+    """Return bounds of factors whose products are small, few different ones for many launches."""
+    common = 1 << (PRODUCT32_LIMIT.bit_length() - 1) // max(map(len, products))
+    for least in (common, 1):
+        bounds = {i: max(least, 1 << (n - 1).bit_length()) for i, n in factors.items()}
+        if are_small(products, bounds):
+            return bounds
+    return factors
 
 
 def last_axis_lengths(

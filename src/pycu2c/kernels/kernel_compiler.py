@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 
 from pycu2c.analysis.effects import uses_dynamic_shared, written_arguments
 from pycu2c.analysis.grid_extent import infer_grid_extent
+from pycu2c.analysis.ranges.range_analysis import required_products
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import CompileWarning, render, render_excerpts, warn
 from pycu2c.base.launch_assumptions import LaunchAssumptions
@@ -120,10 +121,10 @@ class KernelCompiler:
 
     def notes(self, signature: Signature) -> list[Note]:
         """Return notes about the cost of source lines on a GPU."""
-        assumptions = LaunchAssumptions(index32_safe=True)
-        return kernel_report.explain_module(
-            self.build(signature).module, assumptions, self._options
-        )
+        module = self.build(signature).module
+        products = required_products(module.kernel)
+        assumptions = LaunchAssumptions(index32_safe=True, small_products=products)
+        return kernel_report.explain_module(module, assumptions, self._options)
 
     def explanation(self, signature: Signature) -> str:
         """Return ``notes`` as text."""
@@ -148,6 +149,7 @@ class KernelCompiler:
             module.kernel.overlap_rules,
             restrict_pointers.aliasing_matters(module),
             fix_short_axes.short_axis_candidates(module),
+            required_products(module.kernel),
         )
 
     def missing_grid_reason(self, signature: Signature) -> str:

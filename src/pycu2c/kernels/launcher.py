@@ -293,7 +293,7 @@ class Launcher:
             arguments.signature.parameters,
             arguments.leaves,
             typed.metadata.written,
-            typed.limits,
+            assumption_checks.integer_ranges(key, arguments.leaves, typed.metadata, typed.limits),
             self._trusts_arguments,
             assumption_checks.last_axis_lengths(key, arguments.leaves, typed.metadata),
         )
@@ -402,11 +402,14 @@ class Launcher:
     def compile(self, signature: Signature, block: Extent) -> None:
         """Compile for blocks of this shape and for arrays of fewer than 2**30 elements."""
         backend = self._available_backend()
+        typed = self.typed_kernel(signature)
         assumptions = LaunchAssumptions(
-            index32_safe=True, block=block if backend in CPU_BACKENDS else None
+            index32_safe=True,
+            block=block if backend in CPU_BACKENDS else None,
+            small_products=typed.metadata.integer_products,
         )
         key = SpecializationKey(backend, assumptions, _device(backend))
-        self._runner(self.typed_kernel(signature), signature, key)
+        self._runner(typed, signature, key)
 
     def without_code(self) -> Launcher:
         """Return a new launcher of the same kernel, for which nothing is compiled yet."""

@@ -35,6 +35,8 @@ class KernelMetadata:
         (``restrict_pointers``).
     short_axis_candidates: arrays whose last axis is short in some launches, and that axis
         (``fix_short_axes``).
+    integer_products: products of integer arguments, by the positions of the factors, without which
+        the compiler cannot prove that arithmetic does not wrap (``argument_products``).
     """
 
     written: frozenset[int]
@@ -46,6 +48,7 @@ class KernelMetadata:
     overlap_rules: tuple[OverlapRule, ...] = ()
     aliasing_matters: bool = False
     short_axis_candidates: tuple[tuple[int, int], ...] = ()
+    integer_products: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

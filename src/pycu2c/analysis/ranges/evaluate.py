@@ -13,6 +13,7 @@ from typing import TypeAlias, assert_never
 
 from pycu2c.analysis.launch_ranges import intrinsic_range, is_thread_coordinate, length_range
 from pycu2c.analysis.ranges import induction_variables
+from pycu2c.analysis.ranges.argument_products import ArgumentProducts, Factors
 from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Symbol, SymbolOffset, join
 from pycu2c.analysis.ranges.interval_arithmetic import (
     BOOL_RANGE,
@@ -40,7 +41,7 @@ from pycu2c.analysis.ranges.transfer_functions import (
     minimum,
     symbol_value,
 )
-from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.dtypes import INT32, DTypeKind
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.base.records import dataclass, field, replace
@@ -95,12 +96,14 @@ class Evaluator:
     lengths: Lengths
     results: Results = unknown_result
     elements: Elements = field(default_factory=dict)
+    products: ArgumentProducts = field(default_factory=ArgumentProducts)
     recording: bool = True
     repetitions: int = 0  # second evaluations of enclosing expressions
     of_node: dict[int, Interval] = field(default_factory=dict)
     in_bounds: dict[tuple[int, int], bool] = field(default_factory=dict)
     of_variable: dict[str, Interval] = field(default_factory=dict)
     quotients: dict[int, Interval] = field(default_factory=dict)  # a // b of each ``a % b``
+    required_products: set[Factors] = field(default_factory=set)
 
     def assign(self, var: ir.Var, value: AbstractValue, state: RangeState) -> None:
         """Assign a value to an integer variable."""
@@ -252,6 +255,8 @@ class Evaluator:
             return self._truth(e, state)
         left, right = self.value(e.left, state), self.value(e.right, state)
         value = evaluate_operator(e.op, left, right, e.type, state)
+        if self.products.arguments and is_integral(e.type):
+            value = self._bounded_by_products(e, left, right, value, state)
         if e.op is ops.MOD and self.recording and is_integral(e.type):
             found = bound_quotient(left, right, state)
             self.quotients[id(e)] = found.join_with(self.quotients.get(id(e), found))
@@ -274,6 +279,26 @@ class Evaluator:
                 value.interval, merge_offsets([*value.offsets, *midpoint_offsets(*ends, state)])
             )
         return value
+
+    def _bounded_by_products(
+        self,
+        e: ir.Binary,
+        a: AbstractValue,
+        b: AbstractValue,
+        value: AbstractValue,
+        state: RangeState,
+    ) -> AbstractValue:
+        """Return the value of an operation refined by products of arguments that are small."""
+        interval, exact = value.interval, exact_result(e.op, a.interval, b.interval, e.type.dtype)
+        bound = self.products.bound(a, b, state) if e.op is ops.MUL else None
+        if bound and bound.high < exact.high and exact.high > INT32.maximum:
+            interval = exact = Interval(exact.low, bound.high)
+            if self.recording:
+                self.required_products.add(bound.factors)
+        if not is_exact(exact, e.type):
+            return value
+        found = bound.offsets if bound else self.products.offsets(e.op, a, b, state)
+        return AbstractValue(interval, merge_offsets([*found, *value.offsets]))
 
     def _select(self, e: ir.Select, state: RangeState) -> AbstractValue:
         if_true = self.assume(e.condition, state.copy(), True)

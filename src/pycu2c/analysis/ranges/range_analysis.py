@@ -7,22 +7,28 @@ arguments of all calls, and each call with a summary of the callee.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import partial
+from itertools import chain
 from types import MappingProxyType
 
 from pycu2c.analysis.launch_ranges import argument_length_range, argument_range, intrinsic_range
 from pycu2c.analysis.liveness import upward_exposed_reads
 from pycu2c.analysis.ranges import evaluate, induction_variables
+from pycu2c.analysis.ranges.argument_products import SMALL, ArgumentProducts, Factors
 from pycu2c.analysis.ranges.domain import AbstractValue, RangeState, Symbol
 from pycu2c.analysis.ranges.interval_arithmetic import UNBOUNDED, Interval, all_values, is_integral
 from pycu2c.analysis.ranges.last_uses import last_uses
 from pycu2c.analysis.ranges.solver import RangeSolver
+from pycu2c.analysis.variables import assigned_names
 from pycu2c.base.dtypes import INT32
 from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.base.records import dataclass, field, replace
-from pycu2c.base.types import Array, Scalar
+from pycu2c.base.types import Array, Scalar, assumed_magnitude_limit
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, contains, statements
+from pycu2c.ops.operators import MUL
 
 _MAX_REPETITIONS = 2  # further runs, while an induction variable may exceed 32 bits
 _INT32_RANGE = all_values(Scalar(INT32))
@@ -42,6 +48,7 @@ class Ranges:
     _in_bounds: Mapping[tuple[int, int], bool] = field(default_factory=dict)
     _lengths: evaluate.Lengths = field(default_factory=dict)
     _quotients: Mapping[int, Interval] = field(default_factory=dict)
+    required_products: Set[Factors] = frozenset()
 
     def of(self, e: ir.Expr) -> Interval:
         """Return the interval of a node; the full range of its type if it is unreachable."""
@@ -80,6 +87,7 @@ class ParameterRanges:
 
     numbers: Mapping[str, Interval]
     lengths: evaluate.Lengths
+    products: ArgumentProducts = ArgumentProducts()
 
 
 def analyse(
@@ -95,9 +103,15 @@ def analyse(
     ranges of the module's constant arrays.
     """
     parameters = parameters or _kernel_parameter_ranges(function, assumptions)
-    ranges = _analyse_once(
-        function, evaluate.Evaluator(assumptions, parameters.lengths, results, elements), parameters
+    new_evaluator = partial(
+        evaluate.Evaluator,
+        assumptions,
+        parameters.lengths,
+        results,
+        elements,
+        parameters.products,
     )
+    ranges = _analyse_once(function, new_evaluator(), parameters)
     for _ in range(_MAX_REPETITIONS):
         unbounded = [
             name
@@ -107,8 +121,7 @@ def analyse(
         if not unbounded:
             break
         previous = ranges
-        next_evaluator = evaluate.Evaluator(assumptions, parameters.lengths, results, elements)
-        ranges = _analyse_once(function, next_evaluator, parameters, previous)
+        ranges = _analyse_once(function, new_evaluator(), parameters, previous)
         if all(ranges.variable(name) == previous.variable(name) for name in unbounded):
             break
     return ranges
@@ -127,12 +140,22 @@ def _analyse_once(
             var = ir.Var(p.name, p.type, function.span)
             evaluator.assign(var, AbstractValue(parameters.numbers[p.name]), state)
     increments = _loop_increments(function, evaluator, previous)
-    range_solver = RangeSolver(evaluator, increments, last_uses(function.body))
+    kept = parameters.products.arguments
+    range_solver = RangeSolver(evaluator, increments, last_uses(function.body), kept)
     range_solver.block(function.body, state)
     result = range_solver.returned or all_values(function.result)
     nodes, variables = evaluator.of_node, evaluator.of_variable
     in_bounds, quotients = evaluator.in_bounds, evaluator.quotients
-    return Ranges(function, result, nodes, variables, in_bounds, parameters.lengths, quotients)
+    return Ranges(
+        function,
+        result,
+        nodes,
+        variables,
+        in_bounds,
+        parameters.lengths,
+        quotients,
+        evaluator.required_products,
+    )
 
 
 def _loop_increments(
@@ -210,7 +233,39 @@ def _kernel_parameter_ranges(
             }
         elif is_integral(p.type):
             numbers[p.name] = argument_range(assumptions, p.type)
-    return ParameterRanges(numbers, lengths)
+    names = {p.argument: p.name for p in function.parameters}
+    small = tuple(tuple(names[i] for i in product) for product in assumptions.small_products)
+    factors = frozenset(chain.from_iterable(small))
+    numbers |= dict.fromkeys(factors, SMALL)
+    return ParameterRanges(numbers, lengths, ArgumentProducts(factors - _assigned(function), small))
+
+
+def required_products(kernel: ir.Function) -> tuple[tuple[int, ...], ...]:
+    """Return products of integer arguments, by position: none of the kernel's arithmetic that they
+    bound wraps if they are small (``LaunchAssumptions.small_products``)."""
+    assumptions = LaunchAssumptions(index32_safe=True)
+    positions = {
+        p.name: p.argument
+        for p in kernel.parameters
+        if assumed_magnitude_limit(p.type) == INDEX32_LIMIT - 1
+    }
+    if not positions or not any(map(_is_product, all_expressions(kernel.body))):
+        return ()
+    known = _kernel_parameter_ranges(kernel, assumptions)
+    numbers = {**known.numbers, **dict.fromkeys(positions, SMALL)}
+    products = ArgumentProducts(frozenset(positions) - _assigned(kernel), small=None)
+    parameters = ParameterRanges(numbers, known.lengths, products)
+    required = analyse(kernel, assumptions, parameters).required_products
+    return tuple(sorted(tuple(sorted(map(positions.__getitem__, p))) for p in required))
+
+
+def _assigned(function: ir.Function) -> set[str]:
+    counters = {s.var.name for s in statements(function.body) if isinstance(s, ir.For)}
+    return assigned_names(function.body) | counters
+
+
+def _is_product(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Binary) and e.op is MUL and is_integral(e.type)
 
 
 def unconstrained_parameters(function: ir.Function) -> ParameterRanges:

@@ -71,6 +71,7 @@ class RangeSolver:
     evaluator: Evaluator
     increments: induction_variables.LoopIncrements | None  # None in a function without loops
     last_uses: Mapping[int, Set[str]]  # variables, by the identity of the statement
+    kept: Set[str] = frozenset()  # variables that are never dropped
     returned: Interval | None = None  # the interval of the integers that are returned
     loops: list[_JumpStates] = field(default_factory=list)
     solutions: dict[int, RangeState] = field(default_factory=dict)  # states at the heads, by loop
@@ -82,7 +83,7 @@ class RangeSolver:
                 return None
             state = self.statement(s, state)
             if state is not None and self.last_uses[id(s)]:
-                state.drop(self.last_uses[id(s)])
+                state.drop(self.last_uses[id(s)] - self.kept)
         return state
 
     def statement(self, s: ir.Stmt, state: RangeState) -> RangeState | None:

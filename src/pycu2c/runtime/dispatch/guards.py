@@ -38,7 +38,7 @@ class RecordedLaunch:
     values: the arguments, with their types.
     leaves: the numbers and arrays in the arguments, flattened.
     written: the leaves that are arrays and that the kernel writes.
-    limits: the largest magnitude of leaves that are integers.
+    integer_ranges: the least and largest value of leaves that are integers.
     trusted: whether the alignment and size of arrays are not checked.
     last_axis_lengths: the least and largest length of the last axes of some arrays.
     """
@@ -47,7 +47,7 @@ class RecordedLaunch:
     types: tuple[ParameterType, ...]
     leaves: tuple[Argument, ...]
     written: Collection[int]
-    limits: Mapping[int, int]
+    integer_ranges: Mapping[int, tuple[int, int]]
     trusted: bool = False
     last_axis_lengths: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
@@ -145,12 +145,11 @@ def guards_of(launch: RecordedLaunch, layout: Layout, on_device: bool) -> Iterat
                 yield TupleGuard(type(value), len(items))
                 continue
             case Scalar():
-                limit = launch.limits.get(leaf)
                 yield _scalar_guard(
                     value,
                     passed_dtypes.get(leaf, declared_dtypes[leaf]),
                     declared_dtypes[leaf],
-                    limit,
+                    launch.integer_ranges.get(leaf),
                 )
             case _:
                 yield _array_guard(value, launch, leaf, on_device)
@@ -252,17 +251,19 @@ def _package_array_guard(value: Any, argument: ArrayArgument, common: dict[str, 
 # ---- numbers -------------------------------------------------------------------------------
 
 
-def _scalar_guard(value: object, target: DType, declared: DType, limit: int | None) -> ScalarGuard:
+def _scalar_guard(
+    value: object, target: DType, declared: DType, integer_range: tuple[int, int] | None
+) -> ScalarGuard:
     """Return the guard of a number that is passed as ``target`` and must fit ``declared`` too."""
     cls = type(value)
     source = _DTYPE_BY_CLASS.get(cls)
     if source is None and cls not in (int, bool):
         raise NotDispatchable
-    if limit is None and source is target:
+    if integer_range is None and source is target:
         return ScalarGuard("same_bytes", cls)
     is_integer = source is None or source.is_integral
     if is_integer and target.is_integral and declared.is_integral:
-        low, high = _same_side_of_limit(int(value), limit)  # type: ignore[call-overload]
+        low, high = integer_range or (dtypes.INT64.minimum, dtypes.INT64.maximum)
         low = max(low, target.minimum, declared.minimum)
         high = min(high, target.maximum, declared.maximum)
         return ScalarGuard("integer", cls, target.size, low, high)
@@ -274,17 +275,6 @@ def _scalar_guard(value: object, target: DType, declared: DType, limit: int | No
         return ScalarGuard("float32_to_float64", cls)
     raise NotDispatchable
 
-
-def _same_side_of_limit(value: int, limit: int | None) -> tuple[int, int]:
-    """Return the range of integers that take the same variant of the kernel as a value."""
-    if limit is None:
-        return -_INT64_END, _INT64_END - 1
-    if value > limit:
-        return limit + 1, _INT64_END - 1
-    return (-_INT64_END, -limit - 1) if value < -limit else (-limit, limit)
-
-
-_INT64_END = 1 << 63
 
 _FROM_INTEGER: dict[DType, ScalarKind] = {
     dtypes.FLOAT32: "integer_to_float32",

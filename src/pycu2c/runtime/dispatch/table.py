@@ -175,7 +175,9 @@ def entry_of(
     if staged and not staging:
         raise NotDispatchable
     guards = tuple(guards_of(launch, fast_path.layout, fast_path.context is not None))
-    if any(axis == NO_AXIS and leaf not in launch.limits for leaf, axis in guard.grid_sources):
+    if any(
+        axis == NO_AXIS and leaf not in launch.integer_ranges for leaf, axis in guard.grid_sources
+    ):
         raise NotDispatchable  # only guards of integers keep the value
     start = 0 if fast_path.context else LAUNCH_HEADER.size
     size, (get_context, context) = fast_path.layout.struct.size, fast_path.context or (0, 0)
