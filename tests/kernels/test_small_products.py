@@ -202,3 +202,13 @@ def test_images_of_usual_sizes_share_an_entry_of_the_dispatch_table() -> None:
     table = tested.launcher.dispatch_table
     assert table is not None
     assert len(table._recorded) == 1
+
+
+def test_the_cpu_computes_indices_of_int32_sizes_in_64_bits() -> None:
+    """Loop counters have 64 bits: conversions of them hide the stride from C compilers."""
+    signature = parse_signature("void(float32[::1], float32[::1], int32, int32)")
+    built = shifted.launcher.compiler.build(signature)
+    assumptions = LaunchAssumptions(True, (8, 8, 1), small_products=((2, 3),))
+    text = generate(built.module, TARGETS["cpu"], assumptions).text
+    assert "int64_t at = y * columns + x;" in text
+    assert "out[at] = image[(y + 1) * columns + x] + 1" in text

@@ -18,6 +18,7 @@ from pycu2c.analysis.ranges.interval_arithmetic import (
     all_values,
     exact_result,
     fit_to_type,
+    is_exact,
 )
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.analysis.value_numbering import value_number
@@ -83,14 +84,22 @@ class _Legalizer:
             is_used_outside = self.uses[s.var.name] > range_loops.count_uses((s,))[s.var.name]
             return range_loops.legalize_for(new, is_used_outside, stop_and_step, self.fresh)
         if isinstance(new, ir.Assign):
-            return (new, *self.indices.after_assignment(new.var.name))
+            return (new, *self.indices.after_assignment(new))
         return (new,)
 
     def expression(self, e: ir.Expr) -> ir.Expr:
         if id(e) not in self._legalized:
             new = walk.map_children(e, self.expression)
             self._legalized[id(e)] = self._legalize_node(e, new)
+            if isinstance(e, ir.Cast) and self._is_exact_int32(e):
+                self.indices.exact_casts.add(id(self._legalized[id(e)]))
         return self._legalized[id(e)]
+
+    def _is_exact_int32(self, e: ir.Cast) -> bool:
+        """Return whether e is an int64 as an int32 that has its value."""
+        from_int64 = scalar_type(e.operand).dtype is dtypes.INT64
+        int32 = Scalar(dtypes.INT32)
+        return e.type == int32 and from_int64 and is_exact(self.ranges.of(e.operand), int32)
 
     def assigned_once(self) -> dict[str, ir.Expr]:
         """Return the values of the variables with one assignment."""

@@ -13,12 +13,12 @@ from pycu2c.analysis.launch_ranges import IndexRules
 from pycu2c.analysis.ranges.interval_arithmetic import Interval
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base import dtypes
-from pycu2c.base.records import dataclass, field
-from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array
+from pycu2c.base.records import dataclass, field, replace
+from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, integer, is_atom, scalar_type
 from pycu2c.ir.verify_expressions import is_linear_index
-from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.ir.walk import all_expressions, expressions, statements
 from pycu2c.ops.intrinsics.memory.subscripts import (
     index_from_end,
     slice_back,
@@ -26,8 +26,9 @@ from pycu2c.ops.intrinsics.memory.subscripts import (
     slice_stop,
 )
 from pycu2c.ops.intrinsics.registry import REGISTRY
-from pycu2c.ops.operators import ADD, LT, SUB
+from pycu2c.ops.operators import ADD, LT, MUL, SUB
 
+_COPYABLE = ir.Var | ir.Const | ir.Cast | ir.Binary
 _IndexUse: TypeAlias = tuple[str, str, int]  # variable, array, axis
 
 # lowest result, whether smaller results are clamped to it, whether larger ones to the length
@@ -53,15 +54,18 @@ class IndexLegalizer:
     fresh: Callable[[str], str]
     _cache: dict[tuple[str, int, int], ir.Expr] = field(default_factory=dict)
     _normalized_variables: dict[_IndexUse, ir.Assign] = field(default_factory=dict)
+    exact_casts: set[int] = field(default_factory=set)  # from int64 to int32, by identity
+    _wide_variables: dict[str, ir.Var] = field(default_factory=dict)
+    _assigned_once: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
         uses = list(self._uses_of_unknown_sign())
         use_counts = Counter(use for use, _, _ in uses)
-        assigned_once = _assigned_once(self.function)
+        self._assigned_once = _assigned_once(self.function)
         for use, array, index in uses:
             if (
                 use_counts[use] > 1
-                and use[0] in assigned_once
+                and use[0] in self._assigned_once
                 and use not in self._normalized_variables
             ):
                 normalized = self._normalize(array, use[2], index)
@@ -85,8 +89,17 @@ class IndexLegalizer:
                 ):
                     yield (index.name, array.name, axis), array, index
 
-    def after_assignment(self, name: str) -> ir.Body:
-        """Return the statements to insert after the assignment of a variable."""
+    def after_assignment(self, s: ir.Assign) -> ir.Body:
+        """Return the statements to insert after an assignment."""
+        normalized = self._normalizations(s.var.name)
+        wide = self._widened(s.value) if s.var.name in self._assigned_once else None
+        if wide is None or not all(isinstance(e, _COPYABLE) for e in expressions(wide)):
+            return normalized
+        name = self.fresh(s.var.name.partition(".")[0])
+        var = self._wide_variables[s.var.name] = ir.Var(name, WEAK_INT, s.span)
+        return (*normalized, ir.Assign(var, wide, s.span))
+
+    def _normalizations(self, name: str) -> ir.Body:
         return tuple(
             assignment
             for (var, _, _), assignment in self._normalized_variables.items()
@@ -95,7 +108,29 @@ class IndexLegalizer:
 
     def at_entry(self) -> ir.Body:
         """Return the statements to insert at function entry, for parameters."""
-        return tuple(s for p in self.function.parameters for s in self.after_assignment(p.name))
+        return tuple(s for p in self.function.parameters for s in self._normalizations(p.name))
+
+    def _widened(self, e: ir.Expr) -> ir.Expr | None:
+        """Return int32 arithmetic with converted int64s in 64 bits; None for other indices.
+
+        Loop counters have 64 bits on the CPU, and C compilers find strides only without
+        conversions. An ``ir.Binary`` of signed integers does not overflow.
+        """
+        if self.rules.narrow_ints:
+            return None
+        match e:
+            case ir.Var():
+                return self._wide_variables.get(e.name)
+            case ir.Cast():
+                return cast(e.operand, WEAK_INT) if id(e) in self.exact_casts else None
+            case ir.Binary(op=op, type=Scalar(dtype=dtypes.INT32)) if op in (ADD, SUB, MUL):
+                left, right = self._widened(e.left), self._widened(e.right)
+                if left is None and right is None:
+                    return None
+                left, right = left or cast(e.left, WEAK_INT), right or cast(e.right, WEAK_INT)
+                return replace(e, left=left, right=right, type=WEAK_INT)
+            case _:
+                return None
 
     def legalize(
         self, array: ir.Var, old: tuple[ir.Expr, ...], new: tuple[ir.Expr, ...]
@@ -112,7 +147,7 @@ class IndexLegalizer:
             return new
         interval = self.ranges.of(old)
         if interval.low >= 0 or not (self.rules.wraparound or isinstance(new, ir.Const)):
-            return new
+            return self._widened(new) or new
         if (
             isinstance(old, ir.Var)
             and interval.high >= 0
