@@ -11,14 +11,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import field as field
-from dataclasses import replace as replace
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from dataclasses import replace as replace
 else:
+
+    def replace(record: Any, /, **changes: Any) -> Any:
+        """Return a copy of a record with other values of some fields."""
+        cls = record.__class__
+        values = {name: getattr(record, name) for name in cls.__match_args__}
+        return cls(**(values | changes))
 
     def dataclass(
         cls: type | None = None, /, *, frozen: bool = False, slots: bool = False, eq: bool = True

@@ -7,6 +7,7 @@ Passes that handle only some node kinds use these functions. Code that must hand
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from types import UnionType
 from typing import Any, TypeVar
 
@@ -84,9 +85,27 @@ def _with_fields(node: N, fields: tuple[str, ...], new: Iterator[ir.Expr]) -> N:
     return replace(node, **changes) if changes else node
 
 
+def _getter(fields: tuple[str, ...]) -> Callable[[Any], tuple[ir.Expr, ...]]:
+    """Return a function that returns the expressions in fields of an expression."""
+    if not _SEQUENCE_FIELDS.isdisjoint(fields):
+        return lambda e: _in_fields(e, fields)
+    match fields:
+        case ():
+            return lambda _: ()
+        case (name,):
+            get = attrgetter(name)
+            return lambda e: (get(e),)
+        case _:
+            return attrgetter(*fields)
+
+
+_SEQUENCE_FIELDS = {"indices", "path", "parts", "steps", "lengths", "arguments"}
+_CHILDREN = {kind: _getter(fields) for kind, fields in _EXPRESSION_FIELDS.items()}
+
+
 def children(e: ir.Expr) -> tuple[ir.Expr, ...]:
     """Return the direct subexpressions in order of evaluation, including the Var of an array."""
-    return _in_fields(e, _EXPRESSION_FIELDS[type(e)])
+    return _CHILDREN[type(e)](e)
 
 
 def with_children(e: ir.Expr, new: tuple[ir.Expr, ...]) -> ir.Expr:
@@ -96,7 +115,9 @@ def with_children(e: ir.Expr, new: tuple[ir.Expr, ...]) -> ir.Expr:
 
 def map_children(e: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
     """Apply a change to each direct subexpression."""
-    return with_children(e, tuple(map(change, children(e))))
+    old = children(e)
+    new = tuple(map(change, old))
+    return e if new == old else with_children(e, new)
 
 
 def path_indices(path: Path) -> tuple[ir.Expr, ...]:
@@ -116,7 +137,7 @@ def expressions(e: ir.Expr) -> Iterator[ir.Expr]:
     while pending:
         current = pending.pop()
         yield current
-        pending.extend(reversed(children(current)))
+        pending += children(current)[::-1]
 
 
 def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
@@ -139,7 +160,9 @@ def with_operands(s: ir.Stmt, new: tuple[ir.Expr, ...]) -> ir.Stmt:
 
 def map_operands(s: ir.Stmt, change: Callable[[ir.Expr], ir.Expr]) -> ir.Stmt:
     """Apply a change to each direct operand of a statement."""
-    return with_operands(s, tuple(map(change, operands(s))))
+    old = operands(s)
+    new = tuple(map(change, old))
+    return s if new == old else with_operands(s, new)
 
 
 def bodies(s: ir.Stmt) -> tuple[ir.Body, ...]:
@@ -185,9 +208,7 @@ def all_expressions(body: ir.Body) -> Iterator[ir.Expr]:
 
 def rewrite(e: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
     """Rewrite an expression bottom-up: ``change`` receives nodes with rewritten children."""
-    old = children(e)
-    new = tuple(rewrite(child, change) for child in old)
-    return change(e if new == old else with_children(e, new))
+    return change(map_children(e, lambda child: rewrite(child, change)))
 
 
 def map_expr(body: ir.Body, change: Callable[[ir.Expr], ir.Expr]) -> ir.Body:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 
 from pycu2c.base.dtypes import INT64, DType, DTypeKind
 from pycu2c.base.records import dataclass
@@ -42,7 +43,12 @@ def all_values(scalar: object) -> Interval:
     """Return the interval of all values of a type; unbounded for floats and arrays."""
     if not isinstance(scalar, Scalar) or not scalar.dtype.is_integral:
         return UNBOUNDED
-    return Interval(scalar.dtype.minimum, scalar.dtype.maximum)
+    return _integers(scalar.dtype)
+
+
+@cache
+def _integers(dtype: DType) -> Interval:
+    return Interval(dtype.minimum, dtype.maximum)
 
 
 def float_to_int_range(scalar: Scalar) -> Interval:

@@ -54,6 +54,7 @@ class _Linearizer:
     effectful: frozenset[str]  # names of device functions with side effects
     is_separate: Callable[[ir.Expr], bool]  # whether a call becomes ``x = f(...)`` or ``f(...)``
     _counter: int = 0
+    _has_effects: bool = True  # whether this statement has operands with side effects
     # in this statement, the results of Lets by node, and their variables by value number
     _bound_lets: dict[int, ir.Expr] = field(default_factory=dict)
     _variables: dict[Hashable, ir.Expr] = field(default_factory=dict)
@@ -67,6 +68,7 @@ class _Linearizer:
     def statement(self, s: ir.Stmt) -> ir.Body:
         preceding: list[ir.Stmt] = []
         self._bound_lets, self._variables = {}, {}
+        self._has_effects = any(any_effect(e, self.effectful) for e in walk.operands(s))
         if isinstance(s, ir.Assign) and self.is_separate(s.value):
             call = walk.with_children(s.value, self.sequence(walk.children(s.value), preceding, {}))
             return (*preceding, replace(s, value=call))
@@ -110,6 +112,8 @@ class _Linearizer:
         Statements that must run first are appended to ``preceding``. An operand that a later one
         may change is stored in a variable.
         """
+        if not self._has_effects:
+            return tuple(self.expression(e, preceding, lets) for e in exprs)
         results: list[ir.Expr] = []
         for e in exprs:
             operand_statements: list[ir.Stmt] = []
