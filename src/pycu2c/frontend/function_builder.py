@@ -347,7 +347,9 @@ def _iterate_to_fixpoint(
             continue
         if passes >= _MAX_PASSES_BEFORE_JOIN:
             context.types = _join_types(context.previous_types, context.types)
-        if context.types == context.previous_types and not context.arrays_changed:
+        was_final = not context.previous_types and not context.types_changed
+        is_stable = was_final or context.types == context.previous_types
+        if is_stable and not context.arrays_changed:
             return context, body
         context, passes = context.next_pass(), passes + 1
 

@@ -80,6 +80,7 @@ class FunctionContext:
     constant_variables: dict[str, Const] = field(default_factory=dict)
     thread_exits: list[Return] = field(default_factory=list)  # in a device function
     arrays_changed: bool = False  # whether this pass has added to ``arrays``
+    types_changed: bool = False  # whether it has used a variable before its type was final
     untyped_reads: list[tuple[str, Span]] = field(default_factory=list)  # reads without a type yet
     conflicting_variables: set[str] = field(default_factory=set)  # those with a reported error
     # an expression and the variable that it is assigned to, which names an array created there
@@ -181,7 +182,7 @@ class FunctionContext:
         except CompileError as error:
             self.problems += error.diagnostics
         except UnknownType:
-            pass
+            self.types_changed = True
 
     def fresh(self, prefix: str) -> str:
         """Return a new variable name, which cannot be a Python identifier."""
@@ -207,12 +208,14 @@ class FunctionContext:
         old_type = self.types.get(name)
         if name in self.declared_types:
             self.types[name] = self.declared_types[name]
+            self.types_changed |= old_type not in (None, self.types[name])
             self.origins.setdefault(name, span)
             return self.declared_types[name]
         if value_type == WEAK_INT:
             self.first_weak_int_assignments.setdefault(name, span)
         self.types[name] = value_type if old_type is None else promote(old_type, value_type)
         if old_type != self.types[name]:
+            self.types_changed |= old_type is not None
             self.origins[name] = span
         return self.previous_types.get(name, self.types[name])
 
