@@ -40,8 +40,8 @@ def _guard_binary(context: CheckContext, e: ir.Binary, checked: ir.Binary) -> ir
         )
     left, left_binding = context.bind(checked.left, "operand")
     failure = context.failure("arithmetic", e.span, e.op.symbol, {"operand": operand})
-    guard = Guard((*left_binding, *binding), or_record(condition, failure))
-    return guard.before(ir.Binary(e.op, left, operand, e.type, e.span))
+    guard = Guard((*left_binding, *binding), or_record(condition, failure), skips=False)
+    return guard.expression(ir.Binary(e.op, left, operand, e.type, e.span))
 
 
 def _valid_operands(op: Operator, kind: Scalar) -> Interval | None:
@@ -68,5 +68,5 @@ def _guard_conversion(context: CheckContext, e: ir.Cast, checked: ir.Cast) -> ir
     )
     in_range = all_of((above_low, compare(LT, wide, const(float(high + 1), e.span))))
     failure = context.failure("arithmetic", e.span, str(target.dtype), {})
-    guard = Guard(binding, or_record(in_range, failure))
-    return guard.before(ir.Cast(operand, target, e.span))
+    guard = Guard(binding, or_record(in_range, failure), skips=False)
+    return guard.expression(ir.Cast(operand, target, e.span))

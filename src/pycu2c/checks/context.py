@@ -48,36 +48,35 @@ Bindings: TypeAlias = tuple[tuple[ir.Var, ir.Expr], ...]
 class Guard:
     """Variables, to be assigned in order, and a condition on them; None if it always holds.
 
-    Where the condition does not hold, evaluating it records a finding.
+    Where the condition does not hold, evaluating it records a finding. What is guarded is then left
+    out, if ``skips``.
     """
 
     bindings: Bindings = ()
     condition: ir.Expr | None = None
+    skips: bool = True
 
     def expression(self, guarded: ir.Expr) -> ir.Expr:
-        """Return the expression, or 0 where the condition does not hold."""
+        """Return the expression; 0 where the guard leaves it out."""
         result = guarded
-        if self.condition is not None:
-            kind = scalar_type(guarded)
-            result = ir.Select(
-                self.condition, guarded, zero(kind, guarded.span), kind, guarded.span
-            )
+        if self.condition is not None and self.skips:
+            kind, otherwise = scalar_type(guarded), zero(scalar_type(guarded), guarded.span)
+            result = ir.Select(self.condition, guarded, otherwise, kind, guarded.span)
+        elif self.condition is not None:
+            result = ir.Let("checked.let", self.condition, guarded, guarded.span)
         for var, value in reversed(self.bindings):
             result = ir.Let(var.name, value, result, guarded.span)
         return result
 
     def statements(self, guarded: ir.Body, span: Span) -> ir.Body:
-        """Return the statements, which are left out where the condition does not hold."""
+        """Return the statements, which the guard may leave out."""
         assignments = tuple(ir.Assign(var, value, value.span) for var, value in self.bindings)
         if self.condition is None:
             return (*assignments, *guarded)
-        return (*assignments, ir.If(self.condition, guarded, (), span))
-
-    def before(self, result: ir.Expr) -> ir.Expr:
-        """Return the expression, which is evaluated whether the condition holds or not."""
-        if self.condition is not None:
-            result = ir.Let("checked.check", self.condition, result, result.span)
-        return Guard(self.bindings).expression(result)
+        if self.skips:
+            return (*assignments, ir.If(self.condition, guarded, (), span))
+        checked = ir.Assign(ir.Var("checked.check", WEAK_BOOL, span), self.condition, span)
+        return (*assignments, checked, *guarded)
 
 
 @dataclass(slots=True)

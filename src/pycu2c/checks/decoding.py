@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pycu2c.base.records import replace
+from pycu2c.checks import shadow_memory
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.recording import BLOCK, COUNT, MAX_VALUES, THREAD, VALUES
 from pycu2c.runtime.findings import Coordinates, Finding
@@ -27,14 +29,21 @@ def decode(
     found: dict[object, Finding] = {}
     for row, site in zip(rows, sites):
         if row[COUNT]:
-            found.setdefault((site.kind, site.span, site.calls), _finding(row, site, grid, block))
+            key = site.kind, site.span, site.calls
+            found.setdefault(key, _finding(row, site, sites, grid, block))
     return sorted(found.values(), key=lambda f: (f.file, f.line, f.column))
 
 
-def _finding(row: npt.NDArray[np.int64], site: CheckSite, grid: Extent, block: Extent) -> Finding:
+def _finding(
+    row: npt.NDArray[np.int64],
+    site: CheckSite,
+    sites: Sequence[CheckSite],
+    grid: Extent,
+    block: Extent,
+) -> Finding:
     values = dict(zip(site.values, map(int, row[VALUES:])))
     message, hint = _explanation(site, values)
-    return Finding(
+    finding = Finding(
         site.kind,
         site.span,
         message,
@@ -46,6 +55,15 @@ def _finding(row: npt.NDArray[np.int64], site: CheckSite, grid: Extent, block: E
         tuple(_numbered(values, "index")),
         tuple(_numbered(values, "length")),
         site.calls,
+    )
+    if site.kind != "race":
+        return finding
+    other = shadow_memory.decode_word(values["other"])
+    return replace(
+        finding,
+        other_span=sites[other.site].span if other.site is not None else None,
+        other_thread=_coordinates(other.thread, block),
+        other_block=_coordinates(other.block, grid),
     )
 
 
@@ -70,10 +88,18 @@ def _explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
             where = f" of axis {axis}" if axis != "0" else ""
             text = f"index {index}{where}, and `{name}` has {length}"
             return text, f"test the index before the access: if i < {name}.shape[{axis}]"
+        case "race":
+            return _race_explanation(name, values)
         case "uninitialized":
             return f"`{name}` is read before it is assigned", f"give {name} a value on every path"
         case _:
             return _arithmetic_explanation(site, values)
+
+
+def _race_explanation(name: str, values: dict[str, int]) -> tuple[str, str]:
+    index = ", ".join(map(str, _numbered(values, "index")))
+    text = f"`{name}[{index}]` is accessed by two threads, in no order"
+    return text, "order them by a barrier, or use cuda.atomic; blocks have no order"
 
 
 def _is_inside(index: int, length: int) -> bool:

@@ -47,10 +47,7 @@ class InitializationChecks:
         if e.name not in self._unassigned:
             return e
         failure = self._context.failure("uninitialized", e.span, python_name(e.name), {})
-        return Guard((), or_record(_flag(e.name, e), failure)).before(e)
-
-    def load(self, e: ir.Load) -> ir.Expr:
-        return e
+        return Guard((), or_record(_flag(e.name, e), failure), skips=False).expression(e)
 
 
 def _flag(name: str, e: ir.Expr) -> ir.Var:

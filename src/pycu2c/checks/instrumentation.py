@@ -7,32 +7,38 @@ input is typed IR, so that all targets share the checks; ranges are those of one
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from types import FunctionType
-from typing import cast
+from collections.abc import Sequence
+from functools import reduce
 
 from pycu2c.analysis.ranges.range_analysis import ParameterRanges, analyse_module
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
-from pycu2c.base.source import source_of
-from pycu2c.base.types import WEAK_INT, Array, Scalar, Tuple
-from pycu2c.checks import arithmetic, bounds, recording
+from pycu2c.base.source import Span
+from pycu2c.base.types import Array, Scalar
+from pycu2c.checks import arithmetic, bounds, races, recorders
 from pycu2c.checks.call_chains import copy_callees
 from pycu2c.checks.check_sites import CheckSite
-from pycu2c.checks.context import FINDINGS, FINDINGS_TYPE, CheckContext, Guard, SiteTable
+from pycu2c.checks.context import FINDINGS, CheckContext, Guard, SiteTable
 from pycu2c.checks.initialization import InitializationChecks
+from pycu2c.checks.shadow_arrays import ShadowParameter
+from pycu2c.checks.shadow_plan import ShadowPlan, plan_shadows
 from pycu2c.declarations.options import CheckGroup
-from pycu2c.frontend.function_builder import build_device
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
+from pycu2c.ir.builders import scalar_type
+from pycu2c.ops.intrinsics.registry import Effect
 
 
 @dataclass(frozen=True, slots=True)
 class InstrumentedKernel:
-    """A kernel with checks. Its last parameter is the array of findings."""
+    """A kernel with checks.
+
+    Its last parameters are the array of findings, and then ``shadows``.
+    """
 
     module: ir.Module
     sites: tuple[CheckSite, ...]
+    shadows: tuple[ShadowParameter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,45 +63,44 @@ def instrument(
     chains = copy_callees(module)
     ranges = analyse_module(chains.module, facts.assumptions, facts.parameters)
     table = SiteTable()
-
-    def instrumented(function: ir.Function) -> ir.Function:
-        chain = chains.calls.get(function.name, ())
-        context = CheckContext(function, ranges[function.name], table, groups, chain, wraparound)
-        return _Instrumenter(context).function()
-
-    functions = walk.map_functions(chains.module, instrumented)
-    recorders = tuple(_recorders(functions))
-    devices = (*recorders, *functions.device_functions)
-    return InstrumentedKernel(replace(functions, device_functions=devices), tuple(table.sites))
-
-
-def _recorders(module: ir.Module) -> Iterator[ir.Function]:
-    """Yield the functions that the instrumented functions call to record findings."""
-    calls = {
-        e.function: e
-        for f in module.functions
-        for e in walk.all_expressions(f.body)
-        if isinstance(e, ir.Call) and e.function.startswith("record.")
+    contexts = {
+        f.name: CheckContext(
+            f, ranges[f.name], table, groups, chains.calls.get(f.name, ()), wraparound
+        )
+        for f in chains.module.functions
     }
-    for name, call in sorted(calls.items()):
-        values = Tuple((WEAK_INT,) * (len(call.arguments) - 2))
-        source = source_of(cast(FunctionType, recording.record))
-        built, _ = build_device(source, (FINDINGS_TYPE, WEAK_INT, values))
-        yield replace(built.kernel, name=name)
+    plan = plan_shadows(chains.module, frozenset(chains.calls), groups)
+    functions = {}
+    for function in reversed(chains.module.functions):  # callers first
+        functions[function.name] = _Instrumenter(contexts[function.name], plan).function()
+    *devices, kernel = (functions[f.name] for f in chains.module.functions)
+    added = tuple(recorders.added_functions((*devices, kernel)))
+    instrumented = replace(chains.module, kernel=kernel, device_functions=(*added, *devices))
+    return InstrumentedKernel(instrumented, tuple(table.sites), plan.parameters)
 
 
 class _Instrumenter:
     """Instrument one function."""
 
-    def __init__(self, context: CheckContext) -> None:
-        self._context = context
+    def __init__(self, context: CheckContext, plan: ShadowPlan) -> None:
+        self._context, self._plan = context, plan
         self._initialization = InitializationChecks(context)
+        name = context.function.name
+        shadows = plan.shadows.get(name, {})
+        self._races = races.RaceChecks(context, shadows, plan.reaches(name))
 
     def function(self) -> ir.Function:
-        function = self._context.function
+        function, plan = self._context.function, self._plan
         body = (*self._initialization.at_entry(), *self._body(function.body))
-        findings = ir.Parameter(FINDINGS.name, FINDINGS.type, _leaf_count(function))
-        return replace(function, parameters=(*function.parameters, findings), body=body)
+        hidden = plan.hidden.get(function.name, ())
+        if function.name == plan.kernel and plan.parameters:
+            hidden = tuple(p.var for p in plan.parameters)
+            body = (*races.start_clock(_orders_blocks(plan), function.span), *body)
+        added = (
+            ir.Parameter(var.name, var.type, position)
+            for position, var in enumerate((FINDINGS, *hidden), _leaf_count(function))
+        )
+        return replace(function, parameters=(*function.parameters, *added), body=body)
 
     # ---- statements ----
 
@@ -119,18 +124,19 @@ class _Instrumenter:
         value, binding = self._context.bind(value, "value")
         guard, checked = bounds.guard_access(self._context, s, tuple(indices))
         path_indices = walk.with_path_indices(s.path, path)
+        bound, checked = self._bound(s, checked)
         store = replace(s, value=value, indices=checked, path=path_indices)
-        stored = self._initialization.after(store)
-        assignments = tuple(ir.Assign(var, e, e.span) for var, e in binding)
-        return (*assignments, *guard.statements(stored, s.span))
+        guards = Guard(binding), guard, bound, self._races.guard_store(store)
+        return _guarded_statements(guards, (store,), s.span)
 
     def _effect(self, operation: ir.Apply, s: ir.Evaluate) -> ir.Body:
         """Instrument an operation whose result is not used."""
         guards, checked = self._operands(operation)
         result: ir.Body = (replace(s, value=checked),)
-        for guard in reversed(guards):
-            result = guard.statements(result, s.span)
-        return result
+        passed = self._races.after_synchronization(operation)
+        if passed is not None:
+            result = (*result, ir.Evaluate(passed, s.span))
+        return _guarded_statements(guards, result, s.span)
 
     # ---- expressions ----
 
@@ -139,8 +145,9 @@ class _Instrumenter:
             case ir.Load():
                 indices = tuple(map(self._expression, e.indices))
                 guard, checked = bounds.guard_access(self._context, e, indices)
-                load = self._initialization.load(replace(e, indices=checked))
-                return guard.expression(load)
+                bound, checked = self._bound(e, checked)
+                load = replace(e, indices=checked)
+                return _guarded((guard, bound, self._races.guard_load(load)), load)
             case ir.Var() if not isinstance(e.type, Array):
                 return self._initialization.variable(e)
             case ir.Call():
@@ -148,9 +155,7 @@ class _Instrumenter:
             case ir.Apply(type=Scalar()):
                 guards, checked_operation = self._operands(e)
                 result: ir.Expr = bounds.guard_subscript(self._context, e, checked_operation)
-                for guard in reversed(guards):
-                    result = guard.expression(result)
-                return result
+                return _guarded(guards, self._count_synchronization(e, result))
             case ir.Binary() | ir.Cast():
                 return arithmetic.guard_operation(
                     self._context, e, walk.map_children(e, self._expression)
@@ -169,10 +174,28 @@ class _Instrumenter:
             others = [self._expression(x) for x in walk.children(argument)[1:]]
             indices, path = others[: len(argument.indices)], others[len(argument.indices) :]
             guard, checked = bounds.guard_access(self._context, argument, tuple(indices))
-            guards.append(guard)
+            bound, checked = self._bound(argument, checked)
             path_indices = walk.with_path_indices(argument.path, path)
-            arguments.append(replace(argument, indices=checked, path=path_indices))
+            element = replace(argument, indices=checked, path=path_indices)
+            guards += guard, bound, self._races.guard_operation(e, element)
+            arguments.append(element)
         return guards, replace(e, arguments=tuple(arguments))
+
+    def _bound(
+        self, access: ir.Load | ir.Store | ir.ElementOf, indices: tuple[ir.Expr, ...]
+    ) -> tuple[Guard, tuple[ir.Expr, ...]]:
+        """Bind the indices of an access to variables, if the access and its shadow need them."""
+        if not self._races.is_checked(access):
+            return Guard(), indices
+        return races.bound_indices(self._context, indices)
+
+    def _count_synchronization(self, e: ir.Apply, result: ir.Expr) -> ir.Expr:
+        passed = self._races.after_synchronization(e)
+        if passed is None:
+            return result
+        value = self._context.variable("result", scalar_type(e), e.span)
+        counted = Guard((), passed, skips=False).expression(value)
+        return Guard(((value, result),)).expression(counted)
 
     def _call(self, e: ir.Call) -> ir.Expr:
         """Instrument a call, which is left out if an argument is a view out of bounds."""
@@ -187,10 +210,33 @@ class _Instrumenter:
             guard, checked = bounds.guard_view(self._context, argument, checked)
             guards.append(guard)
             arguments.append(checked)
-        result: ir.Expr = replace(e, arguments=(*arguments, FINDINGS))
-        for guard in reversed(guards):
-            result = guard.expression(result)
-        return result
+        call = replace(e, arguments=tuple(arguments))
+        hidden = self._plan.hidden_arguments(call, self._context.function.name)
+        result: ir.Expr = replace(call, arguments=(*arguments, FINDINGS, *hidden))
+        return _guarded(guards, result)
+
+
+def _guarded(guards: Sequence[Guard], e: ir.Expr) -> ir.Expr:
+    """Return an expression inside guards, the outermost first."""
+    return reduce(lambda inner, guard: guard.expression(inner), reversed(guards), e)
+
+
+def _guarded_statements(guards: Sequence[Guard], body: ir.Body, span: Span) -> ir.Body:
+    return reduce(lambda inner, guard: guard.statements(inner, span), reversed(guards), body)
+
+
+def _orders_blocks(plan: ShadowPlan) -> bool:
+    """Return whether blocks of the launch may order their accesses by other means than barriers."""
+    operations = (
+        e.intrinsic
+        for f in plan.functions.values()
+        for e in walk.all_expressions(f.body)
+        if isinstance(e, ir.Apply)
+    )
+    return any(
+        i.effect in (Effect.GRID, Effect.CLUSTER) or i.name.startswith("cuda.threadfence")
+        for i in operations
+    )
 
 
 def _leaf_count(function: ir.Function) -> int:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from pycu2c.analysis.ranges.interval_arithmetic import Interval, is_integral
 from pycu2c.analysis.ranges.range_analysis import ParameterRanges
-from pycu2c.base.dtypes import INT64
+from pycu2c.base.dtypes import INT64, UINT64, DType
 from pycu2c.base.launch_assumptions import LaunchAssumptions
-from pycu2c.base.records import replace
+from pycu2c.base.records import dataclass, replace
 from pycu2c.checks import decoding, instrumentation
 from pycu2c.checks.check_sites import CheckSite
+from pycu2c.checks.shadow_arrays import WORDS, ShadowParameter
 from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.ir.nodes import Module
 from pycu2c.kernels import specialization
@@ -18,6 +25,15 @@ from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_
 from pycu2c.runtime.findings import CheckError, check_error
 from pycu2c.runtime.launch_configuration import Launch
 from pycu2c.runtime.runner import FastPathLaunch, Runner, SpecializationKey
+
+
+@dataclass(frozen=True, slots=True)
+class _Variant:
+    """An instrumented kernel, its check sites, and its hidden parameters after the findings."""
+
+    sites: tuple[CheckSite, ...]
+    shadows: tuple[ShadowParameter, ...]
+    runner: Runner
 
 
 class CheckedRunner:
@@ -35,42 +51,40 @@ class CheckedRunner:
             index32_safe=key.assumptions.index32_safe, block=key.assumptions.block
         )
         self._key = replace(key, assumptions=assumptions)
-        self._sites: dict[object, tuple[CheckSite, ...]] = {}
-        self._runners: dict[tuple[CheckSite, ...], Runner] = {}
+        self._variants: dict[tuple[CheckSite, ...], _Variant] = {}
+        self._variants_by_facts: dict[object, _Variant] = {}
 
     @property
     def fast_path(self) -> FastPathLaunch | None:
         return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
-        sites, runner = self._instrumented(launch, arguments)
-        rows = decoding.new_rows(len(sites))
-        findings = ArrayArgument(
-            INT64, rows.shape, rows.strides, rows.ctypes.data, False, True, "host", rows
-        )
+        variant = self._variant(launch, arguments)
+        rows = decoding.new_rows(len(variant.sites))
         raised = None
-        try:
-            runner.run(launch, (*arguments, findings) if sites else arguments)
-        except CheckError as error:  # of threads
-            raised = error
-        found = decoding.decode(rows, sites, launch.grid, launch.block)
-        if found:
-            others = raised.findings if raised else ()
-            raise check_error(self._kernel.source.name, (*found, *others)) from raised
+        with ExitStack() as stack:
+            hidden = _hidden_arguments(variant, launch, arguments, rows, stack)
+            try:
+                variant.runner.run(launch, (*arguments, *hidden))
+            except CheckError as error:  # of threads
+                raised = error
+        found = decoding.decode(rows, variant.sites, launch.grid, launch.block)
+        if raised is None and found:
+            raised = check_error(self._kernel.source.name, found)
+        elif raised is not None:
+            raised.findings = (*found, *raised.findings)
         if raised is not None:
             raise raised
 
-    def _instrumented(
-        self, launch: Launch, arguments: Sequence[Argument]
-    ) -> tuple[tuple[CheckSite, ...], Runner]:
+    def _variant(self, launch: Launch, arguments: Sequence[Argument]) -> _Variant:
         values = tuple(a.shape if isinstance(a, ArrayArgument) else a for a in arguments)
         facts = launch.grid, launch.block, tuple(v for v in values if isinstance(v, int | tuple))
-        sites = self._sites.get(facts)
-        if sites is None or sites not in self._runners:
-            sites = self._sites[facts] = self._compile(launch, arguments)
-        return sites, self._runners[sites]
+        variant = self._variants_by_facts.get(facts)
+        if variant is None:
+            variant = self._variants_by_facts[facts] = self._compile(launch, arguments)
+        return variant
 
-    def _compile(self, launch: Launch, arguments: Sequence[Argument]) -> tuple[CheckSite, ...]:
+    def _compile(self, launch: Launch, arguments: Sequence[Argument]) -> _Variant:
         """Instrument the kernel for a launch, and compile it unless a launch before has."""
         options, module = self._kernel.options, self._kernel.built.module
         assumptions = replace(self._key.assumptions, block=launch.block, grid=launch.grid)
@@ -78,13 +92,14 @@ class CheckedRunner:
         instrumented = instrumentation.instrument(
             module, frozenset(options.check), facts, options.wraparound
         )
-        if instrumented.sites not in self._runners:
+        sites = instrumented.sites
+        if sites not in self._variants:
             kernel = self._kernel
-            if instrumented.sites:
+            if sites:
                 kernel = replace(kernel, built=BuiltModule(instrumented.module, ()))
             runner = specialization.compile_runner(kernel, self._key, self._cache)
-            self._runners[instrumented.sites] = runner
-        return instrumented.sites
+            self._variants[sites] = _Variant(sites, instrumented.shadows if sites else (), runner)
+        return self._variants[sites]
 
 
 def _parameter_ranges(module: Module, arguments: Sequence[Argument]) -> ParameterRanges:
@@ -99,3 +114,33 @@ def _parameter_ranges(module: Module, arguments: Sequence[Argument]) -> Paramete
         elif is_integral(p.type):
             numbers[p.name] = Interval(as_int(argument), as_int(argument))
     return ParameterRanges(numbers, lengths)
+
+
+# ---- hidden arguments --------------------------------------------------------------------------
+
+
+def _hidden_arguments(
+    variant: _Variant,
+    launch: Launch,
+    arguments: Sequence[Argument],
+    rows: decoding.FindingRows,
+    stack: ExitStack,
+) -> list[ArrayArgument]:
+    """Return the array of findings and the shadows, which last until the stack is closed."""
+    if not variant.sites:
+        return []
+    hidden = [_host_argument(rows, INT64)]
+    blocks = math.prod(launch.grid)
+    for shadow in variant.shadows:
+        shape: tuple[int, ...] = (blocks, *shadow.shape, WORDS)
+        if shadow.argument is not None:
+            array = arguments[shadow.argument]
+            assert isinstance(array, ArrayArgument)
+            shape = (*array.shape, WORDS)
+        hidden.append(_host_argument(np.zeros(shape, np.uint64), UINT64))
+    return hidden
+
+
+def _host_argument(array: npt.NDArray[Any], dtype: DType) -> ArrayArgument:
+    address = array.ctypes.data
+    return ArrayArgument(dtype, array.shape, array.strides, address, False, True, "host", array)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from pycu2c.base.diagnostics import Label, LaunchError, render_excerpts
@@ -42,6 +42,8 @@ class Finding:
         The place in the source; ``file``, ``line`` and ``column`` are those of its start.
     calls : tuple of Span
         The calls that lead to it, the outermost first; empty in the kernel itself.
+    other_span, other_thread, other_block
+        The other access of a race; None for other kinds.
     array : str
         The name of the array or variable; empty if there is none.
     index, shape : tuple of int
@@ -65,6 +67,9 @@ class Finding:
     index: tuple[int, ...] = ()
     shape: tuple[int, ...] = ()
     calls: tuple[Span, ...] = ()
+    other_span: Span | None = None
+    other_thread: Coordinates | None = None
+    other_block: Coordinates | None = None
 
     @property
     def file(self) -> str:
@@ -79,15 +84,26 @@ class Finding:
         """The column, from 1."""
         return self.span.column + 1
 
+    @property
+    def other_line(self) -> int | None:
+        """The line of the other access of a race."""
+        return self.other_span.line if self.other_span else None
+
     def __str__(self) -> str:
         where = f"thread {tuple(self.thread)} of block {tuple(self.block)}"
         times = "" if self.count == 1 else f", {self.count:,} times in the launch"
         labels = (
             *(Label(call, "called here") for call in self.calls),
             Label(self.span, self.message),
+            *self._other_labels(),
         )
         title = f"{self.kind}: {where}{times}"
         return "\n".join(render_excerpts(title, labels, self.hint))
+
+    def _other_labels(self) -> Iterator[Label]:
+        if self.other_span and self.other_thread and self.other_block:
+            other = f"thread {tuple(self.other_thread)} of block {tuple(self.other_block)}"
+            yield Label(self.other_span, f"the other access, by {other}")
 
 
 class CheckError(LaunchError):

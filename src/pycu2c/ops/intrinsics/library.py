@@ -124,8 +124,9 @@ def device_source(value: object) -> Source | None:
     return _sources().get(id(value)) if python is None else _source(python)
 
 
-# modules of device functions: the reductions of arrays, the methods of groups of threads
+# modules of device functions: checks, the reductions of arrays, the methods of groups of threads
 _DEVICE_MODULES = (
+    "pycu2c.checks.shadow_memory",
     "pycu2c.ops.intrinsics.array_reductions",
     "pycu2c.ops.intrinsics.threads.cooperative_groups",
     "pycu2c.ops.intrinsics.threads.coalesced_groups",

@@ -1,0 +1,135 @@
+"""Check accesses to memory that threads share: races, and reads before the first write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pycu2c.base.dtypes import FLOAT32, FLOAT64
+from pycu2c.base.records import dataclass, field
+from pycu2c.base.source import Span
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, MemorySpace, Scalar, int64, uint32, uint64
+from pycu2c.checks import shadow_memory
+from pycu2c.checks.bounds import python_name
+from pycu2c.checks.context import CheckContext, Guard, all_of, compare, or_record
+from pycu2c.checks.shadow_arrays import BLOCK_INDEX, Shadow
+from pycu2c.ir import nodes as ir
+from pycu2c.ir.builders import cast, const, scalar_type
+from pycu2c.ir.verify_expressions import is_linear_index
+from pycu2c.ops.intrinsics.registry import REGISTRY, Effect
+from pycu2c.ops.operators import EQ, NE
+
+CLOCK = ir.Var(
+    "clock.check",
+    Array(uint64.dtype, 1, "C", MemorySpace.LOCAL, (shadow_memory.CLOCK_SIZE,)),
+    Span("", 0, 0, 0, 0),
+)
+_BITS = {
+    FLOAT32: ("cuda.float_as_uint", uint32),
+    FLOAT64: ("cuda.double_as_longlong", int64),
+}
+_PASSES = {Effect.BARRIER: "pass_barrier.check", Effect.WARP: "pass_warp_operation.check"}
+_NO_SYNCHRONIZATION = ("cuda.activemask",)
+
+
+@dataclass(slots=True)
+class RaceChecks:
+    """The checks of one function. ``shadows``: of its arrays, by name."""
+
+    context: CheckContext
+    shadows: Mapping[str, Shadow] = field(default_factory=dict)
+    has_clock: bool = False
+
+    def is_checked(self, access: ir.Load | ir.ElementOf | ir.Store) -> bool:
+        has_path = not isinstance(access, ir.Load) and bool(access.path)
+        return access.array.name in self.shadows and not has_path
+
+    def guard_load(self, e: ir.Load) -> Guard:
+        """Return what records a read, and checks it against the last write."""
+        return self._guard(e, "shadow_read.check", ()) if self.is_checked(e) else Guard()
+
+    def guard_store(self, s: ir.Store) -> Guard:
+        """Return what records a write, and checks it against the last write and reads."""
+        if not self.is_checked(s):
+            return Guard()
+        arguments = (_value_bits(s.value), _number(0, s.span))
+        return self._guard(s, "shadow_write.check", arguments)
+
+    def guard_operation(self, e: ir.Apply, element: ir.ElementOf) -> Guard:
+        """Return what records an access by an intrinsic, and checks it."""
+        if not self.is_checked(element):
+            return Guard()
+        if e.intrinsic.reads:
+            return self._guard(element, "shadow_read.check", ())
+        is_atomic = _number("atomic" in e.intrinsic.name, e.span)
+        unknown = _number(shadow_memory.UNKNOWN_VALUE, e.span)
+        return self._guard(element, "shadow_write.check", (unknown, is_atomic))
+
+    def after_synchronization(self, e: ir.Apply) -> ir.Expr | None:
+        """Return the call that counts an operation that synchronizes, if it does."""
+        passes = _PASSES.get(e.intrinsic.effect)
+        if not self.has_clock or passes is None or e.intrinsic.name in _NO_SYNCHRONIZATION:
+            return None
+        return ir.Call(passes, (CLOCK,), WEAK_BOOL, e.span)
+
+    def _guard(
+        self,
+        access: ir.Load | ir.ElementOf | ir.Store,
+        function: str,
+        arguments: Sequence[ir.Expr],
+    ) -> Guard:
+        shadow = self.shadows[access.array.name]
+        assert isinstance(access.array.type, Array)
+        is_linear = is_linear_index(access.array.type, access.indices)
+        words = shadow.words(access.indices, is_linear=is_linear, span=access.span)
+        context, name = self.context, python_name(access.array.name)
+        values = {f"index{axis}": index for axis, index in enumerate(access.indices)}
+        other = context.variable("other", uint64, access.span)
+        race = context.failure("race", access.span, name, {**values, "other": other})
+        site = min(len(context.table.sites), shadow_memory.MAX_SITE)
+        call = ir.Call(
+            function, (words, _number(site, access.span), CLOCK, *arguments), uint64, access.span
+        )
+        unwritten = _number(shadow_memory.UNWRITTEN, access.span)
+        is_free = ir.Logical(
+            ir.LogicalOp.OR,
+            compare(EQ, other, _number(0, access.span)),
+            compare(EQ, other, unwritten),
+            access.span,
+        )
+        conditions: list[ir.Expr] = [or_record(is_free, race)]
+        if not shadow.is_initialized and "init" in context.groups:
+            failure = context.failure("uninitialized", access.span, name, values)
+            conditions.append(or_record(compare(NE, other, unwritten), failure))
+        return Guard(((other, call),), all_of(conditions), skips=False)
+
+
+def bound_indices(
+    context: CheckContext, indices: tuple[ir.Expr, ...]
+) -> tuple[Guard, tuple[ir.Expr, ...]]:
+    """Return indices that are variables or constants, and the bindings that they need."""
+    pairs = [context.bind(index, "at") for index in indices]
+    return Guard(tuple(b for _, bs in pairs for b in bs)), tuple(index for index, _ in pairs)
+
+
+def start_clock(ignores_blocks: bool, span: Span) -> ir.Body:
+    """Return the statements at the start of the kernel."""
+    call = ir.Call("start_clock.check", (CLOCK, _number(ignores_blocks, span)), WEAK_BOOL, span)
+    index = ir.Call("block_index.check", (), WEAK_INT, span)
+    return ir.Allocate(CLOCK, span), ir.Evaluate(call, span), ir.Assign(BLOCK_INDEX, index, span)
+
+
+def _number(value: int, span: Span) -> ir.Const:
+    return const(value, span, uint64)
+
+
+def _value_bits(value: ir.Expr) -> ir.Expr:
+    """Return some bits of a stored number, which tell whether two numbers are equal."""
+    kind, span = scalar_type(value), value.span
+    if kind.dtype in _BITS:
+        name, result = _BITS[kind.dtype]
+        bits: ir.Expr = ir.Apply(REGISTRY[name], (cast(value, Scalar(kind.dtype)),), result, span)
+    elif kind.dtype.is_integral:
+        bits = value
+    else:
+        return _number(shadow_memory.UNKNOWN_VALUE, span)
+    return ir.Call("value_bits.check", (cast(bits, uint64),), uint64, span)

@@ -1,0 +1,67 @@
+"""Build the device functions in the kernel language that instrumented functions call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from types import FunctionType
+from typing import cast
+
+from pycu2c.base.records import replace
+from pycu2c.base.source import source_of
+from pycu2c.base.types import WEAK_INT, Array, ParameterType, Tuple, uint64
+from pycu2c.checks import recording, shadow_memory
+from pycu2c.checks.context import FINDINGS_TYPE, record_name
+from pycu2c.checks.races import CLOCK
+from pycu2c.frontend.function_builder import build_device
+from pycu2c.ir import nodes as ir
+from pycu2c.ir.walk import all_expressions, map_expr
+
+_WORDS = Array(uint64.dtype, 1, "C")
+_CLOCK = cast(Array, CLOCK.type)
+_SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
+    "start_clock.check": (shadow_memory.start_clock, (_CLOCK, uint64)),
+    "block_index.check": (shadow_memory.block_index, ()),
+    "pass_barrier.check": (shadow_memory.pass_barrier, (_CLOCK,)),
+    "pass_warp_operation.check": (shadow_memory.pass_warp_operation, (_CLOCK,)),
+    "value_bits.check": (shadow_memory.value_bits, (uint64,)),
+    "shadow_read.check": (shadow_memory.shadow_read, (_WORDS, uint64, _CLOCK)),
+    "shadow_write.check": (shadow_memory.shadow_write, (_WORDS, uint64, _CLOCK, uint64, uint64)),
+}
+
+
+def added_functions(functions: Sequence[ir.Function]) -> Iterator[ir.Function]:
+    """Yield the device functions that instrumented functions call, callees first."""
+    called = {
+        e.function for f in functions for e in all_expressions(f.body) if isinstance(e, ir.Call)
+    }
+    names: set[str] = set()
+    for name in sorted(called):
+        for function in _functions(name):
+            if function.name not in names:
+                names.add(function.name)
+                yield function
+
+
+@cache
+def _functions(name: str) -> tuple[ir.Function, ...]:
+    """Return an added function and what it calls; nothing if it is none."""
+    if name in _SHADOW_FUNCTIONS:
+        return _built(name, *_SHADOW_FUNCTIONS[name])
+    for count in range(recording.MAX_VALUES + 1):
+        if name == record_name(count):
+            values = Tuple((WEAK_INT,) * count)
+            return _built(name, recording.record, (FINDINGS_TYPE, WEAK_INT, values))
+    return ()
+
+
+def _built(
+    name: str, function: object, types: tuple[ParameterType, ...]
+) -> tuple[ir.Function, ...]:
+    module, _ = build_device(source_of(cast(FunctionType, function)), types)
+
+    def renamed(e: ir.Expr) -> ir.Expr:
+        return replace(e, function=f"{e.function}.check") if isinstance(e, ir.Call) else e
+
+    *devices, kernel = (replace(f, body=map_expr(f.body, renamed)) for f in module.functions)
+    return *(replace(f, name=f"{f.name}.check") for f in devices), replace(kernel, name=name)

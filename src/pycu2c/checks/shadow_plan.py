@@ -1,0 +1,107 @@
+"""Plan how shadows reach the functions of a kernel, as hidden parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from pycu2c.base.records import dataclass, field
+from pycu2c.base.types import Array
+from pycu2c.checks.races import CLOCK
+from pycu2c.checks.shadow_arrays import (
+    BLOCK_INDEX,
+    Shadow,
+    ShadowParameter,
+    allocated_in_calls,
+    global_shadows,
+    has_shadow,
+    shadow_type,
+    shared_shadows,
+)
+from pycu2c.declarations.options import CheckGroup
+from pycu2c.ir import nodes as ir
+
+
+@dataclass(slots=True)
+class ShadowPlan:
+    """The shadows of a kernel.
+
+    parameters: the hidden parameters of the kernel. own_callees: the functions with one caller,
+    which have shadows too.
+    """
+
+    functions: Mapping[str, ir.Function]
+    own_callees: Collection[str]
+    kernel: str
+    parameters: tuple[ShadowParameter, ...]
+    shadows: dict[str, dict[str, Shadow]] = field(default_factory=dict)  # by function and array
+    hidden: dict[str, tuple[ir.Var, ...]] = field(default_factory=dict)  # parameters, by function
+
+    def reaches(self, function: str) -> bool:
+        """Return whether a function has a clock, and may have shadows."""
+        return bool(self.parameters) and (function == self.kernel or function in self.own_callees)
+
+    def hidden_arguments(self, call: ir.Call, caller: str) -> tuple[ir.Expr, ...]:
+        """Return the arguments for the hidden parameters of a callee, which this declares."""
+        callee = self.functions[call.function]
+        if not (self.reaches(caller) and self.reaches(callee.name)):
+            return ()
+        arguments: list[ir.Expr] = [CLOCK, BLOCK_INDEX]
+        variables: list[ir.Var] = [CLOCK, BLOCK_INDEX]
+        shadows = _own_shadows(callee)
+        for p, argument in zip(callee.parameters, call.arguments):
+            shadow = self._shadow_of(argument, p, caller)
+            if shadow is not None and isinstance(argument, ir.Var | ir.View):
+                view = shadow.of_argument(argument)
+                var = ir.Var(f"{p.name}.shadow", shadow_type(_var(p)), argument.span)
+                arguments.append(view)
+                variables.append(var)
+                shadows[p.name] = Shadow(var, is_initialized=shadow.is_initialized)
+        for parameter in allocated_in_calls(self.functions, callee).values():
+            arguments.append(parameter.var)
+            variables.append(parameter.var)
+        self.shadows[callee.name] = shadows
+        self.hidden[callee.name] = tuple(variables)
+        return tuple(arguments)
+
+    def _shadow_of(self, argument: ir.Expr, p: ir.Parameter, caller: str) -> Shadow | None:
+        """Return the shadow of an argument, if elements of both have the same type."""
+        if not isinstance(argument, ir.Var | ir.View) or not isinstance(p.type, Array):
+            return None
+        array = argument.array if isinstance(argument, ir.View) else argument
+        is_same_type = isinstance(array.type, Array) and array.type.dtype == p.type.dtype
+        has_path = isinstance(argument, ir.View) and bool(argument.path)
+        if not is_same_type or has_path or not has_shadow(p.type):
+            return None
+        return self.shadows[caller].get(array.name)
+
+
+def plan_shadows(
+    module: ir.Module, own_callees: Collection[str], groups: frozenset[CheckGroup]
+) -> ShadowPlan:
+    """Return the shadows of a kernel, with those of its own parameters and shared arrays."""
+    functions = {f.name: f for f in module.functions}
+    kernel = module.kernel
+    if not groups & {"race", "init"}:
+        return ShadowPlan(functions, own_callees, kernel.name, ())
+    arguments = global_shadows(module) if "race" in groups else {}
+    allocated = allocated_in_calls(functions, kernel)
+    plan = ShadowPlan(
+        functions, own_callees, kernel.name, (*arguments.values(), *allocated.values())
+    )
+    plan.shadows[kernel.name] = _own_shadows(kernel) | {
+        name: Shadow(p.var) for name, p in arguments.items()
+    }
+    return plan
+
+
+def _own_shadows(function: ir.Function) -> dict[str, Shadow]:
+    """Return the shadows of the shared arrays that a function allocates."""
+    return {
+        name: Shadow(p.var, (BLOCK_INDEX,), p.size, is_initialized=False)
+        for name, p in shared_shadows(function)
+    }
+
+
+def _var(p: ir.Parameter) -> ir.Var:
+    assert isinstance(p.type, Array)
+    return ir.Var(p.name, p.type, CLOCK.span)
