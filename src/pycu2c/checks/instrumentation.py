@@ -7,7 +7,7 @@ input is typed IR, so that all targets share the checks; ranges are those of one
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import reduce
 
 from pycu2c.analysis.ranges.range_analysis import ParameterRanges, analyse_module
@@ -69,10 +69,12 @@ def instrument(
         )
         for f in chains.module.functions
     }
-    plan = plan_shadows(chains.module, frozenset(chains.calls), groups)
+    plan = plan_shadows(chains.module, chains.calls, groups, _orders_blocks(chains.module))
     functions = {}
+    external = {f.name for f in chains.module.functions if f.external_code is not None}
     for function in reversed(chains.module.functions):  # callers first
-        functions[function.name] = _Instrumenter(contexts[function.name], plan).function()
+        instrumenter = _Instrumenter(contexts[function.name], plan, external)
+        functions[function.name] = instrumenter.function()
     *devices, kernel = (functions[f.name] for f in chains.module.functions)
     added = tuple(recorders.added_functions((*devices, kernel)))
     instrumented = replace(chains.module, kernel=kernel, device_functions=(*added, *devices))
@@ -80,10 +82,10 @@ def instrument(
 
 
 class _Instrumenter:
-    """Instrument one function."""
+    """Instrument one function. ``external``: the functions in C, which are left as they are."""
 
-    def __init__(self, context: CheckContext, plan: ShadowPlan) -> None:
-        self._context, self._plan = context, plan
+    def __init__(self, context: CheckContext, plan: ShadowPlan, external: Set[str]) -> None:
+        self._context, self._plan, self._external = context, plan, external
         self._initialization = InitializationChecks(context)
         name = context.function.name
         shadows = plan.shadows.get(name, {})
@@ -91,11 +93,13 @@ class _Instrumenter:
 
     def function(self) -> ir.Function:
         function, plan = self._context.function, self._plan
+        if function.name in self._external:
+            return function
         body = (*self._initialization.at_entry(), *self._body(function.body))
         hidden = plan.hidden.get(function.name, ())
         if function.name == plan.kernel and plan.parameters:
             hidden = tuple(p.var for p in plan.parameters)
-            body = (*races.start_clock(_orders_blocks(plan), function.span), *body)
+            body = (*races.start_clock(plan.ignores_blocks, function.span), *body)
         added = (
             ir.Parameter(var.name, var.type, position)
             for position, var in enumerate((FINDINGS, *hidden), _leaf_count(function))
@@ -211,9 +215,10 @@ class _Instrumenter:
             guards.append(guard)
             arguments.append(checked)
         call = replace(e, arguments=tuple(arguments))
+        if e.function in self._external:
+            return _guarded(guards, call)
         hidden = self._plan.hidden_arguments(call, self._context.function.name)
-        result: ir.Expr = replace(call, arguments=(*arguments, FINDINGS, *hidden))
-        return _guarded(guards, result)
+        return _guarded(guards, replace(call, arguments=(*arguments, FINDINGS, *hidden)))
 
 
 def _guarded(guards: Sequence[Guard], e: ir.Expr) -> ir.Expr:
@@ -225,11 +230,11 @@ def _guarded_statements(guards: Sequence[Guard], body: ir.Body, span: Span) -> i
     return reduce(lambda inner, guard: guard.statements(inner, span), reversed(guards), body)
 
 
-def _orders_blocks(plan: ShadowPlan) -> bool:
+def _orders_blocks(module: ir.Module) -> bool:
     """Return whether blocks of the launch may order their accesses by other means than barriers."""
     operations = (
         e.intrinsic
-        for f in plan.functions.values()
+        for f in module.functions
         for e in walk.all_expressions(f.body)
         if isinstance(e, ir.Apply)
     )

@@ -27,7 +27,10 @@ _BITS = {
     FLOAT32: ("cuda.float_as_uint", uint32),
     FLOAT64: ("cuda.double_as_longlong", int64),
 }
-_PASSES = {Effect.BARRIER: "pass_barrier.check", Effect.WARP: "pass_warp_operation.check"}
+_PASSES = {
+    Effect.WARP: "pass_warp_operation.check",
+    **dict.fromkeys((Effect.BARRIER, Effect.CLUSTER, Effect.GRID), "pass_barrier.check"),
+}
 _NO_SYNCHRONIZATION = ("cuda.activemask",)
 
 

@@ -144,11 +144,11 @@ def _shadow_var(name: str, kind: Array) -> ir.Var:
 
 
 def allocated_in_calls(
-    functions: Mapping[str, ir.Function], function: ir.Function
+    callees: Mapping[str, ir.Function], function: ir.Function
 ) -> dict[str, ShadowParameter]:
     """Return the shadows of the shared arrays of a function and its callees, by variable."""
     found = {p.var.name: p for _, p in shared_shadows(function)}
     for e in all_expressions(function.body):
-        if isinstance(e, ir.Call):
-            found |= allocated_in_calls(functions, functions[e.function])
+        if isinstance(e, ir.Call) and e.function in callees:
+            found |= allocated_in_calls(callees, callees[e.function])
     return found

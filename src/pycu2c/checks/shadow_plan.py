@@ -25,29 +25,31 @@ from pycu2c.ir import nodes as ir
 class ShadowPlan:
     """The shadows of a kernel.
 
-    parameters: the hidden parameters of the kernel. own_callees: the functions with one caller,
-    which have shadows too.
+    kernel: its name. callees: the device functions with one caller, which have shadows too, by
+    name. parameters: the hidden parameters of the kernel. ignores_blocks: whether accesses of other
+    blocks are taken as ordered.
     """
 
-    functions: Mapping[str, ir.Function]
-    own_callees: Collection[str]
     kernel: str
+    callees: Mapping[str, ir.Function]
     parameters: tuple[ShadowParameter, ...]
+    ignores_blocks: bool = False
+    allocated: Collection[str] = ()  # the parameters that are shadows of shared arrays
     shadows: dict[str, dict[str, Shadow]] = field(default_factory=dict)  # by function and array
     hidden: dict[str, tuple[ir.Var, ...]] = field(default_factory=dict)  # parameters, by function
 
     def reaches(self, function: str) -> bool:
         """Return whether a function has a clock, and may have shadows."""
-        return bool(self.parameters) and (function == self.kernel or function in self.own_callees)
+        return bool(self.parameters) and (function == self.kernel or function in self.callees)
 
     def hidden_arguments(self, call: ir.Call, caller: str) -> tuple[ir.Expr, ...]:
         """Return the arguments for the hidden parameters of a callee, which this declares."""
-        callee = self.functions[call.function]
-        if not (self.reaches(caller) and self.reaches(callee.name)):
+        callee = self.callees.get(call.function)
+        if callee is None or not self.reaches(caller):
             return ()
         arguments: list[ir.Expr] = [CLOCK, BLOCK_INDEX]
         variables: list[ir.Var] = [CLOCK, BLOCK_INDEX]
-        shadows = _own_shadows(callee)
+        shadows = self.own_shadows(callee)
         for p, argument in zip(callee.parameters, call.arguments):
             shadow = self._shadow_of(argument, p, caller)
             if shadow is not None and isinstance(argument, ir.Var | ir.View):
@@ -56,12 +58,20 @@ class ShadowPlan:
                 arguments.append(view)
                 variables.append(var)
                 shadows[p.name] = Shadow(var, is_initialized=shadow.is_initialized)
-        for parameter in allocated_in_calls(self.functions, callee).values():
-            arguments.append(parameter.var)
-            variables.append(parameter.var)
+        inner = allocated_in_calls(self.callees, callee)
+        variables += [p.var for name, p in inner.items() if name in self.allocated]
+        arguments += [p.var for name, p in inner.items() if name in self.allocated]
         self.shadows[callee.name] = shadows
         self.hidden[callee.name] = tuple(variables)
         return tuple(arguments)
+
+    def own_shadows(self, function: ir.Function) -> dict[str, Shadow]:
+        """Return the shadows of the shared arrays that a function allocates."""
+        return {
+            name: Shadow(p.var, (BLOCK_INDEX,), p.size, is_initialized=False)
+            for name, p in shared_shadows(function)
+            if p.var.name in self.allocated
+        }
 
     def _shadow_of(self, argument: ir.Expr, p: ir.Parameter, caller: str) -> Shadow | None:
         """Return the shadow of an argument, if elements of both have the same type."""
@@ -76,30 +86,30 @@ class ShadowPlan:
 
 
 def plan_shadows(
-    module: ir.Module, own_callees: Collection[str], groups: frozenset[CheckGroup]
+    module: ir.Module,
+    own_callees: Collection[str],
+    groups: frozenset[CheckGroup],
+    ignores_blocks: bool,
 ) -> ShadowPlan:
     """Return the shadows of a kernel, with those of its own parameters and shared arrays."""
-    functions = {f.name: f for f in module.functions}
+    callees = {f.name: f for f in module.device_functions if f.name in own_callees}
     kernel = module.kernel
     if not groups & {"race", "init"}:
-        return ShadowPlan(functions, own_callees, kernel.name, ())
+        return ShadowPlan(kernel.name, callees, ())
     arguments = global_shadows(module) if "race" in groups else {}
-    allocated = allocated_in_calls(functions, kernel)
+    # other blocks of a cluster write the shared arrays of a block: these have no shadows
+    allocated = {} if module.cluster else allocated_in_calls(callees, kernel)
     plan = ShadowPlan(
-        functions, own_callees, kernel.name, (*arguments.values(), *allocated.values())
+        kernel.name,
+        callees,
+        (*arguments.values(), *allocated.values()),
+        ignores_blocks,
+        allocated,
     )
-    plan.shadows[kernel.name] = _own_shadows(kernel) | {
+    plan.shadows[kernel.name] = plan.own_shadows(kernel) | {
         name: Shadow(p.var) for name, p in arguments.items()
     }
     return plan
-
-
-def _own_shadows(function: ir.Function) -> dict[str, Shadow]:
-    """Return the shadows of the shared arrays that a function allocates."""
-    return {
-        name: Shadow(p.var, (BLOCK_INDEX,), p.size, is_initialized=False)
-        for name, p in shared_shadows(function)
-    }
 
 
 def _var(p: ir.Parameter) -> ir.Var:
