@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pycu2c.analysis.liveness import upward_exposed_reads
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL
@@ -26,7 +28,8 @@ class InitializationChecks:
                 if isinstance(s, ir.Assign | ir.For)
             }
             exposed = upward_exposed_reads(context.function.body)
-            self._unassigned = frozenset((exposed & assigned) - parameters)
+            of_program = (name for name in exposed & assigned if not is_temporary(name))
+            self._unassigned = frozenset(of_program) - parameters
 
     def at_entry(self) -> ir.Body:
         """Return the statements at the start of the function."""
@@ -48,6 +51,11 @@ class InitializationChecks:
             return e
         failure = self._context.failure("uninitialized", e.span, python_name(e.name), {})
         return Guard((), or_record(_flag(e.name, e), failure), skips=False).expression(e)
+
+
+def is_temporary(name: str) -> bool:
+    """Return whether the front end made a variable: ``chosen.t1``."""
+    return any(re.fullmatch(r"t\d+", suffix) for suffix in name.split(".")[1:])
 
 
 def _flag(name: str, e: ir.Expr) -> ir.Var:
