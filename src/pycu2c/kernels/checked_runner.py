@@ -18,6 +18,7 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.checks import decoding, instrumentation
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.shadow_arrays import WORDS, ShadowParameter
+from pycu2c.cuda_driver import driver
 from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.ir.nodes import Module
 from pycu2c.kernels import specialization
@@ -34,6 +35,7 @@ class _Variant:
     sites: tuple[CheckSite, ...]
     shadows: tuple[ShadowParameter, ...]
     runner: Runner
+    is_on_gpu: bool
 
 
 class CheckedRunner:
@@ -98,7 +100,9 @@ class CheckedRunner:
             if sites:
                 kernel = replace(kernel, built=BuiltModule(instrumented.module, ()))
             runner = specialization.compile_runner(kernel, self._key, self._cache)
-            self._variants[sites] = _Variant(sites, instrumented.shadows if sites else (), runner)
+            self._variants[sites] = _Variant(
+                sites, instrumented.shadows if sites else (), runner, self._key.backend == "cuda"
+            )
         return self._variants[sites]
 
 
@@ -137,10 +141,23 @@ def _hidden_arguments(
             array = arguments[shadow.argument]
             assert isinstance(array, ArrayArgument)
             shape = (*array.shape, WORDS)
-        hidden.append(_host_argument(np.zeros(shape, np.uint64), UINT64))
+        if variant.is_on_gpu:
+            hidden.append(_zeros_on_gpu(shape, launch, stack))
+        else:
+            hidden.append(_host_argument(np.zeros(shape, np.uint64), UINT64))
     return hidden
 
 
 def _host_argument(array: npt.NDArray[Any], dtype: DType) -> ArrayArgument:
     address = array.ctypes.data
     return ArrayArgument(dtype, array.shape, array.strides, address, False, True, "host", array)
+
+
+def _zeros_on_gpu(shape: tuple[int, ...], launch: Launch, stack: ExitStack) -> ArrayArgument:
+    """Return an array of zeros on the device, which is freed after the launch."""
+    count = math.prod(shape)
+    address = driver.allocate(8 * count)
+    stack.callback(driver.free, address)
+    driver.fill(address, bytes(4), 2 * count, driver.stream_of(launch.stream))
+    strides = tuple(8 * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    return ArrayArgument(UINT64, shape, strides, address, False, True, "device", None)
