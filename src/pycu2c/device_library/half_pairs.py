@@ -146,105 +146,51 @@ def high2float(a: Any) -> Any:
     return float32(a.y)
 
 
-@device
-def half22float2(a: Any) -> Any:
-    """Return both components as float32."""
-    return float2(a.x, a.y)
-
-
-@device
-def bfloat1622float2(a: Any) -> Any:
-    """Return both components as float32."""
-    return float2(a.x, a.y)
-
-
-@device
-def float22half2_rn(a: Any) -> Any:
-    """Return both components as float16."""
-    return half2(a.x, a.y)
-
-
-@device
-def float22bfloat162_rn(a: Any) -> Any:
-    """Return both components as bfloat16."""
-    return bfloat162(a.x, a.y)
-
-
-@device
-def floats2half2_rn(a: Any, b: Any) -> Any:
-    """Return ``(a, b)`` as float16."""
-    return half2(a, b)
-
-
-@device
-def floats2bfloat162_rn(a: Any, b: Any) -> Any:
-    """Return ``(a, b)`` as bfloat16."""
-    return bfloat162(a, b)
-
-
-@device
-def float2half2_rn(a: Any) -> Any:
-    """Return ``(a, a)`` as float16."""
-    return half2(a, a)
-
-
-@device
-def float2bfloat162_rn(a: Any) -> Any:
-    """Return ``(a, a)`` as bfloat16."""
-    return bfloat162(a, a)
-
-
-@device
-def halves2half2(a: Any, b: Any) -> Any:
-    """Return ``(a, b)``."""
-    return half2(float16(a), float16(b))
-
-
-@device
-def halves2bfloat162(a: Any, b: Any) -> Any:
-    """Return ``(a, b)``."""
-    return bfloat162(bfloat16(a), bfloat16(b))
-
-
-@device
-def low2half(a: Any) -> Any:
-    """Return ``x``."""
-    return a.x
-
-
-@device
-def high2half(a: Any) -> Any:
-    """Return ``y``."""
-    return a.y
-
-
-@device
-def low2bfloat16(a: Any) -> Any:
-    """Return ``x``."""
-    return a.x
-
-
-@device
-def high2bfloat16(a: Any) -> Any:
-    """Return ``y``."""
-    return a.y
-
-
 _COMMON_FUNCTIONS: tuple[Any, ...] = (lowhigh2highlow, low2float, high2float)
-_FP16_FUNCTIONS: tuple[Any, ...] = (
-    *(half22float2, float22half2_rn, floats2half2_rn, float2half2_rn, halves2half2),
-    *(low2half, high2half),
-)
-_BF16_FUNCTIONS: tuple[Any, ...] = (
-    *(bfloat1622float2, float22bfloat162_rn, floats2bfloat162_rn, float2bfloat162_rn),
-    *(halves2bfloat162, low2bfloat16, high2bfloat16),
-)
 
-for _module, _pair_type, _specific_functions in (
-    ("fp16", half2, _FP16_FUNCTIONS),
-    ("bf16", bfloat162, _BF16_FUNCTIONS),
+
+def _conversions(pair: Any, element: Any, pair_name: str, element_name: str) -> dict[str, Any]:
+    """Return the functions that make and take apart pairs of one type, by name."""
+
+    def to_floats(a: Any) -> Any:
+        return float2(a.x, a.y)
+
+    def of_components(a: Any) -> Any:
+        return pair(a.x, a.y)
+
+    def of_floats(a: Any, b: Any) -> Any:
+        return pair(a, b)
+
+    def of_float(a: Any) -> Any:
+        return pair(a, a)
+
+    def of_halves(a: Any, b: Any) -> Any:
+        return pair(element(a), element(b))
+
+    def low(a: Any) -> Any:
+        return a.x
+
+    def high(a: Any) -> Any:
+        return a.y
+
+    table = (
+        (f"{pair_name}2float2", to_floats, "Return both components as float32."),
+        (f"float22{pair_name}_rn", of_components, f"Return both components as {element}."),
+        (f"floats2{pair_name}_rn", of_floats, f"Return ``(a, b)`` as {element}."),
+        (f"float2{pair_name}_rn", of_float, f"Return ``(a, a)`` as {element}."),
+        (f"halves2{pair_name}", of_halves, "Return ``(a, b)``."),
+        (f"low2{element_name}", low, "Return ``x``."),
+        (f"high2{element_name}", high, "Return ``y``."),
+    )
+    return {name: _named(device(function), name, doc) for name, function, doc in table}
+
+
+for _module, _pair_type, _names in (
+    ("fp16", half2, (float16, "half2", "half")),
+    ("bf16", bfloat162, (bfloat16, "bfloat162", "bfloat16")),
 ):
     _functions: dict[str, Any] = _of_components(_pair_type)
-    _functions |= {f.__name__: f for f in (*_COMMON_FUNCTIONS, *_specific_functions)}
+    _functions |= {f.__name__: f for f in _COMMON_FUNCTIONS}
+    _functions |= _conversions(_pair_type, *_names)
     _functions |= comparisons(_module, _pair_type)
     LIBRARY_FUNCTIONS.update((f"cuda.{_module}.{name}", f) for name, f in _functions.items())
