@@ -23,8 +23,8 @@ from pycu2c.base.types import (
     promote,
     uint8,
 )
-from pycu2c.reference.inferred_types import InferredTypes
 from pycu2c.reference.sample_expressions import ExpressionSamples
+from pycu2c.reference.sample_variables import InferredTypes
 from pycu2c.reference.samples import UNKNOWN
 from pycu2c.reference.type_inference import infer
 from support.construct_kernels import IMPORTS, text_of

@@ -28,14 +28,15 @@ from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.operators import BINARY_BY_NODE
 from pycu2c.reference import elements as elements
 from pycu2c.reference import operators as operators
-from pycu2c.reference.inferred_types import InferredTypes, merge_types
 from pycu2c.reference.sample_calls import CallSamples
 from pycu2c.reference.sample_patterns import matches
 from pycu2c.reference.sample_variables import (
     FunctionKey,
     InferencePass,
+    InferredTypes,
     Specializations,
     UndeclaredRecursion,
+    merge_types,
 )
 from pycu2c.reference.samples import (
     UNKNOWN,

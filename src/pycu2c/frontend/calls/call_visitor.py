@@ -12,10 +12,9 @@ import numpy as np
 
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.types import Scalar
+from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.base.values import is_named_tuple
 from pycu2c.frontend.calls import (
-    array_copies,
     array_reductions,
     cooperative_groups,
     device_calls,
@@ -26,15 +25,17 @@ from pycu2c.frontend.calls import (
     ufuncs,
 )
 from pycu2c.frontend.calls.arguments import argument_nodes, argument_values, operator_operands
-from pycu2c.frontend.calls.special_forms import special_lowering
+from pycu2c.frontend.calls.special_forms import allocate, special_lowering
 from pycu2c.frontend.expressions import bit_views, reshape, vectors
 from pycu2c.frontend.expressions.arithmetic import coerce
+from pycu2c.frontend.expressions.array_views import ArrayValue, whole_view
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import branches
+from pycu2c.frontend.statements.assignments import store_value
 from pycu2c.frontend.value_checks import describe, is_array, is_number
 from pycu2c.frontend.values import ArraySelect, Closure, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import cast, scalar_type, truth, with_cast_span
-from pycu2c.ir.nodes import Expr
+from pycu2c.ir.nodes import Const, Expr, Var
 from pycu2c.ops.intrinsics.floats import math as math_intrinsics
 from pycu2c.ops.intrinsics.integers import integers
 from pycu2c.ops.intrinsics.library import device_source
@@ -44,6 +45,24 @@ from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.names.numba_names import is_from_buffer
 from pycu2c.ops.names.number_methods import NUMBER_METHODS, has_method
 from pycu2c.ops.operators import Operator
+
+
+def _copied(context: FunctionContext, array: ArrayValue, node: ast.Call) -> Var:
+    """Lower ``array.copy()``; the shape must be known at compile time."""
+    argument_nodes(context, node, (), "copy")
+    span = context.span(node)
+    view = whole_view(array, span)
+    shape = tuple(int(e.value) for e in view.lengths if isinstance(e, Const))
+    if len(shape) < len(view.axes) or not view.axes or 0 in shape:
+        fail(
+            "shape",
+            Label(array.span, f"the shape of `{view.type}` is not known at compile time"),
+            hint="allocate the maximum, b = cuda.local.array(n, dtype), and assign: b[:m] = a",
+        )
+    local_type = Array(view.type.dtype, len(shape), "C", MemorySpace.LOCAL, shape)
+    local = allocate(context, node, local_type, node)
+    store_value(context, whole_view(local, span), view, span)
+    return local
 
 
 def call(context: FunctionContext, node: ast.Call) -> Value:
@@ -154,7 +173,7 @@ _ARRAY_METHODS = {
     "reshape": reshape.reshaped,
     "ravel": reshape.raveled,
     "view": bit_views.array_view,
-    "copy": array_copies.copied,
+    "copy": _copied,
     **array_reductions.METHODS,
 }
 _METHODS = (*NUMBER_METHODS, *_ARRAY_METHODS, *cooperative_groups.GROUP_METHODS)

@@ -6,6 +6,7 @@ their parameters. Unsupported arguments raise a LaunchError that names the argum
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 from typing import Any
@@ -14,11 +15,12 @@ import numpy as np
 
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar, scalar_of
-from pycu2c.base.values import Number
-from pycu2c.runtime.arguments import array_interface, dlpack_arguments, scalar_packing
+from pycu2c.base.values import Number, as_vector, bfloat16_bits, convert
+from pycu2c.runtime.arguments import array_interface, dlpack_arguments
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.arguments.array_checks import check_layout, dtype_of
 
@@ -149,13 +151,11 @@ def pack(layout: Layout, arguments: Sequence[Argument], addresses: Sequence[int]
     values = [_value(p, arguments, addresses) for p in parameters]
     try:
         if layout.needs_conversion:
-            return layout.struct.pack(*scalar_packing.split_components(parameters, values))
+            return layout.struct.pack(*_split_components(parameters, values))
         return layout.struct.pack(*values)
     except (struct.error, OverflowError, TypeError):  # some numbers need a conversion
-        converted = [
-            scalar_packing.convert_argument(p, value) for p, value in zip(parameters, values)
-        ]
-        return layout.struct.pack(*scalar_packing.split_components(parameters, converted))
+        converted = [_convert(p, value) for p, value in zip(parameters, values)]
+        return layout.struct.pack(*_split_components(parameters, converted))
 
 
 def _value(parameter: Parameter, arguments: Sequence[Argument], addresses: Sequence[int]) -> Number:
@@ -170,3 +170,55 @@ def _value(parameter: Parameter, arguments: Sequence[Argument], addresses: Seque
     if parameter.part is ArgumentPart.SHAPE:
         return argument.shape[parameter.axis]
     return argument.strides[parameter.axis] // argument.dtype.size
+
+
+def _split_components(parameters: Sequence[Parameter], values: Sequence[Any]) -> list[Any]:
+    """Split complex numbers and vectors into components; convert bfloat16 to its bits."""
+    out: list[Any] = []
+    for parameter, value in zip(parameters, values):
+        out += _components(parameter, value)
+    return out
+
+
+def _components(parameter: Parameter, value: Any) -> tuple[Any, ...]:
+    parameter_type = parameter.type
+    if parameter.part is not ArgumentPart.VALUE or not isinstance(parameter_type, Scalar):
+        return (value,)
+    if parameter_type.dtype.is_vector:
+        components = tuple(component.item() for component in as_vector(value, parameter_type.dtype))
+        is_bfloat16 = parameter_type.dtype.fields[0].dtype is dtypes.BFLOAT16
+        return tuple(map(bfloat16_bits, components)) if is_bfloat16 else components
+    if parameter_type.dtype.is_complex:
+        number = complex(value)
+        return number.real, number.imag
+    if parameter_type.dtype is dtypes.BFLOAT16:
+        return (bfloat16_bits(float(value)),)
+    return (value,)
+
+
+def _convert(parameter: Parameter, value: Number) -> Number:
+    """Convert a number to the type of its parameter. Raises LaunchError if it does not fit."""
+    if parameter.part is not ArgumentPart.VALUE or parameter.type.dtype.fields:
+        return value
+    assert isinstance(parameter.type, Scalar)
+    python_value: bool | int | float = value.item() if isinstance(value, np.generic) else value
+    dtype = parameter.type.dtype
+    if not dtype.is_integer:
+        number = convert(_as_float(python_value), Scalar(dtype))
+        return bool(number) if dtype.kind is DTypeKind.BOOL else float(number)
+    is_fraction = python_value != python_value // 1  # also true for NaN
+    if is_fraction or not dtype.minimum <= python_value <= dtype.maximum:
+        hint = (
+            f": pass numpy.uint64({python_value})"
+            if 0 < python_value <= dtypes.UINT64.maximum
+            else ""
+        )
+        raise LaunchError(f"{parameter.name} is {dtype}, which cannot hold {python_value}{hint}")
+    return int(python_value)
+
+
+def _as_float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an int that exceeds the range of float64
+        return math.inf if value > 0 else -math.inf
