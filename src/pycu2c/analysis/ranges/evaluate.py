@@ -502,21 +502,24 @@ def _is_half_of_sum(e: ir.Binary, sum_value: AbstractValue) -> bool:
 
 def _is_element_count(e: ir.Binary) -> bool:
     """Return whether e is a product of different axes of one array, as weak ints."""
+    if e.op is not ops.MUL or not e.type.weak:
+        return False
     factors = _factors(e)
     axes = {(f.array.name, f.axis) for f in factors if isinstance(f, ir.Dim)}
-    one_array = len({name for name, _ in axes}) == 1 and len(axes) == len(factors)
-    return e.op is ops.MUL and one_array and e.type.weak
+    return len({name for name, _ in axes}) == 1 and len(axes) == len(factors)
 
 
 def _is_block_start_or_grid_size(e: ir.Binary) -> bool:
     """Return whether e is ``blockIdx.x * blockDim.x`` or ``gridDim.x * blockDim.x``."""
+    if e.op is not ops.MUL:
+        return False
     names = {
         f.intrinsic.name for f in (e.left, e.right) if isinstance(f, ir.Apply) and not f.arguments
     }
     products = (
         {f"cuda.{block}.{x}", f"cuda.blockDim.{x}"} for x in "xyz" for block in _BLOCK_COORDINATES
     )
-    return e.op is ops.MUL and any(names == product for product in products)
+    return any(names == product for product in products)
 
 
 _BLOCK_COORDINATES = ("blockIdx", "gridDim")
