@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from pycu2c.base.diagnostics import CompileError
+from pycu2c.cli.diagnostic_formats import FORMATS, note_objects
 from pycu2c.cli.kernel_file import (
     load_kernels,
     parse_location,
@@ -15,13 +14,13 @@ from pycu2c.cli.kernel_file import (
     signature_of,
 )
 from pycu2c.declarations.signatures import BadSignature
-from pycu2c.explain.notes import format_notes, notes_as_json
+from pycu2c.explain.notes import format_notes
 
 
 @click.command()
 @click.argument("location", metavar="FILE[:KERNEL]")
 @click.option("--signature", help='The parameters\' types: "float32[::1], float32[::1], int32".')
-@click.option("--format", "output_format", type=click.Choice(("text", "json")), default="text")
+@click.option("--format", "output_format", type=click.Choice(("text", *FORMATS)), default="text")
 def explain(location: str, signature: str | None, output_format: str) -> None:
     """Print the GPU cost of the kernel's source lines in FILE, and how to avoid it."""
     try:
@@ -29,10 +28,10 @@ def explain(location: str, signature: str | None, output_format: str) -> None:
         kernel = select_kernel(load_kernels(path), path, name)
         notes = kernel.launcher.compiler.notes(signature_of(kernel, signature))
     except CompileError as error:
-        report_error(error)
+        report_error(error, output_format)
     except BadSignature as error:
         raise click.ClickException(str(error)) from None
-    as_json = output_format == "json"
-    click.echo(
-        json.dumps(notes_as_json(notes), indent=2) if as_json else format_notes(notes).rstrip()
-    )
+    if output_format in FORMATS:
+        click.echo(FORMATS[output_format](note_objects(notes)))
+    else:
+        click.echo(format_notes(notes).rstrip())

@@ -14,6 +14,7 @@ import click
 
 from pycu2c.base.diagnostics import CompileError
 from pycu2c.base.types import Signature
+from pycu2c.cli.diagnostic_formats import FORMATS, compile_error_objects
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 
@@ -106,9 +107,11 @@ def signature_of(kernel: Kernel[Any], text: str | None) -> Signature:
     return chosen
 
 
-def report_error(error: CompileError) -> NoReturn:
-    """Print a compile error and exit."""
-    click.echo(
-        f"{error}\n\n`pycu2c errors {error.code}` shows an example and its correction.", err=True
-    )
+def report_error(error: CompileError, output_format: str = "text") -> NoReturn:
+    """Print a compile error and exit: JSON and SARIF to stdout, text to stderr."""
+    if output_format in FORMATS:
+        click.echo(FORMATS[output_format](compile_error_objects(error)))
+    else:
+        hint = f"`pycu2c errors {error.code}` shows an example and its correction."
+        click.echo(f"{error}\n\n{hint}", err=True)
     sys.exit(1)

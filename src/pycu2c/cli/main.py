@@ -9,6 +9,7 @@ import click
 
 from pycu2c import __version__
 from pycu2c.cli.cache import cache
+from pycu2c.cli.check import check
 from pycu2c.cli.doctor import doctor
 from pycu2c.cli.emit import emit
 from pycu2c.cli.errors import errors
@@ -25,5 +26,5 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # a path may have bytes of no encoding
 
 
-for command in (emit, explain, errors, doctor, cache, migrate):
+for command in (emit, explain, check, errors, doctor, cache, migrate):
     main.add_command(command)

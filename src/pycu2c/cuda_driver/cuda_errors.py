@@ -154,8 +154,8 @@ def _fault_advice(advice: str) -> str:
     names = list(dict.fromkeys(reversed([*_recorded_launches, *recent_kernels()])))[:_MAX_NAMES]
     launched = f"Launched last: {', '.join(names)}." if names else ""
     how_to_find = (
-        "To find the line, run the program under compute-sanitizer with PYCU2C_LINEINFO=1, or the "
-        "kernel with backend='python', which checks every index."
+        "To find the line, run the program with PYCU2C_CHECK=1, which checks every index, or under "
+        "compute-sanitizer with PYCU2C_LINEINFO=1."
     )
     end = "No later CUDA call of this process can succeed: restart it."
     return " ".join(filter(None, (launched, advice or how_to_find, end)))

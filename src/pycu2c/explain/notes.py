@@ -81,16 +81,3 @@ def format_notes(notes: list[Note]) -> str:
 
 def _heading(kind: str) -> str:
     return f"risk[{kind}]: {RISKS[kind]}" if kind in RISKS else f"cost[{kind}]: {COSTS[kind]}"
-
-
-def notes_as_json(notes: list[Note]) -> list[dict[str, object]]:
-    """Return the notes as plain objects, for ``--format json``."""
-    return [
-        {
-            "kind": note.kind,
-            "line": note.line,
-            "places": [{"at": str(label.span), "text": label.text} for label in note.labels],
-            "hint": note.hint,
-        }
-        for note in notes
-    ]

@@ -95,12 +95,13 @@ class Finding:
         labels = (
             *(Label(call, "called here") for call in self.calls),
             Label(self.span, self.message),
-            *self._other_labels(),
+            *self.other_labels(),
         )
         title = f"{self.kind}: {where}{times}"
         return "\n".join(render_excerpts(title, labels, self.hint))
 
-    def _other_labels(self) -> Iterator[Label]:
+    def other_labels(self) -> Iterator[Label]:
+        """Yield the other access of a race."""
         if self.other_span and self.other_thread and self.other_block:
             other = f"thread {tuple(self.other_thread)} of block {tuple(self.other_block)}"
             yield Label(self.other_span, f"the other access, by {other}")
@@ -115,7 +116,47 @@ class CheckError(LaunchError):
         At most one for each place and kind, in the order of the source.
     """
 
-    findings: tuple[Finding, ...] = ()
+    _findings: tuple[Finding, ...] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return self._findings
+
+    @findings.setter
+    def findings(self, findings: tuple[Finding, ...]) -> None:
+        self._findings = findings
+        for recorder in _RECORDERS:
+            recorder.add(findings)
+
+
+class FindingRecorder:
+    """Records what all launches find in a ``with`` block, also if the program catches the errors.
+
+    A place has one finding of each kind, that of the first launch.
+    """
+
+    def __init__(self) -> None:
+        self._findings: dict[object, Finding] = {}
+
+    def take(self) -> tuple[Finding, ...]:
+        """Return the findings since the last call."""
+        findings = tuple(self._findings.values())
+        self._findings.clear()
+        return findings
+
+    def add(self, findings: Sequence[Finding]) -> None:
+        for finding in findings:
+            self._findings.setdefault((finding.kind, finding.span, finding.calls), finding)
+
+    def __enter__(self) -> FindingRecorder:
+        _RECORDERS.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _RECORDERS.remove(self)
+
+
+_RECORDERS: list[FindingRecorder] = []
 
 
 def check_error(name: str, findings: Sequence[Finding]) -> CheckError:

@@ -194,7 +194,7 @@ def test_options(options, target):
         ({"fast_math": True}, "did you mean `fastmath`"),
         ({"wavefront": 3}, "it has device, debug, extensions"),
         ({"argtypes": [float32]}, "the types come first"),
-        ({"boundscheck": True}, "PYCU2C_BACKEND=python"),
+        ({"boundscheck": True}, "PYCU2C_CHECK=memory"),
         ({"max_registers": 7}, "max_registers is a number from 16"),
     ],
 )

@@ -17,7 +17,7 @@ ENVIRONMENT_VARIABLES: dict[str, str] = {
     "NUMBA_ENABLE_CUDASIM": "PYCU2C_BACKEND=cpu runs kernels on the CPU, compiled; "
     "PYCU2C_BACKEND=python interprets them and checks every index",
     "NUMBA_DISABLE_CUDA": "PYCU2C_BACKEND=cpu disables the use of GPUs",
-    "NUMBA_BOUNDSCHECK": "PYCU2C_BACKEND=python checks every index of a kernel",
+    "NUMBA_BOUNDSCHECK": "PYCU2C_CHECK=memory checks every index of a kernel",
     "NUMBA_DISABLE_JIT": "PYCU2C_BACKEND=python interprets kernels; njit still reads it",
     "NUMBA_NUM_THREADS": "PYCU2C_THREADS for kernels on the CPU; njit still reads it",
     "NUMBA_CACHE_DIR": "PYCU2C_CACHE_DIR for kernels; njit still reads it",

@@ -26,7 +26,7 @@ _UNSUPPORTED_OPTIONS = {
     "argtypes": "the types come first: @cuda.jit('void(float32[:], int32)')",
     "restype": "the types come first: @cuda.jit('float32(float32)', device=True)",
     "bind": "leave it out: kernels are loaded when they are launched",
-    "boundscheck": "run the program with PYCU2C_BACKEND=python, which checks every index",
+    "boundscheck": "run the program with PYCU2C_CHECK=memory, which checks every index",
     "forceobj": "leave it out: there is no object mode",
 }
 

@@ -1,0 +1,284 @@
+"""``pycu2c check``: the exit code, the formats, and what a checked program sees."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pycu2c.cli.main import main
+from support.paths import ROOT
+
+HEAD = """
+import os, sys
+import numpy as np
+from pycu2c import CheckError, cuda, device, kernel
+
+@device
+def element(a, i):
+    return a[i]
+
+@kernel(backend="cpu")
+def shift(a, out):
+    i = cuda.grid(1)
+    out[i] = element(a, i + 1)
+
+def launch(threads):
+    shift[1, threads](np.arange(4.0), np.zeros(4))
+"""
+FINDING = "\nlaunch(4)\n"
+COMPILE_ERROR = "\n@kernel\ndef wrong(a):\n    a[0] = {1}\n"
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYCU2C_CHECK", raising=False)
+    return tmp_path / "script.py"
+
+
+def checked(script: Path, body: str, *options: str, arguments: tuple[str, ...] = ()) -> Result:
+    script.write_text(HEAD + body)
+    state = dict(os.environ), sys.argv, list(sys.path), os.getcwd()
+    result = CliRunner().invoke(main, ["check", *options, script.name, *arguments])
+    assert state == (dict(os.environ), sys.argv, sys.path, os.getcwd())
+    return result
+
+
+CAUGHT = "\ntry:\n    launch(4)\nexcept CheckError:\n    print('caught')\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("launch(3)", 0),
+        ("sys.exit()", 0),
+        ("launch(3); sys.exit(0)", 0),
+        (FINDING, 1),
+        (CAUGHT, 1),
+        (CAUGHT + "sys.exit(3)", 1),
+        (CAUGHT + "1 / 0", 1),
+        ("sys.exit(1)", 2),
+        ("sys.exit('reason')", 2),
+        ("1 / 0", 2),
+        ("1 +", 2),
+        ("raise KeyboardInterrupt", 2),
+        (COMPILE_ERROR, 2),
+    ],
+)
+def test_exit_code(body: str, code: int, script: Path) -> None:
+    assert checked(script, body).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--checks", "memroy"), "some of memory, race"),
+        (("--backend", "python"), "--backend"),
+        (("-o", "none/findings.txt"), "No such file"),
+    ],
+)
+def test_wrong_options(options: tuple[str, ...], complaint: str, script: Path) -> None:
+    result = checked(script, "open('ran', 'w')", *options)
+    assert result.exit_code == 2
+    assert complaint in result.output
+    assert not Path("ran").exists()
+
+
+def test_missing_script(script: Path) -> None:
+    result = CliRunner().invoke(main, ["check", "nowhere.py"])
+    assert (result.exit_code, "there is no file nowhere.py" in result.output) == (2, True)
+
+
+def test_text(script: Path) -> None:
+    result = checked(script, FINDING)
+    assert "Traceback" not in result.output
+    assert result.stdout.startswith("out-of-bounds: thread (3, 0, 0) of block (0, 0, 0)\n")
+    assert "index 4, and `a` has 4" in result.stdout
+    assert result.stdout.endswith("\n1 finding\n")
+    result = checked(script, 2 * CAUGHT)  # one finding of a place and the calls that lead to it
+    assert result.stdout.count("called here") == 1
+    assert checked(script, "launch(3)").stdout == "no findings\n"
+
+
+def test_other_exceptions_have_the_traceback_of_the_program(script: Path) -> None:
+    result = checked(script, "def f():\n    1 / 0\nf()")
+    frames = [line for line in result.stderr.splitlines() if line.startswith("  File")]
+    assert [frame.split(",")[0] for frame in frames] == ['  File "script.py"'] * 2
+    assert checked(script, "sys.exit('reason')").stderr == "reason\n"
+
+
+def test_arguments_and_path(script: Path) -> None:
+    (script.parent / "beside.py").write_text("NUMBER = 7")
+    body = "import beside; print(__name__, sys.argv, beside.NUMBER, os.environ['PYCU2C_BACKEND'])"
+    options = ("--backend", "cpu")
+    result = checked(script, body, *options, arguments=("-m", "--format", "x"))
+    assert result.stdout.startswith("__main__ ['script.py', '-m', '--format', 'x'] 7 cpu\n")
+
+
+def test_module(script: Path) -> None:
+    package = script.parent / "checked_package"
+    package.mkdir()
+    (package / "__main__.py").write_text(f"{HEAD}print(sys.argv[1:])\nlaunch(4)")
+    result = CliRunner().invoke(main, ["check", "-m", "checked_package", "-x"])
+    assert (result.exit_code, result.stdout.startswith("['-x']\nout-of-bounds")) == (1, True)
+
+
+def test_groups(script: Path) -> None:
+    assert checked(script, FINDING.replace("4", "3"), "--checks", "race,memory").exit_code == 0
+    assert checked(script, "print(os.environ['PYCU2C_CHECK'])", "--checks", "race").stdout == (
+        "race\nno findings\n"
+    )
+
+
+NAMESPACES = {
+    "numba": "@cuda.jit\ndef k(a): a[cuda.grid(1)] = 1\nk[1, 5](cuda.to_device(np.zeros(4)))",
+    "cupy": "from pycu2c.cupy import jit\n@jit.rawkernel()\ndef k(a): a[jit.threadIdx.x] = 1\n"
+    "k((1,), (5,), (np.zeros(4),))",
+}
+
+
+@pytest.mark.parametrize("name", NAMESPACES)
+def test_namespaces(name: str, script: Path) -> None:
+    result = checked(script, NAMESPACES[name], "--backend", "cpu", "--format", "json")
+    assert [finding["index"] for finding in json.loads(result.stdout)] == [[4]]
+
+
+def test_of_pycuda_are_in_bounds(script: Path) -> None:
+    body = """
+import pycu2c.pycuda.autoinit
+from pycu2c.pycuda import gpuarray
+a = gpuarray.to_gpu(np.arange(5, dtype=np.float32))
+print((2 * a + a[::-1]).get().tolist())
+"""
+    result = checked(script, body, "--backend", "cpu")
+    assert result.stdout == "[4.0, 5.0, 6.0, 7.0, 8.0]\nno findings\n"
+
+
+def test_environment(script: Path) -> None:
+    """The variable alone, in a process of its own."""
+    script.write_text(HEAD + FINDING)
+    program = [sys.executable, script.name]
+    source = {"PYTHONPATH": str(ROOT / "src"), "PYCU2C_CHECK": "memory"}
+    ran = subprocess.run(program, env={**os.environ, **source}, capture_output=True, text=True)
+    assert ran.returncode == 1
+    assert "CheckError: shift: 1 finding" in ran.stderr
+
+
+# ---- formats -----------------------------------------------------------------------------------
+
+
+def test_json(script: Path) -> None:
+    result = checked(script, "print('of the program')\n" + FINDING, "--format", "json")
+    assert result.stderr == "of the program\n"
+    (finding,) = json.loads(result.stdout)
+    call = {"file": "script.py", "line": 13, "column": 14, "end_line": 13, "end_column": 31}
+    access = {"file": "script.py", "line": 8, "column": 12, "end_line": 8, "end_column": 16}
+    assert finding == {
+        "kind": "out-of-bounds",
+        "severity": "error",
+        "message": "index 4, and `a` has 4",
+        "hint": "test the index before the access: if i < a.shape[0]",
+        "location": access,
+        "related": [{**call, "message": "called here"}],
+        "count": 1,
+        "thread": [3, 0, 0],
+        "block": [0, 0, 0],
+        "array": "a",
+        "index": [4],
+        "shape": [4],
+    }
+    assert checked(script, "", "--format", "json").stdout == "[]\n"
+
+
+def test_output_file(script: Path) -> None:
+    body = "os.chdir('/'); print('of the program')\n" + FINDING
+    result = checked(script, body, "--format", "sarif", "-o", "findings.sarif")
+    assert result.output == "of the program\n"
+    check_sarif(Path("findings.sarif").read_text())
+
+
+def test_compile_error(script: Path) -> None:
+    result = checked(script, CAUGHT + COMPILE_ERROR, "--format", "json")
+    kinds = [record["kind"] for record in json.loads(result.stdout)]
+    assert (result.exit_code, kinds) == (1, ["dict-set", "out-of-bounds"])
+    assert "error[dict-set]" in checked(script, COMPILE_ERROR).stdout
+
+
+def check_sarif(text: str) -> dict[str, Any]:
+    """Check what SARIF 2.1.0 requires of a log and GitHub of its results; return the only run."""
+    log = json.loads(text)
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert run["tool"]["driver"]["name"] == "pycu2c"
+    for rule in rules:
+        assert rule["shortDescription"]["text"]
+        assert rule["help"]["text"]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["level"] in ("error", "warning", "note")
+        assert result["message"]["text"]
+        for location in (*result["locations"], *result["relatedLocations"]):
+            physical = location["physicalLocation"]
+            assert physical["artifactLocation"]["uri"]
+            region = physical["region"]
+            start = region["startLine"], region["startColumn"]
+            assert (1, 1) <= start < (region["endLine"], region["endColumn"])
+        assert all(location["message"]["text"] for location in result["relatedLocations"])
+    return dict(run)
+
+
+def test_sarif(script: Path) -> None:
+    script = script.with_name("a script.py")
+    run = check_sarif(checked(script, CAUGHT + COMPILE_ERROR, "--format", "sarif").stdout)
+    assert run["columnKind"] == "unicodeCodePoints"
+    error, finding = run["results"]
+    place = finding["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "a%20script.py"
+    assert place["region"] == {"startLine": 8, "startColumn": 12, "endLine": 8, "endColumn": 16}
+    assert finding["relatedLocations"][0]["message"]["text"] == "called here"
+    assert finding["properties"]["index"] == [4]
+    assert "\nhelp: test the index" in finding["message"]["text"]
+    rule = run["tool"]["driver"]["rules"][error["ruleIndex"]]
+    assert "```python corrected" in rule["help"]["markdown"]
+    assert "«" not in rule["help"]["markdown"]
+
+
+def test_files_outside_of_the_working_directory(script: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    script.write_text(HEAD + FINDING)
+    os.chdir("empty")
+    words = ["check", "--format", "sarif", str(script)]
+    run = check_sarif(CliRunner().invoke(main, words).stdout)
+    location = run["results"][0]["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == script.as_uri()
+
+
+COSTLY = """
+from pycu2c import cuda, kernel
+@kernel(signature="float32[::1]")
+def k(a):
+    i = cuda.grid(1)
+    a[i] = i / 2
+"""
+
+
+@pytest.mark.parametrize(("text", "level"), [(COSTLY, "note"), (COSTLY + "    {1}\n", "error")])
+def test_explain_has_the_same_formats(text: str, level: str, script: Path) -> None:
+    script.write_text(text)
+    words = ["explain", script.name, "--format"]
+    results = check_sarif(CliRunner().invoke(main, [*words, "sarif"]).stdout)["results"]
+    records = json.loads(CliRunner().invoke(main, [*words, "json"]).stdout)
+    assert [r["level"] for r in results] == [r["severity"] for r in records] == [level]
+    assert [r["ruleId"] for r in results] == [r["kind"] for r in records]
+    assert (
+        records[0]["location"]["line"]
+        == results[0]["locations"][0]["physicalLocation"]["region"]["startLine"]
+    )
