@@ -7,7 +7,6 @@ from pycu2c.base import lazy_imports, numba_type_names
 from pycu2c.base.diagnostics import (
     CompileError,
     CompileWarning,
-    DeadlockError,
     LaunchError,
     LaunchWarning,
 )
@@ -18,7 +17,7 @@ from pycu2c.cuda_driver.cuda_errors import CudaError, KernelFault, OutOfMemoryEr
 from pycu2c.declarations import annotations
 from pycu2c.declarations.annotations import *  # noqa: F403
 from pycu2c.kernels.kernel import device, kernel
-from pycu2c.runtime.findings import CheckError, Finding
+from pycu2c.runtime.findings import CheckError, DeadlockError, Finding
 
 if TYPE_CHECKING:
     from pycu2c.compat.numba import config

@@ -123,10 +123,6 @@ class LaunchError(ValueError):
     """A launch was rejected before it ran: arguments, grid, block or device are invalid."""
 
 
-class DeadlockError(LaunchError):
-    """A launch was aborted because its threads wait for each other."""
-
-
 class LaunchWarning(UserWarning):
     """A launch ran, but part of its output is missing."""
 

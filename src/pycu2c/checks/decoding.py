@@ -56,7 +56,7 @@ def _finding(
         tuple(_numbered(values, "length")),
         site.calls,
     )
-    if site.kind != "race":
+    if "other" not in values:
         return finding
     other = shadow_memory.decode_word(values["other"])
     return replace(
@@ -90,6 +90,12 @@ def _explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
             return text, f"test the index before the access: if i < {name}.shape[{axis}]"
         case "race":
             return _race_explanation(name, values)
+        case "divergent-barrier":
+            text = "a thread waits here, and another one of its block at another barrier"
+            return text, "let all threads of the block reach the same barriers"
+        case "warp-sync":
+            text = f"lane {values['lane']} is not in the mask {values['mask'] & 0xFFFFFFFF:#010x}"
+            return text, "each lane that calls an operation is in its mask"
         case "uninitialized":
             return f"`{name}` is read before it is assigned", f"give {name} a value on every path"
         case _:

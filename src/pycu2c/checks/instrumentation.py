@@ -22,6 +22,7 @@ from pycu2c.checks.context import FINDINGS, CheckContext, Guard, SiteTable
 from pycu2c.checks.initialization import InitializationChecks
 from pycu2c.checks.shadow_arrays import ShadowParameter
 from pycu2c.checks.shadow_plan import ShadowPlan, plan_shadows
+from pycu2c.checks.synchronization import SynchronizationChecks
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
@@ -89,7 +90,11 @@ class _Instrumenter:
         self._initialization = InitializationChecks(context)
         name = context.function.name
         shadows = plan.shadows.get(name, {})
-        self._races = races.RaceChecks(context, shadows, plan.reaches(name))
+        self._races = races.RaceChecks(context, shadows)
+        reaches = plan.reaches(name)
+        self._synchronization = SynchronizationChecks(
+            context, plan.barriers if reaches else None, reaches
+        )
 
     def function(self) -> ir.Function:
         function, plan = self._context.function, self._plan
@@ -137,7 +142,7 @@ class _Instrumenter:
         """Instrument an operation whose result is not used."""
         guards, checked = self._operands(operation)
         result: ir.Body = (replace(s, value=checked),)
-        passed = self._races.after_synchronization(operation)
+        passed = self._synchronization.after(operation)
         if passed is not None:
             result = (*result, ir.Evaluate(passed, s.span))
         return _guarded_statements(guards, result, s.span)
@@ -183,7 +188,9 @@ class _Instrumenter:
             element = replace(argument, indices=checked, path=path_indices)
             guards += guard, bound, self._races.guard_operation(e, element)
             arguments.append(element)
-        return guards, replace(e, arguments=tuple(arguments))
+        operation = replace(e, arguments=tuple(arguments))
+        guard, operation = self._synchronization.guard(e, operation)
+        return [*guards, guard], operation
 
     def _bound(
         self, access: ir.Load | ir.Store | ir.ElementOf, indices: tuple[ir.Expr, ...]
@@ -194,7 +201,7 @@ class _Instrumenter:
         return races.bound_indices(self._context, indices)
 
     def _count_synchronization(self, e: ir.Apply, result: ir.Expr) -> ir.Expr:
-        passed = self._races.after_synchronization(e)
+        passed = self._synchronization.after(e)
         if passed is None:
             return result
         value = self._context.variable("result", scalar_type(e), e.span)

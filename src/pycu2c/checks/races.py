@@ -15,7 +15,7 @@ from pycu2c.checks.shadow_arrays import BLOCK_INDEX, Shadow
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, const, scalar_type
 from pycu2c.ir.verify_expressions import is_linear_index
-from pycu2c.ops.intrinsics.registry import REGISTRY, Effect
+from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import EQ, NE
 
 CLOCK = ir.Var(
@@ -27,11 +27,6 @@ _BITS = {
     FLOAT32: ("cuda.float_as_uint", uint32),
     FLOAT64: ("cuda.double_as_longlong", int64),
 }
-_PASSES = {
-    Effect.WARP: "pass_warp_operation.check",
-    **dict.fromkeys((Effect.BARRIER, Effect.CLUSTER, Effect.GRID), "pass_barrier.check"),
-}
-_NO_SYNCHRONIZATION = ("cuda.activemask",)
 
 
 @dataclass(slots=True)
@@ -40,7 +35,6 @@ class RaceChecks:
 
     context: CheckContext
     shadows: Mapping[str, Shadow] = field(default_factory=dict)
-    has_clock: bool = False
 
     def is_checked(self, access: ir.Load | ir.ElementOf | ir.Store) -> bool:
         has_path = not isinstance(access, ir.Load) and bool(access.path)
@@ -54,7 +48,7 @@ class RaceChecks:
         """Return what records a write, and checks it against the last write and reads."""
         if not self.is_checked(s):
             return Guard()
-        arguments = (_value_bits(s.value), _number(0, s.span))
+        arguments = (_value_bits(s.value), shadow_number(0, s.span))
         return self._guard(s, "shadow_write.check", arguments)
 
     def guard_operation(self, e: ir.Apply, element: ir.ElementOf) -> Guard:
@@ -63,16 +57,9 @@ class RaceChecks:
             return Guard()
         if e.intrinsic.reads:
             return self._guard(element, "shadow_read.check", ())
-        is_atomic = _number("atomic" in e.intrinsic.name, e.span)
-        unknown = _number(shadow_memory.UNKNOWN_VALUE, e.span)
+        is_atomic = shadow_number("atomic" in e.intrinsic.name, e.span)
+        unknown = shadow_number(shadow_memory.UNKNOWN_VALUE, e.span)
         return self._guard(element, "shadow_write.check", (unknown, is_atomic))
-
-    def after_synchronization(self, e: ir.Apply) -> ir.Expr | None:
-        """Return the call that counts an operation that synchronizes, if it does."""
-        passes = _PASSES.get(e.intrinsic.effect)
-        if not self.has_clock or passes is None or e.intrinsic.name in _NO_SYNCHRONIZATION:
-            return None
-        return ir.Call(passes, (CLOCK,), WEAK_BOOL, e.span)
 
     def _guard(
         self,
@@ -90,12 +77,15 @@ class RaceChecks:
         race = context.failure("race", access.span, name, {**values, "other": other})
         site = min(len(context.table.sites), shadow_memory.MAX_SITE)
         call = ir.Call(
-            function, (words, _number(site, access.span), CLOCK, *arguments), uint64, access.span
+            function,
+            (words, shadow_number(site, access.span), CLOCK, *arguments),
+            uint64,
+            access.span,
         )
-        unwritten = _number(shadow_memory.UNWRITTEN, access.span)
+        unwritten = shadow_number(shadow_memory.UNWRITTEN, access.span)
         is_free = ir.Logical(
             ir.LogicalOp.OR,
-            compare(EQ, other, _number(0, access.span)),
+            compare(EQ, other, shadow_number(0, access.span)),
             compare(EQ, other, unwritten),
             access.span,
         )
@@ -116,12 +106,15 @@ def bound_indices(
 
 def start_clock(ignores_blocks: bool, span: Span) -> ir.Body:
     """Return the statements at the start of the kernel."""
-    call = ir.Call("start_clock.check", (CLOCK, _number(ignores_blocks, span)), WEAK_BOOL, span)
+    call = ir.Call(
+        "start_clock.check", (CLOCK, shadow_number(ignores_blocks, span)), WEAK_BOOL, span
+    )
     index = ir.Call("block_index.check", (), WEAK_INT, span)
     return ir.Allocate(CLOCK, span), ir.Evaluate(call, span), ir.Assign(BLOCK_INDEX, index, span)
 
 
-def _number(value: int, span: Span) -> ir.Const:
+def shadow_number(value: int, span: Span) -> ir.Const:
+    """Return an argument of a function of ``shadow_memory``."""
     return const(value, span, uint64)
 
 
@@ -134,5 +127,5 @@ def _value_bits(value: ir.Expr) -> ir.Expr:
     elif kind.dtype.is_integral:
         bits = value
     else:
-        return _number(shadow_memory.UNKNOWN_VALUE, span)
+        return shadow_number(shadow_memory.UNKNOWN_VALUE, span)
     return ir.Call("value_bits.check", (cast(bits, uint64),), uint64, span)

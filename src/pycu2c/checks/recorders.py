@@ -25,6 +25,7 @@ _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
     "pass_barrier.check": (shadow_memory.pass_barrier, (_CLOCK,)),
     "pass_warp_operation.check": (shadow_memory.pass_warp_operation, (_CLOCK,)),
     "value_bits.check": (shadow_memory.value_bits, (uint64,)),
+    "shadow_barrier.check": (shadow_memory.shadow_barrier, (_WORDS, uint64, _CLOCK)),
     "shadow_read.check": (shadow_memory.shadow_read, (_WORDS, uint64, _CLOCK)),
     "shadow_write.check": (shadow_memory.shadow_write, (_WORDS, uint64, _CLOCK, uint64, uint64)),
 }

@@ -107,6 +107,10 @@ class ShadowParameter:
         return math.prod(self.shape)
 
 
+# of the barrier at which the threads of a block wait
+BARRIERS = ShadowParameter(ir.Var("barriers.shadow", Array(uint64.dtype, 2, "C"), _NOWHERE))
+
+
 def global_shadows(module: ir.Module) -> dict[str, ShadowParameter]:
     """Return the shadows of the arrays that a kernel writes, by name."""
     written = written_arguments(module)

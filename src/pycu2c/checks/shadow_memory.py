@@ -123,3 +123,11 @@ def shadow_write(shadow: Any, site: Any, clock: Any, value: Any, is_atomic: Any)
     if is_concurrent(reader, clock):
         return reader
     return UNWRITTEN if is_atomic != 0 and earlier == 0 else 0
+
+
+def shadow_barrier(shadow: Any, site: Any, clock: Any) -> Any:
+    """Record that the thread waits at a barrier; return a thread that waits at another, or 0."""
+    word = site | clock[IDENTITY] | clock[EPOCHS] << EPOCH
+    earlier = cuda.atomic.exch(shadow, 0, word)
+    is_together = earlier & MAX_SITE == site or earlier >> EPOCH & MAX_EPOCH != clock[EPOCHS]
+    return 0 if earlier == 0 or is_together else earlier

@@ -8,6 +8,7 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array
 from pycu2c.checks.races import CLOCK
 from pycu2c.checks.shadow_arrays import (
+    BARRIERS,
     BLOCK_INDEX,
     Shadow,
     ShadowParameter,
@@ -19,6 +20,8 @@ from pycu2c.checks.shadow_arrays import (
 )
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
+from pycu2c.ir.walk import all_expressions
+from pycu2c.ops.intrinsics.registry import Effect
 
 
 @dataclass(slots=True)
@@ -38,6 +41,11 @@ class ShadowPlan:
     shadows: dict[str, dict[str, Shadow]] = field(default_factory=dict)  # by function and array
     hidden: dict[str, tuple[ir.Var, ...]] = field(default_factory=dict)  # parameters, by function
 
+    @property
+    def barriers(self) -> Shadow | None:
+        """The shadow of the block's barrier, if barriers are checked."""
+        return Shadow(BARRIERS.var, (BLOCK_INDEX,)) if BARRIERS in self.parameters else None
+
     def reaches(self, function: str) -> bool:
         """Return whether a function has a clock, and may have shadows."""
         return bool(self.parameters) and (function == self.kernel or function in self.callees)
@@ -47,8 +55,10 @@ class ShadowPlan:
         callee = self.callees.get(call.function)
         if callee is None or not self.reaches(caller):
             return ()
-        arguments: list[ir.Expr] = [CLOCK, BLOCK_INDEX]
         variables: list[ir.Var] = [CLOCK, BLOCK_INDEX]
+        if self.barriers is not None:
+            variables.append(self.barriers.array)
+        arguments: list[ir.Expr] = [*variables]
         shadows = self.own_shadows(callee)
         for p, argument in zip(callee.parameters, call.arguments):
             shadow = self._shadow_of(argument, p, caller)
@@ -94,15 +104,15 @@ def plan_shadows(
     """Return the shadows of a kernel, with those of its own parameters and shared arrays."""
     callees = {f.name: f for f in module.device_functions if f.name in own_callees}
     kernel = module.kernel
-    if not groups & {"race", "init"}:
-        return ShadowPlan(kernel.name, callees, ())
     arguments = global_shadows(module) if "race" in groups else {}
     # other blocks of a cluster write the shared arrays of a block: these have no shadows
-    allocated = {} if module.cluster else allocated_in_calls(callees, kernel)
+    has_shared = groups & {"race", "init"} and not module.cluster
+    allocated = allocated_in_calls(callees, kernel) if has_shared else {}
+    barriers = (BARRIERS,) if "sync" in groups and _has_barriers(module) else ()
     plan = ShadowPlan(
         kernel.name,
         callees,
-        (*arguments.values(), *allocated.values()),
+        (*arguments.values(), *allocated.values(), *barriers),
         ignores_blocks,
         allocated,
     )
@@ -110,6 +120,14 @@ def plan_shadows(
         name: Shadow(p.var) for name, p in arguments.items()
     }
     return plan
+
+
+def _has_barriers(module: ir.Module) -> bool:
+    return any(
+        isinstance(e, ir.Apply) and e.intrinsic.effect is Effect.BARRIER
+        for f in module.functions
+        for e in all_expressions(f.body)
+    )
 
 
 def _var(p: ir.Parameter) -> ir.Var:

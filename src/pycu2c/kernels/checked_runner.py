@@ -68,7 +68,7 @@ class CheckedRunner:
             hidden = _hidden_arguments(variant, launch, arguments, rows, stack)
             try:
                 variant.runner.run(launch, (*arguments, *hidden))
-            except CheckError as error:  # of threads
+            except CheckError as error:  # of threads, or of threads that wait for each other
                 raised = error
         found = decoding.decode(rows, variant.sites, launch.grid, launch.block)
         if raised is None and found:

@@ -43,7 +43,7 @@ class Finding:
     calls : tuple of Span
         The calls that lead to it, the outermost first; empty in the kernel itself.
     other_span, other_thread, other_block
-        The other access of a race; None for other kinds.
+        The other access of a race, or the other barrier; None for other kinds.
     array : str
         The name of the array or variable; empty if there is none.
     index, shape : tuple of int
@@ -86,7 +86,7 @@ class Finding:
 
     @property
     def other_line(self) -> int | None:
-        """The line of the other access of a race."""
+        """The line of the other access of a race, or of the other barrier."""
         return self.other_span.line if self.other_span else None
 
     def __str__(self) -> str:
@@ -104,7 +104,7 @@ class Finding:
         """Yield the other access of a race."""
         if self.other_span and self.other_thread and self.other_block:
             other = f"thread {tuple(self.other_thread)} of block {tuple(self.other_block)}"
-            yield Label(self.other_span, f"the other access, by {other}")
+            yield Label(self.other_span, f"the other one, by {other}")
 
 
 class CheckError(LaunchError):
@@ -157,6 +157,10 @@ class FindingRecorder:
 
 
 _RECORDERS: list[FindingRecorder] = []
+
+
+class DeadlockError(CheckError):
+    """A launch was aborted because its threads wait for each other."""
 
 
 def check_error(name: str, findings: Sequence[Finding]) -> CheckError:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from pycu2c.base.diagnostics import DeadlockError
 from pycu2c.base.records import dataclass
+from pycu2c.base.source import Span
 from pycu2c.ops.intrinsics.reference_thread import Dim3
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
+from pycu2c.runtime.findings import CheckKind, Coordinates, DeadlockError, Finding
 
 _MAX_LINES = 8
 
@@ -22,6 +23,14 @@ _HINTS = {
     Effect.GRID: "the grid's barrier is passed when each thread of the launch has returned or "
     "waits there",
     None: "a loop that waits for memory continues when another thread writes what it reads",
+}
+
+_KINDS: dict[Effect | None, CheckKind] = {
+    Effect.BARRIER: "divergent-barrier",
+    Effect.WARP: "warp-sync",
+    Effect.CLUSTER: "divergent-barrier",
+    Effect.GRID: "divergent-barrier",
+    None: "deadlock",
 }
 
 
@@ -64,7 +73,20 @@ def deadlock_error(kernel: str, waiting: Iterable[WaitingThread]) -> DeadlockErr
     lines += [f"  and {omitted} more threads wait"] if omitted else []
     effects = dict.fromkeys(w.operation.effect if w.operation else None for w in threads)
     lines += [f"  help: {_HINTS[effect]}" for effect in effects]
-    return DeadlockError("\n".join(lines))
+    error = DeadlockError("\n".join(lines))
+    error.findings = tuple(_finding(group) for group in groups)
+    return error
+
+
+def _finding(group: Sequence[WaitingThread]) -> Finding:
+    first = group[0]
+    effect = first.operation.effect if first.operation else None
+    file, _, line = first.location.rpartition(":")
+    span = Span(file, int(line), 0, int(line) + 1, 0)
+    message = f"{len(group)} threads of the block wait {first.activity}"
+    thread = Coordinates(first.thread, 0, 0)
+    block = Coordinates(*first.block)
+    return Finding(_KINDS[effect], span, message, _HINTS[effect], len(group), thread, block)
 
 
 def _line(group: Sequence[WaitingThread]) -> str:
