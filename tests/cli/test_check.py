@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from click.testing import CliRunner, Result
 
+from pycu2c.cli.diagnostic_formats import as_sarif
 from pycu2c.cli.main import main
+from pycu2c.runtime.findings import CheckKind
 from support.paths import ROOT
 
 HEAD = """
@@ -161,14 +164,26 @@ print((2 * a + a[::-1]).get().tolist())
     assert result.stdout == "[4.0, 5.0, 6.0, 7.0, 8.0]\nno findings\n"
 
 
-def test_environment(script: Path) -> None:
+UFUNC = """
+from pycu2c import guvectorize
+@guvectorize(["void(f8[:], f8[:])"], "(n)->(n)", target="cuda")
+def k(a, out):
+    out[0] = a[a.shape[0]]
+k(np.zeros((1, 4)))
+"""
+
+
+@pytest.mark.parametrize("body", [FINDING, UFUNC])
+def test_environment(body: str, script: Path) -> None:
     """The variable alone, in a process of its own."""
-    script.write_text(HEAD + FINDING)
+    script.write_text(HEAD + body)
     program = [sys.executable, script.name]
-    source = {"PYTHONPATH": str(ROOT / "src"), "PYCU2C_CHECK": "memory"}
-    ran = subprocess.run(program, env={**os.environ, **source}, capture_output=True, text=True)
+    variables = {"PYCU2C_CHECK": "memory", "PYCU2C_BACKEND": "cpu"}
+    environment = {**os.environ, **variables, "PYTHONPATH": str(ROOT / "src")}
+    ran = subprocess.run(program, env=environment, capture_output=True, text=True)
     assert ran.returncode == 1
-    assert "CheckError: shift: 1 finding" in ran.stderr
+    assert "1 finding\n" in ran.stderr
+    assert "index 4, and `a` has 4" in ran.stderr
 
 
 # ---- formats -----------------------------------------------------------------------------------
@@ -282,3 +297,27 @@ def test_explain_has_the_same_formats(text: str, level: str, script: Path) -> No
         records[0]["location"]["line"]
         == results[0]["locations"][0]["physicalLocation"]["region"]["startLine"]
     )
+
+
+# ---- documentation -----------------------------------------------------------------------------
+
+
+PAGE = (ROOT / "docs" / "finding_mistakes.md").read_text()
+DOCUMENTED = re.findall(r"```py\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S)
+
+
+@pytest.mark.parametrize("program", range(len(DOCUMENTED)))
+def test_documented_reports(program: int, script: Path) -> None:
+    text, report = DOCUMENTED[program]
+    script.write_text(text)
+    result = CliRunner().invoke(main, ["check", "--backend", "cpu", script.name])
+    assert (result.exit_code, result.stdout) == (1, report)
+
+
+def test_documented_kinds() -> None:
+    for kind in get_args(CheckKind):
+        assert f"| `{kind}` |" in PAGE, kind
+        assert as_sarif([{**NO_PLACE, "kind": kind}])
+
+
+NO_PLACE = {"severity": "error", "message": "m", "hint": "", "location": None, "related": []}

@@ -11,7 +11,7 @@ from pycu2c import cuda
 from pycu2c.compat.numba.array_placement import Backend
 from pycu2c.devices import view_geometry
 from pycu2c.devices.array import DeviceArray
-from pycu2c.kernels.kernel import DeviceFunction, Kernel
+from pycu2c.kernels.kernel import DeviceFunction, Kernel, make_kernel
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.cuda.memory import HOST
 
@@ -58,7 +58,7 @@ def for_each_core_array(function, count, *arrays):  # type: ignore[no-untyped-de
 
 @functools.cache
 def _kernel(python_function: Any, backend: Any) -> Kernel[Any]:
-    return Kernel(python_function, backend=backend, signature=[])
+    return make_kernel(Kernel, python_function, {"backend": backend, "signature": []})
 
 
 def map_elements(

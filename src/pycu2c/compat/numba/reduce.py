@@ -18,7 +18,7 @@ from pycu2c.compat.numba.array_placement import (
 )
 from pycu2c.compat.numba.dispatcher import python_function
 from pycu2c.devices.array import DeviceArray, as_device_array
-from pycu2c.kernels.kernel import DeviceFunction, Kernel, device
+from pycu2c.kernels.kernel import DeviceFunction, Kernel, device, make_kernel
 from pycu2c.runtime.cuda.memory import HOST
 
 _THREADS = 256
@@ -70,7 +70,7 @@ def _blocks(array: DeviceArray) -> int:
 
 @functools.cache
 def _kernel(backend: Any) -> Kernel[Any]:
-    return Kernel(python_function(reduce_blocks), backend=backend)
+    return make_kernel(Kernel, python_function(reduce_blocks), {"backend": backend})
 
 
 class Reduce:
