@@ -240,7 +240,7 @@ def _raised(raised: RaisedException, values: Iterator[Any]) -> tuple[BaseExcepti
     arguments = [_argument(text, values) for text in raised.arguments]
     location = f"{raised.span.file}:{raised.span.line}"
     error = exception_of_thread(raised.exception, arguments, location, where)
-    message = f"{type(error).__name__} is raised here"
+    message = ": ".join((type(error).__name__, ", ".join(map(str, arguments)) or "raised here"))
     return error, Finding("assertion", raised.span, message, "", 1, thread, block)
 
 
