@@ -52,6 +52,7 @@ The tests run all of these programs.
 | `CompileError` | the kernel does not compile; one exception reports all errors of the kernel |
 | `CompileWarning` | the kernel compiles, but is probably wrong |
 | `LaunchError`, a `ValueError` | the arguments or the configuration of a launch are invalid |
+| `CheckError`, a `LaunchError` | a [checked](finding_mistakes.md) launch has findings |
 
 A `CompileError` is also an instance of the exception that Python raises for its first mistake:
 `NameError` for an unknown name, `TypeError` for a wrong type, `ValueError` for a wrong value.
