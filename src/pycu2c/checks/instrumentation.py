@@ -18,6 +18,7 @@ from pycu2c.base.types import Array, Scalar
 from pycu2c.checks import arithmetic, bounds, races, recorders
 from pycu2c.checks.call_chains import copy_callees
 from pycu2c.checks.check_sites import CheckSite
+from pycu2c.checks.conflict_analysis import arrays_without_conflicts
 from pycu2c.checks.context import FINDINGS, CheckContext, Guard, SiteTable
 from pycu2c.checks.initialization import InitializationChecks
 from pycu2c.checks.shadow_arrays import ShadowParameter
@@ -70,7 +71,14 @@ def instrument(
         )
         for f in chains.module.functions
     }
-    plan = plan_shadows(chains.module, chains.calls, groups, _orders_blocks(chains.module))
+    grid, block = facts.assumptions.grid, facts.assumptions.block
+    disjoint: set[str] = set()
+    if grid is not None and block is not None:
+        kernel_ranges = ranges[module.kernel.name]
+        disjoint = set(arrays_without_conflicts(chains.module, kernel_ranges, grid, block))
+    plan = plan_shadows(
+        chains.module, chains.calls, groups, _orders_blocks(chains.module), disjoint
+    )
     functions = {}
     external = {f.name for f in chains.module.functions if f.external_code is not None}
     for function in reversed(chains.module.functions):  # callers first

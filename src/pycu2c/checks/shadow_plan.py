@@ -100,11 +100,16 @@ def plan_shadows(
     own_callees: Collection[str],
     groups: frozenset[CheckGroup],
     ignores_blocks: bool,
+    without_conflicts: Collection[str],
 ) -> ShadowPlan:
-    """Return the shadows of a kernel, with those of its own parameters and shared arrays."""
+    """Return the shadows of a kernel, with those of its own parameters and shared arrays.
+
+    ``without_conflicts``: the arrays that need no shadow for races.
+    """
     callees = {f.name: f for f in module.device_functions if f.name in own_callees}
     kernel = module.kernel
-    arguments = global_shadows(module) if "race" in groups else {}
+    found = global_shadows(module) if "race" in groups else {}
+    arguments = {name: p for name, p in found.items() if name not in without_conflicts}
     # other blocks of a cluster write the shared arrays of a block: these have no shadows
     has_shared = groups & {"race", "init"} and not module.cluster
     allocated = allocated_in_calls(callees, kernel) if has_shared else {}

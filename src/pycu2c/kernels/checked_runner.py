@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -12,12 +13,13 @@ import numpy.typing as npt
 
 from pycu2c.analysis.ranges.interval_arithmetic import Interval, is_integral
 from pycu2c.analysis.ranges.range_analysis import ParameterRanges
+from pycu2c.base.diagnostics import LaunchWarning, warn
 from pycu2c.base.dtypes import INT64, UINT64, DType
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.checks import decoding, instrumentation
 from pycu2c.checks.check_sites import CheckSite
-from pycu2c.checks.shadow_arrays import WORDS, ShadowParameter
+from pycu2c.checks.shadow_arrays import WORDS
 from pycu2c.cuda_driver import driver
 from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.ir.nodes import Module
@@ -30,10 +32,7 @@ from pycu2c.runtime.runner import FastPathLaunch, Runner, SpecializationKey
 
 @dataclass(frozen=True, slots=True)
 class _Variant:
-    """An instrumented kernel, its check sites, and its hidden parameters after the findings."""
-
-    sites: tuple[CheckSite, ...]
-    shadows: tuple[ShadowParameter, ...]
+    kernel: instrumentation.InstrumentedKernel
     runner: Runner
     is_on_gpu: bool
 
@@ -62,7 +61,8 @@ class CheckedRunner:
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         variant = self._variant(launch, arguments)
-        rows = decoding.new_rows(len(variant.sites))
+        sites = variant.kernel.sites
+        rows = decoding.new_rows(len(sites))
         raised = None
         with ExitStack() as stack:
             hidden = _hidden_arguments(variant, launch, arguments, rows, stack)
@@ -70,7 +70,7 @@ class CheckedRunner:
                 variant.runner.run(launch, (*arguments, *hidden))
             except CheckError as error:  # of threads, or of threads that wait for each other
                 raised = error
-        found = decoding.decode(rows, variant.sites, launch.grid, launch.block)
+        found = decoding.decode(rows, sites, launch.grid, launch.block)
         if raised is None and found:
             raised = check_error(self._kernel.source.name, found)
         elif raised is not None:
@@ -91,18 +91,25 @@ class CheckedRunner:
         options, module = self._kernel.options, self._kernel.built.module
         assumptions = replace(self._key.assumptions, block=launch.block, grid=launch.grid)
         facts = instrumentation.LaunchFacts(assumptions, _parameter_ranges(module, arguments))
-        instrumented = instrumentation.instrument(
-            module, frozenset(options.check), facts, options.wraparound
-        )
+        groups = frozenset(options.check)
+        instrumented = instrumentation.instrument(module, groups, facts, options.wraparound)
+        size = sum(8 * math.prod(s) for s in _shadow_shapes(instrumented, launch, arguments))
+        if size > _memory_limit():
+            warn(
+                f"{self._kernel.source.name}: races and initialization are not checked, as this "
+                f"would take {size >> 20} MiB: launch fewer blocks or smaller arrays, or set "
+                "PYCU2C_CHECK_MEMORY to more bytes",
+                LaunchWarning,
+            )
+            groups -= {"race", "init", "sync"}
+            instrumented = instrumentation.instrument(module, groups, facts, options.wraparound)
         sites = instrumented.sites
         if sites not in self._variants:
             kernel = self._kernel
             if sites:
                 kernel = replace(kernel, built=BuiltModule(instrumented.module, ()))
             runner = specialization.compile_runner(kernel, self._key, self._cache)
-            self._variants[sites] = _Variant(
-                sites, instrumented.shadows if sites else (), runner, self._key.backend == "cuda"
-            )
+            self._variants[sites] = _Variant(instrumented, runner, self._key.backend == "cuda")
         return self._variants[sites]
 
 
@@ -131,21 +138,34 @@ def _hidden_arguments(
     stack: ExitStack,
 ) -> list[ArrayArgument]:
     """Return the array of findings and the shadows, which last until the stack is closed."""
-    if not variant.sites:
+    if not variant.kernel.sites:
         return []
     hidden = [_host_argument(rows, INT64)]
-    blocks = math.prod(launch.grid)
-    for shadow in variant.shadows:
-        shape: tuple[int, ...] = (blocks, *shadow.shape, WORDS)
-        if shadow.argument is not None:
-            array = arguments[shadow.argument]
-            assert isinstance(array, ArrayArgument)
-            shape = (*array.shape, WORDS)
+    for shape in _shadow_shapes(variant.kernel, launch, arguments):
         if variant.is_on_gpu:
             hidden.append(_zeros_on_gpu(shape, launch, stack))
         else:
             hidden.append(_host_argument(np.zeros(shape, np.uint64), UINT64))
     return hidden
+
+
+def _shadow_shapes(
+    kernel: instrumentation.InstrumentedKernel, launch: Launch, arguments: Sequence[Argument]
+) -> Iterator[tuple[int, ...]]:
+    """Yield the shapes of the shadows of a launch."""
+    blocks = math.prod(launch.grid)
+    for shadow in kernel.shadows if kernel.sites else ():
+        if shadow.argument is None:
+            yield (blocks, *shadow.shape, WORDS)
+        else:
+            array = arguments[shadow.argument]
+            assert isinstance(array, ArrayArgument)
+            yield (*array.shape, WORDS)
+
+
+def _memory_limit() -> int:
+    """Return how many bytes the shadows of a launch may take."""
+    return int(os.environ.get("PYCU2C_CHECK_MEMORY", 1 << 30))
 
 
 def _host_argument(array: npt.NDArray[Any], dtype: DType) -> ArrayArgument:

@@ -1,0 +1,298 @@
+"""Prove that threads access different elements of an array, so that it needs no shadow.
+
+An index of a launch is affine: a constant, plus coordinates of the thread and other numbers of
+known ranges, times constants. If these are the digits of a number, each is determined by the index:
+equal indices have equal coordinates, and so are of one thread. ``out[y * width + x]`` is one
+element per thread where ``x < width``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from pycu2c.analysis.ranges.interval_arithmetic import Interval, all_values, is_integral
+from pycu2c.analysis.ranges.range_analysis import Ranges
+from pycu2c.base.records import dataclass, field, replace
+from pycu2c.base.types import Array
+from pycu2c.ir import nodes as ir
+from pycu2c.ir.verify_expressions import is_linear_index
+from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.ops.intrinsics.memory.subscripts import from_start, index_from_end
+from pycu2c.ops.operators import ADD, FLOORDIV, MOD, MUL, SUB
+
+Extent = tuple[int, int, int]
+_MAX_RANGE = 1 << 48
+_COORDINATES = {
+    f"cuda.{name}.{axis}": tuple(f"{part}.{axis}" for part in parts)
+    for name, parts in {
+        "threadIdx": ("threadIdx",),
+        "blockIdx": ("blockIdx",),
+        "grid": ("blockIdx", "threadIdx"),
+    }.items()
+    for axis in "xyz"
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Affine:
+    """``offset + sum(factor * digit)``; ``ranges`` has the range of each digit."""
+
+    offset: int
+    factors: Mapping[object, int] = field(default_factory=dict)
+    ranges: Mapping[object, Interval] = field(default_factory=dict)
+
+    def plus(self, other: _Affine, sign: int) -> _Affine:
+        factors = Counter(self.factors)
+        for digit, factor in other.factors.items():
+            factors[digit] += sign * factor
+        ranges = {**other.ranges, **self.ranges}
+        return _Affine(self.offset + sign * other.offset, factors, ranges)
+
+    def times(self, factor: int) -> _Affine:
+        factors = {digit: factor * old for digit, old in self.factors.items()}
+        return _Affine(factor * self.offset, factors, self.ranges)
+
+
+@dataclass(frozen=True, slots=True)
+class _IndexedAccess:
+    indices: tuple[_Affine, ...]
+    intervals: tuple[Interval, ...]
+    is_write: bool
+    is_atomic: bool
+
+
+def arrays_without_conflicts(
+    module: ir.Module, ranges: Ranges, grid: Extent, block: Extent
+) -> Iterator[str]:
+    """Yield the arrays of a kernel of which no two threads of a launch access one element.
+
+    Elements that threads only read, or access by atomic operations alone, are no conflict.
+    """
+    accesses = _Accesses(module.kernel, ranges)
+    shape = {f"blockIdx.{a}": n for a, n in zip("xyz", grid)}
+    shape |= {f"threadIdx.{a}": n for a, n in zip("xyz", block)}
+    several = {name for name, count in shape.items() if count > 1}
+    for name, found in accesses.by_array().items():
+        if found is not None and _are_disjoint(found, several):
+            yield name
+
+
+def _are_disjoint(accesses: Sequence[_IndexedAccess], coordinates: set[str]) -> bool:
+    """Return whether accesses of different threads are of different elements."""
+    pairs = ((a, b) for i, a in enumerate(accesses) for b in accesses[i:])
+    return all(
+        coordinates <= _shared_coordinates(a, b)
+        for a, b in pairs
+        if (a.is_write or b.is_write)
+        and not (a.is_atomic and b.is_atomic)
+        and _ranges_overlap(a, b)
+    )
+
+
+def _ranges_overlap(a: _IndexedAccess, b: _IndexedAccess) -> bool:
+    return all(x.low <= y.high and y.low <= x.high for x, y in zip(a.intervals, b.intervals))
+
+
+def _shared_coordinates(a: _IndexedAccess, b: _IndexedAccess) -> set[str]:
+    """Return the coordinates that two threads share if they access the same element.
+
+    These are all coordinates if the threads never do.
+    """
+    equal: set[object] = set()
+    for _ in a.indices:  # an axis may tell what another one needs
+        for left, right in zip(a.indices, b.indices):
+            found = _equal_digits(left, right, equal)
+            if found is None:
+                return {part for parts in _COORDINATES.values() for part in parts}
+            equal |= found
+    return {part for digit in equal for part in _COORDINATES.get(str(digit), ())}
+
+
+def _equal_digits(a: _Affine, b: _Affine, equal: set[object]) -> set[object] | None:
+    """Return the digits that are equal where two numbers are; None if the numbers never are.
+
+    equal: digits that are known to be equal. In ``offset + f1 * d1 + f2 * d2 + … == 0``, where the
+    ``d`` are differences of digits by ascending factors, the sum of the first ones is a multiple of
+    the common divisor of the other factors. If only 0 is one in its range, both parts are 0.
+    """
+    if a.factors != b.factors:
+        return set()
+    digits = sorted((abs(f), str(d), d) for d, f in a.factors.items() if f and d not in equal)
+    found: set[object] = set()
+    part: list[object] = []
+    low = high = a.offset - b.offset
+    for k, (factor, _, digit) in enumerate(digits):
+        divisor = math.gcd(*(f for f, _, _ in digits[k:]))
+        first, last = -(-low // divisor), high // divisor  # multiples of the divisor in the range
+        if first > last:
+            return None
+        if first == last == 0:
+            if len(part) == 1 and low + high == 0:
+                found.add(part[0])
+            part, low, high = [], 0, 0
+        span = factor * _largest_difference(a.ranges[digit], b.ranges[digit])
+        part.append(digit)
+        low, high = low - span, high + span
+    if len(part) == 1 and low + high == 0:
+        found.add(part[0])
+    return _with_dividends(found | equal)
+
+
+def _largest_difference(a: Interval, b: Interval) -> int:
+    return int(max(a.high, b.high) - min(a.low, b.low))
+
+
+def _with_dividends(digits: set[object]) -> set[object]:
+    """Add the digits of which a quotient and the remainder by the same number are known."""
+    pairs = [d for d in digits if isinstance(d, _Quotient)]
+    dividends = {d.digit for d in pairs if replace(d, is_remainder=not d.is_remainder) in digits}
+    return digits | dividends
+
+
+@dataclass(frozen=True, slots=True)
+class _Quotient:
+    """``digit // divisor``, or ``digit % divisor``."""
+
+    digit: object
+    divisor: int
+    is_remainder: bool
+
+
+class _Accesses:
+    """The accesses of a kernel to its arrays, with affine indices."""
+
+    def __init__(self, kernel: ir.Function, ranges: Ranges) -> None:
+        self._body, self._ranges = kernel.body, ranges
+        counts = Counter(p.name for p in kernel.parameters)
+        assigned = [s for s in statements(kernel.body) if isinstance(s, ir.Assign | ir.For)]
+        counts.update(s.var.name for s in assigned)
+        self._definitions = {s.var.name: s for s in assigned if counts[s.var.name] == 1}
+
+    def by_array(self) -> dict[str, list[_IndexedAccess] | None]:
+        """Return the accesses by array; None for arrays of which some index is unknown."""
+        found: dict[str, list[_IndexedAccess] | None] = {}
+
+        def add(
+            node: ir.Load | ir.Store | ir.ElementOf, *, is_write: bool, is_atomic: bool = False
+        ) -> None:
+            access = self._access(node, is_write, is_atomic)
+            earlier = found.setdefault(node.array.name, [])
+            if access is None or earlier is None:
+                found[node.array.name] = None
+            else:
+                earlier.append(access)
+
+        for s in statements(self._body):
+            if isinstance(s, ir.Store):
+                add(s, is_write=True)
+        for e in all_expressions(self._body):
+            if isinstance(e, ir.Load):
+                add(e, is_write=False)
+            elif isinstance(e, ir.Apply):
+                for argument in e.arguments:
+                    if isinstance(argument, ir.ElementOf):
+                        is_atomic = "atomic" in e.intrinsic.name
+                        add(argument, is_write=not e.intrinsic.reads, is_atomic=is_atomic)
+            elif isinstance(e, ir.Call):
+                found |= dict.fromkeys(_array_arguments(e))
+        return found
+
+    def _access(
+        self, node: ir.Load | ir.Store | ir.ElementOf, is_write: bool, is_atomic: bool
+    ) -> _IndexedAccess | None:
+        assert isinstance(node.array.type, Array)
+        if is_linear_index(node.array.type, node.indices) and node.array.type.ndim > 1:
+            return None
+        indices = tuple(map(self._index, node.indices))
+        known = tuple(index for index in indices if index is not None)
+        intervals = tuple(map(self._ranges.of, node.indices))
+        is_known = len(known) == len(indices)
+        return _IndexedAccess(known, intervals, is_write, is_atomic) if is_known else None
+
+    def _index(self, e: ir.Expr) -> _Affine | None:
+        return self._affine(e) if self._ranges.of(e).low >= 0 else None
+
+    def _affine(self, e: ir.Expr) -> _Affine | None:
+        """Return an integer as an affine form; None if its range is unknown."""
+        interval = self._ranges.of(e)
+        if interval.low == interval.high:
+            return _Affine(int(interval.low))
+        match e:
+            case ir.Binary() if e.op in (FLOORDIV, MOD):
+                return self._quotient(e, interval)
+            case ir.Binary() if is_integral(e.type) and self._is_exact(e):
+                return self._affine_binary(e) or self._digit(id(e), interval)
+            case ir.Cast(operand) if is_integral(operand.type) and is_integral(e.type):
+                if all_values(e.type).contains(self._ranges.of(operand)):
+                    return self._affine(operand)
+            case ir.Apply() if e.intrinsic in (from_start, index_from_end):
+                if self._ranges.of(e.arguments[0]).low >= 0:
+                    return self._affine(e.arguments[0])
+            case ir.Apply() if e.intrinsic.name in _COORDINATES:
+                return self._digit(e.intrinsic.name, interval)
+            case ir.Var(name) if name in self._definitions:
+                return self._affine_variable(self._definitions[name], interval)
+        return self._digit(id(e), interval)
+
+    def _digit(self, digit: object, interval: Interval) -> _Affine | None:
+        if interval.high - interval.low > _MAX_RANGE:
+            return None
+        return _Affine(0, {digit: 1}, {digit: interval})
+
+    def _affine_variable(
+        self, definition: ir.Assign | ir.For, interval: Interval
+    ) -> _Affine | None:
+        """Return the value of a variable with one definition; ``interval`` is that of its use."""
+        if isinstance(definition, ir.Assign):
+            value = self._affine(definition.value)
+            if value is None or list(value.factors.values()) != [1] or value.offset:
+                return value
+            (digit,) = value.factors
+            return _Affine(0, {digit: 1}, {digit: interval})
+        start, step = self._affine(definition.start), self._ranges.of(definition.step)
+        if start is None or step.low != step.high or not step.low:
+            return self._digit(definition.var.name, interval)
+        count = (interval.high - interval.low) // abs(int(step.low))
+        trips = self._digit(definition.var.name, Interval(0, count))
+        return trips and start.plus(trips.times(int(step.low)), 1)
+
+    def _affine_binary(self, e: ir.Binary) -> _Affine | None:
+        left, right = self._affine(e.left), self._affine(e.right)
+        if left is None or right is None:
+            return None
+        if e.op in (ADD, SUB):
+            return left.plus(right, 1 if e.op is ADD else -1)
+        if e.op is MUL and not right.factors:
+            return left.times(right.offset)
+        if e.op is MUL and not left.factors:
+            return right.times(left.offset)
+        return None
+
+    def _quotient(self, e: ir.Binary, interval: Interval) -> _Affine | None:
+        dividend, divisor = self._affine(e.left), self._ranges.of(e.right)
+        if dividend and list(dividend.factors.values()) == [1] and not dividend.offset:
+            if divisor.low == divisor.high:
+                (digit,) = dividend.factors
+                quotient = _Quotient(digit, int(divisor.low), e.op is MOD)
+                return self._digit(quotient, interval)
+        return self._digit(id(e), interval)
+
+    def _is_exact(self, e: ir.Binary) -> bool:
+        """Return whether an operation does not wrap around."""
+        a, b = self._ranges.of(e.left), self._ranges.of(e.right)
+        limits = all_values(e.type)
+        if e.op is ADD:
+            return limits.contains(Interval(a.low + b.low, a.high + b.high))
+        if e.op is SUB:
+            return limits.contains(Interval(a.low - b.high, a.high - b.low))
+        products = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+        return e.op is MUL and limits.contains(Interval(min(products), max(products)))
+
+
+def _array_arguments(call: ir.Call) -> Iterator[str]:
+    for argument in call.arguments:
+        array = argument.array if isinstance(argument, ir.View | ir.ElementOf) else argument
+        if isinstance(array, ir.Var):
+            yield array.name
