@@ -25,7 +25,7 @@ from pycu2c.base.types import (
     uint8,
     uint64,
 )
-from pycu2c.cli.migrate import migrate
+from pycu2c.cli.main import main
 from pycu2c.compat.migrate.name_map import HOST_FUNCTIONS, MOVED_MODULES
 from pycu2c.compat.migrate.numba_types import arithmetic_type, unify_types
 from pycu2c.compat.migrate.remarks import KINDS
@@ -143,7 +143,7 @@ def _run(program: str) -> tuple[str, str]:
     """Return the standard output and error of the command for a program."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path(PROGRAM).write_text(program)
-        done = CliRunner().invoke(migrate, [PROGRAM])
+        done = CliRunner().invoke(main, ["migrate", PROGRAM])
     return done.stdout, done.stderr
 
 
