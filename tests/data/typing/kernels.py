@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from pycu2c import (
     Array,
+    CheckError,
+    Finding,
     boolean,
     cuda,
     device,
@@ -191,3 +193,15 @@ def own_c(x: Array[float32]) -> None:
     assert_type(quotient(x[i], 2.0), float)
     x[i] = elsewhere(x[i]) + after(i) + declared(x[i])
     quotient(x[i])  # E
+
+
+@kernel(check="memory,race")
+def checked(x: Array[float32]) -> None:
+    x[cuda.grid(1)] = 1
+
+
+try:
+    checked[1, 32](np.zeros(8, np.float32))
+except CheckError as error:
+    assert_type(error.findings, tuple[Finding, ...])
+    assert_type(error.findings[0].line, int)
