@@ -285,6 +285,15 @@ def k(a):
 """
 
 
+@pytest.mark.parametrize("words", [("explain", "--format"), ("emit", "--error-format")])
+def test_compile_errors_of_other_commands(words: tuple[str, str], script: Path) -> None:
+    script.write_text(COSTLY + "    {1}\n")
+    command, option = words
+    result = CliRunner().invoke(main, [command, script.name, option, "json"])
+    assert result.exit_code == 1
+    assert [record["kind"] for record in json.loads(result.stdout)] == ["dict-set"]
+
+
 @pytest.mark.parametrize(("text", "level"), [(COSTLY, "note"), (COSTLY + "    {1}\n", "error")])
 def test_explain_has_the_same_formats(text: str, level: str, script: Path) -> None:
     script.write_text(text)

@@ -15,6 +15,7 @@ import click
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Signature
+from pycu2c.cli.diagnostic_formats import FORMATS
 from pycu2c.cli.kernel_file import (
     load_kernels,
     parse_location,
@@ -60,6 +61,12 @@ _CPU_TARGETS = {"c": "cpu", "c-resumable": "cpu-resumable"}
     help="Print the IR after a pass, or after `all`, instead of the code.",
 )
 @click.option("--diff", is_flag=True, help="With --print-after: what the pass has changed.")
+@click.option(
+    "--error-format",
+    type=click.Choice(("text", *FORMATS)),
+    default="text",
+    help="The format of compile errors: text on stderr, the others on stdout.",
+)
 @click.option("--time-passes", "timed", is_flag=True, help="Print the time of each compiler pass.")
 def emit(
     location: str,
@@ -73,6 +80,7 @@ def emit(
 
     Requires neither a GPU nor a driver.
     """
+    error_format = options.pop("error_format")
     request = _EmitOptions(**options)
     try:
         path, name = parse_location(location)
@@ -94,7 +102,7 @@ def emit(
             kernel = select_kernel(kernels, path, name)
             _write(_generate(kernel, request), request.target, output)
     except CompileError as error:
-        report_error(error)
+        report_error(error, error_format)
     except (BadSignature, LaunchError, MultiplePrintsError, ToolchainError) as error:
         raise click.ClickException(str(error)) from None
 
