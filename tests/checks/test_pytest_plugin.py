@@ -56,7 +56,7 @@ def fill(a):
 def ran(folder: Path, *words: str) -> tuple[int, str]:
     """Run pytest in a folder; return the exit code and the output."""
     program = [sys.executable, "-m", "pytest", "-p", "pytest_pycu2c", "-p", "no:cacheprovider"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), *sys.path))}
     environment.pop("PYCU2C_CHECK", None)
     done = subprocess.run(
         [*program, *words], cwd=folder, env=environment, capture_output=True, text=True

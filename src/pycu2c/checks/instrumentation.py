@@ -144,7 +144,7 @@ class _Instrumenter:
         bound, checked = self._bound(s, checked)
         store = replace(s, value=value, indices=checked, path=path_indices)
         guards = Guard(binding), guard, bound, self._races.guard_store(store)
-        return _guarded_statements(guards, (store,), s.span)
+        return _guarded_statements(guards, self._initialization.after_store(store), s.span)
 
     def _effect(self, operation: ir.Apply, s: ir.Evaluate) -> ir.Body:
         """Instrument an operation whose result is not used."""
@@ -164,7 +164,8 @@ class _Instrumenter:
                 guard, checked = bounds.guard_access(self._context, e, indices)
                 bound, checked = self._bound(e, checked)
                 load = replace(e, indices=checked)
-                return _guarded((guard, bound, self._races.guard_load(load)), load)
+                read = self._initialization.guard_load(load)
+                return _guarded((guard, bound, self._races.guard_load(load), read), load)
             case ir.Var() if not isinstance(e.type, Array):
                 return self._initialization.variable(e)
             case ir.Call():
@@ -204,7 +205,7 @@ class _Instrumenter:
         self, access: ir.Load | ir.Store | ir.ElementOf, indices: tuple[ir.Expr, ...]
     ) -> tuple[Guard, tuple[ir.Expr, ...]]:
         """Bind the indices of an access to variables, if the access and its shadow need them."""
-        if not self._races.is_checked(access):
+        if not (self._races.is_checked(access) or self._initialization.is_checked(access.array)):
             return Guard(), indices
         return races.bound_indices(self._context, indices)
 
