@@ -13,6 +13,7 @@ class CheckSite:
 
     subject: the Python name of the array or variable, or the operation.
     calls: the calls through which a thread reaches a device function, the outermost first.
+    access: of a race: "read", "written" or "changed by an atomic operation".
     values: what the record of a finding holds: for "out-of-bounds", an index and a length for each
         axis.
     """
@@ -22,3 +23,4 @@ class CheckSite:
     subject: str
     calls: tuple[Span, ...] = ()
     values: tuple[str, ...] = ()
+    access: str = ""

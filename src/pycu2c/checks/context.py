@@ -108,10 +108,15 @@ class CheckContext:
         return ir.Var(f"{hint}.check{self._variable_count}", kind, span)
 
     def failure(
-        self, kind: CheckKind, span: Span, subject: str, values: Mapping[str, ir.Expr]
+        self,
+        kind: CheckKind,
+        span: Span,
+        subject: str,
+        values: Mapping[str, ir.Expr],
+        access: str = "",
     ) -> ir.Expr:
         """Return the call that records a finding at a new site; its result is False."""
-        site = CheckSite(kind, span, subject, self.calls, tuple(values))
+        site = CheckSite(kind, span, subject, self.calls, tuple(values), access)
         return self.table.failure(site, tuple(values.values()))
 
 

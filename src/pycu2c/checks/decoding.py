@@ -29,9 +29,16 @@ def decode(
     found: dict[object, Finding] = {}
     for row, site in zip(rows, sites):
         if row[COUNT]:
-            key = site.kind, site.span, site.calls
-            found.setdefault(key, _finding(row, site, sites, grid, block))
+            finding = _finding(row, site, sites, grid, block)
+            found.setdefault(_place(finding), finding)
     return sorted(found.values(), key=lambda f: (f.file, f.line, f.column))
+
+
+def _place(finding: Finding) -> object:
+    """Return what is equal for findings of one mistake: ``a[i] += 1`` reads and writes."""
+    lines = frozenset((finding.line, finding.other_line or finding.line))
+    detail = finding.array if finding.kind == "race" else finding.message
+    return finding.kind, finding.file, lines, finding.calls, detail
 
 
 def _finding(
@@ -59,9 +66,11 @@ def _finding(
     if "other" not in values:
         return finding
     other = shadow_memory.decode_word(values["other"])
+    other_site = sites[other.site] if other.site is not None else None
     return replace(
         finding,
-        other_span=sites[other.site].span if other.site is not None else None,
+        other_span=other_site.span if other_site else None,
+        other_access=other_site.access if other_site else "",
         other_thread=_coordinates(other.thread, block),
         other_block=_coordinates(other.block, grid),
     )
@@ -87,25 +96,32 @@ def _explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
             index, length = values[f"index{axis}"], values[f"length{axis}"]
             where = f" of axis {axis}" if axis != "0" else ""
             text = f"index {index}{where}, and `{name}` has {length}"
-            return text, f"test the index before the access: if i < {name}.shape[{axis}]"
+            return text, "test the index before the access"
         case "race":
-            return _race_explanation(name, values)
+            return _race_explanation(site, values)
         case "divergent-barrier":
-            text = "a thread waits here, and another one of its block at another barrier"
+            text = "the thread waits here"
             return text, "let all threads of the block reach the same barriers"
         case "warp-sync":
             text = f"lane {values['lane']} is not in the mask {values['mask'] & 0xFFFFFFFF:#010x}"
             return text, "each lane that calls an operation is in its mask"
         case "uninitialized":
-            return f"`{name}` is read before it is assigned", f"give {name} a value on every path"
+            return _uninitialized_explanation(name, values)
         case _:
             return _arithmetic_explanation(site, values)
 
 
-def _race_explanation(name: str, values: dict[str, int]) -> tuple[str, str]:
+def _uninitialized_explanation(name: str, values: dict[str, int]) -> tuple[str, str]:
     index = ", ".join(map(str, _numbered(values, "index")))
-    text = f"`{name}[{index}]` is accessed by two threads, in no order"
-    return text, "order them by a barrier, or use cuda.atomic; blocks have no order"
+    if not index:
+        return f"`{name}` is read before it is assigned", f"give {name} a value on every path"
+    return f"`{name}[{index}]` is read before it is written", "write all elements that are read"
+
+
+def _race_explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
+    index = ", ".join(map(str, _numbered(values, "index")))
+    text = f"`{site.subject}[{index}]` is {site.access} here"
+    return text, "order the accesses by a barrier, or use cuda.atomic; blocks have no order"
 
 
 def _is_inside(index: int, length: int) -> bool:

@@ -42,29 +42,30 @@ class RaceChecks:
 
     def guard_load(self, e: ir.Load) -> Guard:
         """Return what records a read, and checks it against the last write."""
-        return self._guard(e, "shadow_read.check", ()) if self.is_checked(e) else Guard()
+        return self._guard(e, "read", ()) if self.is_checked(e) else Guard()
 
     def guard_store(self, s: ir.Store) -> Guard:
         """Return what records a write, and checks it against the last write and reads."""
         if not self.is_checked(s):
             return Guard()
         arguments = (_value_bits(s.value), shadow_number(0, s.span))
-        return self._guard(s, "shadow_write.check", arguments)
+        return self._guard(s, "written", arguments)
 
     def guard_operation(self, e: ir.Apply, element: ir.ElementOf) -> Guard:
         """Return what records an access by an intrinsic, and checks it."""
         if not self.is_checked(element):
             return Guard()
         if e.intrinsic.reads:
-            return self._guard(element, "shadow_read.check", ())
-        is_atomic = shadow_number("atomic" in e.intrinsic.name, e.span)
+            return self._guard(element, "read", ())
+        is_atomic = "atomic" in e.intrinsic.name
         unknown = shadow_number(shadow_memory.UNKNOWN_VALUE, e.span)
-        return self._guard(element, "shadow_write.check", (unknown, is_atomic))
+        kind = "changed by an atomic operation" if is_atomic else "written"
+        return self._guard(element, kind, (unknown, shadow_number(is_atomic, e.span)))
 
     def _guard(
         self,
         access: ir.Load | ir.ElementOf | ir.Store,
-        function: str,
+        kind: str,
         arguments: Sequence[ir.Expr],
     ) -> Guard:
         shadow = self.shadows[access.array.name]
@@ -74,14 +75,11 @@ class RaceChecks:
         context, name = self.context, python_name(access.array.name)
         values = {f"index{axis}": index for axis, index in enumerate(access.indices)}
         other = context.variable("other", uint64, access.span)
-        race = context.failure("race", access.span, name, {**values, "other": other})
+        race = context.failure("race", access.span, name, {**values, "other": other}, kind)
         site = min(len(context.table.sites), shadow_memory.MAX_SITE)
-        call = ir.Call(
-            function,
-            (words, shadow_number(site, access.span), CLOCK, *arguments),
-            uint64,
-            access.span,
-        )
+        function = "shadow_read.check" if kind == "read" else "shadow_write.check"
+        number = shadow_number(site, access.span)
+        call = ir.Call(function, (words, number, CLOCK, *arguments), uint64, access.span)
         unwritten = shadow_number(shadow_memory.UNWRITTEN, access.span)
         is_free = ir.Logical(
             ir.LogicalOp.OR,

@@ -14,9 +14,8 @@ from pycu2c.base.records import dataclass, field_names, replace
 from pycu2c.declarations import link_files
 from pycu2c.ops.names.dtype_names import scalar_named
 
-CheckGroup: TypeAlias = Literal["memory", "race", "init", "sync", "arithmetic", "wrap", "lossy"]
+CheckGroup: TypeAlias = Literal["memory", "race", "init", "sync", "arithmetic"]
 CHECK_GROUPS: tuple[CheckGroup, ...] = get_args(CheckGroup)
-DEFAULT_CHECKS = CHECK_GROUPS[:5]
 
 
 class BadOption(TypeError):
@@ -68,7 +67,7 @@ def parse_options(options: Mapping[str, object]) -> Options:
     """Return the options of a ``@kernel`` decorator. Raises BadOption."""
     options = {
         "lineinfo": os.environ.get("PYCU2C_LINEINFO") == "1",
-        "check": _checks_of_environment(),
+        "check": _check("PYCU2C_CHECK", _checks_of_environment()),
         **options,
     }
     return Options(
@@ -139,7 +138,7 @@ def _checks_of_environment() -> bool | str:
 def _check(name: str, setting: object) -> tuple[CheckGroup, ...]:
     """Parse True, False, a tuple of groups, or text: ``"memory,race"``."""
     if isinstance(setting, bool):
-        return DEFAULT_CHECKS if setting else ()
+        return CHECK_GROUPS if setting else ()
     groups = setting.replace(" ", "").split(",") if isinstance(setting, str) else setting
     if not isinstance(groups, (tuple, list)) or not set(groups) <= set(CHECK_GROUPS):
         raise BadOption(f"{name} is True, or some of {', '.join(CHECK_GROUPS)}, not {setting!r}")

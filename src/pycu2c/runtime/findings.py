@@ -44,6 +44,8 @@ class Finding:
         The calls that lead to it, the outermost first; empty in the kernel itself.
     other_span, other_thread, other_block
         The other access of a race, or the other barrier; None for other kinds.
+    other_access : str
+        "read", "written" or "changed by an atomic operation", for a race.
     array : str
         The name of the array or variable; empty if there is none.
     index, shape : tuple of int
@@ -70,6 +72,7 @@ class Finding:
     other_span: Span | None = None
     other_thread: Coordinates | None = None
     other_block: Coordinates | None = None
+    other_access: str = ""
 
     @property
     def file(self) -> str:
@@ -103,8 +106,10 @@ class Finding:
     def other_labels(self) -> Iterator[Label]:
         """Yield the other access of a race."""
         if self.other_span and self.other_thread and self.other_block:
-            other = f"thread {tuple(self.other_thread)} of block {tuple(self.other_block)}"
-            yield Label(self.other_span, f"the other one, by {other}")
+            thread = f"thread {tuple(self.other_thread)} of block {tuple(self.other_block)}"
+            is_race = self.kind == "race"
+            text = f"and {self.other_access} here, by {thread}" if is_race else f"and {thread} here"
+            yield Label(self.other_span, text)
 
 
 class CheckError(LaunchError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
@@ -82,7 +83,9 @@ def _finding(group: Sequence[WaitingThread]) -> Finding:
     first = group[0]
     effect = first.operation.effect if first.operation else None
     file, _, line = first.location.rpartition(":")
-    span = Span(file, int(line), 0, int(line) + 1, 0)
+    text = linecache.getline(file, int(line)).rstrip()
+    indentation = len(text) - len(text.lstrip())
+    span = Span(file, int(line), indentation, int(line), len(text))
     message = f"{len(group)} threads of the block wait {first.activity}"
     thread = Coordinates(first.thread, 0, 0)
     block = Coordinates(*first.block)
