@@ -36,14 +36,15 @@ _MARKS = re.compile(r"# ((?:finding|other)(?:, other)?)(?:, defect: .*)?$")
 class Seeded:
     """A kernel with marks.
 
-    arguments: makes new ones. configuration: of the launch. options: of the kernel.
+    arguments: makes new ones. configuration: of the launch. hangs_on_gpu: whether a GPU never ends
+    the wrong kernel, as nothing there ends a deadlock.
     """
 
     kind: CheckKind
     configuration: tuple[Any, ...]
     arguments: Callable[[], tuple[Any, ...]]
-    options: dict[str, Any]
     function: FunctionType
+    hangs_on_gpu: bool = False
 
     @property
     def name(self) -> str:
@@ -78,12 +79,12 @@ def seeded(
     block: Any,
     arguments: Callable[[], tuple[Any, ...]],
     shared: int = 0,
-    **options: Any,
+    hangs_on_gpu: bool = False,
 ) -> Callable[[Callable[..., Any]], Seeded]:
     """Declare a kernel with marks; ``shared`` is the size of dynamic shared memory in bytes."""
     configuration = (grid, block, None, shared) if shared else (grid, block)
     return lambda function: Seeded(
-        kind, configuration, arguments, options, cast(FunctionType, function)
+        kind, configuration, arguments, cast(FunctionType, function), hangs_on_gpu
     )
 
 

@@ -1,0 +1,135 @@
+"""Warp operations whose masks do not name the lanes that execute them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycu2c import cuda, device, float32
+from support.defects import noise, ramp, seeded, zeros
+
+FULL = 0xFFFFFFFF
+
+
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)), hangs_on_gpu=True)
+def shuffle_in_a_branch(a, out):
+    """The mask names lanes that wait at another operation."""
+    t = cuda.threadIdx.x
+    x = a[t]
+    if t < 16:
+        mask = 0xFFFF  # defect: mask = FULL
+        x += cuda.shfl_xor_sync(mask, x, 8)  # finding
+    cuda.syncwarp()  # finding
+    out[t] = x
+
+
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
+def lane_outside_of_its_mask(a, out):
+    """All lanes call with the mask of the lower half."""
+    t = cuda.threadIdx.x
+    mask = 0xFFFF if t < 16 else 0xFFFF0000  # defect: mask = 0xFFFF
+    out[t] = cuda.ballot_sync(mask, a[t] > 50) % 65536  # finding
+
+
+@seeded("warp-sync", 2, 64, lambda: (noise(128), zeros(128, dtype=np.int32)))
+def mask_of_other_lanes(a, out):
+    """The mask has the lanes of a predicate, and the others call."""
+    i = cuda.grid(1)
+    is_odd = a[i] % 2 == 1
+    mask = cuda.ballot_sync(FULL, is_odd)
+    if is_odd:  # defect: if not is_odd:
+        out[i] = cuda.popc(cuda.match_any_sync(mask, a[i] % 10))  # finding
+
+
+@device
+def segment_sum(x, mask):
+    for step in (4, 2, 1):
+        x += cuda.shfl_xor_sync(mask, x, step)  # finding
+    return x
+
+
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
+def mask_of_the_wrong_segment(a, out):
+    """The mask of a segment of 8 lanes, shifted by the number of the segment."""
+    t = cuda.threadIdx.x
+    mask = 0xFF << t // 8 * 8  # defect: mask = 0xFF << t // 8
+    out[t] = segment_sum(a[t], mask)
+
+
+@seeded("warp-sync", 1, 64, lambda: (ramp(64), zeros(64)), hangs_on_gpu=True)
+def syncwarp_in_a_branch(a, out):
+    """Half a warp synchronizes with all lanes, which wait at a shuffle."""
+    tile = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    tile[t] = a[t]
+    if t % 32 < 8:
+        cuda.syncwarp(0xFF)  # finding, defect: cuda.syncwarp()
+    x = cuda.shfl_xor_sync(FULL, tile[t], 3)  # finding
+    out[t] = x
+
+
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
+def shuffle_from_an_absent_lane(a, out):
+    """The lane that a shuffle reads from does not take part."""
+    t = cuda.threadIdx.x
+    if t < 8:
+        source = 7  # defect: source = 12
+        out[t] = cuda.shfl_sync(0xFF, a[t], source)  # finding
+
+
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
+def shuffle_beyond_the_mask(a, out):
+    """The last lanes of a mask read from lanes after it."""
+    t = cuda.threadIdx.x
+    total = np.int32(0)
+    if t < 24:
+        width = 8  # defect: width = 32
+        total += cuda.shfl_down_sync(0xFFFFFF, a[t], 1, width)  # finding
+    out[t] = total
+
+
+@seeded("warp-sync", 1, 40, lambda: (noise(40), zeros(40, dtype=np.int32)))
+def warp_that_is_not_full(a, out):
+    """The last warp of a block has 8 lanes, and a shuffle reads from the ninth."""
+    t = cuda.threadIdx.x
+    step = 4 if t >= 32 else 16  # defect: step = 16
+    out[t] = cuda.shfl_xor_sync(FULL, a[t], step)  # finding
+
+
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)), hangs_on_gpu=True)
+def loop_that_lanes_leave(a, out):
+    """Lanes leave a loop in which the others still name them."""
+    t = cuda.threadIdx.x
+    left, rounds = a[t], 0
+    active = cuda.ballot_sync(FULL, left > 0)
+    while left > 0:
+        left //= 3
+        rounds += cuda.popc(cuda.ballot_sync(active, left > 0))  # finding
+        active = cuda.ballot_sync(active, left > 0)  # finding, defect: pass
+    cuda.syncwarp()  # finding
+    out[t] = rounds
+
+
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
+def reduction_with_a_mask_of_lanes(a, out):
+    """The mask has the bit of the next lane instead of the own one."""
+    t = cuda.threadIdx.x
+    mask = 1 << t  # defect: mask = 1 << (t + 1) % 32
+    out[t] = cuda.reduce_add_sync(mask, a[t])  # finding
+
+
+@seeded("warp-sync", 1, 64, lambda: (noise(64), zeros(2, dtype=np.int32)), hangs_on_gpu=True)
+def masks_that_overlap(a, out):
+    """The halves of a warp name a lane of each other."""
+    t, lane = cuda.threadIdx.x, cuda.threadIdx.x % 32
+    mask = 0xFFFF if lane < 16 else 0xFFFF0000  # defect: mask = 0x1FFFF if lane < 16 else FULL - 1
+    if cuda.any_sync(mask, a[t] == 7):  # finding
+        cuda.atomic.add(out, t // 32, 1)
+
+
+@seeded("warp-sync", (1, 2), (8, 4), lambda: (noise(8, 8), zeros(8, 8, dtype=np.int32)))
+def rows_of_a_warp(a, out):
+    """The mask of a row of 8 lanes, from the index of the column."""
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    row = 4 * cuda.blockIdx.y + y
+    mask = 0xFF << 8 * y  # defect: mask = 0xFF << 8 * (x % 4)
+    out[row, x] = cuda.shfl_sync(mask, a[row, x], 0, 8)  # finding
