@@ -30,6 +30,7 @@ MISSED: dict[tuple[str, str], str] = {
     ("barrier_inside_a_guard", "cpu"): _LAST_BARRIER,
     ("barrier_for_the_active_half", "cpu"): _LAST_BARRIER,
     ("device_function_with_a_barrier", "cpu"): _LAST_BARRIER,
+    ("search_that_some_leave", "cpu"): _LAST_BARRIER,
     ("masks_that_overlap", "cpu"): "masks of the lanes of an operation are not compared",
     ("shuffle_from_an_absent_lane", ""): _SOURCE_LANE,
     ("shuffle_beyond_the_mask", ""): _SOURCE_LANE,
