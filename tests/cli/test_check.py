@@ -141,7 +141,7 @@ def test_groups(script: Path) -> None:
 
 
 NAMESPACES = {
-    "numba": "@cuda.jit\ndef k(a): a[cuda.grid(1)] = 1\nk[1, 5](cuda.to_device(np.zeros(4)))",
+    "numba": "@cuda.jit\ndef k(a): a[cuda.grid(1)] = 1\nk[1, 5](np.zeros(4))",
     "cupy": "from pycu2c.cupy import jit\n@jit.rawkernel()\ndef k(a): a[jit.threadIdx.x] = 1\n"
     "k((1,), (5,), (np.zeros(4),))",
 }
@@ -179,7 +179,11 @@ def test_environment(body: str, script: Path) -> None:
     script.write_text(HEAD + body)
     program = [sys.executable, script.name]
     variables = {"PYCU2C_CHECK": "memory", "PYCU2C_BACKEND": "cpu"}
-    environment = {**os.environ, **variables, "PYTHONPATH": str(ROOT / "src")}
+    environment = {
+        **os.environ,
+        **variables,
+        "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), *sys.path)),
+    }
     ran = subprocess.run(program, env=environment, capture_output=True, text=True)
     assert ran.returncode == 1
     assert "1 finding\n" in ran.stderr

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c.base.diagnostics import CompileError, DeadlockError
+from pycu2c import DeadlockError
+from pycu2c.base.diagnostics import CompileError
 from pycu2c.compat.cuda_text import TextModule, cpu_build
 from pycu2c.compat.cuda_text.host_source import ThreadExecution, generate_host_source
 from pycu2c.compat.cuda_text.source_text import CudaSource

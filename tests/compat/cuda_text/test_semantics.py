@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pycu2c.base.diagnostics import CompileError, DeadlockError, LaunchError
+from pycu2c import DeadlockError
+from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.compat.cuda_text import TextModule
 from support.cuda_text import BACKENDS, launch, output_of
 

@@ -35,7 +35,7 @@ def accumulators(kernel: ir.Function) -> dict[str, Intrinsic]:
     """Map each contiguous integer array with only one kind of update to its merge operation."""
     updates = list(_updates(kernel.body))
     update_counts = Counter(element.array.name for _, element in updates)
-    use_counts = Counter(_array_uses(kernel.body))
+    use_counts = _use_counts(kernel.body)
     result: dict[str, Intrinsic] = {}
     for p in kernel.parameters:
         merge_operations = {
@@ -73,16 +73,13 @@ def _updates(body: ir.Body) -> Iterator[tuple[Intrinsic, ir.ElementOf]]:
             yield s.value.intrinsic, element
 
 
-def _array_uses(body: ir.Body) -> Iterator[str]:
-    """Yield the array of each use other than a shape query."""
-    queried_arrays = [e.array for e in all_expressions(body) if isinstance(e, ir.Dim | ir.Stride)]
-    in_shape_queries = set(map(id, queried_arrays))
-    for e in all_expressions(body):
-        if isinstance(e, ir.Var) and id(e) not in in_shape_queries:
-            yield e.name
-    for s in statements(body):
-        if isinstance(s, ir.Store):
-            yield s.array.name
+def _use_counts(body: ir.Body) -> Counter[str]:
+    """Count the uses of each array other than shape queries, whose variables may be shared."""
+    expressions = list(all_expressions(body))
+    uses = Counter(e.name for e in expressions if isinstance(e, ir.Var))
+    uses.subtract(e.array.name for e in expressions if isinstance(e, ir.Dim | ir.Stride))
+    uses.update(s.array.name for s in statements(body) if isinstance(s, ir.Store))
+    return uses
 
 
 # ---- private copies ---------------------------------------------------------------------------
