@@ -36,8 +36,8 @@ _MARKS = re.compile(r"# ((?:finding|other)(?:, other)?)(?:, defect: .*)?$")
 class Seeded:
     """A kernel with marks.
 
-    arguments: makes new ones. configuration: of the launch. hangs_on_gpu: whether a GPU never ends
-    the wrong kernel, as nothing there ends a deadlock.
+    arguments: makes new ones. configuration: of the launch. hangs_on_gpu: whether a GPU may
+    never end the wrong kernel, as nothing there ends a deadlock.
     """
 
     kind: CheckKind

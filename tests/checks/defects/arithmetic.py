@@ -115,3 +115,29 @@ def division_in_place(a, out):
     value = np.int64(a[y, x])
     value //= y + 1  # finding, defect: value //= y
     out[y, x] = value
+
+
+@seeded(
+    "arithmetic",
+    1,
+    6,
+    lambda: (
+        np.array([-(2.0**31), 2.0**31 - 1, 2.0**31 - 0.5, -0.9, 255.9, -(2.0**31) - 0.5]),
+        zeros(6, dtype=np.int64),
+    ),
+)
+def floats_at_the_limits(a, out):
+    """Floats whose integer part is just within 32 bits."""
+    i = cuda.grid(1)
+    scale = 1.0  # defect: scale = 2.0
+    out[i] = int32(a[i] * scale)  # finding
+
+
+@seeded("arithmetic", 1, 64, lambda: (noise(64, limit=4), zeros(64, dtype=np.uint64)))
+def operands_at_the_limits(a, out):
+    """Divisions behind conditions, shifts by all but one bit, and powers of 0."""
+    i = cuda.grid(1)
+    quotient = 12 // a[i] if a[i] else 0
+    remainder = a[i] and 7 % a[i]
+    bit = np.uint64(1) << np.uint64(i)  # finding, defect: bit = np.uint64(1) << np.uint64(i + 1)
+    out[i] = bit + np.uint64(quotient + remainder + a[i] ** a[i] + (np.int32(5) >> 31))

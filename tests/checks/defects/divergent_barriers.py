@@ -172,7 +172,7 @@ def barrier_of_a_block_group(a, out):
     out[z, y, x] = tile[3 - z, y, x]
 
 
-@seeded("divergent-barrier", 2, 32, lambda: (ramp(64), zeros(64)))
+@seeded("divergent-barrier", 2, 32, lambda: (ramp(64), zeros(64)), hangs_on_gpu=True)
 def grid_barrier_and_block_barrier(a, out):
     """Some threads wait for the grid, the others for the block."""
     i, t = cuda.grid(1), cuda.threadIdx.x
@@ -182,3 +182,19 @@ def grid_barrier_and_block_barrier(a, out):
     cuda.syncthreads()  # finding
     out[i] = a[63 - i]
     cuda.cg.this_grid().sync()  # finding
+
+
+@seeded("divergent-barrier", 3, 64, lambda: (noise(192, limit=50), zeros(192, dtype=np.int32)))
+def loop_that_all_leave_together(a, out):
+    """All threads of a block leave a loop at once, and blocks have different numbers of rounds."""
+    i = cuda.grid(1)
+    x, rounds = a[i], 0
+    is_left = cuda.syncthreads_or(x > 0)  # finding
+    while is_left:  # defect: while x > 0:
+        x -= 7 + cuda.blockIdx.x
+        rounds += 1
+        is_left = cuda.syncthreads_or(x > 0)  # finding
+    if cuda.blockIdx.x == 1:
+        cuda.syncthreads()  # finding
+    cuda.syncthreads()  # finding
+    out[i] = rounds

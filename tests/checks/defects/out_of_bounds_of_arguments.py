@@ -109,3 +109,34 @@ def grid_stride(a, out):
         for k in range(4):
             if first + k < a.size - 3:  # defect: if first + k < a.size:
                 out[first + k] = a[first + k] + a[first + k + 3]  # finding
+
+
+@seeded("out-of-bounds", 2, 32, lambda: (ramp(60), noise(60, limit=9), zeros(64)))
+def conditions_before_the_access(a, widths, out):
+    """Conditional expressions and short circuits that guard an access."""
+    i = cuda.grid(1)
+    n = len(a)
+    x = a[i] if i < n else np.float32(0)  # finding, defect: x = a[i] if i <= n else np.float32(0)
+    k = i
+    while k < n and a[k] < x + 3:
+        k += 1
+    if i < n and (widths[i] == 0 or a[i - widths[i]] > 0):
+        x += a[-1]
+    for j in range(min(i, n) - 1, -1, -1):
+        x += a[j] / (j + 1)
+    out[i] = x + k
+
+
+@seeded(
+    "out-of-bounds",
+    1,
+    16,
+    lambda: (np.zeros(16, [("position", np.float32, 3), ("mass", np.float32)]), zeros(16)),
+)
+def particles(points, out):
+    """The particle after the last one, in an array of records."""
+    i = cuda.grid(1)
+    points[i].mass = i
+    points[i].position[1] = 2 * i
+    j = (i + 1) % 16  # defect: j = i + 1
+    out[i] = points[i].position[2] + points[j].position[0]  # finding

@@ -157,3 +157,42 @@ def sums_of_columns(a, out):
     """One thread for each element adds to the sum of its column."""
     x, y = cuda.grid(2)
     cuda.atomic.add(out, x, a[y, x])  # finding, other, defect: out[x] += a[y, x]
+
+
+def overlapping():
+    memory = ramp(192)
+    return memory[:128], memory[64:]
+
+
+@seeded("race", 2, 32, overlapping)
+def overlapping_arguments(a, out):
+    """Two arguments have a part of their memory in common."""
+    i = cuda.grid(1)
+    out[i] = a[i] * 2  # finding, other, defect: out[i] = a[i + 1] * 2
+
+
+@seeded("race", 2, 32, lambda: (np.zeros(64, [("x", np.float32), ("v", np.float32)]), zeros(64)))
+def particles_in_a_chain(points, out):
+    """Each particle moves by the position of the next one."""
+    i = cuda.grid(1)
+    points[i].v = i  # other
+    j = (i + 1) % 64
+    out[i] = points[i].v + points[j].x  # finding, defect: out[i] = points[j].v + points[j].x
+
+
+@seeded("race", 2, 64, lambda: (ramp(128, dtype=np.int64), zeros(2, 64, dtype=np.int64)))
+def rows_of_blocks(a, rows):
+    """Each block has a row, which a device function shifts."""
+    row, t = rows[cuda.blockIdx.x], cuda.threadIdx.x
+    row[t] = a[cuda.grid(1)]
+    cuda.syncthreads()
+    shift(row, t)
+    cuda.syncthreads()
+    row[t] += 1
+
+
+@device
+def shift(row, t):
+    x = row[(t + 1) % 64]  # other
+    cuda.syncthreads()  # defect: removed
+    row[t] = x  # finding

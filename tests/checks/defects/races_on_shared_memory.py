@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycu2c import cuda, device, float32, int32
+from pycu2c import bool_, complex64, cuda, device, float16, float32, int32
 from support.defects import noise, ramp, seeded, zeros
 
 
@@ -218,3 +218,104 @@ def layers_of_a_volume(a, out):
     layer[z, y, x] = a[z, y, x]  # other
     cuda.syncthreads()  # defect: removed
     out[z, y, x] = layer[7 - z, y, x]  # finding
+
+
+@seeded("race", 2, 64, lambda: (noise(128), zeros(2, dtype=np.int32)))
+def flag_of_equal_values(a, out):
+    """Several threads write the same value, which is no race, or different values."""
+    found = cuda.shared.array(1, int32)
+    t = cuda.threadIdx.x
+    if t == 0:
+        found[0] = 0
+    cuda.syncthreads()
+    if a[cuda.grid(1)] > 50:
+        found[0] = 1  # finding, other, defect: found[0] = t + 1
+    cuda.syncthreads()
+    if t == 0:
+        out[cuda.blockIdx.x] = found[0]
+
+
+@seeded("race", 1, 64, lambda: (ramp(64), zeros(64)))
+def column_of_a_thread(a, out):
+    """A part of shared memory that each thread has for itself needs no barrier."""
+    own = cuda.shared.array((4, 64), float32)
+    t = cuda.threadIdx.x
+    for k in range(4):
+        own[k, t] = a[(t + k) % 64]  # other
+    total = np.float32(0)
+    for k in range(4):
+        column = t  # defect: column = t ^ 32
+        total += own[k, t] * own[3 - k, column]  # finding
+    own[0, t] = total
+    out[t] = own[0, t]
+
+
+@seeded("race", 1, 64, lambda: (ramp(128).view(np.complex64), zeros(64, dtype=np.complex64)))
+def complex_tile(a, out):
+    """No barrier in a step of a Fourier transform."""
+    tile = cuda.shared.array(64, complex64)
+    t = cuda.threadIdx.x
+    tile[t] = a[t]
+    cuda.syncthreads()
+    even, odd = tile[t & ~32], tile[t | 32]  # other
+    cuda.syncthreads()  # defect: removed
+    tile[t] = even + odd if t < 32 else even - odd  # finding
+    cuda.syncthreads()
+    out[t] = tile[63 - t]
+
+
+@seeded("race", 1, 128, lambda: (zeros(128, dtype=np.bool_),))
+def sieve(out):
+    """A sieve of Eratosthenes in a shared array of bools."""
+    is_composite = cuda.shared.array(128, bool_)
+    t = cuda.threadIdx.x
+    is_composite[t] = False  # other
+    cuda.syncthreads()  # defect: removed
+    if t >= 2:
+        for k in range(2 * t, 128, t):
+            is_composite[k] = True  # finding
+    cuda.syncthreads()
+    out[t] = t > 1 and not is_composite[t]
+
+
+@seeded(
+    "race",
+    2,
+    64,
+    lambda: (ramp(128, dtype=np.float16), zeros(128, dtype=np.float16)),
+    shared=384,
+)
+def halves_in_dynamic_memory(a, out):
+    """Two arrays of different types in dynamic shared memory, and no barrier."""
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    values = cuda.shared.array(0, float16)[:64]
+    order = cuda.shared.array(0, int32)[32:]
+    values[t] = a[i]  # other
+    order[t] = 63 - t
+    cuda.syncthreads()  # defect: removed
+    out[i] = values[order[t]]  # finding
+
+
+@seeded("race", 1, 64, lambda: (ramp(256).view(cuda.float4.numpy), zeros(64)))
+def tile_of_vectors(a, out):
+    """A tile of float4, and no barrier."""
+    tile = cuda.shared.array(64, cuda.float4)
+    t = cuda.threadIdx.x
+    tile[t] = a[t]  # other
+    cuda.syncthreads()  # defect: removed
+    v = tile[63 - t]  # finding
+    out[t] = v.x + v.y * v.z - v.w
+
+
+POINT = np.dtype([("x", np.float32), ("n", np.int32)])
+
+
+@seeded("race", 1, 64, lambda: (ramp(64), zeros(64)))
+def tile_of_records(a, out):
+    """A tile of records, and no barrier."""
+    tile = cuda.shared.array(64, POINT)
+    t = cuda.threadIdx.x
+    tile[t].x = a[t]  # other
+    tile[t].n = t
+    cuda.syncthreads()  # defect: removed
+    out[t] = tile[63 - t].x + tile[t].n  # finding

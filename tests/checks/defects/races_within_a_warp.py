@@ -168,3 +168,32 @@ def shuffle_orders_nothing_later(a, out):
     shared[t] = x + y  # other
     cuda.syncwarp()  # defect: removed
     out[t] = shared[(t + 9) % 32]  # finding
+
+
+@seeded("race", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
+def lanes_with_different_loops(a, out):
+    """Lanes that leave a loop earlier, and synchronize with the others after it."""
+    shared = cuda.shared.array(32, int32)
+    t = cuda.threadIdx.x
+    mask = cuda.ballot_sync(FULL, a[t] > 0)
+    x = a[t]
+    while x > 0:
+        x //= 2
+        mask = cuda.ballot_sync(mask, x > 0)
+    shared[t] = a[t] + x  # other
+    cuda.syncwarp()  # defect: removed
+    out[t] = shared[31 - t] + (mask >> 40)  # finding
+
+
+@seeded("race", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
+def coalesced_lanes(a, out):
+    """The lanes of a branch synchronize as a group."""
+    shared = cuda.shared.array(32, int32)
+    t = cuda.threadIdx.x
+    out[t] = 0
+    if a[t] % 3 > 0:
+        group = cuda.cg.coalesced_threads()
+        rank, size = group.thread_rank(), group.size()
+        shared[rank] = a[t]  # other
+        group.sync()  # defect: removed
+        out[t] = shared[size - 1 - rank]  # finding

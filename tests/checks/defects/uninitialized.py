@@ -175,3 +175,63 @@ def pipeline(a, out):
         cuda.syncthreads()
         out[64 * k + t] = buffers[k % 2, 63 - t]  # finding
         cuda.syncthreads()
+
+
+@seeded("uninitialized", 1, 64, lambda: (noise(64, limit=16), zeros(16, dtype=np.int32)))
+def bins_set_by_an_exchange(a, out):
+    """Bins that an atomic exchange sets."""
+    bins = cuda.shared.array(16, int32)
+    t = cuda.threadIdx.x
+    if t < 16:
+        cuda.atomic.exch(bins, t, 0)  # defect: pass
+    cuda.syncthreads()
+    cuda.atomic.add(bins, a[t], 1)  # finding
+    cuda.syncthreads()
+    if t < 16:
+        out[t] = bins[t]
+
+
+@seeded("uninitialized", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
+def variables_of_endless_loops(a, out):
+    """A loop assigns a variable at least once, whatever its condition."""
+    i = cuda.grid(1)
+    k = 0
+    while True:
+        x = a[(i + k) % 32]
+        k += 1
+        if x > 60 or k == 32:
+            break
+    for j in range(3):
+        y = x * j
+    has_value = x % 2 == 1
+    if has_value:
+        z = y + 1
+    out[i] = x + (z if has_value else y)  # finding, defect: out[i] = x + z
+
+
+@seeded("uninitialized", 1, 32, lambda: (noise(32, limit=20), zeros(32, dtype=np.int32)))
+def stack_in_a_local_array(a, out):
+    """A stack is read up to its depth, not beyond."""
+    t = cuda.threadIdx.x
+    stack = cuda.local.array(8, int32)
+    depth = 0
+    for k in range(5):
+        if a[(t + k) % 32] > 8:
+            stack[depth] = a[(t + k) % 32]
+            depth += 1
+    total = 0
+    while depth > 0:
+        depth -= 1
+        total = total * 3 + stack[depth]  # finding, defect: total = total * 3 + stack[depth + 1]
+    out[t] = total
+
+
+@seeded("uninitialized", 1, 64, lambda: (ramp(64), zeros(64)))
+def slice_that_is_filled(a, out):
+    """A slice assignment fills a row of a shared array."""
+    rows = cuda.shared.array((64, 4), float32)
+    t = cuda.threadIdx.x
+    rows[t, :3] = a[t]
+    rows[t, 3] = 1  # defect: rows[t, 2] = 1
+    cuda.syncthreads()
+    out[t] = rows[63 - t, 0] + rows[63 - t, 3]  # finding

@@ -22,7 +22,7 @@ def shuffle_in_a_branch(a, out):
     out[t] = x
 
 
-@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)), hangs_on_gpu=True)
 def lane_outside_of_its_mask(a, out):
     """All lanes call with the mask of the lower half."""
     t = cuda.threadIdx.x
@@ -30,7 +30,7 @@ def lane_outside_of_its_mask(a, out):
     out[t] = cuda.ballot_sync(mask, a[t] > 50) % 65536  # finding
 
 
-@seeded("warp-sync", 2, 64, lambda: (noise(128), zeros(128, dtype=np.int32)))
+@seeded("warp-sync", 2, 64, lambda: (noise(128), zeros(128, dtype=np.int32)), hangs_on_gpu=True)
 def mask_of_other_lanes(a, out):
     """The mask has the lanes of a predicate, and the others call."""
     i = cuda.grid(1)
@@ -47,7 +47,7 @@ def segment_sum(x, mask):
     return x
 
 
-@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)), hangs_on_gpu=True)
 def mask_of_the_wrong_segment(a, out):
     """The mask of a segment of 8 lanes, shifted by the number of the segment."""
     t = cuda.threadIdx.x
@@ -109,7 +109,7 @@ def loop_that_lanes_leave(a, out):
     out[t] = rounds
 
 
-@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)), hangs_on_gpu=True)
 def reduction_with_a_mask_of_lanes(a, out):
     """The mask has the bit of the next lane instead of the own one."""
     t = cuda.threadIdx.x
@@ -126,10 +126,30 @@ def masks_that_overlap(a, out):
         cuda.atomic.add(out, t // 32, 1)
 
 
-@seeded("warp-sync", (1, 2), (8, 4), lambda: (noise(8, 8), zeros(8, 8, dtype=np.int32)))
+@seeded(
+    "warp-sync",
+    (1, 2),
+    (8, 4),
+    lambda: (noise(8, 8), zeros(8, 8, dtype=np.int32)),
+    hangs_on_gpu=True,
+)
 def rows_of_a_warp(a, out):
     """The mask of a row of 8 lanes, from the index of the column."""
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     row = 4 * cuda.blockIdx.y + y
     mask = 0xFF << 8 * y  # defect: mask = 0xFF << 8 * (x % 4)
     out[row, x] = cuda.shfl_sync(mask, a[row, x], 0, 8)  # finding
+
+
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)), hangs_on_gpu=True)
+def groups_of_equal_values(a, out):
+    """The lanes of a warp with equal values reduce by their mask, in branches."""
+    t = cuda.threadIdx.x
+    key = a[t] % 4
+    same = cuda.match_any_sync(FULL, key)
+    others = FULL ^ same
+    if key > 1:
+        out[t] = cuda.reduce_max_sync(same, a[t])
+    else:
+        mask = same if key >= 0 else others  # defect: mask = others
+        out[t] = cuda.popc(cuda.ballot_sync(mask, a[t] > 40))  # finding
