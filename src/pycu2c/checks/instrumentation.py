@@ -101,7 +101,7 @@ class _Instrumenter:
         self._races = races.RaceChecks(context, shadows)
         reaches = plan.reaches(name)
         self._synchronization = SynchronizationChecks(
-            context, plan.barriers if reaches else None, reaches
+            context, plan.barriers if reaches else None, reaches, plan.ignores_blocks
         )
 
     def function(self) -> ir.Function:

@@ -60,13 +60,17 @@ class RaceChecks:
         is_atomic = "atomic" in e.intrinsic.name
         unknown = shadow_number(shadow_memory.UNKNOWN_VALUE, e.span)
         kind = "changed by an atomic operation" if is_atomic else "written"
-        return self._guard(element, kind, (unknown, shadow_number(is_atomic, e.span)))
+        arguments = unknown, shadow_number(is_atomic, e.span)
+        is_exchange = e.intrinsic.name.endswith(".exch")
+        return self._guard(element, kind, arguments, needs_value=not is_exchange)
 
     def _guard(
         self,
         access: ir.Load | ir.ElementOf | ir.Store,
         kind: str,
         arguments: Sequence[ir.Expr],
+        *,
+        needs_value: bool = True,
     ) -> Guard:
         shadow = self.shadows[access.array.name]
         assert isinstance(access.array.type, Array)
@@ -88,7 +92,7 @@ class RaceChecks:
             access.span,
         )
         conditions: list[ir.Expr] = [or_record(is_free, race)]
-        if not shadow.is_initialized and "init" in context.groups:
+        if needs_value and not shadow.is_initialized and "init" in context.groups:
             failure = context.failure("uninitialized", access.span, name, values)
             conditions.append(or_record(compare(NE, other, unwritten), failure))
         return Guard(((other, call),), all_of(conditions), skips=False)

@@ -129,7 +129,7 @@ def _as_var(p: ir.Parameter) -> ir.Var:
 
 def has_shadow(kind: Array) -> bool:
     """Return whether accesses to an array are checked for races: its elements are numbers."""
-    return not kind.dtype.fields and kind.ndim > 0
+    return (not kind.dtype.fields or kind.dtype.is_complex) and kind.ndim > 0
 
 
 def shared_shadows(function: ir.Function) -> Iterator[tuple[str, ShadowParameter]]:

@@ -13,11 +13,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pycu2c import cuda
 
 # ---- a word: the number of the check site from 1, then the fields at these bits ----
-THREAD, ATOMIC, SEVERAL, EPOCH, WARP, BLOCK, VALUE = 10, 20, 21, 22, 32, 38, 54
-MAX_SITE = MAX_EPOCH = UNKNOWN_VALUE = 1023
+THREAD, ATOMIC, SEVERAL, EPOCH, WARP, BLOCK, VALUE, LANES = 10, 20, 21, 22, 32, 38, 54, 63
+MAX_SITE = MAX_EPOCH = 1023
+UNKNOWN_VALUE = 511
 MAX_WARP = 63
 MAX_BLOCKS = 1 << 16
 UNWRITTEN = 1 << ATOMIC  # a result: there is no write; no word is equal to it
@@ -66,9 +69,18 @@ def pass_barrier(clock: Any) -> Any:
     return False
 
 
-def pass_warp_operation(clock: Any) -> Any:
-    """Count an operation that synchronizes lanes; return False."""
-    clock[OPERATIONS] = min(clock[OPERATIONS] + 1, MAX_WARP)
+def pass_warp_operation(clock: Any, is_of_warp: Any) -> Any:
+    """Count an operation that synchronizes the lanes of the warp; return False.
+
+    After one of some lanes, the counts of lanes are not compared until the next barrier.
+    """
+    clock[OPERATIONS] = min(clock[OPERATIONS] + 1, MAX_WARP) if is_of_warp != 0 else MAX_WARP
+    return False
+
+
+def pass_fence(clock: Any) -> Any:
+    """Take later accesses of the thread as ordered, by flags in memory; return False."""
+    clock[EPOCHS] = MAX_EPOCH
     return False
 
 
@@ -76,10 +88,10 @@ def value_bits(bits: Any) -> Any:
     """Return some bits of a number, of which different numbers rarely have the same."""
     bits ^= bits >> 32
     bits ^= bits >> 16
-    return (bits ^ bits >> 9) & 511
+    return (bits ^ bits >> 8) & 255
 
 
-def is_concurrent(word: Any, clock: Any) -> Any:
+def is_concurrent(word: Any, clock: Any, is_read: Any) -> Any:
     """Return whether an access is of another thread, and concurrent with what this one does now."""
     if word == 0:
         return False
@@ -91,21 +103,27 @@ def is_concurrent(word: Any, clock: Any) -> Any:
     if word >> SEVERAL & 1 != 0:
         return True
     lanes = differences >> THREAD & 1023
-    if 0 < lanes < 32:  # in one warp
-        operations = clock[OPERATIONS]
-        return word >> WARP & MAX_WARP == operations and operations < MAX_WARP
-    return lanes != 0
+    if lanes >= 32:
+        return True
+    operations = clock[OPERATIONS]
+    in_step = word >> WARP & MAX_WARP == operations and operations < MAX_WARP
+    return in_step and (lanes != 0 or (is_read and word >> LANES != 0))
 
 
 def shadow_read(shadow: Any, site: Any, clock: Any) -> Any:
     """Record a read; return a concurrent write, UNWRITTEN, or 0."""
     word = site | clock[IDENTITY] | clock[EPOCHS] << EPOCH | clock[OPERATIONS] << WARP
-    if is_concurrent(cuda.atomic.exch(shadow, 1, word), clock):
-        cuda.atomic.or_(shadow, 1, 1 << SEVERAL)
+    earlier = cuda.atomic.exch(shadow, 1, word)
+    if is_concurrent(earlier, clock, True):
+        differences = earlier ^ word
+        is_block = differences >> BLOCK & MAX_BLOCKS - 1 == 0
+        is_in_warp = is_block and differences >> THREAD & 992 == 0
+        several = LANES if is_in_warp and earlier >> SEVERAL & 1 == 0 else SEVERAL
+        cuda.atomic.or_(shadow, 1, np.uint64(1) << several)
     writer = shadow[0]
     if writer == 0:
         return UNWRITTEN
-    return writer if is_concurrent(writer, clock) else 0
+    return writer if is_concurrent(writer, clock, False) else 0
 
 
 def shadow_write(shadow: Any, site: Any, clock: Any, value: Any, is_atomic: Any) -> Any:
@@ -117,10 +135,10 @@ def shadow_write(shadow: Any, site: Any, clock: Any, value: Any, is_atomic: Any)
     earlier = cuda.atomic.exch(shadow, 0, word | is_atomic << ATOMIC | value << VALUE)
     are_atomic = earlier >> ATOMIC & is_atomic != 0
     is_equal = earlier >> VALUE == value and value != UNKNOWN_VALUE
-    if not (are_atomic or is_equal) and is_concurrent(earlier, clock):
+    if not (are_atomic or is_equal) and is_concurrent(earlier, clock, False):
         return earlier
     reader = shadow[1]
-    if is_concurrent(reader, clock):
+    if is_concurrent(reader, clock, True):
         return reader
     return UNWRITTEN if is_atomic != 0 and earlier == 0 else 0
 

@@ -14,19 +14,20 @@ from pycu2c.ops.intrinsics.registry import REGISTRY, Effect
 from pycu2c.ops.operators import AND, EQ, NE, SHR
 
 _FULL_MASK = 0xFFFFFFFF
-_PASSES = {
-    Effect.WARP: "pass_warp_operation.check",
-    **dict.fromkeys((Effect.BARRIER, Effect.CLUSTER, Effect.GRID), "pass_barrier.check"),
-}
 
 
 @dataclass(frozen=True, slots=True)
 class SynchronizationChecks:
-    """The checks of one function. ``barriers``: the shadow of the block's barrier."""
+    """The checks of one function.
+
+    barriers: the shadow of the block's barrier. has_fences: whether atomic operations may order
+    other accesses, with fences before or after them.
+    """
 
     context: CheckContext
     barriers: Shadow | None
     has_clock: bool
+    has_fences: bool
 
     def guard(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
         """Return what checks an operation that synchronizes, and the operation."""
@@ -39,11 +40,22 @@ class SynchronizationChecks:
         return Guard(), checked
 
     def after(self, e: ir.Apply) -> ir.Expr | None:
-        """Return the call that counts an operation that synchronizes, if it does."""
-        passes = _PASSES.get(e.intrinsic.effect)
-        if not self.has_clock or passes is None or e.intrinsic.name == "cuda.activemask":
+        """Return the call that counts an operation that orders accesses, if it does."""
+        if not self.has_clock or e.intrinsic.name == "cuda.activemask":
             return None
-        return ir.Call(passes, (CLOCK,), WEAK_BOOL, e.span)
+        match e.intrinsic.effect:
+            case Effect.WARP:
+                is_of_warp = shadow_number(_is_full_mask(e.arguments[0]), e.span)
+                arguments = CLOCK, is_of_warp
+                return ir.Call("pass_warp_operation.check", arguments, WEAK_BOOL, e.span)
+            case Effect.BARRIER | Effect.CLUSTER | Effect.GRID:
+                return ir.Call("pass_barrier.check", (CLOCK,), WEAK_BOOL, e.span)
+            case _ if self.has_fences and (
+                "fence" in e.intrinsic.name or "atomic" in e.intrinsic.name
+            ):
+                return ir.Call("pass_fence.check", (CLOCK,), WEAK_BOOL, e.span)
+            case _:
+                return None
 
     def _guard_barrier(self, e: ir.Apply, barriers: Shadow) -> Guard:
         context = self.context
@@ -57,13 +69,17 @@ class SynchronizationChecks:
 
     def _guard_mask(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
         context, mask = self.context, checked.arguments[0]
-        if isinstance(mask, ir.Const) and int(mask.value) & _FULL_MASK == _FULL_MASK:
+        if _is_full_mask(mask):
             return Guard(), checked
         mask, binding = context.bind(cast(mask, WEAK_INT), "mask")
         lane: ir.Expr = ir.Apply(REGISTRY["cuda.laneid"], (), WEAK_INT, e.span)
         failure = context.failure("warp-sync", e.span, "", {"mask": mask, "lane": lane})
         guard = Guard(binding, or_record(_names_lane(mask, lane), failure), skips=False)
         return guard, ir.Apply(e.intrinsic, (mask, *checked.arguments[1:]), e.type, e.span)
+
+
+def _is_full_mask(mask: ir.Expr) -> bool:
+    return isinstance(mask, ir.Const) and int(mask.value) & _FULL_MASK == _FULL_MASK
 
 
 def _names_lane(mask: ir.Expr, lane: ir.Expr) -> ir.Expr:

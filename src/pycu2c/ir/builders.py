@@ -74,6 +74,10 @@ def _element_literal(value: Any, dtype: DType, span: Span) -> ir.Expr:
 
 def zero(scalar: Scalar, span: Span) -> ir.Expr:
     """Return the zero of a type; a Pack of zeros for complex numbers, vectors and records."""
+    if scalar.dtype.element is not None:
+        return ir.Pack(
+            (zero(Scalar(scalar.dtype.element), span),) * scalar.dtype.extents[0], scalar, span
+        )
     if not scalar.dtype.fields:
         return const(0, span, scalar)
     weak = scalar.weak and scalar.dtype.is_complex
