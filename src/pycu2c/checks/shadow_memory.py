@@ -147,5 +147,5 @@ def shadow_barrier(shadow: Any, site: Any, clock: Any) -> Any:
     """Record that the thread waits at a barrier; return a thread that waits at another, or 0."""
     word = site | clock[IDENTITY] | clock[EPOCHS] << EPOCH
     earlier = cuda.atomic.exch(shadow, 0, word)
-    is_together = earlier & MAX_SITE == site or earlier >> EPOCH & MAX_EPOCH != clock[EPOCHS]
-    return 0 if earlier == 0 or is_together else earlier
+    is_same = earlier & MAX_SITE == site or earlier >> EPOCH & MAX_EPOCH != clock[EPOCHS]
+    return 0 if earlier == 0 or is_same or clock[EPOCHS] == MAX_EPOCH else earlier

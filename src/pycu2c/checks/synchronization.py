@@ -43,19 +43,16 @@ class SynchronizationChecks:
         """Return the call that counts an operation that orders accesses, if it does."""
         if not self.has_clock or e.intrinsic.name == "cuda.activemask":
             return None
-        match e.intrinsic.effect:
-            case Effect.WARP:
-                is_of_warp = shadow_number(_is_full_mask(e.arguments[0]), e.span)
-                arguments = CLOCK, is_of_warp
-                return ir.Call("pass_warp_operation.check", arguments, WEAK_BOOL, e.span)
-            case Effect.BARRIER | Effect.CLUSTER | Effect.GRID:
-                return ir.Call("pass_barrier.check", (CLOCK,), WEAK_BOOL, e.span)
-            case _ if self.has_fences and (
-                "fence" in e.intrinsic.name or "atomic" in e.intrinsic.name
-            ):
-                return ir.Call("pass_fence.check", (CLOCK,), WEAK_BOOL, e.span)
-            case _:
-                return None
+        effect, name = e.intrinsic.effect, e.intrinsic.name
+        if effect in (Effect.BARRIER, Effect.CLUSTER, Effect.GRID):
+            return ir.Call("pass_barrier.check", (CLOCK,), WEAK_BOOL, e.span)
+        is_flag = "fence" in name or "atomic" in name or effect is Effect.WARP
+        if self.has_fences and is_flag:
+            return ir.Call("pass_fence.check", (CLOCK,), WEAK_BOOL, e.span)
+        if effect is not Effect.WARP:
+            return None
+        is_of_warp = shadow_number(_is_full_mask(e.arguments[0]), e.span)
+        return ir.Call("pass_warp_operation.check", (CLOCK, is_of_warp), WEAK_BOOL, e.span)
 
     def _guard_barrier(self, e: ir.Apply, barriers: Shadow) -> Guard:
         context = self.context
