@@ -50,6 +50,7 @@ MISSED: dict[tuple[str, str], str] = {
     ("spin_lock", ""): "a fence anywhere makes all blocks ordered",
     ("two_dynamic_arrays", ""): _DYNAMIC,
 }
+UNBOUNDED_ON_GPU = ("divergent-barrier", "warp-sync", "deadlock")
 FALSE_ALARMS: dict[tuple[str, str], str] = {}
 
 
@@ -73,7 +74,7 @@ def expect_failure(
 ) -> None:
     reason = known.get((name, backend)) or known.get((name, ""))
     if reason:
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=backend != "cuda"))
 
 
 def launch(seeded: Seeded, backend: str, *, check: bool) -> tuple[Any, ...]:
@@ -93,13 +94,16 @@ def test_defect_is_found(
     request: pytest.FixtureRequest,
 ) -> None:
     expect_failure(request, MISSED, seeded.name, backend)
-    if seeded.hangs_on_gpu and backend == "cuda":
-        request.applymarker(pytest.mark.xfail(reason="never ends", run=False))
+    if backend == "cuda" and (seeded.hangs_on_gpu or seeded.kind in UNBOUNDED_ON_GPU):
+        reason = "waiting is not bounded on a GPU: the launch may never end, or end the context"
+        request.applymarker(pytest.mark.xfail(reason=reason, run=False))
     wrong = getattr(wrong_modules[module.__name__], seeded.name)
     with pytest.raises(CheckError) as caught:
         launch(wrong, backend, check=True)
     findings = caught.value.findings
-    assert any(map(seeded.is_expected, findings)), "\n".join(map(str, findings))
+    is_exact = backend != "cuda"  # where threads run at once, another pair may be the first
+    found = any(seeded.is_expected(finding, exact=is_exact) for finding in findings)
+    assert found, "\n".join(map(str, findings))
 
 
 @pytest.mark.parametrize(("module", "seeded"), CASES)
