@@ -160,7 +160,7 @@ from pycu2c.pycuda import gpuarray
 a = gpuarray.to_gpu(np.arange(5, dtype=np.float32))
 print((2 * a + a[::-1]).get().tolist())
 """
-    result = checked(script, body, "--backend", "cpu")
+    result = checked(script, body)
     assert result.stdout == "[4.0, 5.0, 6.0, 7.0, 8.0]\nno findings\n"
 
 
