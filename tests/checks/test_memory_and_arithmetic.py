@@ -127,6 +127,16 @@ def test_local_and_shared_arrays(backend: str) -> None:
     ]
 
 
+def many_axes(a, i):
+    a[i, 0, 0, 0, 0, 0, 0, 0] = 1
+
+
+def test_index_of_many_axes(backend: str) -> None:
+    checked = kernel(many_axes, backend=backend, check=True)
+    (finding,) = findings_of(lambda: checked[1, 1](np.zeros((2,) + (1,) * 7), 2))
+    assert (finding.index, finding.shape) == ((2, *[0] * 7), (2, *[1] * 7))
+
+
 def unassigned(a, n):
     i = cuda.grid(1)
     if i < n:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from pycu2c.analysis.ranges.interval_arithmetic import Interval, all_values, is_integral
 from pycu2c.analysis.ranges.range_analysis import Ranges
@@ -22,7 +23,8 @@ from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.intrinsics.memory.subscripts import from_start, index_from_end
 from pycu2c.ops.operators import ADD, FLOORDIV, MOD, MUL, SUB
 
-Extent = tuple[int, int, int]
+Extent: TypeAlias = tuple[int, int, int]
+_ElementNode: TypeAlias = "ir.Load | ir.Store | ir.ElementOf"
 _MAX_RANGE = 1 << 48
 _COORDINATES = {
     f"cuda.{name}.{axis}": tuple(f"{part}.{axis}" for part in parts)
@@ -173,35 +175,17 @@ class _Accesses:
     def by_array(self) -> dict[str, list[_IndexedAccess] | None]:
         """Return the accesses by array; None for arrays of which some index is unknown."""
         found: dict[str, list[_IndexedAccess] | None] = {}
-
-        def add(
-            node: ir.Load | ir.Store | ir.ElementOf, *, is_write: bool, is_atomic: bool = False
-        ) -> None:
+        for node, is_write, is_atomic in _element_accesses(self._body):
             access = self._access(node, is_write, is_atomic)
             earlier = found.setdefault(node.array.name, [])
             if access is None or earlier is None:
                 found[node.array.name] = None
             else:
                 earlier.append(access)
+        calls = (e for e in all_expressions(self._body) if isinstance(e, ir.Call))
+        return found | {name: None for call in calls for name in _array_arguments(call)}
 
-        for s in statements(self._body):
-            if isinstance(s, ir.Store):
-                add(s, is_write=True)
-        for e in all_expressions(self._body):
-            if isinstance(e, ir.Load):
-                add(e, is_write=False)
-            elif isinstance(e, ir.Apply):
-                for argument in e.arguments:
-                    if isinstance(argument, ir.ElementOf):
-                        is_atomic = "atomic" in e.intrinsic.name
-                        add(argument, is_write=not e.intrinsic.reads, is_atomic=is_atomic)
-            elif isinstance(e, ir.Call):
-                found |= dict.fromkeys(_array_arguments(e))
-        return found
-
-    def _access(
-        self, node: ir.Load | ir.Store | ir.ElementOf, is_write: bool, is_atomic: bool
-    ) -> _IndexedAccess | None:
+    def _access(self, node: _ElementNode, is_write: bool, is_atomic: bool) -> _IndexedAccess | None:
         assert isinstance(node.array.type, Array)
         if is_linear_index(node.array.type, node.indices) and node.array.type.ndim > 1:
             return None
@@ -289,6 +273,20 @@ class _Accesses:
             return limits.contains(Interval(a.low - b.high, a.high - b.low))
         products = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
         return e.op is MUL and limits.contains(Interval(min(products), max(products)))
+
+
+def _element_accesses(body: ir.Body) -> Iterator[tuple[_ElementNode, bool, bool]]:
+    """Yield the accesses of elements, whether each writes, and whether it is atomic."""
+    for s in statements(body):
+        if isinstance(s, ir.Store):
+            yield s, True, False
+    for e in all_expressions(body):
+        if isinstance(e, ir.Load):
+            yield e, False, False
+        elements = e.arguments if isinstance(e, ir.Apply) else ()
+        for element in elements:
+            if isinstance(e, ir.Apply) and isinstance(element, ir.ElementOf):
+                yield element, not e.intrinsic.reads, "atomic" in e.intrinsic.name
 
 
 def _array_arguments(call: ir.Call) -> Iterator[str]:

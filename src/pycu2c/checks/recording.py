@@ -11,7 +11,7 @@ from typing import Any
 from pycu2c import cuda
 
 COUNT, THREAD, BLOCK, VALUES = range(4)  # the columns; the values take all from VALUES on
-MAX_VALUES = 12
+MAX_VALUES = 16  # an index and a length for each of eight axes
 NO_ELEMENT = 1 << 49  # what an index of a view becomes if it is out of bounds: no array is so long
 
 

@@ -101,7 +101,7 @@ class CheckedRunner:
                 "PYCU2C_CHECK_MEMORY to more bytes",
                 LaunchWarning,
             )
-            groups -= {"race", "init", "sync"}
+            groups -= {"race", "init"}
             instrumented = instrumentation.instrument(module, groups, facts, options.wraparound)
         sites = instrumented.sites
         if sites not in self._variants:
