@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pycu2c import CheckError, LaunchWarning, cuda, kernel
+from pycu2c import CheckError, LaunchError, LaunchWarning, cuda, kernel
 from pycu2c.analysis.ranges.interval_arithmetic import Interval
 from pycu2c.checks.conflict_analysis import _Affine, _equal_digits
 
@@ -108,3 +108,10 @@ def test_kernels(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) 
     other = kernel(function, backend="cpu", check="race")
     with pytest.warns(LaunchWarning, match="races and initialization are not checked"):
         (other[(2, 4), (4, 2)] if is_plane else other[2, 8])(np.ones(32), 32)
+
+
+def test_limit_of_memory_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYCU2C_CHECK_MEMORY", "1 GiB")
+    checked = kernel(one_axis, backend="cpu", check=True)
+    with pytest.raises(LaunchError, match="is a number of bytes, not '1 GiB'"):
+        checked[1, 8](np.ones(8), 8)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pycu2c.analysis.ranges.interval_arithmetic import Interval, is_integral
 from pycu2c.analysis.ranges.range_analysis import ParameterRanges
-from pycu2c.base.diagnostics import LaunchWarning, warn
+from pycu2c.base.diagnostics import LaunchError, LaunchWarning, warn
 from pycu2c.base.dtypes import INT64, UINT64, DType
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
@@ -164,8 +164,11 @@ def _shadow_shapes(
 
 
 def _memory_limit() -> int:
-    """Return how many bytes the shadows of a launch may take."""
-    return int(os.environ.get("PYCU2C_CHECK_MEMORY", 1 << 30))
+    """Return how many bytes the shadows of a launch may take. Raises LaunchError."""
+    setting = os.environ.get("PYCU2C_CHECK_MEMORY", str(1 << 30))
+    if not setting.isdecimal():
+        raise LaunchError(f"PYCU2C_CHECK_MEMORY is a number of bytes, not {setting!r}")
+    return int(setting)
 
 
 def _host_argument(array: npt.NDArray[Any], dtype: DType) -> ArrayArgument:
