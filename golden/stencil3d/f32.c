@@ -75,17 +75,17 @@ void stencil3d(const void *arguments, int64_t first_block, int64_t last_block) {
                 int64_t end = min_i64(last_x, width - 1);
                 int64_t strip = launched < 262144 ? end - max_i64(first_x, 1LL) : 64;
                 for (int64_t x_first = max_i64(first_x, 1LL); x_first < end; x_first += strip) {
-                    prefetch_f32(&u[((z - 1) * height + y) * width + x_first], 512LL, 64LL);
-                    prefetch_f32(&u[((z + 1) * height + y) * width + x_first], 512LL, 64LL);
-                    prefetch_f32(&u[(z * height + y - 1) * width + x_first], 512LL, 64LL);
-                    prefetch_f32(&u[(z * height + y + 1) * width + x_first], 512LL, 64LL);
-                    prefetch_f32(&u[(z * height + y) * width + x_first], 512LL, 64LL);
+                    prefetch_f32(&u[((z - 1) * u_shape1 + y) * u_shape2 + x_first], 512LL, 64LL);
+                    prefetch_f32(&u[((z + 1) * u_shape1 + y) * u_shape2 + x_first], 512LL, 64LL);
+                    prefetch_f32(&u[(z * u_shape1 + y - 1) * u_shape2 + x_first], 512LL, 64LL);
+                    prefetch_f32(&u[(z * u_shape1 + y + 1) * u_shape2 + x_first], 512LL, 64LL);
+                    prefetch_f32(&u[(z * u_shape1 + y) * u_shape2 + x_first], 512LL, 64LL);
                     prefetch_to_write_f32(&out[(z * out_shape1 + y) * out_shape2 + x_first], 512LL, 64LL);
                     #pragma omp simd
                     for (int64_t x = x_first; x < min_i64(x_first + strip, end); ++x) {
-                        float total = u[((z - 1) * height + y) * width + x] + u[((z + 1) * height + y) * width + x];
-                        total += u[(z * height + y - 1) * width + x] + u[(z * height + y + 1) * width + x];
-                        total += u[(z * height + y) * width + x - 1] + u[(z * height + y) * width + x + 1];
+                        float total = u[((z - 1) * u_shape1 + y) * u_shape2 + x] + u[((z + 1) * u_shape1 + y) * u_shape2 + x];
+                        total += u[(z * u_shape1 + y - 1) * u_shape2 + x] + u[(z * u_shape1 + y + 1) * u_shape2 + x];
+                        total += u[(z * u_shape1 + y) * u_shape2 + x - 1] + u[(z * u_shape1 + y) * u_shape2 + x + 1];
                         out[(z * out_shape1 + y) * out_shape2 + x] = total / 6.0f;
                     }
                 }

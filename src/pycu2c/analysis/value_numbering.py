@@ -14,15 +14,6 @@ from pycu2c.ir import walk
 
 def value_number(e: ir.Expr) -> Hashable | None:
     """Return the key of an expression; None if it reads memory or has an effect."""
-    kind = operation(e)
-    if kind is None or isinstance(e, ir.Var | ir.Const | ir.Dim):
-        return kind
-    operands = tuple(value_number(operand) for operand in walk.children(e))
-    return None if None in operands else (kind, *operands)
-
-
-def operation(e: ir.Expr) -> Hashable | None:
-    """Return what an expression computes from its operands; None if it may read memory."""
     match e:
         case ir.Var():
             return e.name
@@ -31,10 +22,12 @@ def operation(e: ir.Expr) -> Hashable | None:
         case ir.Dim(array=array, axis=axis):
             return (ir.Dim, array.name, axis, e.type)
         case ir.Unary(op=op) | ir.Binary(op=op) | ir.Logical(op=op):
-            return (op, e.type)
+            kind: object = op
         case ir.Cast() | ir.Select():
-            return (type(e), e.type)
+            kind = type(e)
         case ir.Apply(intrinsic=intrinsic) if intrinsic.is_pure:
-            return (intrinsic, e.type)
+            kind = intrinsic
         case _:
             return None
+    operands = tuple(value_number(operand) for operand in walk.children(e))
+    return None if None in operands else (kind, e.type, *operands)
