@@ -46,8 +46,7 @@ def legalize(module: ir.Module, rules: IndexRules, ranges: Mapping[str, Ranges])
 
 def _legalize_function(function: ir.Function, ranges: Ranges, rules: IndexRules) -> ir.Function:
     legalizer = _Legalizer(function, ranges, rules)
-    body = legalizer.body(function.body)
-    return replace(function, body=legalizer.indices.at_entry() + body)
+    return replace(function, body=legalizer.body(function.body))
 
 
 @dataclass(slots=True)

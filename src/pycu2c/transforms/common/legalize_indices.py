@@ -6,8 +6,7 @@ Where the range analysis proves that an index is nonnegative, it is unchanged.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Callable
 
 from pycu2c.analysis.launch_ranges import IndexRules
 from pycu2c.analysis.ranges.interval_arithmetic import Interval
@@ -18,7 +17,7 @@ from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, integer, is_atom, scalar_type
 from pycu2c.ir.verify_expressions import is_linear_index
-from pycu2c.ir.walk import all_expressions, expressions, statements
+from pycu2c.ir.walk import expressions, statements
 from pycu2c.ops.intrinsics.memory.subscripts import (
     index_from_end,
     slice_back,
@@ -29,7 +28,6 @@ from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import ADD, LT, MUL, SUB
 
 _COPYABLE = ir.Var | ir.Const | ir.Cast | ir.Binary
-_IndexUse: TypeAlias = tuple[str, str, int]  # variable, array, axis
 
 # lowest result, whether smaller results are clamped to it, whether larger ones to the length
 _SUBSCRIPT_RULES = {
@@ -42,73 +40,28 @@ _SUBSCRIPT_RULES = {
 
 @dataclass(slots=True)
 class IndexLegalizer:
-    """Legalize the indices of one function.
-
-    A variable that is assigned once and used as an index several times is normalized once, after
-    its assignment.
-    """
+    """Legalize the indices of one function."""
 
     function: ir.Function
     ranges: Ranges
     rules: IndexRules
     fresh: Callable[[str], str]
     _cache: dict[tuple[str, int, int], ir.Expr] = field(default_factory=dict)
-    _normalized_variables: dict[_IndexUse, ir.Assign] = field(default_factory=dict)
     exact_casts: set[int] = field(default_factory=set)  # from int64 to int32, by identity
     _wide_variables: dict[str, ir.Var] = field(default_factory=dict)
     _assigned_once: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        uses = list(self._uses_of_unknown_sign())
-        use_counts = Counter(use for use, _, _ in uses)
         self._assigned_once = _assigned_once(self.function)
-        for use, array, index in uses:
-            if (
-                use_counts[use] > 1
-                and use[0] in self._assigned_once
-                and use not in self._normalized_variables
-            ):
-                normalized = self._normalize(array, use[2], index)
-                var = ir.Var(self.fresh("at"), scalar_type(normalized), index.span)
-                self._normalized_variables[use] = ir.Assign(var, normalized, index.span)
-
-    def _uses_of_unknown_sign(self) -> Iterator[tuple[_IndexUse, ir.Var, ir.Var]]:
-        """Yield the variables of unknown sign that are used as indices: use, array, variable."""
-        for array, indices in _accesses(self.function.body):
-            assert isinstance(array.type, Array)
-            if is_linear_index(array.type, indices):
-                continue
-            for axis, index in enumerate(indices):
-                if ir.in_cluster(array) and axis == 0:  # the rank of a block in the cluster
-                    continue
-                interval = self.ranges.of(index)
-                if (
-                    isinstance(index, ir.Var)
-                    and interval.low < 0 <= interval.high
-                    and self.rules.wraparound
-                ):
-                    yield (index.name, array.name, axis), array, index
 
     def after_assignment(self, s: ir.Assign) -> ir.Body:
         """Return the statements to insert after an assignment."""
-        normalized = self._normalizations(s.var.name)
         wide = self._widened(s.value) if s.var.name in self._assigned_once else None
         if wide is None or not all(isinstance(e, _COPYABLE) for e in expressions(wide)):
-            return normalized
+            return ()
         name = self.fresh(s.var.name.partition(".")[0])
         var = self._wide_variables[s.var.name] = ir.Var(name, WEAK_INT, s.span)
-        return (*normalized, ir.Assign(var, wide, s.span))
-
-    def _normalizations(self, name: str) -> ir.Body:
-        return tuple(
-            assignment
-            for (var, _, _), assignment in self._normalized_variables.items()
-            if var == name
-        )
-
-    def at_entry(self) -> ir.Body:
-        """Return the statements to insert at function entry, for parameters."""
-        return tuple(s for p in self.function.parameters for s in self._normalizations(p.name))
+        return (ir.Assign(var, wide, s.span),)
 
     def _widened(self, e: ir.Expr) -> ir.Expr | None:
         """Return int32 arithmetic with converted int64s in 64 bits; None for other indices.
@@ -148,12 +101,6 @@ class IndexLegalizer:
         interval = self.ranges.of(old)
         if interval.low >= 0 or not (self.rules.wraparound or isinstance(new, ir.Const)):
             return self._widened(new) or new
-        if (
-            isinstance(old, ir.Var)
-            and interval.high >= 0
-            and (old.name, array.name, axis) in self._normalized_variables
-        ):
-            return self._normalized_variables[old.name, array.name, axis].var
         key = (array.name, axis, id(old))
         if key not in self._cache:
             self._cache[key] = self._normalize_index(array, axis, new, interval)
@@ -228,22 +175,10 @@ class IndexLegalizer:
         return result
 
 
-def _accesses(body: ir.Body) -> Iterator[tuple[ir.Var, tuple[ir.Expr, ...]]]:
-    """Yield the accessed arrays and their indices."""
-    for s in statements(body):
-        if isinstance(s, ir.Store):
-            yield s.array, s.indices
-    for e in all_expressions(body):
-        if isinstance(e, (ir.Load, ir.ElementOf)):
-            yield e.array, e.indices
-        elif isinstance(e, ir.View):
-            yield e.array, e.first
-
-
 def _assigned_once(function: ir.Function) -> set[str]:
     """Return the variables with a single assignment, parameters included.
 
-    Reads before the assignment give 0, and so do reads of the normalized index.
+    Reads before the assignment give 0, and so do reads of the index in 64 bits.
     """
     assignment_counts = Counter(p.name for p in function.parameters)
     reassigned: set[str] = set()
