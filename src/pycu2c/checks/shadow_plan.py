@@ -18,6 +18,7 @@ from pycu2c.checks.shadow_arrays import (
     shadow_type,
     shared_shadows,
 )
+from pycu2c.checks.waiting import ARRIVALS
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions
@@ -58,6 +59,8 @@ class ShadowPlan:
         variables: list[ir.Var] = [CLOCK, BLOCK_INDEX]
         if self.barriers is not None:
             variables.append(self.barriers.array)
+        if ARRIVALS in self.parameters:
+            variables.append(ARRIVALS.var)
         arguments: list[ir.Expr] = [*variables]
         shadows = self.own_shadows(callee)
         for p, argument in zip(callee.parameters, call.arguments):
@@ -101,10 +104,12 @@ def plan_shadows(
     groups: frozenset[CheckGroup],
     ignores_blocks: bool,
     without_conflicts: Collection[str],
+    bounds_waiting: bool,
 ) -> ShadowPlan:
     """Return the shadows of a kernel, with those of its own parameters and shared arrays.
 
-    ``without_conflicts``: the arrays that need no shadow for races.
+    ``without_conflicts``: the arrays that need no shadow for races. ``bounds_waiting``: whether
+    threads wait for each other in memory first.
     """
     callees = {f.name: f for f in module.device_functions if f.name in own_callees}
     kernel = module.kernel
@@ -114,10 +119,11 @@ def plan_shadows(
     has_shared = groups & {"race", "init"} and not module.cluster
     allocated = allocated_in_calls(callees, kernel) if has_shared else {}
     barriers = (BARRIERS,) if "sync" in groups and _has_barriers(module) else ()
+    arrivals = (ARRIVALS,) if bounds_waiting else ()
     plan = ShadowPlan(
         kernel.name,
         callees,
-        (*arguments.values(), *allocated.values(), *barriers),
+        (*arguments.values(), *allocated.values(), *barriers, *arrivals),
         ignores_blocks,
         allocated,
     )

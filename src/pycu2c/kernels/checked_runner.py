@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,10 @@ from pycu2c.analysis.ranges.range_analysis import ParameterRanges
 from pycu2c.base.diagnostics import LaunchError, LaunchWarning, warn
 from pycu2c.base.dtypes import INT64, UINT64, DType
 from pycu2c.base.launch_assumptions import LaunchAssumptions
-from pycu2c.base.records import dataclass, replace
+from pycu2c.base.records import dataclass, field, replace
 from pycu2c.checks import decoding, instrumentation
 from pycu2c.checks.check_sites import CheckSite
+from pycu2c.checks.rendezvous import EXTRA_ENTRIES
 from pycu2c.checks.shadow_arrays import WORDS
 from pycu2c.cuda_driver import driver
 from pycu2c.frontend.function_builder import BuiltModule
@@ -35,6 +37,8 @@ class _Variant:
     kernel: instrumentation.InstrumentedKernel
     runner: Runner
     is_on_gpu: bool
+    # arrays of findings on the GPU that no launch uses, by the ordinal of the device
+    unused_findings: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
 
 class CheckedRunner:
@@ -62,7 +66,7 @@ class CheckedRunner:
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         variant = self._variant(launch, arguments)
         sites = variant.kernel.sites
-        rows = decoding.new_rows(len(sites))
+        rows = decoding.new_rows(len(sites), _wait_limit())
         raised = None
         with ExitStack() as stack:
             hidden = _hidden_arguments(variant, launch, arguments, rows, stack)
@@ -90,7 +94,9 @@ class CheckedRunner:
         """Instrument the kernel for a launch, and compile it unless a launch before has."""
         options, module = self._kernel.options, self._kernel.built.module
         assumptions = replace(self._key.assumptions, block=launch.block, grid=launch.grid)
-        facts = instrumentation.LaunchFacts(assumptions, _parameter_ranges(module, arguments))
+        facts = instrumentation.LaunchFacts(
+            assumptions, _parameter_ranges(module, arguments), self._key.backend == "cuda"
+        )
         groups = frozenset(options.check)
         instrumented = instrumentation.instrument(module, groups, facts, options.wraparound)
         size = sum(8 * math.prod(s) for s in _shadow_shapes(instrumented, launch, arguments))
@@ -140,7 +146,10 @@ def _hidden_arguments(
     """Return the array of findings and the shadows, which last until the stack is closed."""
     if not variant.kernel.sites:
         return []
-    hidden = [_host_argument(rows, INT64)]
+    if variant.is_on_gpu:
+        hidden = [stack.enter_context(_findings_on_gpu(variant, rows, launch))]
+    else:
+        hidden = [_host_argument(rows, INT64)]
     for shape in _shadow_shapes(variant.kernel, launch, arguments):
         if variant.is_on_gpu:
             hidden.append(_zeros_on_gpu(shape, launch, stack))
@@ -155,7 +164,10 @@ def _shadow_shapes(
     """Yield the shapes of the shadows of a launch."""
     blocks = math.prod(launch.grid)
     for shadow in kernel.shadows if kernel.sites else ():
-        if shadow.argument is None:
+        if shadow.is_for_threads:
+            threads = math.prod(launch.block)
+            yield blocks, threads + (threads + 31) // 32 + EXTRA_ENTRIES, WORDS
+        elif shadow.argument is None:
             yield (blocks, *shadow.shape, WORDS)
         else:
             array = arguments[shadow.argument]
@@ -169,6 +181,33 @@ def _memory_limit() -> int:
     if not setting.isdecimal():
         raise LaunchError(f"PYCU2C_CHECK_MEMORY is a number of bytes, not {setting!r}")
     return int(setting)
+
+
+def _wait_limit() -> float:
+    """Return how many seconds a thread may wait for others on a GPU. Raises LaunchError."""
+    setting = os.environ.get("PYCU2C_CHECK_TIMEOUT", "10")
+    try:
+        seconds = float(setting)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < 1e6:
+        raise LaunchError(f"PYCU2C_CHECK_TIMEOUT is a number of seconds, not {setting!r}")
+    return seconds
+
+
+@contextmanager
+def _findings_on_gpu(
+    variant: _Variant, rows: decoding.FindingRows, launch: Launch
+) -> Iterator[ArrayArgument]:
+    """Yield the array of findings on the GPU, which is then copied to ``rows``."""
+    stream = driver.stream_of(launch.stream)
+    copies = variant.unused_findings[driver.current_ordinal()]
+    address = copies.pop() if copies else driver.allocate(rows.nbytes)
+    driver.copy_in(address, rows.ctypes.data, rows.nbytes, stream)
+    yield ArrayArgument(INT64, rows.shape, rows.strides, address, False, True, "device", None)
+    driver.copy_out(rows.ctypes.data, address, rows.nbytes, stream)
+    driver.synchronize(stream)
+    copies.append(address)
 
 
 def _host_argument(array: npt.NDArray[Any], dtype: DType) -> ArrayArgument:
