@@ -20,6 +20,7 @@ from pycu2c.codegen.statements import Comments
 from pycu2c.declarations.link_files import Link
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.frontend.function_builder import BuiltModule, build
+from pycu2c.frontend.function_context import BuildOptions
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.print_format import PrintFormat
 from pycu2c.ir.verifier import verified
@@ -48,14 +49,16 @@ def build_module(
     signature: Signature,
     options: Options = DEFAULT_OPTIONS,
     observe: Observer | None = None,
+    line_marks: bool = False,
 ) -> BuiltModule:
-    """Build the typed IR of a kernel.
+    """Build the typed IR of a kernel, which assigns the lines that it executes if ``line_marks``.
 
     ``observe`` is called with the name "build" after type inference, and after each pass. Raises
     CompileError.
     """
     with reporting_recursion_limit(source.span(source.tree)):
-        built = build(source, signature, options.cluster, bool(options.check))
+        build_options = BuildOptions(options.cluster, bool(options.check), line_marks)
+        built = build(source, signature, build_options)
         if options.strict:
             _reject_undefined(built)
         module = verified(built.module, "build")

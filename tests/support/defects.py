@@ -36,13 +36,15 @@ _MARKS = re.compile(r"# ((?:finding|other)(?:, other)?)(?:, defect: .*)?$")
 class Seeded:
     """A kernel with marks.
 
-    arguments: makes new ones. configuration: of the launch.
+    arguments: makes new ones. configuration: of the launch. hangs_on_gpu: whether a GPU may
+    never end the wrong kernel, as nothing there ends a deadlock.
     """
 
     kind: CheckKind
     configuration: tuple[Any, ...]
     arguments: Callable[[], tuple[Any, ...]]
     function: FunctionType
+    hangs_on_gpu: bool = False
 
     @property
     def name(self) -> str:
@@ -54,7 +56,7 @@ class Seeded:
             line
             for function in _with_callees(self.function)
             for line, text in _numbered_lines(function)
-            if mark in marks_of(text)
+            if (marks := _MARKS.search(text)) and mark in marks[1].split(", ")
         ]
 
     def is_expected(self, finding: Finding, *, exact: bool = True) -> bool:
@@ -79,10 +81,13 @@ def seeded(
     block: Any,
     arguments: Callable[[], tuple[Any, ...]],
     shared: int = 0,
+    hangs_on_gpu: bool = False,
 ) -> Callable[[Callable[..., Any]], Seeded]:
     """Declare a kernel with marks; ``shared`` is the size of dynamic shared memory in bytes."""
     configuration = (grid, block, None, shared) if shared else (grid, block)
-    return lambda function: Seeded(kind, configuration, arguments, cast(FunctionType, function))
+    return lambda function: Seeded(
+        kind, configuration, arguments, cast(FunctionType, function), hangs_on_gpu
+    )
 
 
 def kernels_of(module: ModuleType) -> list[Seeded]:
@@ -103,18 +108,11 @@ def with_defects(module: ModuleType, folder: Path) -> ModuleType:
     """Import a module with the defects of all its kernels; its lines have the same numbers."""
     lines = Path(str(module.__file__)).read_text().splitlines()
     path = folder / f"{module.__name__}.py"
-    path.write_text("\n".join(map(defective_line, lines)))
+    path.write_text("\n".join(map(_defective, lines)))
     return imported(path)
 
 
-def marks_of(line: str) -> list[str]:
-    """Return the marks at the end of a line: finding, other."""
-    match = _MARKS.search(line)
-    return match[1].split(", ") if match else []
-
-
-def defective_line(line: str) -> str:
-    """Return the line of the wrong kernel in place of a line."""
+def _defective(line: str) -> str:
     match = _DEFECT.match(line)
     if match is None:
         return line

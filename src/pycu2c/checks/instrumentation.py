@@ -20,12 +20,10 @@ from pycu2c.checks.call_chains import copy_callees
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.conflict_analysis import arrays_without_conflicts
 from pycu2c.checks.context import FINDINGS, CheckContext, Guard, SiteTable
-from pycu2c.checks.convergence import convergent_operations
 from pycu2c.checks.initialization import InitializationChecks
 from pycu2c.checks.shadow_arrays import ShadowParameter
 from pycu2c.checks.shadow_plan import ShadowPlan, plan_shadows
 from pycu2c.checks.synchronization import SynchronizationChecks
-from pycu2c.checks.waiting import ARRIVALS, WaitLimits, may_wait, with_ends
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
@@ -50,13 +48,11 @@ class LaunchFacts:
     """What is known of the launches that an instrumented kernel is for.
 
     assumptions: hold for the launch. parameters: the ranges of the kernel's parameters; None if
-    the assumptions tell them. bounds_waiting: whether threads that wait for ever do not end by
-    themselves: on a GPU.
+    the assumptions tell them.
     """
 
     assumptions: LaunchAssumptions
     parameters: ParameterRanges | None = None
-    bounds_waiting: bool = False
 
 
 def instrument(
@@ -66,6 +62,8 @@ def instrument(
     wraparound: bool = True,
 ) -> InstrumentedKernel:
     """Instrument a kernel and the device functions that it calls."""
+    if not groups:
+        return InstrumentedKernel(module, ())
     chains = copy_callees(module)
     ranges = analyse_module(chains.module, facts.assumptions, facts.parameters)
     table = SiteTable()
@@ -80,28 +78,13 @@ def instrument(
     if grid is not None and block is not None:
         kernel_ranges = ranges[module.kernel.name]
         disjoint = set(arrays_without_conflicts(chains.module, kernel_ranges, grid, block))
-    convergent: Set[ir.Apply] = set()
-    if facts.bounds_waiting:
-        convergent = convergent_operations(chains.module, chains.calls.keys(), block)
     plan = plan_shadows(
-        chains.module,
-        chains.calls,
-        groups,
-        _orders_blocks(chains.module),
-        disjoint,
-        facts.bounds_waiting and _may_wait_alone(chains.module, convergent),
+        chains.module, chains.calls, groups, _orders_blocks(chains.module), disjoint
     )
     functions = {}
     external = {f.name for f in chains.module.functions if f.external_code is not None}
     for function in reversed(chains.module.functions):  # callers first
-        limits = WaitLimits(
-            contexts[function.name],
-            convergent,
-            chains.module.cluster,
-            ARRIVALS.var if ARRIVALS in plan.parameters and plan.reaches(function.name) else None,
-            facts.bounds_waiting,
-        )
-        instrumenter = _Instrumenter(contexts[function.name], plan, external, limits)
+        instrumenter = _Instrumenter(contexts[function.name], plan, external)
         functions[function.name] = instrumenter.function()
     *devices, kernel = (functions[f.name] for f in chains.module.functions)
     added = tuple(recorders.added_functions((*devices, kernel)))
@@ -112,11 +95,8 @@ def instrument(
 class _Instrumenter:
     """Instrument one function. ``external``: the functions in C, which are left as they are."""
 
-    def __init__(
-        self, context: CheckContext, plan: ShadowPlan, external: Set[str], limits: WaitLimits
-    ) -> None:
+    def __init__(self, context: CheckContext, plan: ShadowPlan, external: Set[str]) -> None:
         self._context, self._plan, self._external = context, plan, external
-        self._limits = limits
         self._initialization = InitializationChecks(context)
         name = context.function.name
         shadows = plan.shadows.get(name, {})
@@ -134,8 +114,6 @@ class _Instrumenter:
         hidden = plan.hidden.get(function.name, ())
         if function.name == plan.kernel and plan.parameters:
             hidden = tuple(p.var for p in plan.parameters)
-            if ARRIVALS in plan.parameters:
-                body = with_ends(body, function.span)
             body = (*races.start_clock(plan.ignores_blocks, function.span), *body)
         added = (
             ir.Parameter(var.name, var.type, position)
@@ -157,8 +135,6 @@ class _Instrumenter:
                 return self._effect(operation, s)
             case _:
                 rewritten = walk.with_bodies(walk.map_operands(s, self._expression), inner)
-                if isinstance(s, ir.While):
-                    return self._limits.loop(s, rewritten)
                 return self._initialization.after(rewritten)
 
     def _store(self, s: ir.Store) -> ir.Body:
@@ -225,7 +201,7 @@ class _Instrumenter:
             arguments.append(element)
         operation = replace(e, arguments=tuple(arguments))
         guard, operation = self._synchronization.guard(e, operation)
-        return [*guards, guard, self._limits.guard(e, operation)], operation
+        return [*guards, guard], operation
 
     def _bound(
         self, access: ir.Load | ir.Store | ir.ElementOf, indices: tuple[ir.Expr, ...]
@@ -284,12 +260,6 @@ def _orders_blocks(module: ir.Module) -> bool:
         i.effect in (Effect.GRID, Effect.CLUSTER) or i.name.startswith("cuda.threadfence")
         for i in operations
     )
-
-
-def _may_wait_alone(module: ir.Module, convergent: Set[ir.Apply]) -> bool:
-    """Return whether an operation may wait for threads that do not reach it."""
-    expressions = (e for f in module.functions for e in walk.all_expressions(f.body))
-    return any(may_wait(e) and e not in convergent for e in expressions)
 
 
 def _leaf_count(function: ir.Function) -> int:

@@ -10,14 +10,13 @@ from typing import cast
 from pycu2c.base.records import replace
 from pycu2c.base.source import source_of
 from pycu2c.base.types import WEAK_INT, Array, ParameterType, Tuple, uint64
-from pycu2c.checks import recording, rendezvous, shadow_memory
+from pycu2c.checks import recording, shadow_memory
 from pycu2c.checks.context import FINDINGS_TYPE, record_name
 from pycu2c.checks.races import CLOCK
 from pycu2c.frontend.function_builder import build_device
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, map_expr
 
-_ARRIVALS = Array(uint64.dtype, 3, "C")
 _WORDS = Array(uint64.dtype, 1, "C")
 _CLOCK = cast(Array, CLOCK.type)
 _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
@@ -27,15 +26,6 @@ _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
     "pass_warp_operation.check": (shadow_memory.pass_warp_operation, (_CLOCK, uint64)),
     "pass_fence.check": (shadow_memory.pass_fence, (_CLOCK,)),
     "value_bits.check": (shadow_memory.value_bits, (uint64,)),
-    "end_thread.check": (rendezvous.end_thread, (_ARRIVALS,)),
-    "is_over.check": (rendezvous.is_over, (FINDINGS_TYPE, WEAK_INT)),
-    "wait_for_block.check": (rendezvous.wait_for_block, (FINDINGS_TYPE, _ARRIVALS, WEAK_INT)),
-    "wait_for_grid.check": (rendezvous.wait_for_grid, (FINDINGS_TYPE, _ARRIVALS, WEAK_INT)),
-    "wait_for_cluster.check": (
-        rendezvous.wait_for_cluster,
-        (FINDINGS_TYPE, _ARRIVALS, WEAK_INT, WEAK_INT, WEAK_INT, WEAK_INT),
-    ),
-    "wait_for_lanes.check": (rendezvous.wait_for_lanes, (FINDINGS_TYPE, _ARRIVALS, WEAK_INT)),
     "shadow_barrier.check": (shadow_memory.shadow_barrier, (_WORDS, uint64, _CLOCK)),
     "shadow_read.check": (shadow_memory.shadow_read, (_WORDS, uint64, _CLOCK)),
     "shadow_write.check": (shadow_memory.shadow_write, (_WORDS, uint64, _CLOCK, uint64, uint64)),

@@ -94,14 +94,12 @@ class ShadowParameter:
     """A hidden parameter of the kernel.
 
     argument: the position of the array argument that it is the shadow of; or None, and ``shape`` is
-    that of a shared array, of which each block has one. is_for_threads: each block has entries for
-    its threads and warps instead, as ``rendezvous`` describes them.
+    that of a shared array, of which each block has one.
     """
 
     var: ir.Var
     argument: int | None = None
     shape: tuple[int, ...] = ()
-    is_for_threads: bool = False
 
     @property
     def size(self) -> int:

@@ -15,9 +15,9 @@ from pycu2c.checks.shadow_arrays import (
     allocated_in_calls,
     global_shadows,
     has_shadow,
+    shadow_type,
     shared_shadows,
 )
-from pycu2c.checks.waiting import ARRIVALS
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions
@@ -58,15 +58,13 @@ class ShadowPlan:
         variables: list[ir.Var] = [CLOCK, BLOCK_INDEX]
         if self.barriers is not None:
             variables.append(self.barriers.array)
-        if ARRIVALS in self.parameters:
-            variables.append(ARRIVALS.var)
         arguments: list[ir.Expr] = [*variables]
         shadows = self.own_shadows(callee)
         for p, argument in zip(callee.parameters, call.arguments):
             shadow = self._shadow_of(argument, p, caller)
             if shadow is not None and isinstance(argument, ir.Var | ir.View):
                 view = shadow.of_argument(argument)
-                var = ir.Var(f"{p.name}.shadow", view.type, argument.span)
+                var = ir.Var(f"{p.name}.shadow", shadow_type(_var(p)), argument.span)
                 arguments.append(view)
                 variables.append(var)
                 shadows[p.name] = Shadow(var, is_initialized=shadow.is_initialized)
@@ -103,12 +101,10 @@ def plan_shadows(
     groups: frozenset[CheckGroup],
     ignores_blocks: bool,
     without_conflicts: Collection[str],
-    bounds_waiting: bool,
 ) -> ShadowPlan:
     """Return the shadows of a kernel, with those of its own parameters and shared arrays.
 
-    ``without_conflicts``: the arrays that need no shadow for races. ``bounds_waiting``: whether
-    threads wait for each other in memory first.
+    ``without_conflicts``: the arrays that need no shadow for races.
     """
     callees = {f.name: f for f in module.device_functions if f.name in own_callees}
     kernel = module.kernel
@@ -118,11 +114,10 @@ def plan_shadows(
     has_shared = groups & {"race", "init"} and not module.cluster
     allocated = allocated_in_calls(callees, kernel) if has_shared else {}
     barriers = (BARRIERS,) if "sync" in groups and _has_barriers(module) else ()
-    arrivals = (ARRIVALS,) if bounds_waiting else ()
     plan = ShadowPlan(
         kernel.name,
         callees,
-        (*arguments.values(), *allocated.values(), *barriers, *arrivals),
+        (*arguments.values(), *allocated.values(), *barriers),
         ignores_blocks,
         allocated,
     )
@@ -138,3 +133,8 @@ def _has_barriers(module: ir.Module) -> bool:
         for f in module.functions
         for e in all_expressions(f.body)
     )
+
+
+def _var(p: ir.Parameter) -> ir.Var:
+    assert isinstance(p.type, Array)
+    return ir.Var(p.name, p.type, CLOCK.span)

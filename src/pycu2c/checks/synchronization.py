@@ -51,7 +51,7 @@ class SynchronizationChecks:
             return ir.Call("pass_fence.check", (CLOCK,), WEAK_BOOL, e.span)
         if effect is not Effect.WARP:
             return None
-        is_of_warp = shadow_number(is_full_mask(e.arguments[0]), e.span)
+        is_of_warp = shadow_number(_is_full_mask(e.arguments[0]), e.span)
         return ir.Call("pass_warp_operation.check", (CLOCK, is_of_warp), WEAK_BOOL, e.span)
 
     def _guard_barrier(self, e: ir.Apply, barriers: Shadow) -> Guard:
@@ -66,7 +66,7 @@ class SynchronizationChecks:
 
     def _guard_mask(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
         context, mask = self.context, checked.arguments[0]
-        if is_full_mask(mask):
+        if _is_full_mask(mask):
             return Guard(), checked
         mask, binding = context.bind(cast(mask, WEAK_INT), "mask")
         lane: ir.Expr = ir.Apply(REGISTRY["cuda.laneid"], (), WEAK_INT, e.span)
@@ -75,8 +75,7 @@ class SynchronizationChecks:
         return guard, ir.Apply(e.intrinsic, (mask, *checked.arguments[1:]), e.type, e.span)
 
 
-def is_full_mask(mask: ir.Expr) -> bool:
-    """Return whether a mask certainly names all lanes."""
+def _is_full_mask(mask: ir.Expr) -> bool:
     return isinstance(mask, ir.Const) and int(mask.value) & _FULL_MASK == _FULL_MASK
 
 

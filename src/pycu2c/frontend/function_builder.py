@@ -20,7 +20,13 @@ from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.expressions.composite_values import displayed_type, result_type, value_of_type
 from pycu2c.frontend.expressions.expression_visitor import expression
 from pycu2c.frontend.expressions.module_limits import check_integer_constants, check_memory_limits
-from pycu2c.frontend.function_context import ArgumentTypes, FunctionContext, UnknownType
+from pycu2c.frontend.function_context import (
+    ArgumentTypes,
+    BuildOptions,
+    FunctionContext,
+    UnknownType,
+)
+from pycu2c.frontend.line_marks import with_line_marks
 from pycu2c.frontend.narrow_accumulators import narrow_accumulators
 from pycu2c.frontend.scope.bindings import parameters as parameters_of
 from pycu2c.frontend.scope.live_ranges import live_ranges
@@ -63,11 +69,14 @@ class BuiltModule:
     warnings: tuple[Diagnostic, ...]
 
 
+_DEFAULT_OPTIONS = BuildOptions()
+
+
 def build(
-    source: Source, signature: Signature, cluster: tuple[int, ...] = (), checked: bool = False
+    source: Source, signature: Signature, options: BuildOptions = _DEFAULT_OPTIONS
 ) -> BuiltModule:
     """Type a kernel and lower it to IR. Raises CompileError with all diagnostics."""
-    builder, module = _build_module(source, signature.parameters, cluster, checked, is_kernel=True)
+    builder, module = _build_module(source, signature.parameters, options, is_kernel=True)
     return BuiltModule(module, tuple(builder.warnings))
 
 
@@ -76,23 +85,18 @@ def build_device(source: Source, types: ArgumentTypes) -> tuple[ir.Module, Param
 
     Raises CompileError.
     """
-    builder, module = _build_module(source, types, (), False, is_kernel=False)
+    builder, module = _build_module(source, types, _DEFAULT_OPTIONS, is_kernel=False)
     result = builder.results[source, types]
     assert result is not None, "it is built"
     return module, result
 
 
 def _build_module(
-    source: Source,
-    types: ArgumentTypes,
-    cluster: tuple[int, ...],
-    checked: bool,
-    *,
-    is_kernel: bool,
+    source: Source, types: ArgumentTypes, options: BuildOptions, *, is_kernel: bool
 ) -> tuple[_ModuleBuilder, ir.Module]:
     recursive: frozenset[Source] = frozenset()
     while True:
-        builder = _ModuleBuilder(source.name, recursive, cluster, checked)
+        builder = _ModuleBuilder(source.name, recursive, options)
         try:
             function = builder.function(source, types, is_kernel=is_kernel)
         except RecursionFound as recursion:
@@ -100,7 +104,7 @@ def _build_module(
             continue
         devices = called_functions(function, tuple(builder.devices.values()))
         constants = _used_constants((function, *devices), builder.constants)
-        module = ir.Module(function, devices, constants, cluster)
+        module = ir.Module(function, devices, constants, options.cluster)
         with frames_for_calls(len(devices)):
             check_recursion_ends(module)
             check_memory_limits(module)
@@ -113,8 +117,7 @@ def _build_module(
 class _ModuleBuilder:
     kernel_name: str
     recursive: frozenset[Source]  # recursive device functions
-    cluster: tuple[int, ...]
-    checked: bool
+    options: BuildOptions
     devices: dict[FunctionKey, ir.Function] = field(default_factory=dict)
     results: dict[FunctionKey, ParameterType | None] = field(default_factory=dict)
     names: dict[FunctionKey, str] = field(default_factory=dict)
@@ -156,8 +159,9 @@ class _ModuleBuilder:
         problems = check_subset(source)
         if problems:
             raise CompileError(problems)
-        ranges = live_ranges(source.tree)
-        context = FunctionContext(source, ranges, {}, self, expression, block, is_kernel)
+        marked = with_line_marks(source) if self.options.line_marks else source
+        ranges = live_ranges(marked.tree)
+        context = FunctionContext(marked, ranges, {}, self, expression, block, is_kernel)
         context.constants = self.constants
         signature = None if is_kernel else self.signature(source)
         context.declared_result = signature.result if signature else None

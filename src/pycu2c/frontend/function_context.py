@@ -24,16 +24,27 @@ ArgumentTypes: TypeAlias = tuple[ParameterType, ...]
 ViewLayout: TypeAlias = tuple[object, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """What the front end builds.
+
+    cluster: the number of blocks of a cluster along x, y and z; empty without clusters.
+    checked: whether the launch raises the exceptions of the kernel.
+    line_marks: whether the functions record the lines that they execute (``line_marks``).
+    """
+
+    cluster: tuple[int, ...] = ()
+    checked: bool = False
+    line_marks: bool = False
+
+
 class DeviceFunctions(Protocol):
     """The device functions of a module, which are built on demand.
 
-    ``cluster``: the number of blocks of a cluster along x, y and z; empty without clusters.
-    ``checked``: whether the launch raises the exceptions of the kernel.
     ``made_functions``: what functions of Python have returned during compilation, by the calls.
     """
 
-    cluster: tuple[int, ...]
-    checked: bool
+    options: BuildOptions
     made_functions: dict[object, object]
 
     def signature(self, source: Source) -> Signature | None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -15,17 +14,18 @@ import numpy.typing as npt
 from pycu2c.analysis.ranges.interval_arithmetic import Interval, is_integral
 from pycu2c.analysis.ranges.range_analysis import ParameterRanges
 from pycu2c.base.diagnostics import LaunchError, LaunchWarning, warn
-from pycu2c.base.dtypes import INT64, UINT64, DType
+from pycu2c.base.dtypes import INT64, UINT8, UINT64, DType
 from pycu2c.base.launch_assumptions import LaunchAssumptions
-from pycu2c.base.records import dataclass, field, replace
+from pycu2c.base.records import dataclass, replace
 from pycu2c.checks import decoding, instrumentation
 from pycu2c.checks.check_sites import CheckSite
-from pycu2c.checks.rendezvous import EXTRA_ENTRIES
+from pycu2c.checks.line_flags import LineFlags, with_line_flags
 from pycu2c.checks.shadow_arrays import WORDS
 from pycu2c.cuda_driver import driver
 from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.ir.nodes import Module
 from pycu2c.kernels import specialization
+from pycu2c.runtime import line_coverage
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
 from pycu2c.runtime.findings import CheckError, check_error
 from pycu2c.runtime.launch_configuration import Launch
@@ -35,10 +35,9 @@ from pycu2c.runtime.runner import FastPathLaunch, Runner, SpecializationKey
 @dataclass(frozen=True, slots=True)
 class _Variant:
     kernel: instrumentation.InstrumentedKernel
+    lines: LineFlags
     runner: Runner
     is_on_gpu: bool
-    # arrays of findings on the GPU that no launch uses, by the ordinal of the device
-    unused_findings: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
 
 class CheckedRunner:
@@ -66,14 +65,18 @@ class CheckedRunner:
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         variant = self._variant(launch, arguments)
         sites = variant.kernel.sites
-        rows = decoding.new_rows(len(sites), _wait_limit())
+        rows = decoding.new_rows(len(sites))
+        lines = np.zeros(variant.lines.count, np.uint8)
         raised = None
         with ExitStack() as stack:
             hidden = _hidden_arguments(variant, launch, arguments, rows, stack)
+            if len(lines):
+                hidden.append(_host_argument(lines, UINT8))
             try:
                 variant.runner.run(launch, (*arguments, *hidden))
             except CheckError as error:  # of threads, or of threads that wait for each other
                 raised = error
+        line_coverage.record(variant.lines.arcs(lines))
         found = decoding.decode(rows, sites, launch.grid, launch.block)
         if raised is None and found:
             raised = check_error(self._kernel.source.name, found)
@@ -94,9 +97,7 @@ class CheckedRunner:
         """Instrument the kernel for a launch, and compile it unless a launch before has."""
         options, module = self._kernel.options, self._kernel.built.module
         assumptions = replace(self._key.assumptions, block=launch.block, grid=launch.grid)
-        facts = instrumentation.LaunchFacts(
-            assumptions, _parameter_ranges(module, arguments), self._key.backend == "cuda"
-        )
+        facts = instrumentation.LaunchFacts(assumptions, _parameter_ranges(module, arguments))
         groups = frozenset(options.check)
         instrumented = instrumentation.instrument(module, groups, facts, options.wraparound)
         size = sum(8 * math.prod(s) for s in _shadow_shapes(instrumented, launch, arguments))
@@ -111,11 +112,11 @@ class CheckedRunner:
             instrumented = instrumentation.instrument(module, groups, facts, options.wraparound)
         sites = instrumented.sites
         if sites not in self._variants:
-            kernel = self._kernel
-            if sites:
-                kernel = replace(kernel, built=BuiltModule(instrumented.module, ()))
+            module, lines = with_line_flags(instrumented.module if sites else module)
+            kernel = replace(self._kernel, built=BuiltModule(module, ()))
             runner = specialization.compile_runner(kernel, self._key, self._cache)
-            self._variants[sites] = _Variant(instrumented, runner, self._key.backend == "cuda")
+            is_on_gpu = self._key.backend == "cuda"
+            self._variants[sites] = _Variant(instrumented, lines, runner, is_on_gpu)
         return self._variants[sites]
 
 
@@ -146,10 +147,7 @@ def _hidden_arguments(
     """Return the array of findings and the shadows, which last until the stack is closed."""
     if not variant.kernel.sites:
         return []
-    if variant.is_on_gpu:
-        hidden = [stack.enter_context(_findings_on_gpu(variant, rows, launch))]
-    else:
-        hidden = [_host_argument(rows, INT64)]
+    hidden = [_host_argument(rows, INT64)]
     for shape in _shadow_shapes(variant.kernel, launch, arguments):
         if variant.is_on_gpu:
             hidden.append(_zeros_on_gpu(shape, launch, stack))
@@ -164,10 +162,7 @@ def _shadow_shapes(
     """Yield the shapes of the shadows of a launch."""
     blocks = math.prod(launch.grid)
     for shadow in kernel.shadows if kernel.sites else ():
-        if shadow.is_for_threads:
-            threads = math.prod(launch.block)
-            yield blocks, threads + (threads + 31) // 32 + EXTRA_ENTRIES, WORDS
-        elif shadow.argument is None:
+        if shadow.argument is None:
             yield (blocks, *shadow.shape, WORDS)
         else:
             array = arguments[shadow.argument]
@@ -181,33 +176,6 @@ def _memory_limit() -> int:
     if not setting.isdecimal():
         raise LaunchError(f"PYCU2C_CHECK_MEMORY is a number of bytes, not {setting!r}")
     return int(setting)
-
-
-def _wait_limit() -> float:
-    """Return how many seconds a thread may wait for others on a GPU. Raises LaunchError."""
-    setting = os.environ.get("PYCU2C_CHECK_TIMEOUT", "10")
-    try:
-        seconds = float(setting)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds < 1e6:
-        raise LaunchError(f"PYCU2C_CHECK_TIMEOUT is a number of seconds, not {setting!r}")
-    return seconds
-
-
-@contextmanager
-def _findings_on_gpu(
-    variant: _Variant, rows: decoding.FindingRows, launch: Launch
-) -> Iterator[ArrayArgument]:
-    """Yield the array of findings on the GPU, which is then copied to ``rows``."""
-    stream = driver.stream_of(launch.stream)
-    copies = variant.unused_findings[driver.current_ordinal()]
-    address = copies.pop() if copies else driver.allocate(rows.nbytes)
-    driver.copy_in(address, rows.ctypes.data, rows.nbytes, stream)
-    yield ArrayArgument(INT64, rows.shape, rows.strides, address, False, True, "device", None)
-    driver.copy_out(rows.ctypes.data, address, rows.nbytes, stream)
-    driver.synchronize(stream)
-    copies.append(address)
 
 
 def _host_argument(array: npt.NDArray[Any], dtype: DType) -> ArrayArgument:

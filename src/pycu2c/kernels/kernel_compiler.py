@@ -30,6 +30,7 @@ from pycu2c.ir.walk import all_expressions
 from pycu2c.kernels import checked_runner, specialization
 from pycu2c.kernels.slow_compilation import description, reporting_slow_compilation
 from pycu2c.kernels.source_map import errors_at_source_lines
+from pycu2c.runtime import line_coverage
 from pycu2c.runtime.launch_configuration import Extent, Language
 from pycu2c.runtime.runner import NO_AXIS, KernelMetadata, Runner, SpecializationKey
 from pycu2c.toolchain.nvrtc import disassembly, nvrtc, resource_usage
@@ -163,7 +164,10 @@ class KernelCompiler:
         """Compile and load the kernel; ``names`` are the names of the arguments in errors."""
         built = self.build(signature)
         kernel = specialization.Specialization(self._source, built, signature, names, self._options)
-        if self._options.check and key.backend != "python":
+        if key.backend != "python" and (self._options.check or line_coverage.RECORDERS):
+            if line_coverage.RECORDERS:
+                marked = build_module(self._source, signature, self._options, line_marks=True)
+                kernel = replace(kernel, built=marked)
             return checked_runner.CheckedRunner(kernel, key, self._cache)
         with reporting_slow_compilation(lambda: description(built.module, key.backend)):
             return specialization.compile_runner(kernel, key, self._cache)

@@ -85,7 +85,7 @@ def _tiles(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Va
 
 def _cluster(context: FunctionContext, span: Span) -> Value:
     """Lower ``cuda.cg.this_cluster()``."""
-    if not context.devices.cluster:
+    if not context.devices.options.cluster:
         fail(
             "cluster",
             Label(span, "the kernel declares no cluster size"),
@@ -103,7 +103,7 @@ def _coordinate(variable: str, axis: str, span: Span) -> Expr:
 
 def _block_index(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
     """Return the index of the block in its cluster."""
-    sizes = zip(AXES, context.devices.cluster)
+    sizes = zip(AXES, context.devices.options.cluster)
     return tuple(
         binary(MOD, _coordinate("blockIdx", axis, span), integer(size, span), span)
         if size > 1
@@ -121,7 +121,7 @@ def _linear_index(index: tuple[Expr, ...], extents: tuple[Expr, ...], span: Span
 
 
 def _cluster_extents(context: FunctionContext, span: Span) -> tuple[Expr, ...]:
-    return tuple(integer(size, span) for size in context.devices.cluster)
+    return tuple(integer(size, span) for size in context.devices.options.cluster)
 
 
 def _block_rank(context: FunctionContext, span: Span) -> Expr:
@@ -152,7 +152,7 @@ def _thread_rank(context: FunctionContext, span: Span) -> Expr:
 
 
 def _block_count(context: FunctionContext, span: Span) -> Expr:
-    return integer(math.prod(context.devices.cluster), span)
+    return integer(math.prod(context.devices.options.cluster), span)
 
 
 def _thread_count(context: FunctionContext, span: Span) -> Expr:
@@ -182,7 +182,7 @@ def _map_shared_rank(context: FunctionContext, intrinsic: Intrinsic, node: ast.C
     """Lower ``cluster.map_shared_rank(array, rank)``."""
     array, rank_value = argument_values(context, node, ("array", "rank"), intrinsic.name)
     rank = require_integer(require_number(rank_value, "the rank"))
-    block_count = math.prod(context.devices.cluster)
+    block_count = math.prod(context.devices.options.cluster)
     if isinstance(rank, Const) and not 0 <= rank.value < block_count:
         fail(
             "index-range",

@@ -358,7 +358,7 @@ def _computed_item(
     context: FunctionContext, owner: TupleValue, index: Expr, node: ast.Subscript
 ) -> Value:
     """Lower ``t[i]`` with a computed index: items of one type, or numbers in their common type."""
-    if context.devices.checked:
+    if context.devices.options.checked:
         index = require_number(materialize(context, index, "index"))
         _raise_unless_in_range(context, index, len(owner.items), context.span(node))
     promoted = branches.promote_items(owner)

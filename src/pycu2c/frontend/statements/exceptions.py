@@ -88,7 +88,7 @@ def raise_statement(context: FunctionContext, node: ast.Raise) -> None:
     call = node.exc if isinstance(node.exc, ast.Call) else None
     exception = _exception(context, call.func if call else node.exc)
     arguments = call.args if call else []
-    if context.devices.checked:
+    if context.devices.options.checked:
         _record_exception(context, exception, arguments, node)
     else:
         _check_values(context, arguments)
@@ -98,7 +98,7 @@ def raise_statement(context: FunctionContext, node: ast.Raise) -> None:
 def assert_statement(context: FunctionContext, node: ast.Assert) -> None:
     """Lower ``assert``; an unchecked kernel only checks it for errors."""
     message = [node.msg] if node.msg is not None else []
-    if not context.devices.checked:
+    if not context.devices.options.checked:
         with context.block():
             condition(context, node.test)
             _check_values(context, message)
@@ -151,7 +151,7 @@ def raise_if(
 ) -> None:
     """Emit ``if failed: raise exception(text)``."""
     with context.block() as failure_statements:
-        if context.devices.checked:
+        if context.devices.options.checked:
             _emit_record(context, exception, (text,), values, span)
         end_thread(context, span)
     context.emit(If(failed, tuple(failure_statements), (), span))

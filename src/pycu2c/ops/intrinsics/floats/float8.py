@@ -33,7 +33,11 @@ _NAN = 0x7F  # the NaN that CUDA returns
 
 def _declare(name: str, parameter: str, result: str, body: Callable[..., Any]) -> Intrinsic:
     body.__annotations__ = {"x": parameter, "return": result}
-    return intrinsic(f"cuda.{name}", spelling=overloaded(name))(body)
+    spell, helpers = overloaded(name), (name,)
+    declare = intrinsic(
+        f"cuda.{name}", cuda=spell, c=spell, cuda_helpers=helpers, c_helpers=helpers
+    )
+    return declare(body)
 
 
 def _from_float(float8: Float8Format) -> Intrinsic:
