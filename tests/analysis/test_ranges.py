@@ -121,19 +121,6 @@ def test_stencil_of_two_axes_after_a_return() -> None:
     ))  # fmt: skip
 
 
-def test_stencil_on_a_flat_array_whose_width_is_a_parameter() -> None:
-    at, width = v("at"), v("width")
-    around = (op(SUB, at, i(1)), op(SUB, at, width), op(SUB, at, op(MOD, at, width)))
-    program = function(
-        let("at", place("grid.x")),
-        let("row", op(FLOORDIV, at, width)), let("column", op(MOD, at, width)),
-        when(both(op(GT, v("row"), i(0)), op(GT, v("column"), i(0))), [use(e) for e in around]),
-        width=WEAK_INT,
-    )  # fmt: skip
-    ranges, read = ranges_of(program)
-    assert [ranges.of(e.indices[0]).low >= 0 for e in read] == [True, True, True]
-
-
 def test_tree_reduction() -> None:
     s, tid = v("s"), v("tid")
     index = op(ADD, tid, s)

@@ -374,11 +374,8 @@ class Evaluator:
                 if not assume_comparison(op, left, right, state):
                     return None
                 mirrored = ops.MIRRORED_COMPARISONS[op]
-                feasible = (
-                    self._refine_square(op, e.left, right, state)
-                    and self._refine_square(mirrored, e.right, left, state)
-                    and self._refine_division(e.left, state)
-                    and self._refine_division(e.right, state)
+                feasible = self._refine_square(op, e.left, right, state) and self._refine_square(
+                    mirrored, e.right, left, state
                 )
                 return state if feasible else None
             case ir.Binary() if e.op in (ops.AND, ops.OR) and e.type.dtype.kind is DTypeKind.BOOL:
@@ -425,24 +422,6 @@ class Evaluator:
                 root = math.isqrt(max(bound.interval.high, 0))
                 return state.assume_difference(constant(root), d, 0) and state.assume_difference(
                     d, constant(-root), 0
-                )
-            case _:
-                return True
-
-    def _refine_division(self, e: ir.Expr, state: RangeState) -> bool:
-        """Refine a and b by ``a // b >= 1`` or ``a % b >= 1``; return False if infeasible.
-
-        If a is not negative, b is at least 1, and at most a if it is the quotient.
-        """
-        match state.definitions.get(e.name) if isinstance(e, ir.Var) else None:
-            case ir.Binary(op=op, left=a, right=b) if op in (ops.FLOORDIV, ops.MOD):
-                recording, self.recording = self.recording, False
-                dividend, divisor = self.value(a, state), self.value(b, state)
-                is_positive = dividend.interval.low >= 0 and self.value(e, state).interval.low >= 1
-                self.recording = recording
-                return not is_positive or (
-                    state.assume_difference(divisor, constant(1), 0)
-                    and (op is ops.MOD or state.assume_difference(dividend, divisor, 0))
                 )
             case _:
                 return True

@@ -8,7 +8,6 @@ arguments of all calls, and each call with a summary of the callee.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from functools import partial
 from itertools import chain
 from types import MappingProxyType
 
@@ -21,17 +20,14 @@ from pycu2c.analysis.ranges.interval_arithmetic import UNBOUNDED, Interval, all_
 from pycu2c.analysis.ranges.last_uses import last_uses
 from pycu2c.analysis.ranges.solver import RangeSolver
 from pycu2c.analysis.variables import assigned_names
-from pycu2c.base.dtypes import INT32
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.base.records import dataclass, field, replace
-from pycu2c.base.types import Array, Scalar, assumed_magnitude_limit
+from pycu2c.base.types import Array, assumed_magnitude_limit
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, contains, statements
 from pycu2c.ops.operators import MUL
 
-_MAX_REPETITIONS = 2  # further runs, while an induction variable may exceed 32 bits
-_INT32_RANGE = all_values(Scalar(INT32))
 _MAX_SUMMARIES = 12  # per function; above this, one summary for all arguments
 # coordinates that are less than others: threadIdx.x < blockDim.x
 _STRICTLY_BELOW = (("threadIdx", "blockDim"), ("blockIdx", "gridDim"), ("grid", "gridsize"))
@@ -103,68 +99,34 @@ def analyse(
     ranges of the module's constant arrays.
     """
     parameters = parameters or _kernel_parameter_ranges(function, assumptions)
-    new_evaluator = partial(
-        evaluate.Evaluator,
-        assumptions,
-        parameters.lengths,
-        results,
-        elements,
-        parameters.products,
+    evaluator = evaluate.Evaluator(
+        assumptions, parameters.lengths, results, elements, parameters.products
     )
-    ranges = _analyse_once(function, new_evaluator(), parameters)
-    for _ in range(_MAX_REPETITIONS):
-        unbounded = [
-            name
-            for name in _induction_variables(function)
-            if not _INT32_RANGE.contains(ranges.variable(name))
-        ]
-        if not unbounded:
-            break
-        previous = ranges
-        ranges = _analyse_once(function, new_evaluator(), parameters, previous)
-        if all(ranges.variable(name) == previous.variable(name) for name in unbounded):
-            break
-    return ranges
-
-
-def _analyse_once(
-    function: ir.Function,
-    evaluator: evaluate.Evaluator,
-    parameters: ParameterRanges,
-    previous: Ranges | None = None,
-) -> Ranges:
-    """Run the solver once; ``previous`` is the result of an earlier run."""
-    state = _initial_state(function, evaluator.assumptions)
+    state = _initial_state(function, assumptions)
     for p in function.parameters:
         if p.name in parameters.numbers:
             var = ir.Var(p.name, p.type, function.span)
             evaluator.assign(var, AbstractValue(parameters.numbers[p.name]), state)
-    increments = _loop_increments(function, evaluator, previous)
+    increments = _loop_increments(function, evaluator)
     kept = parameters.products.arguments
     range_solver = RangeSolver(evaluator, increments, last_uses(function.body), kept)
     range_solver.block(function.body, state)
-    result = range_solver.returned or all_values(function.result)
-    nodes, variables = evaluator.of_node, evaluator.of_variable
-    in_bounds, quotients = evaluator.in_bounds, evaluator.quotients
     return Ranges(
         function,
-        result,
-        nodes,
-        variables,
-        in_bounds,
+        range_solver.returned or all_values(function.result),
+        evaluator.of_node,
+        evaluator.of_variable,
+        evaluator.in_bounds,
         parameters.lengths,
-        quotients,
+        evaluator.quotients,
         evaluator.required_products,
     )
 
 
 def _loop_increments(
-    function: ir.Function, evaluator: evaluate.Evaluator, previous: Ranges | None
+    function: ir.Function, evaluator: evaluate.Evaluator
 ) -> induction_variables.LoopIncrements | None:
-    """Return the increments of loops, from a previous run if there is one.
-
-    Returns None for a function without loops.
-    """
+    """Return the increments of loops; None for a function without loops."""
     if not contains(function.body, ir.For | ir.While):
         return None
     flow_insensitive = replace(evaluator, recording=False)
@@ -174,21 +136,11 @@ def _loop_increments(
         flow_insensitive.assign(var, AbstractValue(interval), state)
         return flow_insensitive.assume(loop.condition, state, True) is None
 
-    if previous is not None:
-        return induction_variables.LoopIncrements(
-            previous.of, lambda var: previous.variable(var.name), ends_loop
-        )
     return induction_variables.LoopIncrements(
         lambda e: flow_insensitive.value(e, RangeState()).interval,
         lambda var: all_values(var.type),
         ends_loop,
     )
-
-
-def _induction_variables(function: ir.Function) -> set[str]:
-    """Return the induction variables of all loops."""
-    loops = (s for s in statements(function.body) if isinstance(s, (ir.For, ir.While)))
-    return {name for loop in loops for name in induction_variables.find_induction_variables(loop)}
 
 
 def _initial_state(function: ir.Function, assumptions: LaunchAssumptions) -> RangeState:
