@@ -135,10 +135,13 @@ def _name_block(body: ir.Body, names: Names, visible: VisibleNames) -> None:
         if isinstance(s, (ir.Declare, ir.Allocate)) and s.var.name not in names.assigned:
             names.assign(s.var.name, visible)
     for s in body:
+        blocks = bodies(s)
+        if not blocks:
+            continue
         visible_inside = dict(visible)
         if isinstance(s, ir.For | ir.AxisLoop) and s.var.name not in names.assigned:
             names.assign(s.var.name, visible_inside)
-        for block in bodies(s):
+        for block in blocks:
             _name_block(block, names, visible_inside)
 
 
