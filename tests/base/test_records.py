@@ -139,3 +139,26 @@ def test_pickle_and_doc() -> None:
     assert pickle.loads(pickle.dumps(Kept(1))) == Kept(1, "b")
     assert Kept.__doc__ == "At the top, so that it can be pickled."
     assert Kept.__qualname__ == "Kept"
+
+
+@records.interned
+@records.dataclass(frozen=True, slots=True, eq=False)
+class Interned:
+    """At the top, so that it can be pickled."""
+
+    a: int
+    b: str = "b"
+    double: int = records.field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "double", 2 * self.a)
+
+
+def test_equal_interned_records_are_one_object() -> None:
+    record = Interned(1)
+    assert record.double == 2
+    equal = (Interned(1, "b"), Interned(b="b", a=1), pickle.loads(pickle.dumps(record)))
+    copies = (copy.copy(record), copy.deepcopy(record), records.replace(Interned(2), a=1))
+    assert all(other is record for other in (*equal, *copies))
+    assert record != Interned(1, "c")
+    assert repr(record) == "Interned(a=1, b='b', double=2)"

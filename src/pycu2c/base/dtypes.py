@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast
 import numpy as np
 
 from pycu2c.base.lazy_imports import import_module
-from pycu2c.base.records import dataclass
+from pycu2c.base.records import dataclass, field, interned
 
 
 class DTypeKind(Enum):
@@ -29,7 +29,8 @@ class DTypeKind(Enum):
     SUBARRAY = "subarray"  # elements of one type in a field of a record (NumPy subarray dtype)
 
 
-@dataclass(frozen=True, slots=True)
+@interned
+@dataclass(frozen=True, slots=True, eq=False)
 class DType:
     """A fixed-width scalar type, with its names in NumPy, CUDA C and C."""
 
@@ -44,15 +45,24 @@ class DType:
     fields: tuple[RecordField, ...] = ()  # of a record, of a vector, of a complex number
     handle: Handle | None = None
     element: DType | None = None  # of a subarray
+    is_integer: bool = field(init=False)  # signed or unsigned, not bool
+    is_integral: bool = field(init=False)  # an integer or bool
+    is_float: bool = field(init=False)
+    is_complex: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        kind, set_attribute = self.kind, object.__setattr__
+        is_integer = kind in (DTypeKind.SIGNED, DTypeKind.UNSIGNED)
+        set_attribute(self, "is_integer", is_integer)
+        set_attribute(self, "is_integral", is_integer or kind is DTypeKind.BOOL)
+        set_attribute(self, "is_float", kind is DTypeKind.FLOAT)
+        set_attribute(self, "is_complex", kind is DTypeKind.COMPLEX)
 
     def __str__(self) -> str:
         return self.name
 
     def __repr__(self) -> str:
         return self.name
-
-    def __hash__(self) -> int:
-        return hash(self.name)  # nearly unique, and faster than all fields
 
     def __reduce__(self) -> tuple[Callable[[EncodedDType], DType], tuple[EncodedDType]]:
         """Unpickle as the one instance of this type in the process."""
@@ -125,26 +135,8 @@ class DType:
         return self if self.element is None else self.element.innermost
 
     @property
-    def is_integer(self) -> bool:
-        """Return True for signed and unsigned integers, not for bool."""
-        return self.kind in (DTypeKind.SIGNED, DTypeKind.UNSIGNED)
-
-    @property
-    def is_integral(self) -> bool:
-        """Return True for integers and bool."""
-        return self.is_integer or self.kind is DTypeKind.BOOL
-
-    @property
-    def is_float(self) -> bool:
-        return self.kind is DTypeKind.FLOAT
-
-    @property
     def is_signed(self) -> bool:
         return self.kind is DTypeKind.SIGNED
-
-    @property
-    def is_complex(self) -> bool:
-        return self.kind is DTypeKind.COMPLEX
 
     @property
     def is_vector(self) -> bool:

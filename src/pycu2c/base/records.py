@@ -13,7 +13,9 @@ from collections.abc import Callable
 from dataclasses import field as field
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+R = TypeVar("R")
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -102,8 +104,38 @@ def _reject_assignment(self: Any, name: str, *value: Any) -> None:
 
 
 def _compiled_init(cls: Any, fields: tuple[dataclasses.Field[Any], ...]) -> Any:
+    parameters, statements, scope = _initialization(cls, fields)
+    return _compiled(cls, "__init__", ["self", *parameters], statements or ["pass"], scope)
+
+
+def interned(cls: type[R]) -> type[R]:
+    """Make equal records of a frozen class one object, which compares and hashes by identity."""
+    record_class: Any = cls
+    fields = dataclasses.fields(record_class)
+    parameters, statements, scope = _initialization(cls, fields)
+    key = f"({''.join(f'{f.name}, ' for f in fields if f.init)})"
+    body = [
+        f"self = instances.get({key})",
+        "if self is not None: return self",
+        "self = new_object(cls)",
+        *statements,
+        f"return instances.setdefault({key}, self)",
+    ]
+    scope |= {"instances": {}, "new_object": object.__new__}
+    record_class.__new__ = _compiled(cls, "__new__", ["cls", *parameters], body, scope)
+    record_class.__init__ = object.__init__
+    if "__reduce__" not in vars(cls):
+        values = _getter(tuple(f.name for f in fields if f.init))
+        record_class.__reduce__ = lambda self: (cls, values(self))
+    return cls
+
+
+def _initialization(
+    cls: Any, fields: tuple[dataclasses.Field[Any], ...]
+) -> tuple[list[str], list[str], dict[str, Any]]:
+    """Return the parameters of a constructor, its statements, and the names that these use."""
     scope: dict[str, Any] = {"MISSING": dataclasses.MISSING, "set_attribute": object.__setattr__}
-    parameters, statements = ["self"], []
+    parameters, statements = [], []
     for f in fields:
         if not f.init:  # __post_init__ sets it
             continue
@@ -120,8 +152,14 @@ def _compiled_init(cls: Any, fields: tuple[dataclasses.Field[Any], ...]) -> Any:
         statements.append(f"set_attribute(self, {f.name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         statements.append("self.__post_init__()")
-    body = "\n    ".join(statements or ["pass"])
-    exec(f"def __init__({', '.join(parameters)}):\n    {body}", scope)
-    init = scope["__init__"]
-    init.__qualname__ = f"{cls.__qualname__}.__init__"
-    return init
+    return parameters, statements, scope
+
+
+def _compiled(
+    cls: Any, name: str, parameters: list[str], statements: list[str], scope: dict[str, Any]
+) -> Any:
+    body = "\n    ".join(statements)
+    exec(f"def {name}({', '.join(parameters)}):\n    {body}", scope)
+    function = scope[name]
+    function.__qualname__ = f"{cls.__qualname__}.{name}"
+    return function

@@ -15,7 +15,7 @@ import numpy as np
 from pycu2c.base import dtypes, vectors
 from pycu2c.base.dtypes import DType, DTypeKind
 from pycu2c.base.limits import INDEX32_LIMIT, INT64_LIMIT, MAX_CLUSTER_BLOCKS
-from pycu2c.base.records import dataclass, field
+from pycu2c.base.records import dataclass, field, interned
 
 Layout: TypeAlias = Literal["C", "A"]  # C-contiguous, or any strides
 
@@ -34,7 +34,8 @@ class MemorySpace(Enum):
     WORKER = "worker"  # CPU: private to an OS thread, for all blocks that it runs
 
 
-@dataclass(frozen=True, slots=True)
+@interned
+@dataclass(frozen=True, slots=True, eq=False)
 class Scalar:
     """A scalar type. ``float32[:]`` is an array type of it, ``float32(x)`` a conversion."""
 
