@@ -67,9 +67,13 @@ class RangeState:
     min_differences: dict[tuple[Symbol, Symbol], int] = field(default_factory=dict)
     # expression last assigned to each variable
     definitions: dict[str, ir.Expr] = field(default_factory=dict)
+    # variables whose definitions imply no further constraint; empty after each change
+    refined: frozenset[str] = frozenset()
 
     def copy(self) -> RangeState:
-        return RangeState(dict(self.intervals), dict(self.min_differences), dict(self.definitions))
+        return RangeState(
+            dict(self.intervals), dict(self.min_differences), dict(self.definitions), self.refined
+        )
 
     def of(self, symbol: Symbol) -> Interval:
         return self.intervals.get(symbol, symbol.bounds)
@@ -121,7 +125,7 @@ class RangeState:
             return True
         above = [(x, k) for (x, y), k in self.min_differences.items() if y == a]
         below = [(y, k) for (x, y), k in self.min_differences.items() if x == b]
-        self.min_differences[a, b] = least
+        self._set_min_difference(a, b, least)
         if len(self.min_differences) < _MAX_DIFFERENCES:
             for x, k in [*above, (a, 0)]:
                 for y, m in [*below, (b, 0)]:
@@ -132,7 +136,11 @@ class RangeState:
 
     def _raise_min_difference(self, a: Symbol, b: Symbol, least: int) -> None:
         if a != b and least > self.min_difference(a, b):
-            self.min_differences[a, b] = least
+            self._set_min_difference(a, b, least)
+
+    def _set_min_difference(self, a: Symbol, b: Symbol, least: int) -> None:
+        self.min_differences[a, b] = least
+        self.refined = frozenset()
 
     def _raise_low(self, symbol: Symbol, low: int) -> bool:
         """Raise the lower bound of a symbol and of the symbols known to be above it."""
@@ -153,6 +161,7 @@ class RangeState:
             return False
         if new != old:
             self.intervals[symbol] = new
+            self.refined = frozenset()
         return True
 
     def restricted_to(self, loop_bounds: LoopBounds) -> RangeState:
@@ -175,6 +184,7 @@ class RangeState:
             self._shift(symbol, self_offset)
             self._forget_definitions(symbol)
         self.intervals[symbol] = value.interval
+        self.refined = frozenset()
         for offset in value.offsets:
             if offset.symbol != symbol:  # a contradiction means that this point is unreachable
                 self.add_difference(symbol, offset.symbol, offset.low)

@@ -198,16 +198,17 @@ class Evaluator:
 
         After ``here = y * width + x``, a later condition on x or y also bounds ``here``.
         """
-        found = [
-            x for x in expressions(index) if isinstance(x, ir.Var) and x.name in state.definitions
-        ]
+        names = state.definitions.keys() - state.refined
+        found = {x.name: x for x in expressions(index) if isinstance(x, ir.Var)} if names else {}
+        found = {name: x for name, x in found.items() if name in names}
         if not found or self.repetitions == _MAX_REPETITIONS:
             return
         recording, self.recording = self.recording, False
         self.repetitions += 1
         if self.value(index, state).interval.low < 0:
-            for var in found:
-                defined = self.value(state.definitions[var.name], state.copy())
+            state.refined = state.refined.union(found)
+            for name, var in found.items():
+                defined = self.value(state.definitions[name], state.copy())
                 assume_comparison(ops.EQ, self.value(var, state), defined, state)
         self.repetitions -= 1
         self.recording = recording
@@ -492,16 +493,14 @@ def _is_block_start_or_grid_size(e: ir.Binary) -> bool:
     """Return whether e is ``blockIdx.x * blockDim.x`` or ``gridDim.x * blockDim.x``."""
     if e.op is not ops.MUL:
         return False
-    names = {
+    return {
         f.intrinsic.name for f in (e.left, e.right) if isinstance(f, ir.Apply) and not f.arguments
-    }
-    products = (
-        {f"cuda.{block}.{x}", f"cuda.blockDim.{x}"} for x in "xyz" for block in _BLOCK_COORDINATES
-    )
-    return any(names == product for product in products)
+    } in _BLOCK_STARTS_AND_GRID_SIZES
 
 
-_BLOCK_COORDINATES = ("blockIdx", "gridDim")
+_BLOCK_STARTS_AND_GRID_SIZES = [
+    {f"cuda.{block}.{x}", f"cuda.blockDim.{x}"} for x in "xyz" for block in ("blockIdx", "gridDim")
+]
 
 
 def _factors(e: ir.Expr) -> list[ir.Expr]:
