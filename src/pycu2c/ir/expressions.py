@@ -32,8 +32,15 @@ def component_type(scalar: Scalar, step: str | Expr) -> Scalar:
     return Scalar(record_field.dtype)
 
 
+class _Node:
+    """What expressions share: a cache of the nodes below one, which ``walk.descendants`` fills."""
+
+    __slots__ = ("descendants",)
+    descendants: tuple[Expr, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Const:
+class Const(_Node):
     """A literal; ``value`` is a Python bool, int or float that ``type`` represents exactly."""
 
     value: bool | int | float
@@ -42,7 +49,7 @@ class Const:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Var:
+class Var(_Node):
     """A local variable or parameter; names are unique in a function: ``x``, ``x.1``."""
 
     name: str
@@ -59,7 +66,7 @@ def in_cluster(e: Var) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Unary:
+class Unary(_Node):
     op: UnaryOperator
     operand: Expr
     type: Scalar
@@ -67,7 +74,7 @@ class Unary:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Binary:
+class Binary(_Node):
     """A binary operation; both operands have one type, and comparisons have type weak bool."""
 
     op: Operator
@@ -85,7 +92,7 @@ class LogicalOp(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Logical:
+class Logical(_Node):
     """``left and right`` of bools, short-circuit; other operand types are lowered to Select."""
 
     op: LogicalOp
@@ -99,7 +106,7 @@ class Logical:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Select:
+class Select(_Node):
     """``then if condition else orelse``; only the selected operand is evaluated."""
 
     condition: Expr
@@ -110,7 +117,7 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cast:
+class Cast(_Node):
     """A conversion with the semantics of ``ndarray.astype``.
 
     ``must_fit``: the program converts a weak number, so constants among its values must fit. Only
@@ -124,7 +131,7 @@ class Cast:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Load:
+class Load(_Node):
     """``array[indices]``: one integer index per axis, or one index for a pointer.
 
     A single index into a contiguous array of more axes is a linear index.
@@ -141,7 +148,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ElementOf:
+class ElementOf(_Node):
     """The address of ``array[indices]``, C's ``&a[i]``, for intrinsics that access memory.
 
     ``path`` selects a field of a record: ``&a[i].position.x``, ``&a[i].corners[2].x``.
@@ -159,7 +166,7 @@ class ElementOf:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Member:
+class Member(_Node):
     """A field of a record value; C's ``operand.field``."""
 
     operand: Expr
@@ -169,7 +176,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Item:
+class Item(_Node):
     """An element of a field that is an array; C's ``operand[index]``."""
 
     operand: Expr
@@ -179,7 +186,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pack:
+class Pack(_Node):
     """A record, vector or complex value built from its fields, in order."""
 
     parts: tuple[Expr, ...]
@@ -188,7 +195,7 @@ class Pack:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class View(_Node):
     """A view of an array, as an argument of a call.
 
     ``first`` has the indices of the first element. Axis ``k`` of the view follows axis
@@ -208,7 +215,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Dim:
+class Dim(_Node):
     """The length of an axis, ``array.shape[axis]``."""
 
     array: Var
@@ -218,7 +225,7 @@ class Dim:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stride:
+class Stride(_Node):
     """The stride of an axis, in elements. Created by ``transforms/common/flatten_arrays``."""
 
     array: Var
@@ -228,7 +235,7 @@ class Stride:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Let:
+class Let(_Node):
     """Bind ``value`` to ``name``, then evaluate ``body``, which may use Var(name)."""
 
     name: str
@@ -242,7 +249,7 @@ class Let:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Apply:
+class Apply(_Node):
     """A call of an intrinsic. The parameters ``array, index`` take one ElementOf argument."""
 
     intrinsic: Intrinsic
@@ -252,7 +259,7 @@ class Apply:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
+class Call(_Node):
     """A call of a device function, by its name in the module."""
 
     function: str

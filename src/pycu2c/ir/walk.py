@@ -131,13 +131,24 @@ def with_path_indices(path: Path, new: Sequence[ir.Expr]) -> Path:
     return tuple(step if isinstance(step, str) else next(indices) for step in path)
 
 
+def descendants(e: ir.Expr) -> tuple[ir.Expr, ...]:
+    """Return the subexpressions of an expression in pre-order; cached, because nodes are frozen."""
+    try:
+        return e.descendants
+    except AttributeError:
+        found, pending = [], [*children(e)[::-1]]
+        while pending:
+            current = pending.pop()
+            found.append(current)
+            pending += children(current)[::-1]
+        object.__setattr__(e, "descendants", tuple(found))
+        return e.descendants
+
+
 def expressions(e: ir.Expr) -> Iterator[ir.Expr]:
     """Yield an expression and its subexpressions in pre-order."""
-    pending = [e]
-    while pending:
-        current = pending.pop()
-        yield current
-        pending += children(current)[::-1]
+    yield e
+    yield from descendants(e)
 
 
 def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
@@ -203,7 +214,8 @@ def all_expressions(body: ir.Body) -> Iterator[ir.Expr]:
     """Yield all expressions of all statements of a block."""
     for s in statements(body):
         for e in operands(s):
-            yield from expressions(e)
+            yield e
+            yield from descendants(e)
 
 
 def rewrite(e: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
