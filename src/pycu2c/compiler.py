@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
 from pycu2c.analysis.suspension_points import coroutine_loop
 from pycu2c.base.diagnostics import CompileError, reporting_recursion_limit
+from pycu2c.base.gc_pause import gc_paused
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
@@ -44,6 +45,7 @@ class KernelText:
     needs_cooperative_launch: bool = False  # whether all threads must run at the same time
 
 
+@gc_paused()
 def build_module(
     source: Source,
     signature: Signature,
@@ -99,6 +101,7 @@ class KernelModule:
     options: Options
 
 
+@gc_paused()
 def generate_file(modules: Sequence[KernelModule], comments: Comments = "none") -> str:
     """Generate the text of one file from the typed IR of several kernels."""
     lowered = [
@@ -107,6 +110,7 @@ def generate_file(modules: Sequence[KernelModule], comments: Comments = "none") 
     return multi_module.emit_file(lowered, comments)
 
 
+@gc_paused()
 def generate(
     module: ir.Module,
     target: Target,
