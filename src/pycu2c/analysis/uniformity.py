@@ -117,9 +117,13 @@ class _Definitions:
         return result
 
 
-def uniformity(body: ir.Body, block: Shape | None = None) -> Uniformity:
+def uniformity(
+    body: ir.Body,
+    block: Shape | None = None,
+    agrees_also: Callable[[ir.Expr], bool] = lambda _: False,
+) -> Uniformity:
     """Return the uniformity of values within a block, for one block shape or for all."""
-    return _solve(body, block, lambda _: lambda _: False)
+    return _solve(body, block, lambda _: agrees_also)
 
 
 def warp_uniformity(body: ir.Body, block: Shape | None) -> Uniformity:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from functools import reduce
+from itertools import zip_longest
 
 from pycu2c.analysis.ranges.range_analysis import ParameterRanges, analyse_module
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import Array, Scalar
+from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.checks import arithmetic, bounds, races, recorders
+from pycu2c.checks.barrier_skips import BarrierBits, find_skips
 from pycu2c.checks.call_chains import copy_callees
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.conflict_analysis import arrays_without_conflicts
@@ -81,10 +83,11 @@ def instrument(
     plan = plan_shadows(
         chains.module, chains.calls, groups, _orders_blocks(chains.module), disjoint
     )
+    bits = find_skips(chains.module, set(chains.calls), block) if plan.has_barriers else None
     functions = {}
     external = {f.name for f in chains.module.functions if f.external_code is not None}
     for function in reversed(chains.module.functions):  # callers first
-        instrumenter = _Instrumenter(contexts[function.name], plan, external)
+        instrumenter = _Instrumenter(contexts[function.name], plan, external, bits)
         functions[function.name] = instrumenter.function()
     *devices, kernel = (functions[f.name] for f in chains.module.functions)
     added = tuple(recorders.added_functions((*devices, kernel)))
@@ -93,9 +96,14 @@ def instrument(
 
 
 class _Instrumenter:
-    """Instrument one function. ``external``: the functions in C, which are left as they are."""
+    """Instrument one function.
 
-    def __init__(self, context: CheckContext, plan: ShadowPlan, external: Set[str]) -> None:
+    external: the functions in C, which are left as they are. bits: of the barriers of the kernel.
+    """
+
+    def __init__(
+        self, context: CheckContext, plan: ShadowPlan, external: Set[str], bits: BarrierBits | None
+    ) -> None:
         self._context, self._plan, self._external = context, plan, external
         self._initialization = InitializationChecks(context)
         name = context.function.name
@@ -103,7 +111,7 @@ class _Instrumenter:
         self._races = races.RaceChecks(context, shadows)
         reaches = plan.reaches(name)
         self._synchronization = SynchronizationChecks(
-            context, plan.barriers if reaches else None, reaches, plan.ignores_blocks
+            context, bits if reaches else None, reaches, plan.ignores_blocks
         )
 
     def function(self) -> ir.Function:
@@ -111,6 +119,8 @@ class _Instrumenter:
         if function.name in self._external:
             return function
         body = (*self._initialization.at_entry(), *self._body(function.body))
+        if function.name == plan.kernel:
+            body = _before_jump(body, self._synchronization.end_thread(-1, function.span))
         hidden = plan.hidden.get(function.name, ())
         if function.name == plan.kernel and plan.parameters:
             hidden = tuple(p.var for p in plan.parameters)
@@ -127,7 +137,14 @@ class _Instrumenter:
         return tuple(new for s in body for new in self._statement(s))
 
     def _statement(self, s: ir.Stmt) -> ir.Body:
-        inner = tuple(self._body(b) for b in walk.bodies(s))
+        before, branches, after = self._synchronization.around(s)
+        inner = tuple(
+            _before_jump(self._body(b), added)
+            for b, added in zip_longest(walk.bodies(s), branches, fillvalue=())
+        )
+        return *before, *self._with_inner(s, inner), *after
+
+    def _with_inner(self, s: ir.Stmt, inner: tuple[ir.Body, ...]) -> ir.Body:
         match s:
             case ir.Store():
                 return self._store(s)
@@ -145,7 +162,9 @@ class _Instrumenter:
         path_indices = walk.with_path_indices(s.path, path)
         bound, checked = self._bound(s, checked)
         store = replace(s, value=value, indices=checked, path=path_indices)
-        guards = Guard(binding), guard, bound, self._races.guard_store(store)
+        is_local = isinstance(s.array.type, Array) and s.array.type.space is MemorySpace.LOCAL
+        effect = Guard() if is_local else self._synchronization.go_on(s.span)
+        guards = Guard(binding), guard, bound, effect, self._races.guard_store(store)
         return _guarded_statements(guards, self._initialization.after_store(store), s.span)
 
     def _effect(self, operation: ir.Apply, s: ir.Evaluate) -> ir.Body:
@@ -201,6 +220,8 @@ class _Instrumenter:
             arguments.append(element)
         operation = replace(e, arguments=tuple(arguments))
         guard, operation = self._synchronization.guard(e, operation)
+        if e.intrinsic.effect in (Effect.MEMORY, Effect.WARP):
+            guards.append(self._synchronization.go_on(e.span))
         return [*guards, guard], operation
 
     def _bound(
@@ -237,6 +258,12 @@ class _Instrumenter:
             return _guarded(guards, call)
         hidden = self._plan.hidden_arguments(call, self._context.function.name)
         return _guarded(guards, replace(call, arguments=(*arguments, FINDINGS, *hidden)))
+
+
+def _before_jump(body: ir.Body, added: ir.Body) -> ir.Body:
+    """Return a body with statements at its end, unless a jump is there."""
+    is_jump = bool(body) and isinstance(body[-1], ir.Break | ir.Continue | ir.Return)
+    return body if is_jump else (*body, *added)
 
 
 def _guarded(guards: Sequence[Guard], e: ir.Expr) -> ir.Expr:

@@ -10,7 +10,7 @@ from typing import cast
 from pycu2c.base.records import replace
 from pycu2c.base.source import source_of
 from pycu2c.base.types import WEAK_INT, Array, ParameterType, Tuple, uint64
-from pycu2c.checks import recording, shadow_memory
+from pycu2c.checks import barrier_memory, recording, shadow_memory
 from pycu2c.checks.context import FINDINGS_TYPE, record_name
 from pycu2c.checks.races import CLOCK
 from pycu2c.frontend.function_builder import build_device
@@ -18,6 +18,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, map_expr
 
 _WORDS = Array(uint64.dtype, 1, "C")
+_ROWS = Array(uint64.dtype, 2, "C")
 _CLOCK = cast(Array, CLOCK.type)
 _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
     "start_clock.check": (shadow_memory.start_clock, (_CLOCK, uint64)),
@@ -26,9 +27,12 @@ _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
     "pass_warp_operation.check": (shadow_memory.pass_warp_operation, (_CLOCK, uint64)),
     "pass_fence.check": (shadow_memory.pass_fence, (_CLOCK,)),
     "value_bits.check": (shadow_memory.value_bits, (uint64,)),
-    "shadow_barrier.check": (shadow_memory.shadow_barrier, (_WORDS, uint64, _CLOCK)),
     "shadow_read.check": (shadow_memory.shadow_read, (_WORDS, uint64, _CLOCK)),
     "shadow_write.check": (shadow_memory.shadow_write, (_WORDS, uint64, _CLOCK, uint64, uint64)),
+    "shadow_barrier.check": (barrier_memory.shadow_barrier, (_ROWS, uint64, uint64, _CLOCK)),
+    "skip_barriers.check": (barrier_memory.skip_barriers, (_CLOCK, uint64)),
+    "go_on.check": (barrier_memory.go_on, (_CLOCK, uint64)),
+    "end_thread.check": (barrier_memory.end_thread, (FINDINGS_TYPE, _ROWS, _CLOCK, uint64)),
 }
 
 

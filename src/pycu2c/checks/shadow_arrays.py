@@ -13,6 +13,7 @@ from pycu2c.analysis.effects import written_arguments
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, uint64
+from pycu2c.checks.barrier_memory import ROWS
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ir.views import has_linear_start
@@ -107,8 +108,18 @@ class ShadowParameter:
         return math.prod(self.shape)
 
 
-# of the barrier at which the threads of a block wait
-BARRIERS = ShadowParameter(ir.Var("barriers.shadow", Array(uint64.dtype, 2, "C"), _NOWHERE))
+# of the last barriers of the threads of a block
+BARRIERS = ShadowParameter(
+    ir.Var("barriers.shadow", Array(uint64.dtype, 3, "C"), _NOWHERE), None, (ROWS,)
+)
+
+
+def barrier_rows(span: Span) -> ir.View:
+    """Return the rows of the block."""
+    zero, one = integer(0, span), integer(1, span)
+    lengths = integer(ROWS, span), integer(WORDS, span)
+    first, kind = (BLOCK_INDEX, zero, zero), Array(uint64.dtype, 2, "C")
+    return ir.View(BARRIERS.var, first, (1, 2), (one, one), lengths, kind, span)
 
 
 def global_shadows(module: ir.Module) -> dict[str, ShadowParameter]:

@@ -27,7 +27,7 @@ UNWRITTEN = 1 << ATOMIC  # a result: there is no write; no word is equal to it
 
 # ---- the clock of a thread, a local array ----
 EPOCHS, OPERATIONS, IDENTITY, IGNORES_BLOCKS = range(4)
-CLOCK_SIZE = 4
+CLOCK_SIZE = 8  # with the entries of barrier_memory
 
 
 class Access(NamedTuple):
@@ -53,6 +53,8 @@ def start_clock(clock: Any, ignores_blocks: Any) -> Any:
     clock[OPERATIONS] = 0
     clock[IDENTITY] = thread << THREAD | block % MAX_BLOCKS << BLOCK
     clock[IGNORES_BLOCKS] = ignores_blocks
+    for entry in range(IGNORES_BLOCKS + 1, CLOCK_SIZE):
+        clock[entry] = 0
     return False
 
 
@@ -141,11 +143,3 @@ def shadow_write(shadow: Any, site: Any, clock: Any, value: Any, is_atomic: Any)
     if is_concurrent(reader, clock, True):
         return reader
     return UNWRITTEN if is_atomic != 0 and earlier == 0 else 0
-
-
-def shadow_barrier(shadow: Any, site: Any, clock: Any) -> Any:
-    """Record that the thread waits at a barrier; return a thread that waits at another, or 0."""
-    word = site | clock[IDENTITY] | clock[EPOCHS] << EPOCH
-    earlier = cuda.atomic.exch(shadow, 0, word)
-    is_same = earlier & MAX_SITE == site or earlier >> EPOCH & MAX_EPOCH != clock[EPOCHS]
-    return 0 if earlier == 0 or is_same or clock[EPOCHS] == MAX_EPOCH else earlier

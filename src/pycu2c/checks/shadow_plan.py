@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array
+from pycu2c.checks.barrier_skips import BARRIER_EFFECTS
 from pycu2c.checks.races import CLOCK
 from pycu2c.checks.shadow_arrays import (
     BARRIERS,
@@ -21,7 +22,6 @@ from pycu2c.checks.shadow_arrays import (
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions
-from pycu2c.ops.intrinsics.registry import Effect
 
 
 @dataclass(slots=True)
@@ -42,9 +42,9 @@ class ShadowPlan:
     hidden: dict[str, tuple[ir.Var, ...]] = field(default_factory=dict)  # parameters, by function
 
     @property
-    def barriers(self) -> Shadow | None:
-        """The shadow of the block's barrier, if barriers are checked."""
-        return Shadow(BARRIERS.var, (BLOCK_INDEX,)) if BARRIERS in self.parameters else None
+    def has_barriers(self) -> bool:
+        """Whether the barriers of blocks are checked."""
+        return BARRIERS in self.parameters
 
     def reaches(self, function: str) -> bool:
         """Return whether a function has a clock, and may have shadows."""
@@ -56,8 +56,8 @@ class ShadowPlan:
         if callee is None or not self.reaches(caller):
             return ()
         variables: list[ir.Var] = [CLOCK, BLOCK_INDEX]
-        if self.barriers is not None:
-            variables.append(self.barriers.array)
+        if self.has_barriers:
+            variables.append(BARRIERS.var)
         arguments: list[ir.Expr] = [*variables]
         shadows = self.own_shadows(callee)
         for p, argument in zip(callee.parameters, call.arguments):
@@ -129,7 +129,7 @@ def plan_shadows(
 
 def _has_barriers(module: ir.Module) -> bool:
     return any(
-        isinstance(e, ir.Apply) and e.intrinsic.effect is Effect.BARRIER
+        isinstance(e, ir.Apply) and e.intrinsic.effect in BARRIER_EFFECTS
         for f in module.functions
         for e in all_expressions(f.body)
     )

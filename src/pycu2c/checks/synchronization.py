@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from pycu2c.base.records import dataclass
+from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, uint64
-from pycu2c.checks import shadow_memory
-from pycu2c.checks.context import CheckContext, Guard, compare, or_record
+from pycu2c.checks import barrier_memory, shadow_memory
+from pycu2c.checks.barrier_skips import BARRIER_EFFECTS, BarrierBits
+from pycu2c.checks.context import FINDINGS, CheckContext, Guard, compare, or_record
 from pycu2c.checks.races import CLOCK, shadow_number
-from pycu2c.checks.shadow_arrays import Shadow
+from pycu2c.checks.shadow_arrays import barrier_rows
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, integer
 from pycu2c.ops.intrinsics.registry import REGISTRY, Effect
 from pycu2c.ops.operators import AND, EQ, NE, SHR
 
 _FULL_MASK = 0xFFFFFFFF
+_ALL_BITS = (1 << barrier_memory.MAX_BARRIERS) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class SynchronizationChecks:
     """The checks of one function.
 
-    barriers: the shadow of the block's barrier. has_fences: whether atomic operations may order
-    other accesses, with fences before or after them.
+    barriers: the bits of barriers; None if they are not checked. has_fences: whether atomic
+    operations may order other accesses, with fences before or after them.
     """
 
     context: CheckContext
-    barriers: Shadow | None
+    barriers: BarrierBits | None
     has_clock: bool
     has_fences: bool
 
@@ -33,7 +36,7 @@ class SynchronizationChecks:
         """Return what checks an operation that synchronizes, and the operation."""
         if "sync" not in self.context.groups:
             return Guard(), checked
-        if e.intrinsic.effect is Effect.BARRIER and self.barriers is not None:
+        if e.intrinsic.effect in BARRIER_EFFECTS and self.barriers is not None:
             return self._guard_barrier(e, self.barriers), checked
         if e.intrinsic.effect is Effect.WARP and e.arguments:
             return self._guard_mask(e, checked)
@@ -44,7 +47,7 @@ class SynchronizationChecks:
         if not self.has_clock or e.intrinsic.name == "cuda.activemask":
             return None
         effect, name = e.intrinsic.effect, e.intrinsic.name
-        if effect in (Effect.BARRIER, Effect.CLUSTER, Effect.GRID):
+        if effect in BARRIER_EFFECTS:
             return ir.Call("pass_barrier.check", (CLOCK,), WEAK_BOOL, e.span)
         is_flag = "fence" in name or "atomic" in name or effect is Effect.WARP
         if self.has_fences and is_flag:
@@ -54,15 +57,51 @@ class SynchronizationChecks:
         is_of_warp = shadow_number(_is_full_mask(e.arguments[0]), e.span)
         return ir.Call("pass_warp_operation.check", (CLOCK, is_of_warp), WEAK_BOOL, e.span)
 
-    def _guard_barrier(self, e: ir.Apply, barriers: Shadow) -> Guard:
+    def _guard_barrier(self, e: ir.Apply, barriers: BarrierBits) -> Guard:
         context = self.context
         other = context.variable("other", uint64, e.span)
         failure = context.failure("divergent-barrier", e.span, "", {"other": other})
-        site = shadow_number(min(len(context.table.sites), shadow_memory.MAX_SITE), e.span)
-        words = barriers.words((), is_linear=False, span=e.span)
-        call = ir.Call("shadow_barrier.check", (words, site, CLOCK), uint64, e.span)
+        rows, site = barrier_rows(e.span), self._last_site(e.span)
+        bit = shadow_number(barriers.of_operation(e), e.span)
+        call = ir.Call("shadow_barrier.check", (rows, site, bit, CLOCK), uint64, e.span)
         is_same = compare(EQ, other, shadow_number(0, e.span))
         return Guard(((other, call),), or_record(is_same, failure), skips=False)
+
+    def _last_site(self, span: Span) -> ir.Const:
+        return shadow_number(min(len(self.context.table.sites), shadow_memory.MAX_SITE), span)
+
+    def around(self, s: ir.Stmt) -> tuple[ir.Body, tuple[ir.Body, ...], ir.Body]:
+        """Return what is before a statement, at the ends of its bodies, and after it."""
+        if self.barriers is None:
+            return (), (), ()
+        skips = self.barriers.at(s)
+        before = self._skip(skips.before, s.span)
+        if skips.kept is not None:
+            before = self.end_thread(skips.kept, s.span)
+        branches = self._skip(skips.then, s.span), self._skip(skips.orelse, s.span)
+        return before, branches, self._skip(skips.after, s.span)
+
+    def _skip(self, bits: int, span: Span) -> ir.Body:
+        if not bits:
+            return ()
+        call = ir.Call("skip_barriers.check", (CLOCK, shadow_number(bits, span)), WEAK_BOOL, span)
+        return (ir.Evaluate(call, span),)
+
+    def go_on(self, span: Span) -> Guard:
+        """Return what records that the thread has an effect, if it may have skipped a barrier."""
+        if self.barriers is None or not self.barriers.has_skips:
+            return Guard()
+        self.context.failure("divergent-barrier", span, "", {}, "goes on")
+        call = ir.Call("go_on.check", (CLOCK, self._last_site(span)), WEAK_BOOL, span)
+        return Guard((), call, skips=False)
+
+    def end_thread(self, kept: int, span: Span) -> ir.Body:
+        """Return what compares the barriers that a thread has skipped, at its end."""
+        if self.barriers is None or not self.barriers.has_skips:
+            return ()
+        arguments = FINDINGS, barrier_rows(span), CLOCK, shadow_number(kept & _ALL_BITS, span)
+        call = ir.Call("end_thread.check", arguments, WEAK_BOOL, span)
+        return (ir.Evaluate(call, span),)
 
     def _guard_mask(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
         context, mask = self.context, checked.arguments[0]

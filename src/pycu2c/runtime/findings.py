@@ -45,7 +45,8 @@ class Finding:
     other_span, other_thread, other_block
         The other access of a race, or the other barrier; None for other kinds.
     other_access : str
-        "read", "written" or "changed by an atomic operation", for a race.
+        "read", "written" or "changed by an atomic operation", for a race; "goes on" for a thread
+        that does not reach a barrier.
     array : str
         The name of the array or variable; empty if there is none.
     index, shape : tuple of int
@@ -107,8 +108,9 @@ class Finding:
         """Yield the other access of a race."""
         if self.other_span and self.other_thread and self.other_block:
             thread = f"thread {tuple(self.other_thread)} of block {tuple(self.other_block)}"
-            is_race = self.kind == "race"
-            text = f"and {self.other_access} here, by {thread}" if is_race else f"and {thread} here"
+            text = f"and {thread} {self.other_access}".rstrip() + " here"
+            if self.kind == "race":
+                text = f"and {self.other_access} here, by {thread}"
             yield Label(self.other_span, text)
 
 

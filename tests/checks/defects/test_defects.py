@@ -24,22 +24,16 @@ pytestmark = pytest.mark.filterwarnings("ignore::pycu2c.CompileWarning")
 COMPILED = [t for t in TARGETS if t != "python"]
 CASES = [pytest.param(m, k, id=k.name) for m in MODULES for k in kernels_of(m)]
 # by kernel and backend, the latter empty for all: why it is not right yet
-_LAST_BARRIER = "the shadow has only the last barrier, of a thread that is one further"
 _SOURCE_LANE = "the lane that a shuffle reads from is not checked"
 _FIELDS = "elements with fields (records, vectors) have no shadow"
 _DYNAMIC = "dynamic shared memory has no shadow"
 MISSED: dict[tuple[str, str], str] = {
-    ("loop_that_all_leave_together", "cpu"): _LAST_BARRIER,
     ("tile_of_vectors", ""): _FIELDS,
     ("tile_of_records", ""): _FIELDS,
     ("particles_in_a_chain", ""): _FIELDS,
     ("particles", ""): "InternalError: a record with an array field has no element to give",
     ("overlapping_arguments", ""): "each argument has a shadow of its own",
     ("halves_in_dynamic_memory", ""): _DYNAMIC,
-    ("barrier_inside_a_guard", "cpu"): _LAST_BARRIER,
-    ("barrier_for_the_active_half", "cpu"): _LAST_BARRIER,
-    ("device_function_with_a_barrier", "cpu"): _LAST_BARRIER,
-    ("search_that_some_leave", "cpu"): _LAST_BARRIER,
     ("masks_that_overlap", "cpu"): "masks of the lanes of an operation are not compared",
     ("shuffle_from_an_absent_lane", ""): _SOURCE_LANE,
     ("shuffle_beyond_the_mask", ""): _SOURCE_LANE,

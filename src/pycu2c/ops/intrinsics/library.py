@@ -126,6 +126,7 @@ def device_source(value: object) -> Source | None:
 
 # modules of device functions: checks, the reductions of arrays, the methods of groups of threads
 _DEVICE_MODULES = (
+    "pycu2c.checks.barrier_memory",
     "pycu2c.checks.shadow_memory",
     "pycu2c.ops.intrinsics.array_reductions",
     "pycu2c.ops.intrinsics.threads.cooperative_groups",

@@ -13,9 +13,10 @@ from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.analysis.effects import accesses_cluster
 from pycu2c.analysis.uniformity import Construct, Uniformity
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import bodies, operands, statements
+from pycu2c.ir.walk import all_expressions, bodies, operands, statements
 
 _Path: TypeAlias = "tuple[Construct, ...]"
+SKIPS_BARRIER = "skip_barriers.check"  # of checked kernels, whose threads may not agree
 _WARP_SCOPES = (ir.SyncScope.WARP, ir.SyncScope.SYNCWARP, ir.SyncScope.ACTIVE)
 
 
@@ -29,6 +30,8 @@ def needs_coroutines(
     The uniformity analyses are called only if constructs enclose barriers.
     """
     if any(isinstance(s, ir.For | ir.While) and is_busy_wait(s) for s in statements(body)):
+        return True
+    if any(isinstance(e, ir.Call) and e.function == SKIPS_BARRIER for e in all_expressions(body)):
         return True
     waits = list(_waits_with_path(body, ()))
     scopes = {wait.scope for wait, _ in waits}

@@ -1,0 +1,144 @@
+"""Find where the threads of a kernel may go past barriers that others reach.
+
+Each barrier has a bit. ``if c: barrier`` skips it at the end of the other branch, a loop after its
+end, ``continue`` for the rest of the loop, and ``return`` for that of a device function. Conditions
+on which the threads of a block agree skip nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from functools import reduce
+
+from pycu2c.analysis.uniformity import Shape, uniformity
+from pycu2c.base.records import dataclass, field
+from pycu2c.checks.barrier_memory import MAX_BARRIERS
+from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
+from pycu2c.ops.intrinsics.registry import Effect
+
+BARRIER_EFFECTS = (Effect.BARRIER, Effect.CLUSTER, Effect.GRID)
+
+
+@dataclass(slots=True)
+class Skips:
+    """The bits of the barriers that a thread skips at a statement.
+
+    before: at a jump. then, orelse: at the ends of the branches. after: after a loop. kept: at a
+    return of the kernel, the barriers outside of the loops around it.
+    """
+
+    before: int = 0
+    then: int = 0
+    orelse: int = 0
+    after: int = 0
+    kept: int | None = None
+
+
+_NONE = Skips()
+
+
+@dataclass(slots=True)
+class BarrierBits:
+    """The bits of barriers, by the identity of the operation, and those of functions, by name."""
+
+    functions: dict[str, int] = field(default_factory=dict)
+    skips: dict[int, Skips] = field(default_factory=dict)  # by the identity of the statement
+    _operations: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def has_skips(self) -> bool:
+        return any(s.before | s.then | s.orelse | s.after for s in self.skips.values())
+
+    def at(self, s: ir.Stmt) -> Skips:
+        return self.skips.get(id(s), _NONE)
+
+    def of_operation(self, e: ir.Apply) -> int:
+        """Return the bit of a barrier; 0 of any further ones."""
+        count = len(self._operations)
+        return self._operations.setdefault(id(e), 1 << count if count < MAX_BARRIERS else 0)
+
+    def of(self, body: ir.Body) -> int:
+        """Return the bits of the barriers of statements and of the functions that they call."""
+        return reduce(int.__or__, map(self._of_expression, walk.all_expressions(body)), 0)
+
+    def _of_expression(self, e: ir.Expr) -> int:
+        if isinstance(e, ir.Apply) and e.intrinsic.effect in BARRIER_EFFECTS:
+            return self.of_operation(e)
+        return self.functions.get(e.function, 0) if isinstance(e, ir.Call) else 0
+
+
+def find_skips(module: ir.Module, own_callees: Set[str], block: Shape | None) -> BarrierBits:
+    """Return the bits of the barriers of a kernel and of its callees, which have one caller."""
+    bits = BarrierBits()
+    for function in module.device_functions:
+        if function.name in own_callees:
+            bits.functions[function.name] = bits.of(function.body)
+            if bits.functions[function.name]:
+                _Visitor(bits, is_kernel=False).visit(function.body, _Rest())
+    body = module.kernel.body
+    if bits.of(body):
+        _Visitor(bits, True, _divergent(body, block)).visit(body, _Rest())
+    return bits
+
+
+def _divergent(body: ir.Body, block: Shape | None) -> Set[ir.Stmt] | None:
+    if any(isinstance(e, ir.Let) for e in walk.all_expressions(body)):
+        return None
+    return uniformity(body, block, _is_vote).divergent
+
+
+def _is_vote(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Apply) and e.intrinsic.effect is Effect.BARRIER
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """The barriers after a statement, up to the end of the loop and the function; of its loops."""
+
+    of_loop: int = 0
+    of_function: int = 0
+    loops: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Visitor:
+    """Find the skips of a function. divergent: None if it is not known where threads differ."""
+
+    bits: BarrierBits
+    is_kernel: bool
+    divergent: Set[ir.Stmt] | None = None
+
+    def visit(self, body: ir.Body, rest: _Rest) -> None:
+        for s in reversed(body):
+            own = self.bits.of((s,))
+            self._statement(s, rest, own)
+            rest = _Rest(rest.of_loop | own, rest.of_function | own, rest.loops)
+
+    def _statement(self, s: ir.Stmt, rest: _Rest, own: int) -> None:
+        skips = Skips()
+        match s:
+            case ir.If():
+                if own and self._may_diverge(s):
+                    skips.then, skips.orelse = self.bits.of(s.orelse), self.bits.of(s.then)
+            case ir.While() | ir.For():
+                if own and self._may_diverge(s):
+                    skips.after = own
+                rest = _Rest(0, rest.of_function | own, rest.loops | own)
+            case ir.Continue():
+                skips.before = rest.of_loop
+            case ir.Return() if self.is_kernel:
+                skips.kept = ~rest.loops
+            case ir.Return():
+                skips.before = rest.of_function
+            case _:
+                return
+        self.bits.skips[id(s)] = skips
+        for inner in walk.bodies(s):
+            self.visit(inner, rest)
+
+    def _may_diverge(self, s: ir.Stmt) -> bool:
+        if self.divergent is not None:
+            return s in self.divergent
+        is_constant = all(isinstance(e, ir.Const) for e in walk.operands(s))
+        return not is_constant or any(walk.loop_jumps(b) for b in walk.bodies(s))
