@@ -19,30 +19,14 @@ struct stencil3d_args {
     int64_t p1_shape2;
 };
 
-// min(a, b) as in Python: a unless b < a.
-static inline int64_t min_i64(int64_t a, int64_t b) {
-    return b < a ? b : a;
-}
-
 // max(a, b) as in Python: a unless b > a.
 static inline int64_t max_i64(int64_t a, int64_t b) {
     return b > a ? b : a;
 }
 
-// Prefetches elements to be read: count of them, ahead of from; may be out of bounds.
-static inline void prefetch_f32(const float *from, int64_t ahead, int64_t count) {
-    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
-    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
-        __builtin_prefetch((const void *)(first + i));
-    }
-}
-
-// Prefetches elements to be written: count of them, ahead of from; may be out of bounds.
-static inline void prefetch_to_write_f32(const float *from, int64_t ahead, int64_t count) {
-    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
-    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
-        __builtin_prefetch((const void *)(first + i), 1);
-    }
+// min(a, b) as in Python: a unless b < a.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
 }
 
 void stencil3d(const void *arguments, int64_t first_block, int64_t last_block) {
@@ -56,7 +40,6 @@ void stencil3d(const void *arguments, int64_t first_block, int64_t last_block) {
     int64_t out_shape2 = args->p1_shape2;
     const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
-    const int64_t launched = gridDim.x * gridDim.y * gridDim.z * blockDim.x * blockDim.y * blockDim.z;
     int64_t next_block;
     for (int64_t block = first_block; block < last_block; block = next_block) {
         const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
@@ -72,22 +55,12 @@ void stencil3d(const void *arguments, int64_t first_block, int64_t last_block) {
         int64_t width = u_shape2;
         for (int64_t z = max_i64(first_z, 1LL); z < min_i64(last_z, depth - 1); ++z) {
             for (int64_t y = max_i64(first_y, 1LL); y < min_i64(last_y, height - 1); ++y) {
-                int64_t end = min_i64(last_x, width - 1);
-                int64_t strip = launched < 262144 ? end - max_i64(first_x, 1LL) : 64;
-                for (int64_t x_first = max_i64(first_x, 1LL); x_first < end; x_first += strip) {
-                    prefetch_f32(&u[((z - 1) * u_shape1 + y) * u_shape2 + x_first], 512LL, 64LL);
-                    prefetch_f32(&u[((z + 1) * u_shape1 + y) * u_shape2 + x_first], 512LL, 64LL);
-                    prefetch_f32(&u[(z * u_shape1 + y - 1) * u_shape2 + x_first], 512LL, 64LL);
-                    prefetch_f32(&u[(z * u_shape1 + y + 1) * u_shape2 + x_first], 512LL, 64LL);
-                    prefetch_f32(&u[(z * u_shape1 + y) * u_shape2 + x_first], 512LL, 64LL);
-                    prefetch_to_write_f32(&out[(z * out_shape1 + y) * out_shape2 + x_first], 512LL, 64LL);
-                    #pragma omp simd
-                    for (int64_t x = x_first; x < min_i64(x_first + strip, end); ++x) {
-                        float total = u[((z - 1) * u_shape1 + y) * u_shape2 + x] + u[((z + 1) * u_shape1 + y) * u_shape2 + x];
-                        total += u[(z * u_shape1 + y - 1) * u_shape2 + x] + u[(z * u_shape1 + y + 1) * u_shape2 + x];
-                        total += u[(z * u_shape1 + y) * u_shape2 + x - 1] + u[(z * u_shape1 + y) * u_shape2 + x + 1];
-                        out[(z * out_shape1 + y) * out_shape2 + x] = total / 6.0f;
-                    }
+                #pragma omp simd
+                for (int64_t x = max_i64(first_x, 1LL); x < min_i64(last_x, width - 1); ++x) {
+                    float total = u[((z - 1) * u_shape1 + y) * u_shape2 + x] + u[((z + 1) * u_shape1 + y) * u_shape2 + x];
+                    total += u[(z * u_shape1 + y - 1) * u_shape2 + x] + u[(z * u_shape1 + y + 1) * u_shape2 + x];
+                    total += u[(z * u_shape1 + y) * u_shape2 + x - 1] + u[(z * u_shape1 + y) * u_shape2 + x + 1];
+                    out[(z * out_shape1 + y) * out_shape2 + x] = total / 6.0f;
                 }
             }
         }

@@ -32,7 +32,7 @@ from pycu2c.transforms.cpu.memory.software_prefetch import (
     prefetch_statement,
 )
 
-_MAX_STREAMS = 8
+_MAX_STREAMS = 4  # with those of three dimensions, prefetching takes longer than it saves
 _STRIP_BYTES = 256  # of the array with the largest elements
 _PREFETCH_DISTANCE = 2048  # bytes between the accessed and the prefetched elements
 _MIN_TOTAL_BYTES = 1 << 21  # smaller arrays stay in the second-level cache
