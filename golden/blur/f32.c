@@ -50,7 +50,7 @@ void blur(const void *arguments, int64_t first_block, int64_t last_block) {
                     for (int64_t column = tx; column < 12; column += 8) {
                         int64_t y = min_i64(max_i64(top + row, 0LL), height - 1);
                         int64_t x = min_i64(max_i64(left + column, 0LL), width - 1);
-                        tile[row][column] = image[y * image_shape1 + x];
+                        tile[row][column] = image[y * width + x];
                     }
                 }
             }

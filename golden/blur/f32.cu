@@ -11,7 +11,7 @@ extern "C" __global__ void blur(const float *image, int image_shape0, int image_
         for (int column = threadIdx.x; column < 12; column += 8) {
             y = min(max(top + row, 0), height - 1);
             x = min(max(left + column, 0), width - 1);
-            tile[row][column] = image[y * image_shape1 + x];
+            tile[row][column] = image[y * width + x];
         }
     }
     __syncthreads();

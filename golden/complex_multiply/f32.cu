@@ -15,10 +15,13 @@ extern "C" __global__ void complex_multiply(const float *a, int a_shape0, int a_
                                             int out_shape1) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < a_shape0) {
-        float re = real_part(a[i * a_shape1], a[i * a_shape1 + 1], b[i * b_shape1], b[i * b_shape1 + 1]);
-        float im = imaginary_part(a[i * a_shape1], a[i * a_shape1 + 1], b[i * b_shape1], b[i * b_shape1 + 1]);
-        out[i * out_shape1] = re;
-        out[i * out_shape1 + 1] = im;
-        out[i * out_shape1 + 2] = squared_length(re, im) - squared_length(a[i * a_shape1], a[i * a_shape1 + 1]);
+        int at = i * a_shape1;
+        int at_1 = i * b_shape1;
+        float re = real_part(a[at], a[at + 1], b[at_1], b[at_1 + 1]);
+        float im = imaginary_part(a[at], a[at + 1], b[at_1], b[at_1 + 1]);
+        int at_2 = i * out_shape1;
+        out[at_2] = re;
+        out[at_2 + 1] = im;
+        out[at_2 + 2] = squared_length(re, im) - squared_length(a[at], a[at + 1]);
     }
 }

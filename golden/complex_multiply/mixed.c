@@ -66,11 +66,13 @@ void complex_multiply(const void *arguments, int64_t first_block, int64_t last_b
         const int64_t first_x = (block % gridDim.x) * blockDim.x;
         const int64_t last_x = first_x + (next_block - block) * blockDim.x;
         for (int64_t i = first_x; i < min_i64(last_x, a_shape0); ++i) {
-            double re = real_part(a[i * a_shape1], a[i * a_shape1 + 1], b[i * b_shape1], b[i * b_shape1 + 1]);
-            double im = imaginary_part(a[i * a_shape1], a[i * a_shape1 + 1], b[i * b_shape1], b[i * b_shape1 + 1]);
+            int64_t at = i * a_shape1;
+            int64_t at_1 = i * b_shape1;
+            double re = real_part(a[at], a[at + 1], b[at_1], b[at_1 + 1]);
+            double im = imaginary_part(a[at], a[at + 1], b[at_1], b[at_1 + 1]);
             out[i * out_shape1] = re;
             out[i * out_shape1 + 1] = im;
-            out[i * out_shape1 + 2] = squared_length(re, im) - squared_length_1(a[i * a_shape1], a[i * a_shape1 + 1]);
+            out[i * out_shape1 + 2] = squared_length(re, im) - squared_length_1(a[at], a[at + 1]);
         }
     }
 }

@@ -44,7 +44,7 @@ void flip(const void *arguments, int64_t first_block, int64_t last_block) {
         for (int64_t y = first_y; y < min_i64(last_y, height); ++y) {
             #pragma omp simd
             for (int64_t x = first_x; x < min_i64(last_x, width); ++x) {
-                out[y * out_shape1 + x] = image[(height - 1 - y) * image_shape1 + width - 1 - x];
+                out[y * out_shape1 + x] = image[(height - 1 - y) * width + width - 1 - x];
             }
         }
     }

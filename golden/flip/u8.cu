@@ -5,6 +5,6 @@ extern "C" __global__ void flip(const unsigned char *image, int image_shape0, in
     int height = image_shape0;
     int width = image_shape1;
     if (x < width && y < height) {
-        out[y * out_shape1 + x] = image[(height - 1 - y) * image_shape1 + width - 1 - x];
+        out[y * out_shape1 + x] = image[(height - 1 - y) * width + width - 1 - x];
     }
 }

@@ -50,9 +50,10 @@ void grayscale(const void *arguments, int64_t first_block, int64_t last_block) {
         for (int64_t y = first_y; y < min_i64(last_y, gray_shape0); ++y) {
             #pragma omp simd
             for (int64_t x = first_x; x < min_i64(last_x, gray_shape1); ++x) {
-                int64_t red = rgb[y * rgb_stride0 + x * rgb_stride1];
-                int64_t green = rgb[y * rgb_stride0 + x * rgb_stride1 + rgb_stride2];
-                int64_t blue = rgb[y * rgb_stride0 + x * rgb_stride1 + 2 * rgb_stride2];
+                int64_t at = y * rgb_stride0 + x * rgb_stride1;
+                int64_t red = rgb[at];
+                int64_t green = rgb[at + rgb_stride2];
+                int64_t blue = rgb[at + 2 * rgb_stride2];
                 gray[y * gray_stride0 + x * gray_stride1] = (77 * red + 150 * green + 29 * blue) >> 8;
             }
         }

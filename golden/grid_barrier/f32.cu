@@ -7,7 +7,7 @@ extern "C" __global__ void grid_barrier(float *a, int a_len, float *b, int round
         if (i < n) {
             int at = i - 1;
             int at_1 = i + 1;
-            b[i] = (a[at < 0 ? at + a_len : at] + a[at_1 < n ? at_1 : at_1 - n]) / 2.0f;
+            b[i] = (a[at < 0 ? at + n : at] + a[at_1 < n ? at_1 : at_1 - n]) / 2.0f;
         }
         cooperative_groups::this_grid().sync();
         if (i < n) {

@@ -129,7 +129,7 @@ void julia(const void *arguments, int64_t first_block, int64_t last_block) {
                     int32_t result = result_context[t];
                     int64_t x = blockIdx.x * 8 + tx;
                     int64_t y = blockIdx.y * 8 + ty;
-                    out[y * out_shape1 + x] = result;
+                    out[y * width + x] = result;
                 }
             }
         }

@@ -18,6 +18,6 @@ extern "C" __global__ void julia(unsigned char *out, int out_shape0, int out_sha
     if (x < width && y < height) {
         float zr = (float)(x - width / 2.0) * 3.0f / width;
         float zi = (float)(y - height / 2.0) * 3.0f / height;
-        out[y * out_shape1 + x] = escape_time(zr, zi, cr, ci);
+        out[y * width + x] = escape_time(zr, zi, cr, ci);
     }
 }

@@ -51,10 +51,10 @@ void life(const void *arguments, int64_t first_block, int64_t last_block) {
                         if (dx == 0 && dy == 0) continue;
                         int64_t at = y + dy;
                         int64_t at_1 = x + dx;
-                        neighbours += alive[(at < 0 ? at + height : at < height ? at : at - height) * alive_shape1 + (at_1 < 0 ? at_1 + width : at_1 < width ? at_1 : at_1 - width)];
+                        neighbours += alive[(at < 0 ? at + height : at < height ? at : at - height) * width + (at_1 < 0 ? at_1 + width : at_1 < width ? at_1 : at_1 - width)];
                     }
                 }
-                bool survives = neighbours == 3 || (neighbours == 2 && alive[y * alive_shape1 + x] == 1);
+                bool survives = neighbours == 3 || (neighbours == 2 && alive[y * width + x] == 1);
                 following[y * following_shape1 + x] = survives ? 1 : 0LL;
             }
         }

@@ -11,9 +11,9 @@ extern "C" __global__ void life(const unsigned char *alive, int alive_shape0, in
             if (dx == 0 && dy == 0) continue;
             int at = y + dy;
             int at_1 = x + dx;
-            neighbours += alive[(at < 0 ? at + height : at < height ? at : at - height) * alive_shape1 + (at_1 < 0 ? at_1 + width : at_1 < width ? at_1 : at_1 - width)];
+            neighbours += alive[(at < 0 ? at + height : at < height ? at : at - height) * width + (at_1 < 0 ? at_1 + width : at_1 < width ? at_1 : at_1 - width)];
         }
     }
-    bool survives = neighbours == 3 || (neighbours == 2 && alive[y * alive_shape1 + x] == 1);
+    bool survives = neighbours == 3 || (neighbours == 2 && alive[y * width + x] == 1);
     following[y * following_shape1 + x] = survives ? 1 : 0;
 }

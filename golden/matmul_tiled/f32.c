@@ -53,7 +53,7 @@ void matmul_tiled(const void *arguments, int64_t first_block, int64_t last_block
                 for (int64_t tx = 0; tx < 16; ++tx) {
                     int64_t column = blockIdx.x * 16 + tx;
                     if (row < a_shape0 && start + tx < inner) {
-                        tile_a[ty][tx] = a[row * a_shape1 + start + tx];
+                        tile_a[ty][tx] = a[row * inner + start + tx];
                     } else {
                         tile_a[ty][tx] = 0.0f;
                     }

@@ -10,7 +10,7 @@ extern "C" __global__ void matmul_tiled(const float *a, int a_shape0, int a_shap
     float total = 0.0f;
     for (int start = 0; start < inner; start += 16) {
         if (row < a_shape0 && start + tx < inner) {
-            tile_a[ty][tx] = a[row * a_shape1 + start + tx];
+            tile_a[ty][tx] = a[row * inner + start + tx];
         } else {
             tile_a[ty][tx] = 0.0f;
         }

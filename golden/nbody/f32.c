@@ -47,9 +47,10 @@ void nbody(const void *arguments, int64_t first_block, int64_t last_block) {
         for (int64_t tx = 0; tx < 32; ++tx) {
             int64_t i = blockIdx.x * 32 + tx;
             int64_t mine = min_i64(i, n - 1);
-            px[tx] = position[mine * position_shape1];
-            py[tx] = position[mine * position_shape1 + 1];
-            pz[tx] = position[mine * position_shape1 + 2];
+            int64_t at = mine * position_shape1;
+            px[tx] = position[at];
+            py[tx] = position[at + 1];
+            pz[tx] = position[at + 2];
             ax[tx] = 0.0f;
             ay[tx] = 0.0f;
             az[tx] = 0.0f;
@@ -79,9 +80,10 @@ void nbody(const void *arguments, int64_t first_block, int64_t last_block) {
         #pragma omp simd
         for (int64_t tx = 0; tx < min_i64(32LL, n - blockIdx.x * 32); ++tx) {
             int64_t i = blockIdx.x * 32 + tx;
-            acceleration[i * acceleration_shape1] = ax[tx];
-            acceleration[i * acceleration_shape1 + 1] = ay[tx];
-            acceleration[i * acceleration_shape1 + 2] = az[tx];
+            int64_t at = i * acceleration_shape1;
+            acceleration[at] = ax[tx];
+            acceleration[at + 1] = ay[tx];
+            acceleration[at + 2] = az[tx];
         }
     }
 }

@@ -5,9 +5,10 @@ extern "C" __global__ void nbody(const float *position, int position_shape1, con
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     int n = mass_len;
     int mine = min(i, n - 1);
-    float px = position[mine * position_shape1];
-    float py = position[mine * position_shape1 + 1];
-    float pz = position[mine * position_shape1 + 2];
+    int at = mine * position_shape1;
+    float px = position[at];
+    float py = position[at + 1];
+    float pz = position[at + 2];
     float ax = 0.0f;
     float ay = 0.0f;
     float az = 0.0f;
@@ -31,8 +32,9 @@ extern "C" __global__ void nbody(const float *position, int position_shape1, con
         __syncthreads();
     }
     if (i < n) {
-        acceleration[i * acceleration_shape1] = ax;
-        acceleration[i * acceleration_shape1 + 1] = ay;
-        acceleration[i * acceleration_shape1 + 2] = az;
+        int at_1 = i * acceleration_shape1;
+        acceleration[at_1] = ax;
+        acceleration[at_1 + 1] = ay;
+        acceleration[at_1 + 2] = az;
     }
 }

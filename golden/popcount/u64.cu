@@ -18,7 +18,8 @@ extern "C" __global__ void popcount(const unsigned long long *words, int words_l
         missing += (int)(rest & 1);
         rest >>= 1;
     }
-    out[i * out_shape1] = cleared;
-    out[i * out_shape1 + 1] = shifted;
-    out[i * out_shape1 + 2] = missing;
+    int at = i * out_shape1;
+    out[at] = cleared;
+    out[at + 1] = shifted;
+    out[at + 2] = missing;
 }

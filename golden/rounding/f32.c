@@ -39,11 +39,12 @@ void rounding(const void *arguments, int64_t first_block, int64_t last_block) {
         #pragma omp simd
         for (int64_t i = first_x; i < min_i64(last_x, data_len); ++i) {
             float value = data[i];
-            out[i * out_shape1] = llrintf(value);
-            out[i * out_shape1 + 1] = (int64_t)value;
-            out[i * out_shape1 + 2] = (int64_t)floorf(value);
-            out[i * out_shape1 + 3] = (int64_t)ceilf(value);
-            out[i * out_shape1 + 4] = llrint(value * 2.0) + (int64_t)(value != 0.0f);
+            int64_t at = i * out_shape1;
+            out[at] = llrintf(value);
+            out[at + 1] = (int64_t)value;
+            out[at + 2] = (int64_t)floorf(value);
+            out[at + 3] = (int64_t)ceilf(value);
+            out[at + 4] = llrint(value * 2.0) + (int64_t)(value != 0.0f);
         }
     }
 }

@@ -3,9 +3,10 @@ extern "C" __global__ void rounding(const float *data, int data_len, long long *
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= data_len) return;
     float value = data[i];
-    out[i * out_shape1] = llrintf(value);
-    out[i * out_shape1 + 1] = (long long)value;
-    out[i * out_shape1 + 2] = (long long)floorf(value);
-    out[i * out_shape1 + 3] = (long long)ceilf(value);
-    out[i * out_shape1 + 4] = llrint(value * 2.0) + (long long)(value != 0.0f);
+    int at = i * out_shape1;
+    out[at] = llrintf(value);
+    out[at + 1] = (long long)value;
+    out[at + 2] = (long long)floorf(value);
+    out[at + 3] = (long long)ceilf(value);
+    out[at + 4] = llrint(value * 2.0) + (long long)(value != 0.0f);
 }

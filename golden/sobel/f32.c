@@ -49,7 +49,7 @@ void sobel(const void *arguments, int64_t first_block, int64_t last_block) {
                     for (int64_t column = tx; column < 10; column += 8) {
                         int64_t inside_y = min_i64(max_i64(top + row, 0LL), height - 1);
                         int64_t inside_x = min_i64(max_i64(left + column, 0LL), width - 1);
-                        tile[row][column] = image[inside_y * image_shape1 + inside_x];
+                        tile[row][column] = image[inside_y * width + inside_x];
                     }
                 }
             }

@@ -9,7 +9,7 @@ extern "C" __global__ void sobel(const float *image, int image_shape0, int image
         for (int column = threadIdx.x; column < 10; column += 8) {
             int inside_y = min(max(top + row, 0), height - 1);
             int inside_x = min(max(left + column, 0), width - 1);
-            tile[row][column] = image[inside_y * image_shape1 + inside_x];
+            tile[row][column] = image[inside_y * width + inside_x];
         }
     }
     __syncthreads();

@@ -75,7 +75,7 @@ void softmax(const void *arguments, int64_t first_block, int64_t last_block) {
             #pragma omp simd
             for (int64_t tx = 0; tx < min_i64(32LL, columns - column_first); ++tx) {
                 int64_t column = column_first + tx;
-                greatest[tx] = max_f32(greatest[tx], logits[row * logits_shape1 + column]);
+                greatest[tx] = max_f32(greatest[tx], logits[row * columns + column]);
             }
         }
         #pragma omp simd
@@ -96,7 +96,7 @@ void softmax(const void *arguments, int64_t first_block, int64_t last_block) {
             #pragma omp simd
             for (int64_t tx = 0; tx < min_i64(32LL, columns - column_first); ++tx) {
                 int64_t column = column_first + tx;
-                total[tx] += exp_f32(logits[row * logits_shape1 + column] - greatest[tx]);
+                total[tx] += exp_f32(logits[row * columns + column] - greatest[tx]);
             }
         }
         #pragma omp simd
@@ -111,7 +111,7 @@ void softmax(const void *arguments, int64_t first_block, int64_t last_block) {
             #pragma omp simd
             for (int64_t tx = 0; tx < min_i64(32LL, columns - column_first); ++tx) {
                 int64_t column = column_first + tx;
-                out[row * out_shape1 + column] = exp_f32(logits[row * logits_shape1 + column] - greatest[tx]) / total_1;
+                out[row * out_shape1 + column] = exp_f32(logits[row * columns + column] - greatest[tx]) / total_1;
             }
         }
     }

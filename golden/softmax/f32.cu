@@ -11,7 +11,7 @@ extern "C" __global__ void softmax(const float *logits, int logits_shape1, float
     int columns = logits_shape1;
     float greatest = -__int_as_float(0x7f800000);
     for (int column = tid; column < columns; column += 32) {
-        greatest = max_f32(greatest, logits[row * logits_shape1 + column]);
+        greatest = max_f32(greatest, logits[row * columns + column]);
     }
     partial[tid] = greatest;
     __syncthreads();
@@ -21,7 +21,7 @@ extern "C" __global__ void softmax(const float *logits, int logits_shape1, float
     __syncthreads();
     float total = 0.0f;
     for (int column = tid; column < columns; column += 32) {
-        total += expf(logits[row * logits_shape1 + column] - greatest);
+        total += expf(logits[row * columns + column] - greatest);
     }
     partial[tid] = total;
     __syncthreads();
@@ -30,6 +30,6 @@ extern "C" __global__ void softmax(const float *logits, int logits_shape1, float
         total += partial[k];
     }
     for (int column = tid; column < columns; column += 32) {
-        out[row * out_shape1 + column] = expf(logits[row * logits_shape1 + column] - greatest) / total;
+        out[row * out_shape1 + column] = expf(logits[row * columns + column] - greatest) / total;
     }
 }

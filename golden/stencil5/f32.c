@@ -64,17 +64,17 @@ void stencil5(const void *arguments, int64_t first_block, int64_t last_block) {
             int64_t end = min_i64(last_x, width);
             int64_t strip = launched < 262144 ? end - first_x : 64;
             for (int64_t x_first = first_x; x_first < end; x_first += strip) {
-                prefetch_f32(&u[(y - 1) * u_shape1 + x_first], 512LL, 64LL);
-                prefetch_f32(&u[(y + 1) * u_shape1 + x_first], 512LL, 64LL);
-                prefetch_f32(&u[y * u_shape1 + x_first], 512LL, 64LL);
+                prefetch_f32(&u[(y - 1) * width + x_first], 512LL, 64LL);
+                prefetch_f32(&u[(y + 1) * width + x_first], 512LL, 64LL);
+                prefetch_f32(&u[y * width + x_first], 512LL, 64LL);
                 prefetch_to_write_f32(&out[y * out_shape1 + x_first], 512LL, 64LL);
                 #pragma omp simd
                 for (int64_t x = x_first; x < min_i64(x_first + strip, end); ++x) {
                     if (0 < x && x < width - 1 && (0 < y && y < height - 1)) {
-                        float around = u[(y - 1) * u_shape1 + x] + u[(y + 1) * u_shape1 + x] + u[y * u_shape1 + x - 1] + u[y * u_shape1 + x + 1];
-                        out[y * out_shape1 + x] = u[y * u_shape1 + x] + rate * (around - 4.0f * u[y * u_shape1 + x]);
+                        float around = u[(y - 1) * width + x] + u[(y + 1) * width + x] + u[y * width + x - 1] + u[y * width + x + 1];
+                        out[y * out_shape1 + x] = u[y * width + x] + rate * (around - 4.0f * u[y * width + x]);
                     } else {
-                        out[y * out_shape1 + x] = u[y * u_shape1 + x];
+                        out[y * out_shape1 + x] = u[y * width + x];
                     }
                 }
             }

@@ -64,17 +64,17 @@ void stencil5(const void *arguments, int64_t first_block, int64_t last_block) {
             int64_t end = min_i64(last_x, width);
             int64_t strip = launched < 131072 ? end - first_x : 32;
             for (int64_t x_first = first_x; x_first < end; x_first += strip) {
-                prefetch_f64(&u[(y - 1) * u_shape1 + x_first], 256LL, 32LL);
-                prefetch_f64(&u[(y + 1) * u_shape1 + x_first], 256LL, 32LL);
-                prefetch_f64(&u[y * u_shape1 + x_first], 256LL, 32LL);
+                prefetch_f64(&u[(y - 1) * width + x_first], 256LL, 32LL);
+                prefetch_f64(&u[(y + 1) * width + x_first], 256LL, 32LL);
+                prefetch_f64(&u[y * width + x_first], 256LL, 32LL);
                 prefetch_to_write_f64(&out[y * out_shape1 + x_first], 256LL, 32LL);
                 #pragma omp simd
                 for (int64_t x = x_first; x < min_i64(x_first + strip, end); ++x) {
                     if (0 < x && x < width - 1 && (0 < y && y < height - 1)) {
-                        double around = u[(y - 1) * u_shape1 + x] + u[(y + 1) * u_shape1 + x] + u[y * u_shape1 + x - 1] + u[y * u_shape1 + x + 1];
-                        out[y * out_shape1 + x] = u[y * u_shape1 + x] + rate * (around - 4.0 * u[y * u_shape1 + x]);
+                        double around = u[(y - 1) * width + x] + u[(y + 1) * width + x] + u[y * width + x - 1] + u[y * width + x + 1];
+                        out[y * out_shape1 + x] = u[y * width + x] + rate * (around - 4.0 * u[y * width + x]);
                     } else {
-                        out[y * out_shape1 + x] = u[y * u_shape1 + x];
+                        out[y * out_shape1 + x] = u[y * width + x];
                     }
                 }
             }

@@ -219,7 +219,7 @@ void rotate(const void *arguments, int64_t first_block, int64_t last_block) {
             #pragma omp simd
             for (int64_t x = first_x; x < min_i64(last_x, width); ++x) {
                 float u = x + 0.5f - width / 2.0f;
-                out[y * out_shape1 + x] = tex2D_f32(image, cos_ * u - sin_ * v + width / 2.0f, sin_ * u + cos_ * v + height / 2.0f);
+                out[y * width + x] = tex2D_f32(image, cos_ * u - sin_ * v + width / 2.0f, sin_ * u + cos_ * v + height / 2.0f);
             }
         }
     }

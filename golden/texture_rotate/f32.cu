@@ -7,6 +7,6 @@ extern "C" __global__ void rotate(cudaTextureObject_t image, float cos_, float s
     if (x < width && y < height) {
         float u = x + 0.5f - width / 2.0f;
         float v = y + 0.5f - height / 2.0f;
-        out[y * out_shape1 + x] = tex2D<float>(image, cos_ * u - sin_ * v + width / 2.0f, sin_ * u + cos_ * v + height / 2.0f);
+        out[y * width + x] = tex2D<float>(image, cos_ * u - sin_ * v + width / 2.0f, sin_ * u + cos_ * v + height / 2.0f);
     }
 }

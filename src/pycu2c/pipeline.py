@@ -25,6 +25,7 @@ from pycu2c.ir.forms import (
     ORDERED,
     TYPED,
     WORK_ITEM_LOOPS,
+    IRForm,
 )
 from pycu2c.ir.walk import statements
 from pycu2c.ops.intrinsics.threads.cpu_block import ROW_START
@@ -43,6 +44,7 @@ from pycu2c.transforms.analyses import (
     LoopSelector,
 )
 from pycu2c.transforms.common import (
+    common_subexpressions,
     constant_types,
     dead_code,
     declare_variables,
@@ -154,6 +156,21 @@ def _inline_c(dialect: str) -> Pass:
     return Pass("select_inline_c", select, (TYPED,), when=lambda a: a.get(SUMMARY).has_inline_c)
 
 
+def _common_subexpressions(form: IRForm) -> Pass:
+    return Pass(
+        "common_subexpressions",
+        common_subexpressions.share_subexpressions,
+        (form,),
+        preserves=(EFFECTFUL,),
+    )
+
+
+def _dead_declarations(*forms: IRForm) -> Pass:
+    return Pass(
+        "dead_declarations", dead_code.eliminate_dead_declarations, forms, uses=(EFFECTFUL,)
+    )
+
+
 # fmt: off
 # the passes that build_module runs, for all targets
 FRONTEND = (
@@ -192,6 +209,8 @@ _CUDA = (
     *_DECLARATIONS,
     Pass("restrict_pointers", restrict_pointers.restrict_pointers, (DECLARED,),
          uses=(ASSUMPTIONS,)),
+    _common_subexpressions(DECLARED),
+    _dead_declarations(DECLARED),
 )
 
 # the code of one thread, in C
@@ -261,8 +280,8 @@ _BLOCK_LOOPS = (
          when=_uses_nontemporal_stores),
     Pass("strip_prefetch", strip_prefetch.insert_strip_prefetches, (AXIS_LOOPS,),
          when=_has_rows_of_blocks),
-    Pass("dead_declarations", dead_code.eliminate_dead_declarations, (AXIS_LOOPS, COROUTINES),
-         uses=(EFFECTFUL,)),
+    _common_subexpressions(AXIS_LOOPS),
+    _dead_declarations(AXIS_LOOPS, COROUTINES),
 )
 
 _COUNTED_LOOPS = (

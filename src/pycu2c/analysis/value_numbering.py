@@ -14,6 +14,15 @@ from pycu2c.ir import walk
 
 def value_number(e: ir.Expr) -> Hashable | None:
     """Return the key of an expression; None if it reads memory or has an effect."""
+    kind = operation(e)
+    if kind is None or isinstance(e, ir.Var | ir.Const | ir.Dim):
+        return kind
+    operands = tuple(value_number(operand) for operand in walk.children(e))
+    return None if None in operands else (kind, *operands)
+
+
+def operation(e: ir.Expr) -> Hashable | None:
+    """Return what an expression computes from its operands; None if it may read memory."""
     match e:
         case ir.Var():
             return e.name
@@ -22,12 +31,10 @@ def value_number(e: ir.Expr) -> Hashable | None:
         case ir.Dim(array=array, axis=axis):
             return (ir.Dim, array.name, axis, e.type)
         case ir.Unary(op=op) | ir.Binary(op=op) | ir.Logical(op=op):
-            kind: object = op
+            return (op, e.type)
         case ir.Cast() | ir.Select():
-            kind = type(e)
+            return (type(e), e.type)
         case ir.Apply(intrinsic=intrinsic) if intrinsic.is_pure:
-            kind = intrinsic
+            return (intrinsic, e.type)
         case _:
             return None
-    operands = tuple(value_number(operand) for operand in walk.children(e))
-    return None if None in operands else (kind, e.type, *operands)
