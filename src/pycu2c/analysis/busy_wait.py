@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TypeGuard
 
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
@@ -16,7 +18,23 @@ def is_busy_wait(loop: ir.For | ir.While) -> bool:
     memory_operations = [e for e in applications if e.intrinsic.effect is Effect.MEMORY]
     if not memory_operations:
         return False
-    dependence = _DependenceAnalysis(any(not _is_atomic(e) for e in memory_operations))
+    has_fence = any(not _is_atomic(e) for e in memory_operations)
+    return _controls_exit(loop, lambda e: _is_atomic_result(e) or (has_fence and _is_load(e)))
+
+
+def polled_arrays(loop: ir.For | ir.While) -> Iterator[str]:
+    """Yield the arrays of which a plain load, in a loop with a fence, may end the loop."""
+    expressions_of_loop = list(all_expressions((loop,)))
+    applications = (e for e in expressions_of_loop if isinstance(e, ir.Apply))
+    has_fence = any(e.intrinsic.effect is Effect.MEMORY and not _is_atomic(e) for e in applications)
+    for name in sorted({e.array.name for e in expressions_of_loop if isinstance(e, ir.Load)}):
+        if has_fence and _controls_exit(loop, partial(_is_load_of, name)):
+            yield name
+
+
+def _controls_exit(loop: ir.For | ir.While, is_source: Callable[[ir.Expr], bool]) -> bool:
+    """Return whether an exit of a loop depends on a source."""
+    dependence = _DependenceAnalysis(is_source)
     previous_count = -1
     while previous_count != len(dependence.names) + dependence.controls_exit:
         previous_count = len(dependence.names) + dependence.controls_exit
@@ -29,11 +47,23 @@ def _is_atomic(e: ir.Apply) -> bool:
     return any(isinstance(a, ir.ElementOf) for a in e.arguments)
 
 
+def _is_atomic_result(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Apply) and e.intrinsic.effect is Effect.MEMORY and _is_atomic(e)
+
+
+def _is_load_of(array: str, e: ir.Expr) -> bool:
+    return _is_load(e) and e.array.name == array
+
+
+def _is_load(e: ir.Expr) -> TypeGuard[ir.Load]:
+    return isinstance(e, ir.Load)
+
+
 @dataclass(slots=True)
 class _DependenceAnalysis:
     """Variables of a loop that depend on memory which other threads write."""
 
-    loads_count: bool  # the results of loads count, not only those of atomics
+    is_source: Callable[[ir.Expr], bool]
     names: set[str] = field(default_factory=set)
     controls_exit: bool = False  # a dependent condition controls an exit of the loop
 
@@ -55,18 +85,10 @@ class _DependenceAnalysis:
                     self.visit(inner, dependent, innermost and isinstance(s, ir.If))
 
     def depends(self, e: ir.Expr) -> bool:
-        return any(self._is_source(x) for x in expressions(e))
-
-    def _is_source(self, e: ir.Expr) -> bool:
-        match e:
-            case ir.Apply():
-                return e.intrinsic.effect is Effect.MEMORY and _is_atomic(e)
-            case ir.Load():
-                return self.loads_count
-            case ir.Var():
-                return e.name in self.names
-            case _:
-                return False
+        return any(
+            self.is_source(x) or (isinstance(x, ir.Var) and x.name in self.names)
+            for x in expressions(e)
+        )
 
 
 def _conditions(s: ir.Stmt) -> Iterator[ir.Expr]:

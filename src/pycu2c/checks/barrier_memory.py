@@ -18,16 +18,24 @@ import numpy as np
 
 from pycu2c import cuda
 from pycu2c.checks import recording
-from pycu2c.checks.shadow_memory import BLOCK, EPOCH, IDENTITY, MAX_BLOCKS, MAX_SITE, THREAD
+from pycu2c.checks.shadow_words import (
+    ARMED,
+    BARRIERS,
+    BLOCK,
+    EPOCH,
+    IDENTITY,
+    MAX_BLOCKS,
+    MAX_SITE,
+    PLACE,
+    SKIPPED,
+    THREAD,
+)
 
 RING = 4
 ROWS = 2 * RING
 MAX_BARRIERS = 48  # that have a bit
 _TAG = 1023  # of n, which the words of a slot contain
 _BITS = (1 << MAX_BARRIERS) - 1
-
-# ---- what a thread knows, in its clock ----
-BARRIERS, SKIPPED, ARMED, PLACE = range(4, 8)
 
 
 def shadow_barrier(rows: Any, site: Any, bit: Any, clock: Any) -> Any:

@@ -7,7 +7,7 @@ input is typed IR, so that all targets share the checks; ranges are those of one
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from functools import reduce
 from itertools import zip_longest
 
@@ -16,7 +16,7 @@ from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import Array, MemorySpace, Scalar
-from pycu2c.checks import arithmetic, bounds, races, recorders
+from pycu2c.checks import arithmetic, block_order, bounds, races, recorders
 from pycu2c.checks.barrier_skips import BarrierBits, find_skips
 from pycu2c.checks.call_chains import copy_callees
 from pycu2c.checks.check_sites import CheckSite
@@ -80,10 +80,11 @@ def instrument(
     if grid is not None and block is not None:
         kernel_ranges = ranges[module.kernel.name]
         disjoint = set(arrays_without_conflicts(chains.module, kernel_ranges, grid, block))
-    plan = plan_shadows(
-        chains.module, chains.calls, groups, _orders_blocks(chains.module), disjoint
-    )
+    if block_order.has_order(chains.module):
+        disjoint.difference_update(block_order.synchronizing_arrays(chains.module.kernel.body))
+    plan = plan_shadows(chains.module, chains.calls, groups, disjoint)
     bits = find_skips(chains.module, set(chains.calls), block) if plan.has_barriers else None
+    plan.polled = block_order.polled_by_function(chains.module) if plan.order else {}
     functions = {}
     external = {f.name for f in chains.module.functions if f.external_code is not None}
     for function in reversed(chains.module.functions):  # callers first
@@ -108,10 +109,11 @@ class _Instrumenter:
         self._initialization = InitializationChecks(context)
         name = context.function.name
         shadows = plan.shadows.get(name, {})
-        self._races = races.RaceChecks(context, shadows)
         reaches = plan.reaches(name)
+        order = plan.order if reaches else ()
+        self._races = races.RaceChecks(context, shadows, order, plan.polled.get(name, frozenset()))
         self._synchronization = SynchronizationChecks(
-            context, bits if reaches else None, reaches, plan.ignores_blocks
+            context, self._races, bits if reaches else None, reaches, plan.cluster
         )
 
     def function(self) -> ir.Function:
@@ -124,7 +126,8 @@ class _Instrumenter:
         hidden = plan.hidden.get(function.name, ())
         if function.name == plan.kernel and plan.parameters:
             hidden = tuple(p.var for p in plan.parameters)
-            body = (*races.start_clock(plan.ignores_blocks, function.span), *body)
+            unknown = plan.order if plan.has_unknown_accesses else ()
+            body = (*races.start_clock(unknown, function.span), *body)
         added = (
             ir.Parameter(var.name, var.type, position)
             for position, var in enumerate((FINDINGS, *hidden), _leaf_count(function))
@@ -164,17 +167,16 @@ class _Instrumenter:
         store = replace(s, value=value, indices=checked, path=path_indices)
         is_local = isinstance(s.array.type, Array) and s.array.type.space is MemorySpace.LOCAL
         effect = Guard() if is_local else self._synchronization.go_on(s.span)
-        guards = Guard(binding), guard, bound, effect, self._races.guard_store(store)
+        released = self._races.guard_polled(store, releases=True)
+        guards = Guard(binding), guard, bound, effect, released, self._races.guard_store(store)
         return _guarded_statements(guards, self._initialization.after_store(store), s.span)
 
     def _effect(self, operation: ir.Apply, s: ir.Evaluate) -> ir.Body:
         """Instrument an operation whose result is not used."""
         guards, checked = self._operands(operation)
         result: ir.Body = (replace(s, value=checked),)
-        passed = self._synchronization.after(operation)
-        if passed is not None:
-            result = (*result, ir.Evaluate(passed, s.span))
-        return _guarded_statements(guards, result, s.span)
+        passed = (ir.Evaluate(e, s.span) for e in self._synchronization.after(checked))
+        return _guarded_statements(guards, (*result, *passed), s.span)
 
     # ---- expressions ----
 
@@ -186,15 +188,17 @@ class _Instrumenter:
                 bound, checked = self._bound(e, checked)
                 load = replace(e, indices=checked)
                 read = self._initialization.guard_load(load)
-                return _guarded((guard, bound, self._races.guard_load(load), read), load)
+                guards = guard, bound, self._races.guard_load(load), read
+                return _guarded(guards, self._with_calls(load, self._races.after_load(load)))
             case ir.Var() if not isinstance(e.type, Array):
                 return self._initialization.variable(e)
             case ir.Call():
                 return self._call(e)
             case ir.Apply(type=Scalar()):
-                guards, checked_operation = self._operands(e)
+                inner, checked_operation = self._operands(e)
                 result: ir.Expr = bounds.guard_subscript(self._context, e, checked_operation)
-                return _guarded(guards, self._count_synchronization(e, result))
+                passed = self._synchronization.after(checked_operation)
+                return _guarded(inner, self._with_calls(result, passed))
             case ir.Binary() | ir.Cast():
                 return arithmetic.guard_operation(
                     self._context, e, walk.map_children(e, self._expression)
@@ -205,6 +209,7 @@ class _Instrumenter:
     def _operands(self, e: ir.Apply) -> tuple[list[Guard], ir.Apply]:
         """Return guards for the elements that an operation accesses, and the operation."""
         guards: list[Guard] = []
+        race_guards: list[Guard] = []
         arguments: list[ir.Expr] = []
         for argument in e.arguments:
             if not isinstance(argument, ir.ElementOf):
@@ -216,13 +221,15 @@ class _Instrumenter:
             bound, checked = self._bound(argument, checked)
             path_indices = walk.with_path_indices(argument.path, path)
             element = replace(argument, indices=checked, path=path_indices)
-            guards += guard, bound, self._races.guard_operation(e, element)
+            guards += guard, bound
+            race_guards.append(self._races.guard_operation(e, element))
             arguments.append(element)
         operation = replace(e, arguments=tuple(arguments))
+        before = self._synchronization.before(operation)
         guard, operation = self._synchronization.guard(e, operation)
         if e.intrinsic.effect in (Effect.MEMORY, Effect.WARP):
             guards.append(self._synchronization.go_on(e.span))
-        return [*guards, guard], operation
+        return [*guards, before, *race_guards, guard], operation
 
     def _bound(
         self, access: ir.Load | ir.Store | ir.ElementOf, indices: tuple[ir.Expr, ...]
@@ -232,13 +239,13 @@ class _Instrumenter:
             return Guard(), indices
         return races.bound_indices(self._context, indices)
 
-    def _count_synchronization(self, e: ir.Apply, result: ir.Expr) -> ir.Expr:
-        passed = self._synchronization.after(e)
-        if passed is None:
+    def _with_calls(self, result: ir.Expr, calls: Iterable[ir.Expr]) -> ir.Expr:
+        """Return an expression after which functions of shadow memory are called."""
+        guards = [Guard((), call, skips=False) for call in calls]
+        if not guards:
             return result
-        value = self._context.variable("result", scalar_type(e), e.span)
-        counted = Guard((), passed, skips=False).expression(value)
-        return Guard(((value, result),)).expression(counted)
+        value = self._context.variable("result", scalar_type(result), result.span)
+        return Guard(((value, result),)).expression(_guarded(guards, value))
 
     def _call(self, e: ir.Call) -> ir.Expr:
         """Instrument a call, which is left out if an argument is a view out of bounds."""
@@ -273,20 +280,6 @@ def _guarded(guards: Sequence[Guard], e: ir.Expr) -> ir.Expr:
 
 def _guarded_statements(guards: Sequence[Guard], body: ir.Body, span: Span) -> ir.Body:
     return reduce(lambda inner, guard: guard.statements(inner, span), reversed(guards), body)
-
-
-def _orders_blocks(module: ir.Module) -> bool:
-    """Return whether blocks of the launch may order their accesses by other means than barriers."""
-    operations = (
-        e.intrinsic
-        for f in module.functions
-        for e in walk.all_expressions(f.body)
-        if isinstance(e, ir.Apply)
-    )
-    return any(
-        i.effect in (Effect.GRID, Effect.CLUSTER) or i.name.startswith("cuda.threadfence")
-        for i in operations
-    )
 
 
 def _leaf_count(function: ir.Function) -> int:

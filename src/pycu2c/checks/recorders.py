@@ -10,29 +10,50 @@ from typing import cast
 from pycu2c.base.records import replace
 from pycu2c.base.source import source_of
 from pycu2c.base.types import WEAK_INT, Array, ParameterType, Tuple, uint64
-from pycu2c.checks import barrier_memory, recording, shadow_memory
+from pycu2c.checks import barrier_memory, happens_before, recording, shadow_memory, shadow_words
 from pycu2c.checks.context import FINDINGS_TYPE, record_name
-from pycu2c.checks.races import CLOCK
+from pycu2c.checks.shadow_arrays import CLOCK, ORDER
 from pycu2c.frontend.function_builder import build_device
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, map_expr
 
 _WORDS = Array(uint64.dtype, 1, "C")
 _ROWS = Array(uint64.dtype, 2, "C")
-_CLOCK = cast(Array, CLOCK.type)
+_CLOCK, _ORDER = cast(Array, CLOCK.type), cast(Array, ORDER.var.type)
 _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
-    "start_clock.check": (shadow_memory.start_clock, (_CLOCK, uint64)),
-    "block_index.check": (shadow_memory.block_index, ()),
+    "start_clock.check": (shadow_memory.start_clock, (_CLOCK, Tuple(()))),
+    "start_ordered.check": (shadow_memory.start_clock, (_CLOCK, Tuple((_ORDER,)))),
+    "block_index.check": (shadow_words.block_index, ()),
     "pass_barrier.check": (shadow_memory.pass_barrier, (_CLOCK,)),
     "pass_warp_operation.check": (shadow_memory.pass_warp_operation, (_CLOCK, uint64)),
-    "pass_fence.check": (shadow_memory.pass_fence, (_CLOCK,)),
     "value_bits.check": (shadow_memory.value_bits, (uint64,)),
-    "shadow_read.check": (shadow_memory.shadow_read, (_WORDS, uint64, _CLOCK)),
-    "shadow_write.check": (shadow_memory.shadow_write, (_WORDS, uint64, _CLOCK, uint64, uint64)),
     "shadow_barrier.check": (barrier_memory.shadow_barrier, (_ROWS, uint64, uint64, _CLOCK)),
     "skip_barriers.check": (barrier_memory.skip_barriers, (_CLOCK, uint64)),
     "go_on.check": (barrier_memory.go_on, (_CLOCK, uint64)),
     "end_thread.check": (barrier_memory.end_thread, (FINDINGS_TYPE, _ROWS, _CLOCK, uint64)),
+    "shadow_read.check": (shadow_memory.shadow_read, (_WORDS, uint64, _CLOCK, Tuple(()))),
+    "shadow_write.check": (
+        shadow_memory.shadow_write,
+        (_WORDS, uint64, _CLOCK, uint64, uint64, Tuple(())),
+    ),
+    # in kernels with fences, or barriers of the grid or the cluster
+    "ordered_read.check": (shadow_memory.shadow_read, (_WORDS, uint64, _CLOCK, Tuple((_ORDER,)))),
+    "ordered_write.check": (
+        shadow_memory.shadow_write,
+        (_WORDS, uint64, _CLOCK, uint64, uint64, Tuple((_ORDER,))),
+    ),
+    "synchronize_element.check": (
+        happens_before.synchronize_element,
+        (_WORDS, _CLOCK, _ORDER, uint64),
+    ),
+    "synchronize_unknown.check": (happens_before.synchronize_unknown, (_CLOCK, _ORDER, uint64)),
+    "pass_fence.check": (happens_before.pass_fence, (_CLOCK, _ORDER, uint64)),
+    "pass_grid_barrier.check": (happens_before.pass_grid_barrier, (_CLOCK, _ORDER)),
+    "reach_cluster_barrier.check": (happens_before.reach_cluster_barrier, (_CLOCK, _ORDER)),
+    "pass_cluster_barrier.check": (
+        happens_before.pass_cluster_barrier,
+        (_CLOCK, _ORDER, Tuple((WEAK_INT,) * 3)),
+    ),
 }
 
 

@@ -1,6 +1,6 @@
 """Shadow arrays: which arrays of a kernel have one, and how functions reach it.
 
-The shadow of an array has its axes and one more, of two words. The shadow of a shared array has a
+The shadow of an array has its axes and one more, of its words. The shadow of a shared array has a
 first axis for the blocks. Shadows are hidden parameters, after those of a function.
 """
 
@@ -14,6 +14,7 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, uint64
 from pycu2c.checks.barrier_memory import ROWS
+from pycu2c.checks.shadow_words import CLOCK_SIZE
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ir.views import has_linear_start
@@ -22,7 +23,13 @@ from pycu2c.ops.operators import ADD, MUL
 
 _NOWHERE = Span("", 0, 0, 0, 0)
 BLOCK_INDEX = ir.Var("block.check", WEAK_INT, _NOWHERE)  # the linear index of the block
-WORDS = 2
+WORDS = 2  # the write and the read
+ORDERED_WORDS = 4  # in kernels with an order: see happens_before
+CLOCK = ir.Var(
+    "clock.check",
+    Array(uint64.dtype, 1, "C", MemorySpace.LOCAL, (CLOCK_SIZE,)),
+    _NOWHERE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +37,30 @@ class Shadow:
     """The shadow of an array in one function.
 
     prefix: the indices before those of the array. size: of a shared array, in elements.
-    is_initialized: whether elements may be read before the kernel writes them.
+    is_initialized: whether elements may be read before the kernel writes them. word_count: the
+    words of an element.
     """
 
     array: ir.Var
     prefix: tuple[ir.Expr, ...] = ()
     size: int = 0
     is_initialized: bool = True
+    word_count: int = WORDS
 
     def words(self, indices: Sequence[ir.Expr], *, is_linear: bool, span: Span) -> ir.View:
-        """Return the two words of an element."""
-        two, kind = integer(WORDS, span), Array(uint64.dtype, 1, "C")
+        """Return the words of an element."""
+        length, kind = integer(self.word_count, span), Array(uint64.dtype, 1, "C")
         if is_linear:
             first: tuple[ir.Expr, ...] = (self._linear(indices[0]),)
         else:
             first = (*self.prefix, *indices, integer(0, span))
         axis = len(first) - 1
-        return ir.View(self.array, first, (axis,), (integer(1, span),), (two,), kind, span)
+        return ir.View(self.array, first, (axis,), (integer(1, span),), (length,), kind, span)
 
     def of_argument(self, argument: ir.Var | ir.View) -> ir.View | ir.Var:
         """Return the shadow of an array that a function is called with."""
         span = argument.span
-        one, two = integer(1, span), integer(WORDS, span)
+        one, words = integer(1, span), integer(self.word_count, span)
         first: tuple[ir.Expr, ...]
         kind = shadow_type(argument)
         if isinstance(argument, ir.Var):
@@ -61,11 +70,11 @@ class Shadow:
             axes = range(len(self.prefix), len(self.prefix) + argument.type.ndim + 1)
             zeros = [integer(0, span) for _ in axes]
             dims = [ir.Dim(argument, k, span) for k in range(argument.type.ndim)]
-            lengths: tuple[ir.Expr, ...] = (*dims, two)
+            lengths: tuple[ir.Expr, ...] = (*dims, words)
             first = (*self.prefix, *zeros)
             return ir.View(self.array, first, tuple(axes), (one,) * len(axes), lengths, kind, span)
         if has_linear_start(argument):
-            steps = (*(binary(MUL, step, two, span) for step in argument.steps), one)
+            steps = (*(binary(MUL, step, words, span) for step in argument.steps), one)
             first = (self._linear(argument.first[0]),)
             axes_of_view = (0,) * len(steps)
         else:
@@ -73,7 +82,7 @@ class Shadow:
             first = (*self.prefix, *argument.first, integer(0, span))
             shifted = (axis + len(self.prefix) for axis in argument.axes)
             axes_of_view = (*shifted, len(first) - 1)
-        lengths = (*argument.lengths, two)
+        lengths = (*argument.lengths, words)
         return ir.View(self.array, first, axes_of_view, steps, lengths, kind, span)
 
     def _linear(self, index: ir.Expr) -> ir.Expr:
@@ -82,7 +91,7 @@ class Shadow:
         if self.prefix:
             start = binary(MUL, self.prefix[0], integer(self.size, span), span)
             index = binary(ADD, start, index, span)
-        return binary(MUL, index, integer(WORDS, span), span)
+        return binary(MUL, index, integer(self.word_count, span), span)
 
 
 def shadow_type(array: ir.Var | ir.View) -> Array:
@@ -110,8 +119,10 @@ class ShadowParameter:
 
 # of the last barriers of the threads of a block
 BARRIERS = ShadowParameter(
-    ir.Var("barriers.shadow", Array(uint64.dtype, 3, "C"), _NOWHERE), None, (ROWS,)
+    ir.Var("barriers.check", Array(uint64.dtype, 3, "C"), _NOWHERE), None, (ROWS,)
 )
+# the clocks of blocks: see happens_before
+ORDER = ShadowParameter(ir.Var("clocks.check", Array(uint64.dtype, 2, "C"), _NOWHERE))
 
 
 def barrier_rows(span: Span) -> ir.View:

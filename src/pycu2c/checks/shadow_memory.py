@@ -16,18 +16,30 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pycu2c import cuda
-
-# ---- a word: the number of the check site from 1, then the fields at these bits ----
-THREAD, ATOMIC, SEVERAL, EPOCH, WARP, BLOCK, VALUE, LANES = 10, 20, 21, 22, 32, 38, 54, 63
-MAX_SITE = MAX_EPOCH = 1023
-UNKNOWN_VALUE = 511
-MAX_WARP = 63
-MAX_BLOCKS = 1 << 16
-UNWRITTEN = 1 << ATOMIC  # a result: there is no write; no word is equal to it
-
-# ---- the clock of a thread, a local array ----
-EPOCHS, OPERATIONS, IDENTITY, IGNORES_BLOCKS = range(4)
-CLOCK_SIZE = 8  # with the entries of barrier_memory
+from pycu2c.checks.happens_before import is_ordered, take_as_ordered
+from pycu2c.checks.shadow_words import (
+    ATOMIC,
+    BLOCK,
+    CLOCK_SIZE,
+    EPOCH,
+    EPOCHS,
+    HAS_ACCESSED,
+    HAS_CONVERGED,
+    IDENTITY,
+    LANES,
+    MAX_BLOCKS,
+    MAX_EPOCH,
+    MAX_SITE,
+    MAX_WARP,
+    OPERATIONS,
+    SEVERAL,
+    THREAD,
+    UNKNOWN_VALUE,
+    UNWRITTEN,
+    VALUE,
+    WARP,
+    block_index,
+)
 
 
 class Access(NamedTuple):
@@ -44,30 +56,26 @@ def decode_word(word: int) -> Access:
     return Access(site, word >> THREAD & 1023, word >> BLOCK & MAX_BLOCKS - 1)
 
 
-def start_clock(clock: Any, ignores_blocks: Any) -> Any:
-    """Set the clock at the start of the kernel; return False."""
+def start_clock(clock: Any, *order: Any) -> Any:
+    """Set the clock at the start of the kernel; return False.
+
+    order: the clocks of blocks, if accesses are taken as ordered.
+    """
     rows = cuda.threadIdx.y + cuda.threadIdx.z * cuda.blockDim.y
     thread = cuda.threadIdx.x + rows * cuda.blockDim.x
-    block = block_index()
-    clock[EPOCHS] = 0
-    clock[OPERATIONS] = 0
-    clock[IDENTITY] = thread << THREAD | block % MAX_BLOCKS << BLOCK
-    clock[IGNORES_BLOCKS] = ignores_blocks
-    for entry in range(IGNORES_BLOCKS + 1, CLOCK_SIZE):
-        clock[entry] = 0
+    for field in range(CLOCK_SIZE):
+        clock[field] = 0
+    clock[IDENTITY] = thread << THREAD | block_index() % MAX_BLOCKS << BLOCK
+    for clocks in order:
+        take_as_ordered(clocks)
     return False
-
-
-def block_index() -> Any:
-    """Return the linear index of the block."""
-    layers = cuda.blockIdx.y + cuda.blockIdx.z * cuda.gridDim.y
-    return cuda.blockIdx.x + layers * cuda.gridDim.x
 
 
 def pass_barrier(clock: Any) -> Any:
     """Count a barrier of the block; return False."""
     clock[EPOCHS] = min(clock[EPOCHS] + 1, MAX_EPOCH)
     clock[OPERATIONS] = 0
+    clock[HAS_CONVERGED] = 0
     return False
 
 
@@ -77,12 +85,7 @@ def pass_warp_operation(clock: Any, is_of_warp: Any) -> Any:
     After one of some lanes, the counts of lanes are not compared until the next barrier.
     """
     clock[OPERATIONS] = min(clock[OPERATIONS] + 1, MAX_WARP) if is_of_warp != 0 else MAX_WARP
-    return False
-
-
-def pass_fence(clock: Any) -> Any:
-    """Take later accesses of the thread as ordered, by flags in memory; return False."""
-    clock[EPOCHS] = MAX_EPOCH
+    clock[HAS_CONVERGED] = 1
     return False
 
 
@@ -93,13 +96,24 @@ def value_bits(bits: Any) -> Any:
     return (bits ^ bits >> 8) & 255
 
 
-def is_concurrent(word: Any, clock: Any, is_read: Any) -> Any:
-    """Return whether an access is of another thread, and concurrent with what this one does now."""
+def is_concurrent(word: Any, clock: Any, is_read: Any, *order: Any) -> Any:
+    """Return whether an access is of another thread, and concurrent with what this one does now.
+
+    order: of kernels with fences and barriers of the grid or the cluster.
+    """
+    concurrent = is_between_same_barriers(word, clock, is_read)
+    for clocks in order:
+        concurrent = concurrent and not is_ordered(word, clock, is_read, clocks)
+    return concurrent
+
+
+def is_between_same_barriers(word: Any, clock: Any, is_read: Any) -> Any:
+    """Return whether no barrier of the block or the warp is between an access and now."""
     if word == 0:
         return False
     differences = word ^ clock[IDENTITY]
     if differences >> BLOCK & MAX_BLOCKS - 1 != 0:
-        return clock[IGNORES_BLOCKS] == 0
+        return True
     if word >> EPOCH & MAX_EPOCH != clock[EPOCHS] or clock[EPOCHS] == MAX_EPOCH:
         return False
     if word >> SEVERAL & 1 != 0:
@@ -112,11 +126,12 @@ def is_concurrent(word: Any, clock: Any, is_read: Any) -> Any:
     return in_step and (lanes != 0 or (is_read and word >> LANES != 0))
 
 
-def shadow_read(shadow: Any, site: Any, clock: Any) -> Any:
+def shadow_read(shadow: Any, site: Any, clock: Any, *order: Any) -> Any:
     """Record a read; return a concurrent write, UNWRITTEN, or 0."""
     word = site | clock[IDENTITY] | clock[EPOCHS] << EPOCH | clock[OPERATIONS] << WARP
+    clock[HAS_ACCESSED] = 1
     earlier = cuda.atomic.exch(shadow, 1, word)
-    if is_concurrent(earlier, clock, True):
+    if is_concurrent(earlier, clock, True, *order):
         differences = earlier ^ word
         is_block = differences >> BLOCK & MAX_BLOCKS - 1 == 0
         is_in_warp = is_block and differences >> THREAD & 992 == 0
@@ -125,21 +140,24 @@ def shadow_read(shadow: Any, site: Any, clock: Any) -> Any:
     writer = shadow[0]
     if writer == 0:
         return UNWRITTEN
-    return writer if is_concurrent(writer, clock, False) else 0
+    return writer if is_concurrent(writer, clock, False, *order) else 0
 
 
-def shadow_write(shadow: Any, site: Any, clock: Any, value: Any, is_atomic: Any) -> Any:
+def shadow_write(
+    shadow: Any, site: Any, clock: Any, value: Any, is_atomic: Any, *order: Any
+) -> Any:
     """Record a write; return a concurrent access, UNWRITTEN for an atomic operation, or 0.
 
     value: bits of the number, or UNKNOWN_VALUE; writes of equal values are not concurrent.
     """
     word = site | clock[IDENTITY] | clock[EPOCHS] << EPOCH | clock[OPERATIONS] << WARP
+    clock[HAS_ACCESSED] |= is_atomic ^ 1
     earlier = cuda.atomic.exch(shadow, 0, word | is_atomic << ATOMIC | value << VALUE)
     are_atomic = earlier >> ATOMIC & is_atomic != 0
     is_equal = earlier >> VALUE == value and value != UNKNOWN_VALUE
-    if not (are_atomic or is_equal) and is_concurrent(earlier, clock, False):
+    if not (are_atomic or is_equal) and is_concurrent(earlier, clock, False, *order):
         return earlier
     reader = shadow[1]
-    if is_concurrent(reader, clock, True):
+    if is_concurrent(reader, clock, True, *order):
         return reader
     return UNWRITTEN if is_atomic != 0 and earlier == 0 else 0

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 
-from pycu2c.base.records import dataclass, field
+from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import Array
 from pycu2c.checks.barrier_skips import BARRIER_EFFECTS
-from pycu2c.checks.races import CLOCK
+from pycu2c.checks.block_order import has_order, has_unknown_accesses
 from pycu2c.checks.shadow_arrays import (
     BARRIERS,
     BLOCK_INDEX,
+    CLOCK,
+    ORDER,
+    ORDERED_WORDS,
+    WORDS,
     Shadow,
     ShadowParameter,
     allocated_in_calls,
@@ -29,22 +33,32 @@ class ShadowPlan:
     """The shadows of a kernel.
 
     kernel: its name. callees: the device functions with one caller, which have shadows too, by
-    name. parameters: the hidden parameters of the kernel. ignores_blocks: whether accesses of other
-    blocks are taken as ordered.
+    name. parameters: the hidden parameters of the kernel.
     """
 
     kernel: str
     callees: Mapping[str, ir.Function]
     parameters: tuple[ShadowParameter, ...]
-    ignores_blocks: bool = False
+    cluster: tuple[int, ...]
+    has_unknown_accesses: bool
     allocated: Collection[str] = ()  # the parameters that are shadows of shared arrays
     shadows: dict[str, dict[str, Shadow]] = field(default_factory=dict)  # by function and array
+    polled: Mapping[str, Set[str]] = field(default_factory=dict)  # arrays, by function
     hidden: dict[str, tuple[ir.Var, ...]] = field(default_factory=dict)  # parameters, by function
 
     @property
     def has_barriers(self) -> bool:
         """Whether the barriers of blocks are checked."""
         return BARRIERS in self.parameters
+
+    @property
+    def order(self) -> tuple[ir.Var, ...]:
+        """The clocks of blocks, if the kernel needs them."""
+        return (ORDER.var,) if ORDER in self.parameters else ()
+
+    @property
+    def word_count(self) -> int:
+        return ORDERED_WORDS if self.order else WORDS
 
     def reaches(self, function: str) -> bool:
         """Return whether a function has a clock, and may have shadows."""
@@ -55,7 +69,7 @@ class ShadowPlan:
         callee = self.callees.get(call.function)
         if callee is None or not self.reaches(caller):
             return ()
-        variables: list[ir.Var] = [CLOCK, BLOCK_INDEX]
+        variables: list[ir.Var] = [CLOCK, BLOCK_INDEX, *self.order]
         if self.has_barriers:
             variables.append(BARRIERS.var)
         arguments: list[ir.Expr] = [*variables]
@@ -67,7 +81,7 @@ class ShadowPlan:
                 var = ir.Var(f"{p.name}.shadow", shadow_type(_var(p)), argument.span)
                 arguments.append(view)
                 variables.append(var)
-                shadows[p.name] = Shadow(var, is_initialized=shadow.is_initialized)
+                shadows[p.name] = replace(shadow, array=var, prefix=(), size=0)
         inner = allocated_in_calls(self.callees, callee)
         variables += [p.var for name, p in inner.items() if name in self.allocated]
         arguments += [p.var for name, p in inner.items() if name in self.allocated]
@@ -78,7 +92,7 @@ class ShadowPlan:
     def own_shadows(self, function: ir.Function) -> dict[str, Shadow]:
         """Return the shadows of the shared arrays that a function allocates."""
         return {
-            name: Shadow(p.var, (BLOCK_INDEX,), p.size, is_initialized=False)
+            name: Shadow(p.var, (BLOCK_INDEX,), p.size, False, self.word_count)
             for name, p in shared_shadows(function)
             if p.var.name in self.allocated
         }
@@ -99,7 +113,6 @@ def plan_shadows(
     module: ir.Module,
     own_callees: Collection[str],
     groups: frozenset[CheckGroup],
-    ignores_blocks: bool,
     without_conflicts: Collection[str],
 ) -> ShadowPlan:
     """Return the shadows of a kernel, with those of its own parameters and shared arrays.
@@ -114,15 +127,12 @@ def plan_shadows(
     has_shared = groups & {"race", "init"} and not module.cluster
     allocated = allocated_in_calls(callees, kernel) if has_shared else {}
     barriers = (BARRIERS,) if "sync" in groups and _has_barriers(module) else ()
-    plan = ShadowPlan(
-        kernel.name,
-        callees,
-        (*arguments.values(), *allocated.values(), *barriers),
-        ignores_blocks,
-        allocated,
-    )
+    order = (ORDER,) if "race" in groups and has_order(module) else ()
+    parameters = *arguments.values(), *allocated.values(), *barriers, *order
+    unknown = has_unknown_accesses(module, callees)
+    plan = ShadowPlan(kernel.name, callees, parameters, module.cluster, unknown, allocated)
     plan.shadows[kernel.name] = plan.own_shadows(kernel) | {
-        name: Shadow(p.var) for name, p in arguments.items()
+        name: Shadow(p.var, word_count=plan.word_count) for name, p in arguments.items()
     }
     return plan
 

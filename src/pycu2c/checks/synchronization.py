@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, uint64
-from pycu2c.checks import barrier_memory, shadow_memory
+from pycu2c.checks import barrier_memory, shadow_words
 from pycu2c.checks.barrier_skips import BARRIER_EFFECTS, BarrierBits
+from pycu2c.checks.block_order import is_fence
 from pycu2c.checks.context import FINDINGS, CheckContext, Guard, compare, or_record
-from pycu2c.checks.races import CLOCK, shadow_number
-from pycu2c.checks.shadow_arrays import barrier_rows
+from pycu2c.checks.races import RaceChecks, shadow_number
+from pycu2c.checks.shadow_arrays import CLOCK, barrier_rows
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, integer
 from pycu2c.ops.intrinsics.registry import REGISTRY, Effect
@@ -23,14 +26,14 @@ _ALL_BITS = (1 << barrier_memory.MAX_BARRIERS) - 1
 class SynchronizationChecks:
     """The checks of one function.
 
-    barriers: the bits of barriers; None if they are not checked. has_fences: whether atomic
-    operations may order other accesses, with fences before or after them.
+    barriers: the bits of barriers; None if they are not checked. cluster: its extent.
     """
 
     context: CheckContext
+    races: RaceChecks
     barriers: BarrierBits | None
     has_clock: bool
-    has_fences: bool
+    cluster: tuple[int, ...] = ()
 
     def guard(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
         """Return what checks an operation that synchronizes, and the operation."""
@@ -42,20 +45,54 @@ class SynchronizationChecks:
             return self._guard_mask(e, checked)
         return Guard(), checked
 
-    def after(self, e: ir.Apply) -> ir.Expr | None:
-        """Return the call that counts an operation that orders accesses, if it does."""
+    def before(self, e: ir.Apply) -> Guard:
+        """Return what is called before an operation that orders accesses of blocks."""
+        calls: list[ir.Expr] = []
+        if self.races.order and e.intrinsic.effect is Effect.CLUSTER:
+            calls.append(self._call("reach_cluster_barrier", e, *self.races.order))
+        if self._is_atomic(e):
+            calls += (
+                self.races.synchronize(element, releases=not _only_reads(e))
+                for element in e.arguments
+                if isinstance(element, ir.ElementOf)
+            )
+        variable = self.context.variable
+        return Guard(tuple((variable("synchronized", WEAK_BOOL, e.span), c) for c in calls))
+
+    def after(self, e: ir.Apply) -> Iterator[ir.Expr]:
+        """Yield the calls that count an operation that orders accesses, if it does."""
         if not self.has_clock or e.intrinsic.name == "cuda.activemask":
-            return None
-        effect, name = e.intrinsic.effect, e.intrinsic.name
+            return
+        effect, order = e.intrinsic.effect, self.races.order
         if effect in BARRIER_EFFECTS:
-            return ir.Call("pass_barrier.check", (CLOCK,), WEAK_BOOL, e.span)
-        is_flag = "fence" in name or "atomic" in name or effect is Effect.WARP
-        if self.has_fences and is_flag:
-            return ir.Call("pass_fence.check", (CLOCK,), WEAK_BOOL, e.span)
-        if effect is not Effect.WARP:
-            return None
-        is_of_warp = shadow_number(_is_full_mask(e.arguments[0]), e.span)
-        return ir.Call("pass_warp_operation.check", (CLOCK, is_of_warp), WEAK_BOOL, e.span)
+            yield self._call("pass_barrier", e)
+        elif effect is Effect.WARP:
+            is_of_warp = shadow_number(_is_full_mask(e.arguments[0]), e.span)
+            yield self._call("pass_warp_operation", e, is_of_warp)
+        if order and effect is Effect.GRID:
+            yield self._call("pass_grid_barrier", e, *order)
+        elif order and effect is Effect.CLUSTER:
+            sizes = (*self.cluster, 1, 1)[:3]
+            extents = (integer(size, e.span) for size in sizes)
+            yield self._call("pass_cluster_barrier", e, *order, *extents)
+        elif order and is_fence(e.intrinsic.name):
+            is_of_device = not e.intrinsic.name.endswith("_block")
+            yield self._call("pass_fence", e, *order, shadow_number(is_of_device, e.span))
+        if self._is_atomic(e):
+            for element in e.arguments:
+                if isinstance(element, ir.ElementOf):
+                    yield self.races.synchronize(element, releases=False)
+
+    def _is_atomic(self, e: ir.Apply) -> bool:
+        """Return whether an operation on an element may order accesses."""
+        elements = (a for a in e.arguments if isinstance(a, ir.ElementOf))
+        is_atomic = "atomic" in e.intrinsic.name
+        return bool(self.races.order) and any(
+            is_atomic or a.array.name in self.races.polled for a in elements
+        )
+
+    def _call(self, name: str, e: ir.Apply, *arguments: ir.Expr) -> ir.Call:
+        return ir.Call(f"{name}.check", (CLOCK, *arguments), WEAK_BOOL, e.span)
 
     def _guard_barrier(self, e: ir.Apply, barriers: BarrierBits) -> Guard:
         context = self.context
@@ -68,7 +105,7 @@ class SynchronizationChecks:
         return Guard(((other, call),), or_record(is_same, failure), skips=False)
 
     def _last_site(self, span: Span) -> ir.Const:
-        return shadow_number(min(len(self.context.table.sites), shadow_memory.MAX_SITE), span)
+        return shadow_number(min(len(self.context.table.sites), shadow_words.MAX_SITE), span)
 
     def around(self, s: ir.Stmt) -> tuple[ir.Body, tuple[ir.Body, ...], ir.Body]:
         """Return what is before a statement, at the ends of its bodies, and after it."""
@@ -112,6 +149,13 @@ class SynchronizationChecks:
         failure = context.failure("warp-sync", e.span, "", {"mask": mask, "lane": lane})
         guard = Guard(binding, or_record(_names_lane(mask, lane), failure), skips=False)
         return guard, ir.Apply(e.intrinsic, (mask, *checked.arguments[1:]), e.type, e.span)
+
+
+def _only_reads(e: ir.Apply) -> bool:
+    """Return whether an operation reads an element: ``cuda.atomic.add(flag, 0, 0)``."""
+    name, value = e.intrinsic.name.rpartition(".")[2], e.arguments[-1]
+    is_zero = isinstance(value, ir.Const) and value.value == 0
+    return e.intrinsic.reads or (is_zero and name in ("add", "sub", "or_", "xor"))
 
 
 def _is_full_mask(mask: ir.Expr) -> bool:

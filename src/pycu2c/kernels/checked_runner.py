@@ -17,10 +17,11 @@ from pycu2c.base.diagnostics import LaunchError, LaunchWarning, warn
 from pycu2c.base.dtypes import INT64, UINT8, UINT64, DType
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
-from pycu2c.checks import decoding, instrumentation
+from pycu2c.checks import decoding, happens_before, instrumentation
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.line_flags import LineFlags, with_line_flags
-from pycu2c.checks.shadow_arrays import WORDS
+from pycu2c.checks.shadow_arrays import ORDER, ORDERED_WORDS, WORDS
+from pycu2c.checks.shadow_words import MAX_BLOCKS
 from pycu2c.cuda_driver import driver
 from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.ir.nodes import Module
@@ -110,6 +111,12 @@ class CheckedRunner:
             )
             groups -= {"race", "init"}
             instrumented = instrumentation.instrument(module, groups, facts, options.wraparound)
+        elif not _has_clocks(instrumented, launch, arguments):
+            warn(
+                f"{self._kernel.source.name}: accesses of different blocks are taken as ordered: "
+                "launch fewer blocks, or set PYCU2C_CHECK_MEMORY to more bytes",
+                LaunchWarning,
+            )
         sites = instrumented.sites
         if sites not in self._variants:
             module, lines = with_line_flags(instrumented.module if sites else module)
@@ -160,14 +167,31 @@ def _shadow_shapes(
     kernel: instrumentation.InstrumentedKernel, launch: Launch, arguments: Sequence[Argument]
 ) -> Iterator[tuple[int, ...]]:
     """Yield the shapes of the shadows of a launch."""
-    blocks = math.prod(launch.grid)
+    blocks, size = math.prod(launch.grid), 0
+    words = ORDERED_WORDS if ORDER in kernel.shadows else WORDS
     for shadow in kernel.shadows if kernel.sites else ():
-        if shadow.argument is None:
-            yield (blocks, *shadow.shape, WORDS)
+        if shadow == ORDER:  # the last one
+            columns = happens_before.ENTRIES + 2 * blocks
+            is_small = blocks <= MAX_BLOCKS and size + 8 * blocks * columns <= _memory_limit()
+            shape: tuple[int, ...] = (blocks, columns if is_small else happens_before.ENTRIES + 2)
+        elif shadow.argument is None:
+            shape = (blocks, *shadow.shape, words)
         else:
             array = arguments[shadow.argument]
             assert isinstance(array, ArrayArgument)
-            yield (*array.shape, WORDS)
+            shape = (*array.shape, words)
+        size += 8 * math.prod(shape)
+        yield shape
+
+
+def _has_clocks(
+    kernel: instrumentation.InstrumentedKernel, launch: Launch, arguments: Sequence[Argument]
+) -> bool:
+    """Return whether the shadows of a launch have an entry for each pair of blocks, if needed."""
+    if not kernel.sites or ORDER not in kernel.shadows:
+        return True
+    *_, (blocks, columns) = _shadow_shapes(kernel, launch, arguments)
+    return columns == happens_before.ENTRIES + 2 * blocks
 
 
 def _memory_limit() -> int:

@@ -41,7 +41,6 @@ MISSED: dict[tuple[str, str], str] = {
     ("halves_of_a_warp", ""): "an operation of half a warp counts as one of the warp",
     ("upper_half_sums_before", ""): "lanes with different counts are taken as ordered",
     ("lanes_with_different_loops", ""): "lanes with different counts are taken as ordered",
-    ("spin_lock", ""): "a fence anywhere makes all blocks ordered",
     ("two_dynamic_arrays", ""): _DYNAMIC,
 }
 UNBOUNDED_ON_GPU = ("divergent-barrier", "warp-sync", "deadlock")

@@ -1,0 +1,41 @@
+"""The words of shadow memory, and the clock of a thread.
+
+A word tells an access: the number of the check site from 1, and fields from these bits on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycu2c import cuda
+
+THREAD, ATOMIC, SEVERAL, EPOCH, WARP, BLOCK, VALUE, LANES = 10, 20, 21, 22, 32, 38, 54, 63
+MAX_SITE = MAX_EPOCH = 1023
+UNKNOWN_VALUE = 511
+MAX_WARP = 63
+MAX_BLOCKS = 1 << 16
+UNWRITTEN = 1 << ATOMIC  # a result: there is no write; no word is equal to it
+
+# ---- the clock of a thread, a local array ----
+(
+    EPOCHS,  # barriers of the block
+    OPERATIONS,  # of the warp since then, and fences
+    IDENTITY,  # the thread and the block, as in words
+    HAS_CONVERGED,  # operations of the warp since the last barrier
+    HAS_ACCESSED,  # plain accesses since the last fence
+    FENCED,  # the release of the last fence: see happens_before
+    FENCED_DEVICE,  # the same for fences of the device
+    GRID_BARRIERS,
+    CLUSTER_BARRIERS,
+    BARRIERS,  # see barrier_memory
+    SKIPPED,
+    ARMED,
+    PLACE,
+) = range(13)
+CLOCK_SIZE = 13
+
+
+def block_index() -> Any:
+    """Return the linear index of the block."""
+    layers = cuda.blockIdx.y + cuda.blockIdx.z * cuda.gridDim.y
+    return cuda.blockIdx.x + layers * cuda.gridDim.x
