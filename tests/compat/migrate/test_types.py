@@ -163,14 +163,14 @@ def k(a, out, n, x):
     out[i] = s + 0.5 * x  # float32: 0.5 * x
     out[i] = (a[i] + 1) / (4 - a[2])  # float32: a[i] + 1  # float32: 4 - a[2]
     if x < 0.5 and x < 0.1:  # float32: x < 0.1
-        x += 1.5  # float32: 1.5
+        x += 1.5  # float32: x += 1.5
         out[i] += 1.5
     total = 0  # float32: 0
     for j in range(n):
         total += a[j]
         count += j
     out[i] = i * 0.25 * a.shape[0]
-    out[i] = a[i] ** 2 + math.sqrt(2.0) * 3.0
+    out[i] = a[i] ** 2 + math.sqrt(4.0) * 3.0  # float32: a[i] ** 2 + math.sqrt(4.0) * 3.0
 """
 
 
@@ -199,6 +199,17 @@ def reported_in(result: MigratedFile) -> list[str]:
 def test_calls_with_a_difference(text: str, tmp_path: Path) -> None:
     result = [t for t in reported_in(looked_at(text, tmp_path)) if " numba: " not in t]
     assert result == expected_in(text)
+
+
+def test_a_kernel_whose_types_cannot_be_guessed(tmp_path: Path) -> None:
+    text = """
+    from numba import cuda
+    @cuda.jit
+    def k(points, out):
+        out[0] = points[0].x * 0.1
+    """
+    (remark,) = (r for r in looked_at(text, tmp_path).remarks if r.kind.name == "float32")
+    assert "the types are unknown" in str(remark)
 
 
 @pytest.mark.parametrize("made", ["cuda.jit(types)(f)", "cuda.jit(f)", "cuda.jit(f, debug=True)"])

@@ -93,14 +93,17 @@ def _kernel_remarks(
     text: EditableText, environment: StaticEnvironment, types: Types
 ) -> list[Remark]:
     remarks = list(environment.remarks)
-    untyped = {definition.node.name: definition.node for definition in environment.kernels}
+    untyped = {definition.node.name: definition for definition in environment.kernels}
     for definition in environment.kernels:
         for module in _typed_modules(definition, types):
             remarks += differences(module, text.file, environment.global_number)
             for function in (module.kernel, *module.device_functions):
                 untyped.pop(function.python_name, None)
-    for node in untyped.values():
-        remarks += possible_differences(text, node, environment.global_number)
+    for definition in untyped.values():
+        if definition.kernel is not None:
+            remarks += possible_differences(
+                text, definition.kernel, definition.node, environment.global_number
+            )
     return remarks
 
 

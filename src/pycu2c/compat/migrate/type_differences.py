@@ -61,6 +61,7 @@ class _DifferenceAnalysis:
     def __init__(self, function: ir.Function, global_number: Callable[[str], object]) -> None:
         self._function, self._global_number = function, global_number
         self._types = NumbaTypes(function, global_number)
+        self._parameters = {p.name for p in function.parameters}
         self._types.infer()
 
     def remarks(self) -> Iterator[Remark]:
@@ -81,15 +82,13 @@ class _DifferenceAnalysis:
                     yield from self._expression_remarks(e)
 
     def _initial_value_remarks(self, var: ir.Var, value: ir.Const) -> Iterator[Remark]:
-        """Yield a remark for ``s = 0.0``, which makes ``s`` a float64 in numba."""
+        """Yield a remark for the initial value of a variable that is a float64 in numba."""
         if not self._is_narrowed(var) or self._types.literal_type(value) is None:
             return
         name = source_name(var.name)
         text = f"`{name}` is float64 in numba; in pycu2c it is float32, like the values added to it"
-        if self._types.type_of(value) == float64:
-            yield Remark(
-                remarks.FLOAT64, (Label(value.span, text),), _INITIAL_VALUE_HINT, self._topic(name)
-            )
+        label = Label(value.span, text)
+        yield Remark(remarks.FLOAT64, (label,), _INITIAL_VALUE_HINT, self._topic(name))
 
     def _topic(self, name: str) -> str:
         return f"{self._function.name} {name}"
@@ -150,6 +149,9 @@ class _DifferenceAnalysis:
         return None
 
     def _is_narrowed(self, e: ir.Expr) -> bool:
+        """Return whether an expression is float64 in numba; parameters have their own types."""
+        if isinstance(e, ir.Var) and e.name in self._parameters:
+            return False
         numba_type = self._types.type_of(e)
         if numba_type is None or not isinstance(e.type, Scalar):
             return False
