@@ -191,3 +191,29 @@ def test_environment(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     checked: Any = kernel(neighbours, backend=backend)
     with pytest.raises(CheckError, match="index 10, and `a` has 10"):
         checked[1, 10](FLOATS, np.zeros(10, np.float32), 10)
+
+
+@device
+def put(a, i, value):
+    a[i] = value
+
+
+def test_a_function_writes_to_a_strided_array(backend: str) -> None:
+    def residues(out):
+        i = cuda.grid(1)
+        put(out, i % 3, i % 3)
+
+    out = np.zeros(16)[::2]
+    kernel(residues, backend=backend, check=True)[2, 4](out)
+    assert out.tolist() == [0, 1, 2, 0, 0, 0, 0, 0]
+
+
+def test_an_index_is_an_element_of_a_view(backend: str) -> None:
+    def gather(a, order, out):
+        i = cuda.grid(1)
+        backwards = order[::-1]
+        out[i] = a[backwards[i] % 10]
+
+    out = np.zeros(10, np.float32)
+    kernel(gather, backend=backend, check=True)[2, 5](FLOATS, np.arange(10), out)
+    assert out.tolist() == FLOATS[::-1].tolist()

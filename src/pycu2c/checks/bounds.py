@@ -142,10 +142,11 @@ def _is_proved(
     if is_linear:
         return False
     # the range of an index from the start has no negative numbers: these are out of bounds
-    if any(s.intrinsic is from_start for s in subscripts):
-        assert isinstance(index, ir.Apply)
+    if isinstance(index, ir.Apply) and index.intrinsic is from_start:
         operand, length = context.ranges.of(index.arguments[0]), context.ranges.length
         return operand.low >= 0 and operand.high < length(access.array, axis).low
+    if any(s.intrinsic is from_start for s in subscripts):
+        return False
     return context.ranges.is_in_bounds(access, axis) or _is_within(
         context, index, access.array, axis
     )

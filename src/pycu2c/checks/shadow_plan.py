@@ -20,7 +20,6 @@ from pycu2c.checks.shadow_arrays import (
     allocated_in_calls,
     global_shadows,
     has_shadow,
-    shadow_type,
     shared_shadows,
 )
 from pycu2c.declarations.options import CheckGroup
@@ -78,7 +77,7 @@ class ShadowPlan:
             shadow = self._shadow_of(argument, p, caller)
             if shadow is not None and isinstance(argument, ir.Var | ir.View):
                 view = shadow.of_argument(argument)
-                var = ir.Var(f"{p.name}.shadow", shadow_type(_var(p)), argument.span)
+                var = ir.Var(f"{p.name}.shadow", view.type, argument.span)
                 arguments.append(view)
                 variables.append(var)
                 shadows[p.name] = replace(shadow, array=var, prefix=(), size=0)
@@ -143,8 +142,3 @@ def _has_barriers(module: ir.Module) -> bool:
         for f in module.functions
         for e in all_expressions(f.body)
     )
-
-
-def _var(p: ir.Parameter) -> ir.Var:
-    assert isinstance(p.type, Array)
-    return ir.Var(p.name, p.type, CLOCK.span)
