@@ -20,6 +20,8 @@ FOUND = Path(__file__).parent.parent.parent / "out" / "fuzz"
 
 def main() -> int:
     options = _options()
+    if options.checks:
+        options.target = "checks"
     FOUND.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
     counts: Counter[str] = Counter()
@@ -38,6 +40,8 @@ def main() -> int:
             failures.setdefault(outcome.kind, []).append(outcome)
             if sum(map(len, failures.values())) <= SHOWN:
                 print(f"seed {outcome.seed}: {outcome.kind}", flush=True)
+                if options.checks:
+                    print(outcome.detail[-1500:], flush=True)
             if options.stop:
                 break
     outcomes.close()
@@ -48,6 +52,8 @@ def main() -> int:
         print(f"{excused} that are excused are too many: draw fewer of them")
         failures.setdefault("excused", [])
     for failed in failures.values():
+        if options.checks:  # the shrinker drops the comments that mark the defect
+            continue
         for outcome in failed[: options.shrink]:
             _report(outcome, options.target, options.patience)
     return 1 if failures else 0
@@ -69,6 +75,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("-n", type=int, default=1000, help="how many kernels")
     parser.add_argument("--seed", type=int, default=0, help="the first one's seed")
     parser.add_argument("--target", choices=sorted(LIMITS), default="cpu")
+    parser.add_argument(
+        "--checks", action="store_true", help="plant a defect in each, and launch with checks"
+    )
     parser.add_argument(
         "-j", "--jobs", type=int, default=thread_count(), help="processes at a time"
     )

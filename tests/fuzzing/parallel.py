@@ -12,6 +12,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from fuzzing.cases import text_of
+from fuzzing.planted import run_planted
+from fuzzing.planting import planted_text
 from fuzzing.running import COMPILED, MARKS, Outcome, run_texts
 
 _FORK = multiprocessing.get_context("fork")
@@ -23,6 +25,7 @@ LIMITS = {
     "strips": 5.0,
     "cuda": 30.0,
     "nvrtc": 60.0,
+    "checks": 5.0,  # on the CPU, of kernels with planted defects
 }
 PATIENCE = 120.0  # seconds from one outcome to the next, whatever else the machine does
 
@@ -54,8 +57,10 @@ def _start(seeds: list[int], target: str, texts: list[str] | None = None) -> _Wo
     def work() -> None:
         os.environ["PYCU2C_THREADS"] = "2"
         launches = False
-        drawn = texts or [text_of(s) for s in seeds]
-        for outcome in run_texts(drawn, target, seeds):
+        is_planted = target == "checks"
+        drawn = texts or [(planted_text if is_planted else text_of)(s) for s in seeds]
+        outcomes = run_planted(drawn, seeds) if is_planted else run_texts(drawn, target, seeds)
+        for outcome in outcomes:
             sender.send(outcome)
             launches = outcome == COMPILED or (launches and outcome.status not in MARKS)
             # SIGPROF ends the process; the reference has a limit of its own

@@ -175,7 +175,7 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         source, built, signature = typed(case)
         expected = arguments_of(case)
         extents = case.module["GRID"], case.module["BLOCK"]
-        run_reference(source, built, signature, extents, _as_parameters(case, signature, expected))
+        run_reference(source, built, signature, extents, as_parameters(case, signature, expected))
         if case.module.get("VARIANT"):
             case = Case(text, load(variant_of(text)).module)
             _, built, _ = typed(case)
@@ -202,18 +202,18 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
     except (UnsupportedByReference, ValueError, OverflowError) as error:
         if may_be_rejected:  # a step of 0, three numbers for two places
             return Outcome(text, "undefined", str(error), seed)
-        return _crash(text, error, seed)
+        return crash(text, error, seed)
     except Exception as error:
-        return _crash(text, error, seed)
+        return crash(text, error, seed)
 
 
-def _crash(text: str, error: Exception, seed: int) -> Outcome:
+def crash(text: str, error: Exception, seed: int) -> Outcome:
     """Called where the error is caught."""
     detail = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
     return Outcome(text, "crash", detail, seed)
 
 
-def _as_parameters(case: Case, signature: Signature, arguments: list[Any]) -> list[Any]:
+def as_parameters(case: Case, signature: Signature, arguments: list[Any]) -> list[Any]:
     """The arguments as the reference takes them: a record as the tuple of its fields."""
     leaves = case.kernel.launcher.flatten(arguments).leaves
     owners = iter([a.owner if isinstance(a, ArrayArgument) else a for a in leaves])
@@ -268,7 +268,7 @@ def _together(
         try:
             yield run(p, binaries)
         except Exception as error:
-            yield _crash(p.case.text, error, p.seed)
+            yield crash(p.case.text, error, p.seed)
 
 
 # a GPU's minimum instructions return either of 0.0 and -0.0

@@ -10,6 +10,8 @@ import pytest
 
 from fuzzing import parallel, running
 from fuzzing.cases import text_of
+from fuzzing.planted import run_planted
+from fuzzing.planting import planted_text, wrong_text
 from fuzzing.running import MARKS, run_seeds, run_texts
 from fuzzing.variants import variant_of
 from pycu2c.cuda_driver import driver
@@ -38,6 +40,26 @@ def test_random_kernels_with_strip_mining(first: int) -> None:
     """Every loop that threads may leave at different times, whether strips pay or not."""
     failed = [o for o in run_seeds(range(first, first + CHUNK), "strips") if o.failed]
     assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
+
+
+@pytest.mark.parametrize("first", range(6000, 6024, 12))
+def test_planted_defects_are_found(first: int) -> None:
+    """And the kernels without them have no findings, and the results of an unchecked launch."""
+    seeds = range(first, first + 12)
+    outcomes = list(run_planted([planted_text(seed) for seed in seeds], seeds))
+    failed = [o for o in outcomes if o.failed]
+    assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
+    assert any(o.status == "same" for o in outcomes)
+
+
+def test_each_planted_text_has_a_defect_and_a_mark() -> None:
+    kinds = set()
+    for seed in range(60):
+        text = planted_text(seed)
+        assert "# finding" in text
+        assert wrong_text(text) != text
+        kinds.add(text.partition("PLANTED = ")[2].partition("\n")[0])
+    assert len(kinds) == 7
 
 
 @pytest.mark.slow

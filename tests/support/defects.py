@@ -56,7 +56,7 @@ class Seeded:
             line
             for function in _with_callees(self.function)
             for line, text in _numbered_lines(function)
-            if (marks := _MARKS.search(text)) and mark in marks[1].split(", ")
+            if mark in marks_of(text)
         ]
 
     def is_expected(self, finding: Finding, *, exact: bool = True) -> bool:
@@ -108,11 +108,18 @@ def with_defects(module: ModuleType, folder: Path) -> ModuleType:
     """Import a module with the defects of all its kernels; its lines have the same numbers."""
     lines = Path(str(module.__file__)).read_text().splitlines()
     path = folder / f"{module.__name__}.py"
-    path.write_text("\n".join(map(_defective, lines)))
+    path.write_text("\n".join(map(defective_line, lines)))
     return imported(path)
 
 
-def _defective(line: str) -> str:
+def marks_of(line: str) -> list[str]:
+    """Return the marks at the end of a line: finding, other."""
+    match = _MARKS.search(line)
+    return match[1].split(", ") if match else []
+
+
+def defective_line(line: str) -> str:
+    """Return the line of the wrong kernel in place of a line."""
     match = _DEFECT.match(line)
     if match is None:
         return line
