@@ -16,14 +16,17 @@ from fuzzing.comparing import difference
 from fuzzing.planting import wrong_text
 from fuzzing.running import EXACT, Outcome, arguments_of, as_parameters, crash, typed
 from pycu2c import CheckError, Finding
-from pycu2c.declarations.options import Options
+from pycu2c.base.values import scalar_of
+from pycu2c.declarations.options import CheckGroup, Options
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.ops.operators import FLOORDIV, MOD, POW, SHL, SHR, Operator
 from pycu2c.reference.samples import NoSample
 from pycu2c.toolchain.cc import cc
 from support.defects import marks_of
 
-ALL = ("memory", "race", "init", "sync", "arithmetic")
+# of right operands that have a result, of integers
+_LEAST = {FLOORDIV: -np.inf, MOD: -np.inf, POW: 0, SHL: 0, SHR: 0}
+ALL: tuple[CheckGroup, ...] = ("memory", "race", "init", "sync", "arithmetic")
 # the checks are in the IR; C code that runs once need not be fast, but be compiled fast
 _FLAGS = tuple("-O0" if flag == "-O3" else flag for flag in cc.FLAGS)
 
@@ -69,7 +72,7 @@ def _compare(case: Case) -> tuple[str, str]:
     return f"missed {kind}", "\n".join(map(str, found)) or "no finding"
 
 
-def _launch(case: Case, groups: tuple[str, ...]) -> tuple[list[Any], tuple[Finding, ...]]:
+def _launch(case: Case, groups: tuple[CheckGroup, ...]) -> tuple[list[Any], tuple[Finding, ...]]:
     options = Options(fmad=EXACT.fmad, check=groups)
     launched = Kernel(case.kernel.python, backend="cpu", options=options, cache=False)
     arguments = arguments_of(case)
@@ -113,14 +116,11 @@ def _strict_operators() -> Iterator[None]:
     compute = Operator.reference
 
     def strict(op: Operator, a: Any, b: Any) -> Any:
-        if isinstance(b, int | np.integer) and isinstance(a, int | np.integer | np.bool_):
-            bits = 64 if isinstance(a, int) else a.dtype.itemsize * 8
-            is_shift = op in (SHL, SHR)
-            if (
-                (op in (FLOORDIV, MOD) and b == 0)
-                or (op is POW and b < 0)
-                or (is_shift and not 0 <= int(b) < bits)
-            ):
+        left, right = scalar_of(a), scalar_of(b)
+        common = op.operands(left, right) if left and right else None
+        if op in _LEAST and common is not None and common.dtype.is_integer:
+            most = common.dtype.bits - 1 if op in (SHL, SHR) else np.inf
+            if (op in (FLOORDIV, MOD) and b == 0) or not _LEAST[op] <= b <= most:
                 raise Undefined(f"{a} {op.symbol} {b}")
         return compute(op, a, b)
 
