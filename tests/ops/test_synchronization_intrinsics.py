@@ -8,7 +8,7 @@ import pytest
 
 from pycu2c import CompileError
 from pycu2c.base.dtypes import INT64, DType
-from pycu2c.codegen.helpers.catalog import function_name, texts_of
+from pycu2c.codegen.helpers.catalog import helpers_in_text, texts_of
 from pycu2c.csyntax.nodes import Name
 from pycu2c.csyntax.printer import print_expr
 from pycu2c.kernels.kernel import Kernel
@@ -18,7 +18,7 @@ from pycu2c.toolchain.nvrtc import nvrtc
 from support.kernels_from_text import module_from
 
 SPELLED = [
-    r for r in REGISTRY.values() if r.cuda and (r.synchronizes or (r.cuda_helpers and r.bounds))
+    r for r in REGISTRY.values() if r.cuda and (r.synchronizes or (r.bounds and not r.parameters))
 ]
 VARIANTS = [(row, dtype) for row in SPELLED for dtype in row.dtypes or (INT64,)]
 OF_CLUSTERS = [variant for variant in VARIANTS if variant[0].effect is Effect.CLUSTER]
@@ -40,12 +40,7 @@ def test_every_spelling_compiles(arch: str) -> None:
     variants = [v for v in VARIANTS if arch != "sm_75" or v not in OF_CLUSTERS]
     headers = {f"#include <{header}>" for row, _ in variants for header in row.cuda_headers}
     functions = [function(*variant, number) for number, variant in enumerate(variants)]
-    helpers = [
-        (name, dtype)
-        for (row, dtype), text in zip(variants, functions)
-        for name in row.cuda_helpers
-        if f"{function_name(name, dtype)}(" in text or (row, dtype) in OF_CLUSTERS
-    ]
+    helpers = helpers_in_text("\n".join(functions))
     kernel = 'extern "C" __global__ void k() {}'
     text = "\n".join([*headers, *texts_of(helpers, "cuda"), *functions, kernel])
     assert nvrtc.compile(text, "k", arch, cache=False).log.strip("\0\n ") == ""

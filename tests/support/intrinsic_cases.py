@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pycu2c.base.dtypes import BOOL, COMPLEX64, FLOAT32, INT64, DType
-from pycu2c.codegen.helpers.catalog import texts_of
+from pycu2c.codegen.helpers.catalog import helper_called, helpers_in_text, texts_of
 from pycu2c.csyntax.nodes import Name
 from pycu2c.csyntax.printer import print_expr
 from pycu2c.ops.intrinsics.all import REGISTRY
@@ -24,6 +24,16 @@ def variants(row: Intrinsic) -> tuple[DType, ...]:
     """The types that a row is spelled for: of one with types of its own, what it gives."""
     is_fixed = bool(row.parameters) and all(kind in FIXED for _, kind in row.parameters)
     return (FIXED[row.result],) if is_fixed and not row.dtypes else row.dtypes
+
+
+def helpers_of(row: Intrinsic, dialect: str) -> set[str]:
+    """The helpers that a spelling of a row calls, for any of its types."""
+    spell = getattr(row, dialect)
+    if spell is None:
+        return set()
+    names = {name: Name(name) for name, kind in row.parameters if kind != "index"}
+    called = (helper_called(spell(names, dtype)) for dtype in row.dtypes or (INT64,))
+    return {found[0] for found in called if found}
 
 
 def has_halves(row: Intrinsic, dtype: DType) -> bool:
@@ -48,7 +58,9 @@ NAMES = ["row_" + i.replace(".", "_").replace("-", "_") for i in IDS]
 
 # helpers promise numpy's very bits; functions of a math library are within some ulps
 NEAR = (*special.UNARY, *special.MULTI_ARGUMENT, *special.BESSEL, *special.FAST, special.POWI)
-EXACT = {r.name for r in ROWS if r.c_helpers and "complex" not in r.name and r not in NEAR} - {
+EXACT = {
+    r.name for r in ROWS if helpers_of(r, "c") and "complex" not in r.name and r not in NEAR
+} - {
     "python.pow",
     "math.exp",
     "math.log",
@@ -81,9 +93,8 @@ def program(dialect: str, cases: range = range(len(CASES))) -> str:
     """The functions of some cases, by their numbers, and the helpers that they call."""
     numbered = [(*CASES[i], NAMES[i]) for i in cases]
     spelled = [entry for entry in numbered if getattr(entry[0], dialect)]
-    named = [(n, dtype) for row, dtype, _ in spelled for n in getattr(row, f"{dialect}_helpers")]
-    functions = [function(row, dtype, n, dialect) for row, dtype, n in spelled]
-    return "\n".join([*texts_of(named, dialect), *functions])
+    functions = "\n".join(function(row, dtype, n, dialect) for row, dtype, n in spelled)
+    return "\n".join([*texts_of(helpers_in_text(functions), dialect), functions])
 
 
 def headers() -> str:

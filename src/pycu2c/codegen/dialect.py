@@ -1,7 +1,7 @@
 """The differences between CUDA C and the C for CPUs, as data.
 
-Functions of a ``Dialect`` return what an intrinsic needs in this dialect: its spelling, the C
-helpers of ``codegen/helpers`` that it calls, and its headers.
+Functions of a ``Dialect`` return what an intrinsic needs in this dialect: its spelling and its
+headers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ class Dialect:
     suffix: str  # of the file name
     type_name: Callable[[DType], str]
     spelling_of: Callable[[Intrinsic], Spelling | None]
-    helper_names: Callable[[Intrinsic], tuple[str, ...]]
     header_names: Callable[[Intrinsic], tuple[str, ...]]
     kernel_qualifiers: tuple[str, ...]
     launch_bounds: str  # format of the qualifier for launch bounds
@@ -42,7 +41,6 @@ CUDA = Dialect(
     suffix=".cu",
     type_name=lambda dtype: dtype.cuda,
     spelling_of=lambda intrinsic: intrinsic.cuda,
-    helper_names=lambda intrinsic: intrinsic.cuda_helpers,
     header_names=lambda intrinsic: intrinsic.cuda_headers,
     kernel_qualifiers=('extern "C"', "__global__"),
     launch_bounds="__launch_bounds__({})",
@@ -64,7 +62,6 @@ C = Dialect(
     suffix=".c",
     type_name=lambda dtype: dtype.c,
     spelling_of=lambda intrinsic: intrinsic.c,
-    helper_names=lambda intrinsic: intrinsic.c_helpers,
     header_names=lambda _: (),
     kernel_qualifiers=(),
     launch_bounds="",

@@ -19,7 +19,7 @@ from pycu2c.base.types import Array, Scalar
 from pycu2c.base.values import wrap
 from pycu2c.codegen import half_types, vector_math
 from pycu2c.codegen.dialect import Dialect
-from pycu2c.codegen.helpers.catalog import function_name
+from pycu2c.codegen.helpers.catalog import helper_called
 from pycu2c.codegen.includes import is_math
 from pycu2c.codegen.names import Names, identifier
 from pycu2c.codegen.print_log import Prints
@@ -29,7 +29,6 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.print_format import scalar_types
 from pycu2c.ops.intrinsics.kinds import TYPE_DETERMINING_KINDS
-from pycu2c.ops.intrinsics.threads import clusters
 from pycu2c.ops.operators import ADD, C_SHL, C_SHR, MUL, SUB, bool_result
 
 _MODULAR_OPERATORS = (ADD, SUB, MUL)
@@ -272,9 +271,8 @@ class ExpressionEmitter:
         block_rank = self._subscript(rank)
         if self.distributed_shared is not None:
             return self.distributed_shared(array, block_rank)
-        (helper,) = clusters.map_shared_rank.cuda_helpers
-        self.file.helpers[helper, INT32] = None
-        return c.CallExpr(helper, (self.variable(array.name), block_rank))
+        self.file.helpers["shared_of", INT32] = None
+        return c.CallExpr("shared_of", (self.variable(array.name), block_rank))
 
     def _member(self, e: ir.Member) -> c.Expr:
         """Emit the value of a field."""
@@ -327,9 +325,8 @@ class ExpressionEmitter:
         if isinstance(result, c.CallExpr) and is_math(result.function):
             if vector_math.has_vector_variant(result.function):
                 self.file.vectors[result.function] = None
-        for helper in dialect.helper_names(intrinsic):  # some dtypes need none
-            if _calls(result, function_name(helper, dtype)):
-                self.file.helpers[helper, dtype] = None
+        if helper := helper_called(result):
+            self.file.helpers[helper] = None
         if intrinsic.c_result is None or intrinsic.c_result is scalar_type(e).dtype:
             return result
         return c.CastExpr(self.type(scalar_type(e)), result)
@@ -485,12 +482,6 @@ def _may_differ_in_int(e: ir.Expr) -> bool:
     dtype = scalar_type(e).dtype
     computes = isinstance(e, (ir.Unary, ir.Binary, ir.Select)) and not isinstance(e, ir.Const)
     return computes and dtype.is_integer and dtype is not INT32
-
-
-def _calls(e: c.Expr, function: str) -> bool:
-    """Return whether an expression is a call of a helper, possibly converted."""
-    inner = e.operand if isinstance(e, (c.CastExpr, c.UnaryExpr)) else e
-    return isinstance(inner, c.CallExpr) and inner.function == function
 
 
 def _is_integral(e: ir.Expr) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from pycu2c.base.dtypes import DTYPES, VECTORS
-from pycu2c.codegen.helpers.catalog import HELPERS
+from pycu2c.base.dtypes import VECTORS
+from pycu2c.codegen.helpers.catalog import helper_named
 from pycu2c.codegen.includes import is_math
 from pycu2c.csyntax.keywords import KEYWORDS
 
@@ -61,7 +61,6 @@ _VECTOR_NAMES = frozenset(
     for vector in VECTORS.values()
     for name in (vector.name, vector.cuda, f"make_{vector.cuda}", f"{vector.c}_unaligned")
 )
-_SHORT_NAMES = frozenset(dtype.short for dtype in DTYPES)
 
 
 def is_reserved(name: str) -> bool:
@@ -74,11 +73,4 @@ def is_reserved(name: str) -> bool:
         or is_math(name)
     ):
         return True
-    return _is_helper(name) or _PATTERN.fullmatch(name) is not None
-
-
-def _is_helper(name: str) -> bool:
-    if name in HELPERS and HELPERS[name].fixed:
-        return True
-    stem, _, dtype = name.rpartition("_")
-    return dtype in _SHORT_NAMES and stem in HELPERS
+    return helper_named(name) is not None or _PATTERN.fullmatch(name) is not None

@@ -7,10 +7,11 @@ No helper has undefined behaviour for any argument.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from string import Template
 
-from pycu2c.base.dtypes import BY_NAME, FLOAT32, FLOAT64, INT16, DType
+from pycu2c.base.dtypes import BY_NAME, DTYPES, FLOAT32, FLOAT64, INT16, INT32, DType
 from pycu2c.codegen.helpers import half_helpers
 from pycu2c.codegen.helpers.atomic_helpers import ATOMIC_HELPERS
 from pycu2c.codegen.helpers.conversion_helpers import CONVERSION_HELPERS
@@ -20,6 +21,7 @@ from pycu2c.codegen.helpers.special_helpers import SPECIAL_HELPERS
 from pycu2c.codegen.helpers.templates import Helper, helpers_in
 from pycu2c.codegen.helpers.texture_helpers import TEXTURE_HELPERS
 from pycu2c.codegen.helpers.warp_reduction_helpers import REDUCTION_HELPERS
+from pycu2c.csyntax import nodes as c
 
 _FILES = (
     *("arithmetic", "complex", "conversions", "hardware", "integers", "loops", "math", "special"),
@@ -37,6 +39,7 @@ HELPERS: dict[str, Helper] = {
     **WORD_HELPERS,
     **half_helpers.HALF_HELPERS,
 }
+_BY_SHORT_NAME = {dtype.short: dtype for dtype in DTYPES}
 _QUALIFIERS = {"cuda": "__device__ __forceinline__", "c": "static inline"}
 
 
@@ -50,6 +53,25 @@ def texts_of(helpers: Iterable[tuple[str, DType]], dialect_name: str) -> list[st
 def function_name(name: str, dtype: DType) -> str:
     """Return the C name of a helper for a dtype."""
     return name if HELPERS[name].fixed else f"{name}_{dtype.short}"
+
+
+def helper_named(function: str) -> tuple[str, DType] | None:
+    """Return the helper and the dtype of a C name, ``floordiv_i32``; None for other functions."""
+    if function in HELPERS and HELPERS[function].fixed:
+        return function, INT32
+    name, _, short = function.rpartition("_")
+    return (name, _BY_SHORT_NAME[short]) if name in HELPERS and short in _BY_SHORT_NAME else None
+
+
+def helper_called(e: c.Expr) -> tuple[str, DType] | None:
+    """Return the helper that an expression calls, and its dtype; the call may be converted."""
+    call = e.operand if isinstance(e, (c.CastExpr, c.UnaryExpr)) else e
+    return helper_named(call.function) if isinstance(call, c.CallExpr) else None
+
+
+def helpers_in_text(text: str) -> list[tuple[str, DType]]:
+    """Return the helpers whose names occur in a C text, and their dtypes."""
+    return [found for word in re.findall(r"\w+", text) if (found := helper_named(word))]
 
 
 def instantiate(name: str, dtype: DType, dialect_name: str) -> str:

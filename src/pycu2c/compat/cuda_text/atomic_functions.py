@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterator, Mapping
 
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, DType
-from pycu2c.codegen.helpers.catalog import function_name, texts_of
+from pycu2c.codegen.helpers.catalog import helpers_in_text, texts_of
 from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.expression_printer import print_expr
 from pycu2c.ops.intrinsics.memory import atomic
@@ -47,21 +47,14 @@ def atomic_functions() -> str:
         _definition(atomic.NONATOMIC[update], _cuda_name(update), type_name, dtype)
         for update, type_name, dtype in overloads
     ]
-    helpers = [
-        (name, dtype)
-        for update, _, dtype in overloads
-        for intrinsic in (update, atomic.NONATOMIC[update])
-        for name in intrinsic.c_helpers
-    ]
     using_declarations = [
         f"using pycu2c::{_cuda_name(u)}{scope};" for u in _UPDATES for scope in _SCOPES
     ]
     definitions = "\n".join((*atomic_texts, *non_atomic_texts))
-    helpers = [pair for pair in helpers if f" {function_name(*pair)}(" in definitions]
     return "\n".join(
         (
             "namespace pycu2c {",
-            *texts_of(helpers, "c"),
+            *texts_of(helpers_in_text(definitions), "c"),
             *atomic_texts,
             "namespace non_atomic {",
             *non_atomic_texts,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
 
 from pycu2c.base.dtypes import BFLOAT16, FLOAT16, INT32, DType
-from pycu2c.codegen.helpers.catalog import function_name, texts_of
+from pycu2c.codegen.helpers.catalog import helper_called, texts_of
 from pycu2c.codegen.helpers.directed_rounding_helpers import ROUNDING_HELPERS
 from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.expression_printer import print_expr
@@ -36,6 +36,10 @@ class ScalarFunction(NamedTuple):
 
     def arguments(self) -> dict[str, c.Expr]:
         return {name: c.Name(name) for name, _ in self.intrinsic.parameters}
+
+    def c_expression(self) -> c.Expr:
+        assert self.intrinsic.c is not None
+        return self.intrinsic.c(self.arguments(), self.dtype)
 
     def types(self) -> Iterator[DType]:
         """Yield the types of the parameters."""
@@ -87,16 +91,16 @@ def _cuda_name(function: ScalarFunction) -> str:
         return ""
     if call == intrinsic.c(arguments, dtype) or call.function in _DEFINED_ELSEWHERE:
         return ""
-    if call.function in [function_name(helper, dtype) for helper in intrinsic.cuda_helpers]:
+    if helper_called(call):
         return ""
     has_halves = {FLOAT16, BFLOAT16} & {*function.types(), FIXED.get(intrinsic.result)}
     return "" if has_halves else call.function
 
 
 def _helper_texts(function: ScalarFunction) -> list[str]:
-    names = function.intrinsic.c_helpers
-    texts = texts_of([(name, function.dtype) for name in names], "c")
-    if not ROUNDING_HELPERS.keys() & set(names):
+    helper = helper_called(function.c_expression())
+    texts = texts_of([helper], "c") if helper else []
+    if not helper or helper[0] not in ROUNDING_HELPERS:
         return texts
     # if inlined, the compiler may move the addition before the change of the rounding mode
     return [
@@ -105,10 +109,9 @@ def _helper_texts(function: ScalarFunction) -> list[str]:
 
 
 def _typed_definition(name: str, function: ScalarFunction) -> str:
-    assert function.intrinsic.c is not None
     pairs = zip(function.types(), function.arguments())
     parameters = ", ".join(f"{dtype.cuda} {parameter}" for dtype, parameter in pairs)
-    result = print_expr(function.intrinsic.c(function.arguments(), function.dtype))
+    result = print_expr(function.c_expression())
     return f"static inline auto cuda_{name}({parameters}) {{ return {result}; }}"
 
 

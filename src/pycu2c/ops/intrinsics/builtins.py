@@ -45,14 +45,7 @@ def _absolute(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
 _ABSOLUTE = by_kind(floats=library("fabs"), integers=_absolute)
 
 
-@intrinsic(
-    "abs",
-    dtypes=NUMBERS,
-    cuda=_ABSOLUTE,
-    c=_ABSOLUTE,
-    cuda_helpers=("abs",),
-    c_helpers=("abs",),
-)
+@intrinsic("abs", dtypes=NUMBERS, spelling=_ABSOLUTE)
 def absolute(x: T) -> T:
     """Return the absolute value; the minimum of an integer type wraps to itself."""
     scalar = scalar_of(x)
@@ -66,13 +59,7 @@ def _widened_negative(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     return c.CastExpr(c.NamedType(dtype.c), c.UnaryExpr("-", wide))
 
 
-@intrinsic(
-    "python.neg",
-    dtypes=(INT16,),
-    cuda=helper("neg"),
-    c=_widened_negative,
-    cuda_helpers=("neg",),
-)
+@intrinsic("python.neg", dtypes=(INT16,), cuda=helper("neg"), c=_widened_negative)
 def negative(x: T) -> T:
     """Return ``-x``; the minimum of an integer type wraps to itself."""
     return NEG.reference(x)
@@ -85,14 +72,7 @@ def _declare_operator(
         return operator.reference(a, b)
 
     body.__doc__ = doc
-    declare = intrinsic(
-        f"python.{operator.name}",
-        dtypes=dtypes,
-        cuda=spell,
-        c=spell,
-        cuda_helpers=(operator.name,),
-        c_helpers=(operator.name,),
-    )
+    declare = intrinsic(f"python.{operator.name}", dtypes=dtypes, spelling=spell)
     return declare(body)
 
 
@@ -143,14 +123,7 @@ def range_length(start: int, stop: int, step: int) -> int:
     return max(0, -((start - stop) // step)) if step else 0
 
 
-@intrinsic(
-    "python.trip_count",
-    dtypes=(INT32, INT64),
-    cuda=helper("trip_count"),
-    c=helper("trip_count"),
-    cuda_helpers=("trip_count",),
-    c_helpers=("trip_count",),
-)
+@intrinsic("python.trip_count", dtypes=(INT32, INT64), spelling=helper("trip_count"))
 def range_trip_count(start: T, stop: T, step: T) -> T:
     """Return the length of a range, at most the maximum of the type; 0 for step 0."""
     scalar = scalar_of(start)
@@ -177,8 +150,6 @@ def _declare_min_max(name: str, compute: Any, cuda: str, doc: str, *bindings: ob
         dtypes=NUMBERS,
         cuda=by_kind(floats=helper(stem), integers=overloaded(cuda)),
         c=helper(stem),
-        cuda_helpers=(stem,),
-        c_helpers=(stem,),
         bindings=bindings,
     )
     return declare(body)
@@ -207,14 +178,7 @@ MIN_MAX_INTRINSICS = (
 # ---- rounding to decimal digits ---------------------------------------------------------------
 
 
-@intrinsic(
-    "round_digits",
-    dtypes=(*NUMBERS, FLOAT16, BFLOAT16),
-    cuda=helper("round_digits"),
-    c=helper("round_digits"),
-    cuda_helpers=("round_digits",),
-    c_helpers=("round_digits",),
-)
+@intrinsic("round_digits", dtypes=(*NUMBERS, FLOAT16, BFLOAT16), spelling=helper("round_digits"))
 def round_digits(x: T, digits: int) -> T:
     """Round ``x`` to a number of decimal digits, ties to even, as ``np.round`` does.
 
@@ -240,14 +204,7 @@ def _round_bfloat16(x: Any, digits: int, scalar: Scalar) -> Any:
         return convert(np.rint(float(convert(float(x) * power, scalar))) / power, scalar)
 
 
-@intrinsic(
-    "round_decimal",
-    dtypes=(FLOAT32, FLOAT64),
-    cuda=helper("round_decimal"),
-    c=helper("round_decimal"),
-    cuda_helpers=("round_decimal",),
-    c_helpers=("round_decimal",),
-)
+@intrinsic("round_decimal", dtypes=(FLOAT32, FLOAT64), spelling=helper("round_decimal"))
 def round_decimal(x: T, digits: int) -> T:
     """Round a Python float to a number of decimal digits, ties to even, as ``round`` does.
 

@@ -1,9 +1,10 @@
 """The registry of intrinsics, and the decorator that declares them.
 
 The annotations of the decorated function define type inference and its errors, ``dtypes`` the
-supported types, ``effect`` the order of evaluation. ``cuda`` and ``c`` return C trees;
-``collective`` returns the result of an operation of several threads (``threads/collective.py``).
-The docstring is the user documentation, and the body is the reference semantics.
+supported types, ``effect`` the order of evaluation. ``cuda`` and ``c`` return C trees, ``spelling``
+the tree of both; code generation adds the helper function that it calls. ``collective`` returns
+the result of an operation of several threads (``threads/collective.py``). The docstring is the
+user documentation, and the body is the reference semantics.
 
 Kinds of parameters, as annotations:
 
@@ -86,8 +87,6 @@ class Intrinsic:
     is_divergent: bool = False  # differs between the threads of a block
     bounds: tuple[int, int] | None = None  # of an integer result: minimum and maximum
     c_result: DType | None = None  # the type of an integer result in C
-    c_helpers: tuple[str, ...] = ()  # names in codegen/helpers/catalog.py that its C spelling calls
-    cuda_helpers: tuple[str, ...] = ()
     cuda_headers: tuple[str, ...] = ()  # that its CUDA spelling needs
     bindings: tuple[object, ...] = field(default=(), repr=False)  # objects that denote it
     arch: str = ""  # the first architecture that supports it, if not all do
@@ -173,6 +172,7 @@ def intrinsic(
     dtypes: tuple[DType, ...] = (),
     cuda: Spelling | None = None,
     c: Spelling | None = None,
+    spelling: Spelling | None = None,
     **properties: Any,
 ) -> Callable[[Callable[..., Any]], Intrinsic]:
     """Declare an intrinsic: the decorated function has its semantics, its annotations the types.
@@ -190,8 +190,8 @@ def intrinsic(
             effect,
             dtypes,
             body,
-            cuda,
-            c,
+            cuda or spelling,
+            c or spelling,
             **properties,
         )
         REGISTRY[name] = declared

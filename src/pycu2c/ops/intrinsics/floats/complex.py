@@ -28,15 +28,7 @@ def _declare(
 ) -> Intrinsic:
     body.__doc__ = doc
     spell = helper(stem)
-    return intrinsic(
-        name,
-        dtypes=COMPLEX,
-        cuda=spell,
-        c=spell,
-        cuda_helpers=(stem,),
-        c_helpers=(stem,),
-        bindings=bindings,
-    )(body)
+    return intrinsic(name, dtypes=COMPLEX, spelling=spell, bindings=bindings)(body)
 
 
 def _declare_operator(operator: Operator, doc: str) -> Intrinsic:

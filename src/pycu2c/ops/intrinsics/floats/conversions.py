@@ -48,11 +48,7 @@ def _declare(
 
     body.__doc__ = doc
     body.__annotations__ = {"x": source.name, "return": target.name}
-    properties: dict[str, Any] = {
-        "cuda": overloaded(f"__{name}"),
-        "c": overloaded(name),
-        "c_helpers": (name,),
-    }
+    properties: dict[str, Any] = {"cuda": overloaded(f"__{name}"), "c": overloaded(name)}
     return intrinsic(f"cuda.{name}", **(properties | other))(body)
 
 
@@ -94,7 +90,7 @@ def _to_float(source: DType, dtype: DType, mode: RoundingMode) -> Intrinsic:
 
     name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[dtype]}_{mode}"
     doc = f"The number as a {dtype}, rounded {MODE_TEXT[mode]}."
-    more = {"c": _cast_to(dtype), "c_helpers": ()} if mode == "rn" else {}
+    more = {"c": _cast_to(dtype)} if mode == "rn" else {}
     return _declare(name, source, dtype, body, doc, **more)
 
 
@@ -174,10 +170,7 @@ def _from_high_and_low(high: Any, low: Any) -> Any:
 
 _from_high_and_low.__annotations__ = {"high": "int32", "low": "int32", "return": "float64"}
 intrinsic(
-    "cuda.hiloint2double",
-    cuda=overloaded("__hiloint2double"),
-    c=overloaded("hiloint2double"),
-    c_helpers=("hiloint2double",),
+    "cuda.hiloint2double", cuda=overloaded("__hiloint2double"), c=overloaded("hiloint2double")
 )(_from_high_and_low)
 
 

@@ -76,12 +76,7 @@ _BINARY: tuple[tuple[str, Any, Callable[[Any, Any], Any], str], ...] = (
 def _declare(name: str, dtype: DType, body: Callable[..., Any], doc: str) -> Intrinsic:
     body.__doc__ = doc
     body.__annotations__ = dict.fromkeys(body.__annotations__, dtype.name)
-    return intrinsic(
-        f"cuda.{name}",
-        cuda=overloaded(f"__{name}"),
-        c=overloaded(name),
-        c_helpers=(name,),
-    )(body)
+    return intrinsic(f"cuda.{name}", cuda=overloaded(f"__{name}"), c=overloaded(name))(body)
 
 
 def _declare_binary(

@@ -33,11 +33,7 @@ _NAN = 0x7F  # the NaN that CUDA returns
 
 def _declare(name: str, parameter: str, result: str, body: Callable[..., Any]) -> Intrinsic:
     body.__annotations__ = {"x": parameter, "return": result}
-    spell, helpers = overloaded(name), (name,)
-    declare = intrinsic(
-        f"cuda.{name}", cuda=spell, c=spell, cuda_helpers=helpers, c_helpers=helpers
-    )
-    return declare(body)
+    return intrinsic(f"cuda.{name}", spelling=overloaded(name))(body)
 
 
 def _from_float(float8: Float8Format) -> Intrinsic:

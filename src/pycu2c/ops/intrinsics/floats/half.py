@@ -46,12 +46,7 @@ def _declare_operator(op: Operator, native: str, doc: str) -> Intrinsic:
     body.__doc__ = doc
     stem = op.name
     return intrinsic(
-        f"half.{stem}",
-        dtypes=HALVES,
-        cuda=_native_or_helper(stem, native),
-        c=helper(stem),
-        cuda_helpers=(stem,),
-        c_helpers=(stem,),
+        f"half.{stem}", dtypes=HALVES, cuda=_native_or_helper(stem, native), c=helper(stem)
     )(body)
 
 
@@ -76,26 +71,14 @@ def _fused(a: Any, b: Any, term: Any) -> Any:
 
 
 @intrinsic(
-    "half.fma",
-    dtypes=HALVES,
-    cuda=_native_or_helper("half_fma", "__hfma"),
-    c=helper("half_fma"),
-    cuda_helpers=("half_fma",),
-    c_helpers=("half_fma",),
+    "half.fma", dtypes=HALVES, cuda=_native_or_helper("half_fma", "__hfma"), c=helper("half_fma")
 )
 def FMA(a: T, b: T, c: T) -> T:
     """``a * b + c``, rounded once."""
     return _fused(a, b, c)
 
 
-@intrinsic(
-    "half.neg",
-    dtypes=HALVES,
-    cuda=_native_or_helper("neg", "__hneg"),
-    c=helper("neg"),
-    cuda_helpers=("neg",),
-    c_helpers=("neg",),
-)
+@intrinsic("half.neg", dtypes=HALVES, cuda=_native_or_helper("neg", "__hneg"), c=helper("neg"))
 def NEGATION(x: T) -> T:
     """``-x``."""
     return NEG.reference(x)
@@ -128,12 +111,7 @@ def _declare_comparison(
     body.__doc__ = doc
     stem = f"half_{name}"
     return intrinsic(
-        f"half.{name}",
-        dtypes=HALVES,
-        cuda=_native_or_helper(stem, f"__h{name}"),
-        c=helper(stem),
-        cuda_helpers=(stem,),
-        c_helpers=(stem,),
+        f"half.{name}", dtypes=HALVES, cuda=_native_or_helper(stem, f"__h{name}"), c=helper(stem)
     )(body)
 
 

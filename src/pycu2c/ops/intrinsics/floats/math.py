@@ -40,10 +40,10 @@ def in_floats(compute: Callable[..., Any], *numbers: Number) -> Any:
 
 
 def _declare(
-    name: str, doc: str, body: Callable[..., Any], cuda: Spelling, **more: Any
+    name: str, doc: str, body: Callable[..., Any], spelling: Spelling | None = None, **more: Any
 ) -> Intrinsic:
     body.__doc__ = doc
-    return intrinsic(name, dtypes=FLOATS, cuda=cuda, c=more.pop("c", cuda), **more)(body)
+    return intrinsic(name, dtypes=FLOATS, spelling=spelling, **more)(body)
 
 
 # ---- functions that NumPy lacks: Python's, with C's result where Python raises ---------------
@@ -138,8 +138,8 @@ def _cpu_spelling(stem: str) -> Spelling:
 def _declare_function(
     name: str, stem: str, doc: str, body: Callable[..., Any], bindings: tuple[object, ...]
 ) -> Intrinsic:
-    more = {"c": _cpu_spelling(stem), "c_helpers": (stem,) if stem in _CPU_HELPER_DTYPES else ()}
-    return _declare(f"math.{name}", doc, body, library(stem), bindings=bindings, **more)
+    spellings = {"cuda": library(stem), "c": _cpu_spelling(stem)}
+    return _declare(f"math.{name}", doc, body, bindings=bindings, **spellings)
 
 
 def _declare_unary(name: str, stem: str, compute: Callable[[Any], Any], doc: str) -> Intrinsic:
@@ -292,7 +292,7 @@ ANGLES = tuple(_declare_angle(*entry) for entry in _ANGLES)
 # ---- Python's round, of floats -----------------------------------------------------------------
 
 
-@intrinsic("round", dtypes=FLOATS, cuda=library("llrint"), c=library("llrint"))
+@intrinsic("round", dtypes=FLOATS, spelling=library("llrint"))
 def round_to_even(x: F) -> int:
     """Round to the nearest integer, ties to even; return an int."""
     return int(convert(in_floats(np.rint, x), Scalar(INT64, weak=True)))
@@ -306,21 +306,13 @@ def _quotient_of_logarithms(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     return c.BinaryExpr("/", *(logarithm({name: a[name]}, dtype) for name in ("x", "base")))
 
 
-@intrinsic("math.log_base", dtypes=FLOATS, cuda=_quotient_of_logarithms, c=_quotient_of_logarithms)
+@intrinsic("math.log_base", dtypes=FLOATS, spelling=_quotient_of_logarithms)
 def log_base(x: F, base: F) -> F:
     """Return the logarithm to a base: ``math.log(x, base)``."""
     return in_floats(lambda number, to: np.log(number) / np.log(to), x, base)
 
 
-@intrinsic(
-    "math.ldexp",
-    dtypes=FLOATS,
-    cuda=helper("ldexp"),
-    c=helper("ldexp"),
-    cuda_helpers=("ldexp",),
-    c_helpers=("ldexp",),
-    bindings=(math.ldexp, np.ldexp),
-)
+@intrinsic("math.ldexp", dtypes=FLOATS, spelling=helper("ldexp"), bindings=(math.ldexp, np.ldexp))
 def ldexp(x: F, exponent: int) -> F:
     """Return ``x * 2**exponent``, rounded once."""
     return in_floats(lambda number: np.ldexp(number, max(min(int(exponent), 5000), -5000)), x)
@@ -365,8 +357,7 @@ def _is_odd(x: float) -> bool:
 @intrinsic(
     "cuda.fma",
     dtypes=FLOATS,
-    cuda=library("fma"),
-    c=library("fma"),
+    spelling=library("fma"),
     bindings=tuple(filter(None, [getattr(math, "fma", None)])),  # in Python 3.13 and later
 )
 def fma(a: F, b: F, c: F) -> F:

@@ -24,7 +24,7 @@ from pycu2c.ops.intrinsics.spelling import helper, library, overloaded
 def _declare(name: str, doc: str, body: Callable[..., Any], **other: Any) -> Intrinsic:
     """Declare a function of CUDA; on the CPU it is a helper with the same name."""
     body.__doc__ = doc
-    properties = {"cuda": library(name), "c": helper(name), "c_helpers": (name,)}
+    properties = {"cuda": library(name), "c": helper(name)}
     return intrinsic(f"cuda.{name}", dtypes=FLOATS, **{**properties, **other})(body)
 
 
@@ -83,20 +83,17 @@ _I0 = _declare_unary(
     bindings=(np.i0,),
 )
 UNARY = (*(_declare_unary(*entry) for entry in _UNARY), _I0)
-_NO_C_HELPERS = {"c_helpers": ()}
 ROUND = _declare_unary(
     "round",
     _round_half_away,
     "The nearest integer as a float, ties away from 0, as in C.",
     c=library("round"),
-    **_NO_C_HELPERS,
 )
 LOGB = _declare_unary(
     "logb",
     _exponent,
     "The exponent of ``x`` to base 2, as a float.",
     c=library("logb"),
-    **_NO_C_HELPERS,
 )
 
 
@@ -104,9 +101,7 @@ def _inverse(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
     return c.BinaryExpr("/", c.Number("1"), a["x"])
 
 
-RECIPROCAL = _declare_unary(
-    "rcp", lambda x: 1 / x, "``1 / x``.", cuda=_inverse, c=_inverse, **_NO_C_HELPERS
-)
+RECIPROCAL = _declare_unary("rcp", lambda x: 1 / x, "``1 / x``.", cuda=_inverse, c=_inverse)
 
 
 def _saturated(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
@@ -120,7 +115,6 @@ SATURATE = _declare_unary(
     lambda x: min(max(x, 0), 1) if x > 0 else 0,
     "``x`` clamped to the range from 0 to 1; 0 for NaN.",
     cuda=_saturated,
-    cuda_helpers=("saturate",),
 )
 
 
@@ -138,14 +132,8 @@ def _llround(x: F) -> int:
     return int(in_floats(_round_half_away, x)) if math.isfinite(float(x)) else 0
 
 
-intrinsic(
-    "cuda.ilogb",
-    dtypes=FLOATS,
-    cuda=library("ilogb"),
-    c=helper("ilogb"),
-    c_helpers=("ilogb",),
-)(_ilogb)
-intrinsic("cuda.llround", dtypes=FLOATS, cuda=library("llround"), c=library("llround"))(_llround)
+intrinsic("cuda.ilogb", dtypes=FLOATS, cuda=library("ilogb"), c=helper("ilogb"))(_ilogb)
+intrinsic("cuda.llround", dtypes=FLOATS, spelling=library("llround"))(_llround)
 
 
 # ---- of several --------------------------------------------------------------------------------
@@ -187,7 +175,7 @@ def _declare_multi_argument(
 
     body = (of_two, of_three, of_four)[count - 2]
     if name == "fdim":
-        return _declare(name, doc, body, c=library(name), **_NO_C_HELPERS)
+        return _declare(name, doc, body, c=library(name))
     return _declare(name, doc, body)
 
 
@@ -199,14 +187,14 @@ def _powi(x: F, n: int) -> F:
     return in_floats(lambda base: np.power(base, type(base)(int(n))), x)
 
 
-POWI = _declare("powi", _powi.__doc__ or "", _powi, cuda=helper("powi"), cuda_helpers=("powi",))
+POWI = _declare("powi", _powi.__doc__ or "", _powi, cuda=helper("powi"))
 
 
 def _declare_bessel(name: str, compute: Callable[[int, float], float], doc: str) -> Intrinsic:
     def body(n: int, x: F) -> F:
         return in_floats(lambda value: compute(int(n), float(value)), x)
 
-    return _declare(name, doc, body, cuda=helper(name), cuda_helpers=(name,))
+    return _declare(name, doc, body, cuda=helper(name))
 
 
 BESSEL = (
@@ -245,9 +233,7 @@ def _quotient(a: F, b: F) -> int:
 
 def _declare_part(name: str, stem: str, body: Callable[..., Any]) -> Intrinsic:
     spell: Spelling = helper(stem)
-    return intrinsic(
-        name, dtypes=FLOATS, cuda=spell, c=spell, cuda_helpers=(stem,), c_helpers=(stem,)
-    )(body)
+    return intrinsic(name, dtypes=FLOATS, spelling=spell)(body)
 
 
 FRACTION = _declare_part("cuda.modf.fraction", "fraction", _fraction)
@@ -279,9 +265,7 @@ def _declare_fast(name: str, cuda: str, cpu_name: str, doc: str) -> Intrinsic:
     body.__annotations__ = {"x": "float32", "return": "float32"}
     body.__doc__ = f"{doc}, fast and less exact on a GPU."
     assert exact.c is not None
-    return intrinsic(
-        f"cuda.{name}", cuda=overloaded(cuda), c=_as_float32(exact.c), c_helpers=exact.c_helpers
-    )(body)
+    return intrinsic(f"cuda.{name}", cuda=overloaded(cuda), c=_as_float32(exact.c))(body)
 
 
 def _as_float32(spell: Spelling) -> Spelling:

@@ -57,15 +57,7 @@ def _declare_binary(
 
     body.__doc__ = doc
     cuda, c_spelling = spellings
-    declare = intrinsic(
-        name,
-        dtypes=NUMBERS,
-        cuda=cuda,
-        c=c_spelling,
-        cuda_helpers=helpers[0],
-        c_helpers=helpers[1],
-        bindings=(compute,),
-    )
+    declare = intrinsic(name, dtypes=NUMBERS, cuda=cuda, c=c_spelling, bindings=(compute,))
     return declare(body)
 
 
@@ -107,15 +99,7 @@ FMOD = _declare_binary(
 )
 
 
-@intrinsic(
-    "numpy.sign",
-    dtypes=NUMBERS,
-    cuda=helper("sign"),
-    c=helper("sign"),
-    cuda_helpers=("sign",),
-    c_helpers=("sign",),
-    bindings=(np.sign,),
-)
+@intrinsic("numpy.sign", dtypes=NUMBERS, spelling=helper("sign"), bindings=(np.sign,))
 def sign(x: T) -> T:
     """Return -1, 0 or 1; NaN for NaN."""
     return _compute_in_type(np.sign, x)
@@ -136,30 +120,14 @@ def _declare_float_function(name: str, compute: Callable[[Any, Any], Any], doc: 
 
     body.__doc__ = doc
     spell = helper(name)
-    declare = intrinsic(
-        f"numpy.{name}",
-        dtypes=FLOATS,
-        cuda=spell,
-        c=spell,
-        cuda_helpers=(name,),
-        c_helpers=(name,),
-        bindings=(compute,),
-    )
+    declare = intrinsic(f"numpy.{name}", dtypes=FLOATS, spelling=spell, bindings=(compute,))
     return declare(body)
 
 
 FLOAT_FUNCTIONS = tuple(_declare_float_function(*entry) for entry in _FLOAT_FUNCTIONS)
 
 
-@intrinsic(
-    "numpy.sinc",
-    dtypes=FLOATS,
-    cuda=helper("sinc"),
-    c=helper("sinc"),
-    cuda_helpers=("sinc",),
-    c_helpers=("sinc",),
-    bindings=(np.sinc,),
-)
+@intrinsic("numpy.sinc", dtypes=FLOATS, spelling=helper("sinc"), bindings=(np.sinc,))
 def sinc(x: F) -> F:
     """Return ``sin(pi * x) / (pi * x)``; 1 at 0."""
     return in_floats(np.sinc, x)
@@ -170,7 +138,7 @@ def _sign_bit(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
     return c.BinaryExpr("!=", c.CallExpr("signbit", (a["x"],)), c.Number("0"))
 
 
-@intrinsic("numpy.signbit", dtypes=FLOATS, cuda=_sign_bit, c=_sign_bit, bindings=(np.signbit,))
+@intrinsic("numpy.signbit", dtypes=FLOATS, spelling=_sign_bit, bindings=(np.signbit,))
 def signbit(x: F) -> bool:
     """Return whether the sign bit of ``x`` is set."""
     return bool(in_floats(np.signbit, x))

@@ -24,22 +24,13 @@ def _by_width(narrow: str, wide: str) -> Spelling:
 
 
 def _declare_bit_count(
-    body: Callable[..., Any],
-    c_spelling: Spelling,
-    helpers: tuple[str, ...] = (),
-    dtypes: tuple[DType, ...] = WORDS,
+    body: Callable[..., Any], c_spelling: Spelling, dtypes: tuple[DType, ...] = WORDS
 ) -> Intrinsic:
     """Declare an intrinsic that returns a number of bits."""
     name = body.__name__
     cuda = _by_width(f"__{name}", f"__{name}ll")
     declare = intrinsic(
-        f"cuda.{name}",
-        dtypes=dtypes,
-        cuda=cuda,
-        c=c_spelling,
-        c_helpers=helpers,
-        bounds=(0, 64),
-        c_result=INT32,
+        f"cuda.{name}", dtypes=dtypes, cuda=cuda, c=c_spelling, bounds=(0, 64), c_result=INT32
     )
     return declare(body)
 
@@ -71,17 +62,11 @@ def ffs(x: T) -> int:
 POPC = _declare_bit_count(
     popc, _by_width("__builtin_popcount", "__builtin_popcountll"), dtypes=(UINT8, UINT16, *WORDS)
 )
-CLZ = _declare_bit_count(clz, helper("clz"), ("clz",))
+CLZ = _declare_bit_count(clz, helper("clz"))
 FFS = _declare_bit_count(ffs, _by_width("__builtin_ffs", "__builtin_ffsll"))
 
 
-@intrinsic(
-    "cuda.brev",
-    dtypes=WORDS,
-    cuda=_by_width("__brev", "__brevll"),
-    c=helper("brev"),
-    c_helpers=("brev",),
-)
+@intrinsic("cuda.brev", dtypes=WORDS, cuda=_by_width("__brev", "__brevll"), c=helper("brev"))
 def brev(x: T) -> T:
     """Return the bits of ``x`` in reverse order."""
     bits, scalar = _unsigned(x)

@@ -34,9 +34,7 @@ def _declare(
     body.__doc__ = doc
     body.__annotations__ = dict(zip("xyz", kinds)) | {"return": result_kind}
     cuda_spelling: Spelling = overloaded(cuda or f"__{name}")
-    return intrinsic(f"cuda.{name}", cuda=cuda_spelling, c=overloaded(name), c_helpers=(name,))(
-        body
-    )
+    return intrinsic(f"cuda.{name}", cuda=cuda_spelling, c=overloaded(name))(body)
 
 
 # ---- products ----------------------------------------------------------------------------------

@@ -48,15 +48,9 @@ def _combinations(n: int, k: int) -> int:
 def _declare(
     module: str, stem: str, body: Any, binding: object, dtypes: tuple[DType, ...]
 ) -> Intrinsic:
-    return intrinsic(
-        f"{module}.{stem}",
-        dtypes=dtypes,
-        cuda=helper(stem),
-        c=helper(stem),
-        cuda_helpers=(stem,),
-        c_helpers=(stem,),
-        bindings=(binding,),
-    )(body)
+    return intrinsic(f"{module}.{stem}", dtypes=dtypes, spelling=helper(stem), bindings=(binding,))(
+        body
+    )
 
 
 # Python's function, what it computes here, meaning

@@ -160,9 +160,7 @@ def _declare(name: str, body: Callable[..., Any], doc: str, parameter_count: int
     body.__annotations__ = dict.fromkeys(("x", "y")[:parameter_count], "uint32") | {
         "return": "uint32"
     }
-    return intrinsic(
-        f"cuda.{name}", cuda=overloaded(f"__{name}"), c=overloaded(name), c_helpers=(name,)
-    )(body)
+    return intrinsic(f"cuda.{name}", cuda=overloaded(f"__{name}"), c=overloaded(name))(body)
 
 
 def _declare_packed(op: Operation, count: int) -> Intrinsic:

@@ -84,15 +84,12 @@ def _declare(
     operation: _AtomicOperation, dtypes: tuple[DType, ...], body: Callable[..., Any], name: str = ""
 ) -> Intrinsic:
     """Declare an atomic intrinsic, and its non-atomic variant."""
-    stem = f"atomic_{operation.name}"
     declared = intrinsic(
         f"cuda.atomic.{name or operation.name}",
         effect=Effect.MEMORY,
         dtypes=dtypes,
         cuda=operation.cuda_call,
         c=operation.c_call,
-        cuda_helpers=(stem,),
-        c_helpers=(stem,),
     )(body)
     plain = f"plain_{operation.name}"
     NONATOMIC[declared] = intrinsic(
@@ -100,7 +97,6 @@ def _declare(
         effect=Effect.MEMORY,
         dtypes=dtypes,
         c=lambda a, dtype: c.CallExpr(f"{plain}_{dtype.short}", _operands(a)),
-        c_helpers=(plain,),
     )(body)
     return declared
 

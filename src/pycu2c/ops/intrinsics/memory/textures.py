@@ -53,7 +53,7 @@ def _texture(cuda: Spelling | None = None) -> Callable[[Callable[..., Any]], Int
     def declare(body: Callable[..., Any]) -> Intrinsic:
         name = body.__name__
         spell = cuda or _template_call(name)
-        return intrinsic(f"cuda.{name}", cuda=spell, c=helper(name), c_helpers=(name,))(body)
+        return intrinsic(f"cuda.{name}", cuda=spell, c=helper(name))(body)
 
     return declare
 
@@ -101,13 +101,9 @@ def _surface(name: str) -> Spelling:
 
 def _declare_surface(body: Callable[..., Any]) -> Intrinsic:
     name = body.__name__
-    return intrinsic(
-        f"cuda.{name}",
-        effect=Effect.MEMORY,
-        cuda=_surface(name),
-        c=helper(name),
-        c_helpers=(name,),
-    )(body)
+    return intrinsic(f"cuda.{name}", effect=Effect.MEMORY, cuda=_surface(name), c=helper(name))(
+        body
+    )
 
 
 @_declare_surface

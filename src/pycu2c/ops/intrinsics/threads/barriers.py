@@ -128,8 +128,6 @@ def _clock(name: str, doc: str, function: str, dtype: DType) -> Intrinsic:
         effect=Effect.MEMORY,
         cuda=overloaded(function),
         c=overloaded(f"nanoseconds_{dtype.short}"),
-        cuda_helpers=() if function == "clock64" else (function,),
-        c_helpers=(f"nanoseconds_{dtype.short}",),
         bounds=(0, maximum),
         c_result=dtype,
     )(body)

@@ -36,7 +36,6 @@ ARCH = "sm_90"  # the first GPUs with clusters
     effect=Effect.CLUSTER,
     arch=ARCH,
     cuda=lambda _a, _t: c.CallExpr("cluster_sync", ()),
-    cuda_helpers=("cluster_sync",),
 )
 def cluster_sync() -> None:
     """Wait until every thread of the cluster has reached the barrier.
@@ -103,7 +102,7 @@ def num_threads() -> form:
     return num_blocks.reference() * math.prod(REFERENCE_STATE.current().blockDim)
 
 
-@intrinsic(f"{PREFIX}.map_shared_rank", effect=Effect.FORM, arch=ARCH, cuda_helpers=("shared_of",))
+@intrinsic(f"{PREFIX}.map_shared_rank", effect=Effect.FORM, arch=ARCH)
 def map_shared_rank(array: array, rank: int) -> form:
     """Return the same shared array, or view of one, of the block with rank ``rank`` in the cluster.
 

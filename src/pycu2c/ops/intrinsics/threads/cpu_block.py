@@ -29,26 +29,19 @@ def _same_bits(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     return c.BinaryExpr("==", a["a"], a["b"])
 
 
-@intrinsic("block.same_bits", dtypes=EXCHANGE_DTYPES, c=_same_bits, c_helpers=("same_bits",))
+@intrinsic("block.same_bits", dtypes=EXCHANGE_DTYPES, c=_same_bits)
 def same_bits(a: T, b: T) -> bool:
     """Return whether two numbers have the same bits: NaN equals NaN, -0.0 differs from 0.0."""
     return np.asarray(a).tobytes() == np.asarray(b).tobytes()
 
 
-@intrinsic(
-    "block.positive_zero",
-    dtypes=(FLOAT32, FLOAT64),
-    c=helper("positive_zero"),
-    c_helpers=("positive_zero",),
-)
+@intrinsic("block.positive_zero", dtypes=(FLOAT32, FLOAT64), c=helper("positive_zero"))
 def positive_zero(x: T) -> T:
     """Return a number, with 0.0 in place of -0.0."""
     return x + type(x)(0)
 
 
-@intrinsic(
-    "block.low_bits", dtypes=(FLOAT32, FLOAT64), c=helper("low_bits"), c_helpers=("low_bits",)
-)
+@intrinsic("block.low_bits", dtypes=(FLOAT32, FLOAT64), c=helper("low_bits"))
 def low_bits(x: T) -> int32:
     """Return a number without its fraction, as an int64 of which the low 32 bits are kept."""
     return convert(convert(x, Scalar(INT64)), Scalar(INT32))
@@ -58,7 +51,7 @@ def _pick(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     return c.CallExpr(f"pick_{dtype.short}", tuple(a.values()))
 
 
-@intrinsic("block.pick", dtypes=NUMBERS, c=_pick, c_helpers=("pick",))
+@intrinsic("block.pick", dtypes=NUMBERS, c=_pick)
 def pick(a: T, b: T, mask: int) -> T:
     """Return ``a`` if the mask is 1, ``b`` if it is 0, without a branch."""
     return a if mask else b
@@ -77,8 +70,7 @@ def linear_thread_index() -> int:
 
 
 @intrinsic(
-    "block.blocks_left",
-    c=lambda _a, _t: c.BinaryExpr("-", c.Name("last_block"), c.Name("block")),
+    "block.blocks_left", c=lambda _a, _t: c.BinaryExpr("-", c.Name("last_block"), c.Name("block"))
 )
 def blocks_left() -> int:
     """Return the number of blocks that the OS thread still runs, including the current one."""
@@ -98,7 +90,6 @@ def _shared_bytes(_: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
 @intrinsic(
     "block.shared_bytes",
     cuda=_shared_bytes,
-    cuda_helpers=("shared_bytes",),
     c=lambda _a, _t: c.MemberExpr(c.Name("args"), "shared_bytes", arrow=True),
     bounds=(0, MAX_SHARED_BYTES),
 )
@@ -113,16 +104,12 @@ def _prefetch(a: Mapping[str, c.Expr], dtype: DType, helper: str) -> c.Expr:
     )
 
 
-@intrinsic("block.prefetch", c=lambda a, t: _prefetch(a, t, "prefetch"), c_helpers=("prefetch",))
+@intrinsic("block.prefetch", c=lambda a, t: _prefetch(a, t, "prefetch"))
 def prefetch(first: T, ahead: int, count: int) -> None:
     """Prefetch ``count`` elements for reading, ``ahead`` elements after ``first``."""
 
 
-@intrinsic(
-    "block.prefetch_to_write",
-    c=lambda a, t: _prefetch(a, t, "prefetch_to_write"),
-    c_helpers=("prefetch_to_write",),
-)
+@intrinsic("block.prefetch_to_write", c=lambda a, t: _prefetch(a, t, "prefetch_to_write"))
 def prefetch_to_write(first: T, ahead: int, count: int) -> None:
     """Prefetch ``count`` elements for writing, ``ahead`` elements after ``first``."""
 
@@ -130,7 +117,6 @@ def prefetch_to_write(first: T, ahead: int, count: int) -> None:
 @intrinsic(
     "block.cache_line_offset",
     c=lambda a, t: c.CallExpr(f"cache_line_offset_{t.short}", (c.UnaryExpr("&", a["first"]),)),
-    c_helpers=("cache_line_offset",),
 )
 def cache_line_offset(first: T) -> int:
     """Return the offset of an element in its cache line, in elements."""
@@ -143,12 +129,7 @@ def _nontemporal_store(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     )
 
 
-@intrinsic(
-    "block.nontemporal_store",
-    effect=Effect.MEMORY,
-    c=_nontemporal_store,
-    c_helpers=("store_line", "nontemporal_store"),
-)
+@intrinsic("block.nontemporal_store", effect=Effect.MEMORY, c=_nontemporal_store)
 def nontemporal_store(array: array, index: index, line: T, count: int) -> None:
     """Store ``count`` elements from this one on with nontemporal stores."""
 
@@ -157,17 +138,12 @@ def nontemporal_store(array: array, index: index, line: T, count: int) -> None:
     "block.nontemporal_fence",
     effect=Effect.MEMORY,
     c=lambda _a, _t: c.CallExpr("nontemporal_fence", ()),
-    c_helpers=("nontemporal_fence",),
 )
 def nontemporal_fence() -> None:
     """Make earlier nontemporal stores visible to other threads."""
 
 
-@intrinsic(
-    "block.at_least_1",
-    c=lambda a, t: c.CallExpr(f"at_least_1_{t.short}", (a["n"],)),
-    c_helpers=("at_least_1",),
-)
+@intrinsic("block.at_least_1", c=lambda a, t: c.CallExpr(f"at_least_1_{t.short}", (a["n"],)))
 def at_least_1(n: T) -> None:
     """Tell the C compiler that a number is at least 1."""
     assert n >= 1

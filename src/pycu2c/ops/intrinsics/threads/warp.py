@@ -63,7 +63,6 @@ def _declare_lane_value(
     return intrinsic(
         f"cuda.{name}",
         cuda=lambda _, dtype: c.CallExpr(f"{name}_{dtype.short}", ()),
-        cuda_helpers=(name,),
         collective=collective,
         is_special_register=name == "laneid",
         is_divergent=True,
@@ -358,7 +357,6 @@ def _match_all_lanes(call: Collective) -> Value:
     effect=Effect.WARP,
     dtypes=EXCHANGE_DTYPES,
     cuda=_with_mask(helper("match_all")),
-    cuda_helpers=("match_all",),
     collective=_match_all_lanes,
     bounds=_MASK_BOUNDS,
     c_result=UINT32,
@@ -413,7 +411,6 @@ def _reduction(
         effect=Effect.WARP,
         dtypes=REDUCED,
         cuda=_with_mask(spell),
-        cuda_helpers=(stem, f"{stem}_wide"),
         collective=lambda call: call.reduce(combine, start),
     )(body)
 
