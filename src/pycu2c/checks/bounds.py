@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 
 from pycu2c.base.records import dataclass, field, replace
@@ -11,6 +12,7 @@ from pycu2c.checks.context import Bindings, CheckContext, Guard, all_of, compare
 from pycu2c.checks.recording import NO_ELEMENT
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, integer, unary
+from pycu2c.ir.expressions import Path, field_type
 from pycu2c.ir.verify_expressions import is_linear_index
 from pycu2c.ir.walk import expressions
 from pycu2c.ops.intrinsics.memory.subscripts import from_start, index_from_end
@@ -39,7 +41,7 @@ def guard_access(
     for axis, index in enumerate(indices):
         length = _element_count(access.array) if is_linear else _length(access.array, axis)
         checked[axis] = checks.index(axis, index, length, is_proved=axis not in unproved)
-    return checks.guard(access.array.name, access.span), tuple(checked)
+    return checks.guard(python_name(access.array.name), access.span), tuple(checked)
 
 
 def guard_subscript(context: CheckContext, e: ir.Apply, checked: ir.Apply) -> ir.Expr:
@@ -74,7 +76,28 @@ def guard_view(context: CheckContext, original: ir.View, view: ir.View) -> tuple
         if axis not in view.axes:
             length = _length(view.array, axis)
             first[axis] = checks.index(axis, index, length, is_proved=axis not in unproved)
-    return checks.guard(view.array.name, view.span), replace(view, first=tuple(first))
+    return checks.guard(python_name(view.array.name), view.span), replace(view, first=tuple(first))
+
+
+def guard_path(
+    context: CheckContext, element: ir.ElementOf, change: Callable[[ir.Expr], ir.Expr]
+) -> tuple[Guard, Path]:
+    """Return the guard of the indices of array fields, and the path to use with it.
+
+    element: before it was instrumented. change: instruments an index.
+    """
+    checks = _IndexChecks(context)
+    kind = _type(element.array).element
+    path: list[str | ir.Expr] = []
+    for k, step in enumerate(element.path):
+        if isinstance(step, str):
+            path.append(step)
+            continue
+        length = field_type(kind, element.path[:k]).dtype.extents[0]
+        path.append(checks.item(step, length, change))
+    if not checks.is_needed:
+        return Guard(checks.bindings), tuple(path)
+    return checks.guard(field_name(element.array.name, element.path), element.span), tuple(path)
 
 
 @dataclass(slots=True)
@@ -82,7 +105,7 @@ class _IndexChecks:
     """The checks of the indices of one access."""
 
     context: CheckContext
-    _bindings: Bindings = ()
+    bindings: Bindings = ()
     _conditions: list[ir.Expr] = field(default_factory=list)
     _values: dict[str, ir.Expr] = field(default_factory=dict)
 
@@ -97,17 +120,43 @@ class _IndexChecks:
         lowest = unary(NEG, length, at.span) if is_from_end else integer(0, at.span)
         if not is_proved:
             self._conditions += compare(GE, at, lowest), compare(LT, at, length)
-        self._bindings = (*self._bindings, *binding)
+        self.bindings = (*self.bindings, *binding)
         self._values |= {f"index{axis}": at, f"length{axis}": length}
         return ir.Apply(from_start, (at,), WEAK_INT, index.span) if is_from_start else at
 
+    def item(self, index: ir.Expr, length: int, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
+        """Record an index of an array field, as ``index`` does; it counts from the start."""
+        is_from_end = isinstance(index, ir.Apply) and index.intrinsic is index_from_end
+        operand = index.arguments[0] if isinstance(index, ir.Apply) and is_from_end else index
+        interval, count = self.context.ranges.of(operand), integer(length, index.span)
+        lowest = -length if is_from_end else 0
+        at, binding = self.context.bind(cast(change(operand), WEAK_INT), "at")
+        self.bindings = (*self.bindings, *binding)
+        if not (lowest <= interval.low and interval.high < length):
+            low = integer(lowest, index.span)
+            self._conditions += compare(GE, at, low), compare(LT, at, count)
+        position = len(self._values) // 2
+        self._values |= {f"index{position}": at, f"length{position}": count}
+        if interval.low >= 0 or not is_from_end:
+            return at
+        return ir.Apply(index_from_end, (at, count), WEAK_INT, index.span)
+
+    @property
+    def is_needed(self) -> bool:
+        return bool(self._conditions) and "memory" in self.context.groups
+
     def guard(self, array: str, span: Span) -> Guard:
-        failure = self.context.failure("out-of-bounds", span, python_name(array), self._values)
-        return Guard(self._bindings, or_record(all_of(self._conditions), failure))
+        failure = self.context.failure("out-of-bounds", span, array, self._values)
+        return Guard(self.bindings, or_record(all_of(self._conditions), failure))
 
 
 def python_name(name: str) -> str:
     return name.split(".")[0]
+
+
+def field_name(array: str, path: Path) -> str:
+    """Return the name of an array, and of the fields that an access selects."""
+    return ".".join((python_name(array), *(step for step in path if isinstance(step, str))))
 
 
 def _type(array: ir.Var) -> Array:

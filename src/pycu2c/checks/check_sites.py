@@ -14,6 +14,7 @@ class CheckSite:
     subject: the Python name of the array or variable, or the operation.
     calls: the calls through which a thread reaches a device function, the outermost first.
     access: of a race: "read", "written" or "changed by an atomic operation".
+    field: what of an element is accessed: ".position", or "".
     values: what the record of a finding holds: for "out-of-bounds", an index and a length for each
         axis.
     """
@@ -24,3 +25,4 @@ class CheckSite:
     calls: tuple[Span, ...] = ()
     values: tuple[str, ...] = ()
     access: str = ""
+    field: str = ""

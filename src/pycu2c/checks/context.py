@@ -113,10 +113,13 @@ class CheckContext:
         span: Span,
         subject: str,
         values: Mapping[str, ir.Expr],
-        access: str = "",
+        *detail: str,
     ) -> ir.Expr:
-        """Return the call that records a finding at a new site; its result is False."""
-        site = CheckSite(kind, span, subject, self.calls, tuple(values), access)
+        """Return the call that records a finding at a new site; its result is False.
+
+        detail: the access and the field of the site, if it has them.
+        """
+        site = CheckSite(kind, span, subject, self.calls, tuple(values), *detail)
         return self.table.failure(site, tuple(values.values()))
 
 
@@ -128,6 +131,11 @@ def or_record(condition: ir.Expr, failure: ir.Expr) -> ir.Expr:
 def all_of(conditions: Sequence[ir.Expr]) -> ir.Expr:
     """Return the conjunction of conditions, of which there is at least one."""
     return reduce(lambda a, b: logical(ir.LogicalOp.AND, a, b, b.span), conditions)
+
+
+def any_of(conditions: Sequence[ir.Expr]) -> ir.Expr:
+    """Return the disjunction of conditions, of which there is at least one."""
+    return reduce(lambda a, b: logical(ir.LogicalOp.OR, a, b, b.span), conditions)
 
 
 def compare(op: Operator, left: ir.Expr, right: ir.Expr) -> ir.Expr:

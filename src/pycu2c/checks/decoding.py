@@ -106,21 +106,27 @@ def _explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
             text = f"lane {values['lane']} is not in the mask {values['mask'] & 0xFFFFFFFF:#010x}"
             return text, "each lane that calls an operation is in its mask"
         case "uninitialized":
-            return _uninitialized_explanation(name, values)
+            return _uninitialized_explanation(site, values)
         case _:
             return _arithmetic_explanation(site, values)
 
 
-def _uninitialized_explanation(name: str, values: dict[str, int]) -> tuple[str, str]:
-    index = ", ".join(map(str, _numbered(values, "index")))
-    if not index:
+def _uninitialized_explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
+    if not values:
+        name = site.subject
         return f"`{name}` is read before it is assigned", f"give {name} a value on every path"
-    return f"`{name}[{index}]` is read before it is written", "write all elements that are read"
+    text = f"`{_element(site, values)}` is read before it is written"
+    return text, "write all elements that are read"
+
+
+def _element(site: CheckSite, values: dict[str, int]) -> str:
+    """Return the Python text of the element or field that is accessed."""
+    index = ", ".join(map(str, _numbered(values, "index")))
+    return f"{site.subject}[{index or '()'}]{site.field}"
 
 
 def _race_explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
-    index = ", ".join(map(str, _numbered(values, "index")))
-    text = f"`{site.subject}[{index}]` is {site.access} here"
+    text = f"`{_element(site, values)}` is {site.access} here"
     return text, "order the accesses by a barrier, or use cuda.atomic; blocks have no order"
 
 

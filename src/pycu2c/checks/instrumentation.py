@@ -22,7 +22,9 @@ from pycu2c.checks.call_chains import copy_callees
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.conflict_analysis import arrays_without_conflicts
 from pycu2c.checks.context import FINDINGS, CheckContext, Guard, SiteTable
-from pycu2c.checks.initialization import InitializationChecks
+from pycu2c.checks.element_layout import loaded_field, number_at, used_fields
+from pycu2c.checks.initialization import InitializationChecks, cleared
+from pycu2c.checks.memory_regions import MemoryRegion
 from pycu2c.checks.shadow_arrays import ShadowParameter
 from pycu2c.checks.shadow_plan import ShadowPlan, plan_shadows
 from pycu2c.checks.synchronization import SynchronizationChecks
@@ -30,6 +32,8 @@ from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import scalar_type
+from pycu2c.ir.expressions import Path
+from pycu2c.ir.views import field_at_path
 from pycu2c.ops.intrinsics.registry import Effect
 
 
@@ -50,11 +54,12 @@ class LaunchFacts:
     """What is known of the launches that an instrumented kernel is for.
 
     assumptions: hold for the launch. parameters: the ranges of the kernel's parameters; None if
-    the assumptions tell them.
+    the assumptions tell them. regions: the memory of its array arguments.
     """
 
     assumptions: LaunchAssumptions
     parameters: ParameterRanges | None = None
+    regions: tuple[MemoryRegion, ...] = ()
 
 
 def instrument(
@@ -82,7 +87,7 @@ def instrument(
         disjoint = set(arrays_without_conflicts(chains.module, kernel_ranges, grid, block))
     if block_order.has_order(chains.module):
         disjoint.difference_update(block_order.synchronizing_arrays(chains.module.kernel.body))
-    plan = plan_shadows(chains.module, chains.calls, groups, disjoint)
+    plan = plan_shadows(chains.module, chains.calls, groups, facts.regions, disjoint)
     bits = find_skips(chains.module, set(chains.calls), block) if plan.has_barriers else None
     plan.polled = block_order.polled_by_function(chains.module) if plan.order else {}
     functions = {}
@@ -108,7 +113,8 @@ class _Instrumenter:
         self._context, self._plan, self._external = context, plan, external
         self._initialization = InitializationChecks(context)
         name = context.function.name
-        shadows = plan.shadows.get(name, {})
+        shadows = plan.shadows[name]
+        self._fields = used_fields(context.function.body)
         reaches = plan.reaches(name)
         order = plan.order if reaches else ()
         self._races = races.RaceChecks(context, shadows, order, plan.polled.get(name, frozenset()))
@@ -123,11 +129,14 @@ class _Instrumenter:
         body = (*self._initialization.at_entry(), *self._body(function.body))
         if function.name == plan.kernel:
             body = _before_jump(body, self._synchronization.end_thread(-1, function.span))
+        shadows = plan.shadows[function.name].values()
+        flags = [s.array for s in shadows if s.is_private and not s.is_passed]
         hidden = plan.hidden.get(function.name, ())
         if function.name == plan.kernel and plan.parameters:
             hidden = tuple(p.var for p in plan.parameters)
             unknown = plan.order if plan.has_unknown_accesses else ()
             body = (*races.start_clock(unknown, function.span), *body)
+        body = (*(s for array in flags for s in cleared(array)), *body)
         added = (
             ir.Parameter(var.name, var.type, position)
             for position, var in enumerate((FINDINGS, *hidden), _leaf_count(function))
@@ -151,6 +160,8 @@ class _Instrumenter:
         match s:
             case ir.Store():
                 return self._store(s)
+            case ir.Assign():
+                return self._assign(s)
             case ir.Evaluate(ir.Apply() as operation):
                 return self._effect(operation, s)
             case _:
@@ -158,18 +169,24 @@ class _Instrumenter:
                 return self._initialization.after(rewritten)
 
     def _store(self, s: ir.Store) -> ir.Body:
-        value, *others = map(self._expression, walk.operands(s))
-        indices, path = others[: len(s.indices)], others[len(s.indices) :]
+        value, *indices = map(self._expression, (s.value, *s.indices))
         value, binding = self._context.bind(value, "value")
-        guard, checked = bounds.guard_access(self._context, s, tuple(indices))
-        path_indices = walk.with_path_indices(s.path, path)
-        bound, checked = self._bound(s, checked)
-        store = replace(s, value=value, indices=checked, path=path_indices)
+        guards, checked = self._element(s, tuple(indices), s.path)
+        store = replace(s, value=value, indices=checked.indices, path=checked.path)
         is_local = isinstance(s.array.type, Array) and s.array.type.space is MemorySpace.LOCAL
         effect = Guard() if is_local else self._synchronization.go_on(s.span)
-        released = self._races.guard_polled(store, releases=True)
-        guards = Guard(binding), guard, bound, effect, released, self._races.guard_store(store)
-        return _guarded_statements(guards, self._initialization.after_store(store), s.span)
+        released, written = (
+            self._races.guard_polled(checked),
+            self._races.guard_store(checked, value),
+        )
+        guards = [Guard(binding), *guards, effect, released, written]
+        return _guarded_statements(guards, (store,), s.span)
+
+    def _assign(self, s: ir.Assign) -> ir.Body:
+        loaded = loaded_field(s.value)
+        fields = self._fields.get(s.var.name) if loaded else None
+        value = self._load(s.value, *loaded, fields) if loaded else self._expression(s.value)
+        return self._initialization.after(replace(s, value=value))
 
     def _effect(self, operation: ir.Apply, s: ir.Evaluate) -> ir.Body:
         """Instrument an operation whose result is not used."""
@@ -182,14 +199,8 @@ class _Instrumenter:
 
     def _expression(self, e: ir.Expr) -> ir.Expr:
         match e:
-            case ir.Load():
-                indices = tuple(map(self._expression, e.indices))
-                guard, checked = bounds.guard_access(self._context, e, indices)
-                bound, checked = self._bound(e, checked)
-                load = replace(e, indices=checked)
-                read = self._initialization.guard_load(load)
-                guards = guard, bound, self._races.guard_load(load), read
-                return _guarded(guards, self._with_calls(load, self._races.after_load(load)))
+            case ir.Load() | ir.Member() | ir.Item() if loaded := loaded_field(e):
+                return self._load(e, *loaded)
             case ir.Var() if not isinstance(e.type, Array):
                 return self._initialization.variable(e)
             case ir.Call():
@@ -206,38 +217,55 @@ class _Instrumenter:
             case _:
                 return walk.map_children(e, self._expression)
 
+    def _load(
+        self, e: ir.Expr, load: ir.Load, path: Path, fields: frozenset[str] | None = None
+    ) -> ir.Expr:
+        """Instrument a read of an element, of which ``path`` is used, or some ``fields``."""
+        kind, recorded = number_at(load.type, path)
+        guards, checked = self._element(load, tuple(map(self._expression, load.indices)), path)
+        value = field_at_path(replace(load, indices=checked.indices), checked.path, e.span)
+        number = replace(checked, path=checked.path[: len(recorded)])
+        guards.append(self._races.guard_load(number, None if kind.dtype.is_complex else fields))
+        return _guarded(guards, self._with_calls(value, self._races.after_load(checked)))
+
+    def _element(
+        self, access: ir.Load | ir.ElementOf | ir.Store, indices: tuple[ir.Expr, ...], path: Path
+    ) -> tuple[list[Guard], ir.ElementOf]:
+        """Return guards of an access, and the element with indices to use with them.
+
+        access, path: as they were. indices: the instrumented ones.
+        """
+        context = self._context
+        guard, checked = bounds.guard_access(context, access, indices)
+        element = ir.ElementOf(access.array, checked, access.span, path)
+        path_guard, checked_path = bounds.guard_path(context, element, self._expression)
+        bound = Guard()
+        if self._races.is_checked(access.array):
+            bound, checked = races.bound_indices(context, checked)
+        return [guard, path_guard, bound], replace(element, indices=checked, path=checked_path)
+
     def _operands(self, e: ir.Apply) -> tuple[list[Guard], ir.Apply]:
         """Return guards for the elements that an operation accesses, and the operation."""
         guards: list[Guard] = []
-        race_guards: list[Guard] = []
         arguments: list[ir.Expr] = []
         for argument in e.arguments:
-            if not isinstance(argument, ir.ElementOf):
-                arguments.append(self._expression(argument))
-                continue
-            others = [self._expression(x) for x in walk.children(argument)[1:]]
-            indices, path = others[: len(argument.indices)], others[len(argument.indices) :]
-            guard, checked = bounds.guard_access(self._context, argument, tuple(indices))
-            bound, checked = self._bound(argument, checked)
-            path_indices = walk.with_path_indices(argument.path, path)
-            element = replace(argument, indices=checked, path=path_indices)
-            guards += guard, bound
-            race_guards.append(self._races.guard_operation(e, element))
-            arguments.append(element)
+            new = self._expression(argument) if not isinstance(argument, ir.ElementOf) else argument
+            if isinstance(argument, ir.ElementOf):
+                indices = tuple(map(self._expression, argument.indices))
+                added, new = self._element(argument, indices, argument.path)
+                guards += added
+            elif any(isinstance(a, ir.ElementOf) for a in arguments):
+                new, binding = self._context.bind(new, "operand")
+                guards.append(Guard(binding))
+            arguments.append(new)
         operation = replace(e, arguments=tuple(arguments))
+        elements = [a for a in arguments if isinstance(a, ir.ElementOf)]
+        race_guards = [self._races.guard_operation(operation, element) for element in elements]
         before = self._synchronization.before(operation)
         guard, operation = self._synchronization.guard(e, operation)
         if e.intrinsic.effect in (Effect.MEMORY, Effect.WARP):
             guards.append(self._synchronization.go_on(e.span))
         return [*guards, before, *race_guards, guard], operation
-
-    def _bound(
-        self, access: ir.Load | ir.Store | ir.ElementOf, indices: tuple[ir.Expr, ...]
-    ) -> tuple[Guard, tuple[ir.Expr, ...]]:
-        """Bind the indices of an access to variables, if the access and its shadow need them."""
-        if not (self._races.is_checked(access) or self._initialization.is_checked(access.array)):
-            return Guard(), indices
-        return races.bound_indices(self._context, indices)
 
     def _with_calls(self, result: ir.Expr, calls: Iterable[ir.Expr]) -> ir.Expr:
         """Return an expression after which functions of shadow memory are called."""

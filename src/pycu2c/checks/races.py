@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import TypeAlias
+from typing import NamedTuple
 
 from pycu2c.base.dtypes import FLOAT32, FLOAT64
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, Scalar, int64, uint32, uint64
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar, float32, int64, uint32, uint64
 from pycu2c.checks import shadow_words
-from pycu2c.checks.bounds import python_name
-from pycu2c.checks.context import CheckContext, Guard, all_of, compare, or_record
+from pycu2c.checks.bounds import field_name, python_name
+from pycu2c.checks.context import CheckContext, Guard, all_of, any_of, compare, or_record
+from pycu2c.checks.element_layout import contiguous, leaves
 from pycu2c.checks.shadow_arrays import BLOCK_INDEX, CLOCK, Shadow
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import cast, const, scalar_type
-from pycu2c.ir.verify_expressions import is_linear_index
+from pycu2c.ir.builders import binary, cast, const, integer, scalar_type
+from pycu2c.ir.views import field_at_path
 from pycu2c.ops.intrinsics.registry import REGISTRY
-from pycu2c.ops.operators import EQ, NE
+from pycu2c.ops.operators import EQ, MUL, NE, XOR
 
-Access: TypeAlias = "ir.Load | ir.ElementOf | ir.Store"
+_MAX_LEAVES = 16  # of an element of which the numbers are compared when it is written
 _BITS = {
     FLOAT32: ("cuda.float_as_uint", uint32),
     FLOAT64: ("cuda.double_as_longlong", int64),
 }
+
+
+class _Part(NamedTuple):
+    """A part of an element that an access touches, in bytes, and arguments of the access."""
+
+    offset: int
+    size: int
+    arguments: tuple[ir.Expr, ...]
 
 
 @dataclass(slots=True)
@@ -39,97 +48,133 @@ class RaceChecks:
     order: tuple[ir.Var, ...] = ()
     polled: Set[str] = frozenset()
 
-    def is_checked(self, access: Access) -> bool:
-        has_path = not isinstance(access, ir.Load) and bool(access.path)
-        return access.array.name in self.shadows and not has_path
+    def is_checked(self, array: ir.Var) -> bool:
+        return array.name in self.shadows
 
-    def guard_load(self, e: ir.Load) -> Guard:
-        """Return what records a read, and checks it against the last write."""
-        return self._guard_read(e) if self.is_checked(e) else Guard()
+    def guard_load(self, element: ir.ElementOf, fields: frozenset[str] | None = None) -> Guard:
+        """Return what records a read, and checks it against the last write.
 
-    def guard_store(self, s: ir.Store) -> Guard:
-        """Return what records a write, and checks it against the last write and reads."""
-        if not self.is_checked(s):
+        fields: those that the program uses; None for an unknown use of all. Then it is a finding if
+        no number of the element is written.
+        """
+        if not self.is_checked(element.array):
             return Guard()
-        arguments = (_value_bits(s.value), shadow_number(s.array.name in self.polled, s.span))
-        return self._guard(s, "written", arguments)
+        found = leaves(element.type.dtype)
+        used = [leaf for leaf in found if fields is None or leaf.path[0] in fields]
+        if not used:
+            return Guard()
+        needs_all = fields is not None or len(found) == 1
+        arguments: tuple[ir.Expr, ...] = ()
+        if element.array.name in self.polled:  # an atomic operation
+            unknown = shadow_number(shadow_words.UNKNOWN_VALUE, element.span)
+            arguments = unknown, shadow_number(1, element.span)
+        parts = [_Part(offset, size, arguments) for offset, size in contiguous(used)]
+        return self._guard(element, "read", parts, needs_all=needs_all)
+
+    def guard_store(self, element: ir.ElementOf, value: ir.Expr) -> Guard:
+        """Return what records a write, and checks it against the last write and reads."""
+        return Guard() if not self.is_checked(element.array) else self._guard_write(element, value)
 
     def guard_operation(self, e: ir.Apply, element: ir.ElementOf) -> Guard:
         """Return what records an access by an intrinsic, and checks it."""
-        if not self.is_checked(element):
+        if not self.is_checked(element.array):
             return Guard()
         if e.intrinsic.reads:
-            return self._guard_read(element)
-        is_atomic = "atomic" in e.intrinsic.name or element.array.name in self.polled
+            return self.guard_load(element)
+        if "atomic" not in e.intrinsic.name:
+            return self._guard_write(element, e.arguments[-1])
         unknown = shadow_number(shadow_words.UNKNOWN_VALUE, e.span)
-        kind = "changed by an atomic operation" if "atomic" in e.intrinsic.name else "written"
-        arguments = unknown, shadow_number(is_atomic, e.span)
+        arguments = unknown, shadow_number(1, e.span)
+        parts = [_Part(0, element.type.dtype.size, arguments)]
         is_exchange = e.intrinsic.name.endswith(".exch")
-        return self._guard(element, kind, arguments, needs_value=not is_exchange)
+        kind = "changed by an atomic operation"
+        return self._guard(element, kind, parts, needs_value=not is_exchange)
 
-    def synchronize(self, access: Access, *, releases: bool) -> ir.Call:
+    def synchronize(self, element: ir.ElementOf, *, releases: bool) -> ir.Call:
         """Return the call that acquires, and may release, by an element."""
-        span, number = access.span, shadow_number(releases, access.span)
-        if not self.is_checked(access):
+        span, number = element.span, shadow_number(releases, element.span)
+        if not self.is_checked(element.array):
             arguments: tuple[ir.Expr, ...] = (CLOCK, *self.order, number)
             return ir.Call("synchronize_unknown.check", arguments, WEAK_BOOL, span)
-        arguments = (self._words(access), CLOCK, *self.order, number)
+        shadow = self.shadows[element.array.name]
+        arguments = (shadow.cells(element, 0, 1), CLOCK, *self.order, number)
         return ir.Call("synchronize_element.check", arguments, WEAK_BOOL, span)
 
-    def after_load(self, e: ir.Load) -> Iterator[ir.Expr]:
+    def after_load(self, element: ir.ElementOf) -> Iterator[ir.Expr]:
         """Yield the call that acquires by a load of a polled array."""
-        if self.order and e.array.name in self.polled:
-            yield self.synchronize(e, releases=False)
+        if self.order and element.array.name in self.polled:
+            yield self.synchronize(element, releases=False)
 
-    def guard_polled(self, access: Access, *, releases: bool) -> Guard:
-        """Return what synchronizes before an access to a polled array."""
-        if not self.order or access.array.name not in self.polled:
+    def guard_polled(self, element: ir.ElementOf) -> Guard:
+        """Return what releases before a store to a polled array."""
+        if not self.order or element.array.name not in self.polled:
             return Guard()
-        synchronized = self.context.variable("synchronized", WEAK_BOOL, access.span)
-        return Guard(((synchronized, self.synchronize(access, releases=releases)),))
+        synchronized = self.context.variable("synchronized", WEAK_BOOL, element.span)
+        return Guard(((synchronized, self.synchronize(element, releases=True)),))
 
-    def _guard_read(self, access: ir.Load | ir.ElementOf) -> Guard:
-        if access.array.name not in self.polled:
-            return self._guard(access, "read", ())
-        unknown = shadow_number(shadow_words.UNKNOWN_VALUE, access.span)
-        return self._guard(access, "read", (unknown, shadow_number(1, access.span)))
-
-    def _words(self, access: Access) -> ir.View:
-        assert isinstance(access.array.type, Array)
-        is_linear = is_linear_index(access.array.type, access.indices)
-        shadow = self.shadows[access.array.name]
-        return shadow.words(access.indices, is_linear=is_linear, span=access.span)
+    def _guard_write(self, element: ir.ElementOf, value: ir.Expr) -> Guard:
+        span = element.span
+        plain = shadow_number(element.array.name in self.polled, span)
+        found = leaves(scalar_type(value).dtype)
+        if len(found) <= _MAX_LEAVES:
+            bits = (_value_bits(field_at(value, leaf.path)) for leaf in found)
+            pairs = zip(found, bits)
+            parts = [_Part(f.offset, f.dtype.size, (value, plain)) for f, value in pairs]
+        else:  # taken as equal to other writes of all numbers
+            value_of_many = shadow_number(shadow_words.UNKNOWN_VALUE - 1, span)
+            parts = [_Part(*part, (value_of_many, plain)) for part in contiguous(found)]
+        return self._guard(element, "written", parts, needs_value=False)
 
     def _guard(
         self,
-        access: Access,
+        element: ir.ElementOf,
         kind: str,
-        arguments: Sequence[ir.Expr],
+        parts: Sequence[_Part],
         *,
         needs_value: bool = True,
+        needs_all: bool = True,
     ) -> Guard:
-        shadow = self.shadows[access.array.name]
-        words = self._words(access)
-        context, name = self.context, python_name(access.array.name)
-        values = {f"index{axis}": index for axis, index in enumerate(access.indices)}
-        other = context.variable("other", uint64, access.span)
-        race = context.failure("race", access.span, name, {**values, "other": other}, kind)
-        site = min(len(context.table.sites), shadow_words.MAX_SITE)
-        prefix, operation = "ordered" if self.order else "shadow", "write" if arguments else "read"
-        inputs = (words, shadow_number(site, access.span), CLOCK, *arguments, *self.order)
-        call = ir.Call(f"{prefix}_{operation}.check", inputs, uint64, access.span)
-        unwritten = shadow_number(shadow_words.UNWRITTEN, access.span)
-        is_free = ir.Logical(
-            ir.LogicalOp.OR,
-            compare(EQ, other, shadow_number(0, access.span)),
-            compare(EQ, other, unwritten),
-            access.span,
-        )
-        conditions: list[ir.Expr] = [or_record(is_free, race)]
+        shadow, context, span = self.shadows[element.array.name], self.context, element.span
+        name, path = python_name(element.array.name), field_name("", element.path)
+        values = {f"index{axis}": index for axis, index in enumerate(element.indices)}
+        bindings: list[tuple[ir.Var, ir.Expr]] = []
+        conditions: list[ir.Expr] = []
+        written: list[ir.Expr] = []
+        unwritten = shadow_number(shadow_words.UNWRITTEN, span)
+        for part in parts:
+            other = context.variable("other", uint64, span)
+            written.append(compare(NE, other, unwritten))
+            if "race" in context.groups and not shadow.is_private:
+                free = compare(EQ, other, shadow_number(0, span)), compare(EQ, other, unwritten)
+                race = context.failure("race", span, name, {**values, "other": other}, kind, path)
+                conditions.append(or_record(any_of(free), race))
+            call = self._recording(shadow, element, part, needs_all=needs_all)
+            bindings.append((other, call))
         if needs_value and not shadow.is_initialized and "init" in context.groups:
-            failure = context.failure("uninitialized", access.span, name, values)
-            conditions.append(or_record(compare(NE, other, unwritten), failure))
-        return Guard(((other, call),), all_of(conditions), skips=False)
+            failure = context.failure("uninitialized", span, name, values, "read", path)
+            is_written = all_of(written) if needs_all else any_of(written)
+            conditions.append(or_record(is_written, failure))
+        return Guard(tuple(bindings), all_of(conditions) if conditions else None, skips=False)
+
+    def _recording(
+        self, shadow: Shadow, element: ir.ElementOf, part: _Part, *, needs_all: bool
+    ) -> ir.Expr:
+        """Return the call that records an access in the shadow."""
+        span = element.span
+        cells = shadow.cells(element, part.offset, part.size)
+        operation = "write" if part.arguments else "read"
+        which = () if part.arguments else (shadow_number(needs_all, span),)
+        if shadow.is_private:
+            return ir.Call(f"flags_{operation}.check", (cells, *which), uint64, span)
+        site = min(len(self.context.table.sites), shadow_words.MAX_SITE)
+        name = f"ordered_{operation}" if self.order else f"shadow_{operation}"
+        if part.size > shadow.unit:
+            name = f"{name}_cells"
+        else:
+            which = ()
+        number = shadow_number(site, span)
+        arguments = (cells, number, CLOCK, *part.arguments, *which, *self.order)
+        return ir.Call(f"{name}.check", arguments, uint64, span)
 
 
 def bound_indices(
@@ -158,12 +203,25 @@ def shadow_number(value: int, span: Span) -> ir.Const:
 
 def _value_bits(value: ir.Expr) -> ir.Expr:
     """Return some bits of a stored number, which tell whether two numbers are equal."""
+    return ir.Call("value_bits.check", (_all_bits(value),), uint64, value.span)
+
+
+def _all_bits(value: ir.Expr) -> ir.Expr:
     kind, span = scalar_type(value), value.span
-    if kind.dtype in _BITS:
-        name, result = _BITS[kind.dtype]
-        bits: ir.Expr = ir.Apply(REGISTRY[name], (cast(value, Scalar(kind.dtype)),), result, span)
-    elif kind.dtype.is_integral:
-        bits = value
-    else:
-        return shadow_number(shadow_words.UNKNOWN_VALUE, span)
-    return ir.Call("value_bits.check", (cast(bits, uint64),), uint64, span)
+    if kind.dtype.is_complex:
+        part = Scalar(kind.dtype.real, kind.weak)
+        real, imaginary = (_all_bits(ir.Member(value, x, part, span)) for x in "xy")
+        return binary(XOR, real, binary(MUL, imaginary, shadow_number(3, span), span), span)
+    if kind.dtype.is_half:
+        return _all_bits(cast(value, float32))
+    if kind.dtype not in _BITS:
+        return cast(value, uint64)
+    name, result = _BITS[kind.dtype]
+    bits = ir.Apply(REGISTRY[name], (cast(value, Scalar(kind.dtype)),), result, span)
+    return cast(bits, uint64)
+
+
+def field_at(value: ir.Expr, path: Sequence[str | int]) -> ir.Expr:
+    """Return a number of a value."""
+    steps = (k if isinstance(k, str) else integer(k, value.span) for k in path)
+    return field_at_path(value, tuple(steps), value.span)

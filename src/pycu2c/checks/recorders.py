@@ -12,7 +12,7 @@ from pycu2c.base.source import source_of
 from pycu2c.base.types import WEAK_INT, Array, ParameterType, Tuple, uint64
 from pycu2c.checks import barrier_memory, happens_before, recording, shadow_memory, shadow_words
 from pycu2c.checks.context import FINDINGS_TYPE, record_name
-from pycu2c.checks.shadow_arrays import CLOCK, ORDER
+from pycu2c.checks.shadow_arrays import CLOCK, FLAGS, ORDER
 from pycu2c.frontend.function_builder import build_device
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, map_expr
@@ -36,10 +36,28 @@ _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
         shadow_memory.shadow_write,
         (_WORDS, uint64, _CLOCK, uint64, uint64, Tuple(())),
     ),
+    "shadow_read_cells.check": (
+        shadow_memory.shadow_read_cells,
+        (_WORDS, uint64, _CLOCK, uint64, Tuple(())),
+    ),
+    "shadow_write_cells.check": (
+        shadow_memory.shadow_write_cells,
+        (_WORDS, uint64, _CLOCK, uint64, uint64, Tuple(())),
+    ),
+    "flags_read.check": (shadow_memory.flags_read, (FLAGS, uint64)),
+    "flags_write.check": (shadow_memory.flags_write, (FLAGS,)),
     # in kernels with fences, or barriers of the grid or the cluster
     "ordered_read.check": (shadow_memory.shadow_read, (_WORDS, uint64, _CLOCK, Tuple((_ORDER,)))),
     "ordered_write.check": (
         shadow_memory.shadow_write,
+        (_WORDS, uint64, _CLOCK, uint64, uint64, Tuple((_ORDER,))),
+    ),
+    "ordered_read_cells.check": (
+        shadow_memory.shadow_read_cells,
+        (_WORDS, uint64, _CLOCK, uint64, Tuple((_ORDER,))),
+    ),
+    "ordered_write_cells.check": (
+        shadow_memory.shadow_write_cells,
         (_WORDS, uint64, _CLOCK, uint64, uint64, Tuple((_ORDER,))),
     ),
     "synchronize_element.check": (

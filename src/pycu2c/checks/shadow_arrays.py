@@ -1,128 +1,153 @@
-"""Shadow arrays: which arrays of a kernel have one, and how functions reach it.
+"""Shadow memory: which memory of a kernel has a shadow, and where the cells of an element are.
 
-The shadow of an array has its axes and one more, of its words. The shadow of a shared array has a
-first axis for the blocks. Shadows are hidden parameters, after those of a function.
+A shadow has a *cell* for each unit of memory, which is found by the address of an element: views,
+fields and arguments that share memory share cells. A cell of memory that threads share has two or
+four words, and a shadow of shared memory has a row for each block. A cell of a local array is a
+flag.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
-from pycu2c.analysis.effects import written_arguments
+from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_INT, Array, MemorySpace, uint64
+from pycu2c.base.types import WEAK_INT, Array, MemorySpace, uint8, uint64
 from pycu2c.checks.barrier_memory import ROWS
-from pycu2c.checks.shadow_words import CLOCK_SIZE
+from pycu2c.checks.element_layout import field_offset, unit_of
+from pycu2c.checks.memory_regions import MemoryRegion
+from pycu2c.checks.shadow_words import CLOCK_SIZE, WORDS
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import binary, integer
-from pycu2c.ir.views import has_linear_start
+from pycu2c.ir.builders import binary, const, integer
 from pycu2c.ir.walk import all_expressions, statements
-from pycu2c.ops.operators import ADD, MUL
+from pycu2c.ops.intrinsics.memory.addresses import address_of
+from pycu2c.ops.operators import ADD, FLOORDIV, MUL, SUB
 
 _NOWHERE = Span("", 0, 0, 0, 0)
 BLOCK_INDEX = ir.Var("block.check", WEAK_INT, _NOWHERE)  # the linear index of the block
-WORDS = 2  # the write and the read
-ORDERED_WORDS = 4  # in kernels with an order: see happens_before
 CLOCK = ir.Var(
     "clock.check",
     Array(uint64.dtype, 1, "C", MemorySpace.LOCAL, (CLOCK_SIZE,)),
     _NOWHERE,
 )
+FLAGS = Array(uint8.dtype, 1, "C")
+_HiddenArguments: TypeAlias = "tuple[tuple[ir.Var, ir.Expr], ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
-    """The shadow of an array in one function.
+    """The shadow of memory, in one function.
 
-    prefix: the indices before those of the array. size: of a shared array, in elements.
-    is_initialized: whether elements may be read before the kernel writes them. word_count: the
-    words of an element.
+    array: it, or its row ``row``. base: the address of the memory. unit: the bytes of a cell.
+    is_initialized: whether the memory may be read before the kernel writes it.
+    is_passed: whether the function is called with the shadow. word_count: the words of a cell.
     """
 
     array: ir.Var
-    prefix: tuple[ir.Expr, ...] = ()
-    size: int = 0
+    base: ir.Expr
+    unit: int
+    row: ir.Expr | None = None
     is_initialized: bool = True
+    is_passed: bool = False
     word_count: int = WORDS
 
-    def words(self, indices: Sequence[ir.Expr], *, is_linear: bool, span: Span) -> ir.View:
-        """Return the words of an element."""
-        length, kind = integer(self.word_count, span), Array(uint64.dtype, 1, "C")
-        if is_linear:
-            first: tuple[ir.Expr, ...] = (self._linear(indices[0]),)
-        else:
-            first = (*self.prefix, *indices, integer(0, span))
-        axis = len(first) - 1
-        return ir.View(self.array, first, (axis,), (integer(1, span),), (length,), kind, span)
+    @property
+    def is_private(self) -> bool:
+        """Return whether no other thread has access to the memory."""
+        return _array_type(self.array).dtype is FLAGS.dtype
 
-    def of_argument(self, argument: ir.Var | ir.View) -> ir.View | ir.Var:
-        """Return the shadow of an array that a function is called with."""
-        span = argument.span
-        one, words = integer(1, span), integer(self.word_count, span)
-        first: tuple[ir.Expr, ...]
-        kind = shadow_type(argument)
-        if isinstance(argument, ir.Var):
-            if not self.prefix:
-                return self.array
-            assert isinstance(argument.type, Array)
-            axes = range(len(self.prefix), len(self.prefix) + argument.type.ndim + 1)
-            zeros = [integer(0, span) for _ in axes]
-            dims = [ir.Dim(argument, k, span) for k in range(argument.type.ndim)]
-            lengths: tuple[ir.Expr, ...] = (*dims, words)
-            first = (*self.prefix, *zeros)
-            return ir.View(self.array, first, tuple(axes), (one,) * len(axes), lengths, kind, span)
-        if has_linear_start(argument):
-            steps = (*(binary(MUL, step, words, span) for step in argument.steps), one)
-            first = (self._linear(argument.first[0]),)
-            axes_of_view = (0,) * len(steps)
-        else:
-            steps = (*argument.steps, one)
-            first = (*self.prefix, *argument.first, integer(0, span))
-            shifted = (axis + len(self.prefix) for axis in argument.axes)
-            axes_of_view = (*shifted, len(first) - 1)
-        lengths = (*argument.lengths, words)
-        return ir.View(self.array, first, axes_of_view, steps, lengths, kind, span)
+    def cells(self, element: ir.ElementOf, offset: int, size: int) -> ir.View:
+        """Return the cells of ``size`` bytes of an element, from ``offset`` on."""
+        span, array_type = element.span, _array_type(element.array)
+        words = self.word_count
+        start = binary(
+            ADD,
+            field_offset(array_type.element, element.path, span),
+            const(offset, span, uint64),
+            span,
+        )
+        distance = binary(SUB, _address(replace(element, path=())), self.base, span)
+        distance = binary(ADD, distance, start, span)
+        cell = binary(FLOORDIV, distance, const(self.unit, span, uint64), span)
+        first = binary(MUL, cell, const(words, span, uint64), span)
+        return self._view(first, integer(words * max(1, size // self.unit), span))
 
-    def _linear(self, index: ir.Expr) -> ir.Expr:
-        """Return the linear index of the first word of an element."""
-        span = index.span
-        if self.prefix:
-            start = binary(MUL, self.prefix[0], integer(self.size, span), span)
-            index = binary(ADD, start, index, span)
-        return binary(MUL, index, integer(self.word_count, span), span)
+    def as_argument(self, parameter: str) -> tuple[Shadow, _HiddenArguments]:
+        """Return the shadow in a function that is called with it, and the hidden arguments."""
+        span = self.base.span
+        array: ir.Var | ir.View = self.array
+        if self.row is not None:
+            array = self._view(integer(0, span), ir.Dim(self.array, 1, span))
+        var = ir.Var(f"{parameter}.shadow", array.type, span)
+        base = ir.Var(f"{parameter}.base", uint64, span)
+        inner = replace(self, array=var, base=base, row=None, is_passed=True)
+        return inner, ((var, array), (base, self.base))
+
+    @property
+    def _dtype(self) -> DType:
+        return _array_type(self.array).dtype
+
+    def _view(self, first: ir.Expr, length: ir.Expr) -> ir.View:
+        indices = (first,) if self.row is None else (self.row, first)
+        kind, one = replace(FLAGS, dtype=self._dtype), (integer(1, first.span),)
+        axes = (len(indices) - 1,)
+        return ir.View(self.array, indices, axes, one, (length,), kind, first.span)
 
 
-def shadow_type(array: ir.Var | ir.View) -> Array:
+def _array_type(array: ir.Var) -> Array:
     assert isinstance(array.type, Array)
-    return Array(uint64.dtype, array.type.ndim + 1, array.type.layout)
+    return array.type
+
+
+def _address(element: ir.ElementOf) -> ir.Expr:
+    return ir.Apply(address_of, (element,), uint64, element.span)
+
+
+def start_of(array: ir.Var) -> ir.Expr:
+    """Return the address of the first element."""
+    zeros = (integer(0, array.span),) * _array_type(array).ndim
+    return _address(ir.ElementOf(array, zeros, array.span))
 
 
 @dataclass(frozen=True, slots=True)
 class ShadowParameter:
     """A hidden parameter of the kernel.
 
-    argument: the position of the array argument that it is the shadow of; or None, and ``shape`` is
-    that of a shared array, of which each block has one.
+    region: the memory of arguments that it is the shadow of. Without one, it has a row for each
+    block: for the ``size`` bytes of a shared array, or the dynamic shared memory if that is None.
+    unit: the bytes of a cell.
     """
 
     var: ir.Var
-    argument: int | None = None
-    shape: tuple[int, ...] = ()
+    region: MemoryRegion | None = None
+    size: int | None = 1
+    unit: int = 1
+    rows: tuple[int, ...] = ()
 
     @property
-    def size(self) -> int:
-        """The elements of a shared array."""
-        return math.prod(self.shape)
+    def layout(self) -> tuple[object, ...]:
+        """Return what the code of a kernel depends on."""
+        return self.var.name, self.unit, self.region and self.region.offsets
+
+    def shape(self, blocks: int, dynamic_bytes: int, words: int) -> tuple[int, ...]:
+        """Return the shape of the argument of a launch, with ``words`` words of a cell."""
+        if self.region is not None:
+            return (-(-self.region.size // self.unit) * words,)
+        size = dynamic_bytes if self.size is None else self.size
+        return blocks, *self.rows, -(-size // self.unit) * words
+
+
+def _parameter(name: str, ndim: int, suffix: str = "shadow") -> ir.Var:
+    return ir.Var(f"{name}.{suffix}", Array(uint64.dtype, ndim, "C"), _NOWHERE)
 
 
 # of the last barriers of the threads of a block
-BARRIERS = ShadowParameter(
-    ir.Var("barriers.check", Array(uint64.dtype, 3, "C"), _NOWHERE), None, (ROWS,)
-)
+BARRIERS = ShadowParameter(_parameter("barriers", 3, "check"), rows=(ROWS,))
 # the clocks of blocks: see happens_before
-ORDER = ShadowParameter(ir.Var("clocks.check", Array(uint64.dtype, 2, "C"), _NOWHERE))
+ORDER = ShadowParameter(_parameter("clocks", 2, "check"))
 
 
 def barrier_rows(span: Span) -> ir.View:
@@ -133,48 +158,50 @@ def barrier_rows(span: Span) -> ir.View:
     return ir.View(BARRIERS.var, first, (1, 2), (one, one), lengths, kind, span)
 
 
-def global_shadows(module: ir.Module) -> dict[str, ShadowParameter]:
-    """Return the shadows of the arrays that a kernel writes, by name."""
-    written = written_arguments(module)
-    return {
-        p.name: ShadowParameter(_shadow_var(p.name, shadow_type(_as_var(p))), p.argument)
-        for p in module.kernel.parameters
-        if p.argument in written and isinstance(p.type, Array) and has_shadow(p.type)
-    }
+def of_region(region: MemoryRegion, view_unit: int) -> ShadowParameter:
+    """Return the shadow of memory that is viewed in units of ``view_unit`` bytes, if not 0."""
+    positions = "_".join(str(position) for position, _ in region.offsets)
+    unit = math.gcd(region.unit, view_unit)
+    return ShadowParameter(_parameter(f"arguments{positions}", 1), region, None, unit)
 
 
-def _as_var(p: ir.Parameter) -> ir.Var:
-    # elements at the same indices, whatever the strides of the array
-    assert isinstance(p.type, Array)
-    return ir.Var(p.name, replace(p.type, layout="C"), _NOWHERE)
-
-
-def has_shadow(kind: Array) -> bool:
-    """Return whether accesses to an array are checked for races: its elements are numbers."""
-    return (not kind.dtype.fields or kind.dtype.is_complex) and kind.ndim > 0
-
-
-def shared_shadows(function: ir.Function) -> Iterator[tuple[str, ShadowParameter]]:
-    """Yield the shadows of the shared arrays that a function allocates."""
+def allocated_arrays(function: ir.Function, space: MemorySpace) -> Iterator[ir.Var]:
+    """Yield the arrays that a function allocates."""
     for s in statements(function.body):
-        if isinstance(s, ir.Allocate) and isinstance(s.var.type, Array):
-            kind = s.var.type
-            if kind.space is MemorySpace.SHARED and kind.shape is not None and has_shadow(kind):
-                name = f"{s.var.name}.{function.name}"
-                var = _shadow_var(name, Array(uint64.dtype, kind.ndim + 2, "C"))
-                yield s.var.name, ShadowParameter(var, None, kind.shape)
+        if isinstance(s, ir.Allocate) and _array_type(s.var).space is space:
+            yield s.var
 
 
-def _shadow_var(name: str, kind: Array) -> ir.Var:
-    return ir.Var(f"{name}.shadow", kind, _NOWHERE)
+def shared_shadows(
+    functions: Sequence[ir.Function], view_unit: int
+) -> Iterator[tuple[str, ir.Var, ShadowParameter]]:
+    """Yield the shared arrays of functions, with their shadows. All dynamic ones have the same."""
+    arrays = [(f.name, a) for f in functions for a in allocated_arrays(f, MemorySpace.SHARED)]
+    kinds = [_array_type(array) for _, array in arrays]
+    dynamic_unit = math.gcd(view_unit, *(unit_of(k.dtype) for k in kinds if k.shape is None))
+    dynamic = ShadowParameter(_parameter("dynamic", 2), None, None, dynamic_unit)
+    for (function, array), kind in zip(arrays, kinds):
+        if kind.shape is None:
+            yield function, array, dynamic
+        else:
+            size, unit = math.prod(kind.shape) * kind.dtype.size, unit_of(kind.dtype)
+            var = _parameter(f"{array.name}.{function}", 2)
+            yield function, array, ShadowParameter(var, None, size, math.gcd(unit, view_unit))
 
 
-def allocated_in_calls(
-    callees: Mapping[str, ir.Function], function: ir.Function
-) -> dict[str, ShadowParameter]:
-    """Return the shadows of the shared arrays of a function and its callees, by variable."""
-    found = {p.var.name: p for _, p in shared_shadows(function)}
-    for e in all_expressions(function.body):
-        if isinstance(e, ir.Call) and e.function in callees:
-            found |= allocated_in_calls(callees, callees[e.function])
-    return found
+def flags_of(array: ir.Var, view_unit: int) -> Shadow:
+    """Return the shadow of a local array, which is another local array."""
+    kind = _array_type(array)
+    assert kind.shape is not None
+    unit = math.gcd(unit_of(kind.dtype), view_unit)
+    shape = (math.prod(kind.shape) * (kind.dtype.size // unit),)
+    flags = replace(FLAGS, space=MemorySpace.LOCAL, shape=shape)
+    var = ir.Var(f"{array.name}.flags", flags, array.span)
+    return Shadow(var, start_of(array), unit, is_initialized=False, word_count=1)
+
+
+def unit_of_views(module: ir.Module) -> int:
+    """Return the largest unit of views that have another dtype than their arrays; 0 without any."""
+    views = [e for f in module.functions for e in all_expressions(f.body) if isinstance(e, ir.View)]
+    changed = [v for v in views if not v.path and v.type.dtype != _array_type(v.array).dtype]
+    return math.gcd(*(unit_of(v.type.dtype) for v in changed))

@@ -32,12 +32,14 @@ from pycu2c.checks.shadow_words import (
     MAX_SITE,
     MAX_WARP,
     OPERATIONS,
+    ORDERED_WORDS,
     SEVERAL,
     THREAD,
     UNKNOWN_VALUE,
     UNWRITTEN,
     VALUE,
     WARP,
+    WORDS,
     block_index,
 )
 
@@ -161,3 +163,53 @@ def shadow_write(
     if is_concurrent(reader, clock, True, *order):
         return reader
     return UNWRITTEN if is_atomic != 0 and earlier == 0 else 0
+
+
+def shadow_read_cells(shadow: Any, site: Any, clock: Any, needs_all: Any, *order: Any) -> Any:
+    """Record a read of several cells; return a concurrent write, UNWRITTEN, or 0.
+
+    needs_all: whether all cells must be written, not only one of them.
+    """
+    race = np.uint64(0)
+    unwritten = 0
+    size = WORDS if len(order) == 0 else ORDERED_WORDS
+    for cell in range(0, len(shadow), size):
+        found = shadow_read(shadow[cell : cell + size], site, clock, *order)
+        if found == UNWRITTEN:
+            unwritten += 1
+        elif found != 0:
+            race = found
+    if race != 0:
+        return race
+    is_unwritten = unwritten > 0 and (needs_all != 0 or size * unwritten == len(shadow))
+    return np.uint64(UNWRITTEN) if is_unwritten else race
+
+
+def shadow_write_cells(
+    shadow: Any, site: Any, clock: Any, value: Any, is_atomic: Any, *order: Any
+) -> Any:
+    """Record a write of several cells; return a concurrent access, UNWRITTEN, or 0."""
+    result = np.uint64(0)
+    size = WORDS if len(order) == 0 else ORDERED_WORDS
+    for cell in range(0, len(shadow), size):
+        found = shadow_write(shadow[cell : cell + size], site, clock, value, is_atomic, *order)
+        if found != 0 and (result == 0 or result == UNWRITTEN):
+            result = found
+    return result
+
+
+def flags_read(flags: Any, needs_all: Any) -> Any:
+    """Return UNWRITTEN if an element of a local array has no value, else 0."""
+    unwritten = 0
+    for cell in range(len(flags)):
+        if flags[cell] == 0:
+            unwritten += 1
+    is_unwritten = unwritten > 0 and (needs_all != 0 or unwritten == len(flags))
+    return np.uint64(UNWRITTEN) if is_unwritten else np.uint64(0)
+
+
+def flags_write(flags: Any) -> Any:
+    """Record that an element of a local array has a value; return 0."""
+    for cell in range(len(flags)):
+        flags[cell] = 1
+    return np.uint64(0)

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from itertools import repeat
 
-from pycu2c.base.records import dataclass, field, replace
-from pycu2c.base.types import Array
+from pycu2c.analysis.effects import written_arguments
+from pycu2c.base.records import dataclass, field
+from pycu2c.base.types import Array, MemorySpace, uint64
 from pycu2c.checks.barrier_skips import BARRIER_EFFECTS
 from pycu2c.checks.block_order import has_order, has_unknown_accesses
+from pycu2c.checks.memory_regions import MemoryRegion
 from pycu2c.checks.shadow_arrays import (
     BARRIERS,
     BLOCK_INDEX,
     CLOCK,
     ORDER,
-    ORDERED_WORDS,
-    WORDS,
     Shadow,
     ShadowParameter,
-    allocated_in_calls,
-    global_shadows,
-    has_shadow,
+    allocated_arrays,
+    flags_of,
+    of_region,
     shared_shadows,
+    start_of,
+    unit_of_views,
 )
+from pycu2c.checks.shadow_words import ORDERED_WORDS, WORDS
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
+from pycu2c.ir.builders import binary, const
 from pycu2c.ir.walk import all_expressions
+from pycu2c.ops.operators import SUB
 
 
 @dataclass(slots=True)
@@ -40,7 +46,6 @@ class ShadowPlan:
     parameters: tuple[ShadowParameter, ...]
     cluster: tuple[int, ...]
     has_unknown_accesses: bool
-    allocated: Collection[str] = ()  # the parameters that are shadows of shared arrays
     shadows: dict[str, dict[str, Shadow]] = field(default_factory=dict)  # by function and array
     polled: Mapping[str, Set[str]] = field(default_factory=dict)  # arrays, by function
     hidden: dict[str, tuple[ir.Var, ...]] = field(default_factory=dict)  # parameters, by function
@@ -55,85 +60,119 @@ class ShadowPlan:
         """The clocks of blocks, if the kernel needs them."""
         return (ORDER.var,) if ORDER in self.parameters else ()
 
-    @property
-    def word_count(self) -> int:
-        return ORDERED_WORDS if self.order else WORDS
-
     def reaches(self, function: str) -> bool:
-        """Return whether a function has a clock, and may have shadows."""
+        """Return whether a function has a clock, and may have shadows of shared memory."""
         return bool(self.parameters) and (function == self.kernel or function in self.callees)
 
     def hidden_arguments(self, call: ir.Call, caller: str) -> tuple[ir.Expr, ...]:
         """Return the arguments for the hidden parameters of a callee, which this declares."""
         callee = self.callees.get(call.function)
-        if callee is None or not self.reaches(caller):
+        if callee is None:
             return ()
-        variables: list[ir.Var] = [CLOCK, BLOCK_INDEX, *self.order]
-        if self.has_barriers:
-            variables.append(BARRIERS.var)
-        arguments: list[ir.Expr] = [*variables]
-        shadows = self.own_shadows(callee)
+        passed: list[ir.Var] = []
+        if self.reaches(caller):
+            passed = [CLOCK, BLOCK_INDEX, *self.order, *self._shared_in(callee)]
+        hidden: list[tuple[ir.Var, ir.Expr]] = [(var, var) for var in passed]
+        shadows = self.shadows[callee.name]
         for p, argument in zip(callee.parameters, call.arguments):
-            shadow = self._shadow_of(argument, p, caller)
-            if shadow is not None and isinstance(argument, ir.Var | ir.View):
-                view = shadow.of_argument(argument)
-                var = ir.Var(f"{p.name}.shadow", view.type, argument.span)
-                arguments.append(view)
-                variables.append(var)
-                shadows[p.name] = replace(shadow, array=var, prefix=(), size=0)
-        inner = allocated_in_calls(self.callees, callee)
-        variables += [p.var for name, p in inner.items() if name in self.allocated]
-        arguments += [p.var for name, p in inner.items() if name in self.allocated]
-        self.shadows[callee.name] = shadows
-        self.hidden[callee.name] = tuple(variables)
-        return tuple(arguments)
+            array = _array_of(argument)
+            shadow = self.shadows[caller].get(array.name) if array is not None else None
+            if shadow is not None:
+                shadows[p.name], more = shadow.as_argument(p.name)
+                hidden += more
+        self.hidden[callee.name] = tuple(var for var, _ in hidden)
+        return tuple(argument for _, argument in hidden)
 
-    def own_shadows(self, function: ir.Function) -> dict[str, Shadow]:
-        """Return the shadows of the shared arrays that a function allocates."""
-        return {
-            name: Shadow(p.var, (BLOCK_INDEX,), p.size, False, self.word_count)
-            for name, p in shared_shadows(function)
-            if p.var.name in self.allocated
-        }
-
-    def _shadow_of(self, argument: ir.Expr, p: ir.Parameter, caller: str) -> Shadow | None:
-        """Return the shadow of an argument, if elements of both have the same type."""
-        if not isinstance(argument, ir.Var | ir.View) or not isinstance(p.type, Array):
-            return None
-        array = argument.array if isinstance(argument, ir.View) else argument
-        is_same_type = isinstance(array.type, Array) and array.type.dtype == p.type.dtype
-        has_path = isinstance(argument, ir.View) and bool(argument.path)
-        if not is_same_type or has_path or not has_shadow(p.type):
-            return None
-        return self.shadows[caller].get(array.name)
+    def _shared_in(self, function: ir.Function) -> Iterator[ir.Var]:
+        """Yield the parameters that a function or its callees need, besides those of arguments."""
+        needed = {BARRIERS.var.name}
+        for f in _with_callees(function, self.callees):
+            needed |= {s.array.name for s in self.shadows[f.name].values()}
+        yield from (p.var for p in self.parameters if p.region is None and p.var.name in needed)
 
 
 def plan_shadows(
     module: ir.Module,
     own_callees: Collection[str],
     groups: frozenset[CheckGroup],
-    without_conflicts: Collection[str],
+    regions: Sequence[MemoryRegion],
+    without_conflicts: Set[str],
 ) -> ShadowPlan:
-    """Return the shadows of a kernel, with those of its own parameters and shared arrays.
+    """Return the shadows of a kernel, with those of its arguments, shared and local arrays.
 
     ``without_conflicts``: the arrays that need no shadow for races.
     """
     callees = {f.name: f for f in module.device_functions if f.name in own_callees}
-    kernel = module.kernel
-    found = global_shadows(module) if "race" in groups else {}
-    arguments = {name: p for name, p in found.items() if name not in without_conflicts}
+    kernel, view_unit = module.kernel, unit_of_views(module)
+    reached = tuple(_with_callees(kernel, callees))
+    escaping = {f.name: _escaping_arrays(f, callees) for f in module.functions}
+    shadows: dict[str, dict[str, Shadow]] = {
+        f.name: {
+            array.name: flags_of(array, view_unit)
+            for array in allocated_arrays(f, MemorySpace.LOCAL)
+            if "init" in groups and array.name not in escaping[f.name]
+        }
+        for f in module.functions
+    }
+    order = (ORDER,) if "race" in groups and has_order(module) else ()
+    words = ORDERED_WORDS if order else WORDS
+    found = dict.fromkeys((BARRIERS,) if "sync" in groups and _has_barriers(module) else ())
     # other blocks of a cluster write the shared arrays of a block: these have no shadows
     has_shared = groups & {"race", "init"} and not module.cluster
-    allocated = allocated_in_calls(callees, kernel) if has_shared else {}
-    barriers = (BARRIERS,) if "sync" in groups and _has_barriers(module) else ()
-    order = (ORDER,) if "race" in groups and has_order(module) else ()
-    parameters = *arguments.values(), *allocated.values(), *barriers, *order
+    for function, array, p in shared_shadows(reached, view_unit) if has_shared else ():
+        found[p] = None
+        is_initialized = array.name in escaping[function]
+        shadow = Shadow(
+            p.var, start_of(array), p.unit, BLOCK_INDEX, is_initialized, word_count=words
+        )
+        shadows[function][array.name] = shadow
+    written = written_arguments(module)
+    by_position = {p.argument: p for p in kernel.parameters if isinstance(p.type, Array)}
+    for region in regions:
+        arrays = {position: by_position[position].name for position, _ in region.offsets}
+        has_conflicts = len(arrays) > 1 or without_conflicts.isdisjoint(arrays.values())
+        may_race = "race" in groups and has_conflicts and not written.isdisjoint(arrays)
+        is_unwritten = region.is_unwritten and escaping[kernel.name].isdisjoint(arrays.values())
+        if may_race or ("init" in groups and is_unwritten):
+            p = of_region(region, view_unit)
+            found[p] = None
+            for position, offset in region.offsets:
+                array = _variable(by_position[position])
+                start = binary(SUB, start_of(array), const(offset, array.span, uint64), array.span)
+                shadow = Shadow(p.var, start, p.unit, None, not is_unwritten, word_count=words)
+                shadows[kernel.name][array.name] = shadow
     unknown = has_unknown_accesses(module, callees)
-    plan = ShadowPlan(kernel.name, callees, parameters, module.cluster, unknown, allocated)
-    plan.shadows[kernel.name] = plan.own_shadows(kernel) | {
-        name: Shadow(p.var, word_count=plan.word_count) for name, p in arguments.items()
-    }
-    return plan
+    parameters = (*found, *order)  # the order is the last one
+    return ShadowPlan(kernel.name, callees, parameters, module.cluster, unknown, shadows)
+
+
+def _with_callees(
+    function: ir.Function, callees: Mapping[str, ir.Function]
+) -> Iterator[ir.Function]:
+    """Yield a function, and the functions with one caller that it calls."""
+    yield function
+    for e in all_expressions(function.body):
+        if isinstance(e, ir.Call) and e.function in callees:
+            yield from _with_callees(callees[e.function], callees)
+
+
+def _escaping_arrays(function: ir.Function, callees: Mapping[str, ir.Function]) -> set[str]:
+    """Return the arrays that a function passes to functions whose accesses are not recorded."""
+    found: set[str] = set()
+    for e in all_expressions(function.body):
+        if not isinstance(e, ir.Call):
+            continue
+        callee = callees.get(e.function)
+        inner = None
+        if callee is not None and callee.external_code is None:
+            escaping = _escaping_arrays(callee, callees)
+            inner = [p.name in escaping for p in callee.parameters]
+        found |= {
+            array.name
+            for array, escapes in zip(map(_array_of, e.arguments), inner or repeat(True))
+            if array is not None and escapes
+        }
+    return found
 
 
 def _has_barriers(module: ir.Module) -> bool:
@@ -142,3 +181,14 @@ def _has_barriers(module: ir.Module) -> bool:
         for f in module.functions
         for e in all_expressions(f.body)
     )
+
+
+def _array_of(argument: ir.Expr) -> ir.Var | None:
+    """Return the array that an argument of a call is, or is a view of; None for a number."""
+    array = argument.array if isinstance(argument, ir.View | ir.ElementOf) else argument
+    return array if isinstance(array, ir.Var) and isinstance(array.type, Array) else None
+
+
+def _variable(p: ir.Parameter) -> ir.Var:
+    assert isinstance(p.type, Array)
+    return ir.Var(p.name, p.type, CLOCK.span)

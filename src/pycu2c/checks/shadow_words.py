@@ -16,6 +16,9 @@ MAX_WARP = 63
 MAX_BLOCKS = 1 << 16
 UNWRITTEN = 1 << ATOMIC  # a result: there is no write; no word is equal to it
 
+WORDS = 2  # of a cell: the write and the read
+ORDERED_WORDS = 4  # in kernels with an order: see happens_before
+
 # ---- the clock of a thread, a local array ----
 (
     EPOCHS,  # barriers of the block

@@ -139,6 +139,8 @@ class Structs:
     def construct(self, dtype: DType, parts: tuple[c.Expr, ...]) -> c.Expr:
         """Return the expression that constructs a value from its fields."""
         in_cuda = self.dialect.name == "cuda"
+        if dtype.element is not None:  # a field that is an array, inside a record
+            return c.CompoundLiteral("", parts)
         if dtype.kind is not DTypeKind.RECORD and in_cuda:
             return c.CallExpr(f"make_{dtype.cuda.removeprefix('__nv_')}", parts)
         name = self.names.get(dtype, "")

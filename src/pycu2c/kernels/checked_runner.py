@@ -18,10 +18,10 @@ from pycu2c.base.dtypes import INT64, UINT8, UINT64, DType
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.checks import decoding, happens_before, instrumentation
-from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.line_flags import LineFlags, with_line_flags
-from pycu2c.checks.shadow_arrays import ORDER, ORDERED_WORDS, WORDS
-from pycu2c.checks.shadow_words import MAX_BLOCKS
+from pycu2c.checks.memory_regions import MemoryRegion, memory_regions
+from pycu2c.checks.shadow_arrays import ORDER
+from pycu2c.checks.shadow_words import MAX_BLOCKS, ORDERED_WORDS, WORDS
 from pycu2c.cuda_driver import driver
 from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.ir.nodes import Module
@@ -56,7 +56,7 @@ class CheckedRunner:
             index32_safe=key.assumptions.index32_safe, block=key.assumptions.block
         )
         self._key = replace(key, assumptions=assumptions)
-        self._variants: dict[tuple[CheckSite, ...], _Variant] = {}
+        self._variants: dict[object, _Variant] = {}
         self._variants_by_facts: dict[object, _Variant] = {}
 
     @property
@@ -70,7 +70,7 @@ class CheckedRunner:
         lines = np.zeros(variant.lines.count, np.uint8)
         raised = None
         with ExitStack() as stack:
-            hidden = _hidden_arguments(variant, launch, arguments, rows, stack)
+            hidden = _hidden_arguments(variant, launch, rows, stack)
             if len(lines):
                 hidden.append(_host_argument(lines, UINT8))
             try:
@@ -88,20 +88,27 @@ class CheckedRunner:
 
     def _variant(self, launch: Launch, arguments: Sequence[Argument]) -> _Variant:
         values = tuple(a.shape if isinstance(a, ArrayArgument) else a for a in arguments)
-        facts = launch.grid, launch.block, tuple(v for v in values if isinstance(v, int | tuple))
+        known = tuple(v for v in values if isinstance(v, int | tuple))
+        arrays = {n: a for n, a in enumerate(arguments) if isinstance(a, ArrayArgument)}
+        regions = tuple(memory_regions(arrays))
+        facts = launch.grid, launch.block, launch.shared_bytes, known, regions
         variant = self._variants_by_facts.get(facts)
         if variant is None:
-            variant = self._variants_by_facts[facts] = self._compile(launch, arguments)
+            variant = self._compile(launch, arguments, regions)
+            self._variants_by_facts[facts] = variant
         return variant
 
-    def _compile(self, launch: Launch, arguments: Sequence[Argument]) -> _Variant:
+    def _compile(
+        self, launch: Launch, arguments: Sequence[Argument], regions: tuple[MemoryRegion, ...]
+    ) -> _Variant:
         """Instrument the kernel for a launch, and compile it unless a launch before has."""
         options, module = self._kernel.options, self._kernel.built.module
         assumptions = replace(self._key.assumptions, block=launch.block, grid=launch.grid)
-        facts = instrumentation.LaunchFacts(assumptions, _parameter_ranges(module, arguments))
+        ranges = _parameter_ranges(module, arguments)
+        facts = instrumentation.LaunchFacts(assumptions, ranges, regions)
         groups = frozenset(options.check)
         instrumented = instrumentation.instrument(module, groups, facts, options.wraparound)
-        size = sum(8 * math.prod(s) for s in _shadow_shapes(instrumented, launch, arguments))
+        size = sum(8 * math.prod(s) for s in _shadow_shapes(instrumented, launch))
         if size > _memory_limit():
             warn(
                 f"{self._kernel.source.name}: races and initialization are not checked, as this "
@@ -111,20 +118,21 @@ class CheckedRunner:
             )
             groups -= {"race", "init"}
             instrumented = instrumentation.instrument(module, groups, facts, options.wraparound)
-        elif not _has_clocks(instrumented, launch, arguments):
+        elif not _has_clocks(instrumented, launch):
             warn(
                 f"{self._kernel.source.name}: accesses of different blocks are taken as ordered: "
                 "launch fewer blocks, or set PYCU2C_CHECK_MEMORY to more bytes",
                 LaunchWarning,
             )
         sites = instrumented.sites
-        if sites not in self._variants:
+        key = sites, tuple(shadow.layout for shadow in instrumented.shadows)
+        if key not in self._variants:
             module, lines = with_line_flags(instrumented.module if sites else module)
             kernel = replace(self._kernel, built=BuiltModule(module, ()))
             runner = specialization.compile_runner(kernel, self._key, self._cache)
             is_on_gpu = self._key.backend == "cuda"
-            self._variants[sites] = _Variant(instrumented, lines, runner, is_on_gpu)
-        return self._variants[sites]
+            self._variants[key] = _Variant(instrumented, lines, runner, is_on_gpu)
+        return replace(self._variants[key], kernel=instrumented)
 
 
 def _parameter_ranges(module: Module, arguments: Sequence[Argument]) -> ParameterRanges:
@@ -147,7 +155,6 @@ def _parameter_ranges(module: Module, arguments: Sequence[Argument]) -> Paramete
 def _hidden_arguments(
     variant: _Variant,
     launch: Launch,
-    arguments: Sequence[Argument],
     rows: decoding.FindingRows,
     stack: ExitStack,
 ) -> list[ArrayArgument]:
@@ -155,7 +162,7 @@ def _hidden_arguments(
     if not variant.kernel.sites:
         return []
     hidden = [_host_argument(rows, INT64)]
-    for shape in _shadow_shapes(variant.kernel, launch, arguments):
+    for shape in _shadow_shapes(variant.kernel, launch):
         if variant.is_on_gpu:
             hidden.append(_zeros_on_gpu(shape, launch, stack))
         else:
@@ -164,7 +171,7 @@ def _hidden_arguments(
 
 
 def _shadow_shapes(
-    kernel: instrumentation.InstrumentedKernel, launch: Launch, arguments: Sequence[Argument]
+    kernel: instrumentation.InstrumentedKernel, launch: Launch
 ) -> Iterator[tuple[int, ...]]:
     """Yield the shapes of the shadows of a launch."""
     blocks, size = math.prod(launch.grid), 0
@@ -174,23 +181,17 @@ def _shadow_shapes(
             columns = happens_before.ENTRIES + 2 * blocks
             is_small = blocks <= MAX_BLOCKS and size + 8 * blocks * columns <= _memory_limit()
             shape: tuple[int, ...] = (blocks, columns if is_small else happens_before.ENTRIES + 2)
-        elif shadow.argument is None:
-            shape = (blocks, *shadow.shape, words)
         else:
-            array = arguments[shadow.argument]
-            assert isinstance(array, ArrayArgument)
-            shape = (*array.shape, words)
+            shape = shadow.shape(blocks, launch.shared_bytes, words)
         size += 8 * math.prod(shape)
         yield shape
 
 
-def _has_clocks(
-    kernel: instrumentation.InstrumentedKernel, launch: Launch, arguments: Sequence[Argument]
-) -> bool:
+def _has_clocks(kernel: instrumentation.InstrumentedKernel, launch: Launch) -> bool:
     """Return whether the shadows of a launch have an entry for each pair of blocks, if needed."""
     if not kernel.sites or ORDER not in kernel.shadows:
         return True
-    *_, (blocks, columns) = _shadow_shapes(kernel, launch, arguments)
+    *_, (blocks, columns) = _shadow_shapes(kernel, launch)
     return columns == happens_before.ENTRIES + 2 * blocks
 
 

@@ -25,15 +25,7 @@ COMPILED = [t for t in TARGETS if t != "python"]
 CASES = [pytest.param(m, k, id=k.name) for m in MODULES for k in kernels_of(m)]
 # by kernel and backend, the latter empty for all: why it is not right yet
 _SOURCE_LANE = "the lane that a shuffle reads from is not checked"
-_FIELDS = "elements with fields (records, vectors) have no shadow"
-_DYNAMIC = "dynamic shared memory has no shadow"
 MISSED: dict[tuple[str, str], str] = {
-    ("tile_of_vectors", ""): _FIELDS,
-    ("tile_of_records", ""): _FIELDS,
-    ("particles_in_a_chain", ""): _FIELDS,
-    ("particles", ""): "InternalError: a record with an array field has no element to give",
-    ("overlapping_arguments", ""): "each argument has a shadow of its own",
-    ("halves_in_dynamic_memory", ""): _DYNAMIC,
     ("masks_that_overlap", "cpu"): "masks of the lanes of an operation are not compared",
     ("shuffle_from_an_absent_lane", ""): _SOURCE_LANE,
     ("shuffle_beyond_the_mask", ""): _SOURCE_LANE,
@@ -41,7 +33,6 @@ MISSED: dict[tuple[str, str], str] = {
     ("halves_of_a_warp", ""): "an operation of half a warp counts as one of the warp",
     ("upper_half_sums_before", ""): "lanes with different counts are taken as ordered",
     ("lanes_with_different_loops", ""): "lanes with different counts are taken as ordered",
-    ("two_dynamic_arrays", ""): _DYNAMIC,
 }
 UNBOUNDED_ON_GPU = ("divergent-barrier", "warp-sync", "deadlock")
 FALSE_ALARMS: dict[tuple[str, str], str] = {}

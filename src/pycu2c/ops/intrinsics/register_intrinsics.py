@@ -16,7 +16,14 @@ from pycu2c.ops.intrinsics.floats import (
     ufuncs,
 )
 from pycu2c.ops.intrinsics.integers import bits, extended_arithmetic, integers, simd_within_register
-from pycu2c.ops.intrinsics.memory import allocation, atomic, cache_hints, subscripts, textures
+from pycu2c.ops.intrinsics.memory import (
+    addresses,
+    allocation,
+    atomic,
+    cache_hints,
+    subscripts,
+    textures,
+)
 from pycu2c.ops.intrinsics.threads import (
     barriers,
     clusters,

@@ -1,0 +1,60 @@
+"""Which arguments of a launch share memory, and how many bytes have a shadow cell there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import chain
+
+from pycu2c.base.records import dataclass
+from pycu2c.checks.element_layout import leaves, unit_of
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRegion:
+    """The memory of an array argument, or of several ones that overlap.
+
+    offsets: of the first elements of the arguments, in bytes, with their positions.
+    unit: the bytes that one shadow cell is for. size: in bytes.
+    is_unwritten: whether no launch and no copy has written it.
+    """
+
+    offsets: tuple[tuple[int, int], ...]
+    unit: int
+    size: int
+    is_unwritten: bool = False
+
+
+def memory_regions(arguments: Mapping[int, ArrayArgument]) -> Iterator[MemoryRegion]:
+    """Yield the regions of the arguments of a launch, by their positions."""
+    group: dict[int, ArrayArgument] = {}
+    stop = 0
+    for position, array in sorted(arguments.items(), key=lambda item: item[1].region):
+        start, size = array.region
+        if group and start >= stop:
+            yield _region(group)
+            group = {}
+        stop = max(stop, start + size) if group else start + size
+        group[position] = array
+    if group:
+        yield _region(group)
+
+
+def _region(group: Mapping[int, ArrayArgument]) -> MemoryRegion:
+    start = min(a.region[0] for a in group.values())
+    stop = max(a.region[0] + a.region[1] for a in group.values())
+    offsets = {position: a.address - start for position, a in group.items()}
+    unit = math.gcd(*offsets.values(), *chain.from_iterable(map(_steps, group.values())))
+    return MemoryRegion(tuple(sorted(offsets.items())), unit, stop - start)
+
+
+def _steps(array: ArrayArgument) -> Iterator[int]:
+    """Yield numbers of bytes that are multiples of the unit of an array.
+
+    The numbers of a strided array are further apart than they are long.
+    """
+    steps = [abs(s) for n, s in zip(array.shape, array.strides) if n > 1 and s]
+    yield from steps
+    if len(leaves(array.dtype)) > 1 or not steps or math.gcd(*steps) < array.dtype.size:
+        yield unit_of(array.dtype)
