@@ -131,7 +131,8 @@ def is_between_same_barriers(word: Any, clock: Any, is_read: Any) -> Any:
 def shadow_read(shadow: Any, site: Any, clock: Any, *order: Any) -> Any:
     """Record a read; return a concurrent write, UNWRITTEN, or 0."""
     word = site | clock[IDENTITY] | clock[EPOCHS] << EPOCH | clock[OPERATIONS] << WARP
-    clock[HAS_ACCESSED] = 1
+    for _ in order:
+        clock[HAS_ACCESSED] = 1
     earlier = cuda.atomic.exch(shadow, 1, word)
     if is_concurrent(earlier, clock, True, *order):
         differences = earlier ^ word
@@ -153,7 +154,8 @@ def shadow_write(
     value: bits of the number, or UNKNOWN_VALUE; writes of equal values are not concurrent.
     """
     word = site | clock[IDENTITY] | clock[EPOCHS] << EPOCH | clock[OPERATIONS] << WARP
-    clock[HAS_ACCESSED] |= is_atomic ^ 1
+    for _ in order:
+        clock[HAS_ACCESSED] |= is_atomic ^ 1
     earlier = cuda.atomic.exch(shadow, 0, word | is_atomic << ATOMIC | value << VALUE)
     are_atomic = earlier >> ATOMIC & is_atomic != 0
     is_equal = earlier >> VALUE == value and value != UNKNOWN_VALUE
