@@ -83,6 +83,23 @@ def test_barriers_of_clusters_and_flags_are_transitive(backend: str) -> None:
     assert total[0] == 127 * 64
 
 
+def last_thread(a, out, done):
+    i = cuda.grid(1)
+    out[i] = a[i] * 2
+    cuda.threadfence()
+    if cuda.atomic.add(done, 0, 1) == len(a) - 1:
+        for k in range(len(a)):
+            out[k] += 1
+
+
+@pytest.mark.parametrize("backend", COMPILED)
+def test_threads_that_release_at_once(backend: str) -> None:
+    """The sync words of an element change while other blocks acquire what they were."""
+    a, out = np.arange(1600 * 16), np.zeros(1600 * 16, np.int64)
+    assert findings_of(last_thread, backend, (1600, 16), a, out, counts(1)) == []
+    assert np.array_equal(out, 2 * a + 1)
+
+
 def hand_over(data, first, second):
     """Block 0 gives to block 1, which gives to block 2."""
     b = cuda.blockIdx.x

@@ -58,7 +58,7 @@ GRID, VERSIONS, ACQUIRED, IS_ORDERED, UNKNOWN, LAST_FENCE, CLUSTER, JOINED, ENTR
 )
 SYNC = 2  # the first sync word of a shadow: a release for the device, and one for the block
 WORDS = 4
-ATTEMPTS = 8  # to change a word that other threads change, too
+ATTEMPTS = 32  # to change a word that other threads change, too
 
 
 def has_clocks(order: Any) -> Any:
@@ -73,7 +73,8 @@ def entry_of(order: Any, block: Any) -> Any:
 
 def take_as_ordered(order: Any) -> Any:
     """Take all accesses as ordered before those of the own block from now on; return False."""
-    cuda.atomic.exch(order, (block_index(), IS_ORDERED), 1)
+    if cuda.atomic.exch(order, (block_index(), IS_ORDERED), 1) == 0:
+        cuda.atomic.add(order, (block_index(), VERSIONS), 1)
     return False
 
 
@@ -203,6 +204,8 @@ def acquire_row(order: Any, other: Any, clock: Any) -> Any:
 
     In the own row, releases that other threads have acquired become acquired by several threads.
     """
+    if cuda.ldcv(order, (other, IS_ORDERED)) != 0:
+        return take_as_ordered(order)
     count = order.shape[0] if has_clocks(order) else 1
     for block in range(count):
         column = ENTRIES + 2 * block
