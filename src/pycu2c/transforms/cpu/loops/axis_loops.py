@@ -45,15 +45,15 @@ def loop_over_axes(
     """Lower every work-item loop of the kernel."""
     builder = _AxisLoopBuilder(module, assumptions, effectful)
     body, span = module.kernel.body, module.kernel.span
-    if not _uses_grid_index_only(module):
+    if builder.order_dependent or not _uses_grid_index_only(body):
         body = walk.map_expr(builder.block(body), builder.fold_extent)
     else:
         axis_order = builder.choose_order(body, min_threads=1)
         inner, middle, outer = axis_order.order
-        builder.across_blocks = not axis_order.tiled
+        builder.order_across_blocks = None if axis_order.tiled else axis_order.order
         order = (middle, inner, outer) if axis_order.tiled else axis_order.order
         body = walk.map_expr(builder.block(body), builder.fold_extent)
-        body = (ir.BlockLoop(body, span, order, builder.across_blocks),)
+        body = (ir.BlockLoop(body, span, order, not axis_order.tiled),)
     return walk.with_kernel_body(module, body)
 
 
@@ -64,12 +64,12 @@ def fold_grid_extents(module: ir.Module, assumptions: LaunchAssumptions) -> ir.M
     return walk.with_kernel_body(module, body)
 
 
-def _uses_grid_index_only(module: ir.Module) -> bool:
+def _uses_grid_index_only(kernel_body: ir.Body) -> bool:
     """Return whether a kernel is one work-item loop that reads only the grid index.
 
-    Its blocks may then run in any order, and its threads across blocks.
+    Its threads may then run across blocks, if their order does not matter.
     """
-    match module.kernel.body:
+    match kernel_body:
         case (ir.WorkItemLoop(body=body),):
             used = {
                 coordinate
@@ -81,11 +81,7 @@ def _uses_grid_index_only(module: ir.Module) -> bool:
                 for coordinate in used
                 if coordinate.is_divergent or coordinate in _BLOCK_INDICES
             }
-            return (
-                bool(block_dependent)
-                and block_dependent <= set(GRID)
-                and not _is_order_dependent(module)
-            )
+            return bool(block_dependent) and block_dependent <= set(GRID)
         case _:
             return False
 
@@ -114,7 +110,7 @@ class _AxisLoopBuilder:
     module: ir.Module
     assumptions: LaunchAssumptions
     effectful: Set[str] = frozenset()
-    across_blocks: bool = False
+    order_across_blocks: tuple[int, int, int] | None = None  # None: block by block
     types: dict[str, Type] = field(default_factory=dict)  # of all variables, by name
     outer_names: set[str] = field(default_factory=set)  # names visible in every work-item loop
     values: dict[str, ir.Expr] = field(default_factory=dict)  # single definitions
@@ -197,18 +193,20 @@ class _AxisLoopBuilder:
     # ---- one work-item loop ---------------------------------------------------------------------
 
     def _loops(self, s: ir.WorkItemLoop) -> ir.Body:
-        axes, body = self._loops_across_blocks(s) if self.across_blocks else self._loops_in_block(s)
+        order = self.order_across_blocks
+        axes, body = self._loops_across_blocks(s, order) if order else self._loops_in_block(s)
         nest = AxisNest(
             self.bound_solver(self.values), self.hoisted_name, self.effectful, axes, s.span
         )
         nest.add_body(body)
         return nest.loops()
 
-    def _loops_across_blocks(self, s: ir.WorkItemLoop) -> tuple[list[Axis], ir.Body]:
+    def _loops_across_blocks(
+        self, s: ir.WorkItemLoop, order: tuple[int, int, int]
+    ) -> tuple[list[Axis], ir.Body]:
         coordinate_exprs: dict[Intrinsic, ir.Expr] = {}
         axes: dict[int, Axis] = {}
         body = s.body
-        order = self.choose_order((s,), min_threads=1).order
         for axis in (2, 1, 0):
             first = ir.Apply(ROW_START[axis], (), WEAK_INT, s.span)
             if axis != order[0] and self._extent(axis) == 1:
