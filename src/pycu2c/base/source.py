@@ -68,6 +68,8 @@ class Source:
     def _characters(self, line: int, utf8_offset: int) -> int:
         """Convert a column of ``ast``, which counts UTF-8 bytes, to characters."""
         text = self.lines[line - 1] if line <= len(self.lines) else ""
+        if text.isascii():
+            return min(utf8_offset, len(text))
         return len(text.encode()[:utf8_offset].decode(errors="ignore"))
 
 
@@ -319,11 +321,17 @@ def _functions(text: str, file: str) -> tuple[ast.FunctionDef | ast.AsyncFunctio
 
 def _functions_in(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Yield the functions defined in a tree; expressions are skipped, because they define none."""
+    return (
+        n for n in statements_in(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))
+    )
+
+
+def statements_in(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield a tree, the statements inside it and their clauses, without the expressions."""
     pending = [tree]
     while pending:
         node = pending.pop()
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield node
+        yield node
         for block in _BLOCKS:
             pending += getattr(node, block, ())
 

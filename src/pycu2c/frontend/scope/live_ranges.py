@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pycu2c.base.records import dataclass, field
+from pycu2c.base.source import statements_in
 from pycu2c.frontend.scope.reaching_definitions import (
     Definition,
     ReachingDefinitions,
@@ -76,7 +77,7 @@ def _single_assignment(analysis: ReachingDefinitions, names: dict[int, str]) -> 
 def _bound_in_loops(
     function: ast.FunctionDef, analysis: ReachingDefinitions, names: dict[int, str]
 ) -> set[str]:
-    loops = (n for n in ast.walk(function) if isinstance(n, (ast.For, ast.While)))
+    loops = (n for n in statements_in(function) if isinstance(n, (ast.For, ast.While)))
     ids_in_loops = {id(inner) for loop in loops for inner in ast.walk(loop)}
     return {names[id(n)] for n in _bindings(analysis) if id(n) in ids_in_loops and id(n) in names}
 

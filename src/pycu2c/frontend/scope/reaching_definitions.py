@@ -14,6 +14,7 @@ from pycu2c.frontend.scope.bindings import (
     Comprehension,
     bindings,
     bound_name,
+    child_nodes,
     comprehension_targets,
     expressions_evaluated_outside,
     free_names,
@@ -97,7 +98,7 @@ class ExpressionAnalysis:
         self.single_variable_names.update(name.id for name in reads)
 
     def children(self, node: ast.AST) -> None:
-        for child in ast.iter_child_nodes(node):
+        for child in child_nodes(node):
             self.expression(child)
 
     def expression(self, node: ast.AST) -> None:
