@@ -24,7 +24,6 @@ from pycu2c.frontend.function_builder import BuiltModule, build
 from pycu2c.frontend.function_context import BuildOptions
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.print_format import PrintFormat
-from pycu2c.ir.verifier import verified
 from pycu2c.pipeline import FRONTEND, Target
 from pycu2c.transforms.analyses import Inputs
 from pycu2c.transforms.pass_contract import Observer, run_passes
@@ -63,12 +62,11 @@ def build_module(
         built = build(source, signature, build_options)
         if options.strict:
             _reject_undefined(built)
-        module = verified(built.module, "build")
         if observe:
-            observe("build", module, module)
+            observe("build", built.module, built.module)
+        inputs = Inputs(LaunchAssumptions(), options)
         return replace(
-            built,
-            module=run_passes(module, FRONTEND, Inputs(LaunchAssumptions(), options), observe),
+            built, module=run_passes(built.module, FRONTEND, inputs, observe, created_by="build")
         )
 
 

@@ -45,16 +45,23 @@ class Pass:
 
 
 def run_passes(
-    module: ir.Module, passes: Iterable[Pass], inputs: Inputs, observe: Observer | None = None
+    module: ir.Module,
+    passes: Iterable[Pass],
+    inputs: Inputs,
+    observe: Observer | None = None,
+    created_by: str = "",
 ) -> ir.Module:
     """Run the passes that apply, in order, and verify the IR after the last.
 
     Where the environment variable PYCU2C_VERIFY is 1, as in the tests, the IR is verified after
     each pass. Raises InternalError if a pass returns invalid IR, CompileError if it rejects the
     program. ``observe`` is called after each pass with the module before and after it.
+    ``created_by``: what has created the module, if that is not verified yet.
     """
     verifies_each = os.environ.get("PYCU2C_VERIFY") == "1"
-    form, analyses, changed_by = TYPED, Analyses(module, inputs), ""
+    form, analyses, changed_by = TYPED, Analyses(module, inputs), created_by
+    if verifies_each and created_by:
+        _verify(analyses, form, created_by)
     with frames_for_calls(len(module.device_functions)):  # some analyses follow calls
         for current_pass in passes:
             if not current_pass.applies(form, analyses):
