@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.base.types import Array, MemorySpace
@@ -23,10 +23,13 @@ def written_arrays(module: ir.Module) -> dict[str, frozenset[str]]:
         result = {s.array.name for s in statements(function.body) if isinstance(s, ir.Store)}
         if inline_c_has_effect(function):
             result |= {p.name for p in function.parameters}
-        calls = [e for e in all_expressions(function.body) if isinstance(e, ir.Call)]
+        kinds = ir.Call | ir.Apply | ir.ElementOf
+        found = [e for e in all_expressions(function.body) if isinstance(e, kinds)]
+        calls = [e for e in found if isinstance(e, ir.Call)]
         passed_ids = {id(a) for e in calls for a in e.arguments}
-        passed_ids |= {id(a) for e in _read_only_intrinsics(function.body) for a in e.arguments}
-        for e in all_expressions(function.body):
+        readers = (e for e in found if isinstance(e, ir.Apply) and e.intrinsic.reads)
+        passed_ids |= {id(a) for e in readers for a in e.arguments}
+        for e in found:
             if isinstance(e, ir.ElementOf) and id(e) not in passed_ids:
                 result.add(e.array.name)
         for e in calls:
@@ -39,13 +42,6 @@ def written_arrays(module: ir.Module) -> dict[str, frozenset[str]]:
         return frozenset(result)
 
     return fixed_point_summaries(module.functions, written, frozenset())
-
-
-def _read_only_intrinsics(body: ir.Body) -> Iterator[ir.Apply]:
-    """Yield the intrinsics that take an element reference and only read it."""
-    for e in all_expressions(body):
-        if isinstance(e, ir.Apply) and e.intrinsic.reads:
-            yield e
 
 
 def written_arguments(module: ir.Module) -> frozenset[int]:

@@ -67,7 +67,7 @@ def _in_fields(node: ir.Expr | ir.Stmt, fields: tuple[str, ...]) -> tuple[ir.Exp
     for name in fields:
         value = getattr(node, name)
         if isinstance(value, tuple):
-            found += [item for item in value if not isinstance(item, str)]
+            found += path_indices(value) if name == "path" and value else value
         elif value is not None:
             found.append(value)
     return tuple(found)
@@ -116,6 +116,8 @@ def with_children(e: ir.Expr, new: tuple[ir.Expr, ...]) -> ir.Expr:
 def map_children(e: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
     """Apply a change to each direct subexpression."""
     old = children(e)
+    if not old:
+        return e
     new = tuple(map(change, old))
     return e if new == old else with_children(e, new)
 
