@@ -31,7 +31,7 @@ from fuzzing.running import as_parameters
 from pycu2c import CheckError
 from pycu2c.declarations.options import CheckGroup, Options
 from pycu2c.kernels.kernel import Kernel
-from support.defects import Seeded, imported, kernels_of, ramp
+from support.defects import Seeded, imported, kernels_of, ramp, with_callees
 from support.golden_kernels import CASES, GOLDEN, kernel_of, module_of
 from support.paths import ROOT
 
@@ -148,9 +148,9 @@ def _definition(subject: Subject) -> ast.FunctionDef:
 def delete(subject: Subject, line: int) -> Deletion:
     """Delete a barrier, and launch what is left with checks and with the reference."""
     before, after = order(subject), order(subject, line)
-    has_atomics = "atomic" in ast.unparse(
-        _definition(subject)
-    )  # which the reference does not record
+    functions = with_callees(load(subject).python)
+    # the reference does not record atomic operations
+    has_atomics = any("atomic" in function.__code__.co_names for function in functions)
     known = before == KEPT and not (after == KEPT and has_atomics)
     return Deletion(subject, line, after if known else UNKNOWN, bool(findings(subject, line)))
 

@@ -1,6 +1,6 @@
 """Measure the checks on Indigo, a suite of irregular CUDA kernels with planted bugs.
 
-    PYTHONPATH=src:tests python tests/peers/indigo.py CHECKOUT [NAME…]
+    PYTHONPATH=src:tests python tests/peers/indigo.py CHECKOUT [--every N] [NAME…]
 
 CHECKOUT is a clone of https://github.com/burtscher/IndigoSuite. Its generator writes the CUDA
 kernels, with ``int`` data, into a temporary folder. The script rewrites each as a Python kernel,
@@ -10,6 +10,7 @@ threads than vertices. The names of the files tell the bugs.
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
 import sys
@@ -230,15 +231,23 @@ def judge(name: str, text: str, folder: Path) -> list[tuple[str, bool, bool]]:
     ]
 
 
-def main(checkout: str, *names: str) -> int:
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="indigo", description=__doc__)
+    parser.add_argument("checkout", type=Path)
+    parser.add_argument("names", nargs="*", help="parts of names of kernels; all without")
+    parser.add_argument("--every", type=int, default=1, help="run one kernel in so many")
+    options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     counts: Counter[tuple[str, bool, bool]] = Counter()
     with tempfile.TemporaryDirectory() as temporary, mock.patch.object(cc, "FLAGS", FLAGS):
         folder = Path(temporary)
-        for path in generate(Path(checkout).resolve(), folder):
+        paths = [
+            path
+            for path in generate(options.checkout.resolve(), folder)
+            if not options.names or any(n in path.stem for n in options.names)
+        ]
+        for path in paths[:: options.every]:
             name = path.stem
-            if names and not any(n in name for n in names):
-                continue
             for result in judge(name, python_text(path.read_text()), folder):
                 counts[result] += 1
                 if result[1] != result[2]:
@@ -251,4 +260,4 @@ def main(checkout: str, *names: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

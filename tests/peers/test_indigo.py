@@ -42,5 +42,5 @@ def test_a_bug_is_found(name: str, text: str, found: set[str], tmp_path: Path) -
 
 @pytest.mark.skipif("PYCU2C_INDIGO" not in os.environ, reason="needs a checkout of Indigo")
 def test_all_bugs_of_a_pattern_are_found(capsys: pytest.CaptureFixture[str]) -> None:
-    indigo.main(os.environ["PYCU2C_INDIGO"], "path_compression")
+    indigo.main([os.environ["PYCU2C_INDIGO"], "path_compression"])
     assert "missed" not in capsys.readouterr().out

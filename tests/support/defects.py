@@ -54,7 +54,7 @@ class Seeded:
         """Return the lines with a mark, in the kernel and in the device functions it calls."""
         return [
             line
-            for function in _with_callees(self.function)
+            for function in with_callees(self.function)
             for line, text in _numbered_lines(function)
             if mark in marks_of(text)
         ]
@@ -127,12 +127,12 @@ def defective_line(line: str) -> str:
     return indentation + ("pass" if code == "removed" else code)
 
 
-def _with_callees(function: FunctionType) -> Iterator[FunctionType]:
+def with_callees(function: FunctionType) -> Iterator[FunctionType]:
     yield function
     for name in function.__code__.co_names:
         callee = inspect.unwrap(function.__globals__.get(name, 0))
         if isinstance(callee, FunctionType) and callee.__module__ == function.__module__:
-            yield from _with_callees(callee)
+            yield from with_callees(callee)
 
 
 def _numbered_lines(function: FunctionType) -> Iterator[tuple[int, str]]:
