@@ -86,6 +86,7 @@ class CheckContext:
     ranges: of its integers, which prove that checks are not needed.
     calls: the calls that lead to the function.
     wraparound: whether an index may be negative, and counts from the end.
+    has_partial_warp: whether the last warp of a block may have fewer than 32 lanes.
     """
 
     function: ir.Function
@@ -94,6 +95,7 @@ class CheckContext:
     groups: frozenset[CheckGroup]
     calls: tuple[Span, ...]
     wraparound: bool
+    has_partial_warp: bool = True
     _variable_count: int = 0
 
     def bind(self, e: ir.Expr, hint: str) -> tuple[ir.Expr, Bindings]:

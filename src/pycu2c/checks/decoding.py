@@ -103,12 +103,22 @@ def _explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
             text = "the thread waits here"
             return text, "let all threads of the block reach the same barriers"
         case "warp-sync":
-            text = f"lane {values['lane']} is not in the mask {values['mask'] & 0xFFFFFFFF:#010x}"
-            return text, "each lane that calls an operation is in its mask"
+            return _warp_explanation(values)
         case "uninitialized":
             return _uninitialized_explanation(site, values)
         case _:
             return _arithmetic_explanation(site, values)
+
+
+def _warp_explanation(values: dict[str, int]) -> tuple[str, str]:
+    mask = values["mask"] & 0xFFFFFFFF
+    if "lane" in values:
+        text = f"lane {values['lane']} is not in the mask {mask:#010x}"
+        return text, "each lane that calls an operation is in its mask"
+    source, hint = values["source"], "a shuffle reads from lanes of its mask that the block has"
+    if mask >> source & 1:
+        return f"the shuffle reads from lane {source}, which the warp does not have", hint
+    return f"the shuffle reads from lane {source}, which is not in the mask {mask:#010x}", hint
 
 
 def _uninitialized_explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:

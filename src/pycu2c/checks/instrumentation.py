@@ -7,6 +7,7 @@ input is typed IR, so that all targets share the checks; ranges are those of one
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence, Set
 from functools import reduce
 from itertools import zip_longest
@@ -27,6 +28,7 @@ from pycu2c.checks.initialization import InitializationChecks, cleared
 from pycu2c.checks.memory_regions import MemoryRegion
 from pycu2c.checks.shadow_arrays import ShadowParameter
 from pycu2c.checks.shadow_plan import ShadowPlan, plan_shadows
+from pycu2c.checks.shuffle_uses import shuffle_uses
 from pycu2c.checks.synchronization import SynchronizationChecks
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
@@ -74,13 +76,14 @@ def instrument(
     chains = copy_callees(module)
     ranges = analyse_module(chains.module, facts.assumptions, facts.parameters)
     table = SiteTable()
+    grid, block = facts.assumptions.grid, facts.assumptions.block
+    partial = block is None or math.prod(block) % 32 != 0
     contexts = {
         f.name: CheckContext(
-            f, ranges[f.name], table, groups, chains.calls.get(f.name, ()), wraparound
+            f, ranges[f.name], table, groups, chains.calls.get(f.name, ()), wraparound, partial
         )
         for f in chains.module.functions
     }
-    grid, block = facts.assumptions.grid, facts.assumptions.block
     disjoint: set[str] = set()
     if grid is not None and block is not None:
         kernel_ranges = ranges[module.kernel.name]
@@ -119,7 +122,12 @@ class _Instrumenter:
         order = plan.order if reaches else ()
         self._races = races.RaceChecks(context, shadows, order, plan.polled.get(name, frozenset()))
         self._synchronization = SynchronizationChecks(
-            context, self._races, bits if reaches else None, reaches, plan.cluster
+            context,
+            self._races,
+            bits if reaches else None,
+            reaches,
+            shuffle_uses(context.function.body),
+            plan.cluster,
         )
 
     def function(self) -> ir.Function:

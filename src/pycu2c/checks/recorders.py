@@ -9,8 +9,15 @@ from typing import cast
 
 from pycu2c.base.records import replace
 from pycu2c.base.source import source_of
-from pycu2c.base.types import WEAK_INT, Array, ParameterType, Tuple, uint64
-from pycu2c.checks import barrier_memory, happens_before, recording, shadow_memory, shadow_words
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, ParameterType, Tuple, uint64
+from pycu2c.checks import (
+    barrier_memory,
+    happens_before,
+    recording,
+    shadow_memory,
+    shadow_words,
+    warp_memory,
+)
 from pycu2c.checks.context import FINDINGS_TYPE, record_name
 from pycu2c.checks.shadow_arrays import CLOCK, FLAGS, ORDER
 from pycu2c.frontend.function_builder import build_device
@@ -29,6 +36,8 @@ _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
     "value_bits.check": (shadow_memory.value_bits, (uint64,)),
     "shadow_barrier.check": (barrier_memory.shadow_barrier, (_ROWS, uint64, uint64, _CLOCK)),
     "skip_barriers.check": (barrier_memory.skip_barriers, (_CLOCK, uint64)),
+    "names_lane.check": (warp_memory.names_lane, (WEAK_INT,)),
+    "absent_lane.check": (warp_memory.absent_lane, (*(WEAK_INT,) * 4, WEAK_BOOL)),
     "go_on.check": (barrier_memory.go_on, (_CLOCK, uint64)),
     "end_thread.check": (barrier_memory.end_thread, (FINDINGS_TYPE, _ROWS, _CLOCK, uint64)),
     "shadow_read.check": (shadow_memory.shadow_read, (_WORDS, uint64, _CLOCK, Tuple(()))),

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pycu2c.base.records import dataclass
+from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, uint64
-from pycu2c.checks import barrier_memory, shadow_words
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar, uint64
+from pycu2c.checks import barrier_memory, shadow_words, warp_memory
 from pycu2c.checks.barrier_skips import BARRIER_EFFECTS, BarrierBits
 from pycu2c.checks.block_order import is_fence
-from pycu2c.checks.context import FINDINGS, CheckContext, Guard, compare, or_record
+from pycu2c.checks.context import (
+    FINDINGS,
+    Bindings,
+    CheckContext,
+    Guard,
+    all_of,
+    compare,
+    or_record,
+)
 from pycu2c.checks.races import RaceChecks, shadow_number
 from pycu2c.checks.shadow_arrays import CLOCK, barrier_rows
+from pycu2c.checks.shuffle_uses import ShuffleUses
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import binary, cast, integer
+from pycu2c.ir.builders import cast, integer
 from pycu2c.ops.intrinsics.registry import REGISTRY, Effect
-from pycu2c.ops.operators import AND, EQ, NE, SHR
+from pycu2c.ops.operators import EQ, LT
 
 _FULL_MASK = 0xFFFFFFFF
 _ALL_BITS = (1 << barrier_memory.MAX_BARRIERS) - 1
@@ -26,13 +35,15 @@ _ALL_BITS = (1 << barrier_memory.MAX_BARRIERS) - 1
 class SynchronizationChecks:
     """The checks of one function.
 
-    barriers: the bits of barriers; None if they are not checked. cluster: its extent.
+    barriers: the bits of barriers; None if they are not checked. uses: the shuffles that read
+    undefined values which a right kernel does not use. cluster: its extent.
     """
 
     context: CheckContext
     races: RaceChecks
     barriers: BarrierBits | None
     has_clock: bool
+    uses: ShuffleUses
     cluster: tuple[int, ...] = ()
 
     def guard(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
@@ -142,13 +153,40 @@ class SynchronizationChecks:
 
     def _guard_mask(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
         context, mask = self.context, checked.arguments[0]
-        if _is_full_mask(mask):
+        is_shuffle = e.intrinsic.name in warp_memory.SHUFFLES and id(e) not in self.uses.guarded
+        if _is_full_mask(mask) and not (is_shuffle and context.has_partial_warp):
             return Guard(), checked
-        mask, binding = context.bind(cast(mask, WEAK_INT), "mask")
-        lane: ir.Expr = ir.Apply(REGISTRY["cuda.laneid"], (), WEAK_INT, e.span)
-        failure = context.failure("warp-sync", e.span, "", {"mask": mask, "lane": lane})
-        guard = Guard(binding, or_record(_names_lane(mask, lane), failure), skips=False)
-        return guard, ir.Apply(e.intrinsic, (mask, *checked.arguments[1:]), e.type, e.span)
+        mask, bindings = context.bind(cast(mask, WEAK_INT), "mask")
+        checked = replace(checked, arguments=(mask, *checked.arguments[1:]))
+        conditions: list[ir.Expr] = []
+        if not _is_full_mask(mask):
+            lane: ir.Expr = ir.Apply(REGISTRY["cuda.laneid"], (), WEAK_INT, e.span)
+            failure = context.failure("warp-sync", e.span, "", {"mask": mask, "lane": lane})
+            names_lane = ir.Call("names_lane.check", (mask,), WEAK_BOOL, e.span)
+            conditions.append(or_record(names_lane, failure))
+        if is_shuffle:
+            of_source, is_present, checked = self._check_source(checked, id(e) in self.uses.sums)
+            bindings = (*bindings, *of_source)
+            conditions.append(is_present)
+        return Guard(bindings, all_of(conditions), skips=False), checked
+
+    def _check_source(self, e: ir.Apply, is_sum: bool) -> tuple[Bindings, ir.Expr, ir.Apply]:
+        """Return bindings, a check of the lane that a shuffle reads from, and the shuffle."""
+        context, span = self.context, e.span
+        mask, value, operand, width = e.arguments
+        of_value: Bindings = ()
+        if isinstance(value.type, Scalar):
+            value, of_value = context.bind(value, "value")
+        operand, of_operand = context.bind(cast(operand, WEAK_INT), "operand")
+        width, of_width = context.bind(cast(width, WEAK_INT), "width")
+        source = context.variable("source", WEAK_INT, span)
+        kind = integer(warp_memory.SHUFFLES.index(e.intrinsic.name), span)
+        of_sum = ir.Const(is_sum, WEAK_BOOL, span)
+        call = ir.Call("absent_lane.check", (mask, kind, operand, width, of_sum), WEAK_INT, span)
+        failure = context.failure("warp-sync", span, "", {"mask": mask, "source": source})
+        is_present = or_record(compare(LT, source, integer(0, span)), failure)
+        bindings = (*of_value, *of_operand, *of_width, (source, call))
+        return bindings, is_present, replace(e, arguments=(mask, value, operand, width))
 
 
 def _only_reads(e: ir.Apply) -> bool:
@@ -160,8 +198,3 @@ def _only_reads(e: ir.Apply) -> bool:
 
 def _is_full_mask(mask: ir.Expr) -> bool:
     return isinstance(mask, ir.Const) and int(mask.value) & _FULL_MASK == _FULL_MASK
-
-
-def _names_lane(mask: ir.Expr, lane: ir.Expr) -> ir.Expr:
-    bit = binary(AND, binary(SHR, mask, lane, lane.span), integer(1, lane.span), lane.span)
-    return compare(NE, bit, integer(0, lane.span))

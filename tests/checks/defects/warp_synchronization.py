@@ -153,3 +153,63 @@ def groups_of_equal_values(a, out):
     else:
         mask = same if key >= 0 else others  # defect: mask = others
         out[t] = cuda.popc(cuda.ballot_sync(mask, a[t] > 40))  # finding
+
+
+@seeded("warp-sync", 1, (8, 5), lambda: (noise(40), zeros(2, dtype=np.int32)))
+def sum_of_a_block_that_is_no_multiple(a, out):
+    """The second warp of a block of two dimensions has 8 lanes, and sums 32."""
+    t = cuda.threadIdx.x + 8 * cuda.threadIdx.y
+    x = a[t]
+    steps = 3 if t >= 32 else 5  # defect: steps = 5
+    for k in range(steps):
+        x += cuda.shfl_down_sync(FULL, x, 1 << (steps - 1 - k))  # finding
+    if t % 32 == 0:
+        out[t // 32] = x
+
+
+@device
+def left_neighbour(mask, x, distance):
+    return cuda.shfl_up_sync(mask, x, distance)  # finding
+
+
+@seeded("warp-sync", 1, 64, lambda: (noise(64), zeros(64, dtype=np.int32)))
+def lanes_from_four_on(a, out):
+    """A device function reads from the lanes below the mask."""
+    t, lane = cuda.threadIdx.x, cuda.threadIdx.x % 32
+    if lane >= 4:
+        distance = min(2, lane - 4)  # defect: distance = 2
+        out[t] = left_neighbour(0xFFFFFFF0, a[t], distance)
+
+
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
+def broadcast_from_a_lane_that_votes_no(a, out):
+    """The lanes that vote yes read from the first one, or from a lane that votes no."""
+    t = cuda.threadIdx.x
+    x = a[t]
+    mask = cuda.ballot_sync(FULL, x > 40)
+    leader = cuda.ffs(mask) - 1  # defect: leader = cuda.ffs(FULL ^ mask) - 1
+    if x > 40:
+        out[t] = cuda.shfl_sync(mask, x, leader)  # finding
+
+
+@seeded("warp-sync", 2, 32, lambda: (noise(64), zeros(64, dtype=np.int32)))
+def butterfly_beyond_the_mask(a, out):
+    """A butterfly of 16 lanes exchanges with the other half of the warp."""
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    x = a[i]
+    if t < 16:
+        for step in (8, 4, 2, 1):  # defect: for step in (16, 8, 4, 2, 1):
+            x += cuda.shfl_xor_sync(0xFFFF, x, step)  # finding
+    out[i] = x
+
+
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
+def neighbour_that_some_use(a, out):
+    """The lanes whose neighbour is in the mask use its number, or all lanes do."""
+    t = cuda.threadIdx.x
+    if t < 12:
+        x = a[t]
+        above = cuda.shfl_down_sync(0xFFF, x, 3)
+        if t + 3 < 12:
+            x -= above
+        out[t] = x  # finding, defect: out[t] = x + cuda.shfl_down_sync(0xFFF, a[t], 3)

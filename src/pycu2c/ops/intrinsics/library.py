@@ -130,6 +130,7 @@ _DEVICE_MODULES = (
     "pycu2c.checks.happens_before",
     "pycu2c.checks.shadow_memory",
     "pycu2c.checks.shadow_words",
+    "pycu2c.checks.warp_memory",
     "pycu2c.ops.intrinsics.array_reductions",
     "pycu2c.ops.intrinsics.threads.cooperative_groups",
     "pycu2c.ops.intrinsics.threads.coalesced_groups",

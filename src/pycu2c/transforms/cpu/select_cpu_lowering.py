@@ -7,6 +7,7 @@ Coroutines are correct for every kernel. Uses ``analysis.uniformity`` and ``anal
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TypeAlias
 
 from pycu2c.analysis.busy_wait import is_busy_wait
@@ -14,9 +15,12 @@ from pycu2c.analysis.effects import accesses_cluster
 from pycu2c.analysis.uniformity import Construct, Uniformity
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, bodies, operands, statements
+from pycu2c.ops.intrinsics import registry
 
 _Path: TypeAlias = "tuple[Construct, ...]"
-SKIPS_BARRIER = "skip_barriers.check"  # of checked kernels, whose threads may not agree
+# of checked kernels: threads may not agree on the barrier, and lanes not on their masks
+_CHECKS = ("skip_barriers.check", "names_lane.check")
+_LIBRARY = str(Path(registry.__file__).parent)  # of groups, whose lanes agree
 _WARP_SCOPES = (ir.SyncScope.WARP, ir.SyncScope.SYNCWARP, ir.SyncScope.ACTIVE)
 
 
@@ -31,7 +35,7 @@ def needs_coroutines(
     """
     if any(isinstance(s, ir.For | ir.While) and is_busy_wait(s) for s in statements(body)):
         return True
-    if any(isinstance(e, ir.Call) and e.function == SKIPS_BARRIER for e in all_expressions(body)):
+    if any(isinstance(e, ir.Call) and _may_disagree(e) for e in all_expressions(body)):
         return True
     waits = list(_waits_with_path(body, ()))
     scopes = {wait.scope for wait, _ in waits}
@@ -42,6 +46,10 @@ def needs_coroutines(
         return True
     warp_constructs = {s for wait, path in waits if wait.scope in _WARP_SCOPES for s in path}
     return bool(warp_constructs and warp_constructs & warp_uniformity().divergent)
+
+
+def _may_disagree(e: ir.Call) -> bool:
+    return e.function in _CHECKS and not e.span.file.startswith(_LIBRARY)
 
 
 def _waits_with_path(body: ir.Body, path: _Path) -> Iterator[tuple[ir.BarrierWait, _Path]]:
