@@ -110,8 +110,18 @@ def test_kernels(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) 
         (other[(2, 4), (4, 2)] if is_plane else other[2, 8])(np.ones(32), 32)
 
 
-def test_limit_of_memory_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYCU2C_CHECK_MEMORY", "1 GiB")
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("MEMORY", "1 GiB", "is a number of bytes, not '1 GiB'"),
+        ("TIMEOUT", "soon", "is a number of seconds, not 'soon'"),
+        ("TIMEOUT", "0", "is a number of seconds, not '0'"),
+    ],
+)
+def test_limits_are_numbers(
+    variable: str, value: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"PYCU2C_CHECK_{variable}", value)
     checked = kernel(one_axis, backend="cpu", check=True)
-    with pytest.raises(LaunchError, match="is a number of bytes, not '1 GiB'"):
+    with pytest.raises(LaunchError, match=message):
         checked[1, 8](np.ones(8), 8)

@@ -36,15 +36,13 @@ _MARKS = re.compile(r"# ((?:finding|other)(?:, other)?)(?:, defect: .*)?$")
 class Seeded:
     """A kernel with marks.
 
-    arguments: makes new ones. configuration: of the launch. hangs_on_gpu: whether a GPU may
-    never end the wrong kernel, as nothing there ends a deadlock.
+    arguments: makes new ones. configuration: of the launch.
     """
 
     kind: CheckKind
     configuration: tuple[Any, ...]
     arguments: Callable[[], tuple[Any, ...]]
     function: FunctionType
-    hangs_on_gpu: bool = False
 
     @property
     def name(self) -> str:
@@ -81,13 +79,10 @@ def seeded(
     block: Any,
     arguments: Callable[[], tuple[Any, ...]],
     shared: int = 0,
-    hangs_on_gpu: bool = False,
 ) -> Callable[[Callable[..., Any]], Seeded]:
     """Declare a kernel with marks; ``shared`` is the size of dynamic shared memory in bytes."""
     configuration = (grid, block, None, shared) if shared else (grid, block)
-    return lambda function: Seeded(
-        kind, configuration, arguments, cast(FunctionType, function), hangs_on_gpu
-    )
+    return lambda function: Seeded(kind, configuration, arguments, cast(FunctionType, function))
 
 
 def kernels_of(module: ModuleType) -> list[Seeded]:

@@ -53,11 +53,10 @@ class Uniformity:
                 uniform = intrinsic.is_pure and not intrinsic.is_divergent
                 return uniform and self.agrees(*arguments)
             case ir.Load(array, indices):
-                return _is_visible_to_block(array) and self.agrees(*indices)
+                is_stable = _is_visible_to_block(array) and array.name not in self.varying
+                return is_stable and self.agrees(*indices)
             case ir.Call() | ir.ElementOf():
                 return False
-            case ir.Let():
-                raise AssertionError("legal code has no Let")
             case _:
                 return self.agrees(*children(e))
 
@@ -121,25 +120,32 @@ def uniformity(
     body: ir.Body,
     block: Shape | None = None,
     agrees_also: Callable[[ir.Expr], bool] = lambda _: False,
+    varying: Set[str] = frozenset(),
 ) -> Uniformity:
-    """Return the uniformity of values within a block, for one block shape or for all."""
-    return _solve(body, block, lambda _: agrees_also)
+    """Return the uniformity of values within a block, for one block shape or for all.
+
+    ``varying``: parameters, and arrays, whose values may differ between threads.
+    """
+    return _solve(body, block, varying, lambda _: agrees_also)
 
 
-def warp_uniformity(body: ir.Body, block: Shape | None) -> Uniformity:
+def warp_uniformity(
+    body: ir.Body, block: Shape | None, varying: Set[str] = frozenset()
+) -> Uniformity:
     """Return the uniformity of values within each warp."""
-    return _solve(body, block, lambda lanes: lanes.is_warp_uniform)
+    return _solve(body, block, varying, lambda lanes: lanes.is_warp_uniform)
 
 
 def _solve(
     body: ir.Body,
     block: Shape | None,
+    varying_before: Set[str],
     agrees_also: Callable[[thread_values.ThreadValues], Callable[[ir.Expr], bool]],
 ) -> Uniformity:
     """Assume that everything is uniform, and remove values until a fixed point."""
     collected = _Definitions()
     collected.collect(body, ())
-    varying: set[str] = set()
+    varying = set(varying_before)
     divergent: set[ir.Stmt] = set()
     values = collected.values()
     lanes = thread_values.ThreadValues(block, values)

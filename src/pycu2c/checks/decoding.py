@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pycu2c.base.records import replace
-from pycu2c.checks import shadow_memory
+from pycu2c.checks import rendezvous, shadow_memory
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.recording import BLOCK, COUNT, MAX_VALUES, THREAD, VALUES
 from pycu2c.runtime.findings import Coordinates, Finding
@@ -17,9 +17,14 @@ FindingRows = npt.NDArray[np.int64]
 Extent = tuple[int, int, int]
 
 
-def new_rows(site_count: int) -> FindingRows:
-    """Return the rows of a launch without findings."""
-    return np.zeros((site_count, VALUES + MAX_VALUES), np.int64)
+def new_rows(site_count: int, wait_limit: float) -> FindingRows:
+    """Return the rows of a launch without findings, and one for its state.
+
+    ``wait_limit``: how many seconds a thread may wait for others on a GPU.
+    """
+    rows = np.zeros((site_count + 1, VALUES + MAX_VALUES), np.int64)
+    rows[-1, rendezvous.LIMIT] = int(wait_limit * 1e9)
+    return rows
 
 
 def decode(
@@ -36,9 +41,10 @@ def decode(
 
 def _place(finding: Finding) -> object:
     """Return what is equal for findings of one mistake: ``a[i] += 1`` reads and writes."""
-    lines = frozenset((finding.line, finding.other_line or finding.line))
-    detail = finding.array if finding.kind == "race" else finding.message
-    return finding.kind, finding.file, lines, finding.calls, detail
+    place = finding.kind, finding.file, finding.calls
+    if finding.kind == "race":
+        return *place, frozenset((finding.line, finding.other_line)), finding.array
+    return *place, finding.line, finding.message
 
 
 def _finding(
@@ -102,6 +108,9 @@ def _explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
         case "divergent-barrier":
             text = "the thread waits here"
             return text, "let all threads of the block reach the same barriers"
+        case "deadlock":
+            text = "the thread waits in this loop for what does not happen"
+            return text, "let another thread that runs at the same time end the loop"
         case "warp-sync":
             return _warp_explanation(values)
         case "uninitialized":
@@ -112,6 +121,9 @@ def _explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
 
 def _warp_explanation(values: dict[str, int]) -> tuple[str, str]:
     mask = values["mask"] & 0xFFFFFFFF
+    if "lane" in values and mask >> values["lane"] & 1:
+        text = f"lanes of the mask {mask:#010x} do not come, or with another mask"
+        return text, "let all lanes of the mask reach the operation, with this mask"
     if "lane" in values:
         text = f"lane {values['lane']} is not in the mask {mask:#010x}"
         return text, "each lane that calls an operation is in its mask"

@@ -23,6 +23,7 @@ from pycu2c.checks.call_chains import copy_callees
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.conflict_analysis import arrays_without_conflicts
 from pycu2c.checks.context import FINDINGS, CheckContext, Guard, SiteTable
+from pycu2c.checks.convergence import convergent_operations
 from pycu2c.checks.element_layout import loaded_field, number_at, used_fields
 from pycu2c.checks.initialization import InitializationChecks, cleared
 from pycu2c.checks.memory_regions import MemoryRegion
@@ -30,6 +31,7 @@ from pycu2c.checks.shadow_arrays import ShadowParameter
 from pycu2c.checks.shadow_plan import ShadowPlan, plan_shadows
 from pycu2c.checks.shuffle_uses import shuffle_uses
 from pycu2c.checks.synchronization import SynchronizationChecks
+from pycu2c.checks.waiting import ARRIVALS, WaitLimits, may_wait, with_ends
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
@@ -56,12 +58,14 @@ class LaunchFacts:
     """What is known of the launches that an instrumented kernel is for.
 
     assumptions: hold for the launch. parameters: the ranges of the kernel's parameters; None if
-    the assumptions tell them. regions: the memory of its array arguments.
+    the assumptions tell them. regions: the memory of its array arguments. bounds_waiting: whether
+    threads that wait for ever do not end by themselves: on a GPU.
     """
 
     assumptions: LaunchAssumptions
     parameters: ParameterRanges | None = None
     regions: tuple[MemoryRegion, ...] = ()
+    bounds_waiting: bool = False
 
 
 def instrument(
@@ -90,13 +94,26 @@ def instrument(
         disjoint = set(arrays_without_conflicts(chains.module, kernel_ranges, grid, block))
     if block_order.has_order(chains.module):
         disjoint.difference_update(block_order.synchronizing_arrays(chains.module.kernel.body))
-    plan = plan_shadows(chains.module, chains.calls, groups, facts.regions, disjoint)
+    convergent: Set[ir.Apply] = set()
+    if facts.bounds_waiting:
+        convergent = convergent_operations(chains.module, chains.calls.keys(), block)
+    bounds_waiting = facts.bounds_waiting and _may_wait_alone(chains.module, convergent)
+    plan = plan_shadows(
+        chains.module, chains.calls, groups, facts.regions, disjoint, bounds_waiting
+    )
     bits = find_skips(chains.module, set(chains.calls), block) if plan.has_barriers else None
     plan.polled = block_order.polled_by_function(chains.module) if plan.order else {}
     functions = {}
     external = {f.name for f in chains.module.functions if f.external_code is not None}
     for function in reversed(chains.module.functions):  # callers first
-        instrumenter = _Instrumenter(contexts[function.name], plan, external, bits)
+        limits = WaitLimits(
+            contexts[function.name],
+            convergent,
+            chains.module.cluster,
+            ARRIVALS.var if ARRIVALS in plan.parameters and plan.reaches(function.name) else None,
+            facts.bounds_waiting,
+        )
+        instrumenter = _Instrumenter(contexts[function.name], plan, external, bits, limits)
         functions[function.name] = instrumenter.function()
     *devices, kernel = (functions[f.name] for f in chains.module.functions)
     added = tuple(recorders.added_functions((*devices, kernel)))
@@ -111,9 +128,15 @@ class _Instrumenter:
     """
 
     def __init__(
-        self, context: CheckContext, plan: ShadowPlan, external: Set[str], bits: BarrierBits | None
+        self,
+        context: CheckContext,
+        plan: ShadowPlan,
+        external: Set[str],
+        bits: BarrierBits | None,
+        limits: WaitLimits,
     ) -> None:
         self._context, self._plan, self._external = context, plan, external
+        self._limits = limits
         self._initialization = InitializationChecks(context)
         name = context.function.name
         shadows = plan.shadows[name]
@@ -142,6 +165,8 @@ class _Instrumenter:
         hidden = plan.hidden.get(function.name, ())
         if function.name == plan.kernel and plan.parameters:
             hidden = tuple(p.var for p in plan.parameters)
+            if ARRIVALS in plan.parameters:
+                body = with_ends(body, function.span)
             unknown = plan.order if plan.has_unknown_accesses else ()
             body = (*races.start_clock(unknown, function.span), *body)
         body = (*(s for array in flags for s in cleared(array)), *body)
@@ -174,6 +199,8 @@ class _Instrumenter:
                 return self._effect(operation, s)
             case _:
                 rewritten = walk.with_bodies(walk.map_operands(s, self._expression), inner)
+                if isinstance(s, ir.While):
+                    return self._limits.loop(s, rewritten)
                 return self._initialization.after(rewritten)
 
     def _store(self, s: ir.Store) -> ir.Body:
@@ -273,7 +300,8 @@ class _Instrumenter:
         guard, operation = self._synchronization.guard(e, operation)
         if e.intrinsic.effect in (Effect.MEMORY, Effect.WARP):
             guards.append(self._synchronization.go_on(e.span))
-        return [*guards, before, *race_guards, guard], operation
+        waiting = self._limits.guard(e, operation)
+        return [*guards, before, *race_guards, guard, waiting], operation
 
     def _with_calls(self, result: ir.Expr, calls: Iterable[ir.Expr]) -> ir.Expr:
         """Return an expression after which functions of shadow memory are called."""
@@ -316,6 +344,12 @@ def _guarded(guards: Sequence[Guard], e: ir.Expr) -> ir.Expr:
 
 def _guarded_statements(guards: Sequence[Guard], body: ir.Body, span: Span) -> ir.Body:
     return reduce(lambda inner, guard: guard.statements(inner, span), reversed(guards), body)
+
+
+def _may_wait_alone(module: ir.Module, convergent: Set[ir.Apply]) -> bool:
+    """Return whether an operation may wait for threads that do not reach it."""
+    expressions = (e for f in module.functions for e in walk.all_expressions(f.body))
+    return any(may_wait(e) and e not in convergent for e in expressions)
 
 
 def _leaf_count(function: ir.Function) -> int:

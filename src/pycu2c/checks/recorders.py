@@ -14,6 +14,7 @@ from pycu2c.checks import (
     barrier_memory,
     happens_before,
     recording,
+    rendezvous,
     shadow_memory,
     shadow_words,
     warp_memory,
@@ -24,6 +25,7 @@ from pycu2c.frontend.function_builder import build_device
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, map_expr
 
+_ARRIVALS = Array(uint64.dtype, 3, "C")
 _WORDS = Array(uint64.dtype, 1, "C")
 _ROWS = Array(uint64.dtype, 2, "C")
 _CLOCK, _ORDER = cast(Array, CLOCK.type), cast(Array, ORDER.var.type)
@@ -81,6 +83,16 @@ _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
         happens_before.pass_cluster_barrier,
         (_CLOCK, _ORDER, Tuple((WEAK_INT,) * 3)),
     ),
+    # on a GPU
+    "record_end.check": (rendezvous.record_end, (_ARRIVALS,)),
+    "is_over.check": (rendezvous.is_over, (FINDINGS_TYPE, WEAK_INT)),
+    "wait_for_block.check": (rendezvous.wait_for_block, (FINDINGS_TYPE, _ARRIVALS, WEAK_INT)),
+    "wait_for_grid.check": (rendezvous.wait_for_grid, (FINDINGS_TYPE, _ARRIVALS, WEAK_INT)),
+    "wait_for_cluster.check": (
+        rendezvous.wait_for_cluster,
+        (FINDINGS_TYPE, _ARRIVALS, WEAK_INT, WEAK_INT, WEAK_INT, WEAK_INT),
+    ),
+    "wait_for_lanes.check": (rendezvous.wait_for_lanes, (FINDINGS_TYPE, _ARRIVALS, WEAK_INT)),
 }
 
 

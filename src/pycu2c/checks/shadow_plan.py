@@ -26,6 +26,7 @@ from pycu2c.checks.shadow_arrays import (
     unit_of_views,
 )
 from pycu2c.checks.shadow_words import ORDERED_WORDS, WORDS
+from pycu2c.checks.waiting import ARRIVALS
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, const
@@ -85,7 +86,7 @@ class ShadowPlan:
 
     def _shared_in(self, function: ir.Function) -> Iterator[ir.Var]:
         """Yield the parameters that a function or its callees need, besides those of arguments."""
-        needed = {BARRIERS.var.name}
+        needed = {BARRIERS.var.name, ARRIVALS.var.name}
         for f in _with_callees(function, self.callees):
             needed |= {s.array.name for s in self.shadows[f.name].values()}
         yield from (p.var for p in self.parameters if p.region is None and p.var.name in needed)
@@ -97,10 +98,12 @@ def plan_shadows(
     groups: frozenset[CheckGroup],
     regions: Sequence[MemoryRegion],
     without_conflicts: Set[str],
+    bounds_waiting: bool,
 ) -> ShadowPlan:
     """Return the shadows of a kernel, with those of its arguments, shared and local arrays.
 
-    ``without_conflicts``: the arrays that need no shadow for races.
+    ``without_conflicts``: the arrays that need no shadow for races. ``bounds_waiting``: whether
+    threads wait for each other in memory first.
     """
     callees = {f.name: f for f in module.device_functions if f.name in own_callees}
     kernel, view_unit = module.kernel, unit_of_views(module)
@@ -117,6 +120,8 @@ def plan_shadows(
     order = (ORDER,) if "race" in groups and has_order(module) else ()
     words = ORDERED_WORDS if order else WORDS
     found = dict.fromkeys((BARRIERS,) if "sync" in groups and _has_barriers(module) else ())
+    if bounds_waiting:
+        found[ARRIVALS] = None
     # other blocks of a cluster write the shared arrays of a block: these have no shadows
     has_shared = groups & {"race", "init"} and not module.cluster
     for function, array, p in shared_shadows(reached, view_unit) if has_shared else ():

@@ -78,7 +78,7 @@ class SynchronizationChecks:
         if effect in BARRIER_EFFECTS:
             yield self._call("pass_barrier", e)
         elif effect is Effect.WARP:
-            is_of_warp = shadow_number(_is_full_mask(e.arguments[0]), e.span)
+            is_of_warp = shadow_number(is_full_mask(e.arguments[0]), e.span)
             yield self._call("pass_warp_operation", e, is_of_warp)
         if order and effect is Effect.GRID:
             yield self._call("pass_grid_barrier", e, *order)
@@ -154,12 +154,12 @@ class SynchronizationChecks:
     def _guard_mask(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
         context, mask = self.context, checked.arguments[0]
         is_shuffle = e.intrinsic.name in warp_memory.SHUFFLES and id(e) not in self.uses.guarded
-        if _is_full_mask(mask) and not (is_shuffle and context.has_partial_warp):
+        if is_full_mask(mask) and not (is_shuffle and context.has_partial_warp):
             return Guard(), checked
         mask, bindings = context.bind(cast(mask, WEAK_INT), "mask")
         checked = replace(checked, arguments=(mask, *checked.arguments[1:]))
         conditions: list[ir.Expr] = []
-        if not _is_full_mask(mask):
+        if not is_full_mask(mask):
             lane: ir.Expr = ir.Apply(REGISTRY["cuda.laneid"], (), WEAK_INT, e.span)
             failure = context.failure("warp-sync", e.span, "", {"mask": mask, "lane": lane})
             names_lane = ir.Call("names_lane.check", (mask,), WEAK_BOOL, e.span)
@@ -196,5 +196,6 @@ def _only_reads(e: ir.Apply) -> bool:
     return e.intrinsic.reads or (is_zero and name in ("add", "sub", "or_", "xor"))
 
 
-def _is_full_mask(mask: ir.Expr) -> bool:
+def is_full_mask(mask: ir.Expr) -> bool:
+    """Return whether a mask certainly names all lanes."""
     return isinstance(mask, ir.Const) and int(mask.value) & _FULL_MASK == _FULL_MASK

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,14 @@ from pycu2c.analysis.ranges.range_analysis import ParameterRanges
 from pycu2c.base.diagnostics import LaunchError, LaunchWarning, warn
 from pycu2c.base.dtypes import INT64, UINT8, UINT64, DType
 from pycu2c.base.launch_assumptions import LaunchAssumptions
-from pycu2c.base.records import dataclass, replace
+from pycu2c.base.records import dataclass, field, replace
 from pycu2c.checks import decoding, happens_before, instrumentation
 from pycu2c.checks.line_flags import LineFlags, with_line_flags
 from pycu2c.checks.memory_regions import MemoryRegion, memory_regions
+from pycu2c.checks.rendezvous import EXTRA_ENTRIES
 from pycu2c.checks.shadow_arrays import ORDER
 from pycu2c.checks.shadow_words import MAX_BLOCKS, ORDERED_WORDS, WORDS
+from pycu2c.checks.waiting import ARRIVALS
 from pycu2c.cuda_driver import driver
 from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.ir.nodes import Module
@@ -39,6 +42,8 @@ class _Variant:
     lines: LineFlags
     runner: Runner
     is_on_gpu: bool
+    # arrays of findings on the GPU that no launch uses, by the ordinal of the device
+    unused_findings: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
 
 class CheckedRunner:
@@ -66,7 +71,7 @@ class CheckedRunner:
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         variant = self._variant(launch, arguments)
         sites = variant.kernel.sites
-        rows = decoding.new_rows(len(sites))
+        rows = decoding.new_rows(len(sites), _wait_limit())
         lines = np.zeros(variant.lines.count, np.uint8)
         raised = None
         with ExitStack() as stack:
@@ -104,8 +109,8 @@ class CheckedRunner:
         """Instrument the kernel for a launch, and compile it unless a launch before has."""
         options, module = self._kernel.options, self._kernel.built.module
         assumptions = replace(self._key.assumptions, block=launch.block, grid=launch.grid)
-        ranges = _parameter_ranges(module, arguments)
-        facts = instrumentation.LaunchFacts(assumptions, ranges, regions)
+        ranges, is_on_gpu = _parameter_ranges(module, arguments), self._key.backend == "cuda"
+        facts = instrumentation.LaunchFacts(assumptions, ranges, regions, is_on_gpu)
         groups = frozenset(options.check)
         instrumented = instrumentation.instrument(module, groups, facts, options.wraparound)
         size = sum(8 * math.prod(s) for s in _shadow_shapes(instrumented, launch))
@@ -130,7 +135,6 @@ class CheckedRunner:
             module, lines = with_line_flags(instrumented.module if sites else module)
             kernel = replace(self._kernel, built=BuiltModule(module, ()))
             runner = specialization.compile_runner(kernel, self._key, self._cache)
-            is_on_gpu = self._key.backend == "cuda"
             self._variants[key] = _Variant(instrumented, lines, runner, is_on_gpu)
         return replace(self._variants[key], kernel=instrumented)
 
@@ -161,7 +165,10 @@ def _hidden_arguments(
     """Return the array of findings and the shadows, which last until the stack is closed."""
     if not variant.kernel.sites:
         return []
-    hidden = [_host_argument(rows, INT64)]
+    if variant.is_on_gpu:
+        hidden = [stack.enter_context(_findings_on_gpu(variant, rows, launch))]
+    else:
+        hidden = [_host_argument(rows, INT64)]
     for shape in _shadow_shapes(variant.kernel, launch):
         if variant.is_on_gpu:
             hidden.append(_zeros_on_gpu(shape, launch, stack))
@@ -181,6 +188,9 @@ def _shadow_shapes(
             columns = happens_before.ENTRIES + 2 * blocks
             is_small = blocks <= MAX_BLOCKS and size + 8 * blocks * columns <= _memory_limit()
             shape: tuple[int, ...] = (blocks, columns if is_small else happens_before.ENTRIES + 2)
+        elif shadow == ARRIVALS:
+            threads = math.prod(launch.block)
+            shape = (blocks, threads + (threads + 31) // 32 + EXTRA_ENTRIES, WORDS)
         else:
             shape = shadow.shape(blocks, launch.shared_bytes, words)
         size += 8 * math.prod(shape)
@@ -201,6 +211,33 @@ def _memory_limit() -> int:
     if not setting.isdecimal():
         raise LaunchError(f"PYCU2C_CHECK_MEMORY is a number of bytes, not {setting!r}")
     return int(setting)
+
+
+def _wait_limit() -> float:
+    """Return how many seconds a thread may wait for others on a GPU. Raises LaunchError."""
+    setting = os.environ.get("PYCU2C_CHECK_TIMEOUT", "10")
+    try:
+        seconds = float(setting)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < 1e6:
+        raise LaunchError(f"PYCU2C_CHECK_TIMEOUT is a number of seconds, not {setting!r}")
+    return seconds
+
+
+@contextmanager
+def _findings_on_gpu(
+    variant: _Variant, rows: decoding.FindingRows, launch: Launch
+) -> Iterator[ArrayArgument]:
+    """Yield the array of findings on the GPU, which is then copied to ``rows``."""
+    stream = driver.stream_of(launch.stream)
+    copies = variant.unused_findings[driver.current_ordinal()]
+    address = copies.pop() if copies else driver.allocate(rows.nbytes)
+    driver.copy_in(address, rows.ctypes.data, rows.nbytes, stream)
+    yield ArrayArgument(INT64, rows.shape, rows.strides, address, False, True, "device", None)
+    driver.copy_out(rows.ctypes.data, address, rows.nbytes, stream)
+    driver.synchronize(stream)
+    copies.append(address)
 
 
 def _host_argument(array: npt.NDArray[Any], dtype: DType) -> ArrayArgument:

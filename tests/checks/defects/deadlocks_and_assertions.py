@@ -12,7 +12,7 @@ def counts(n):
     return zeros(n, dtype=np.int32)
 
 
-@seeded("deadlock", 2, 1, lambda: (counts(1), counts(2)), hangs_on_gpu=True)
+@seeded("deadlock", 2, 1, lambda: (counts(1), counts(2)))
 def flag_that_no_block_sets(flag, out):
     """A block waits for a value that no block writes."""
     if cuda.blockIdx.x == 0:
@@ -24,7 +24,7 @@ def flag_that_no_block_sets(flag, out):
         out[1] = 2
 
 
-@seeded("deadlock", 4, 1, lambda: (counts(4), counts(1)), hangs_on_gpu=True)
+@seeded("deadlock", 4, 1, lambda: (counts(4), counts(1)))
 def blocks_in_order(out, turn):
     """The turn does not pass on to the next block."""
     b = cuda.blockIdx.x
@@ -36,7 +36,7 @@ def blocks_in_order(out, turn):
     cuda.atomic.add(turn, 0, 1)  # defect: cuda.atomic.max(turn, 0, 1)
 
 
-@seeded("deadlock", 3, 32, lambda: (counts(1), zeros(1, dtype=np.int64)), hangs_on_gpu=True)
+@seeded("deadlock", 3, 32, lambda: (counts(1), zeros(1, dtype=np.int64)))
 def lock_that_is_not_released(lock, total):
     """A block leaves without releasing the lock."""
     if cuda.threadIdx.x == 0:
@@ -54,7 +54,7 @@ def wait_for(flag, value):
         cuda.threadfence()
 
 
-@seeded("deadlock", 1, 64, lambda: (counts(1), counts(64)), hangs_on_gpu=True)
+@seeded("deadlock", 1, 64, lambda: (counts(1), counts(64)))
 def producer_and_consumer(ready, out):
     """A warp waits for more elements than the other one produces."""
     items = cuda.shared.array(32, int32)
@@ -68,7 +68,7 @@ def producer_and_consumer(ready, out):
         out[t] = items[63 - t]
 
 
-@seeded("deadlock", 2, 32, lambda: (counts(2), counts(2)), hangs_on_gpu=True)
+@seeded("deadlock", 2, 32, lambda: (counts(2), counts(2)))
 def blocks_that_wait_for_each_other(flags, out):
     """Each block waits before it sets its flag."""
     if cuda.threadIdx.x == 0:
@@ -80,7 +80,7 @@ def blocks_that_wait_for_each_other(flags, out):
         out[b] = 1
 
 
-@seeded("deadlock", 1, 64, lambda: (counts(1), counts(64)), hangs_on_gpu=True)
+@seeded("deadlock", 1, 64, lambda: (counts(1), counts(64)))
 def barrier_before_a_flag(flag, out):
     """A warp waits at a barrier for a warp that waits for it."""
     t = cuda.threadIdx.x

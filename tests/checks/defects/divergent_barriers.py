@@ -172,7 +172,7 @@ def barrier_of_a_block_group(a, out):
     out[z, y, x] = tile[3 - z, y, x]
 
 
-@seeded("divergent-barrier", 2, 32, lambda: (ramp(64), zeros(64)), hangs_on_gpu=True)
+@seeded("divergent-barrier", 2, 32, lambda: (ramp(64), zeros(64)))
 def grid_barrier_and_block_barrier(a, out):
     """Some threads wait for the grid, the others for the block."""
     i, t = cuda.grid(1), cuda.threadIdx.x

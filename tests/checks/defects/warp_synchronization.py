@@ -10,7 +10,7 @@ from support.defects import noise, ramp, seeded, zeros
 FULL = 0xFFFFFFFF
 
 
-@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)), hangs_on_gpu=True)
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
 def shuffle_in_a_branch(a, out):
     """The mask names lanes that wait at another operation."""
     t = cuda.threadIdx.x
@@ -22,7 +22,7 @@ def shuffle_in_a_branch(a, out):
     out[t] = x
 
 
-@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)), hangs_on_gpu=True)
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
 def lane_outside_of_its_mask(a, out):
     """All lanes call with the mask of the lower half."""
     t = cuda.threadIdx.x
@@ -30,7 +30,7 @@ def lane_outside_of_its_mask(a, out):
     out[t] = cuda.ballot_sync(mask, a[t] > 50) % 65536  # finding
 
 
-@seeded("warp-sync", 2, 64, lambda: (noise(128), zeros(128, dtype=np.int32)), hangs_on_gpu=True)
+@seeded("warp-sync", 2, 64, lambda: (noise(128), zeros(128, dtype=np.int32)))
 def mask_of_other_lanes(a, out):
     """The mask has the lanes of a predicate, and the others call."""
     i = cuda.grid(1)
@@ -47,7 +47,7 @@ def segment_sum(x, mask):
     return x
 
 
-@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)), hangs_on_gpu=True)
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
 def mask_of_the_wrong_segment(a, out):
     """The mask of a segment of 8 lanes, shifted by the number of the segment."""
     t = cuda.threadIdx.x
@@ -55,7 +55,7 @@ def mask_of_the_wrong_segment(a, out):
     out[t] = segment_sum(a[t], mask)
 
 
-@seeded("warp-sync", 1, 64, lambda: (ramp(64), zeros(64)), hangs_on_gpu=True)
+@seeded("warp-sync", 1, 64, lambda: (ramp(64), zeros(64)))
 def syncwarp_in_a_branch(a, out):
     """Half a warp synchronizes with all lanes, which wait at a shuffle."""
     tile = cuda.shared.array(64, float32)
@@ -95,7 +95,7 @@ def warp_that_is_not_full(a, out):
     out[t] = cuda.shfl_xor_sync(FULL, a[t], step)  # finding
 
 
-@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)), hangs_on_gpu=True)
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
 def loop_that_lanes_leave(a, out):
     """Lanes leave a loop in which the others still name them."""
     t = cuda.threadIdx.x
@@ -109,7 +109,7 @@ def loop_that_lanes_leave(a, out):
     out[t] = rounds
 
 
-@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)), hangs_on_gpu=True)
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
 def reduction_with_a_mask_of_lanes(a, out):
     """The mask has the bit of the next lane instead of the own one."""
     t = cuda.threadIdx.x
@@ -117,7 +117,7 @@ def reduction_with_a_mask_of_lanes(a, out):
     out[t] = cuda.reduce_add_sync(mask, a[t])  # finding
 
 
-@seeded("warp-sync", 1, 64, lambda: (noise(64), zeros(2, dtype=np.int32)), hangs_on_gpu=True)
+@seeded("warp-sync", 1, 64, lambda: (noise(64), zeros(2, dtype=np.int32)))
 def masks_that_overlap(a, out):
     """The halves of a warp name a lane of each other."""
     t, lane = cuda.threadIdx.x, cuda.threadIdx.x % 32
@@ -131,7 +131,6 @@ def masks_that_overlap(a, out):
     (1, 2),
     (8, 4),
     lambda: (noise(8, 8), zeros(8, 8, dtype=np.int32)),
-    hangs_on_gpu=True,
 )
 def rows_of_a_warp(a, out):
     """The mask of a row of 8 lanes, from the index of the column."""
@@ -141,7 +140,7 @@ def rows_of_a_warp(a, out):
     out[row, x] = cuda.shfl_sync(mask, a[row, x], 0, 8)  # finding
 
 
-@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)), hangs_on_gpu=True)
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
 def groups_of_equal_values(a, out):
     """The lanes of a warp with equal values reduce by their mask, in branches."""
     t = cuda.threadIdx.x

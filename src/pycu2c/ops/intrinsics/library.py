@@ -128,6 +128,7 @@ def device_source(value: object) -> Source | None:
 _DEVICE_MODULES = (
     "pycu2c.checks.barrier_memory",
     "pycu2c.checks.happens_before",
+    "pycu2c.checks.rendezvous",
     "pycu2c.checks.shadow_memory",
     "pycu2c.checks.shadow_words",
     "pycu2c.checks.warp_memory",

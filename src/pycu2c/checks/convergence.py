@@ -1,0 +1,108 @@
+"""Find the operations that all running threads of a block, or lanes of a warp, reach together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+
+from pycu2c.analysis.effects import written_arguments
+from pycu2c.analysis.uniformity import Shape, Uniformity, uniformity, warp_uniformity
+from pycu2c.base.records import dataclass, field
+from pycu2c.checks.synchronization import is_full_mask
+from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
+from pycu2c.ops.intrinsics.registry import Effect
+
+
+def convergent_operations(
+    module: ir.Module, own_callees: Set[str], block: Shape | None
+) -> Set[ir.Apply]:
+    """Return barriers that no thread of a block waits for alone, and such operations of warps.
+
+    ``own_callees``: the device functions with one caller; in the others nothing is convergent. Not
+    of the grid and of clusters, unless all their threads execute the operation.
+    """
+    functions = {f.name: f for f in module.device_functions if f.name in own_callees}
+    finder = _Finder(functions, block, frozenset(_written_arrays(module)))
+    finder.function(module.kernel, _EVERYWHERE)
+    return finder.convergent
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Which threads reach a statement together: those of the grid, of the block, of a warp."""
+
+    in_grid: bool = True
+    in_block: bool = True
+    in_warp: bool = True
+
+    def inside(self, s: ir.Stmt, block: Uniformity, warp: Uniformity) -> _Place:
+        return _Place(
+            False,
+            self.in_block and s not in block.divergent,
+            self.in_warp and s not in warp.divergent,
+        )
+
+    def holds_for(self, effect: Effect) -> bool:
+        match effect:
+            case Effect.WARP:
+                return self.in_warp
+            case Effect.BARRIER:
+                return self.in_block
+            case _:
+                return self.in_grid
+
+
+_EVERYWHERE, _NOWHERE = _Place(), _Place(False, False, False)
+
+
+@dataclass(slots=True)
+class _Finder:
+    functions: Mapping[str, ir.Function]
+    block: Shape | None
+    written: Set[str]  # the arrays that threads may read while others write them
+    convergent: set[ir.Apply] = field(default_factory=set)
+
+    def function(self, function: ir.Function, place: _Place) -> None:
+        is_called = function.name in self.functions
+        varying = {p.name for p in function.parameters} if is_called else self.written
+        block = uniformity(function.body, self.block, varying=varying)
+        warp = warp_uniformity(function.body, self.block, varying)
+        returns = (s for s in walk.statements(function.body) if isinstance(s, ir.Return))
+        if is_called and any(s is not function.body[-1] for s in returns):
+            place = _NOWHERE  # threads that have returned go on in the caller
+        self._body(function.body, place, block, warp)
+
+    def _body(self, body: ir.Body, place: _Place, block: Uniformity, warp: Uniformity) -> None:
+        for s in body:
+            inner = place.inside(s, block, warp)
+            for e in walk.operands(s):
+                self._expression(e, inner if isinstance(s, ir.While) else place)
+            for nested in walk.bodies(s):
+                self._body(nested, inner, block, warp)
+            if place.in_grid and walk.contains((s,), ir.Return):
+                place = _Place(False, place.in_block, place.in_warp)
+
+    def _expression(self, e: ir.Expr, place: _Place) -> None:
+        if isinstance(e, ir.Apply) and _names_all(e) and place.holds_for(e.intrinsic.effect):
+            self.convergent.add(e)
+        if isinstance(e, ir.Call) and e.function in self.functions:
+            self.function(self.functions[e.function], place)
+        is_conditional = isinstance(e, ir.Logical | ir.Select)
+        for child in walk.children(e):
+            self._expression(child, _NOWHERE if is_conditional else place)
+
+
+def _names_all(e: ir.Apply) -> bool:
+    """Return whether an operation waits for all threads of its scope."""
+    if e.intrinsic.effect is not Effect.WARP:
+        return e.intrinsic.synchronizes
+    return bool(e.arguments) and is_full_mask(e.arguments[0])
+
+
+def _written_arrays(module: ir.Module) -> Iterator[str]:
+    """Yield the names of the arrays of a kernel whose elements are not the same for all threads."""
+    written = written_arguments(module)
+    yield from (p.name for p in module.kernel.parameters if p.argument in written)
+    for s in walk.statements(module.kernel.body):
+        if isinstance(s, ir.Allocate):
+            yield s.var.name
