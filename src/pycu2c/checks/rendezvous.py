@@ -2,7 +2,8 @@
 
 A barrier that some of its threads do not reach never ends there, and lanes whose masks differ end
 the context. So threads first record in memory that they have arrived, wait there for a limited
-time, and execute the operation only if all have arrived. Loops that wait for another thread have the same limit.
+time, and execute the operation only if all have arrived. Loops that wait for another thread have
+the same limit.
 
 ``words`` has for each block: one entry for each thread, one for each warp, and three more, each of
 two words. The last row of ``findings`` is the state of the launch.
@@ -50,7 +51,7 @@ def own_block() -> Any:
 
 
 def wait_state(findings: Any, start: Any) -> Any:
-    """Return whether a thread that waits since ``start`` goes on to wait: COMPLETE, ABSENT or ENDING."""
+    """Return COMPLETE if a thread that waits since ``start`` may wait longer, ABSENT or ENDING."""
     last = findings.shape[0] - 1
     if cuda.ldcg(findings, (last, IS_ENDING)) != 0:
         return ENDING
