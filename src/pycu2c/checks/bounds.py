@@ -9,7 +9,7 @@ from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array
 from pycu2c.checks.context import Bindings, CheckContext, Guard, all_of, compare, or_record
-from pycu2c.checks.recording import NO_ELEMENT
+from pycu2c.checks.device_functions.recording import NO_ELEMENT
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, integer, unary
 from pycu2c.ir.expressions import Path, field_type

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pycu2c.base.records import replace
-from pycu2c.checks import rendezvous, shadow_memory
 from pycu2c.checks.check_sites import CheckSite
-from pycu2c.checks.recording import BLOCK, COUNT, MAX_VALUES, THREAD, VALUES
+from pycu2c.checks.device_functions import rendezvous, shadow_memory
+from pycu2c.checks.device_functions.recording import BLOCK, COUNT, MAX_VALUES, THREAD, VALUES
 from pycu2c.runtime.findings import Coordinates, Finding
 
 FindingRows = npt.NDArray[np.int64]

@@ -9,9 +9,9 @@ from pycu2c.base.dtypes import FLOAT32, FLOAT64
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar, float32, int64, uint32, uint64
-from pycu2c.checks import shadow_words
 from pycu2c.checks.bounds import field_name, python_name
 from pycu2c.checks.context import CheckContext, Guard, all_of, any_of, compare, or_record
+from pycu2c.checks.device_functions import shadow_words
 from pycu2c.checks.element_layout import contiguous, leaves
 from pycu2c.checks.shadow_arrays import BLOCK_INDEX, CLOCK, Shadow
 from pycu2c.ir import nodes as ir

@@ -10,7 +10,8 @@ from typing import cast
 from pycu2c.base.records import replace
 from pycu2c.base.source import source_of
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, ParameterType, Tuple, uint64
-from pycu2c.checks import (
+from pycu2c.checks.context import FINDINGS_TYPE, record_name
+from pycu2c.checks.device_functions import (
     barrier_memory,
     happens_before,
     recording,
@@ -19,7 +20,6 @@ from pycu2c.checks import (
     shadow_words,
     warp_memory,
 )
-from pycu2c.checks.context import FINDINGS_TYPE, record_name
 from pycu2c.checks.shadow_arrays import CLOCK, FLAGS, ORDER
 from pycu2c.frontend.function_builder import build_device
 from pycu2c.ir import nodes as ir

@@ -16,10 +16,10 @@ from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, uint8, uint64
-from pycu2c.checks.barrier_memory import ROWS
+from pycu2c.checks.device_functions.barrier_memory import ROWS
+from pycu2c.checks.device_functions.shadow_words import CLOCK_SIZE, WORDS
 from pycu2c.checks.element_layout import field_offset, unit_of
 from pycu2c.checks.memory_regions import MemoryRegion
-from pycu2c.checks.shadow_words import CLOCK_SIZE, WORDS
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, const, integer
 from pycu2c.ir.walk import all_expressions, statements

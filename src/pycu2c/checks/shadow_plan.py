@@ -10,6 +10,7 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, MemorySpace, uint64
 from pycu2c.checks.barrier_skips import BARRIER_EFFECTS
 from pycu2c.checks.block_order import has_order, has_unknown_accesses
+from pycu2c.checks.device_functions.shadow_words import ORDERED_WORDS, WORDS
 from pycu2c.checks.memory_regions import MemoryRegion
 from pycu2c.checks.shadow_arrays import (
     BARRIERS,
@@ -25,7 +26,6 @@ from pycu2c.checks.shadow_arrays import (
     start_of,
     unit_of_views,
 )
-from pycu2c.checks.shadow_words import ORDERED_WORDS, WORDS
 from pycu2c.checks.waiting import ARRIVALS
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir

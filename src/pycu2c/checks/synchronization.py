@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar, uint64
-from pycu2c.checks import barrier_memory, shadow_words, warp_memory
 from pycu2c.checks.barrier_skips import BARRIER_EFFECTS, BarrierBits
 from pycu2c.checks.block_order import is_fence
 from pycu2c.checks.context import (
@@ -19,6 +18,7 @@ from pycu2c.checks.context import (
     compare,
     or_record,
 )
+from pycu2c.checks.device_functions import barrier_memory, shadow_words, warp_memory
 from pycu2c.checks.races import RaceChecks, shadow_number
 from pycu2c.checks.shadow_arrays import CLOCK, barrier_rows
 from pycu2c.checks.shuffle_uses import ShuffleUses

@@ -12,8 +12,8 @@ from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, uint64
-from pycu2c.checks import rendezvous
 from pycu2c.checks.context import FINDINGS, CheckContext, Guard, all_of, compare, or_record
+from pycu2c.checks.device_functions import rendezvous
 from pycu2c.checks.shadow_arrays import ShadowParameter
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk

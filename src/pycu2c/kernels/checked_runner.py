@@ -18,12 +18,13 @@ from pycu2c.base.diagnostics import LaunchError, LaunchWarning, warn
 from pycu2c.base.dtypes import INT64, UINT8, UINT64, DType
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field, replace
-from pycu2c.checks import decoding, happens_before, instrumentation
+from pycu2c.checks import decoding, instrumentation
+from pycu2c.checks.device_functions import happens_before
+from pycu2c.checks.device_functions.rendezvous import EXTRA_ENTRIES
+from pycu2c.checks.device_functions.shadow_words import MAX_BLOCKS, ORDERED_WORDS, WORDS
 from pycu2c.checks.line_flags import LineFlags, with_line_flags
 from pycu2c.checks.memory_regions import MemoryRegion, memory_regions
-from pycu2c.checks.rendezvous import EXTRA_ENTRIES
 from pycu2c.checks.shadow_arrays import ORDER
-from pycu2c.checks.shadow_words import MAX_BLOCKS, ORDERED_WORDS, WORDS
 from pycu2c.checks.waiting import ARRIVALS
 from pycu2c.cuda_driver import driver
 from pycu2c.frontend.function_builder import BuiltModule

@@ -126,12 +126,12 @@ def device_source(value: object) -> Source | None:
 
 # modules of device functions: checks, the reductions of arrays, the methods of groups of threads
 _DEVICE_MODULES = (
-    "pycu2c.checks.barrier_memory",
-    "pycu2c.checks.happens_before",
-    "pycu2c.checks.rendezvous",
-    "pycu2c.checks.shadow_memory",
-    "pycu2c.checks.shadow_words",
-    "pycu2c.checks.warp_memory",
+    "pycu2c.checks.device_functions.barrier_memory",
+    "pycu2c.checks.device_functions.happens_before",
+    "pycu2c.checks.device_functions.rendezvous",
+    "pycu2c.checks.device_functions.shadow_memory",
+    "pycu2c.checks.device_functions.shadow_words",
+    "pycu2c.checks.device_functions.warp_memory",
     "pycu2c.ops.intrinsics.array_reductions",
     "pycu2c.ops.intrinsics.threads.cooperative_groups",
     "pycu2c.ops.intrinsics.threads.coalesced_groups",

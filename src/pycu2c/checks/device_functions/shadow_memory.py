@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.checks.happens_before import is_ordered, take_as_ordered
-from pycu2c.checks.shadow_words import (
+from pycu2c.checks.device_functions.happens_before import is_ordered, take_as_ordered
+from pycu2c.checks.device_functions.shadow_words import (
     ATOMIC,
     BLOCK,
     CLOCK_SIZE,

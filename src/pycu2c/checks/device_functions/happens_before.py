@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.checks.shadow_words import (
+from pycu2c.checks.device_functions.shadow_words import (
     ATOMIC,
     BLOCK,
     CLUSTER_BARRIERS,

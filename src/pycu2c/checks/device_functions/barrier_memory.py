@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.checks import recording
-from pycu2c.checks.shadow_words import (
+from pycu2c.checks.device_functions import recording
+from pycu2c.checks.device_functions.shadow_words import (
     ARMED,
     BARRIERS,
     BLOCK,
