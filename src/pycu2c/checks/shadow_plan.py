@@ -24,7 +24,6 @@ from pycu2c.checks.shadow_arrays import (
     of_region,
     shared_shadows,
     start_of,
-    unit_of_views,
 )
 from pycu2c.checks.waiting import ARRIVALS
 from pycu2c.declarations.options import CheckGroup
@@ -106,12 +105,12 @@ def plan_shadows(
     threads wait for each other in memory first.
     """
     callees = {f.name: f for f in module.device_functions if f.name in own_callees}
-    kernel, view_unit = module.kernel, unit_of_views(module)
+    kernel = module.kernel
     reached = tuple(_with_callees(kernel, callees))
     escaping = {f.name: _escaping_arrays(f, callees) for f in module.functions}
     shadows: dict[str, dict[str, Shadow]] = {
         f.name: {
-            array.name: flags_of(array, view_unit)
+            array.name: flags_of(array)
             for array in allocated_arrays(f, MemorySpace.LOCAL)
             if "init" in groups and array.name not in escaping[f.name]
         }
@@ -124,7 +123,7 @@ def plan_shadows(
         found[ARRIVALS] = None
     # other blocks of a cluster write the shared arrays of a block: these have no shadows
     has_shared = groups & {"race", "init"} and not module.cluster
-    for function, array, p in shared_shadows(reached, view_unit) if has_shared else ():
+    for function, array, p in shared_shadows(reached) if has_shared else ():
         found[p] = None
         is_initialized = array.name in escaping[function]
         shadow = Shadow(
@@ -139,7 +138,7 @@ def plan_shadows(
         may_race = "race" in groups and has_conflicts and not written.isdisjoint(arrays)
         is_unwritten = region.is_unwritten and escaping[kernel.name].isdisjoint(arrays.values())
         if may_race or ("init" in groups and is_unwritten):
-            p = of_region(region, view_unit)
+            p = of_region(region)
             found[p] = None
             for position, offset in region.offsets:
                 array = _variable(by_position[position])
