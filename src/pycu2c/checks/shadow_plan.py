@@ -48,6 +48,7 @@ class ShadowPlan:
     has_unknown_accesses: bool
     shadows: dict[str, dict[str, Shadow]] = field(default_factory=dict)  # by function and array
     polled: Mapping[str, Set[str]] = field(default_factory=dict)  # arrays, by function
+    block_level: Set[str] = frozenset()  # functions
     hidden: dict[str, tuple[ir.Var, ...]] = field(default_factory=dict)  # parameters, by function
 
     @property
