@@ -136,15 +136,13 @@ def plan_shadows(
     for region in regions:
         arrays = {position: by_position[position].name for position, _ in region.offsets}
         has_conflicts = len(arrays) > 1 or without_conflicts.isdisjoint(arrays.values())
-        may_race = "race" in groups and has_conflicts and not written.isdisjoint(arrays)
-        is_unwritten = region.is_unwritten and escaping[kernel.name].isdisjoint(arrays.values())
-        if may_race or ("init" in groups and is_unwritten):
+        if "race" in groups and has_conflicts and not written.isdisjoint(arrays):
             p = of_region(region)
             found[p] = None
             for position, offset in region.offsets:
                 array = _variable(by_position[position])
                 start = binary(SUB, start_of(array), const(offset, array.span, uint64), array.span)
-                shadow = Shadow(p.var, start, p.unit, None, not is_unwritten, word_count=words)
+                shadow = Shadow(p.var, start, p.unit, word_count=words)
                 shadows[kernel.name][array.name] = shadow
     unknown = has_unknown_accesses(module, callees)
     parameters = (*found, *order)  # the order is the last one

@@ -155,22 +155,6 @@ def rows_as_arguments(first, second, out):
     out[i] = first[i]  # finding, defect: out[i] = first[i + 1]
 
 
-@seeded("uninitialized", 2, 32, lambda: (cuda.device_array(64, np.float32), ramp(64)))
-def new_device_array(out, a):
-    """A new device array is added to before it has values."""
-    i = cuda.grid(1)
-    out[i] = a[i]  # finding, defect: out[i] += a[i]
-
-
-@seeded("uninitialized", 2, 32, lambda: (cuda.device_array((64, 2), np.float32), zeros(64)))
-def part_of_a_device_array(both, out):
-    """A thread writes one of two numbers and reads them."""
-    i = cuda.grid(1)
-    both[i, 0] = i
-    both[i, 1] = -i  # defect: removed
-    out[i] = both[i, 0] + both[i, 1]  # finding
-
-
 @seeded("race", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
 def bytes_in_shared_memory(a, out):
     """Each thread writes one byte of the numbers that a view has."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pycu2c import cuda, device, float32, int32
+from pycu2c import cuda, device, float32
 from support.defects import noise, ramp, seeded, zeros
 
 PAIR = np.dtype([("x", np.float32), ("n", np.int32)])
@@ -218,10 +218,8 @@ def equal_numbers_of_many_kinds(a, out):
     """Threads write equal complex numbers, halves and vectors, which is no race."""
     pairs = cuda.shared.array(2, cuda.int2)
     pairs[0] = cuda.int2(1, 2)
-    pairs[1] = cuda.int2(
-        3, 4
-    )  # finding, other, defect: pairs[1] = cuda.int2(3, a[cuda.threadIdx.x])
+    n = 4  # defect: n = a[cuda.threadIdx.x]
+    pairs[1] = cuda.int2(3, n)  # finding, other
     out[0] = 1 + 2j
     cuda.syncthreads()
-    n = int32(pairs[0].x)
-    out[1] = n + 1j
+    out[1] = pairs[0].x + 1j
