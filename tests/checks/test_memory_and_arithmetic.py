@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c import CheckError, Finding, cuda, device, float32, kernel
+from pycu2c import CheckError, Finding, cuda, device, float32, int64, kernel
 from support.targets import TARGETS
 
 COMPILED = [t for t in TARGETS if t != "python"]
@@ -217,6 +217,28 @@ def test_an_index_is_an_element_of_a_view(backend: str) -> None:
     out = np.zeros(10, np.float32)
     kernel(gather, backend=backend, check=True)[2, 5](FLOATS, np.arange(10), out)
     assert out.tolist() == FLOATS[::-1].tolist()
+
+
+@device
+def next_index(i):
+    return i + 1
+
+
+@cuda.c_function(cuda="return a[i + 1];")
+def element_after(a: float32[::1], i: int64) -> float32:
+    return a[next_index(i)]
+
+
+def calls_a_function_in_c(a, out):
+    i = cuda.grid(1)
+    out[i] = element_after(a, i)
+
+
+def test_function_in_c_with_a_body_that_calls_others(backend: str) -> None:
+    checked = kernel(calls_a_function_in_c, backend=backend, check=True)
+    out = np.zeros(9, np.float32)
+    checked[1, 9](FLOATS, out)
+    assert out.tolist() == FLOATS[1:].tolist()
 
 
 def chain(following, out):

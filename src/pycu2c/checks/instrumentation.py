@@ -38,6 +38,7 @@ from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import const, integer, scalar_type
+from pycu2c.ir.call_graph import callees
 from pycu2c.ir.expressions import Path
 from pycu2c.ir.views import field_at_path
 from pycu2c.ops.intrinsics.registry import Effect
@@ -108,7 +109,7 @@ def instrument(
     plan.block_level = block_level_functions(chains.module)
     plan.polled = block_order.polled_by_function(chains.module) if plan.order else {}
     functions = {}
-    external = {f.name for f in chains.module.functions if f.external_code is not None}
+    external = _uninstrumented(chains.module)
     for function in reversed(chains.module.functions):  # callers first
         limits = WaitLimits(
             contexts[function.name],
@@ -123,6 +124,15 @@ def instrument(
     added = tuple(recorders.added_functions((*devices, kernel)))
     instrumented = replace(chains.module, kernel=kernel, device_functions=(*added, *devices))
     return InstrumentedKernel(instrumented, tuple(table.sites), plan.parameters)
+
+
+def _uninstrumented(module: ir.Module) -> set[str]:
+    """Return the functions in C, and those that their Python bodies call: their calls are fixed."""
+    found: set[str] = set()
+    for f in reversed(module.functions):  # callers first
+        if f.external_code is not None or f.name in found:
+            found |= {f.name, *callees(f)}
+    return found
 
 
 class _Instrumenter:
