@@ -11,10 +11,12 @@ from pycu2c.base.records import replace
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.device_functions import rendezvous, shadow_memory
 from pycu2c.checks.device_functions.recording import BLOCK, COUNT, MAX_VALUES, THREAD, VALUES
+from pycu2c.checks.device_functions.shadow_words import MAX_BLOCKS
 from pycu2c.runtime.findings import Coordinates, Finding
 
 FindingRows = npt.NDArray[np.int64]
 Extent = tuple[int, int, int]
+_WARP_SIZE = 32
 
 
 def new_rows(site_count: int, wait_limit: float) -> FindingRows:
@@ -73,12 +75,15 @@ def _finding(
         return finding
     other = shadow_memory.decode_word(values["other"])
     other_site = sites[other.site] if other.site is not None else None
+    # several threads read the element, and the last of them is the one that writes it
+    is_itself = (other.thread, other.block) == (row[THREAD], row[BLOCK] % MAX_BLOCKS)
     return replace(
         finding,
         other_span=other_site.span if other_site else None,
         other_access=other_site.access if other_site else "",
-        other_thread=_coordinates(other.thread, block),
-        other_block=_coordinates(other.block, grid),
+        other_thread=None if is_itself else _coordinates(other.thread, block),
+        other_block=None if is_itself else _coordinates(other.block, grid),
+        hint=_race_hint(row, other) if site.kind == "race" else hint,
     )
 
 
@@ -102,12 +107,14 @@ def _explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
             index, length = values[f"index{axis}"], values[f"length{axis}"]
             where = f" of axis {axis}" if axis != "0" else ""
             text = f"index {index}{where}, and `{name}` has {length}"
-            return text, "test the index before the access"
+            limit = _length_text(site, axes, axis)
+            return text, f"compare the index with {limit} before the access"
         case "race":
-            return _race_explanation(site, values)
+            text = f"`{_element(site, values)}` is {site.access} here"
+            return text, ""  # the hint needs both accesses
         case "divergent-barrier":
             text = "the thread waits here"
-            return text, "let all threads of the block reach the same barriers"
+            return text, "move the barrier out of the branch or loop that only some threads execute"
         case "deadlock":
             text = "the thread waits in this loop for what does not happen"
             return text, "let another thread that runs at the same time end the loop"
@@ -126,7 +133,7 @@ def _warp_explanation(values: dict[str, int]) -> tuple[str, str]:
         return text, "let all lanes of the mask reach the operation, with this mask"
     if "lane" in values:
         text = f"lane {values['lane']} is not in the mask {mask:#010x}"
-        return text, "each lane that calls an operation is in its mask"
+        return text, "pass a mask with the bit of each lane that executes the operation"
     source, hint = values["source"], "a shuffle reads from lanes of its mask that the block has"
     if mask >> source & 1:
         return f"the shuffle reads from lane {source}, which the warp does not have", hint
@@ -138,7 +145,7 @@ def _uninitialized_explanation(site: CheckSite, values: dict[str, int]) -> tuple
         name = site.subject
         return f"`{name}` is read before it is assigned", f"give {name} a value on every path"
     text = f"`{_element(site, values)}` is read before it is written"
-    return text, "write all elements that are read"
+    return text, f"write each element of {site.subject} before it is read"
 
 
 def _element(site: CheckSite, values: dict[str, int]) -> str:
@@ -147,9 +154,20 @@ def _element(site: CheckSite, values: dict[str, int]) -> str:
     return f"{site.subject}[{index or '()'}]{site.field}"
 
 
-def _race_explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
-    text = f"`{_element(site, values)}` is {site.access} here"
-    return text, "order the accesses by a barrier, or use cuda.atomic; blocks have no order"
+def _length_text(site: CheckSite, axes: Sequence[str], axis: str) -> str:
+    """Return how a program writes the length of an axis."""
+    if not site.subject:
+        return "the length of the axis"
+    return f"{site.subject}.shape[{axis}]" if len(axes) > 1 else f"len({site.subject})"
+
+
+def _race_hint(row: npt.NDArray[np.int64], other: shadow_memory.Access) -> str:
+    """Return how to order the two accesses of a race."""
+    if row[BLOCK] % MAX_BLOCKS != other.block:
+        return "blocks have no order: use cuda.atomic, or access the element in a later launch"
+    is_in_warp = row[THREAD] // _WARP_SIZE == other.thread // _WARP_SIZE
+    barrier = "cuda.syncwarp() or " if is_in_warp else ""
+    return f"put {barrier}cuda.syncthreads() between the accesses, or use cuda.atomic for both"
 
 
 def _is_inside(index: int, length: int) -> bool:
@@ -159,12 +177,13 @@ def _is_inside(index: int, length: int) -> bool:
 def _arithmetic_explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
     match site.subject:
         case "//" | "%":
-            return f"`{site.subject}` by 0", "test the divisor before"
+            text = f"`{site.subject}` by 0"
+            return text, "test that the divisor is not 0 before the operation"
         case "<<" | ">>":
             text = f"`{site.subject}` by {values['operand']}, which is not within the type"
-            return text, "shift by less than the bits of the type"
+            return text, "shift by at least 0 and by less than the bits of the type"
         case "**":
-            return f"an integer to the power {values['operand']}", "use a float as the base"
+            return f"an integer to the power {values['operand']}", "convert the base: float(base)"
         case _:
             text = f"a float that `{site.subject}` does not represent"
-            return text, "limit the value before: min(max(x, low), high)"
+            return text, "limit the value before, as in min(max(x, low), high), and test for NaN"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from pycu2c.base.dtypes import FLOAT32, FLOAT64
-from pycu2c.base.records import dataclass, field
+from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar, float32, int64, uint32, uint64
 from pycu2c.checks.bounds import field_name, python_name
@@ -79,6 +79,7 @@ class RaceChecks:
         """Return what records an access by an intrinsic, and checks it."""
         if not self.is_checked(element.array):
             return Guard()
+        element = replace(element, span=e.span)
         if e.intrinsic.reads:
             return self.guard_load(element)
         if "atomic" not in e.intrinsic.name:

@@ -43,7 +43,8 @@ class Finding:
     calls : tuple of Span
         The calls that lead to it, the outermost first; empty in the kernel itself.
     other_span, other_thread, other_block
-        The other access of a race, or the other barrier; None for other kinds.
+        The other access of a race, or the other barrier; None for other kinds. The thread and the
+        block are also None if several threads read the element, and it is not known which.
     other_access : str
         "read", "written" or "changed by an atomic operation", for a race; "goes on" for a thread
         that does not reach a barrier.
@@ -106,8 +107,10 @@ class Finding:
 
     def other_labels(self) -> Iterator[Label]:
         """Yield the other access of a race."""
-        if self.other_span and self.other_thread and self.other_block:
-            thread = f"thread {tuple(self.other_thread)} of block {tuple(self.other_block)}"
+        if self.other_span:
+            thread = "another thread"
+            if self.other_thread and self.other_block:
+                thread = f"thread {tuple(self.other_thread)} of block {tuple(self.other_block)}"
             text = f"and {thread} {self.other_access}".rstrip() + " here"
             if self.kind == "race":
                 text = f"and {self.other_access} here, by {thread}"

@@ -232,6 +232,9 @@ def _format(print_format: PrintFormat, values: Iterator[Any]) -> str:
     )
 
 
+_EXCEPTION_HINT = "correct the arguments of the launch or the condition, or catch the exception"
+
+
 def _raised(raised: RaisedException, values: Iterator[Any]) -> tuple[BaseException, Finding]:
     """Return the exception that a thread raised, and the finding that tells of it."""
     numbers = [next(values) for _ in THREAD_COORDINATES]
@@ -241,7 +244,9 @@ def _raised(raised: RaisedException, values: Iterator[Any]) -> tuple[BaseExcepti
     location = f"{raised.span.file}:{raised.span.line}"
     error = exception_of_thread(raised.exception, arguments, location, where)
     message = ": ".join((type(error).__name__, ", ".join(map(str, arguments)) or "raised here"))
-    return error, Finding("assertion", raised.span, message, "", 1, thread, block)
+    is_bare = raised.exception is AssertionError and not arguments
+    hint = 'show the values in a message: assert x > 0, f"{x}"' if is_bare else _EXCEPTION_HINT
+    return error, Finding("assertion", raised.span, message, hint, 1, thread, block)
 
 
 def _argument(print_format: PrintFormat, values: Iterator[Any]) -> Any:

@@ -129,7 +129,11 @@ def is_between_same_barriers(word: Any, clock: Any, is_read: Any) -> Any:
 
 
 def shadow_read(shadow: Any, site: Any, clock: Any, *order: Any) -> Any:
-    """Record a read; return a concurrent write, UNWRITTEN, or 0."""
+    """Record a read; return a concurrent write, UNWRITTEN, or 0.
+
+    Of concurrent reads of a block at two places, the first stays: a thread often reads an element
+    right before it writes it, and the race is with another thread.
+    """
     word = site | clock[IDENTITY] | clock[EPOCHS] << EPOCH | clock[OPERATIONS] << WARP
     for _ in order:
         clock[HAS_ACCESSED] = 1
@@ -139,7 +143,8 @@ def shadow_read(shadow: Any, site: Any, clock: Any, *order: Any) -> Any:
         is_block = differences >> BLOCK & MAX_BLOCKS - 1 == 0
         is_in_warp = is_block and differences >> THREAD & 992 == 0
         several = LANES if is_in_warp and earlier >> SEVERAL & 1 == 0 else SEVERAL
-        cuda.atomic.or_(shadow, 1, np.uint64(1) << several)
+        is_first = is_block and differences & MAX_SITE != 0
+        shadow[1] = (earlier if is_first else word) | np.uint64(1) << several
     writer = shadow[0]
     if writer == 0:
         return UNWRITTEN
