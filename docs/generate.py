@@ -1,6 +1,6 @@
 """Generate documentation from the tables of the compiler: the pages on errors, intrinsics, the
-language and migration, the name tables of the numba page, the stubs for type checkers, and the
-functions of complex numbers in C++ headers."""
+language and migration, the name tables of the numba page, the picture of a report, the stubs for
+type checkers, and the functions of complex numbers in C++ headers."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ from pycu2c.ops.names.operator_functions import FUNCTIONS
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 complex_headers = __import__("generate_complex")
+pictures = __import__("generate_picture")
 stubs = __import__("generate_stub")
 migrating = __import__("generate_migrating")
 
@@ -333,6 +334,7 @@ PAGES = {
     "language.md": language,
     "migrating.md": migrating.page,
     "numba.md": numba,
+    "race.svg": pictures.picture,
     "../src/pycu2c/cuda/__init__.pyi": stubs.stub,
     "../src/pycu2c/base/vector_types.pyi": stubs.vector_stub,
     **complex_headers.PAGES,

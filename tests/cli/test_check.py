@@ -203,7 +203,7 @@ def test_json(script: Path) -> None:
         "kind": "out-of-bounds",
         "severity": "error",
         "message": "index 4, and `a` has 4",
-        "hint": "test the index before the access",
+        "hint": "compare the index with len(a) before the access",
         "location": access,
         "related": [{**call, "message": "called here"}],
         "count": 1,
@@ -264,7 +264,7 @@ def test_sarif(script: Path) -> None:
     assert place["region"] == {"startLine": 8, "startColumn": 12, "endLine": 8, "endColumn": 16}
     assert finding["relatedLocations"][0]["message"]["text"] == "called here"
     assert finding["properties"]["index"] == [4]
-    assert "\nhelp: test the index" in finding["message"]["text"]
+    assert "\nhelp: compare the index" in finding["message"]["text"]
     rule = run["tool"]["driver"]["rules"][error["ruleIndex"]]
     assert "```python corrected" in rule["help"]["markdown"]
     assert "«" not in rule["help"]["markdown"]
@@ -316,15 +316,28 @@ def test_explain_has_the_same_formats(text: str, level: str, script: Path) -> No
 
 
 PAGE = (ROOT / "docs" / "finding_mistakes.md").read_text()
-DOCUMENTED = re.findall(r"```py\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S)
+DOCUMENTED = re.findall(r"```py\n(.*?)```\n\n```text\n(.*?)```\n\n```diff\n(.*?)```", PAGE, re.S)
 
 
 @pytest.mark.parametrize("program", range(len(DOCUMENTED)))
 def test_documented_reports(program: int, script: Path) -> None:
-    text, report = DOCUMENTED[program]
+    text, report, change = DOCUMENTED[program]
+    words = ["check", "--backend", "cpu", script.name]
     script.write_text(text)
-    result = CliRunner().invoke(main, ["check", "--backend", "cpu", script.name])
+    result = CliRunner().invoke(main, words)
     assert (result.exit_code, result.stdout) == (1, report)
+    assert "= help: " in report
+    lines = [(line[:1].strip(), line[1:] or line) for line in change.splitlines(keepends=True)]
+    before, after = ("".join(t for sign, t in lines if sign in kept) for kept in ("-", "+"))
+    assert text.count(before) == 1
+    script.write_text(text.replace(before, after))
+    result = CliRunner().invoke(main, words)
+    assert (result.exit_code, result.stdout) == (0, "no findings\n")
+
+
+def test_each_kind_is_documented_with_a_report() -> None:
+    reports = "".join(report for _, report, _ in DOCUMENTED)
+    assert set(re.findall(r"^([\w-]+): thread", reports, re.M)) == set(get_args(CheckKind))
 
 
 def test_documented_kinds() -> None:
