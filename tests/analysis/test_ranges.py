@@ -294,7 +294,6 @@ HALVE = let("n", op(SHR, v("n"), i(1)))
         (count("k", i(0), i(9), i(1), when(op(LT, N, i(0)), [Continue(HERE)]), STEP), 9),
         (count("k", i(0), i(9), i(1), STEP, when(op(LT, N, i(0)), [Break(HERE)]), STEP), 18),
         (count("k", i(0), i(8), i(1), let("c", op(ADD, v("c"), v("u", int32)))), 8 * (2**31 - 1)),
-        (loop(op(LT, v("j"), dim()), STEP, let("j", op(ADD, v("j"), i(1)))), MOST + 1),
         (loop(op(GT, v("u", int32), i(0, int32)), STEP,
               let("u", op(FLOORDIV, v("u", int32), i(2, int32)))), 31),
     ],

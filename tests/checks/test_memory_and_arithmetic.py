@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c import CheckError, Finding, cuda, device, float32, kernel
+from pycu2c import CheckError, Finding, cuda, device, float32, int64, kernel
 from support.targets import TARGETS
 
 COMPILED = [t for t in TARGETS if t != "python"]
@@ -217,3 +217,74 @@ def test_an_index_is_an_element_of_a_view(backend: str) -> None:
     out = np.zeros(10, np.float32)
     kernel(gather, backend=backend, check=True)[2, 5](FLOATS, np.arange(10), out)
     assert out.tolist() == FLOATS[::-1].tolist()
+
+
+@device
+def next_index(i):
+    return i + 1
+
+
+@cuda.c_function(cuda="return a[i + 1];")
+def element_after(a: float32[::1], i: int64) -> float32:
+    return a[next_index(i)]
+
+
+def calls_a_function_in_c(a, out):
+    i = cuda.grid(1)
+    out[i] = element_after(a, i)
+
+
+def test_function_in_c_with_a_body_that_calls_others(backend: str) -> None:
+    checked = kernel(calls_a_function_in_c, backend=backend, check=True)
+    out = np.zeros(9, np.float32)
+    checked[1, 9](FLOATS, out)
+    assert out.tolist() == FLOATS[1:].tolist()
+
+
+def chain(following, out):
+    i = cuda.grid(1)
+    k = i
+    while k < 4:
+        k = following[k] if k >= 0 else -1
+        k = following[k - 100]
+    out[i] = k
+
+
+@device
+def last_of(following, k):
+    while following[k] != 7:
+        k += 1
+        if k > 100:
+            k = 50
+    return k
+
+
+def chain_in_a_function(following, out):
+    i = cuda.grid(1)
+    while last_of(following, i) != 7:
+        out[i] += 1
+
+
+@pytest.mark.parametrize("function", [chain, chain_in_a_function])
+def test_a_finding_makes_no_endless_loop(function: Callable[..., None], backend: str) -> None:
+    checked = kernel(function, backend=backend, check=True)
+    out = np.zeros(4, np.int64)
+    found = findings_of(lambda: checked[1, 4](np.zeros(4, np.int64), out))
+    assert {f.kind for f in found} == {"out-of-bounds"}
+    assert all(f.count >= 1000 for f in found)
+
+
+def test_threads_without_findings_go_on(backend: str) -> None:
+    checked = kernel(many_steps, backend=backend, check=True)
+    out = np.zeros(2, np.int64)
+    (finding,) = findings_of(lambda: checked[1, 2](np.arange(4), out))
+    assert finding.thread == (1, 0, 0)
+    assert out[0] == 5000
+
+
+def many_steps(a, out):
+    t = cuda.threadIdx.x
+    k = 0
+    while k < 5000:
+        k += 1 + 0 * a[t * 4 + k % 4]
+    out[t] = k

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, Scalar, int64
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, MemorySpace, Scalar, int64
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
@@ -19,6 +19,9 @@ from pycu2c.runtime.findings import CheckKind
 
 FINDINGS_TYPE = Array(int64.dtype, 2, "C")
 FINDINGS = ir.Var("findings.check", FINDINGS_TYPE, Span("", 0, 0, 0, 0))
+# how many findings the thread has had: see recording
+OWN_COUNT_TYPE = Array(int64.dtype, 1, "C", MemorySpace.LOCAL, (1,))
+OWN_COUNT = ir.Var("own_count.check", OWN_COUNT_TYPE, FINDINGS.span)
 
 
 @dataclass(slots=True)
@@ -32,7 +35,7 @@ class SiteTable:
         number = integer(len(self.sites), site.span)
         self.sites.append(site)
         numbers = [cast(value, WEAK_INT) for value in values]
-        arguments = (FINDINGS, number, *numbers)
+        arguments = (FINDINGS, OWN_COUNT, number, *numbers)
         return ir.Call(record_name(len(values)), arguments, WEAK_BOOL, site.span)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence, Set
 from functools import reduce
 from itertools import zip_longest
 
+from pycu2c.analysis.effects import block_level_functions
 from pycu2c.analysis.ranges.range_analysis import ParameterRanges, analyse_module
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
@@ -22,8 +23,9 @@ from pycu2c.checks.barrier_skips import BarrierBits, find_skips
 from pycu2c.checks.call_chains import copy_callees
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.conflict_analysis import arrays_without_conflicts
-from pycu2c.checks.context import FINDINGS, CheckContext, Guard, SiteTable
+from pycu2c.checks.context import FINDINGS, OWN_COUNT, CheckContext, Guard, SiteTable, compare
 from pycu2c.checks.convergence import convergent_operations
+from pycu2c.checks.device_functions import recording
 from pycu2c.checks.element_layout import loaded_field, number_at, used_fields
 from pycu2c.checks.initialization import InitializationChecks, cleared
 from pycu2c.checks.memory_regions import MemoryRegion
@@ -35,10 +37,12 @@ from pycu2c.checks.waiting import ARRIVALS, WaitLimits, may_wait, with_ends
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
-from pycu2c.ir.builders import scalar_type
+from pycu2c.ir.builders import const, integer, scalar_type
+from pycu2c.ir.call_graph import callees
 from pycu2c.ir.expressions import Path
 from pycu2c.ir.views import field_at_path
 from pycu2c.ops.intrinsics.registry import Effect
+from pycu2c.ops.operators import GE
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +106,10 @@ def instrument(
         chains.module, chains.calls, groups, facts.regions, disjoint, bounds_waiting
     )
     bits = find_skips(chains.module, set(chains.calls), block) if plan.has_barriers else None
+    plan.block_level = block_level_functions(chains.module)
     plan.polled = block_order.polled_by_function(chains.module) if plan.order else {}
     functions = {}
-    external = {f.name for f in chains.module.functions if f.external_code is not None}
+    external = _uninstrumented(chains.module)
     for function in reversed(chains.module.functions):  # callers first
         limits = WaitLimits(
             contexts[function.name],
@@ -119,6 +124,15 @@ def instrument(
     added = tuple(recorders.added_functions((*devices, kernel)))
     instrumented = replace(chains.module, kernel=kernel, device_functions=(*added, *devices))
     return InstrumentedKernel(instrumented, tuple(table.sites), plan.parameters)
+
+
+def _uninstrumented(module: ir.Module) -> set[str]:
+    """Return the functions in C, and those that their Python bodies call: their calls are fixed."""
+    found: set[str] = set()
+    for f in reversed(module.functions):  # callers first
+        if f.external_code is not None or f.name in found:
+            found |= {f.name, *callees(f)}
+    return found
 
 
 class _Instrumenter:
@@ -170,6 +184,10 @@ class _Instrumenter:
             unknown = plan.order if plan.has_unknown_accesses else ()
             body = (*races.start_clock(unknown, function.span), *body)
         body = (*(s for array in flags for s in cleared(array)), *body)
+        if function.name == plan.kernel:
+            body = (*cleared(OWN_COUNT), *body)
+        else:
+            hidden = (OWN_COUNT, *hidden)
         added = (
             ir.Parameter(var.name, var.type, position)
             for position, var in enumerate((FINDINGS, *hidden), _leaf_count(function))
@@ -182,12 +200,37 @@ class _Instrumenter:
         return tuple(new for s in body for new in self._statement(s))
 
     def _statement(self, s: ir.Stmt) -> ir.Body:
+        site_count = len(self._context.table.sites)
         before, branches, after = self._synchronization.around(s)
         inner = tuple(
             _before_jump(self._body(b), added)
             for b, added in zip_longest(walk.bodies(s), branches, fillvalue=())
         )
-        return *before, *self._with_inner(s, inner), *after
+        new = self._with_inner(s, inner)
+        if isinstance(s, ir.While):
+            has_sites = len(self._context.table.sites) > site_count
+            new = self._bounded(s, new, has_sites=has_sites)
+        return *before, *new, *after
+
+    def _bounded(self, s: ir.While, new: ir.Body, *, has_sites: bool) -> ir.Body:
+        """Return an instrumented loop, which a thread with many findings leaves.
+
+        A finding may keep a loop from ending, as what was not read is 0. A loop with a barrier is
+        left as it is: others would wait there for the thread.
+        """
+        expressions = list(walk.all_expressions((s,)))
+        called = {e.function for e in expressions if isinstance(e, ir.Call)}
+        operations = [e.intrinsic for e in expressions if isinstance(e, ir.Apply)]
+        is_block_level = not called.isdisjoint(self._plan.block_level)
+        if is_block_level or any(i.synchronizes for i in operations) or not (has_sites or called):
+            return new
+        count = ir.Load(OWN_COUNT, (integer(0, s.span),), s.span)
+        limit = const(recording.MAX_OF_THREAD, s.span, count.type)
+        leave = ir.If(compare(GE, count, limit), (ir.Break(s.span),), (), s.span)
+        return tuple(
+            replace(loop, body=(leave, *loop.body)) if isinstance(loop, ir.While) else loop
+            for loop in new
+        )
 
     def _with_inner(self, s: ir.Stmt, inner: tuple[ir.Body, ...]) -> ir.Body:
         match s:
@@ -328,7 +371,7 @@ class _Instrumenter:
         if e.function in self._external:
             return _guarded(guards, call)
         hidden = self._plan.hidden_arguments(call, self._context.function.name)
-        return _guarded(guards, replace(call, arguments=(*arguments, FINDINGS, *hidden)))
+        return _guarded(guards, replace(call, arguments=(*arguments, FINDINGS, OWN_COUNT, *hidden)))
 
 
 def _before_jump(body: ir.Body, added: ir.Body) -> ir.Body:

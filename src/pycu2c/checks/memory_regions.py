@@ -17,13 +17,11 @@ class MemoryRegion:
 
     offsets: of the first elements of the arguments, in bytes, with their positions.
     unit: the bytes that one shadow cell is for. size: in bytes.
-    is_unwritten: whether no launch and no copy has written it.
     """
 
     offsets: tuple[tuple[int, int], ...]
     unit: int
     size: int
-    is_unwritten: bool = False
 
 
 def memory_regions(arguments: Mapping[int, ArrayArgument]) -> Iterator[MemoryRegion]:

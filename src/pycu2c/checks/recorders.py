@@ -10,7 +10,7 @@ from typing import cast
 from pycu2c.base.records import replace
 from pycu2c.base.source import source_of
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, ParameterType, Tuple, uint64
-from pycu2c.checks.context import FINDINGS_TYPE, record_name
+from pycu2c.checks.context import FINDINGS_TYPE, OWN_COUNT_TYPE, record_name
 from pycu2c.checks.device_functions import (
     barrier_memory,
     happens_before,
@@ -117,7 +117,7 @@ def _functions(name: str) -> tuple[ir.Function, ...]:
     for count in range(recording.MAX_VALUES + 1):
         if name == record_name(count):
             values = Tuple((WEAK_INT,) * count)
-            return _built(name, recording.record, (FINDINGS_TYPE, WEAK_INT, values))
+            return _built(name, recording.record, (FINDINGS_TYPE, OWN_COUNT_TYPE, WEAK_INT, values))
     return ()
 
 

@@ -22,7 +22,7 @@ from pycu2c.checks.element_layout import field_offset, unit_of
 from pycu2c.checks.memory_regions import MemoryRegion
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, const, integer
-from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.ir.walk import statements
 from pycu2c.ops.intrinsics.memory.addresses import address_of
 from pycu2c.ops.operators import ADD, FLOORDIV, MUL, SUB
 
@@ -158,11 +158,10 @@ def barrier_rows(span: Span) -> ir.View:
     return ir.View(BARRIERS.var, first, (1, 2), (one, one), lengths, kind, span)
 
 
-def of_region(region: MemoryRegion, view_unit: int) -> ShadowParameter:
-    """Return the shadow of memory that is viewed in units of ``view_unit`` bytes, if not 0."""
+def of_region(region: MemoryRegion) -> ShadowParameter:
+    """Return the shadow of the memory of arguments."""
     positions = "_".join(str(position) for position, _ in region.offsets)
-    unit = math.gcd(region.unit, view_unit)
-    return ShadowParameter(_parameter(f"arguments{positions}", 1), region, None, unit)
+    return ShadowParameter(_parameter(f"arguments{positions}", 1), region, None, region.unit)
 
 
 def allocated_arrays(function: ir.Function, space: MemorySpace) -> Iterator[ir.Var]:
@@ -173,35 +172,28 @@ def allocated_arrays(function: ir.Function, space: MemorySpace) -> Iterator[ir.V
 
 
 def shared_shadows(
-    functions: Sequence[ir.Function], view_unit: int
+    functions: Sequence[ir.Function],
 ) -> Iterator[tuple[str, ir.Var, ShadowParameter]]:
     """Yield the shared arrays of functions, with their shadows. All dynamic ones have the same."""
     arrays = [(f.name, a) for f in functions for a in allocated_arrays(f, MemorySpace.SHARED)]
     kinds = [_array_type(array) for _, array in arrays]
-    dynamic_unit = math.gcd(view_unit, *(unit_of(k.dtype) for k in kinds if k.shape is None))
+    dynamic_unit = math.gcd(*(unit_of(k.dtype) for k in kinds if k.shape is None))
     dynamic = ShadowParameter(_parameter("dynamic", 2), None, None, dynamic_unit)
     for (function, array), kind in zip(arrays, kinds):
         if kind.shape is None:
             yield function, array, dynamic
         else:
-            size, unit = math.prod(kind.shape) * kind.dtype.size, unit_of(kind.dtype)
+            size = math.prod(kind.shape) * kind.dtype.size
             var = _parameter(f"{array.name}.{function}", 2)
-            yield function, array, ShadowParameter(var, None, size, math.gcd(unit, view_unit))
+            yield function, array, ShadowParameter(var, None, size, unit_of(kind.dtype))
 
 
-def flags_of(array: ir.Var, view_unit: int) -> Shadow:
+def flags_of(array: ir.Var) -> Shadow:
     """Return the shadow of a local array, which is another local array."""
     kind = _array_type(array)
     assert kind.shape is not None
-    unit = math.gcd(unit_of(kind.dtype), view_unit)
+    unit = unit_of(kind.dtype)
     shape = (math.prod(kind.shape) * (kind.dtype.size // unit),)
     flags = replace(FLAGS, space=MemorySpace.LOCAL, shape=shape)
     var = ir.Var(f"{array.name}.flags", flags, array.span)
     return Shadow(var, start_of(array), unit, is_initialized=False, word_count=1)
-
-
-def unit_of_views(module: ir.Module) -> int:
-    """Return the largest unit of views that have another dtype than their arrays; 0 without any."""
-    views = [e for f in module.functions for e in all_expressions(f.body) if isinstance(e, ir.View)]
-    changed = [v for v in views if not v.path and v.type.dtype != _array_type(v.array).dtype]
-    return math.gcd(*(unit_of(v.type.dtype) for v in changed))

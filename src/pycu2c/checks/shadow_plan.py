@@ -24,7 +24,6 @@ from pycu2c.checks.shadow_arrays import (
     of_region,
     shared_shadows,
     start_of,
-    unit_of_views,
 )
 from pycu2c.checks.waiting import ARRIVALS
 from pycu2c.declarations.options import CheckGroup
@@ -49,6 +48,7 @@ class ShadowPlan:
     has_unknown_accesses: bool
     shadows: dict[str, dict[str, Shadow]] = field(default_factory=dict)  # by function and array
     polled: Mapping[str, Set[str]] = field(default_factory=dict)  # arrays, by function
+    block_level: Set[str] = frozenset()  # functions
     hidden: dict[str, tuple[ir.Var, ...]] = field(default_factory=dict)  # parameters, by function
 
     @property
@@ -106,12 +106,12 @@ def plan_shadows(
     threads wait for each other in memory first.
     """
     callees = {f.name: f for f in module.device_functions if f.name in own_callees}
-    kernel, view_unit = module.kernel, unit_of_views(module)
+    kernel = module.kernel
     reached = tuple(_with_callees(kernel, callees))
     escaping = {f.name: _escaping_arrays(f, callees) for f in module.functions}
     shadows: dict[str, dict[str, Shadow]] = {
         f.name: {
-            array.name: flags_of(array, view_unit)
+            array.name: flags_of(array)
             for array in allocated_arrays(f, MemorySpace.LOCAL)
             if "init" in groups and array.name not in escaping[f.name]
         }
@@ -124,7 +124,7 @@ def plan_shadows(
         found[ARRIVALS] = None
     # other blocks of a cluster write the shared arrays of a block: these have no shadows
     has_shared = groups & {"race", "init"} and not module.cluster
-    for function, array, p in shared_shadows(reached, view_unit) if has_shared else ():
+    for function, array, p in shared_shadows(reached) if has_shared else ():
         found[p] = None
         is_initialized = array.name in escaping[function]
         shadow = Shadow(
@@ -136,15 +136,13 @@ def plan_shadows(
     for region in regions:
         arrays = {position: by_position[position].name for position, _ in region.offsets}
         has_conflicts = len(arrays) > 1 or without_conflicts.isdisjoint(arrays.values())
-        may_race = "race" in groups and has_conflicts and not written.isdisjoint(arrays)
-        is_unwritten = region.is_unwritten and escaping[kernel.name].isdisjoint(arrays.values())
-        if may_race or ("init" in groups and is_unwritten):
-            p = of_region(region, view_unit)
+        if "race" in groups and has_conflicts and not written.isdisjoint(arrays):
+            p = of_region(region)
             found[p] = None
             for position, offset in region.offsets:
                 array = _variable(by_position[position])
                 start = binary(SUB, start_of(array), const(offset, array.span, uint64), array.span)
-                shadow = Shadow(p.var, start, p.unit, None, not is_unwritten, word_count=words)
+                shadow = Shadow(p.var, start, p.unit, word_count=words)
                 shadows[kernel.name][array.name] = shadow
     unknown = has_unknown_accesses(module, callees)
     parameters = (*found, *order)  # the order is the last one

@@ -320,10 +320,10 @@ def ring_of_two_blocks(a, out, ring, ends):
 def queue_read_before_it_is_filled(a, queue, ends, total):
     """Threads append; the last block reads when all have counted, before all have written."""
     is_last = cuda.shared.array(1, int32)
-    t, i = cuda.threadIdx.x, cuda.grid(1)
+    t = cuda.threadIdx.x
     place = cuda.atomic.add(ends, 0, 1)
     cuda.threadfence()
-    queue[place] = a[i]  # other
+    queue[place] = a[place]  # other
     cuda.threadfence()  # defect: removed
     if cuda.atomic.add(ends, 1, 1) == 127:
         for k in range(128):

@@ -11,15 +11,18 @@ from typing import Any
 from pycu2c import cuda
 
 COUNT, THREAD, BLOCK, VALUES = range(4)  # the columns; the values take all from VALUES on
+MAX_OF_THREAD = 1000  # findings, after which a thread leaves loops without a known end
 MAX_VALUES = 16  # an index and a length for each of eight axes
 NO_ELEMENT = 1 << 49  # what an index of a view becomes if it is out of bounds: no array is so long
 
 
-def record(findings: Any, site: Any, *values: Any) -> Any:
+def record(findings: Any, own_count: Any, site: Any, *values: Any) -> Any:
     """Record a finding; return False.
 
+    own_count: the number of findings of the thread, in a local array.
     An index of ``NO_ELEMENT`` or so comes from another finding, which is recorded there.
     """
+    own_count[0] += 1
     if len(values) > 1 and abs(values[0]) >= NO_ELEMENT // 2:
         return False
     if cuda.atomic.add(findings, (site, COUNT), 1) == 0:
