@@ -21,9 +21,12 @@ from pycu2c.checks.device_functions.shadow_words import CLOCK_SIZE, WORDS
 from pycu2c.checks.element_layout import field_offset, unit_of
 from pycu2c.checks.memory_regions import MemoryRegion
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import binary, const, integer
+from pycu2c.ir.builders import binary, cast, const, integer
+from pycu2c.ir.verify_expressions import is_linear_index
+from pycu2c.ir.views import add_scaled
 from pycu2c.ir.walk import statements
 from pycu2c.ops.intrinsics.memory.addresses import address_of
+from pycu2c.ops.intrinsics.memory.subscripts import from_start, index_from_end
 from pycu2c.ops.operators import ADD, FLOORDIV, MUL, SUB
 
 _NOWHERE = Span("", 0, 0, 0, 0)
@@ -69,11 +72,26 @@ class Shadow:
             const(offset, span, uint64),
             span,
         )
-        distance = binary(SUB, _address(replace(element, path=())), self.base, span)
-        distance = binary(ADD, distance, start, span)
+        distance = binary(ADD, self._distance(element), start, span)
         cell = binary(FLOORDIV, distance, const(self.unit, span, uint64), span)
         first = binary(MUL, cell, const(words, span, uint64), span)
         return self._view(first, integer(words * max(1, size // self.unit), span))
+
+    def _distance(self, element: ir.ElementOf) -> ir.Expr:
+        """Return the bytes from the start of the memory to an element.
+
+        Of an array that the function allocates, the indices tell them. Compilers keep arrays in
+        registers that have no address.
+        """
+        kind, span = _array_type(element.array), element.span
+        if kind.shape is None or self.is_passed:
+            return binary(SUB, _address(replace(element, path=())), self.base, span)
+        is_linear = is_linear_index(kind, element.indices)
+        lengths = (math.prod(kind.shape),) if is_linear else kind.shape
+        total: ir.Expr = integer(0, span)
+        for index, length in zip(element.indices, lengths):
+            total = add_scaled(_from_start(index, length), integer(length, span), total)
+        return binary(MUL, cast(total, uint64), const(kind.dtype.size, span, uint64), span)
 
     def as_argument(self, parameter: str) -> tuple[Shadow, _HiddenArguments]:
         """Return the shadow in a function that is called with it, and the hidden arguments."""
@@ -95,6 +113,14 @@ class Shadow:
         kind, one = replace(FLAGS, dtype=self._dtype), (integer(1, first.span),)
         axes = (len(indices) - 1,)
         return ir.View(self.array, indices, axes, one, (length,), kind, first.span)
+
+
+def _from_start(index: ir.Expr, length: int) -> ir.Expr:
+    """Return an index that does not count from the end."""
+    if isinstance(index, ir.Apply) and index.intrinsic is from_start:
+        return index.arguments[0]
+    arguments = cast(index, WEAK_INT), integer(length, index.span)
+    return ir.Apply(index_from_end, arguments, WEAK_INT, index.span)
 
 
 def _array_type(array: ir.Var) -> Array:
