@@ -56,6 +56,25 @@ def test_an_index_whose_variables_change_is_computed_again(target: str) -> None:
 
 
 @kernel
+def equal_to_an_earlier_index(a, flags, out):
+    i = cuda.grid(1)
+    k = 0
+    flags[k * 100 + 1] = 1
+    if a[i] > 1:
+        k = 5
+    total = 0
+    total = total * 100 + a[i]
+    out[i] = total + k
+
+
+def test_an_index_that_outlives_its_variables_keeps_its_value(target: str) -> None:
+    """``total * 100`` has the value of the index ``k * 100``, for which ``k`` was 0."""
+    arrays = [np.arange(4), np.zeros(2, np.int64), np.zeros(4, np.int64)]
+    _, _, out = run(equal_to_an_earlier_index, (1, 4), arrays, target)
+    assert out.tolist() == [0, 1, 7, 8]
+
+
+@kernel
 def guarded(a, b, n, out):
     i = cuda.grid(1)
     if i < 2:

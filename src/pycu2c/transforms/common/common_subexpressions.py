@@ -12,7 +12,7 @@ numbering with a scoped hash table.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Set
+from collections.abc import Hashable, Iterator, Mapping, Set
 from itertools import count
 
 from pycu2c.analysis.effects import may_be_contracted
@@ -48,15 +48,19 @@ def _share_in_function(function: ir.Function) -> ir.Function:
     constants = {p.name for p in function.parameters} | single_definitions(function.body).keys()
     sharing = _Sharing(constants)
     body = sharing.block(function.body)
-    return replace(function, body=_inline_short(body, sharing.definitions))
+    return replace(function, body=_inline_short(body, sharing.definitions, sharing.outlived))
 
 
 @dataclass(frozen=True, slots=True)
 class _NewVariable:
-    """The value of a new variable, and the depth of the block that declares it."""
+    """The value of a new variable, and the depth of the block that declares it.
+
+    operands: the value numbers of the variables in the value.
+    """
 
     value: ir.Expr
     depth: int
+    operands: Mapping[str, int]
 
 
 @dataclass(slots=True)
@@ -68,6 +72,7 @@ class _Sharing:
 
     constants: Set[str]  # parameters, and variables that are never reassigned
     definitions: dict[str, _NewVariable] = field(default_factory=dict)
+    outlived: set[str] = field(default_factory=set)  # that are read after an operand has changed
     _depth: int = 0  # of the block
     _numbers: dict[Hashable, int] = field(default_factory=dict)  # of values, by operation
     _fresh: Iterator[int] = field(default_factory=count)
@@ -179,10 +184,11 @@ class _Sharing:
         number = self._number((kind, *numbers))
         known = self._available.get(number)
         if known is not None and (has_variable or _width(e, {}) > _SHORT_WIDTH):
-            return known, number
+            return self._read(known), number
         if known is None and hint and is_certain and not has_variable and _is_index_arithmetic(e):
             var = ir.Var(f"{hint}.e{len(self.definitions)}", scalar_type(e), e.span)
-            self.definitions[var.name] = _NewVariable(e, self._depth)
+            numbers_of_operands = {name: self._number_of(name) for name in names_in(e)}
+            self.definitions[var.name] = _NewVariable(e, self._depth, numbers_of_operands)
             self._preceding.append(ir.Declare(var, e, e.span))
             self._current[var.name] = number
             self._provide(number, var)
@@ -195,8 +201,16 @@ class _Sharing:
             return e, None
         number = self._number_of(e.name)
         if e.name in self.constants and (_is_temporary(e) or _is_component(e)):
-            return self._available.get(number, e), number
+            return self._read(self._available.get(number, e)), number
         return e, number
+
+    def _read(self, var: ir.Var) -> ir.Var:
+        """Note a read of a variable."""
+        definition = self.definitions.get(var.name)
+        operands = definition.operands if definition else {}
+        if any(self._number_of(name) != number for name, number in operands.items()):
+            self.outlived.add(var.name)
+        return var
 
     def _number(self, key: Hashable) -> int:
         if key not in self._numbers:
@@ -249,8 +263,10 @@ def _is_longer(e: ir.Expr, var: ir.Var) -> bool:
 # ---- the widths of texts ----
 
 
-def _inline_short(body: ir.Body, definitions: dict[str, _NewVariable]) -> ir.Body:
-    """Inline the variables that make the text longer."""
+def _inline_short(
+    body: ir.Body, definitions: dict[str, _NewVariable], outlived: Set[str]
+) -> ir.Body:
+    """Inline the variables that make the text longer, except those that are ``outlived``."""
     if not definitions:
         return body
     uses: Counter[str] = Counter()
@@ -275,8 +291,9 @@ def _inline_short(body: ir.Body, definitions: dict[str, _NewVariable]) -> ir.Bod
         if scalar_type(definition.value).dtype is not INT32:
             declaration_width += _WIDER_TYPE_WIDTH
         is_shorter = declaration_width + width + uses[name] * name_width < uses[name] * width
-        widths[name] = name_width if is_shorter else width
-        if not is_shorter:
+        is_kept = is_shorter or name in outlived
+        widths[name] = name_width if is_kept else width
+        if not is_kept:
             inlined[name] = walk.rewrite(definition.value, inline)
 
     def statement(s: ir.Stmt) -> ir.Body:
