@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from click.testing import CliRunner, Result
 from pycu2c.cli.diagnostic_formats import as_sarif
 from pycu2c.cli.main import main
 from pycu2c.runtime.findings import CheckKind
+from support import sarif
 from support.paths import ROOT
 
 HEAD = """
@@ -233,7 +235,8 @@ def test_compile_error(script: Path) -> None:
 def check_sarif(text: str) -> dict[str, Any]:
     """Check what SARIF 2.1.0 requires of a log and GitHub of its results; return the only run."""
     log = json.loads(text)
-    assert log["version"] == "2.1.0"
+    if "CI" in os.environ or importlib.util.find_spec("jsonschema"):  # make gpu installs nothing
+        importlib.import_module("jsonschema").validate(log, sarif.LOG)
     (run,) = log["runs"]
     rules = run["tool"]["driver"]["rules"]
     assert run["tool"]["driver"]["name"] == "pycu2c"
@@ -242,15 +245,11 @@ def check_sarif(text: str) -> dict[str, Any]:
         assert rule["help"]["text"]
     for result in run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
-        assert result["level"] in ("error", "warning", "note")
-        assert result["message"]["text"]
         for location in (*result["locations"], *result["relatedLocations"]):
-            physical = location["physicalLocation"]
-            assert physical["artifactLocation"]["uri"]
-            region = physical["region"]
+            region = location["physicalLocation"]["region"]
             start = region["startLine"], region["startColumn"]
-            assert (1, 1) <= start < (region["endLine"], region["endColumn"])
-        assert all(location["message"]["text"] for location in result["relatedLocations"])
+            assert start < (region["endLine"], region["endColumn"])
+        assert all("message" in location for location in result["relatedLocations"])
     return dict(run)
 
 
@@ -296,6 +295,8 @@ def test_compile_errors_of_other_commands(words: tuple[str, str], script: Path) 
     result = CliRunner().invoke(main, [command, script.name, option, "json"])
     assert result.exit_code == 1
     assert [record["kind"] for record in json.loads(result.stdout)] == ["dict-set"]
+    result = CliRunner().invoke(main, [command, script.name, option, "sarif"])
+    assert [r["ruleId"] for r in check_sarif(result.stdout)["results"]] == ["dict-set"]
 
 
 @pytest.mark.parametrize(("text", "level"), [(COSTLY, "note"), (COSTLY + "    {1}\n", "error")])
