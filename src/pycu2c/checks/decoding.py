@@ -175,6 +175,17 @@ def _is_inside(index: int, length: int) -> bool:
 
 
 def _arithmetic_explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
+    if site.access == "convert":
+        unsigned = {key: value % 2**64 for key, value in values.items() if key == "unsigned"}
+        (number,) = unsigned.values() or values.values() or ("an integral number",)
+        hint = (
+            f"limit the value before, or use a type that represents it in place of {site.subject}"
+        )
+        return f"`{site.subject}` does not represent {number}", hint
+    if site.access:
+        operands = f"{values['left']} {site.access} {values['right']}" if values else "the result"
+        hint = "convert an operand to a wider type, or limit the operands"
+        return f"`{site.access}` wraps: {operands} does not fit `{site.subject}`", hint
     match site.subject:
         case "//" | "%":
             text = f"`{site.subject}` by 0"

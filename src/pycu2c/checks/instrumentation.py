@@ -18,7 +18,7 @@ from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import Array, MemorySpace, Scalar
-from pycu2c.checks import arithmetic, block_order, bounds, races, recorders
+from pycu2c.checks import arithmetic, block_order, bounds, lost_values, races, recorders
 from pycu2c.checks.barrier_skips import BarrierBits, find_skips
 from pycu2c.checks.call_chains import copy_callees
 from pycu2c.checks.check_sites import CheckSite
@@ -288,10 +288,10 @@ class _Instrumenter:
                 result: ir.Expr = bounds.guard_subscript(self._context, e, checked_operation)
                 passed = self._synchronization.after(checked_operation)
                 return _guarded(inner, self._with_calls(result, passed))
-            case ir.Binary() | ir.Cast():
-                return arithmetic.guard_operation(
-                    self._context, e, walk.map_children(e, self._expression)
-                )
+            case ir.Binary() | ir.Unary() | ir.Cast():
+                checked = walk.map_children(e, self._expression)
+                checked = arithmetic.guard_operation(self._context, e, checked)
+                return lost_values.guard_result(self._context, e, checked)
             case _:
                 return walk.map_children(e, self._expression)
 

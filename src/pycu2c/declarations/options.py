@@ -14,8 +14,9 @@ from pycu2c.base.records import dataclass, field_names, replace
 from pycu2c.declarations import link_files
 from pycu2c.ops.names.dtype_names import scalar_named
 
-CheckGroup: TypeAlias = Literal["memory", "race", "init", "sync", "arithmetic"]
+CheckGroup: TypeAlias = Literal["memory", "race", "init", "sync", "arithmetic", "wrap", "lossy"]
 CHECK_GROUPS: tuple[CheckGroup, ...] = get_args(CheckGroup)
+DEFAULT_CHECK_GROUPS = CHECK_GROUPS[:-2]  # programs wrap and round on purpose, too
 
 
 class BadOption(TypeError):
@@ -138,7 +139,7 @@ def _checks_of_environment() -> bool | str:
 def _check(name: str, setting: object) -> tuple[CheckGroup, ...]:
     """Parse True, False, a tuple of groups, or text: ``"memory,race"``."""
     if isinstance(setting, bool):
-        return CHECK_GROUPS if setting else ()
+        return DEFAULT_CHECK_GROUPS if setting else ()
     groups = setting.replace(" ", "").split(",") if isinstance(setting, str) else setting
     if not isinstance(groups, (tuple, list)) or not set(groups) <= set(CHECK_GROUPS):
         raise BadOption(f"{name} is True, or some of {', '.join(CHECK_GROUPS)}, not {setting!r}")
