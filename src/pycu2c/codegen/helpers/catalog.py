@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from string import Template
 
-from pycu2c.base.dtypes import BY_NAME, DTYPES, FLOAT32, FLOAT64, INT16, INT32, DType
+from pycu2c.base.dtypes import BY_NAME, DTYPES, FLOAT32, FLOAT64, INT16, INT32, VECTORS, DType
 from pycu2c.codegen.helpers import half_helpers
 from pycu2c.codegen.helpers.atomic_helpers import ATOMIC_HELPERS
 from pycu2c.codegen.helpers.conversion_helpers import CONVERSION_HELPERS
@@ -39,7 +39,7 @@ HELPERS: dict[str, Helper] = {
     **WORD_HELPERS,
     **half_helpers.HALF_HELPERS,
 }
-_BY_SHORT_NAME = {dtype.short: dtype for dtype in DTYPES}
+_BY_SHORT_NAME = {dtype.short: dtype for dtype in (*DTYPES, *VECTORS.values())}
 _QUALIFIERS = {"cuda": "__device__ __forceinline__", "c": "static inline"}
 
 
