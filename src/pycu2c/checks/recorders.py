@@ -85,7 +85,7 @@ _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
     ),
     # on a GPU
     "record_end.check": (rendezvous.record_end, (_ARRIVALS,)),
-    "is_over.check": (rendezvous.is_over, (FINDINGS_TYPE, WEAK_INT)),
+    "loop_state.check": (rendezvous.loop_state, (FINDINGS_TYPE, WEAK_INT)),
     "wait_for_block.check": (rendezvous.wait_for_block, (FINDINGS_TYPE, _ARRIVALS, WEAK_INT)),
     "wait_for_grid.check": (rendezvous.wait_for_grid, (FINDINGS_TYPE, _ARRIVALS, WEAK_INT)),
     "wait_for_cluster.check": (

@@ -76,7 +76,7 @@ class WaitLimits:
         span = s.span
         start = self.context.variable("start", WEAK_INT, span)
         now = ir.Apply(REGISTRY["cuda.globaltimer"], (), WEAK_INT, span)
-        call = ir.Call("is_over.check", (FINDINGS, start), WEAK_INT, span)
+        call = ir.Call("loop_state.check", (FINDINGS, start), WEAK_INT, span)
         guard = self._guard("deadlock", call, {})
         assert guard.condition is not None
         assignments = tuple(ir.Assign(var, value, span) for var, value in guard.bindings)

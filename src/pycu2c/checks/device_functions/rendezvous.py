@@ -64,7 +64,7 @@ def end_waiting(findings: Any) -> Any:
     return ABSENT if cuda.atomic.exch(findings, (last, IS_ENDING), 1) == 0 else ENDING
 
 
-def is_over(findings: Any, start: Any) -> Any:
+def loop_state(findings: Any, start: Any) -> Any:
     """Return COMPLETE, or what ends a loop in which a thread waits since ``start``."""
     state = wait_state(findings, start)
     return end_waiting(findings) if state == ABSENT else state

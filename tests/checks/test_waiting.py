@@ -1,0 +1,79 @@
+"""Kernels with bounded waiting for a GPU: NVRTC compiles them, also without a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, cast
+
+import pytest
+
+from pycu2c import cuda, int64
+from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.source import source_of
+from pycu2c.base.types import Array, Signature
+from pycu2c.checks.instrumentation import LaunchFacts, instrument
+from pycu2c.cli.print_after import target_of
+from pycu2c.codegen.emit import emit
+from pycu2c.compiler import lower
+from pycu2c.declarations.options import Options
+from pycu2c.frontend.function_builder import BuildOptions, build
+from pycu2c.toolchain.nvrtc import nvrtc
+from pycu2c.toolchain.toolchain_errors import ToolchainError
+
+TYPES = (Array(int64.dtype, 1, "C"),) * 2
+LAUNCH = LaunchAssumptions(grid=(2, 1, 1), block=(64, 1, 1))
+FULL = 0xFFFFFFFF
+
+
+def loop_for_a_flag(flag, out):
+    while cuda.atomic.add(flag, 0, 0) == 0:
+        cuda.threadfence()
+    out[0] = 1
+
+
+def barrier_of_some(flag, out):
+    if cuda.threadIdx.x < flag[0]:
+        cuda.syncthreads()
+        out[0] = 1
+
+
+def barrier_of_some_blocks(flag, out):
+    if cuda.blockIdx.x < flag[0]:
+        cuda.cg.this_grid().sync()
+        out[0] = 1
+
+
+def lanes_of_a_mask(flag, out):
+    out[cuda.threadIdx.x] = cuda.popc(cuda.ballot_sync(0xFF, flag[0] > 0))
+
+
+def barrier_and_warp_of_all(flag, out):
+    cuda.syncthreads()
+    out[cuda.threadIdx.x] = cuda.popc(cuda.ballot_sync(FULL, flag[0] > 0))
+
+
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        (loop_for_a_flag, "loop_state"),
+        (barrier_of_some, "wait_for_block"),
+        (barrier_of_some_blocks, "wait_for_grid"),
+        (lanes_of_a_mask, "wait_for_lanes"),
+        (barrier_and_warp_of_all, ""),
+    ],
+)
+def test_waiting_is_bounded_on_a_gpu(function: Callable[..., Any], call: str) -> None:
+    source = source_of(cast(FunctionType, function))
+    module = build(source, Signature(TYPES), BuildOptions(checked=True)).module
+    facts = LaunchFacts(LAUNCH, None, (), bounds_waiting=True)
+    instrumented = instrument(module, frozenset({"memory", "sync"}), facts).module
+    target = target_of("cuda", "")
+    made = emit(lower(instrumented, target, LAUNCH, Options()), target.dialect)
+    calls = {"loop_state", "wait_for_block", "wait_for_grid", "wait_for_lanes"}
+    assert {name for name in calls if f" {name}(" in made.text} == ({call} if call else set())
+    try:
+        nvrtc.version()
+    except ToolchainError as error:
+        pytest.skip(str(error))
+    assert nvrtc.compile(made.text, made.entry, "sm_90", cache=False).data
