@@ -25,26 +25,25 @@ class MemoryRegion:
 
 
 def memory_regions(arguments: Mapping[int, ArrayArgument]) -> Iterator[MemoryRegion]:
-    """Yield the regions of the arguments of a launch, by their positions."""
-    group: dict[int, ArrayArgument] = {}
+    """Yield the regions of the arguments of a launch, by their positions, in this order."""
+    groups: list[list[int]] = []
     stop = 0
-    for position, array in sorted(arguments.items(), key=lambda item: item[1].region):
-        start, size = array.region
-        if group and start >= stop:
-            yield _region(group)
-            group = {}
-        stop = max(stop, start + size) if group else start + size
-        group[position] = array
-    if group:
-        yield _region(group)
+    for (start, size), position in sorted((a.region, n) for n, a in arguments.items()):
+        if not groups or start >= stop:
+            groups.append([])
+            stop = start + size
+        stop = max(stop, start + size)
+        groups[-1].append(position)
+    for group in sorted(map(sorted, groups)):
+        yield _region({position: arguments[position] for position in group})
 
 
 def _region(group: Mapping[int, ArrayArgument]) -> MemoryRegion:
-    start = min(a.region[0] for a in group.values())
-    stop = max(a.region[0] + a.region[1] for a in group.values())
+    regions = [a.region for a in group.values()]
+    start, stop = min(regions)[0], max(start + size for start, size in regions)
     offsets = {position: a.address - start for position, a in group.items()}
     unit = math.gcd(*offsets.values(), *chain.from_iterable(map(_steps, group.values())))
-    return MemoryRegion(tuple(sorted(offsets.items())), unit, stop - start)
+    return MemoryRegion(tuple(offsets.items()), unit, stop - start)
 
 
 def _steps(array: ArrayArgument) -> Iterator[int]:

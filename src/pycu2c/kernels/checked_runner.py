@@ -62,6 +62,8 @@ class CheckedRunner:
             index32_safe=key.assumptions.index32_safe, block=key.assumptions.block
         )
         self._key = replace(key, assumptions=assumptions)
+        parameters = kernel.built.module.kernel.parameters
+        self._integers = [p.argument for p in parameters if is_integral(p.type)]
         self._variants: dict[object, _Variant] = {}
         self._variants_by_facts: dict[object, _Variant] = {}
 
@@ -93,11 +95,11 @@ class CheckedRunner:
             raise raised
 
     def _variant(self, launch: Launch, arguments: Sequence[Argument]) -> _Variant:
-        values = tuple(a.shape if isinstance(a, ArrayArgument) else a for a in arguments)
-        known = tuple(v for v in values if isinstance(v, int | tuple))
         arrays = {n: a for n, a in enumerate(arguments) if isinstance(a, ArrayArgument)}
         regions = tuple(memory_regions(arrays))
-        facts = launch.grid, launch.block, launch.shared_bytes, known, regions
+        integers = tuple(as_int(arguments[n]) for n in self._integers)
+        shapes = tuple(a.shape for a in arrays.values())
+        facts = launch.grid, launch.block, launch.shared_bytes, integers, shapes, regions
         variant = self._variants_by_facts.get(facts)
         if variant is None:
             variant = self._compile(launch, arguments, regions)

@@ -1,0 +1,48 @@
+"""Launches with other facts: each has the checks that it needs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pycu2c import CheckError, cuda, kernel
+from pycu2c.kernels import specialization
+from support.targets import TARGETS
+
+COMPILED = [t for t in TARGETS if t != "python"]
+
+
+def ones(a, count):
+    i = cuda.grid(1)
+    if i < count:
+        a[i] = 1
+
+
+@pytest.mark.parametrize("number", [int, np.int32, np.int64, np.uint8])
+@pytest.mark.parametrize("backend", COMPILED)
+def test_another_number(number: type, backend: str) -> None:
+    checked = kernel(ones, backend=backend, check="memory")
+    memory = np.zeros(100, np.int32)
+    checked[2, 64](memory[:64], number(64))
+    with pytest.raises(CheckError, match="index 64, and `a` has 64"):
+        checked[2, 64](memory[:64], number(90))
+    assert memory.tolist() == [1] * 64 + [0] * 36
+
+
+def rotate(a, b, c):
+    a[0] = b[0]
+    b[0] = c[0]
+    c[0] = a[0]
+
+
+@pytest.mark.parametrize("backend", COMPILED)
+def test_the_order_of_arrays_in_memory_needs_no_other_code(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = kernel(rotate, backend=backend, check=True)
+    first, second, third = np.zeros((3, 8), np.int32)
+    with pytest.raises(CheckError, match="race"):
+        checked[1, 32](first, second, third)
+    monkeypatch.delattr(specialization, "compile_runner")
+    with pytest.raises(CheckError, match="race"):
+        checked[1, 32](third, first, second)
