@@ -46,3 +46,25 @@ def test_the_order_of_arrays_in_memory_needs_no_other_code(
     monkeypatch.delattr(specialization, "compile_runner")
     with pytest.raises(CheckError, match="race"):
         checked[1, 32](third, first, second)
+
+
+def histogram(counts, x):
+    i = cuda.grid(1)
+    if i < x.size:
+        cuda.atomic.add(counts, x[i], 1)
+
+
+def test_small_arrays_of_counts_are_private_to_os_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = []
+    compile_runner = specialization.compile_runner
+
+    def compile_and_note(kernel, key, cache):
+        keys.append(key)
+        return compile_runner(kernel, key, cache)
+
+    monkeypatch.setattr(specialization, "compile_runner", compile_and_note)
+    checked, x = kernel(histogram, backend="cpu", check=True), np.arange(1024) % 16
+    counts = np.zeros(16, np.int32)
+    checked[4, 256](counts, x)
+    assert counts.tolist() == [64] * 16
+    assert [key.assumptions.unaliased_accumulators for key in keys] == [(0,)]

@@ -16,7 +16,6 @@ from pycu2c.analysis.ranges.interval_arithmetic import Interval, is_integral
 from pycu2c.analysis.ranges.range_analysis import ParameterRanges
 from pycu2c.base.diagnostics import LaunchError, LaunchWarning, warn
 from pycu2c.base.dtypes import INT64, UINT8, UINT64, DType
-from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.checks import decoding, instrumentation
 from pycu2c.checks.device_functions import happens_before
@@ -57,11 +56,7 @@ class CheckedRunner:
     def __init__(
         self, kernel: specialization.Specialization, key: SpecializationKey, cache: bool
     ) -> None:
-        self._kernel, self._cache = kernel, cache
-        assumptions = LaunchAssumptions(
-            index32_safe=key.assumptions.index32_safe, block=key.assumptions.block
-        )
-        self._key = replace(key, assumptions=assumptions)
+        self._kernel, self._key, self._cache = kernel, key, cache
         parameters = kernel.built.module.kernel.parameters
         self._integers = [p.argument for p in parameters if is_integral(p.type)]
         self._variants: dict[object, _Variant] = {}
