@@ -54,11 +54,11 @@ class InitializationChecks:
         return Guard((), or_record(_flag(e.name, e), failure), skips=False).expression(e)
 
 
-def cleared(flags: ir.Var) -> ir.Body:
-    """Allocate the flags of a local array and clear them."""
+def cleared(flags: ir.Var, span: Span) -> ir.Body:
+    """Allocate a local array and clear it, at the start of the function at ``span``."""
     assert isinstance(flags.type, Array)
     assert flags.type.shape is not None
-    span, index = flags.span, ir.Var(f"{flags.name}.index", WEAK_INT, flags.span)
+    index = ir.Var(f"{flags.name}.index", WEAK_INT, span)
     store = ir.Store(flags, (index,), const(0, span, Scalar(flags.type.dtype)), span)
     zero, one, size = (integer(n, span) for n in (0, 1, math.prod(flags.type.shape)))
     return ir.Allocate(flags, span), ir.For(index, zero, size, one, (store,), span)

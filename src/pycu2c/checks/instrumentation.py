@@ -17,7 +17,7 @@ from pycu2c.analysis.ranges.range_analysis import ParameterRanges, analyse_modul
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import Array, MemorySpace, Scalar
+from pycu2c.base.types import Array, MemorySpace, Scalar, Void
 from pycu2c.checks import arithmetic, block_order, bounds, lost_values, races, recorders
 from pycu2c.checks.barrier_skips import BarrierBits, find_skips
 from pycu2c.checks.call_chains import copy_callees
@@ -183,9 +183,9 @@ class _Instrumenter:
                 body = with_ends(body, function.span)
             unknown = plan.order if plan.has_unknown_accesses else ()
             body = (*races.start_clock(unknown, function.span), *body)
-        body = (*(s for array in flags for s in cleared(array)), *body)
+        body = (*(s for array in flags for s in cleared(array, function.span)), *body)
         if function.name == plan.kernel:
-            body = (*cleared(OWN_COUNT), *body)
+            body = (*cleared(OWN_COUNT, function.span), *body)
         else:
             hidden = (OWN_COUNT, *hidden)
         added = (
@@ -240,6 +240,9 @@ class _Instrumenter:
                 return self._assign(s)
             case ir.Evaluate(ir.Apply() as operation):
                 return self._effect(operation, s)
+            case ir.Evaluate(ir.Call(type=Void()) as call):
+                guards, checked_call = self._call(call)
+                return _guarded_statements(guards, (replace(s, value=checked_call),), s.span)
             case _:
                 rewritten = walk.with_bodies(walk.map_operands(s, self._expression), inner)
                 if isinstance(s, ir.While):
@@ -282,7 +285,7 @@ class _Instrumenter:
             case ir.Var() if not isinstance(e.type, Array):
                 return self._initialization.variable(e)
             case ir.Call():
-                return self._call(e)
+                return _guarded(*self._call(e))
             case ir.Apply(type=Scalar()):
                 inner, checked_operation = self._operands(e)
                 result: ir.Expr = bounds.guard_subscript(self._context, e, checked_operation)
@@ -354,7 +357,7 @@ class _Instrumenter:
         value = self._context.variable("result", scalar_type(result), result.span)
         return Guard(((value, result),)).expression(_guarded(guards, value))
 
-    def _call(self, e: ir.Call) -> ir.Expr:
+    def _call(self, e: ir.Call) -> tuple[list[Guard], ir.Call]:
         """Instrument a call, which is left out if an argument is a view out of bounds."""
         guards: list[Guard] = []
         arguments: list[ir.Expr] = []
@@ -369,9 +372,9 @@ class _Instrumenter:
             arguments.append(checked)
         call = replace(e, arguments=tuple(arguments))
         if e.function in self._external:
-            return _guarded(guards, call)
+            return guards, call
         hidden = self._plan.hidden_arguments(call, self._context.function.name)
-        return _guarded(guards, replace(call, arguments=(*arguments, FINDINGS, OWN_COUNT, *hidden)))
+        return guards, replace(call, arguments=(*arguments, FINDINGS, OWN_COUNT, *hidden))
 
 
 def _before_jump(body: ir.Body, added: ir.Body) -> ir.Body:

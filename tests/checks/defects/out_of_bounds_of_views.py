@@ -145,3 +145,16 @@ def negative_index_of_a_slice(a, out):
     t = cuda.threadIdx.x
     half = a[16:]
     out[t] = half[-1 - t % 16]  # finding, defect: out[t] = half[-1 - t]
+
+
+@device
+def fill(row, value):
+    for j in range(len(row)):
+        row[j] = value
+
+
+@seeded("out-of-bounds", 1, 8, lambda: (ramp(8, dtype=np.int64), zeros(9, 4)))
+def row_for_a_function_without_result(a, out):
+    """A device function that returns nothing gets a row that the array does not have."""
+    t = cuda.threadIdx.x
+    fill(out[a[t] + 1], t)  # finding, defect: fill(out[a[t] + 2], t)
