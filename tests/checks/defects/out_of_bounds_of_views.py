@@ -153,7 +153,7 @@ def fill(row, value):
         row[j] = value
 
 
-@seeded("out-of-bounds", 1, 8, lambda: (ramp(8, dtype=np.int64), zeros(9, 4)))
+@seeded("out-of-bounds", 1, 8, lambda: (np.arange(8), zeros(9, 4)))
 def row_for_a_function_without_result(a, out):
     """A device function that returns nothing gets a row that the array does not have."""
     t = cuda.threadIdx.x
