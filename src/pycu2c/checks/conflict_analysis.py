@@ -3,14 +3,14 @@
 An index of a launch is affine: a constant, plus coordinates of the thread and other numbers of
 known ranges, times constants. If these are the digits of a number, each is determined by the index:
 equal indices have equal coordinates, and so are of one thread. ``out[y * width + x]`` is one
-element per thread where ``x < width``.
+element per thread where ``x < width``, and ``out[block]`` is one where ``thread == 0``.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
 from pycu2c.analysis.ranges.interval_arithmetic import Interval, all_values, is_integral
@@ -19,12 +19,14 @@ from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import Array
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_linear_index
-from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements
 from pycu2c.ops.intrinsics.memory.subscripts import from_start, index_from_end
-from pycu2c.ops.operators import ADD, FLOORDIV, MOD, MUL, SUB
+from pycu2c.ops.operators import ADD, EQ, FLOORDIV, MOD, MUL, NE, NOT, SUB
 
 Extent: TypeAlias = tuple[int, int, int]
 _ElementNode: TypeAlias = "ir.Load | ir.Store | ir.ElementOf"
+_Access: TypeAlias = "tuple[_ElementNode, bool, bool]"
+_FixedCoordinate: TypeAlias = tuple[str, int]  # its name and value
 _MAX_RANGE = 1 << 48
 _COORDINATES = {
     f"cuda.{name}.{axis}": tuple(f"{part}.{axis}" for part in parts)
@@ -59,10 +61,13 @@ class _Affine:
 
 @dataclass(frozen=True, slots=True)
 class _IndexedAccess:
+    """An access of an element. fixed: the coordinates that conditions around it fix."""
+
     indices: tuple[_Affine, ...]
     intervals: tuple[Interval, ...]
     is_write: bool
     is_atomic: bool
+    fixed: Set[_FixedCoordinate]
 
 
 def arrays_without_conflicts(
@@ -109,6 +114,7 @@ def _shared_coordinates(a: _IndexedAccess, b: _IndexedAccess) -> set[str]:
             if found is None:
                 return {part for parts in _COORDINATES.values() for part in parts}
             equal |= found
+    equal |= {coordinate for coordinate, _ in a.fixed & b.fixed}
     return {part for digit in equal for part in _COORDINATES.get(str(digit), ())}
 
 
@@ -175,17 +181,51 @@ class _Accesses:
     def by_array(self) -> dict[str, list[_IndexedAccess] | None]:
         """Return the accesses by array; None for arrays of which some index is unknown."""
         found: dict[str, list[_IndexedAccess] | None] = {}
-        for node, is_write, is_atomic in _element_accesses(self._body):
-            access = self._access(node, is_write, is_atomic)
-            earlier = found.setdefault(node.array.name, [])
-            if access is None or earlier is None:
-                found[node.array.name] = None
+        for access, fixed in self._accesses(self._body, frozenset()):
+            indexed = self._indexed(*access, fixed)
+            name = access[0].array.name
+            earlier = found.setdefault(name, [])
+            if indexed is None or earlier is None:
+                found[name] = None
             else:
-                earlier.append(access)
+                earlier.append(indexed)
         calls = (e for e in all_expressions(self._body) if isinstance(e, ir.Call))
         return found | {name: None for call in calls for name in _array_arguments(call)}
 
-    def _access(self, node: _ElementNode, is_write: bool, is_atomic: bool) -> _IndexedAccess | None:
+    def _accesses(
+        self, body: ir.Body, fixed: Set[_FixedCoordinate]
+    ) -> Iterator[tuple[_Access, Set[_FixedCoordinate]]]:
+        """Yield the accesses of statements, with the coordinates that conditions fix."""
+        for s in body:
+            yield from ((access, fixed) for access in _accesses_of(s))
+            if not isinstance(s, ir.If):
+                for inner in bodies(s):
+                    yield from self._accesses(inner, fixed)
+                continue
+            then, orelse = (fixed | self._fixed_by(s.condition, holds) for holds in (True, False))
+            yield from self._accesses(s.then, then)
+            yield from self._accesses(s.orelse, orelse)
+            if s.then and isinstance(s.then[-1], ir.Return | ir.Break | ir.Continue):
+                fixed = orelse  # for the rest of the statements
+
+    def _fixed_by(self, condition: ir.Expr, holds: bool) -> frozenset[_FixedCoordinate]:
+        """Return the coordinates that a condition fixes where it holds, or does not."""
+        match condition:
+            case ir.Logical(op, left, right) if (op is ir.LogicalOp.AND) is holds:
+                return self._fixed_by(left, holds) | self._fixed_by(right, holds)
+            case ir.Unary(op, operand) if op is NOT:
+                return self._fixed_by(operand, not holds)
+            case ir.Binary(op, left, right) if op is (EQ if holds else NE):
+                a, b = self._affine(left), self._affine(right)
+                difference = a.plus(b, -1) if a and b else _Affine(0)
+                match [(d, f) for d, f in difference.factors.items() if f]:
+                    case [(str(name), 1 | -1 as sign)] if name in _COORDINATES:
+                        return frozenset({(name, -sign * difference.offset)})
+        return frozenset()
+
+    def _indexed(
+        self, node: _ElementNode, is_write: bool, is_atomic: bool, fixed: Set[_FixedCoordinate]
+    ) -> _IndexedAccess | None:
         assert isinstance(node.array.type, Array)
         if is_linear_index(node.array.type, node.indices) and node.array.type.ndim > 1:
             return None
@@ -193,7 +233,7 @@ class _Accesses:
         known = tuple(index for index in indices if index is not None)
         intervals = tuple(map(self._ranges.of, node.indices))
         is_known = len(known) == len(indices)
-        return _IndexedAccess(known, intervals, is_write, is_atomic) if is_known else None
+        return _IndexedAccess(known, intervals, is_write, is_atomic, fixed) if is_known else None
 
     def _index(self, e: ir.Expr) -> _Affine | None:
         return self._affine(e) if self._ranges.of(e).low >= 0 else None
@@ -275,12 +315,11 @@ class _Accesses:
         return e.op is MUL and limits.contains(Interval(min(products), max(products)))
 
 
-def _element_accesses(body: ir.Body) -> Iterator[tuple[_ElementNode, bool, bool]]:
-    """Yield the accesses of elements, whether each writes, and whether it is atomic."""
-    for s in statements(body):
-        if isinstance(s, ir.Store):
-            yield s, True, False
-    for e in all_expressions(body):
+def _accesses_of(s: ir.Stmt) -> Iterator[_Access]:
+    """Yield the accesses of a statement itself: the element, whether it is written, and atomic."""
+    if isinstance(s, ir.Store):
+        yield s, True, False
+    for e in (x for operand in operands(s) for x in expressions(operand)):
         if isinstance(e, ir.Load):
             yield e, False, False
         elements = e.arguments if isinstance(e, ir.Apply) else ()

@@ -22,18 +22,17 @@ from pycu2c.checks import arithmetic, block_order, bounds, lost_values, races, r
 from pycu2c.checks.barrier_skips import BarrierBits, find_skips
 from pycu2c.checks.call_chains import copy_callees
 from pycu2c.checks.check_sites import CheckSite
-from pycu2c.checks.conflict_analysis import arrays_without_conflicts
 from pycu2c.checks.context import FINDINGS, OWN_COUNT, CheckContext, Guard, SiteTable, compare
-from pycu2c.checks.convergence import convergent_operations
 from pycu2c.checks.device_functions import recording
 from pycu2c.checks.element_layout import loaded_field, number_at, used_fields
 from pycu2c.checks.initialization import InitializationChecks, cleared
 from pycu2c.checks.memory_regions import MemoryRegion
+from pycu2c.checks.proofs import may_wait_alone, prove
 from pycu2c.checks.shadow_arrays import ShadowParameter
 from pycu2c.checks.shadow_plan import ShadowPlan, plan_shadows
 from pycu2c.checks.shuffle_uses import shuffle_uses
 from pycu2c.checks.synchronization import SynchronizationChecks
-from pycu2c.checks.waiting import ARRIVALS, WaitLimits, may_wait, with_ends
+from pycu2c.checks.waiting import ARRIVALS, WaitLimits, with_ends
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
@@ -84,7 +83,7 @@ def instrument(
     chains = copy_callees(module)
     ranges = analyse_module(chains.module, facts.assumptions, facts.parameters)
     table = SiteTable()
-    grid, block = facts.assumptions.grid, facts.assumptions.block
+    block = facts.assumptions.block
     partial = block is None or math.prod(block) % 32 != 0
     contexts = {
         f.name: CheckContext(
@@ -92,19 +91,9 @@ def instrument(
         )
         for f in chains.module.functions
     }
-    disjoint: set[str] = set()
-    if grid is not None and block is not None:
-        kernel_ranges = ranges[module.kernel.name]
-        disjoint = set(arrays_without_conflicts(chains.module, kernel_ranges, grid, block))
-    if block_order.has_order(chains.module):
-        disjoint.difference_update(block_order.synchronizing_arrays(chains.module.kernel.body))
-    convergent: Set[ir.Apply] = set()
-    if facts.bounds_waiting:
-        convergent = convergent_operations(chains.module, chains.calls.keys(), block)
-    bounds_waiting = facts.bounds_waiting and _may_wait_alone(chains.module, convergent)
-    plan = plan_shadows(
-        chains.module, chains.calls, groups, facts.regions, disjoint, bounds_waiting
-    )
+    proofs = prove(chains, ranges, facts.assumptions, wraparound)
+    bounds_waiting = facts.bounds_waiting and may_wait_alone(chains.module, proofs)
+    plan = plan_shadows(chains.module, chains.calls, groups, facts.regions, proofs, bounds_waiting)
     bits = find_skips(chains.module, set(chains.calls), block) if plan.has_barriers else None
     plan.block_level = block_level_functions(chains.module)
     plan.polled = block_order.polled_by_function(chains.module) if plan.order else {}
@@ -113,7 +102,7 @@ def instrument(
     for function in reversed(chains.module.functions):  # callers first
         limits = WaitLimits(
             contexts[function.name],
-            convergent,
+            proofs.convergent,
             chains.module.cluster,
             ARRIVALS.var if ARRIVALS in plan.parameters and plan.reaches(function.name) else None,
             facts.bounds_waiting,
@@ -390,12 +379,6 @@ def _guarded(guards: Sequence[Guard], e: ir.Expr) -> ir.Expr:
 
 def _guarded_statements(guards: Sequence[Guard], body: ir.Body, span: Span) -> ir.Body:
     return reduce(lambda inner, guard: guard.statements(inner, span), reversed(guards), body)
-
-
-def _may_wait_alone(module: ir.Module, convergent: Set[ir.Apply]) -> bool:
-    """Return whether an operation may wait for threads that do not reach it."""
-    expressions = (e for f in module.functions for e in walk.all_expressions(f.body))
-    return any(may_wait(e) and e not in convergent for e in expressions)
 
 
 def _leaf_count(function: ir.Function) -> int:

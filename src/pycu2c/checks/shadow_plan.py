@@ -8,10 +8,10 @@ from itertools import repeat
 from pycu2c.analysis.effects import written_arguments
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, MemorySpace, uint64
-from pycu2c.checks.barrier_skips import BARRIER_EFFECTS
 from pycu2c.checks.block_order import has_order, has_unknown_accesses
 from pycu2c.checks.device_functions.shadow_words import ORDERED_WORDS, WORDS
 from pycu2c.checks.memory_regions import MemoryRegion
+from pycu2c.checks.proofs import Proofs
 from pycu2c.checks.shadow_arrays import (
     BARRIERS,
     BLOCK_INDEX,
@@ -97,13 +97,12 @@ def plan_shadows(
     own_callees: Collection[str],
     groups: frozenset[CheckGroup],
     regions: Sequence[MemoryRegion],
-    without_conflicts: Set[str],
+    proofs: Proofs,
     bounds_waiting: bool,
 ) -> ShadowPlan:
     """Return the shadows of a kernel, with those of its arguments, shared and local arrays.
 
-    ``without_conflicts``: the arrays that need no shadow for races. ``bounds_waiting``: whether
-    threads wait for each other in memory first.
+    ``bounds_waiting``: whether threads wait for each other in memory first.
     """
     callees = {f.name: f for f in module.device_functions if f.name in own_callees}
     kernel = module.kernel
@@ -113,18 +112,23 @@ def plan_shadows(
         f.name: {
             array.name: flags_of(array)
             for array in allocated_arrays(f, MemorySpace.LOCAL)
-            if "init" in groups and array.name not in escaping[f.name]
+            if "init" in groups
+            and array.name not in escaping[f.name]
+            and (f.name, array.name) not in proofs.initialized
         }
         for f in module.functions
     }
     order = (ORDER,) if "race" in groups and has_order(module) else ()
     words = ORDERED_WORDS if order else WORDS
-    found = dict.fromkeys((BARRIERS,) if "sync" in groups and _has_barriers(module) else ())
+    checks_barriers = "sync" in groups and not proofs.are_barriers_convergent
+    found = dict.fromkeys((BARRIERS,) if checks_barriers else ())
     if bounds_waiting:
         found[ARRIVALS] = None
     # other blocks of a cluster write the shared arrays of a block: these have no shadows
     has_shared = groups & {"race", "init"} and not module.cluster
     for function, array, p in shared_shadows(reached) if has_shared else ():
+        if proofs.covers(groups, (function, array.name)):
+            continue
         found[p] = None
         is_initialized = array.name in escaping[function]
         shadow = Shadow(
@@ -135,7 +139,7 @@ def plan_shadows(
     by_position = {p.argument: p for p in kernel.parameters if isinstance(p.type, Array)}
     for region in regions:
         arrays = {position: by_position[position].name for position, _ in region.offsets}
-        has_conflicts = len(arrays) > 1 or without_conflicts.isdisjoint(arrays.values())
+        has_conflicts = len(arrays) > 1 or proofs.disjoint.isdisjoint(arrays.values())
         if "race" in groups and has_conflicts and not written.isdisjoint(arrays):
             p = of_region(region)
             found[p] = None
@@ -176,14 +180,6 @@ def _escaping_arrays(function: ir.Function, callees: Mapping[str, ir.Function]) 
             if array is not None and escapes
         }
     return found
-
-
-def _has_barriers(module: ir.Module) -> bool:
-    return any(
-        isinstance(e, ir.Apply) and e.intrinsic.effect in BARRIER_EFFECTS
-        for f in module.functions
-        for e in all_expressions(f.body)
-    )
 
 
 def _array_of(argument: ir.Expr) -> ir.Var | None:

@@ -1,0 +1,1 @@
+"""Abstract execution of a block, which proves that arrays need no shadow memory."""

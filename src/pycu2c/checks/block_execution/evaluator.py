@@ -1,0 +1,340 @@
+"""Evaluate the expressions of a kernel for all threads of a block, and record their accesses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+
+from pycu2c.analysis.ranges.interval_arithmetic import is_integral
+from pycu2c.analysis.ranges.range_analysis import Ranges
+from pycu2c.base.records import dataclass, field
+from pycu2c.base.types import Array, MemorySpace
+from pycu2c.checks.block_execution import vectors
+from pycu2c.checks.block_execution.access_log import SEVERAL, AccessKind, AccessLog, Numbers
+from pycu2c.checks.block_execution.vectors import Mask, Vector
+from pycu2c.ir import nodes as ir
+from pycu2c.ir.verify_expressions import is_linear_index
+from pycu2c.ir.walk import children
+from pycu2c.ops.intrinsics.memory.addresses import address_of
+from pycu2c.ops.intrinsics.registry import Effect
+from pycu2c.ops.operators import NOT
+
+Shape: TypeAlias = tuple[int, int, int]
+Logs: TypeAlias = "dict[tuple[str, str], AccessLog]"  # by the names of the function and the array
+_ElementNode: TypeAlias = "ir.Load | ir.Store | ir.ElementOf"
+BLOCK_BARRIERS = (Effect.BARRIER, Effect.GRID)
+_WARP = 32
+_MAX_WORK = 1 << 25  # lanes, over all expressions that are evaluated
+_OVERHEAD = 1 << 11  # of an expression, as that of so many lanes
+_MAX_ELEMENTS = 1 << 22  # of an array in a block
+
+
+class TooComplexError(Exception):
+    """Executing the block would take long, or the paths to its barriers are not known."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """The call of a function.
+
+    values: of its variables; None if unknown. arrays: the keys of the logs of its arrays.
+    """
+
+    name: str
+    ranges: Ranges
+    values: dict[str, Vector] = field(default_factory=dict)
+    arrays: dict[str, tuple[str, str]] = field(default_factory=dict)
+    result: Vector = None
+
+
+@dataclass(slots=True)
+class Lanes:
+    """The threads, or iterations of threads, that are executed at once.
+
+    times: the iteration, in units of ``unit``; 0 outside of loops. can: whether a lane may reach
+    the statement. sure: whether it does on the current path, unless it has returned. running:
+    whether it has not. live: whether its variables may be read later. left, continued, broken:
+    whether it may have left the iteration of the innermost loop.
+    """
+
+    threads: Numbers
+    times: Numbers
+    can: Mask
+    sure: Mask
+    running: Mask
+    live: Mask
+    left: Mask
+    continued: Mask
+    broken: Mask
+    unit: int
+
+    @classmethod
+    def of_block(cls, count: int) -> Lanes:
+        every, none = np.ones(count, bool), np.zeros(count, bool)
+        times = np.zeros(count, np.int64)
+        return cls(np.arange(count), times, *(every,) * 4, none, none, none, 1 << 60)
+
+    def iterations(self, lanes: Numbers, iteration: Numbers, unit: int) -> Lanes:
+        """Return iterations of lanes as lanes."""
+        times, none = self.times[lanes] + (iteration + 1) * unit, np.zeros(len(lanes), bool)
+        flow = self.can[lanes], self.sure[lanes], self.running[lanes], self.can[lanes]
+        return Lanes(self.threads[lanes], times, *flow, none, none, none, unit)
+
+    def leave(self) -> None:
+        """Execute no lane until the paths meet."""
+        self.can = self.sure = np.zeros_like(self.can)
+
+
+class LaneEvaluator:
+    """Evaluates expressions.
+
+    functions: the device functions that are executed.
+    """
+
+    def __init__(
+        self,
+        functions: Mapping[str, ir.Function],
+        ranges: Mapping[str, Ranges],
+        launch: tuple[Shape, Shape],
+        wraparound: bool,
+    ) -> None:
+        self.functions, self.ranges, self._wraparound = functions, ranges, wraparound
+        self._grid, self._block = launch
+        self._thread_count = math.prod(self._block)
+        self.lanes = Lanes.of_block(self._thread_count)
+        self.logs: Logs = {}
+        self.frame: Frame
+        self._work = 0
+
+    def call(self, e: ir.Call) -> Vector:
+        """Execute a device function, and return its result."""
+        raise NotImplementedError
+
+    # ---- values ----
+
+    def value(self, e: ir.Expr) -> Vector:
+        """Return the integer of each lane; None if it is unknown, or no integer."""
+        self._work += len(self.lanes.can) + _OVERHEAD
+        if self._work > _MAX_WORK:
+            raise TooComplexError
+        found = self._compute(e)
+        if found is None and is_integral(e.type):
+            interval = self.frame.ranges.of(e)
+            if interval.low == interval.high:
+                return np.asarray(int(interval.low), np.int64)
+        return found
+
+    def _compute(self, e: ir.Expr) -> Vector:
+        match e:
+            case ir.Const(value):
+                return np.asarray(int(value), np.int64) if _is_int64(e) else None
+            case ir.Var(name):
+                return (
+                    self.argument(e) if isinstance(e.type, Array) else self.frame.values.get(name)
+                )
+            case ir.Logical():
+                holds, is_sure = self.condition(e)
+                return holds.astype(np.int64) if np.array_equal(holds, is_sure) else None
+            case ir.Unary():
+                return vectors.unary(e.op, self.value(e.operand), e.type)
+            case ir.Binary():
+                return vectors.binary(e.op, self.value(e.left), self.value(e.right), e.type)
+            case ir.Select():
+                return self._select(e)
+            case ir.Cast():
+                return vectors.of_type(self.value(e.operand), e.type)
+            case ir.Load():
+                self.access(e, AccessKind.READ)
+            case ir.Let(name, value, body):
+                self.frame.values[name] = self.value(value)
+                return self.value(body)
+            case ir.Call():
+                return self.call(e)
+            case ir.Apply():
+                return self._apply(e)
+            case ir.View() | ir.ElementOf():
+                self.argument(e)
+            case ir.Dim() | ir.Stride():
+                pass
+            case _:
+                for child in children(e):
+                    self.value(child)
+        return None
+
+    def argument(self, e: ir.Expr) -> Vector:
+        """Return an argument that is a number. An array that is one may be accessed anyhow."""
+        if not isinstance(e.type, Array) and not isinstance(e, ir.ElementOf):
+            return self.value(e)
+        for child in children(e):
+            if not isinstance(child.type, Array):
+                self.value(child)
+        array = e.array if isinstance(e, ir.View | ir.ElementOf) else e
+        if isinstance(array, ir.Var) and (key := self.frame.arrays.get(array.name)):
+            self.logs[key].has_conflict = self.logs[key].has_unwritten = True
+        return None
+
+    def _select(self, e: ir.Select) -> Vector:
+        holds, is_sure = self.condition(e.condition)
+        then = self._under(holds, lambda: self.value(e.then))
+        orelse = self._under(self.lanes.can & ~is_sure, lambda: self.value(e.orelse))
+        if then is None or orelse is None or not np.array_equal(holds, is_sure):
+            return None
+        return np.where(holds, then, orelse)
+
+    def _under(self, can: Mask, evaluate: Callable[[], vectors.T]) -> vectors.T:
+        """Evaluate for some lanes only."""
+        lanes, flow = self.lanes, (self.lanes.can, self.lanes.sure)
+        lanes.can, lanes.sure = can, lanes.sure & can
+        result = evaluate()
+        lanes.can, lanes.sure = flow
+        return result
+
+    def condition(self, e: ir.Expr) -> tuple[Mask, Mask]:
+        """Return the lanes for which a condition may hold, and those for which it does."""
+        can = self.lanes.can
+        if isinstance(e, ir.Logical):
+            left, is_left = self.condition(e.left)
+            is_and = e.op is ir.LogicalOp.AND
+            rest = left if is_and else can & ~is_left
+            right, is_right = self._under(rest, lambda: self.condition(e.right))
+            return (right, is_left & is_right) if is_and else (left | right, is_left | is_right)
+        if isinstance(e, ir.Unary) and e.op is NOT:
+            holds, is_sure = self.condition(e.operand)
+            return can & ~is_sure, can & ~holds
+        value = self.value(e)
+        if value is None:
+            return can, np.zeros_like(can)
+        holds = can & (value != 0)
+        return holds, holds
+
+    # ---- intrinsics ----
+
+    def _apply(self, e: ir.Apply) -> Vector:
+        arguments = [self.value(a) for a in e.arguments if not isinstance(a, ir.ElementOf)]
+        for element in e.arguments:
+            if isinstance(element, ir.ElementOf):
+                self._access_by(e, element)
+        if e.intrinsic.effect in BLOCK_BARRIERS and self.lanes.can.any():
+            for log in self.logs.values():
+                log.pass_barrier()
+        scope, _, axis = e.intrinsic.name.rpartition(".")
+        if scope in ("cuda.threadIdx", "cuda.grid"):
+            return self._coordinate("xyz".index(axis), in_grid=scope == "cuda.grid")
+        if e.intrinsic.name == "cuda.laneid":
+            return self.lanes.threads % _WARP
+        return vectors.apply(e.intrinsic, arguments) if e.intrinsic.is_pure else None
+
+    def _coordinate(self, axis: int, *, in_grid: bool) -> Vector:
+        if in_grid and self._grid[axis] > 1:
+            return None  # the block may be any one
+        width, height, _ = self._block
+        rows = self.lanes.threads // width
+        return (self.lanes.threads % width, rows % height, rows // height)[axis]
+
+    def _access_by(self, e: ir.Apply, element: ir.ElementOf) -> None:
+        is_atomic = "atomic" in e.intrinsic.name
+        if e.intrinsic is address_of:
+            self.argument(element)
+        elif is_atomic:
+            reads = not e.intrinsic.name.endswith(".exch")
+            self.access(element, AccessKind.ATOMIC, reads=reads)
+        else:
+            self.access(element, AccessKind.READ if e.intrinsic.reads else AccessKind.WRITE)
+
+    # ---- accesses ----
+
+    def allocate(self, array: ir.Var) -> None:
+        """Start to record the accesses to an array."""
+        assert isinstance(array.type, Array)
+        key = self.frame.name, array.name
+        if array.type.shape is None or key in self.logs:
+            self.frame.arrays |= {array.name: key} if key in self.logs else {}
+            return
+        is_shared = array.type.space is MemorySpace.SHARED
+        size = math.prod(array.type.shape) * (1 if is_shared else self._thread_count)
+        if size <= _MAX_ELEMENTS:
+            self.logs[key] = AccessLog.of(size, is_shared=is_shared)
+            self.frame.arrays[array.name] = key
+
+    def access(self, element: _ElementNode, kind: AccessKind, *, reads: bool = True) -> None:
+        """Record an access of all lanes. reads: whether an atomic operation needs a value."""
+        indices = [self.value(index) for index in element.indices]
+        key = self.frame.arrays.get(element.array.name)
+        if key is None or self.logs[key].is_lost:
+            return
+        log, lanes = self.logs[key], self.lanes
+        found = self._elements(element, indices)
+        if found is None:
+            self._access_any(log, kind)
+            return
+        elements, in_bounds = found
+        executed = lanes.can & in_bounds
+        log.access(kind, elements[executed], lanes.threads[executed])
+        if kind is not AccessKind.WRITE and reads:
+            log.read(elements[executed], lanes.times[executed])
+        elif kind is AccessKind.WRITE and not element_path(element):
+            certain = lanes.sure & in_bounds
+            if log.threads is not None:
+                certain &= lanes.running  # threads that have returned write nothing for others
+            log.writes.add(elements[certain], lanes.times[certain], np.flatnonzero(certain))
+
+    def _elements(
+        self, element: _ElementNode, indices: list[Vector]
+    ) -> tuple[Numbers, Mask] | None:
+        """Return the linear index of the element of each lane, and whether it is in bounds."""
+        kind = element.array.type
+        assert isinstance(kind, Array)
+        shape = kind.shape
+        if shape is None:
+            return None  # a parameter
+        if is_linear_index(kind, element.indices):
+            shape = (math.prod(shape),)
+        total = np.zeros(len(self.lanes.can), np.int64)
+        in_bounds = np.ones(len(self.lanes.can), bool)
+        for e, index, length in zip(element.indices, indices, shape):
+            if index is None:
+                return None
+            if self._wraparound or isinstance(e, ir.Const):
+                index = np.where(index < 0, index + length, index)
+            in_bounds &= (index >= 0) & (index < length)
+            total = total * length + index
+        if self.logs[self.frame.arrays[element.array.name]].threads is None:
+            total += self.lanes.threads * math.prod(shape)
+        return total, in_bounds
+
+    def _access_any(self, log: AccessLog, kind: AccessKind) -> None:
+        """Record an access of any element."""
+        threads = np.unique(self.lanes.threads[self.lanes.can])
+        if not len(threads):
+            return
+        size = log.size
+        if log.threads is None:
+            rows = np.arange(size).reshape(self._thread_count, -1)
+            elements = rows[threads].ravel()
+        else:
+            elements = np.arange(size)
+        thread = threads[0] if len(threads) == 1 else SEVERAL
+        log.access(kind, elements, np.full(len(elements), thread))
+        if kind is not AccessKind.WRITE:
+            log.read(elements, np.zeros_like(elements))
+
+    def copied_logs(self) -> Logs:
+        self._work += sum(log.size for log in self.logs.values())
+        return {key: log.copy() for key, log in self.logs.items()}
+
+    def join(self, logs: Logs) -> None:
+        """Add the accesses of another path."""
+        for key, log in logs.items():
+            self.logs[key].join(log)
+
+
+def element_path(element: _ElementNode) -> ir.Path:
+    """Return the path to the field that an access touches; empty for the whole element."""
+    return () if isinstance(element, ir.Load) else element.path
+
+
+def _is_int64(e: ir.Const) -> bool:
+    return is_integral(e.type) and -(1 << 63) <= int(e.value) < 1 << 63

@@ -1,0 +1,92 @@
+"""What is proved of a kernel before it is instrumented, so that less of it needs checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+
+from pycu2c.analysis.ranges.range_analysis import Ranges
+from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.records import dataclass
+from pycu2c.checks import block_order
+from pycu2c.checks.barrier_skips import BARRIER_EFFECTS
+from pycu2c.checks.block_execution.evaluator import Logs
+from pycu2c.checks.block_execution.interpreter import logs_of_block
+from pycu2c.checks.call_chains import CallChains
+from pycu2c.checks.conflict_analysis import arrays_without_conflicts
+from pycu2c.checks.convergence import convergent_operations
+from pycu2c.checks.waiting import may_wait
+from pycu2c.declarations.options import CheckGroup
+from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
+
+ArrayKey = tuple[str, str]  # the names of the function and the array
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """The proofs for a launch.
+
+    convergent: the operations that no thread waits for alone. disjoint: the arguments of which no
+    two threads access one element. race_free: the shared and local arrays without
+    races. initialized: those of them whose elements are written before they are read.
+    """
+
+    convergent: Set[ir.Apply]
+    are_barriers_convergent: bool
+    disjoint: Set[str] = frozenset()
+    race_free: Set[ArrayKey] = frozenset()
+    initialized: Set[ArrayKey] = frozenset()
+
+    def covers(self, groups: Set[CheckGroup], array: ArrayKey) -> bool:
+        """Return whether an array needs no check of these groups."""
+        is_race_free = "race" not in groups or array in self.race_free
+        return is_race_free and ("init" not in groups or array in self.initialized)
+
+
+def prove(
+    chains: CallChains,
+    ranges: Mapping[str, Ranges],
+    assumptions: LaunchAssumptions,
+    wraparound: bool,
+) -> Proofs:
+    """Return what is proved of a kernel whose device functions have one caller each."""
+    module, grid, block = chains.module, assumptions.grid, assumptions.block
+    convergent = convergent_operations(module, chains.calls.keys(), block)
+    barriers = {e for e in _operations(module) if e.intrinsic.effect in BARRIER_EFFECTS}
+    are_convergent = barriers <= convergent
+    if grid is None or block is None:
+        return Proofs(convergent, are_convergent)
+    excluded: set[ArrayKey] = set()
+    if block_order.has_order(module):
+        excluded = {
+            (f.name, name)
+            for f in module.functions
+            for name in block_order.synchronizing_arrays(f.body)
+        }
+    kernel = module.kernel
+    disjoint = arrays_without_conflicts(module, ranges[kernel.name], grid, block)
+    logs: Logs = {}
+    if are_convergent and _allocates(module) and not module.cluster:
+        logs = logs_of_block(module, chains.calls.keys(), ranges, (grid, block), wraparound)
+    race_free = {key for key, log in logs.items() if not log.has_conflict} - excluded
+    return Proofs(
+        convergent,
+        are_convergent,
+        {name for name in disjoint if (kernel.name, name) not in excluded},
+        race_free,
+        {key for key in race_free if not logs[key].has_unwritten},
+    )
+
+
+def may_wait_alone(module: ir.Module, proofs: Proofs) -> bool:
+    """Return whether an operation may wait for threads that do not reach it."""
+    return any(may_wait(e) and e not in proofs.convergent for e in _operations(module))
+
+
+def _operations(module: ir.Module) -> Iterator[ir.Apply]:
+    expressions = (e for f in module.functions for e in walk.all_expressions(f.body))
+    return (e for e in expressions if isinstance(e, ir.Apply))
+
+
+def _allocates(module: ir.Module) -> bool:
+    return any(walk.contains(f.body, ir.Allocate) for f in module.functions)
