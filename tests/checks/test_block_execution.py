@@ -14,6 +14,7 @@ import pytest
 from pycu2c import cuda, device, float32, int32, kernel
 from pycu2c.analysis.ranges.range_analysis import analyse_module
 from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.checks.block_execution.evaluator import BlockLaunch
 from pycu2c.checks.block_execution.interpreter import logs_of_block
 from pycu2c.checks.call_chains import copy_callees
 from pycu2c.declarations.signatures import parse_signature
@@ -30,7 +31,7 @@ def verdicts(function: Callable[..., Any], signature: str, threads: int) -> dict
     chains = copy_callees(built.module)
     assumptions = LaunchAssumptions(index32_safe=True, block=(threads, 1, 1), grid=(4, 1, 1))
     ranges = analyse_module(chains.module, assumptions, None)
-    launch = (4, 1, 1), (threads, 1, 1)
+    launch = BlockLaunch((4, 1, 1), (threads, 1, 1), shared_bytes=256)
     logs = logs_of_block(chains.module, chains.calls.keys(), ranges, launch, wraparound=True)
     return {
         name: " ".join(
@@ -268,7 +269,30 @@ def left_early(out):
     out[t] = a[t]
 
 
+def dynamic(out):
+    a = cuda.shared.array(0, float32)
+    t = cuda.threadIdx.x
+    a[t] = out[t]
+    cuda.syncthreads()
+    out[t] = a[63 - t]
+
+
+@device
+def put_in_row(rows, k, value):
+    rows[k // 8, k % 8] = value
+
+
+def passed(out):
+    a = cuda.shared.array((8, 8), float32)
+    t = cuda.threadIdx.x
+    put_in_row(a, t, out[t])
+    cuda.syncthreads()
+    out[t] = a[7, t % 8]
+
+
 EXPECTED = {
+    dynamic: "",
+    passed: "",
     tree: "",
     tree_without_barrier: "race",
     butterfly: "",

@@ -62,13 +62,15 @@ class LaunchFacts:
 
     assumptions: hold for the launch. parameters: the ranges of the kernel's parameters; None if
     the assumptions tell them. regions: the memory of its array arguments. bounds_waiting: whether
-    threads that wait for ever do not end by themselves: on a GPU.
+    threads that wait for ever do not end by themselves: on a GPU. shared_bytes: of dynamic shared
+    memory.
     """
 
     assumptions: LaunchAssumptions
     parameters: ParameterRanges | None = None
     regions: tuple[MemoryRegion, ...] = ()
     bounds_waiting: bool = False
+    shared_bytes: int = 0
 
 
 def instrument(
@@ -91,7 +93,7 @@ def instrument(
         )
         for f in chains.module.functions
     }
-    proofs = prove(chains, ranges, facts.assumptions, wraparound)
+    proofs = prove(chains, ranges, facts.assumptions, facts.shared_bytes, wraparound)
     bounds_waiting = facts.bounds_waiting and may_wait_alone(chains.module, proofs)
     plan = plan_shadows(chains.module, chains.calls, groups, facts.regions, proofs, bounds_waiting)
     bits = find_skips(chains.module, set(chains.calls), block) if plan.has_barriers else None

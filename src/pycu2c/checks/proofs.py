@@ -9,7 +9,7 @@ from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass
 from pycu2c.checks import block_order
 from pycu2c.checks.barrier_skips import BARRIER_EFFECTS
-from pycu2c.checks.block_execution.evaluator import Logs
+from pycu2c.checks.block_execution.evaluator import BlockLaunch, Logs
 from pycu2c.checks.block_execution.interpreter import logs_of_block
 from pycu2c.checks.call_chains import CallChains
 from pycu2c.checks.conflict_analysis import arrays_without_conflicts
@@ -47,9 +47,13 @@ def prove(
     chains: CallChains,
     ranges: Mapping[str, Ranges],
     assumptions: LaunchAssumptions,
+    shared_bytes: int,
     wraparound: bool,
 ) -> Proofs:
-    """Return what is proved of a kernel whose device functions have one caller each."""
+    """Return what is proved of a kernel whose device functions have one caller each.
+
+    shared_bytes: of dynamic shared memory.
+    """
     module, grid, block = chains.module, assumptions.grid, assumptions.block
     convergent = convergent_operations(module, chains.calls.keys(), block)
     barriers = {e for e in _operations(module) if e.intrinsic.effect in BARRIER_EFFECTS}
@@ -67,7 +71,13 @@ def prove(
     disjoint = arrays_without_conflicts(module, ranges[kernel.name], grid, block)
     logs: Logs = {}
     if are_convergent and _allocates(module) and not module.cluster:
-        logs = logs_of_block(module, chains.calls.keys(), ranges, (grid, block), wraparound)
+        logs = logs_of_block(
+            module,
+            chains.calls.keys(),
+            ranges,
+            BlockLaunch(grid, block, shared_bytes),
+            wraparound,
+        )
     race_free = {key for key, log in logs.items() if not log.has_conflict} - excluded
     return Proofs(
         convergent,

@@ -108,7 +108,9 @@ class CheckedRunner:
         options, module = self._kernel.options, self._kernel.built.module
         assumptions = replace(self._key.assumptions, block=launch.block, grid=launch.grid)
         ranges, is_on_gpu = _parameter_ranges(module, arguments), self._key.backend == "cuda"
-        facts = instrumentation.LaunchFacts(assumptions, ranges, regions, is_on_gpu)
+        facts = instrumentation.LaunchFacts(
+            assumptions, ranges, regions, is_on_gpu, launch.shared_bytes
+        )
         groups = frozenset(options.check)
         instrumented = instrumentation.instrument(module, groups, facts, options.wraparound)
         size = sum(8 * math.prod(s) for s in _shadow_shapes(instrumented, launch))

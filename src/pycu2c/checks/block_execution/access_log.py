@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pycu2c.base.records import dataclass
+from pycu2c.base.records import dataclass, replace
 from pycu2c.checks.block_execution.vectors import Mask
 
 NO_THREAD, SEVERAL = -1, -2  # in place of a thread
@@ -76,18 +77,20 @@ class AccessLog:
     """The accesses to one array.
 
     threads: for each kind of access and each element, the thread that has accessed it since the
-    last barrier; None for an array that each thread has.
+    last barrier; None for an array that each thread has, as a row of ``writes``.
     """
 
+    shape: tuple[int, ...]
     threads: dict[AccessKind, Numbers] | None
     writes: Writes
     has_conflict: bool = False
     has_unwritten: bool = False
 
     @classmethod
-    def of(cls, size: int, *, is_shared: bool) -> AccessLog:
+    def of(cls, shape: tuple[int, ...], rows: int, *, is_shared: bool) -> AccessLog:
+        size = rows * math.prod(shape)
         none = {kind: np.full(size, NO_THREAD, np.int64) for kind in AccessKind}
-        return cls(none if is_shared else None, Writes.of(size))
+        return cls(shape, none if is_shared else None, Writes.of(size))
 
     @property
     def size(self) -> int:
@@ -130,7 +133,7 @@ class AccessLog:
 
     def copy(self) -> AccessLog:
         threads = self.threads and {kind: a.copy() for kind, a in self.threads.items()}
-        return AccessLog(threads, self.writes.copy(), self.has_conflict, self.has_unwritten)
+        return replace(self, threads=threads, writes=self.writes.copy())
 
     def join(self, other: AccessLog) -> None:
         """Add the accesses of another path, which all threads of the block may take."""

@@ -32,6 +32,15 @@ _OVERHEAD = 1 << 11  # of an expression, as that of so many lanes
 _MAX_ELEMENTS = 1 << 22  # of an array in a block
 
 
+@dataclass(frozen=True, slots=True)
+class BlockLaunch:
+    """A launch: the extents of the grid and the block, and the bytes of dynamic shared memory."""
+
+    grid: Shape
+    block: Shape
+    shared_bytes: int = 0
+
+
 class TooComplexError(Exception):
     """Executing the block would take long, or the paths to its barriers are not known."""
 
@@ -98,13 +107,13 @@ class LaneEvaluator:
         self,
         functions: Mapping[str, ir.Function],
         ranges: Mapping[str, Ranges],
-        launch: tuple[Shape, Shape],
+        launch: BlockLaunch,
         wraparound: bool,
     ) -> None:
         self.functions, self.ranges, self._wraparound = functions, ranges, wraparound
-        self._grid, self._block = launch
-        self._thread_count = math.prod(self._block)
+        self._launch, self._thread_count = launch, math.prod(launch.block)
         self.lanes = Lanes.of_block(self._thread_count)
+        self.dynamic_arrays: set[tuple[str, str]] = set()
         self.logs: Logs = {}
         self.frame: Frame
         self._work = 0
@@ -228,9 +237,9 @@ class LaneEvaluator:
         return vectors.apply(e.intrinsic, arguments) if e.intrinsic.is_pure else None
 
     def _coordinate(self, axis: int, *, in_grid: bool) -> Vector:
-        if in_grid and self._grid[axis] > 1:
+        if in_grid and self._launch.grid[axis] > 1:
             return None  # the block may be any one
-        width, height, _ = self._block
+        width, height, _ = self._launch.block
         rows = self.lanes.threads // width
         return (self.lanes.threads % width, rows % height, rows // height)[axis]
 
@@ -248,16 +257,19 @@ class LaneEvaluator:
 
     def allocate(self, array: ir.Var) -> None:
         """Start to record the accesses to an array."""
-        assert isinstance(array.type, Array)
-        key = self.frame.name, array.name
-        if array.type.shape is None or key in self.logs:
-            self.frame.arrays |= {array.name: key} if key in self.logs else {}
-            return
-        is_shared = array.type.space is MemorySpace.SHARED
-        size = math.prod(array.type.shape) * (1 if is_shared else self._thread_count)
-        if size <= _MAX_ELEMENTS:
-            self.logs[key] = AccessLog.of(size, is_shared=is_shared)
-            self.frame.arrays[array.name] = key
+        kind, key = array.type, (self.frame.name, array.name)
+        assert isinstance(kind, Array)
+        shape, is_shared = kind.shape, kind.space is MemorySpace.SHARED
+        if shape is None:  # the only one of dynamic shared memory, as another one may overlap
+            shape = (self._launch.shared_bytes // kind.dtype.size,)
+            if self.dynamic_arrays != {key}:
+                return
+        if key not in self.logs:
+            rows = 1 if is_shared else self._thread_count
+            if rows * math.prod(shape) > _MAX_ELEMENTS:
+                return
+            self.logs[key] = AccessLog.of(shape, rows, is_shared=is_shared)
+        self.frame.arrays[array.name] = key
 
     def access(self, element: _ElementNode, kind: AccessKind, *, reads: bool = True) -> None:
         """Record an access of all lanes. reads: whether an atomic operation needs a value."""
@@ -266,7 +278,7 @@ class LaneEvaluator:
         if key is None or self.logs[key].is_lost:
             return
         log, lanes = self.logs[key], self.lanes
-        found = self._elements(element, indices)
+        found = self._elements(element, indices, log)
         if found is None:
             self._access_any(log, kind)
             return
@@ -282,16 +294,13 @@ class LaneEvaluator:
             log.writes.add(elements[certain], lanes.times[certain], np.flatnonzero(certain))
 
     def _elements(
-        self, element: _ElementNode, indices: list[Vector]
+        self, element: _ElementNode, indices: list[Vector], log: AccessLog
     ) -> tuple[Numbers, Mask] | None:
         """Return the linear index of the element of each lane, and whether it is in bounds."""
         kind = element.array.type
         assert isinstance(kind, Array)
-        shape = kind.shape
-        if shape is None:
-            return None  # a parameter
-        if is_linear_index(kind, element.indices):
-            shape = (math.prod(shape),)
+        is_linear = is_linear_index(kind, element.indices)
+        shape = (math.prod(log.shape),) if is_linear else log.shape
         total = np.zeros(len(self.lanes.can), np.int64)
         in_bounds = np.ones(len(self.lanes.can), bool)
         for e, index, length in zip(element.indices, indices, shape):
@@ -301,7 +310,7 @@ class LaneEvaluator:
                 index = np.where(index < 0, index + length, index)
             in_bounds &= (index >= 0) & (index < length)
             total = total * length + index
-        if self.logs[self.frame.arrays[element.array.name]].threads is None:
+        if log.threads is None:
             total += self.lanes.threads * math.prod(shape)
         return total, in_bounds
 

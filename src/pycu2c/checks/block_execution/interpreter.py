@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Set
 
 import numpy as np
 
+from pycu2c.analysis.effects import is_dynamic
 from pycu2c.analysis.liveness import upward_exposed_reads
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.analysis.variables import assigned_names, names_in
@@ -21,10 +22,10 @@ from pycu2c.base.records import dataclass
 from pycu2c.checks.block_execution.access_log import AccessKind, Numbers
 from pycu2c.checks.block_execution.evaluator import (
     BLOCK_BARRIERS,
+    BlockLaunch,
     Frame,
     LaneEvaluator,
     Logs,
-    Shape,
     TooComplexError,
 )
 from pycu2c.checks.block_execution.vectors import Mask, Vector
@@ -41,18 +42,24 @@ def logs_of_block(
     module: ir.Module,
     callees: Set[str],
     ranges: Mapping[str, Ranges],
-    launch: tuple[Shape, Shape],
+    launch: BlockLaunch,
     wraparound: bool,
 ) -> Logs:
     """Return the accesses of a block to its shared and local arrays, by function and name.
 
-    callees: the device functions with one caller; others are not executed. launch: the extents of
-    the grid and the block. The result is empty if it would take too long.
+    callees: the device functions with one caller; others are not executed. The result is empty if
+    it would take too long.
     """
     functions = {f.name: f for f in module.device_functions if f.name in callees}
     waiting = functions_that(module.device_functions, lambda f, known: has_barrier(f.body, known))
     interpreter = _Interpreter(functions, ranges, launch, wraparound)
     interpreter.waiting = waiting
+    interpreter.dynamic_arrays = {
+        (f.name, s.var.name)
+        for f in module.functions
+        for s in walk.statements(f.body)
+        if isinstance(s, ir.Allocate) and is_dynamic(s.var)
+    }
     try:
         interpreter.run(module.kernel)
     except TooComplexError:
