@@ -9,10 +9,13 @@ from typing import Any, cast
 import pytest
 
 from pycu2c import cuda, device, float32
+from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.source import source_of
 from pycu2c.base.types import WEAK_INT, Array, Signature
+from pycu2c.checks.barrier_skips import BARRIER_EFFECTS
 from pycu2c.checks.call_chains import copy_callees
 from pycu2c.checks.convergence import convergent_operations
+from pycu2c.checks.instrumentation import LaunchFacts, instrument
 from pycu2c.frontend.function_builder import build
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions
@@ -111,6 +114,18 @@ def in_a_function_that_some_leave(a, n):
     a[n] = barrier_of_the_rest(a[cuda.threadIdx.x])
 
 
+@device
+def barrier():
+    cuda.syncthreads()
+    return 1
+
+
+def in_a_function_for_all_and_for_some(a, n):
+    a[n] = barrier()
+    if cuda.threadIdx.x < n:
+        a[n] += barrier()
+
+
 CONVERGENT = (
     at_the_top,
     in_loops_of_all_threads,
@@ -128,6 +143,7 @@ DIVERGENT = (
     after_blocks_have_ended,
     in_a_function_for_some,
     in_a_function_that_some_leave,
+    in_a_function_for_all_and_for_some,
 )
 
 
@@ -143,3 +159,7 @@ def test_convergent_operations(function: Callable[..., Any]) -> None:
         if isinstance(e, ir.Apply) and e.intrinsic.synchronizes
     }
     assert found == (operations if function in CONVERGENT else set())
+    facts = LaunchFacts(LaunchAssumptions(grid=(2, 1, 1), block=(64, 1, 1)))
+    has_shadow = bool(instrument(module, frozenset(["sync"]), facts).shadows)
+    has_barriers = any(e.intrinsic.effect in BARRIER_EFFECTS for e in operations)
+    assert has_shadow == (has_barriers and function in DIVERGENT)

@@ -24,7 +24,10 @@ def convergent_operations(
     functions = {f.name: f for f in module.device_functions if f.name in own_callees}
     finder = _Finder(functions, block, frozenset(_written_arrays(module)))
     finder.function(module.kernel, _EVERYWHERE)
-    return finder.convergent
+    for f in module.device_functions:  # may have the same nodes as a function with one caller
+        if f.name not in functions:
+            finder.divergent.update(walk.all_expressions(f.body))
+    return finder.convergent.difference(finder.divergent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,8 @@ class _Finder:
     functions: Mapping[str, ir.Function]
     block: Shape | None
     written: Set[str]  # the arrays that threads may read while others write them
-    convergent: set[ir.Apply] = field(default_factory=set)
+    convergent: set[ir.Apply] = field(default_factory=set)  # where a call reaches them
+    divergent: set[ir.Expr] = field(default_factory=set)
 
     def function(self, function: ir.Function, place: _Place) -> None:
         is_called = function.name in self.functions
@@ -83,8 +87,9 @@ class _Finder:
                 place = _Place(False, place.in_block, place.in_warp)
 
     def _expression(self, e: ir.Expr, place: _Place) -> None:
-        if isinstance(e, ir.Apply) and _names_all(e) and place.holds_for(e.intrinsic.effect):
-            self.convergent.add(e)
+        if isinstance(e, ir.Apply) and e.intrinsic.synchronizes:
+            is_convergent = _names_all(e) and place.holds_for(e.intrinsic.effect)
+            (self.convergent if is_convergent else self.divergent).add(e)
         if isinstance(e, ir.Call) and e.function in self.functions:
             self.function(self.functions[e.function], place)
         is_conditional = isinstance(e, ir.Logical | ir.Select)
@@ -95,7 +100,7 @@ class _Finder:
 def _names_all(e: ir.Apply) -> bool:
     """Return whether an operation waits for all threads of its scope."""
     if e.intrinsic.effect is not Effect.WARP:
-        return e.intrinsic.synchronizes
+        return True
     return bool(e.arguments) and is_full_mask(e.arguments[0])
 
 
