@@ -125,6 +125,16 @@ def test_irregular_kernels_by_hand_are_cuda_c(case: irregular.Case) -> None:
     assert nvrtc.compile(case.text(".cu"), case.name, "sm_90", cache=False).data
 
 
+def test_checked_launches(tmp_path: Path) -> None:
+    recorded = str(tmp_path / "plain.json")
+    output("checked.py", "--rounds", "1", "--checks", "none", "--json", recorded, "matmul")
+    ran = output("checked.py", "--rounds", "1", "--add", f"again={recorded}", "matmul")
+    *_, head, _, row, mean = ran.splitlines()
+    assert head == "| kernel | ms | memory | all | again |"
+    assert row.startswith("| matmul | ")
+    assert [float(cell) > 0 for cell in mean.split("|")[3:6]] == [True] * 3
+
+
 def test_startup_process() -> None:
     ran = output("startup_process.py", "pycu2c", "scale")
     assert all(float(word) > 0 for word in ran.split())
