@@ -1,6 +1,6 @@
 """Measure the checks on Indigo, a suite of irregular CUDA kernels with planted bugs.
 
-    PYTHONPATH=src:tests python tests/peers/indigo.py CHECKOUT [--every N] [NAME…]
+    PYTHONPATH=src:tests python tests/peers/indigo.py CHECKOUT [--every N] [-j JOBS] [NAME…]
 
 CHECKOUT is a clone of https://github.com/burtscher/IndigoSuite. Its generator writes the CUDA
 kernels, with ``int`` data, into a temporary folder. The script rewrites each as a Python kernel,
@@ -11,6 +11,7 @@ threads than vertices. The names of the files tell the bugs.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -18,9 +19,10 @@ import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 from pycparser import c_ast, c_parser
@@ -231,27 +233,41 @@ def judge(name: str, text: str, folder: Path) -> list[tuple[str, bool, bool]]:
     ]
 
 
+def compile_fast() -> None:
+    warnings.simplefilter("ignore")
+    cc.FLAGS = FLAGS
+
+
+def judge_file(folder: Path, path: Path) -> list[tuple[str, bool, bool]]:
+    own = folder / str(os.getpid())
+    own.mkdir(exist_ok=True)
+    return judge(path.stem, python_text(path.read_text()), own)
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="indigo", description=__doc__)
     parser.add_argument("checkout", type=Path)
     parser.add_argument("names", nargs="*", help="parts of names of kernels; all without")
     parser.add_argument("--every", type=int, default=1, help="run one kernel in so many")
+    parser.add_argument("-j", "--jobs", type=int, default=1, help="processes at a time")
     options = parser.parse_args(arguments)
-    warnings.simplefilter("ignore")
     counts: Counter[tuple[str, bool, bool]] = Counter()
-    with tempfile.TemporaryDirectory() as temporary, mock.patch.object(cc, "FLAGS", FLAGS):
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        ProcessPoolExecutor(options.jobs, initializer=compile_fast) as pool,
+    ):
         folder = Path(temporary)
         paths = [
             path
             for path in generate(options.checkout.resolve(), folder)
             if not options.names or any(n in path.stem for n in options.names)
-        ]
-        for path in paths[:: options.every]:
-            name = path.stem
-            for result in judge(name, python_text(path.read_text()), folder):
+        ][:: options.every]
+        for path, results in zip(paths, pool.map(partial(judge_file, folder), paths)):
+            for result in results:
                 counts[result] += 1
                 if result[1] != result[2]:
-                    print(f"{name}: {result[0]} {'missed' if result[1] else 'false'}", flush=True)
+                    verdict = "missed" if result[1] else "false"
+                    print(f"{path.stem}: {result[0]} {verdict}", flush=True)
     for kind in ("race", "out-of-bounds", "other"):
         true, missed = counts[kind, True, True], counts[kind, True, False]
         false, right = counts[kind, False, True], counts[kind, False, False]
