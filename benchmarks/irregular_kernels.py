@@ -1,6 +1,7 @@
-"""Time irregular kernels beside C with OpenMP, or beside CUDA C and numba-cuda on a GPU.
+"""Time irregular kernels beside C with OpenMP and numba, or beside CUDA C and numba-cuda on a GPU.
 
-usage: python benchmarks/irregular_kernels.py [--gpu] [--rounds N] [--scale N] [NAME …]
+usage: python benchmarks/irregular_kernels.py [--gpu] [--rounds N] [--scale N] [--threads N]
+                                              [NAME …]
 
 The results are compared before they are timed. Each round times every implementation once, with
 fresh copies of the arrays that the kernel writes; a time is the median of the rounds. The table
@@ -11,13 +12,14 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import math
 import os
 import statistics
 import struct
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from types import FunctionType
@@ -25,8 +27,10 @@ from typing import Any
 
 import numpy as np
 
+from cpu import set_threads
 from implementations.with_c import FLAGS
 from irregular import Case, Problem, cases
+from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.toolchain.cc import cc
 from results import save
 
@@ -55,6 +59,9 @@ class OnCpu:
             BY_HAND: self._by_hand(case),
             OURS: lambda: configured(*self.arrays),
         }
+        numba_loop = case.numba_loop
+        if numba_loop is not None:
+            self.launches[NUMBA] = lambda: numba_loop(*self.arrays)
 
     def _by_hand(self, case: Case) -> Launch:
         with tempfile.TemporaryDirectory(prefix="pycu2c-bench-") as folder:
@@ -209,18 +216,36 @@ def check_agreement(
 
 
 def table(measured: dict[str, dict[str, float]]) -> str:
+    """Return the milliseconds, and the time of pycu2c divided by that of each other."""
     names = list(dict.fromkeys(chain.from_iterable(measured.values())))
-    lines = [f"{'ms':<22}" + "".join(f"{name:>10}" for name in names) + f"{'ratio':>8}"]
-    for case, seconds in sorted(measured.items(), key=lambda item: -ratio(item[1])):
-        cells = (f"{seconds[n] * 1e3:>10.3f}" if n in seconds else f"{'–':>10}" for n in names)
-        lines.append(f"{case:<22}" + "".join(cells) + f"{ratio(seconds):>8.3f}")
-    mean = statistics.geometric_mean(map(ratio, measured.values()))
-    lines.append(f"{'geometric mean':<22}" + " " * 10 * len(names) + f"{mean:>8.3f}")
+    others = [name for name in names if name != OURS]
+    lines = [_line("ms", names + [f"÷ {name}" for name in others])]
+    for case, seconds in sorted(measured.items(), key=lambda item: -ratio(item[1], BY_HAND)):
+        times = [seconds.get(name, math.nan) * 1e3 for name in names]
+        ratios = [ratio(seconds, name) for name in others]
+        lines.append(_line(case, map(_cell, times + ratios)))
+    means = [_cell(geometric_mean(measured, name)) for name in others]
+    lines.append(_line("geometric mean", [""] * len(names) + means))
     return "\n".join(lines)
 
 
-def ratio(seconds: dict[str, float]) -> float:
-    return seconds[OURS] / seconds[BY_HAND]
+def _line(first: str, cells: Iterable[str]) -> str:
+    return f"{first:<22}" + "".join(f"{cell:>11}" for cell in cells)
+
+
+def _cell(number: float) -> str:
+    return "–" if math.isnan(number) else f"{number:.3f}"
+
+
+def geometric_mean(measured: dict[str, dict[str, float]], other: str) -> float:
+    """Return the mean of the ratios of the cases that the other implementation has."""
+    return statistics.geometric_mean(
+        ratio(seconds, other) for seconds in measured.values() if other in seconds
+    )
+
+
+def ratio(seconds: dict[str, float], other: str) -> float:
+    return seconds[OURS] / seconds.get(other, math.nan)
 
 
 def main() -> None:
@@ -229,15 +254,16 @@ def main() -> None:
     parser.add_argument("--gpu", action="store_true", help="on CUDA device 0")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--scale", type=int, help="of the arrays: 1 on the CPU, 8 on a GPU")
+    parser.add_argument("--threads", type=int, default=thread_count(), help="on the CPU")
     options = parser.parse_args()
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # else OpenMP's threads spin between rounds
+    set_threads(options.threads)
     os.environ["PYCU2C_BACKEND"] = "cuda" if options.gpu else "cpu"  # read when a case is imported
     make = OnGpu if options.gpu else OnCpu
     measured = {}
     for case in cases(options.names):
         problem = case.problem(options.scale or (8 if options.gpu else 1))
         measured[case.name] = measure(case, make(case, problem), options.rounds)
-        print(f"measured {case.name}: {ratio(measured[case.name]):.3f}", flush=True)
+        print(f"measured {case.name}: {ratio(measured[case.name], BY_HAND):.3f}", flush=True)
     print(table(measured))
     save("irregular_kernels_gpu" if options.gpu else "irregular_kernels", measured)
 

@@ -4,6 +4,8 @@ A case is a module with two texts beside it: ``sparse/spmv_csr.py``, ``spmv_csr.
 ``spmv_csr.cu``. The module has a kernel of the same name, and ``problem(scale)`` that returns its
 arguments. The functions by hand take the kernel's arguments in order: an array as a pointer,
 followed by its lengths as ``int``; an ``int`` or ``float32`` as ``int`` or ``float``.
+
+``with_numba`` has some of the kernels as parallel loops for numba on the CPU.
 """
 
 from __future__ import annotations
@@ -56,6 +58,15 @@ class Case:
     def text(self, suffix: str) -> str:
         """Return the text by hand: ``.c`` or ``.cu``."""
         return (FOLDER / self.theme / f"{self.name}{suffix}").read_text()
+
+    @property
+    def numba_loop(self) -> Callable[..., object] | None:
+        """Return the parallel loop for numba, if there is one and numba is installed."""
+        try:
+            module = importlib.import_module("irregular.with_numba")
+        except ModuleNotFoundError:
+            return None
+        return getattr(module, self.name, None)
 
     def _module(self) -> Any:
         return importlib.import_module(f"irregular.{self.theme}.{self.name}")
