@@ -12,6 +12,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,7 +40,7 @@ from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.dispatch.guards import ArrayGuard, RecordedLaunch
 from pycu2c.runtime.dispatch.table import DispatchTable, Field, LaunchGuard, entry_of
 from pycu2c.runtime.launch_configuration import LAUNCH_HEADER
-from pycu2c.runtime.runner import FastPathLaunch
+from pycu2c.runtime.runner import FastPathLaunch, HiddenArguments
 from pycu2c.toolchain.cc import cc
 from support.launching import leaks
 
@@ -245,6 +246,8 @@ def test_arguments_are_packed_as_on_the_slow_path(value: Any) -> None:
         {"guards": (ArrayGuard("device_array", int, None, 1, 8, 8, True, False, False),)},
         {"guards": ("no guard",)},
         {"staging": 5},
+        {"initial": b"a byte for each of the arguments"},
+        {"initial": 5},
         {"grid_sources": ((3, 0),)},
     ],
     ids=lambda wrong: "".join(wrong),
@@ -956,6 +959,38 @@ def test_an_error_code_is_passed_to_the_finish_callback() -> None:
     with pytest.raises(LaunchError, match="code 7 of 6 blocks"):
         table.launch(fresh(keep)[6, 1]._configuration, (1,))
     assert started == [6]
+
+
+def test_hidden_arguments_are_of_one_launch_at_a_time() -> None:
+    words = np.array([0, 0, 7])  # found, cleared, passed
+    seen: list[Any] = []
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+    def start(body: int, packed: int, blocks: int) -> int:
+        number = ctypes.c_int64.from_address(packed + LAUNCH_HEADER.size).value
+        seen.append((number, *words, table.launch(configuration, (1,))))
+        words[:2] = blocks - 1, 1
+        return 0
+
+    def finished(code: int, head: bytes) -> None:
+        seen.append((code, table.launch(configuration, (1,))))
+        words[0] = 0
+        raise LaunchError("found")
+
+    table, kind = DispatchTable(ONE), scalar_of(1)
+    launch = RecordedLaunch((1,), (kind,), (1,), (), {})  # type: ignore[arg-type]
+    address = words.ctypes.data
+    hidden = HiddenArguments(words[2:].tobytes(), address + 8, 8, address)
+    layout = layout_of([Parameter("hidden", Scalar(dtypes.INT64), 1)])
+    start_address = ctypes.cast(start, ctypes.c_void_p).value or 0
+    fast_path = FastPathLaunch(layout, start_address, 0, finished, hidden=hidden)
+    assert table.record(launch, LaunchGuard(None, 0), fast_path, Signature(()))
+    for grid in (1, 2, 1):
+        configuration = LaunchConfiguration((grid, 1, 1), (1, 1, 1), 0, None, 0, True)
+        with pytest.raises(LaunchError, match="found") if grid == 2 else nullcontext():
+            assert table.launch(configuration, (1,))
+    clean = (7, 0, 0, 7, False)
+    assert seen == [clean, clean, (-1, False), clean]
 
 
 def test_at_most_so_many_entries() -> None:

@@ -9,8 +9,17 @@ import numpy.typing as npt
 
 from pycu2c.base.records import replace
 from pycu2c.checks.check_sites import CheckSite
-from pycu2c.checks.device_functions import rendezvous, shadow_memory
-from pycu2c.checks.device_functions.recording import BLOCK, COUNT, MAX_VALUES, THREAD, VALUES
+from pycu2c.checks.device_functions import shadow_memory
+from pycu2c.checks.device_functions.recording import (
+    BLOCK,
+    COUNT,
+    FOUND,
+    IS_ENDING,
+    LIMIT,
+    MAX_VALUES,
+    THREAD,
+    VALUES,
+)
 from pycu2c.checks.device_functions.shadow_words import MAX_BLOCKS
 from pycu2c.runtime.findings import Coordinates, Finding
 
@@ -19,14 +28,24 @@ Extent = tuple[int, int, int]
 _WARP_SIZE = 32
 
 
-def new_rows(site_count: int, wait_limit: float) -> FindingRows:
+def new_rows(site_count: int, wait_limit: float = 0.0) -> FindingRows:
     """Return the rows of a launch without findings, and one for its state.
 
     ``wait_limit``: how many seconds a thread may wait for others on a GPU.
     """
     rows = np.zeros((site_count + 1, VALUES + MAX_VALUES), np.int64)
-    rows[-1, rendezvous.LIMIT] = int(wait_limit * 1e9)
+    rows[-1, LIMIT] = int(wait_limit * 1e9)
     return rows
+
+
+def is_clear(rows: FindingRows) -> bool:
+    """Return whether a launch has changed nothing in its rows."""
+    return not (rows[-1, FOUND] or rows[-1, IS_ENDING])
+
+
+def found_offset(rows: FindingRows) -> int:
+    """Return where the number is, in bytes, that tells whether there are findings."""
+    return rows.nbytes - rows.strides[0] + FOUND * rows.itemsize
 
 
 def decode(
@@ -34,6 +53,8 @@ def decode(
 ) -> list[Finding]:
     """Return the findings in the order of the source, one for each place and kind."""
     found: dict[object, Finding] = {}
+    if not rows[-1, FOUND]:
+        return []
     for row, site in zip(rows, sites):
         if row[COUNT]:
             finding = _finding(row, site, sites, grid, block)

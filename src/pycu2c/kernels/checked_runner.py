@@ -3,47 +3,78 @@
 from __future__ import annotations
 
 import math
-import os
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import Any
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
-import numpy.typing as npt
 
 from pycu2c.analysis.ranges.interval_arithmetic import Interval, is_integral
 from pycu2c.analysis.ranges.range_analysis import ParameterRanges
-from pycu2c.base.diagnostics import LaunchError, LaunchWarning, warn
-from pycu2c.base.dtypes import INT64, UINT8, UINT64, DType
-from pycu2c.base.records import dataclass, field, replace
+from pycu2c.base.diagnostics import LaunchWarning, warn
+from pycu2c.base.dtypes import UINT8
+from pycu2c.base.records import dataclass, replace
 from pycu2c.checks import decoding, instrumentation
-from pycu2c.checks.device_functions import happens_before
-from pycu2c.checks.device_functions.rendezvous import EXTRA_ENTRIES
-from pycu2c.checks.device_functions.shadow_words import MAX_BLOCKS, ORDERED_WORDS, WORDS
+from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.line_flags import LineFlags, with_line_flags
 from pycu2c.checks.memory_regions import MemoryRegion, memory_regions
-from pycu2c.checks.shadow_arrays import ORDER
-from pycu2c.checks.waiting import ARRIVALS
-from pycu2c.cuda_driver import driver
 from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.ir.nodes import Module
 from pycu2c.kernels import specialization
+from pycu2c.kernels.checked_memory import (
+    CheckArrays,
+    DeviceFindings,
+    HostArrays,
+    Shapes,
+    has_clocks,
+    host_argument,
+    memory_limit,
+    shadow_shapes,
+    starts,
+    wait_limit,
+)
 from pycu2c.runtime import line_coverage
+from pycu2c.runtime.arguments.arguments import pack
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
 from pycu2c.runtime.findings import CheckError, check_error
 from pycu2c.runtime.launch_configuration import Launch
-from pycu2c.runtime.runner import FastPathLaunch, Runner, SpecializationKey
+from pycu2c.runtime.runner import (
+    HAS_FINDINGS,
+    FastPathLaunch,
+    HiddenArguments,
+    Runner,
+    SpecializationKey,
+)
+
+_MAX_KEPT_BYTES = 1 << 20  # of the shadows of an entry of the dispatch table
 
 
 @dataclass(frozen=True, slots=True)
-class _Variant:
-    kernel: instrumentation.InstrumentedKernel
+class _Binary:
+    """A compiled kernel, its check sites and flags of lines."""
+
+    sites: tuple[CheckSite, ...]
     lines: LineFlags
     runner: Runner
-    is_on_gpu: bool
-    # arrays of findings on the GPU that no launch uses, by the ordinal of the device
-    unused_findings: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    device_findings: DeviceFindings
+
+    @property
+    def has_hidden_arguments(self) -> bool:
+        return bool(self.sites or self.lines.count)
+
+
+@dataclass(slots=True)
+class _Variant:
+    """What launches with the same facts run.
+
+    shapes: of their shadows. wait_limit: how many seconds a thread may wait on a GPU.
+    has_overlap: whether arrays share memory.
+    """
+
+    binary: _Binary
+    shapes: Shapes
+    wait_limit: float
+    has_overlap: bool
+    launch_count: int = 0
 
 
 class CheckedRunner:
@@ -57,10 +88,11 @@ class CheckedRunner:
         self, kernel: specialization.Specialization, key: SpecializationKey, cache: bool
     ) -> None:
         self._kernel, self._key, self._cache = kernel, key, cache
+        self._is_on_gpu = key.backend == "cuda"
         parameters = kernel.built.module.kernel.parameters
         self._integers = [p.argument for p in parameters if is_integral(p.type)]
+        self._binaries: dict[object, _Binary] = {}
         self._variants: dict[object, _Variant] = {}
-        self._variants_by_facts: dict[object, _Variant] = {}
 
     @property
     def fast_path(self) -> FastPathLaunch | None:
@@ -68,26 +100,91 @@ class CheckedRunner:
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         variant = self._variant(launch, arguments)
-        sites = variant.kernel.sites
-        rows = decoding.new_rows(len(sites), _wait_limit())
-        lines = np.zeros(variant.lines.count, np.uint8)
+        variant.launch_count += 1
+        binary = variant.binary
+        if not binary.has_hidden_arguments:
+            binary.runner.run(launch, arguments)
+            return
+        lines = np.zeros(binary.lines.count, np.uint8)
+        flags = [host_argument(lines, UINT8)] if len(lines) else []
         raised = None
-        with ExitStack() as stack:
-            hidden = _hidden_arguments(variant, launch, rows, stack)
-            if len(lines):
-                hidden.append(_host_argument(lines, UINT8))
+        with self._arrays(variant, launch) as arrays:
+            hidden = arrays.arguments if binary.sites else ()
             try:
-                variant.runner.run(launch, (*arguments, *hidden))
+                binary.runner.run(launch, (*arguments, *hidden, *flags))
             except CheckError as error:  # of threads, or of threads that wait for each other
                 raised = error
-        line_coverage.record(variant.lines.arcs(lines))
+        if len(lines):
+            line_coverage.record(binary.lines.arcs(lines))
+        self._raise_findings(arrays.rows, binary.sites, launch, raised)
+
+    def _arrays(self, variant: _Variant, launch: Launch) -> AbstractContextManager[CheckArrays]:
+        if self._is_on_gpu and variant.binary.sites:
+            findings = variant.binary.device_findings
+            return findings.arrays(variant.shapes, variant.wait_limit, launch)
+        return nullcontext(HostArrays(len(variant.binary.sites), variant.shapes))
+
+    def _raise_findings(
+        self,
+        rows: decoding.FindingRows,
+        sites: Sequence[CheckSite],
+        launch: Launch,
+        raised: CheckError | None,
+    ) -> None:
+        """Raise the findings of a launch, with the error that it has raised."""
         found = decoding.decode(rows, sites, launch.grid, launch.block)
-        if raised is None and found:
-            raised = check_error(self._kernel.source.name, found)
-        elif raised is not None:
-            raised.findings = (*found, *raised.findings)
-        if raised is not None:
-            raise raised
+        if raised is None and not found:
+            return
+        if raised is None:
+            raise check_error(self._kernel.source.name, found)
+        raised.findings = (*found, *raised.findings)
+        raise raised
+
+    # ---- launches by the dispatch table ----
+
+    def fast_path_for(self, launch: Launch, arguments: Sequence[Argument]) -> FastPathLaunch | None:
+        """Return how C starts the kernel for launches with the same facts, after the second."""
+        variant = self._variant(launch, arguments)
+        binary, arrays = variant.binary, [a for a in arguments if isinstance(a, ArrayArgument)]
+        fast_path = binary.runner.fast_path
+        is_compared = all(a.contiguous for a in arrays) and not variant.has_overlap
+        if fast_path is None or not is_compared or binary.lines.count or variant.launch_count < 2:
+            return None
+        if not binary.sites:
+            return replace(fast_path, is_exact=True)
+        if self._is_on_gpu or 8 * starts(variant.shapes)[-1] > _MAX_KEPT_BYTES:
+            return None
+        return self._with_arrays(fast_path, variant, launch, arguments)
+
+    def _with_arrays(
+        self,
+        fast_path: FastPathLaunch,
+        variant: _Variant,
+        launch: Launch,
+        arguments: Sequence[Argument],
+    ) -> FastPathLaunch:
+        """Return a fast path with arrays of its own, for one launch at a time."""
+        sites, raise_for_code = variant.binary.sites, fast_path.raise_for_code
+        arrays = HostArrays(len(sites), variant.shapes)
+        passed = (*arguments, *arrays.arguments)
+        addresses = [a.address if isinstance(a, ArrayArgument) else 0 for a in passed]
+
+        def finish(code: int, header: bytes) -> None:
+            rows = arrays.rows.copy()
+            arrays.rows.fill(0)
+            if code != HAS_FINDINGS:
+                raise_for_code(code, header)
+            self._raise_findings(rows, sites, launch, None)
+
+        hidden = HiddenArguments(
+            pack(fast_path.layout, passed, addresses),
+            arrays.shadows.ctypes.data,
+            arrays.shadows.nbytes,
+            arrays.rows.ctypes.data + decoding.found_offset(arrays.rows),
+        )
+        return replace(fast_path, raise_for_code=finish, is_exact=True, hidden=hidden)
+
+    # ---- variants ----
 
     def _variant(self, launch: Launch, arguments: Sequence[Argument]) -> _Variant:
         arrays = {n: a for n, a in enumerate(arguments) if isinstance(a, ArrayArgument)}
@@ -95,10 +192,9 @@ class CheckedRunner:
         integers = tuple(as_int(arguments[n]) for n in self._integers)
         shapes = tuple(a.shape for a in arrays.values())
         facts = launch.grid, launch.block, launch.shared_bytes, integers, shapes, regions
-        variant = self._variants_by_facts.get(facts)
+        variant = self._variants.get(facts)
         if variant is None:
-            variant = self._compile(launch, arguments, regions)
-            self._variants_by_facts[facts] = variant
+            variant = self._variants[facts] = self._compile(launch, arguments, regions)
         return variant
 
     def _compile(
@@ -107,14 +203,14 @@ class CheckedRunner:
         """Instrument the kernel for a launch, and compile it unless a launch before has."""
         options, module = self._kernel.options, self._kernel.built.module
         assumptions = replace(self._key.assumptions, block=launch.block, grid=launch.grid)
-        ranges, is_on_gpu = _parameter_ranges(module, arguments), self._key.backend == "cuda"
+        ranges = _parameter_ranges(module, arguments)
         facts = instrumentation.LaunchFacts(
-            assumptions, ranges, regions, is_on_gpu, launch.shared_bytes
+            assumptions, ranges, regions, self._is_on_gpu, launch.shared_bytes
         )
         groups = frozenset(options.check)
         instrumented = instrumentation.instrument(module, groups, facts, options.wraparound)
-        size = sum(8 * math.prod(s) for s in _shadow_shapes(instrumented, launch))
-        if size > _memory_limit():
+        size = 8 * sum(map(math.prod, shadow_shapes(instrumented, launch)))
+        if size > memory_limit():
             warn(
                 f"{self._kernel.source.name}: races and initialization are not checked, as this "
                 f"would take {size >> 20} MiB: launch fewer blocks or smaller arrays, or set "
@@ -123,20 +219,29 @@ class CheckedRunner:
             )
             groups -= {"race", "init"}
             instrumented = instrumentation.instrument(module, groups, facts, options.wraparound)
-        elif not _has_clocks(instrumented, launch):
+        elif not has_clocks(instrumented, launch):
             warn(
                 f"{self._kernel.source.name}: accesses of different blocks are taken as ordered: "
                 "launch fewer blocks, or set PYCU2C_CHECK_MEMORY to more bytes",
                 LaunchWarning,
             )
-        sites = instrumented.sites
-        key = sites, tuple(shadow.layout for shadow in instrumented.shadows)
-        if key not in self._variants:
-            module, lines = with_line_flags(instrumented.module if sites else module)
-            kernel = replace(self._kernel, built=BuiltModule(module, ()))
-            runner = specialization.compile_runner(kernel, self._key, self._cache)
-            self._variants[key] = _Variant(instrumented, lines, runner, is_on_gpu)
-        return replace(self._variants[key], kernel=instrumented)
+        binary = self._binary(instrumented)
+        shapes = tuple(shadow_shapes(instrumented, launch))
+        has_overlap = any(len(region.offsets) > 1 for region in regions)
+        return _Variant(binary, shapes, wait_limit(), has_overlap)
+
+    def _binary(self, kernel: instrumentation.InstrumentedKernel) -> _Binary:
+        sites = kernel.sites
+        key = sites, tuple(shadow.layout for shadow in kernel.shadows)
+        binary = self._binaries.get(key)
+        if binary is None:
+            module = kernel.module if sites else self._kernel.built.module
+            module, lines = with_line_flags(module)
+            compiled = replace(self._kernel, built=BuiltModule(module, ()))
+            runner = specialization.compile_runner(compiled, self._key, self._cache)
+            binary = _Binary(sites, lines, runner, DeviceFindings(len(sites)))
+            self._binaries[key] = binary
+        return binary
 
 
 def _parameter_ranges(module: Module, arguments: Sequence[Argument]) -> ParameterRanges:
@@ -151,105 +256,3 @@ def _parameter_ranges(module: Module, arguments: Sequence[Argument]) -> Paramete
         elif is_integral(p.type):
             numbers[p.name] = Interval(as_int(argument), as_int(argument))
     return ParameterRanges(numbers, lengths)
-
-
-# ---- hidden arguments --------------------------------------------------------------------------
-
-
-def _hidden_arguments(
-    variant: _Variant,
-    launch: Launch,
-    rows: decoding.FindingRows,
-    stack: ExitStack,
-) -> list[ArrayArgument]:
-    """Return the array of findings and the shadows, which last until the stack is closed."""
-    if not variant.kernel.sites:
-        return []
-    if variant.is_on_gpu:
-        hidden = [stack.enter_context(_findings_on_gpu(variant, rows, launch))]
-    else:
-        hidden = [_host_argument(rows, INT64)]
-    for shape in _shadow_shapes(variant.kernel, launch):
-        if variant.is_on_gpu:
-            hidden.append(_zeros_on_gpu(shape, launch, stack))
-        else:
-            hidden.append(_host_argument(np.zeros(shape, np.uint64), UINT64))
-    return hidden
-
-
-def _shadow_shapes(
-    kernel: instrumentation.InstrumentedKernel, launch: Launch
-) -> Iterator[tuple[int, ...]]:
-    """Yield the shapes of the shadows of a launch."""
-    blocks, size = math.prod(launch.grid), 0
-    words = ORDERED_WORDS if ORDER in kernel.shadows else WORDS
-    for shadow in kernel.shadows if kernel.sites else ():
-        if shadow == ORDER:  # the last one
-            columns = happens_before.ENTRIES + 2 * blocks
-            is_small = blocks <= MAX_BLOCKS and size + 8 * blocks * columns <= _memory_limit()
-            shape: tuple[int, ...] = (blocks, columns if is_small else happens_before.ENTRIES + 2)
-        elif shadow == ARRIVALS:
-            threads = math.prod(launch.block)
-            shape = (blocks, threads + (threads + 31) // 32 + EXTRA_ENTRIES, WORDS)
-        else:
-            shape = shadow.shape(blocks, launch.shared_bytes, words)
-        size += 8 * math.prod(shape)
-        yield shape
-
-
-def _has_clocks(kernel: instrumentation.InstrumentedKernel, launch: Launch) -> bool:
-    """Return whether the shadows of a launch have an entry for each pair of blocks, if needed."""
-    if not kernel.sites or ORDER not in kernel.shadows:
-        return True
-    *_, (blocks, columns) = _shadow_shapes(kernel, launch)
-    return columns == happens_before.ENTRIES + 2 * blocks
-
-
-def _memory_limit() -> int:
-    """Return how many bytes the shadows of a launch may take. Raises LaunchError."""
-    setting = os.environ.get("PYCU2C_CHECK_MEMORY", str(1 << 30))
-    if not setting.isdecimal():
-        raise LaunchError(f"PYCU2C_CHECK_MEMORY is a number of bytes, not {setting!r}")
-    return int(setting)
-
-
-def _wait_limit() -> float:
-    """Return how many seconds a thread may wait for others on a GPU. Raises LaunchError."""
-    setting = os.environ.get("PYCU2C_CHECK_TIMEOUT", "10")
-    try:
-        seconds = float(setting)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds < 1e6:
-        raise LaunchError(f"PYCU2C_CHECK_TIMEOUT is a number of seconds, not {setting!r}")
-    return seconds
-
-
-@contextmanager
-def _findings_on_gpu(
-    variant: _Variant, rows: decoding.FindingRows, launch: Launch
-) -> Iterator[ArrayArgument]:
-    """Yield the array of findings on the GPU, which is then copied to ``rows``."""
-    stream = driver.stream_of(launch.stream)
-    copies = variant.unused_findings[driver.current_ordinal()]
-    address = copies.pop() if copies else driver.allocate(rows.nbytes)
-    driver.copy_in(address, rows.ctypes.data, rows.nbytes, stream)
-    yield ArrayArgument(INT64, rows.shape, rows.strides, address, False, True, "device", None)
-    driver.copy_out(rows.ctypes.data, address, rows.nbytes, stream)
-    driver.synchronize(stream)
-    copies.append(address)
-
-
-def _host_argument(array: npt.NDArray[Any], dtype: DType) -> ArrayArgument:
-    address = array.ctypes.data
-    return ArrayArgument(dtype, array.shape, array.strides, address, False, True, "host", array)
-
-
-def _zeros_on_gpu(shape: tuple[int, ...], launch: Launch, stack: ExitStack) -> ArrayArgument:
-    """Return an array of zeros on the device, which is freed after the launch."""
-    count = math.prod(shape)
-    address = driver.allocate(8 * count)
-    stack.callback(driver.free, address)
-    driver.fill(address, bytes(4), 2 * count, driver.stream_of(launch.stream))
-    strides = tuple(8 * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
-    return ArrayArgument(UINT64, shape, strides, address, False, True, "device", None)

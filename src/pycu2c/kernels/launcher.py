@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source
-from pycu2c.base.types import Array, Signature, assumed_magnitude_limit, leaf_types
+from pycu2c.base.types import Array, Scalar, Signature, assumed_magnitude_limit, leaf_types
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.kernels import assumption_checks, grid_inference, kernel_cache
@@ -35,7 +36,7 @@ from pycu2c.runtime.arguments import (
     signature_conversion,
     vector_views,
 )
-from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
 from pycu2c.runtime.arguments.call_binding import call_signature
 from pycu2c.runtime.arguments.flattened_arguments import (
     FlattenedArguments,
@@ -46,7 +47,14 @@ from pycu2c.runtime.arguments.times import times_as_integers
 from pycu2c.runtime.cuda import startup
 from pycu2c.runtime.dispatch import guards, table
 from pycu2c.runtime.launch_configuration import Extent, Launch, LaunchRequest
-from pycu2c.runtime.runner import ExtentSource, KernelMetadata, Runner, SpecializationKey
+from pycu2c.runtime.runner import (
+    ExtentSource,
+    FastPathLaunch,
+    KernelMetadata,
+    LaunchDependentRunner,
+    Runner,
+    SpecializationKey,
+)
 from pycu2c.toolchain.nvrtc import occupancy
 
 if TYPE_CHECKING:
@@ -283,7 +291,7 @@ class Launcher:
             return
         if self.dispatch_table and not self.dispatch_table.should_record():
             return
-        fast_path = resolved.runner.fast_path
+        fast_path = _fast_path(resolved)
         if fast_path is None:
             return
         entries = self.dispatch_table or table.DispatchTable(self._parameters)
@@ -293,17 +301,19 @@ class Launcher:
             arguments.signature.parameters,
             arguments.leaves,
             typed.metadata.written,
-            assumption_checks.integer_ranges(key, arguments.leaves, typed.metadata, typed.limits),
+            _integer_ranges(resolved, is_exact=fast_path.is_exact),
             self._trusts_arguments,
             assumption_checks.last_axis_lengths(key, arguments.leaves, typed.metadata),
+            fast_path.is_exact,
         )
         guard = table.LaunchGuard(
-            key.assumptions.block,
+            resolved.launch.block if fast_path.is_exact else key.assumptions.block,
             resolved.launch.shared_bytes,
             arguments.lengths,
             self.options.cluster,
             blocks,
-            _overlap_guard(resolved),
+            _overlap_guard(resolved, is_exact=fast_path.is_exact),
+            resolved.launch.grid if fast_path.is_exact else None,
         )
         entries.record(launch, guard, fast_path, arguments.signature)
         self.dispatch_table = entries
@@ -445,13 +455,31 @@ class Launcher:
         return self.backend
 
 
-def _overlap_guard(resolved: ResolvedLaunch) -> table.OverlapGuard:
+def _fast_path(resolved: ResolvedLaunch) -> FastPathLaunch | None:
+    runner = resolved.runner
+    if isinstance(runner, LaunchDependentRunner):
+        return runner.fast_path_for(resolved.launch, resolved.arguments.leaves)
+    return runner.fast_path
+
+
+def _integer_ranges(resolved: ResolvedLaunch, *, is_exact: bool) -> dict[int, tuple[int, int]]:
+    """Return the ranges of the integers of later launches of the same specialization."""
+    leaves, typed = resolved.arguments.leaves, resolved.typed
+    if is_exact:
+        types = chain.from_iterable(map(leaf_types, resolved.arguments.signature.parameters))
+        is_integer = [isinstance(t, Scalar) and t.dtype.is_integral for t in types]
+        return {i: (as_int(leaves[i]),) * 2 for i, found in enumerate(is_integer) if found}
+    return assumption_checks.integer_ranges(resolved.key, leaves, typed.metadata, typed.limits)
+
+
+def _overlap_guard(resolved: ResolvedLaunch, *, is_exact: bool) -> table.OverlapGuard:
     """Return which arrays must not overlap in later launches of the same specialization."""
     metadata = resolved.typed.metadata
-    if resolved.key.assumptions.distinct_arrays:
+    if is_exact or resolved.key.assumptions.distinct_arrays:
         leaves = enumerate(resolved.arguments.leaves)
         arrays = tuple(i for i, leaf in leaves if isinstance(leaf, ArrayArgument))
-        return table.OverlapGuard(arrays, tuple(sorted(metadata.written)), may_be_same=False)
+        written = arrays if is_exact else tuple(sorted(metadata.written))
+        return table.OverlapGuard(arrays, written, may_be_same=False)
     rules = metadata.overlap_rules
     return table.OverlapGuard(
         tuple(sorted({rule.read for rule in rules})),

@@ -27,9 +27,16 @@ static bool last_axis_fits(const ArrayGuard *g, const Leaf *a) {
     return g->min_last_length <= length && length <= g->max_last_length;
 }
 
+static bool shape_fits(const ArrayGuard *g, const Leaf *a) {
+    for (int32_t axis = 0; g->has_shape && axis < g->ndim; axis++) {
+        if (a->shape[axis] != g->shape[axis]) return false;
+    }
+    return true;
+}
+
 /* Whether the shape, the strides and the address have what the entry needs. */
 static bool memory_fits(const ArrayGuard *g, const Leaf *a, bool contiguous) {
-    if (!last_axis_fits(g, a)) return false;
+    if (!last_axis_fits(g, a) || !shape_fits(g, a)) return false;
     if (g->trusted) return true;
     bool aligned = !((uintptr_t)a->data & (uintptr_t)(g->alignment - 1));
     return aligned && fits_index32(g, a, contiguous);

@@ -125,6 +125,8 @@ typedef struct {
     int32_t device; /* GUARD_DEVICE_ARRAY: the ordinal */
     bool trusted;   /* alignment and size are not checked */
     int64_t min_last_length, max_last_length; /* of the last axis; arrays without axes match */
+    bool has_shape;
+    int64_t shape[MAX_AXES]; /* that the array must have */
 } ArrayGuard;
 
 typedef struct {
@@ -159,13 +161,16 @@ typedef struct {
     int32_t leaf, axis; /* axis -1: the value of a number */
 } ExtentSource;
 
+/* The result of a launch that left a number other than 0 in `found`; as in runner.py. */
+enum { HAS_FINDINGS = -1 };
+
 typedef struct {
     Py_ssize_t arguments, guard_count, leaf_count, field_count;
     Guard *guards;
     Field *fields;
     int64_t size; /* bytes of the arguments, with the header on the CPU */
-    bool has_padding;
-    int64_t block[3]; /* zeros: any */
+    PyObject *initial;         /* the bytes before the fields are packed, or None */
+    int64_t grid[3], block[3]; /* zeros: any */
     int64_t shared_bytes;
     int32_t grid_axes; /* of an inferred grid; 0: the grid is not inferred */
     ExtentSource grid_sources[3];
@@ -182,6 +187,10 @@ typedef struct {
     CuCtxGetCurrent get_context; /* NULL on the CPU */
     void *context;
     StagingBuffer *staging; /* NULL without staged leaves */
+    void *cleared;          /* memory that is zeroed before a launch on the CPU */
+    int64_t cleared_size;
+    const int64_t *found; /* NULL, or a number that a launch on the CPU may change */
+    bool busy;            /* a launch uses this memory; set only with `found` */
     PyObject *signature, *finished, *keep_alive;
 } DispatchEntry;
 
@@ -279,7 +288,7 @@ int copy_staged_in(const StagingBuffer *buffer, const StagedArrays *staged, void
 int copy_staged_back(const StagingBuffer *buffer, const StagedArrays *staged, void *stream);
 
 /* launch.c */
-bool launch_entry(const DispatchEntry *entry, Launch *launch, PyObject *arguments, int *code);
+bool launch_entry(DispatchEntry *entry, Launch *launch, PyObject *arguments, int *code);
 
 /* module.c */
 bool clear_ordinary_error(void);

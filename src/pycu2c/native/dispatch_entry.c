@@ -33,6 +33,16 @@ static bool read_flags(PyObject *from, ArrayGuard *g) {
     return true;
 }
 
+/* A tuple, or None. */
+static bool read_shape(PyObject *from, ArrayGuard *g) {
+    PyObject *shape;
+    if (!read_object(from, "shape", &shape)) return false;
+    g->has_shape = shape != Py_None;
+    Py_DECREF(shape);
+    if (!g->has_shape || g->ndim < 0 || g->ndim > MAX_AXES) return true;
+    return read_int64s(from, "shape", g->shape, g->ndim);
+}
+
 static bool read_array_guard(PyObject *from, ArrayGuard *g) {
     return read_object(from, "identity", &g->identity) &&
            read_object(from, "stream_source", &g->stream_source) &&
@@ -40,7 +50,7 @@ static bool read_array_guard(PyObject *from, ArrayGuard *g) {
            read_int32(from, "alignment", &g->alignment) && read_flags(from, g) &&
            read_int32(from, "device", &g->device) && read_bool(from, "trusted", &g->trusted) &&
            read_int64(from, "min_last_length", &g->min_last_length) &&
-           read_int64(from, "max_last_length", &g->max_last_length);
+           read_int64(from, "max_last_length", &g->max_last_length) && read_shape(from, g);
 }
 
 /* Finds the type number by which scalar_guards.c reads the numbers of a class. */
@@ -183,12 +193,26 @@ static bool read_sizes(PyObject *from, DispatchEntry *entry) {
         return false;
     entry->arguments = (Py_ssize_t)arguments;
     entry->leaf_count = (Py_ssize_t)leaves;
-    return read_int64(from, "size", &entry->size) &&
-           read_bool(from, "has_padding", &entry->has_padding);
+    return read_int64(from, "size", &entry->size) && read_object(from, "initial", &entry->initial);
+}
+
+static bool is_valid_initial(const DispatchEntry *entry) {
+    PyObject *initial = entry->initial;
+    if (initial == Py_None) return true;
+    if (PyBytes_Check(initial) && PyBytes_Size(initial) == entry->size) return true;
+    PyErr_SetString(PyExc_ValueError, "initial has the bytes of the arguments");
+    return false;
+}
+
+static bool read_memory(PyObject *from, DispatchEntry *entry) {
+    return read_address(from, "cleared", &entry->cleared) &&
+           read_int64(from, "cleared_size", &entry->cleared_size) &&
+           read_address(from, "found", (void **)&entry->found);
 }
 
 static bool read_launch_guard(PyObject *from, DispatchEntry *entry) {
-    return read_int64s(from, "block", entry->block, 3) &&
+    return read_int64s(from, "grid", entry->grid, 3) &&
+           read_int64s(from, "block", entry->block, 3) &&
            read_int64(from, "shared_bytes", &entry->shared_bytes) &&
            read_grid_sources(from, entry) && read_int64s(from, "cluster", entry->cluster, 3) &&
            read_int64(from, "min_blocks", &entry->min_blocks) &&
@@ -237,8 +261,10 @@ DispatchEntry *entry_from_python(PyObject *from) {
     if (!entry) return (DispatchEntry *)PyErr_NoMemory();
     if (!read_sizes(from, entry)) goto failed;
     if (entry->leaf_count > MAX_LEAVES || entry->size > MAX_ARGUMENT_BYTES) goto failed;
+    if (!is_valid_initial(entry)) goto failed;
     if (!read_guards(from, entry) || !read_fields(from, entry)) goto failed;
     if (!read_launch_guard(from, entry) || !read_start(from, entry)) goto failed;
+    if (!read_memory(from, entry)) goto failed;
     return entry;
 failed:
     entry_free(entry);
@@ -269,6 +295,7 @@ void entry_free(DispatchEntry *entry) {
     Py_XDECREF(entry->signature);
     Py_XDECREF(entry->finished);
     Py_XDECREF(entry->keep_alive);
+    Py_XDECREF(entry->initial);
     Py_XDECREF((PyObject *)entry->staging);
     PyMem_Free(entry->guards);
     PyMem_Free(entry->fields);

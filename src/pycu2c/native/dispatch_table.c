@@ -85,7 +85,7 @@ static DispatchResult dispatch(
     if (suspensions || !names_unchanged(table)) return MISSED;
     for (int tried = 0, i = table->last; tried < table->count; tried++, i++) {
         if (i >= table->count) i = 0;
-        const DispatchEntry *entry = table->entries[i];
+        DispatchEntry *entry = table->entries[i];
         int code = 0;
         Launch launch = {.configuration = configuration, .header = configuration->header};
         if (!launch_entry(entry, &launch, arguments, &code)) {
@@ -95,7 +95,9 @@ static DispatchResult dispatch(
         table->last = i;
         table->latest = entry->signature;
         if (entry->get_context) record_recent(table->kernel);
-        return code && !report_code(entry, code, &launch) ? FAILED : LAUNCHED;
+        bool failed = code && !report_code(entry, code, &launch);
+        entry->busy = false;
+        return failed ? FAILED : LAUNCHED;
     }
     return MISSED;
 }

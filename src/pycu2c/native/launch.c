@@ -28,6 +28,7 @@ static bool header_matches(const DispatchEntry *entry, const LaunchHeader *heade
     for (int axis = 0; axis < 3; axis++) {
         int64_t blocks = header->grid[axis], threads = header->block[axis];
         if (threads < 1 || (entry->block[axis] && entry->block[axis] != threads)) return false;
+        if (entry->grid[axis] && entry->grid[axis] != blocks) return false;
         if (blocks > BLOCKS32_LIMIT || blocks * threads >= INDEX32_LIMIT) return false;
     }
     int64_t blocks = block_count(header);
@@ -108,7 +109,9 @@ static void pack_field(unsigned char *to, const Field *f, const Leaf *leaf) {
 }
 
 static void pack(const DispatchEntry *entry, const Leaf *leaves, unsigned char *packed) {
-    if (entry->has_padding) memset(packed, 0, (size_t)entry->size);
+    if (entry->initial != Py_None) {
+        memcpy(packed, PyBytes_AsString(entry->initial), (size_t)entry->size);
+    }
     for (const Field *f = entry->fields; f < entry->fields + entry->field_count; f++) {
         pack_field(packed + f->offset, f, &leaves[f->leaf]);
     }
@@ -116,13 +119,15 @@ static void pack(const DispatchEntry *entry, const Leaf *leaves, unsigned char *
 
 /* ---- starting ---- */
 
-static int start_on_cpu(const DispatchEntry *entry, const Launch *launch, unsigned char *packed) {
+static int start_on_cpu(DispatchEntry *entry, const Launch *launch, unsigned char *packed) {
     memcpy(packed, &launch->header, sizeof launch->header);
     int code;
+    entry->busy = entry->found;
     Py_BEGIN_ALLOW_THREADS
+    if (entry->cleared_size) memset(entry->cleared, 0, (size_t)entry->cleared_size);
     code = entry->cpu_start(entry->kernel, packed, block_count(&launch->header));
     Py_END_ALLOW_THREADS
-    return code;
+    return !code && entry->found && *entry->found ? HAS_FINDINGS : code;
 }
 
 static int cu_launch(const DispatchEntry *entry, const Launch *launch, unsigned char *packed) {
@@ -172,11 +177,12 @@ static bool context_is_current(const DispatchEntry *entry) {
 
 /* Runs a launch that matches the entry; false if it did not run. On the CPU and with copies, stores
  * the exit code. If the driver rejects a launch, the slow path repeats it and raises the error. */
-bool launch_entry(const DispatchEntry *entry, Launch *launch, PyObject *arguments, int *code) {
+bool launch_entry(DispatchEntry *entry, Launch *launch, PyObject *arguments, int *code) {
     Leaf leaves[MAX_LEAVES];
     ForeignExtents foreign[MAX_LEAVES];
     _Alignas(64) unsigned char packed[MAX_ARGUMENT_BYTES];
     StagedArrays staged;
+    if (entry->busy) return false;
     launch->next_foreign = foreign;
     if (!arguments_match(entry, arguments, launch, leaves)) return false;
     if (entry->written && writes_overlap_reads(entry, leaves)) return false;

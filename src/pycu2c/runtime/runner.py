@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.parameters import OverlapRule
@@ -16,6 +16,7 @@ from pycu2c.runtime.launch_configuration import Launch
 # the index of a leaf of the arguments, and its axis, or NO_AXIS if the leaf is a number
 ExtentSource: TypeAlias = tuple[int, int]
 NO_AXIS = -1
+HAS_FINDINGS = -1  # in place of an exit code; as in dispatch.h
 ANY_BLOCK_COUNT = 0, 1 << 62  # a range; the end is exclusive
 
 
@@ -61,6 +62,21 @@ class SpecializationKey:
 
 
 @dataclass(frozen=True, slots=True)
+class HiddenArguments:
+    """Arguments that a kernel on the CPU has after those of the user.
+
+    packed: the parameters of a launch.
+    cleared, cleared_size: memory that is zeroed before each launch.
+    found: the address of an int64. If it is not 0 after a launch, the code is ``HAS_FINDINGS``.
+    """
+
+    packed: bytes
+    cleared: int
+    cleared_size: int
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
 class FastPathLaunch:
     """How the dispatch table starts a kernel from C: ``start(body, packed, blocks)``.
 
@@ -72,6 +88,9 @@ class FastPathLaunch:
     context: the address of cuCtxGetCurrent, and the context in which the kernel is loaded.
     staging: returns memory for copies of host arrays, or None. Launches that use it are
         synchronous; they call ``raise_for_code`` if they fail.
+    is_exact: whether launches must have the same grid, block, integers and shapes as the recorded
+        one, and arrays that do not overlap.
+    hidden: runs one launch at a time; another one takes the slow path meanwhile.
     """
 
     layout: Layout
@@ -80,6 +99,8 @@ class FastPathLaunch:
     raise_for_code: Callable[[int, bytes], None]
     context: tuple[int, int] | None = None
     staging: Callable[[], StagingBuffer | None] | None = None
+    is_exact: bool = False
+    hidden: HiddenArguments | None = None
 
 
 class Runner(Protocol):
@@ -91,3 +112,11 @@ class Runner(Protocol):
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         """Launch the kernel."""
+
+
+@runtime_checkable
+class LaunchDependentRunner(Protocol):
+    """A runner whose code depends on the launch."""
+
+    def fast_path_for(self, launch: Launch, arguments: Sequence[Argument]) -> FastPathLaunch | None:
+        """Return how C starts the kernel for launches as this one."""

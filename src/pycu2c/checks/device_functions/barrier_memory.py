@@ -113,4 +113,5 @@ def record_waiting(findings: Any, waiting: Any, other: Any) -> Any:
         findings[site, recording.THREAD] = np.int64(waiting >> THREAD & 1023)
         findings[site, recording.BLOCK] = np.int64(waiting >> BLOCK & MAX_BLOCKS - 1)
         findings[site, recording.VALUES] = np.int64(other)
+        findings[findings.shape[0] - 1, recording.FOUND] = 1
     return False

@@ -1,7 +1,8 @@
 """The device functions that record findings, in the kernel language.
 
 ``findings`` is an array of int64 with one row for each check site: how many findings, then the
-thread and the block of the first one, as linear indices, and the values that the site records.
+thread and the block of the first one, as linear indices, and the values that the site records. Its
+last row is the state of the launch.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from typing import Any
 from pycu2c import cuda
 
 COUNT, THREAD, BLOCK, VALUES = range(4)  # the columns; the values take all from VALUES on
+# ---- the columns of the state of the launch ----
+# whether waiting ends; for how many nanoseconds a thread may wait; whether there are findings
+IS_ENDING, LIMIT, FOUND = range(3)
 MAX_OF_THREAD = 1000  # findings, after which a thread leaves loops without a known end
 MAX_VALUES = 16  # an index and a length for each of eight axes
 NO_ELEMENT = 1 << 49  # what an index of a view becomes if it is out of bounds: no array is so long
@@ -32,4 +36,5 @@ def record(findings: Any, own_count: Any, site: Any, *values: Any) -> Any:
         findings[site, BLOCK] = cuda.blockIdx.x + block * cuda.gridDim.x
         for i, value in enumerate(values):
             findings[site, VALUES + i] = value
+        findings[findings.shape[0] - 1, FOUND] = 1
     return False

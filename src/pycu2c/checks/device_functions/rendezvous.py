@@ -6,7 +6,7 @@ time, and execute the operation only if all have arrived. Loops that wait for an
 the same limit.
 
 ``words`` has for each block: one entry for each thread, one for each warp, and three more, each of
-two words. The last row of ``findings`` is the state of the launch.
+two words.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ from __future__ import annotations
 from typing import Any
 
 from pycu2c import cuda
+from pycu2c.checks.device_functions.recording import IS_ENDING, LIMIT
 
 # ---- results ----
 COMPLETE, ABSENT, ENDING = range(3)  # ENDING: another thread has reported absent threads
 WAITING = 3
-
-# ---- the columns of the state of the launch ----
-IS_ENDING, LIMIT = range(2)  # the latter in nanoseconds
 
 # ---- the entry of a thread: the mask with which its lane waits; of a warp ----
 LOCK, ENDED_LANES = range(2)

@@ -41,6 +41,7 @@ class RecordedLaunch:
     integer_ranges: the least and largest value of leaves that are integers.
     trusted: whether the alignment and size of arrays are not checked.
     last_axis_lengths: the least and largest length of the last axes of some arrays.
+    has_shapes: whether arrays must have the same shapes.
     """
 
     values: tuple[object, ...]
@@ -50,6 +51,7 @@ class RecordedLaunch:
     integer_ranges: Mapping[int, tuple[int, int]]
     trusted: bool = False
     last_axis_lengths: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    has_shapes: bool = False
 
 
 ArrayKind: TypeAlias = Literal["numpy_array", "device_array", "cuda_interface", "attributes"]
@@ -71,6 +73,7 @@ class ArrayGuard:
     contiguous: whether the array is contiguous; both cases have guards.
     writeable, owns_memory: whether the array must be writeable, must own its memory.
     min_last_length, max_last_length: the range of the length of its last axis.
+    shape: that it must have; None accepts all.
     """
 
     kind: ArrayKind
@@ -87,6 +90,7 @@ class ArrayGuard:
     stream_source: object = None
     min_last_length: int = 0
     max_last_length: int = MAX_ARRAY_ELEMENTS
+    shape: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +203,7 @@ def _array_guard(value: object, launch: RecordedLaunch, leaf: int, on_device: bo
         "contiguous": argument.contiguous,
         "writeable": leaf in launch.written and not launch.trusted,
         "trusted": launch.trusted,
+        "shape": argument.shape if launch.has_shapes else None,
     }
     if leaf in launch.last_axis_lengths:
         least, largest = launch.last_axis_lengths[leaf]
@@ -266,6 +271,8 @@ def _scalar_guard(
         low, high = integer_range or (dtypes.INT64.minimum, dtypes.INT64.maximum)
         low = max(low, target.minimum, declared.minimum)
         high = min(high, target.maximum, declared.maximum)
+        if low > dtypes.INT64.maximum:
+            raise NotDispatchable  # C reads no such integers
         return ScalarGuard("integer", cls, target.size, low, high)
     if is_integer and target in _FROM_INTEGER and cls is not bool:
         return ScalarGuard(_FROM_INTEGER[target], cls, min=-_EXACT_FLOAT64, max=_EXACT_FLOAT64)

@@ -20,7 +20,13 @@ from pycu2c.runtime.dispatch.guards import (
     staged_leaves,
 )
 from pycu2c.runtime.launch_configuration import LAUNCH_HEADER, Extent
-from pycu2c.runtime.runner import ANY_BLOCK_COUNT, NO_AXIS, ExtentSource, FastPathLaunch
+from pycu2c.runtime.runner import (
+    ANY_BLOCK_COUNT,
+    NO_AXIS,
+    ExtentSource,
+    FastPathLaunch,
+    HiddenArguments,
+)
 
 FieldPart: TypeAlias = Literal["address", "extent", "stride", "value"]
 
@@ -30,7 +36,7 @@ _FIELD_PARTS: dict[ArgumentPart, FieldPart] = {
     ArgumentPart.STRIDE: "stride",
     ArgumentPart.VALUE: "value",
 }
-_ANY_BLOCK, _NO_CLUSTER = (0, 0, 0), (1, 1, 1)
+_ANY_EXTENT, _NO_CLUSTER = (0, 0, 0), (1, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class OverlapGuard:
 class LaunchGuard:
     """The condition on a launch configuration for an entry, and the source of an inferred grid.
 
-    block: the shape of blocks; None accepts all.
+    block: the shape of blocks; None accepts all. So does ``grid``.
     grid_sources: the arguments whose sizes determine the grid if the launch names none. The grid
         is rounded up to whole clusters.
     blocks: the range of the number of blocks; the end is exclusive.
@@ -62,6 +68,7 @@ class LaunchGuard:
     cluster: tuple[int, ...] = ()
     blocks: tuple[int, int] = ANY_BLOCK_COUNT
     overlap: OverlapGuard = OverlapGuard()
+    grid: Extent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,8 @@ class DispatchEntry:
     """An entry for launches that are like a recorded one.
 
     ``dispatch_entry.c`` reads the fields by name. Sets of leaves are bit masks; addresses are ints,
-    0 for none.
+    0 for none. A grid and a block of zeros accept all. initial: what the arguments are before the
+    fields are written.
     """
 
     arguments: int
@@ -93,7 +101,8 @@ class DispatchEntry:
     guards: tuple[Guard, ...]
     fields: tuple[Field, ...]
     size: int
-    has_padding: bool
+    initial: bytes | None
+    grid: Extent
     block: Extent
     shared_bytes: int
     grid_sources: tuple[ExtentSource, ...]
@@ -113,6 +122,9 @@ class DispatchEntry:
     signature: Signature
     finished: object
     keep_alive: object
+    cleared: int = 0
+    cleared_size: int = 0
+    found: int = 0
 
 
 class DispatchTable(DispatchTableBase):
@@ -187,8 +199,9 @@ def entry_of(
         guards=guards,
         fields=tuple(_fields(fast_path.layout, launch.leaves, start)),
         size=start + size,
-        has_padding=sum(fast_path.layout.sizes) != size,
-        block=guard.block or _ANY_BLOCK,
+        initial=_initial(fast_path, start),
+        grid=guard.grid or _ANY_EXTENT,
+        block=guard.block or _ANY_EXTENT,
         shared_bytes=guard.shared_bytes,
         grid_sources=guard.grid_sources,
         cluster=guard.cluster or _NO_CLUSTER,
@@ -207,7 +220,27 @@ def entry_of(
         signature=signature,
         finished=fast_path.raise_for_code,
         keep_alive=fast_path,
+        **_hidden_memory(fast_path.hidden),
     )
+
+
+def _initial(fast_path: FastPathLaunch, start: int) -> bytes | None:
+    """Return the bytes of the arguments that no field writes; None if fields write all."""
+    layout = fast_path.layout
+    if fast_path.hidden:
+        return bytes(start) + fast_path.hidden.packed
+    has_padding = sum(layout.sizes) != layout.struct.size
+    return bytes(start + layout.struct.size) if has_padding else None
+
+
+def _hidden_memory(hidden: HiddenArguments | None) -> dict[str, int]:
+    if hidden is None:
+        return {}
+    return {
+        "cleared": hidden.cleared,
+        "cleared_size": hidden.cleared_size,
+        "found": hidden.found,
+    }
 
 
 def _mask(leaves: Iterator[int] | Sequence[int]) -> int:
@@ -216,6 +249,8 @@ def _mask(leaves: Iterator[int] | Sequence[int]) -> int:
 
 def _fields(layout: Layout, leaves: Sequence[Argument], start: int) -> Iterator[Field]:
     for p, offset, size in zip(layout.parameters, layout.offsets, layout.sizes):
+        if p.argument >= len(leaves):
+            continue  # a hidden argument
         leaf = leaves[p.argument]
         itemsize, axis = 1, p.axis
         if isinstance(leaf, ArrayArgument):

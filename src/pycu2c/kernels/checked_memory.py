@@ -1,0 +1,196 @@
+"""The arrays that an instrumented kernel has besides its arguments: findings and shadows."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import accumulate
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.dtypes import INT64, UINT64, DType
+from pycu2c.checks.decoding import FindingRows, is_clear, new_rows
+from pycu2c.checks.device_functions import happens_before
+from pycu2c.checks.device_functions.rendezvous import EXTRA_ENTRIES
+from pycu2c.checks.device_functions.shadow_words import MAX_BLOCKS, ORDERED_WORDS, WORDS
+from pycu2c.checks.instrumentation import InstrumentedKernel
+from pycu2c.checks.shadow_arrays import ORDER
+from pycu2c.checks.waiting import ARRIVALS
+from pycu2c.cuda_driver import driver
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
+from pycu2c.runtime.cuda.memory import DeviceMemory
+from pycu2c.runtime.launch_configuration import Launch
+
+Shapes: TypeAlias = tuple[tuple[int, ...], ...]
+_ALIGNED_WORDS = 32
+
+
+# ---- sizes -------------------------------------------------------------------------------------
+
+
+def shadow_shapes(kernel: InstrumentedKernel, launch: Launch) -> Iterator[tuple[int, ...]]:
+    """Yield the shapes of the shadows of a launch."""
+    blocks, size = math.prod(launch.grid), 0
+    words = ORDERED_WORDS if ORDER in kernel.shadows else WORDS
+    for shadow in kernel.shadows if kernel.sites else ():
+        if shadow == ORDER:  # the last one
+            columns = happens_before.ENTRIES + 2 * blocks
+            is_small = blocks <= MAX_BLOCKS and size + 8 * blocks * columns <= memory_limit()
+            shape: tuple[int, ...] = (blocks, columns if is_small else happens_before.ENTRIES + 2)
+        elif shadow == ARRIVALS:
+            threads = math.prod(launch.block)
+            shape = (blocks, threads + (threads + 31) // 32 + EXTRA_ENTRIES, WORDS)
+        else:
+            shape = shadow.shape(blocks, launch.shared_bytes, words)
+        size += 8 * math.prod(shape)
+        yield shape
+
+
+def has_clocks(kernel: InstrumentedKernel, launch: Launch) -> bool:
+    """Return whether the shadows of a launch have an entry for each pair of blocks, if needed."""
+    if not kernel.sites or ORDER not in kernel.shadows:
+        return True
+    *_, (blocks, columns) = shadow_shapes(kernel, launch)
+    return columns == happens_before.ENTRIES + 2 * blocks
+
+
+def starts(shapes: Shapes) -> tuple[int, ...]:
+    """Return the first words of arrays in one allocation, and the end; lines of caches differ."""
+    sizes = [-(-math.prod(shape) // _ALIGNED_WORDS) * _ALIGNED_WORDS for shape in shapes]
+    return tuple(accumulate(sizes, initial=0))
+
+
+def memory_limit() -> int:
+    """Return how many bytes the shadows of a launch may take. Raises LaunchError."""
+    setting = os.environ.get("PYCU2C_CHECK_MEMORY", str(1 << 30))
+    if not setting.isdecimal():
+        raise LaunchError(f"PYCU2C_CHECK_MEMORY is a number of bytes, not {setting!r}")
+    return int(setting)
+
+
+def wait_limit() -> float:
+    """Return how many seconds a thread may wait for others on a GPU. Raises LaunchError."""
+    setting = os.environ.get("PYCU2C_CHECK_TIMEOUT", "10")
+    try:
+        seconds = float(setting)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < 1e6:
+        raise LaunchError(f"PYCU2C_CHECK_TIMEOUT is a number of seconds, not {setting!r}")
+    return seconds
+
+
+class CheckArrays(Protocol):
+    """The arrays of a launch. ``rows``: its findings. ``arguments``: all, the findings first."""
+
+    rows: FindingRows
+    arguments: list[ArrayArgument]
+
+
+# ---- on the CPU --------------------------------------------------------------------------------
+
+
+class HostArrays:
+    """The arrays of one launch at a time on the CPU.
+
+    rows: the findings. shadows: the words of all shadows.
+    """
+
+    __slots__ = ("arguments", "rows", "shadows")
+
+    def __init__(self, site_count: int, shapes: Shapes) -> None:
+        self.rows = new_rows(site_count)
+        *first, end = starts(shapes)
+        self.shadows = np.zeros(end, np.uint64)
+        self.arguments = [host_argument(self.rows, INT64)]
+        for shape, start in zip(shapes, first):
+            words = self.shadows[start : start + math.prod(shape)].reshape(shape)
+            self.arguments.append(host_argument(words, UINT64))
+
+
+def host_argument(array: npt.NDArray[Any], dtype: DType) -> ArrayArgument:
+    address = array.ctypes.data
+    return ArrayArgument(dtype, array.shape, array.strides, address, False, True, "host", array)
+
+
+# ---- on a GPU ----------------------------------------------------------------------------------
+
+
+class DeviceFindings:
+    """Arrays of findings on GPUs, which no launch uses and which have none."""
+
+    def __init__(self, site_count: int) -> None:
+        self._site_count = site_count
+        self._unused: defaultdict[tuple[int, float], list[DeviceMemory]] = defaultdict(list)
+
+    @contextmanager
+    def arrays(self, shapes: Shapes, limit: float, launch: Launch) -> Iterator[_DeviceArrays]:
+        """Yield the arrays of a launch; their findings are copied to the host at the end.
+
+        limit: how many seconds a thread may wait.
+        """
+        driver.make_current()
+        unused = self._unused[driver.current_ordinal(), limit]
+        clean = new_rows(self._site_count, limit)
+        try:
+            memory = unused.pop()
+        except IndexError:  # perhaps another thread has the last one
+            memory = _copy_of(clean)
+        arrays = _DeviceArrays(memory, shapes, clean, launch)
+        try:
+            yield arrays
+        except BaseException:
+            memory.used_on(launch.stream)  # the stream may still use what is freed now
+            raise
+        arrays.copy_findings()
+        if is_clear(arrays.rows):
+            unused.append(memory)
+
+
+class _DeviceArrays:
+    """The arrays of a launch on a GPU. ``rows``: its findings, on the host."""
+
+    def __init__(
+        self, findings: DeviceMemory, shapes: Shapes, clean: FindingRows, launch: Launch
+    ) -> None:
+        self.rows, self._findings, self._stream = clean, findings, driver.stream_of(launch.stream)
+        *first, end = starts(shapes)
+        self._shadows = DeviceMemory(8 * end)
+        if end:
+            self._shadows.used_on(launch.stream)
+            driver.fill(self._shadows.address, bytes(4), 2 * end, self._stream)
+        self.arguments = [_device_argument(INT64, clean.shape, findings.address)]
+        for shape, start in zip(shapes, first):
+            address = self._shadows.address + 8 * start
+            self.arguments.append(_device_argument(UINT64, shape, address))
+
+    def copy_findings(self) -> None:
+        """Copy the state of the launch to ``rows``, and the findings if there are any."""
+        *_, state = self.rows
+        offset = self.rows.nbytes - state.nbytes
+        self._copy_out(state, self._findings.address + offset)
+        if not is_clear(self.rows):
+            self._copy_out(self.rows, self._findings.address)
+
+    def _copy_out(self, array: npt.NDArray[np.int64], address: int) -> None:
+        driver.copy_out(array.ctypes.data, address, array.nbytes, self._stream)
+        driver.synchronize(self._stream)
+
+
+def _copy_of(rows: FindingRows) -> DeviceMemory:
+    """Return rows on the device, which every stream may use."""
+    memory = DeviceMemory(rows.nbytes)
+    driver.copy_in(memory.address, rows.ctypes.data, rows.nbytes)
+    driver.synchronize()
+    return memory
+
+
+def _device_argument(dtype: DType, shape: Sequence[int], address: int) -> ArrayArgument:
+    strides = tuple(8 * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    return ArrayArgument(dtype, tuple(shape), strides, address, False, True, "device", None)
