@@ -26,24 +26,18 @@ class MemoryRegion:
 
 def memory_regions(arguments: Mapping[int, ArrayArgument]) -> Iterator[MemoryRegion]:
     """Yield the regions of the arguments of a launch, by their positions, in this order."""
-    groups: list[list[int]] = []
-    stop = 0
+    groups: list[tuple[int, int, list[int]]] = []  # start, stop, positions
     for (start, size), position in sorted((a.region, n) for n, a in arguments.items()):
-        if not groups or start >= stop:
-            groups.append([])
-            stop = start + size
-        stop = max(stop, start + size)
-        groups[-1].append(position)
-    for group in sorted(map(sorted, groups)):
-        yield _region({position: arguments[position] for position in group})
-
-
-def _region(group: Mapping[int, ArrayArgument]) -> MemoryRegion:
-    regions = [a.region for a in group.values()]
-    start, stop = min(regions)[0], max(start + size for start, size in regions)
-    offsets = {position: a.address - start for position, a in group.items()}
-    unit = math.gcd(*offsets.values(), *chain.from_iterable(map(_steps, group.values())))
-    return MemoryRegion(tuple(offsets.items()), unit, stop - start)
+        if groups and start < groups[-1][1]:
+            first, stop, positions = groups.pop()
+            groups.append((first, max(stop, start + size), [*positions, position]))
+        else:
+            groups.append((start, start + size, [position]))
+    for start, stop, positions in sorted(groups, key=lambda group: min(group[2])):
+        offsets = tuple((n, arguments[n].address - start) for n in sorted(positions))
+        steps = chain.from_iterable(_steps(arguments[n]) for n in positions)
+        unit = math.gcd(*(offset for _, offset in offsets), *steps)
+        yield MemoryRegion(offsets, unit, stop - start)
 
 
 def _steps(array: ArrayArgument) -> Iterator[int]:

@@ -51,8 +51,9 @@ class ArrayArgument(NamedTuple):
     @property
     def region(self) -> tuple[int, int]:
         """Return the address of the first byte, and the number of bytes up to the last."""
-        if not self.size:
-            return self.address, 0
+        size = self.size
+        if self.contiguous or not size:
+            return self.address, size * self.dtype.size
         offsets = [(extent - 1) * stride for extent, stride in zip(self.shape, self.strides)]
         low = sum(offset for offset in offsets if offset < 0)
         high = sum(offset for offset in offsets if offset > 0) + self.dtype.size
