@@ -16,7 +16,7 @@ from pycu2c.checks.instrumentation import LaunchFacts, instrument
 from pycu2c.cli.print_after import target_of
 from pycu2c.codegen.emit import emit
 from pycu2c.compiler import lower
-from pycu2c.declarations.options import Options
+from pycu2c.declarations.options import CheckGroup, Options
 from pycu2c.frontend.function_builder import BuildOptions, build
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
@@ -48,9 +48,35 @@ def lanes_of_a_mask(flag, out):
     out[cuda.threadIdx.x] = cuda.popc(cuda.ballot_sync(0xFF, flag[0] > 0))
 
 
+def lanes_in_shared_memory(flag, out):
+    shared = cuda.shared.array(64, int64)
+    shared[cuda.threadIdx.x] = flag[0]
+    mask = cuda.ballot_sync(FULL, flag[0] > 0)
+    if flag[0] > 0:
+        cuda.syncwarp(mask)
+        out[cuda.threadIdx.x] = shared[cuda.threadIdx.x ^ 1]
+    cuda.syncthreads()
+
+
 def barrier_and_warp_of_all(flag, out):
     cuda.syncthreads()
     out[cuda.threadIdx.x] = cuda.popc(cuda.ballot_sync(FULL, flag[0] > 0))
+
+
+def compile_text(function: Callable[..., Any], *groups: CheckGroup) -> str:
+    """Return CUDA C of a kernel with checks, which NVRTC compiles if there is one."""
+    source = source_of(cast(FunctionType, function))
+    module = build(source, Signature(TYPES), BuildOptions(checked=True)).module
+    facts = LaunchFacts(LAUNCH, None, (), bounds_waiting=True)
+    instrumented = instrument(module, frozenset(groups), facts).module
+    target = target_of("cuda", "")
+    made = emit(lower(instrumented, target, LAUNCH, Options()), target.dialect)
+    try:
+        nvrtc.version()
+    except ToolchainError as error:
+        pytest.skip(str(error))
+    assert nvrtc.compile(made.text, made.entry, "sm_90", cache=False).data
+    return made.text
 
 
 @pytest.mark.parametrize(
@@ -64,16 +90,12 @@ def barrier_and_warp_of_all(flag, out):
     ],
 )
 def test_waiting_is_bounded_on_a_gpu(function: Callable[..., Any], call: str) -> None:
-    source = source_of(cast(FunctionType, function))
-    module = build(source, Signature(TYPES), BuildOptions(checked=True)).module
-    facts = LaunchFacts(LAUNCH, None, (), bounds_waiting=True)
-    instrumented = instrument(module, frozenset({"memory", "sync"}), facts).module
-    target = target_of("cuda", "")
-    made = emit(lower(instrumented, target, LAUNCH, Options()), target.dialect)
+    text = compile_text(function, "memory", "sync")
     calls = {"loop_state", "wait_for_block", "wait_for_grid", "wait_for_lanes"}
-    assert {name for name in calls if f" {name}(" in made.text} == ({call} if call else set())
-    try:
-        nvrtc.version()
-    except ToolchainError as error:
-        pytest.skip(str(error))
-    assert nvrtc.compile(made.text, made.entry, "sm_90", cache=False).data
+    assert {name for name in calls if f" {name}(" in text} == ({call} if call else set())
+
+
+def test_clocks_of_lanes_compile_for_a_gpu() -> None:
+    text = compile_text(lanes_in_shared_memory, "race")
+    for name in ("start_lanes", "join_lanes", "pass_lanes", "clear_lanes", "end_lane"):
+        assert f" {name}(" in text

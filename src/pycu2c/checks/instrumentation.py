@@ -31,8 +31,8 @@ from pycu2c.checks.proofs import may_wait_alone, prove
 from pycu2c.checks.shadow_arrays import ShadowParameter
 from pycu2c.checks.shadow_plan import ShadowPlan, plan_shadows
 from pycu2c.checks.shuffle_uses import shuffle_uses
-from pycu2c.checks.synchronization import SynchronizationChecks
-from pycu2c.checks.waiting import ARRIVALS, WaitLimits, with_ends
+from pycu2c.checks.synchronization import SynchronizationChecks, lane_call
+from pycu2c.checks.waiting import ARRIVALS, WaitLimits, record_end, with_end
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
@@ -156,6 +156,7 @@ class _Instrumenter:
             reaches,
             shuffle_uses(context.function.body),
             plan.cluster,
+            reaches and plan.compares_lanes,
         )
 
     def function(self) -> ir.Function:
@@ -171,7 +172,11 @@ class _Instrumenter:
         if function.name == plan.kernel and plan.parameters:
             hidden = tuple(p.var for p in plan.parameters)
             if ARRIVALS in plan.parameters:
-                body = with_ends(body, function.span)
+                body = with_end(body, record_end(function.span))
+            if plan.compares_lanes:
+                start = lane_call("start_lanes", function.span)
+                body = with_end(body, lane_call("end_lane", function.span))
+                body = (ir.Evaluate(start, function.span), *body)
             unknown = plan.order if plan.has_unknown_accesses else ()
             body = (*races.start_clock(unknown, function.span), *body)
         body = (*(s for array in flags for s in cleared(array, function.span)), *body)

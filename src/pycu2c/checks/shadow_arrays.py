@@ -172,16 +172,18 @@ def _parameter(name: str, ndim: int, suffix: str = "shadow") -> ir.Var:
 
 # of the last barriers of the threads of a block
 BARRIERS = ShadowParameter(_parameter("barriers", 3, "check"), rows=(ROWS,))
+# the clocks of lanes, by thread: see lane_clocks
+LANES = ShadowParameter(_parameter("lanes", 3, "check"))
 # the clocks of blocks: see happens_before
 ORDER = ShadowParameter(_parameter("clocks", 2, "check"))
 
 
-def barrier_rows(span: Span) -> ir.View:
-    """Return the rows of the block."""
+def rows_of_block(p: ShadowParameter, span: Span) -> ir.View:
+    """Return the rows of the block in a shadow."""
     zero, one = integer(0, span), integer(1, span)
-    lengths = integer(ROWS, span), integer(WORDS, span)
+    lengths = ir.Dim(p.var, 1, span), ir.Dim(p.var, 2, span)
     first, kind = (BLOCK_INDEX, zero, zero), Array(uint64.dtype, 2, "C")
-    return ir.View(BARRIERS.var, first, (1, 2), (one, one), lengths, kind, span)
+    return ir.View(p.var, first, (1, 2), (one, one), lengths, kind, span)
 
 
 def of_region(region: MemoryRegion) -> ShadowParameter:

@@ -16,6 +16,7 @@ from pycu2c.checks.shadow_arrays import (
     BARRIERS,
     BLOCK_INDEX,
     CLOCK,
+    LANES,
     ORDER,
     Shadow,
     ShadowParameter,
@@ -25,6 +26,7 @@ from pycu2c.checks.shadow_arrays import (
     shared_shadows,
     start_of,
 )
+from pycu2c.checks.synchronization import has_masks
 from pycu2c.checks.waiting import ARRIVALS
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
@@ -57,6 +59,11 @@ class ShadowPlan:
         return BARRIERS in self.parameters
 
     @property
+    def compares_lanes(self) -> bool:
+        """Whether operations of some lanes of a warp order accesses."""
+        return LANES in self.parameters
+
+    @property
     def order(self) -> tuple[ir.Var, ...]:
         """The clocks of blocks, if the kernel needs them."""
         return (ORDER.var,) if ORDER in self.parameters else ()
@@ -86,7 +93,7 @@ class ShadowPlan:
 
     def _shared_in(self, function: ir.Function) -> Iterator[ir.Var]:
         """Yield the parameters that a function or its callees need, besides those of arguments."""
-        needed = {BARRIERS.var.name, ARRIVALS.var.name}
+        needed = {p.var.name for p in (BARRIERS, ARRIVALS, LANES)}
         for f in _with_callees(function, self.callees):
             needed |= {s.array.name for s in self.shadows[f.name].values()}
         yield from (p.var for p in self.parameters if p.region is None and p.var.name in needed)
@@ -148,6 +155,9 @@ def plan_shadows(
                 start = binary(SUB, start_of(array), const(offset, array.span, uint64), array.span)
                 shadow = Shadow(p.var, start, p.unit, word_count=words)
                 shadows[kernel.name][array.name] = shadow
+    has_shadows = not found.keys() <= {BARRIERS, ARRIVALS}
+    if "race" in groups and has_shadows and has_masks(module):
+        found[LANES] = None
     unknown = has_unknown_accesses(module, callees)
     parameters = (*found, *order)  # the order is the last one
     return ShadowPlan(kernel.name, callees, parameters, module.cluster, unknown, shadows)

@@ -20,10 +20,11 @@ from pycu2c.checks.context import (
 )
 from pycu2c.checks.device_functions import barrier_memory, shadow_words, warp_memory
 from pycu2c.checks.races import RaceChecks, shadow_number
-from pycu2c.checks.shadow_arrays import CLOCK, barrier_rows
+from pycu2c.checks.shadow_arrays import BARRIERS, CLOCK, LANES, rows_of_block
 from pycu2c.checks.shuffle_uses import ShuffleUses
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, integer
+from pycu2c.ir.walk import all_expressions
 from pycu2c.ops.intrinsics.registry import REGISTRY, Effect
 from pycu2c.ops.operators import EQ, LT
 
@@ -36,7 +37,8 @@ class SynchronizationChecks:
     """The checks of one function.
 
     barriers: the bits of barriers; None if they are not checked. uses: the shuffles that read
-    undefined values which a right kernel does not use. cluster: its extent.
+    undefined values which a right kernel does not use. cluster: its extent. compares_lanes: whether
+    operations of some lanes of a warp order accesses.
     """
 
     context: CheckContext
@@ -45,9 +47,18 @@ class SynchronizationChecks:
     has_clock: bool
     uses: ShuffleUses
     cluster: tuple[int, ...] = ()
+    compares_lanes: bool = False
 
     def guard(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
         """Return what checks an operation that synchronizes, and the operation."""
+        bindings: Bindings = ()
+        if e.intrinsic.effect is Effect.WARP and self.compares_lanes and e.arguments:
+            mask, bindings = self.context.bind(cast(checked.arguments[0], WEAK_INT), "mask")
+            checked = replace(checked, arguments=(mask, *checked.arguments[1:]))
+        guard, checked = self._guard_operation(e, checked)
+        return replace(guard, bindings=(*bindings, *guard.bindings)), checked
+
+    def _guard_operation(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
         if "sync" not in self.context.groups:
             return Guard(), checked
         if e.intrinsic.effect in BARRIER_EFFECTS and self.barriers is not None:
@@ -77,9 +88,15 @@ class SynchronizationChecks:
         effect, order = e.intrinsic.effect, self.races.order
         if effect in BARRIER_EFFECTS:
             yield self._call("pass_barrier", e)
+            if self.compares_lanes:
+                yield lane_call("clear_lanes", e.span)
+        elif effect is Effect.WARP and self.compares_lanes:
+            yield lane_call("join_lanes", e.span, cast(e.arguments[0], WEAK_INT))
+            waits = (e.arguments[0], ir.Const(True, WEAK_BOOL, e.span))
+            yield ir.Apply(REGISTRY["cuda.any_sync"], waits, WEAK_BOOL, e.span)
+            yield lane_call("pass_lanes", e.span)
         elif effect is Effect.WARP:
-            is_of_warp = shadow_number(is_full_mask(e.arguments[0]), e.span)
-            yield self._call("pass_warp_operation", e, is_of_warp)
+            yield self._call("pass_warp_operation", e)
         if order and effect is Effect.GRID:
             yield self._call("pass_grid_barrier", e, *order)
         elif order and effect is Effect.CLUSTER:
@@ -109,7 +126,7 @@ class SynchronizationChecks:
         context = self.context
         other = context.variable("other", uint64, e.span)
         failure = context.failure("divergent-barrier", e.span, "", {"other": other})
-        rows, site = barrier_rows(e.span), self._last_site(e.span)
+        rows, site = rows_of_block(BARRIERS, e.span), self._last_site(e.span)
         bit = shadow_number(barriers.of_operation(e), e.span)
         call = ir.Call("shadow_barrier.check", (rows, site, bit, CLOCK), uint64, e.span)
         is_same = compare(EQ, other, shadow_number(0, e.span))
@@ -147,8 +164,8 @@ class SynchronizationChecks:
         """Return what compares the barriers that a thread has skipped, at its end."""
         if self.barriers is None or not self.barriers.has_skips:
             return ()
-        arguments = FINDINGS, barrier_rows(span), CLOCK, shadow_number(kept & _ALL_BITS, span)
-        call = ir.Call("end_thread.check", arguments, WEAK_BOOL, span)
+        rows, bits = rows_of_block(BARRIERS, span), shadow_number(kept & _ALL_BITS, span)
+        call = ir.Call("end_thread.check", (FINDINGS, rows, CLOCK, bits), WEAK_BOOL, span)
         return (ir.Evaluate(call, span),)
 
     def _guard_mask(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
@@ -194,6 +211,24 @@ def _only_reads(e: ir.Apply) -> bool:
     name, value = e.intrinsic.name.rpartition(".")[2], e.arguments[-1]
     is_zero = isinstance(value, ir.Const) and value.value == 0
     return e.intrinsic.reads or (is_zero and name in ("add", "sub", "or_", "xor"))
+
+
+def lane_call(name: str, span: Span, *arguments: ir.Expr) -> ir.Call:
+    """Return a call of a function of the clocks of lanes."""
+    rows = rows_of_block(LANES, span)
+    return ir.Call(f"{name}.check", (rows, CLOCK, *arguments), WEAK_BOOL, span)
+
+
+def has_masks(module: ir.Module) -> bool:
+    """Return whether a kernel has operations of some lanes of a warp."""
+    return any(
+        isinstance(e, ir.Apply)
+        and e.intrinsic.effect is Effect.WARP
+        and bool(e.arguments)
+        and not is_full_mask(e.arguments[0])
+        for f in module.functions
+        for e in all_expressions(f.body)
+    )
 
 
 def is_full_mask(mask: ir.Expr) -> bool:

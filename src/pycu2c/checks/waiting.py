@@ -95,10 +95,14 @@ class WaitLimits:
         return Guard(((result, call),), all_of((or_record(is_reported, failure), is_complete)))
 
 
-def with_ends(body: ir.Body, span: Span) -> ir.Body:
-    """Return the body of a kernel whose threads record their ends, so that none waits for them."""
-    call = ir.Call("record_end.check", (ARRIVALS.var,), WEAK_BOOL, span)
-    end = ir.Evaluate(call, span)
+def record_end(span: Span) -> ir.Call:
+    """Return the call that records the end of a thread, so that none waits for it."""
+    return ir.Call("record_end.check", (ARRIVALS.var,), WEAK_BOOL, span)
+
+
+def with_end(body: ir.Body, call: ir.Call) -> ir.Body:
+    """Return the body of a kernel with a call at the end of each thread."""
+    end = ir.Evaluate(call, call.span)
 
     def ended(s: ir.Stmt) -> ir.Body:
         return (end, s) if isinstance(s, ir.Return) else (s,)

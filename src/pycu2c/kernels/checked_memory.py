@@ -18,9 +18,9 @@ from pycu2c.base.dtypes import INT64, UINT64, DType
 from pycu2c.checks.decoding import FindingRows, is_clear, new_rows
 from pycu2c.checks.device_functions import happens_before
 from pycu2c.checks.device_functions.rendezvous import EXTRA_ENTRIES
-from pycu2c.checks.device_functions.shadow_words import MAX_BLOCKS, ORDERED_WORDS, WORDS
+from pycu2c.checks.device_functions.shadow_words import LANE_WORDS, MAX_BLOCKS, ORDERED_WORDS, WORDS
 from pycu2c.checks.instrumentation import InstrumentedKernel
-from pycu2c.checks.shadow_arrays import ORDER
+from pycu2c.checks.shadow_arrays import LANES, ORDER
 from pycu2c.checks.waiting import ARRIVALS
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
@@ -46,6 +46,8 @@ def shadow_shapes(kernel: InstrumentedKernel, launch: Launch) -> Iterator[tuple[
         elif shadow == ARRIVALS:
             threads = math.prod(launch.block)
             shape = (blocks, threads + (threads + 31) // 32 + EXTRA_ENTRIES, WORDS)
+        elif shadow == LANES:
+            shape = (blocks, math.prod(launch.block), LANE_WORDS)
         else:
             shape = shadow.shape(blocks, launch.shared_bytes, words)
         size += 8 * math.prod(shape)

@@ -197,3 +197,53 @@ def coalesced_lanes(a, out):
         shared[rank] = a[t]  # other
         group.sync()  # defect: removed
         out[t] = shared[size - 1 - rank]  # finding
+
+
+@seeded("race", 1, 32, lambda: (ramp(32), zeros(32)))
+def order_through_a_third_lane(a, out):
+    """Quarters of a warp synchronize with their neighbors one after the other."""
+    shared = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    quarter = t // 8
+    shared[t] = a[t]  # other
+    for k in range(3):
+        if quarter == k or quarter == k + 1:  # defect: if k != 1 and k <= quarter <= k + 1:
+            cuda.syncwarp(0xFFFF << 8 * k)
+    if quarter == 3:
+        out[t] = shared[t - 24]  # finding
+
+
+@seeded("race", 1, 64, lambda: (noise(64, limit=6), zeros(64, dtype=np.int32)))
+def lanes_that_take_turns(a, out):
+    """Each lane leaves a loop after a different number of turns."""
+    shared = cuda.shared.array(64, int32)
+    t = cuda.threadIdx.x
+    shared[t] = 0
+    left = a[t]
+    mask = cuda.ballot_sync(FULL, left > 0)
+    while left > 0:
+        mask = cuda.ballot_sync(mask, left > 1)
+        left -= 1
+    cuda.syncwarp()
+    shared[t] = a[t]  # other
+    cuda.syncwarp()  # defect: removed
+    out[t] = shared[t ^ 7] + (mask >> 40)  # finding
+
+
+@seeded("race", 1, 32, lambda: (noise(32), zeros(8, dtype=np.int32)))
+def reduction_by_tiles(a, out):
+    """The last step of a reduction of eight lanes, of which four are in step."""
+    sums = cuda.shared.array(32, int32)
+    t = cuda.threadIdx.x
+    tile = cuda.cg.tiled_partition(cuda.cg.this_thread_block(), 8)
+    rank = tile.thread_rank()
+    sums[t] = a[t]
+    tile.sync()
+    if rank < 4:
+        sums[t] += sums[t + 4]  # other
+        cuda.syncwarp(0xF << (t // 8 * 8))
+        if rank < 2:
+            sums[t] += sums[t + 2]  # other
+    tile.sync()  # defect: removed
+    if rank == 7:
+        out[t // 8] = sums[t - 7] + sums[t - 6]  # finding

@@ -25,9 +25,6 @@ COMPILED = [t for t in TARGETS if t != "python"]
 CASES = [pytest.param(m, k, id=k.name) for m in MODULES for k in kernels_of(m)]
 # by kernel and backend, the latter empty for all: why it is not right yet
 MISSED: dict[tuple[str, str], str] = {
-    ("halves_of_a_warp", ""): "an operation of half a warp counts as one of the warp",
-    ("upper_half_sums_before", ""): "lanes with different counts are taken as ordered",
-    ("lanes_with_different_loops", ""): "lanes with different counts are taken as ordered",
     ("queue_read_before_it_is_filled", "cuda"): "releases of the threads of a block are merged",
 }
 FALSE_ALARMS: dict[tuple[str, str], str] = {}

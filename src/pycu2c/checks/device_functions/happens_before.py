@@ -24,6 +24,7 @@ from pycu2c import cuda
 from pycu2c.checks.device_functions.shadow_words import (
     ATOMIC,
     BLOCK,
+    BY_LANES,
     CLUSTER_BARRIERS,
     EPOCH,
     EPOCHS,
@@ -243,10 +244,11 @@ def is_ordered(word: Any, clock: Any, is_read: Any, order: Any) -> Any:
 
 def pass_fence(clock: Any, order: Any, is_of_device: Any) -> Any:
     """Note what a fence makes visible; return False."""
-    if clock[HAS_ACCESSED] != 0:
+    if clock[HAS_ACCESSED] != 0 and clock[BY_LANES] == 0:
         clock[OPERATIONS] = min(clock[OPERATIONS] + 1, MAX_WARP)
         clock[HAS_ACCESSED] = 0
-    count = clock[OPERATIONS] << R_OPERATIONS | clock[HAS_CONVERGED] << IN_WARP
+    operations = clock[OPERATIONS] if clock[BY_LANES] == 0 else np.uint64(MAX_WARP)
+    count = operations << R_OPERATIONS | clock[HAS_CONVERGED] << IN_WARP
     thread = clock[IDENTITY] >> THREAD & 1023
     time = clock[EPOCHS] << R_EPOCH | np.uint64(1) << VALID
     clock[FENCED] = time | thread << R_THREAD | count

@@ -20,12 +20,14 @@ from pycu2c.checks.device_functions.happens_before import is_ordered, take_as_or
 from pycu2c.checks.device_functions.shadow_words import (
     ATOMIC,
     BLOCK,
+    BY_LANES,
     CLOCK_SIZE,
     EPOCH,
     EPOCHS,
     HAS_ACCESSED,
     HAS_CONVERGED,
     IDENTITY,
+    LANE_COUNTS,
     LANES,
     MAX_BLOCKS,
     MAX_EPOCH,
@@ -81,12 +83,9 @@ def pass_barrier(clock: Any) -> Any:
     return False
 
 
-def pass_warp_operation(clock: Any, is_of_warp: Any) -> Any:
-    """Count an operation that synchronizes the lanes of the warp; return False.
-
-    After one of some lanes, the counts of lanes are not compared until the next barrier.
-    """
-    clock[OPERATIONS] = min(clock[OPERATIONS] + 1, MAX_WARP) if is_of_warp != 0 else MAX_WARP
+def pass_warp_operation(clock: Any) -> Any:
+    """Count an operation that synchronizes the lanes of the warp; return False."""
+    clock[OPERATIONS] = min(clock[OPERATIONS] + 1, MAX_WARP)
     clock[HAS_CONVERGED] = 1
     return False
 
@@ -123,9 +122,17 @@ def is_between_same_barriers(word: Any, clock: Any, is_read: Any) -> Any:
     lanes = differences >> THREAD & 1023
     if lanes >= 32:
         return True
-    operations = clock[OPERATIONS]
-    in_step = word >> WARP & MAX_WARP == operations and operations < MAX_WARP
+    operations, count = clock[OPERATIONS], word >> WARP & MAX_WARP
+    if lanes != 0 and clock[BY_LANES] != 0:
+        return count >= lane_count(clock, word) and count < MAX_WARP
+    in_step = count == operations and operations < MAX_WARP
     return in_step and (lanes != 0 or (is_read and word >> LANES != 0))
+
+
+def lane_count(clock: Any, word: Any) -> Any:
+    """Return how many operations a lane had passed when it last synchronized with the thread."""
+    lane = int(word >> THREAD & 31)
+    return clock[LANE_COUNTS + lane // 8] >> lane % 8 * 8 & MAX_WARP
 
 
 def shadow_read(shadow: Any, site: Any, clock: Any, *order: Any) -> Any:

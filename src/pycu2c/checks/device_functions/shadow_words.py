@@ -34,8 +34,11 @@ ORDERED_WORDS = 4  # in kernels with an order: see happens_before
     SKIPPED,
     ARMED,
     PLACE,
-) = range(13)
-CLOCK_SIZE = 13
+    BY_LANES,  # whether operations of some lanes are compared: see lane_clocks
+    LANE_COUNTS,  # the first of four words
+) = range(15)
+LANE_WORDS = 4
+CLOCK_SIZE = LANE_COUNTS + LANE_WORDS
 
 
 def block_index() -> Any:

@@ -128,6 +128,7 @@ def device_source(value: object) -> Source | None:
 _DEVICE_MODULES = (
     "pycu2c.checks.device_functions.barrier_memory",
     "pycu2c.checks.device_functions.happens_before",
+    "pycu2c.checks.device_functions.lane_clocks",
     "pycu2c.checks.device_functions.rendezvous",
     "pycu2c.checks.device_functions.shadow_memory",
     "pycu2c.checks.device_functions.shadow_words",
