@@ -17,11 +17,13 @@ class MemoryRegion:
 
     offsets: of the first elements of the arguments, in bytes, with their positions.
     unit: the bytes that one shadow cell is for. size: in bytes.
+    is_unwritten: whether no element has a value before the launch.
     """
 
     offsets: tuple[tuple[int, int], ...]
     unit: int
     size: int
+    is_unwritten: bool = False
 
 
 def memory_regions(arguments: Mapping[int, ArrayArgument]) -> Iterator[MemoryRegion]:
@@ -37,7 +39,8 @@ def memory_regions(arguments: Mapping[int, ArrayArgument]) -> Iterator[MemoryReg
         offsets = tuple((n, arguments[n].address - start) for n in sorted(positions))
         steps = chain.from_iterable(_steps(arguments[n]) for n in positions)
         unit = math.gcd(*(offset for _, offset in offsets), *steps)
-        yield MemoryRegion(offsets, unit, stop - start)
+        is_unwritten = any(arguments[n].is_unwritten for n in positions)
+        yield MemoryRegion(offsets, unit, stop - start, is_unwritten)
 
 
 def _steps(array: ArrayArgument) -> Iterator[int]:

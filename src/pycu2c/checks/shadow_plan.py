@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from itertools import repeat
 
 from pycu2c.analysis.effects import written_arguments
 from pycu2c.base.records import dataclass, field
@@ -142,18 +141,23 @@ def plan_shadows(
             p.var, start_of(array), p.unit, BLOCK_INDEX, is_initialized, word_count=words
         )
         shadows[function][array.name] = shadow
-    written = written_arguments(module)
+    written, read = written_arguments(module), _read_arrays(kernel, callees)
     by_position = {p.argument: p for p in kernel.parameters if isinstance(p.type, Array)}
     for region in regions:
         arrays = {position: by_position[position].name for position, _ in region.offsets}
         has_conflicts = len(arrays) > 1 or proofs.disjoint.isdisjoint(arrays.values())
-        if "race" in groups and has_conflicts and not written.isdisjoint(arrays):
+        may_race = "race" in groups and has_conflicts and not written.isdisjoint(arrays)
+        names = set(arrays.values())
+        is_unwritten = region.is_unwritten and names.isdisjoint(escaping[kernel.name])
+        if may_race or ("init" in groups and is_unwritten and not names.isdisjoint(read)):
             p = of_region(region)
             found[p] = None
             for position, offset in region.offsets:
                 array = _variable(by_position[position])
                 start = binary(SUB, start_of(array), const(offset, array.span, uint64), array.span)
-                shadow = Shadow(p.var, start, p.unit, word_count=words)
+                shadow = Shadow(
+                    p.var, start, p.unit, is_initialized=not is_unwritten, word_count=words
+                )
                 shadows[kernel.name][array.name] = shadow
     has_shadows = not found.keys() <= {BARRIERS, ARRIVALS}
     if "race" in groups and has_shadows and has_masks(module):
@@ -176,20 +180,37 @@ def _with_callees(
 def _escaping_arrays(function: ir.Function, callees: Mapping[str, ir.Function]) -> set[str]:
     """Return the arrays that a function passes to functions whose accesses are not recorded."""
     found: set[str] = set()
-    for e in all_expressions(function.body):
-        if not isinstance(e, ir.Call):
-            continue
-        callee = callees.get(e.function)
-        inner = None
-        if callee is not None and callee.external_code is None:
-            escaping = _escaping_arrays(callee, callees)
-            inner = [p.name in escaping for p in callee.parameters]
-        found |= {
-            array.name
-            for array, escapes in zip(map(_array_of, e.arguments), inner or repeat(True))
-            if array is not None and escapes
-        }
+    for call, callee in _calls(function, callees):
+        if callee is None or callee.external_code is not None:
+            found |= {array.name for array in map(_array_of, call.arguments) if array is not None}
+        else:
+            found |= _passed(call, callee, _escaping_arrays(callee, callees))
     return found
+
+
+def _read_arrays(function: ir.Function, callees: Mapping[str, ir.Function]) -> set[str]:
+    """Return the arrays of which a function, or what it calls, may read elements."""
+    accesses = ir.Load | ir.ElementOf
+    found = {e.array.name for e in all_expressions(function.body) if isinstance(e, accesses)}
+    for call, callee in _calls(function, callees):
+        if callee is not None:
+            found |= _passed(call, callee, _read_arrays(callee, callees))
+    return found
+
+
+def _calls(
+    function: ir.Function, callees: Mapping[str, ir.Function]
+) -> Iterator[tuple[ir.Call, ir.Function | None]]:
+    """Yield the calls of a function, with the callees that have one caller."""
+    for e in all_expressions(function.body):
+        if isinstance(e, ir.Call):
+            yield e, callees.get(e.function)
+
+
+def _passed(call: ir.Call, callee: ir.Function, parameters: Set[str]) -> set[str]:
+    """Return the arrays that a call passes for some parameters."""
+    pairs = zip(callee.parameters, map(_array_of, call.arguments))
+    return {array.name for p, array in pairs if array is not None and p.name in parameters}
 
 
 def _array_of(argument: ir.Expr) -> ir.Var | None:

@@ -94,7 +94,7 @@ def device_array(
     """Return a new array on the device, with undefined elements."""
     layout = ArrayLayout(shape, dtype, strides, order)
     allocation = memory.allocate(layout.size, ordinal_of(device))
-    return DeviceArray(
+    array = DeviceArray(
         allocation,
         allocation.address,
         layout.shape,
@@ -102,6 +102,8 @@ def device_array(
         layout.dtype,
         stream=stream_or_none(stream),
     )
+    array._unwritten = True
+    return array
 
 
 def device_array_like(

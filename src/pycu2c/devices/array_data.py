@@ -40,6 +40,7 @@ class ArrayData(DeviceArrayBase):
     The base class has the attributes that launches read: ``address``, ``device`` (the ordinal of
     the GPU; -1 for host memory), ``dtype``, ``shape`` in elements, ``strides`` in bytes, and
     ``writeable``. They do not change; a view is another object over the same memory.
+    ``_unwritten``: whether the memory is new, and nothing has used ``address`` to write it.
 
     stream: the stream of copies that name none; None for the default stream.
     """
@@ -172,7 +173,7 @@ class ArrayData(DeviceArrayBase):
     def __pycu2c_array__(self, name: str) -> ArrayArgument:
         """Return the kernel argument. It keeps the memory alive, not this object."""
         if self._argument is None:
-            on_host = self.device == HOST
+            on_host, is_unwritten = self.device == HOST, self._unwritten
             argument = ArrayArgument(
                 array_checks.dtype_of(self.dtype, name),
                 self.shape,
@@ -186,4 +187,5 @@ class ArrayData(DeviceArrayBase):
             )
             array_checks.check_layout(argument, name)
             self._argument = argument
+            return argument._replace(is_unwritten=is_unwritten)
         return self._argument

@@ -147,7 +147,8 @@ class CheckedRunner:
         variant = self._variant(launch, arguments)
         binary, arrays = variant.binary, [a for a in arguments if isinstance(a, ArrayArgument)]
         fast_path = binary.runner.fast_path
-        is_compared = all(a.contiguous for a in arrays) and not variant.has_overlap
+        is_compared = all(a.contiguous and not a.is_unwritten for a in arrays)
+        is_compared = is_compared and not variant.has_overlap
         if fast_path is None or not is_compared or binary.lines.count or variant.launch_count < 2:
             return None
         if not binary.sites:

@@ -81,6 +81,7 @@ class DeviceArrayBase:
     def writeable(self) -> bool: ...
     @property
     def _c_contiguous(self) -> bool: ...
+    _unwritten: bool
 
 class StagingBuffer:
     def __new__(

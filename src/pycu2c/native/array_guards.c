@@ -64,7 +64,7 @@ static bool record_use(PyObject *array, PyObject *stream) {
 bool device_array_matches(
     const ArrayGuard *g, PyObject *argument, const Launch *launch, Leaf *leaf
 ) {
-    const DeviceArrayBase *array = (const DeviceArrayBase *)argument;
+    DeviceArrayBase *array = (DeviceArrayBase *)argument;
     int32_t flags = array->c_contiguous ? NPY_ARRAY_C_CONTIGUOUS : 0;
     if (array->writeable) flags |= NPY_ARRAY_WRITEABLE;
     if (array->dtype != g->identity || array->ndim != g->ndim || array->device != g->device)
@@ -74,6 +74,8 @@ bool device_array_matches(
     leaf->shape = array->extents;
     leaf->strides = array->extents + array->ndim;
     if (!memory_fits(g, leaf, array->c_contiguous)) return false;
+    if (array->unwritten && g->has_shape) return false; /* a launch with checks */
+    array->unwritten = false;
     bool ordered = launch->configuration->ordered || g->device < 0;
     return ordered || record_use(argument, launch->configuration->stream_object);
 }

@@ -87,8 +87,19 @@ static void device_array_dealloc(PyObject *object) {
     free_instance(object);
 }
 
+/* Whoever gets the address may write the memory. */
+static PyObject *device_array_address(PyObject *object, void *closure) {
+    DeviceArrayBase *self = (DeviceArrayBase *)object;
+    (void)closure;
+    self->unwritten = false;
+    return PyLong_FromUnsignedLongLong(self->address);
+}
+
+static PyGetSetDef device_array_attributes[] = {
+    {"address", device_array_address, NULL, "Of the first element.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
 static PyMemberDef device_array_members[] = {
-    {"address", T_ULONGLONG, offsetof(DeviceArrayBase, address), READONLY, "Of the first element."},
     {"device", T_INT, offsetof(DeviceArrayBase, device), READONLY,
      "The ordinal of the GPU that has the memory; -1 for memory of the host."},
     {"ndim", T_INT, offsetof(DeviceArrayBase, ndim), READONLY, "The number of axes."},
@@ -98,6 +109,7 @@ static PyMemberDef device_array_members[] = {
     {"writeable", T_BOOL, offsetof(DeviceArrayBase, writeable), READONLY,
      "Whether kernels and assignments may write."},
     {"_c_contiguous", T_BOOL, offsetof(DeviceArrayBase, c_contiguous), READONLY, NULL},
+    {"_unwritten", T_BOOL, offsetof(DeviceArrayBase, unwritten), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 static PyType_Slot device_array_slots[] = {
@@ -107,6 +119,7 @@ static PyType_Slot device_array_slots[] = {
     {Py_tp_traverse, device_array_traverse},
     {Py_tp_clear, device_array_clear},
     {Py_tp_members, device_array_members},
+    {Py_tp_getset, device_array_attributes},
     {Py_tp_doc, "DeviceArrayBase(address, device, shape, strides, dtype, writeable, c_contiguous)"
                 "\n\nThe attributes of an array that launches read."},
     {0, NULL},

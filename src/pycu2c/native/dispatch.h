@@ -58,6 +58,7 @@ typedef struct {
     int32_t device; /* an ordinal; -1: memory of the host */
     int32_t ndim;
     char writeable, c_contiguous;
+    char unwritten; /* until a launch, or Python code, gets the address of a new allocation */
 } DeviceArrayBase;
 
 /* Device memory and pinned host memory for copies of host arrays, for one launch at a time. The

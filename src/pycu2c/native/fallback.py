@@ -76,7 +76,10 @@ class KernelBase(Generic[P]):
 class DeviceArrayBase:
     """The attributes of an array that launches read."""
 
-    __slots__ = ("_c_contiguous", "address", "device", "dtype", "shape", "strides", "writeable")
+    __slots__ = (
+        *("_address", "_c_contiguous", "_unwritten"),
+        *("device", "dtype", "shape", "strides", "writeable"),
+    )
 
     def __init__(
         self,
@@ -88,9 +91,16 @@ class DeviceArrayBase:
         writeable: bool,
         c_contiguous: bool,
     ) -> None:
-        self.address, self.device, self.dtype = address, device, dtype
+        self._address, self.device, self.dtype = address, device, dtype
         self.shape, self.strides = shape, strides
         self.writeable, self._c_contiguous = writeable, c_contiguous
+        self._unwritten = False
+
+    @property
+    def address(self) -> int:
+        """Of the first element. Whoever gets it may write the memory."""
+        self._unwritten = False
+        return self._address
 
     @property
     def ndim(self) -> int:

@@ -21,6 +21,7 @@ class ArrayArgument(NamedTuple):
         ``__cuda_array_interface__``.
     location_is_explicit: whether the user has chosen the memory (host or device), so that
         kernels run there.
+    is_unwritten: whether the memory is new, and nothing has been copied to it.
 
     This is a tuple because a frozen dataclass takes three times as long to create.
     """
@@ -35,6 +36,7 @@ class ArrayArgument(NamedTuple):
     owner: object
     stream: int | None = None
     location_is_explicit: bool = False
+    is_unwritten: bool = False
 
     @property
     def type(self) -> Array:
