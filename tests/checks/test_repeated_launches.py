@@ -11,8 +11,11 @@ import pytest
 
 from pycu2c import CheckError, cuda, kernel
 from pycu2c.kernels.kernel import Kernel
+from support.targets import TARGETS
 
 INT = np.int64
+DISPATCHED = [t for t in TARGETS if t in ("cpu", "cuda")]
+pytestmark = pytest.mark.parametrize("backend", DISPATCHED)
 
 
 def gather(a, at, out, n):
@@ -21,9 +24,11 @@ def gather(a, at, out, n):
         out[i] = a[at[i]]
 
 
-def prepared(function: Callable[..., None], check: Any, grid: int, *arguments: Any) -> Kernel[...]:
+def prepared(
+    function: Callable[..., None], backend: str, check: Any, grid: int, *arguments: Any
+) -> Kernel[...]:
     """Return a kernel whose dispatch table has an entry for a launch."""
-    checked = kernel(function, backend="cpu", check=check)
+    checked = kernel(function, backend=backend, check=check)
     for _ in range(2):
         checked[grid, 8](*arguments)
     assert is_dispatched(checked, grid, *arguments)
@@ -36,9 +41,9 @@ def is_dispatched(checked: Kernel[...], grid: int, *arguments: Any) -> bool:
     return table.launch(checked[grid, 8]._configuration, arguments)
 
 
-def test_findings_of_one_launch() -> None:
+def test_findings_of_one_launch(backend: str) -> None:
     a, at, out = np.arange(8), np.arange(8), np.zeros(8, INT)
-    checked = prepared(gather, "memory", 1, a, at, out, 8)
+    checked = prepared(gather, backend, "memory", 1, a, at, out, 8)
     at[2:4] = 8, 9
     for _ in range(2):
         with pytest.raises(CheckError, match=r"index 8, and `a` has 8|index 9, and") as caught:
@@ -66,14 +71,17 @@ def fill(a, n, m):
         (1, (np.zeros(16, INT)[::2], np.int64(8), 0)),
     ],
 )
-def test_other_facts_are_not_dispatched(grid: int, arguments: tuple[Any, ...]) -> None:
-    checked = prepared(fill, "memory", 1, np.zeros(8, INT), np.int64(8), 0)
+def test_other_facts_are_not_dispatched(
+    grid: int, arguments: tuple[Any, ...], backend: str
+) -> None:
+    checked = prepared(fill, backend, "memory", 1, np.zeros(8, INT), np.int64(8), 0)
     assert not is_dispatched(checked, grid, *arguments)
 
 
-def test_a_kernel_without_check_sites() -> None:
+def test_a_kernel_without_check_sites(backend: str) -> None:
     memory = np.zeros(64, INT)
-    checked = prepared(fill, True, 1, memory[:8], 8, 0)
+    checked = prepared(fill, backend, True, 1, np.zeros(8, INT), 8, 0)
+    checked[1, 8](memory[:8], 8, 0)
     with pytest.raises(CheckError, match="index 8, and `a` has 8"):
         checked[1, 8](memory[:8], 8, 1)
     assert memory.tolist() == [1] * 8 + [0] * 56
@@ -85,20 +93,20 @@ def shift(a, b):
         a[i] = b[7 - i]
 
 
-def test_arrays_that_overlap() -> None:
-    memory = np.zeros((3, 8), INT)
-    checked = prepared(shift, True, 2, memory[0], memory[2])
+def test_arrays_that_overlap(backend: str) -> None:
+    memory = np.zeros((2, 8), INT)
+    checked = prepared(shift, backend, True, 2, np.zeros(8, INT), np.zeros(8, INT))
     for a, b in ((memory[0], memory[0]), (memory[0], memory.ravel()[4:12])):
         assert not is_dispatched(checked, 2, a, b)
         with pytest.raises(CheckError, match="race"):
             checked[2, 8](a, b)
-    assert is_dispatched(checked, 2, memory[1], memory[0])
+    assert is_dispatched(checked, 2, np.zeros(8, INT), np.zeros(8, INT))
 
 
-def test_arrays_that_no_longer_overlap() -> None:
+def test_arrays_that_no_longer_overlap(backend: str) -> None:
     """Each has a shadow of its own again."""
     memory = np.zeros((2, 8), INT)
-    checked = kernel(shift, backend="cpu", check=True)
+    checked = kernel(shift, backend=backend, check=True)
     for _ in range(4):
         with pytest.raises(CheckError, match="race"):
             checked[2, 8](memory[0], memory[0])
@@ -110,19 +118,19 @@ def turns(who, total):
         total[0] += 1
 
 
-def test_accesses_of_earlier_launches_are_no_races() -> None:
+def test_accesses_of_earlier_launches_are_no_races(backend: str) -> None:
     who, total = np.zeros(1, INT), np.zeros(1, INT)
-    checked = prepared(turns, True, 2, who, total)
+    checked = prepared(turns, backend, True, 2, who, total)
     for thread in range(16):
         who[0] = thread
         assert is_dispatched(checked, 2, who, total)
     assert total[0] == 19
 
 
-def test_launches_at_once() -> None:
+def test_launches_at_once(backend: str) -> None:
     """Each OS thread gets the findings of its own launches."""
     at = np.arange(4096) % 8
-    checked = kernel(gather, backend="cpu", check=True)
+    checked = kernel(gather, backend=backend, check=True)
     wrong: list[object] = []
 
     def launch(bad: int) -> None:

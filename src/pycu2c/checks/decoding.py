@@ -14,7 +14,6 @@ from pycu2c.checks.device_functions.recording import (
     BLOCK,
     COUNT,
     FOUND,
-    IS_ENDING,
     LIMIT,
     MAX_VALUES,
     THREAD,
@@ -39,8 +38,8 @@ def new_rows(site_count: int, wait_limit: float = 0.0) -> FindingRows:
 
 
 def is_clear(rows: FindingRows) -> bool:
-    """Return whether a launch has changed nothing in its rows."""
-    return not (rows[-1, FOUND] or rows[-1, IS_ENDING])
+    """Return whether a launch has changed nothing in its rows, and so has no findings."""
+    return not rows[-1, FOUND]
 
 
 def found_offset(rows: FindingRows) -> int:
@@ -53,7 +52,7 @@ def decode(
 ) -> list[Finding]:
     """Return the findings in the order of the source, one for each place and kind."""
     found: dict[object, Finding] = {}
-    if not rows[-1, FOUND]:
+    if is_clear(rows):
         return []
     for row, site in zip(rows, sites):
         if row[COUNT]:

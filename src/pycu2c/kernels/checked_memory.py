@@ -15,20 +15,23 @@ import numpy.typing as npt
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.dtypes import INT64, UINT64, DType
-from pycu2c.checks.decoding import FindingRows, is_clear, new_rows
+from pycu2c.checks.decoding import FindingRows, found_offset, is_clear, new_rows
 from pycu2c.checks.device_functions import happens_before
 from pycu2c.checks.device_functions.rendezvous import EXTRA_ENTRIES
 from pycu2c.checks.device_functions.shadow_words import LANE_WORDS, MAX_BLOCKS, ORDERED_WORDS, WORDS
 from pycu2c.checks.instrumentation import InstrumentedKernel
 from pycu2c.checks.shadow_arrays import LANES, ORDER
 from pycu2c.checks.waiting import ARRIVALS
-from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
-from pycu2c.runtime.cuda.memory import DeviceMemory
+from pycu2c.runtime.cuda import memory_pool
+from pycu2c.runtime.cuda.memory import DeviceMemory, PinnedMemory
 from pycu2c.runtime.launch_configuration import Launch
+from pycu2c.runtime.runner import HiddenArguments
 
 Shapes: TypeAlias = tuple[tuple[int, ...], ...]
 _ALIGNED_WORDS = 32
+_MAX_KEPT_ON_HOST, _MAX_KEPT_ON_GPU = 1 << 20, 1 << 24  # bytes of shadows
 
 
 # ---- sizes -------------------------------------------------------------------------------------
@@ -95,6 +98,30 @@ class CheckArrays(Protocol):
     arguments: list[ArrayArgument]
 
 
+class KeptArrays(Protocol):
+    """The arrays of an entry of the dispatch table, for one launch at a time."""
+
+    arguments: list[ArrayArgument]
+
+    def hidden(self, packed: bytes) -> HiddenArguments:
+        """Return what the entry needs. ``packed``: the parameters of a launch."""
+
+    def take(self) -> FindingRows:
+        """Return the findings of the launch that has ended, and remove them."""
+
+
+def kept_arrays(
+    site_count: int, shapes: Shapes, limit: float, *, on_gpu: bool
+) -> KeptArrays | None:
+    """Return arrays for later launches; None if the shadows need too much memory."""
+    size = 8 * starts(shapes)[-1]
+    if not on_gpu:
+        return HostArrays(site_count, shapes) if size <= _MAX_KEPT_ON_HOST else None
+    if size > _MAX_KEPT_ON_GPU or not memory_pool.caches_blocks():
+        return None
+    return _KeptDeviceArrays(site_count, shapes, limit)
+
+
 # ---- on the CPU --------------------------------------------------------------------------------
 
 
@@ -114,6 +141,15 @@ class HostArrays:
         for shape, start in zip(shapes, first):
             words = self.shadows[start : start + math.prod(shape)].reshape(shape)
             self.arguments.append(host_argument(words, UINT64))
+
+    def hidden(self, packed: bytes) -> HiddenArguments:
+        shadows, found = self.shadows.ctypes.data, self.rows.ctypes.data + found_offset(self.rows)
+        return HiddenArguments(packed, shadows, self.shadows.nbytes, found)
+
+    def take(self) -> FindingRows:
+        rows = self.rows.copy()
+        self.rows.fill(0)
+        return rows
 
 
 def host_argument(array: npt.NDArray[Any], dtype: DType) -> ArrayArgument:
@@ -162,15 +198,12 @@ class _DeviceArrays:
         self, findings: DeviceMemory, shapes: Shapes, clean: FindingRows, launch: Launch
     ) -> None:
         self.rows, self._findings, self._stream = clean, findings, driver.stream_of(launch.stream)
-        *first, end = starts(shapes)
+        *_, end = starts(shapes)
         self._shadows = DeviceMemory(8 * end)
         if end:
             self._shadows.used_on(launch.stream)
             driver.fill(self._shadows.address, bytes(4), 2 * end, self._stream)
-        self.arguments = [_device_argument(INT64, clean.shape, findings.address)]
-        for shape, start in zip(shapes, first):
-            address = self._shadows.address + 8 * start
-            self.arguments.append(_device_argument(UINT64, shape, address))
+        self.arguments = _device_arguments(clean, findings, shapes, self._shadows)
 
     def copy_findings(self) -> None:
         """Copy the state of the launch to ``rows``, and the findings if there are any."""
@@ -185,12 +218,51 @@ class _DeviceArrays:
         driver.synchronize(self._stream)
 
 
+class _KeptDeviceArrays:
+    """The arrays of an entry of the dispatch table on a GPU, which every stream may use."""
+
+    def __init__(self, site_count: int, shapes: Shapes, limit: float) -> None:
+        self._clean = new_rows(site_count, limit)
+        self._shadows = DeviceMemory(8 * starts(shapes)[-1])
+        self._found = PinnedMemory(8)
+        self._findings = _copy_of(self._clean)
+        self.arguments = _device_arguments(self._clean, self._findings, shapes, self._shadows)
+
+    def hidden(self, packed: bytes) -> HiddenArguments:
+        return HiddenArguments(
+            packed,
+            self._shadows.address,
+            self._shadows.size,
+            self._found.address,
+            self._findings.address + found_offset(self._clean),
+            *(libcuda.address_of(name, takes_stream=True) for name in _DRIVER_FUNCTIONS),
+        )
+
+    def take(self) -> FindingRows:
+        rows = np.empty_like(self._clean)
+        driver.copy_out(rows.ctypes.data, self._findings.address, rows.nbytes)
+        driver.copy_in(self._findings.address, self._clean.ctypes.data, rows.nbytes)
+        driver.synchronize()
+        return rows
+
+
+_DRIVER_FUNCTIONS = "cuMemsetD32Async", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"
+
+
 def _copy_of(rows: FindingRows) -> DeviceMemory:
     """Return rows on the device, which every stream may use."""
     memory = DeviceMemory(rows.nbytes)
     driver.copy_in(memory.address, rows.ctypes.data, rows.nbytes)
     driver.synchronize()
     return memory
+
+
+def _device_arguments(
+    rows: FindingRows, findings: DeviceMemory, shapes: Shapes, shadows: DeviceMemory
+) -> list[ArrayArgument]:
+    addresses = (shadows.address + 8 * start for start in starts(shapes))
+    words = [_device_argument(UINT64, shape, at) for shape, at in zip(shapes, addresses)]
+    return [_device_argument(INT64, rows.shape, findings.address), *words]
 
 
 def _device_argument(dtype: DType, shape: Sequence[int], address: int) -> ArrayArgument:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
@@ -24,12 +24,13 @@ from pycu2c.kernels.checked_memory import (
     CheckArrays,
     DeviceFindings,
     HostArrays,
+    KeptArrays,
     Shapes,
     has_clocks,
     host_argument,
+    kept_arrays,
     memory_limit,
     shadow_shapes,
-    starts,
     wait_limit,
 )
 from pycu2c.runtime import line_coverage
@@ -40,12 +41,9 @@ from pycu2c.runtime.launch_configuration import Launch
 from pycu2c.runtime.runner import (
     HAS_FINDINGS,
     FastPathLaunch,
-    HiddenArguments,
     Runner,
     SpecializationKey,
 )
-
-_MAX_KEPT_BYTES = 1 << 20  # of the shadows of an entry of the dispatch table
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,37 +151,34 @@ class CheckedRunner:
             return None
         if not binary.sites:
             return replace(fast_path, is_exact=True)
-        if self._is_on_gpu or 8 * starts(variant.shapes)[-1] > _MAX_KEPT_BYTES:
+        limit, on_gpu = variant.wait_limit, self._is_on_gpu
+        kept = kept_arrays(len(binary.sites), variant.shapes, limit, on_gpu=on_gpu)
+        if kept is None:
             return None
-        return self._with_arrays(fast_path, variant, launch, arguments)
-
-    def _with_arrays(
-        self,
-        fast_path: FastPathLaunch,
-        variant: _Variant,
-        launch: Launch,
-        arguments: Sequence[Argument],
-    ) -> FastPathLaunch:
-        """Return a fast path with arrays of its own, for one launch at a time."""
-        sites, raise_for_code = variant.binary.sites, fast_path.raise_for_code
-        arrays = HostArrays(len(sites), variant.shapes)
-        passed = (*arguments, *arrays.arguments)
+        passed = (*arguments, *kept.arguments)
         addresses = [a.address if isinstance(a, ArrayArgument) else 0 for a in passed]
+        hidden = kept.hidden(pack(fast_path.layout, passed, addresses))
+        finish = self._finish(kept, binary.sites, launch, fast_path.raise_for_code)
+        return replace(fast_path, raise_for_code=finish, is_exact=True, hidden=hidden)
+
+    def _finish(
+        self,
+        kept: KeptArrays,
+        sites: Sequence[CheckSite],
+        launch: Launch,
+        raise_for_code: Callable[[int, bytes], None],
+    ) -> Callable[[int, bytes], None]:
+        """Return what C calls with the code of a launch that has failed or has findings."""
 
         def finish(code: int, header: bytes) -> None:
-            rows = arrays.rows.copy()
-            arrays.rows.fill(0)
+            if self._is_on_gpu and code != HAS_FINDINGS:
+                raise_for_code(code, header)  # the context is of no more use
+            rows = kept.take()
             if code != HAS_FINDINGS:
                 raise_for_code(code, header)
             self._raise_findings(rows, sites, launch, None)
 
-        hidden = HiddenArguments(
-            pack(fast_path.layout, passed, addresses),
-            arrays.shadows.ctypes.data,
-            arrays.shadows.nbytes,
-            arrays.rows.ctypes.data + decoding.found_offset(arrays.rows),
-        )
-        return replace(fast_path, raise_for_code=finish, is_exact=True, hidden=hidden)
+        return finish
 
     # ---- variants ----
 

@@ -157,6 +157,9 @@ typedef int (*CuLaunchKernel)(
     void *stream, void **parameters, void **extra
 );
 typedef int (*CuCtxGetCurrent)(void **context);
+typedef int (*CuMemsetD32)(uintptr_t to, unsigned value, size_t count, void *stream);
+typedef int (*CuMemcpyDtoH)(void *to, uintptr_t from, size_t bytes, void *stream);
+typedef int (*CuStreamSynchronize)(void *stream);
 
 typedef struct {
     int32_t leaf, axis; /* axis -1: the value of a number */
@@ -188,10 +191,14 @@ typedef struct {
     CuCtxGetCurrent get_context; /* NULL on the CPU */
     void *context;
     StagingBuffer *staging; /* NULL without staged leaves */
-    void *cleared;          /* memory that is zeroed before a launch on the CPU */
+    uintptr_t cleared; /* memory that is zeroed before a launch, on a device a multiple of 4 bytes */
     int64_t cleared_size;
-    const int64_t *found; /* NULL, or a number that a launch on the CPU may change */
-    bool busy;            /* a launch uses this memory; set only with `found` */
+    int64_t *found; /* NULL, or a number that a launch may change */
+    uintptr_t found_on_device; /* from where a launch on a device copies it */
+    CuMemsetD32 cu_memset; /* these three are for memory of a device */
+    CuMemcpyDtoH cu_copy_to_host;
+    CuStreamSynchronize cu_synchronize;
+    bool busy; /* a launch uses this memory; set only with `found` */
     PyObject *signature, *finished, *keep_alive;
 } DispatchEntry;
 

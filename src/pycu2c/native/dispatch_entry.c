@@ -204,10 +204,18 @@ static bool is_valid_initial(const DispatchEntry *entry) {
     return false;
 }
 
-static bool read_memory(PyObject *from, DispatchEntry *entry) {
-    return read_address(from, "cleared", &entry->cleared) &&
-           read_int64(from, "cleared_size", &entry->cleared_size) &&
-           read_address(from, "found", (void **)&entry->found);
+static bool read_hidden(PyObject *from, DispatchEntry *entry) {
+    PyObject *hidden = PyObject_GetAttrString(from, "hidden");
+    if (!hidden) return false;
+    bool read = read_address(hidden, "cleared", (void **)&entry->cleared) &&
+                read_int64(hidden, "cleared_size", &entry->cleared_size) &&
+                read_address(hidden, "found", (void **)&entry->found) &&
+                read_address(hidden, "found_on_device", (void **)&entry->found_on_device) &&
+                read_address(hidden, "memset", (void **)&entry->cu_memset) &&
+                read_address(hidden, "copy_to_host", (void **)&entry->cu_copy_to_host) &&
+                read_address(hidden, "synchronize", (void **)&entry->cu_synchronize);
+    Py_DECREF(hidden);
+    return read;
 }
 
 static bool read_launch_guard(PyObject *from, DispatchEntry *entry) {
@@ -264,7 +272,7 @@ DispatchEntry *entry_from_python(PyObject *from) {
     if (!is_valid_initial(entry)) goto failed;
     if (!read_guards(from, entry) || !read_fields(from, entry)) goto failed;
     if (!read_launch_guard(from, entry) || !read_start(from, entry)) goto failed;
-    if (!read_memory(from, entry)) goto failed;
+    if (!read_hidden(from, entry)) goto failed;
     return entry;
 failed:
     entry_free(entry);

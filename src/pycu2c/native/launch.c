@@ -119,38 +119,51 @@ static void pack(const DispatchEntry *entry, const Leaf *leaves, unsigned char *
 
 /* ---- starting ---- */
 
-static int start_on_cpu(DispatchEntry *entry, const Launch *launch, unsigned char *packed) {
+static int start_on_cpu(const DispatchEntry *entry, const Launch *launch, unsigned char *packed) {
     memcpy(packed, &launch->header, sizeof launch->header);
     int code;
-    entry->busy = entry->found;
     Py_BEGIN_ALLOW_THREADS
-    if (entry->cleared_size) memset(entry->cleared, 0, (size_t)entry->cleared_size);
+    if (entry->cleared_size) memset((void *)entry->cleared, 0, (size_t)entry->cleared_size);
     code = entry->cpu_start(entry->kernel, packed, block_count(&launch->header));
     Py_END_ALLOW_THREADS
-    return !code && entry->found && *entry->found ? HAS_FINDINGS : code;
+    return code;
 }
 
 static int cu_launch(const DispatchEntry *entry, const Launch *launch, unsigned char *packed) {
     const int32_t *grid = launch->header.grid, *block = launch->header.block;
-    size_t size = (size_t)entry->size;
+    size_t size = (size_t)entry->size, words = (size_t)entry->cleared_size / 4;
+    void *stream = (void *)launch->configuration->stream;
+    if (words) {
+        int code = entry->cu_memset(entry->cleared, 0, words, stream);
+        if (code) return code;
+    }
     /* CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END */
     void *extra[] = {(void *)1, packed, (void *)2, &size, NULL};
     return entry->cu_launch_kernel(
         entry->kernel, (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2], (unsigned)block[0],
         (unsigned)block[1], (unsigned)block[2], (unsigned)launch->header.shared_bytes,
-        (void *)launch->configuration->stream, NULL, extra
+        stream, NULL, extra
     );
 }
 
-/* Starts a kernel without the GIL: the driver blocks while its queue is full. */
+static int copy_found(const DispatchEntry *entry, void *stream) {
+    if (!entry->found) return 0;
+    return entry->cu_copy_to_host(entry->found, entry->found_on_device, sizeof(int64_t), stream);
+}
+
+/* Starts a kernel without the GIL: the driver blocks while its queue is full. Waits for its end if
+ * it may have findings. */
 static bool start_on_device(
-    const DispatchEntry *entry, const Launch *launch, unsigned char *packed
+    const DispatchEntry *entry, const Launch *launch, unsigned char *packed, int *code
 ) {
-    int code;
+    void *stream = (void *)launch->configuration->stream;
+    bool started;
     Py_BEGIN_ALLOW_THREADS
-    code = cu_launch(entry, launch, packed);
+    started = !cu_launch(entry, launch, packed);
+    if (started) *code = copy_found(entry, stream);
+    if (started && !*code && entry->found) *code = entry->cu_synchronize(stream);
     Py_END_ALLOW_THREADS
-    return code == 0;
+    return started;
 }
 
 /* Runs a launch with copies of host arrays; false if it did not start. */
@@ -164,7 +177,8 @@ static bool start_with_copies(
     buffer->busy = true;
     Py_BEGIN_ALLOW_THREADS
     started = !copy_staged_in(buffer, staged, stream) && !cu_launch(entry, launch, packed);
-    if (started) *code = copy_staged_back(buffer, staged, stream);
+    if (started) *code = copy_found(entry, stream);
+    if (started && !*code) *code = copy_staged_back(buffer, staged, stream);
     Py_END_ALLOW_THREADS
     buffer->busy = false;
     return started;
@@ -175,8 +189,19 @@ static bool context_is_current(const DispatchEntry *entry) {
     return entry->get_context(&context) == 0 && context == entry->context;
 }
 
-/* Runs a launch that matches the entry; false if it did not run. On the CPU and with copies, stores
- * the exit code. If the driver rejects a launch, the slow path repeats it and raises the error. */
+static bool start(
+    const DispatchEntry *entry, const StagedArrays *staged, const Launch *launch,
+    unsigned char *packed, int *code
+) {
+    if (entry->staging) return start_with_copies(entry, staged, launch, packed, code);
+    if (entry->get_context) return start_on_device(entry, launch, packed, code);
+    *code = start_on_cpu(entry, launch, packed);
+    return true;
+}
+
+/* Runs a launch that matches the entry; false if it did not run. If it waits for the end of the
+ * kernel, it stores the exit code. If the driver rejects a launch, the slow path repeats it and
+ * raises the error. The caller resets `busy`. */
 bool launch_entry(DispatchEntry *entry, Launch *launch, PyObject *arguments, int *code) {
     Leaf leaves[MAX_LEAVES];
     ForeignExtents foreign[MAX_LEAVES];
@@ -192,8 +217,9 @@ bool launch_entry(DispatchEntry *entry, Launch *launch, PyObject *arguments, int
     if (entry->staging && (entry->staging->busy || !stage_arrays(entry, leaves, &staged)))
         return false;
     pack(entry, leaves, packed);
-    if (entry->staging) return start_with_copies(entry, &staged, launch, packed, code);
-    if (entry->get_context) return start_on_device(entry, launch, packed);
-    *code = start_on_cpu(entry, launch, packed);
-    return true;
+    entry->busy = entry->found;
+    bool started = start(entry, &staged, launch, packed, code);
+    if (!started) entry->busy = false;
+    if (started && !*code && entry->found && *entry->found) *code = HAS_FINDINGS;
+    return started;
 }

@@ -76,7 +76,7 @@ static bool add_constants(PyObject *module) {
         const char *name;
         long value;
     } all[] = {
-        {"INTERFACE", 3}, /* as in extension.py */
+        {"INTERFACE", 4}, /* as in extension.py */
         {"MAX_AXES", MAX_AXES},
         {"MAX_ENTRIES", MAX_ENTRIES},
         {"INDEX32_LIMIT", INDEX32_LIMIT},

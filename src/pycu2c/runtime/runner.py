@@ -63,17 +63,23 @@ class SpecializationKey:
 
 @dataclass(frozen=True, slots=True)
 class HiddenArguments:
-    """Arguments that a kernel on the CPU has after those of the user.
+    """Arguments that a kernel has after those of the user.
 
     packed: the parameters of a launch.
     cleared, cleared_size: memory that is zeroed before each launch.
     found: the address of an int64. If it is not 0 after a launch, the code is ``HAS_FINDINGS``.
+    found_on_device: from where a launch on a GPU copies it.
+    memset, copy_to_host, synchronize: the addresses of functions of the driver, on a GPU.
     """
 
-    packed: bytes
-    cleared: int
-    cleared_size: int
-    found: int
+    packed: bytes = b""
+    cleared: int = 0
+    cleared_size: int = 0
+    found: int = 0
+    found_on_device: int = 0
+    memset: int = 0
+    copy_to_host: int = 0
+    synchronize: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +96,7 @@ class FastPathLaunch:
         synchronous; they call ``raise_for_code`` if they fail.
     is_exact: whether launches must have the same grid, block, integers and shapes as the recorded
         one, and arrays that do not overlap.
-    hidden: runs one launch at a time; another one takes the slow path meanwhile.
+    hidden: with ``found``, runs one launch at a time; another one takes the slow path meanwhile.
     """
 
     layout: Layout
@@ -100,7 +106,7 @@ class FastPathLaunch:
     context: tuple[int, int] | None = None
     staging: Callable[[], StagingBuffer | None] | None = None
     is_exact: bool = False
-    hidden: HiddenArguments | None = None
+    hidden: HiddenArguments = HiddenArguments()
 
 
 class Runner(Protocol):

@@ -13,7 +13,8 @@ from pycu2c import cuda
 
 COUNT, THREAD, BLOCK, VALUES = range(4)  # the columns; the values take all from VALUES on
 # ---- the columns of the state of the launch ----
-# whether waiting ends; for how many nanoseconds a thread may wait; whether there are findings
+# whether waiting ends; for how many nanoseconds a thread may wait; whether the launch has changed
+# the array
 IS_ENDING, LIMIT, FOUND = range(3)
 MAX_OF_THREAD = 1000  # findings, after which a thread leaves loops without a known end
 MAX_VALUES = 16  # an index and a length for each of eight axes

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from pycu2c import cuda
-from pycu2c.checks.device_functions.recording import IS_ENDING, LIMIT
+from pycu2c.checks.device_functions.recording import FOUND, IS_ENDING, LIMIT
 
 # ---- results ----
 COMPLETE, ABSENT, ENDING = range(3)  # ENDING: another thread has reported absent threads
@@ -59,6 +59,7 @@ def wait_state(findings: Any, start: Any) -> Any:
 def end_waiting(findings: Any) -> Any:
     """End all waiting of the launch. Return ABSENT for the first thread, which reports it."""
     last = findings.shape[0] - 1
+    findings[last, FOUND] = 1
     return ABSENT if cuda.atomic.exch(findings, (last, IS_ENDING), 1) == 0 else ENDING
 
 

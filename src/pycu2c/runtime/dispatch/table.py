@@ -122,9 +122,7 @@ class DispatchEntry:
     signature: Signature
     finished: object
     keep_alive: object
-    cleared: int = 0
-    cleared_size: int = 0
-    found: int = 0
+    hidden: HiddenArguments
 
 
 class DispatchTable(DispatchTableBase):
@@ -220,27 +218,17 @@ def entry_of(
         signature=signature,
         finished=fast_path.raise_for_code,
         keep_alive=fast_path,
-        **_hidden_memory(fast_path.hidden),
+        hidden=fast_path.hidden,
     )
 
 
 def _initial(fast_path: FastPathLaunch, start: int) -> bytes | None:
     """Return the bytes of the arguments that no field writes; None if fields write all."""
     layout = fast_path.layout
-    if fast_path.hidden:
+    if fast_path.hidden.packed:
         return bytes(start) + fast_path.hidden.packed
     has_padding = sum(layout.sizes) != layout.struct.size
     return bytes(start + layout.struct.size) if has_padding else None
-
-
-def _hidden_memory(hidden: HiddenArguments | None) -> dict[str, int]:
-    if hidden is None:
-        return {}
-    return {
-        "cleared": hidden.cleared,
-        "cleared_size": hidden.cleared_size,
-        "found": hidden.found,
-    }
 
 
 def _mask(leaves: Iterator[int] | Sequence[int]) -> int:
