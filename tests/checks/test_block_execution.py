@@ -290,7 +290,55 @@ def passed(out):
     out[t] = a[7, t % 8]
 
 
+def left_before_barrier(out):
+    a = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    for k in range(4):
+        a[t] = k
+        if out[0] > 3:
+            break
+        cuda.syncthreads()
+    out[t] = a[63 - t]
+
+
+def left_after_barrier(out):
+    a = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    a[t] = 0
+    for k in range(4):
+        cuda.syncthreads()
+        if k == 2:
+            break
+        a[t] = k
+    out[t] = a[63 - t]
+
+
+@device
+def wait(is_early):
+    if is_early:
+        return
+    cuda.syncthreads()
+
+
+def waits_in_function(out):
+    a = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    a[t] = out[t]
+    wait(out[0] > 3)
+    out[t] = a[63 - t]
+
+
+def waits_in_function_always(out):
+    a = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    a[t] = out[t]
+    wait(len(out) < 0)
+    out[t] = a[63 - t]
+
+
 EXPECTED = {
+    left_after_barrier: "",
+    waits_in_function_always: "",
     dynamic: "",
     passed: "",
     tree: "",
@@ -315,6 +363,11 @@ EXPECTED = {
     any_element_written: "race",
     left_early: "init",
 }
+
+
+@pytest.mark.parametrize("function", [left_before_barrier, waits_in_function])
+def test_paths_past_a_barrier(function: Callable[..., Any]) -> None:
+    assert verdicts(function, "float32[::1]", 64).get("a", "race") == "race"
 
 
 @pytest.mark.parametrize("function", EXPECTED, ids=lambda f: f.__name__)
@@ -365,7 +418,8 @@ def execute(text: str, data: list[int], n: int) -> tuple[Accesses, list[Accesses
     shared, own = Accesses(SIZE), [Accesses(OWN) for _ in range(THREADS)]
     atomic = SimpleNamespace(add=Accesses.add)
     names: dict[str, Any] = {"put_to": put_to, "cuda": SimpleNamespace(atomic=atomic)}
-    exec(text.replace(BARRIER, "yield"), names)
+    names["share"] = share_with_yield
+    exec(text.replace(BARRIER, "yield").replace("share(", "yield from share("), names)
     threads: dict[int, Iterator[None]] = {
         t: names["body"](t, shared, own[t], data, n, [0] * THREADS) for t in range(THREADS)
     }
@@ -423,13 +477,16 @@ class Writer:
     def statement(self, depth: int, *, uniform: bool, loop: bool) -> list[str]:
         makers = [self.store, self.store, self.load, self.atomic, self.assign, self.call]
         if uniform:
-            makers += [lambda: [BARRIER]] * 4
+            makers += [lambda: [BARRIER]] * 4 + [self.share]
         if depth > 0:
             makers += [lambda: self.branch(depth, uniform, loop)] * 2
             makers += [lambda: self.loop(depth, uniform)] * 2
-        if loop and not uniform:
-            jump = self.rng.choice(["break", "continue"])
-            makers.append(lambda: [f"if {self.condition()}:", f"    {jump}"])
+        if loop:
+            jump, condition = (
+                self.rng.choice(["break", "continue"]),
+                self.condition(uniform=uniform),
+            )
+            makers.append(lambda: [f"if {condition}:", f"    {jump}"])
         if self.rng.random() < 0.05:
             makers = [lambda: [f"if {self.condition()}:", "    return"]]
         return self.rng.choice(makers)()
@@ -441,6 +498,11 @@ class Writer:
     def call(self) -> list[str]:
         array, size = self.rng.choice([("s", SIZE), ("own", OWN)])
         return [f"put_to({array}, {self.index(size)}, 1)"]
+
+    def share(self) -> list[str]:
+        is_known = self.rng.random() < 0.8
+        condition = "len(d) < 0" if is_known else self.condition(uniform=True)
+        return [f"share(s, {self.index(SIZE)}, {condition})"]
 
     def load(self) -> list[str]:
         array, size = self.rng.choice([("s", SIZE), ("own", OWN)])
@@ -500,13 +562,29 @@ def kernel_of(text: str, name: str) -> Callable[..., Any]:
     )
     source = head + "\n".join(text.splitlines()[1:-1]) + "\n"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    names = {"cuda": cuda, "int32": int32, "put_to": device(put_to), "min": min}
+    names = {"cuda": cuda, "int32": int32, "put_to": device(put_to), "share": device(share)}
     exec(compile(source, name, "exec"), names)
     return names["body"]
 
 
 def put_to(array, i, value):
     array[i] = value
+
+
+def share(array, i, is_early):
+    array[i] = 1
+    if is_early:
+        return
+    cuda.syncthreads()
+    array[i] += 2
+
+
+def share_with_yield(array: Accesses, i: int, is_early: bool) -> Iterator[None]:
+    array[i] = 1
+    if is_early:
+        return
+    yield
+    array[i] += 2
 
 
 @pytest.mark.parametrize("first", range(0, 120, 20))

@@ -76,20 +76,15 @@ def has_barrier(body: ir.Body, waiting: Set[str]) -> bool:
     )
 
 
-@dataclass(slots=True)
-class _Counts:
-    """The iterations of a ``for`` loop, of each lane."""
-
-    start: Numbers
-    step: Numbers
-    counts: Numbers
-
-
 class _Interpreter(LaneEvaluator):
-    """Executes the statements of a kernel. waiting: the functions that have barriers."""
+    """Executes the statements of a kernel.
+
+    waiting: the functions that have barriers.
+    """
 
     waiting: Set[str] = frozenset()
-    _is_in_waiting_loop = False
+    _skips_by_jump = False  # whether the innermost loop has barriers
+    _skips_by_return = False  # whether the device function has some
 
     def run(self, kernel: ir.Function) -> None:
         self.frame = Frame(kernel.name, self.ranges[kernel.name])
@@ -141,8 +136,6 @@ class _Interpreter(LaneEvaluator):
 
     def _jump(self, s: ir.Break | ir.Continue) -> None:
         lanes = self.lanes
-        if self._is_in_waiting_loop and np.any(lanes.can & ~lanes.sure):
-            raise TooComplexError  # the paths may have passed different barriers
         lanes.left = lanes.left | lanes.can
         if isinstance(s, ir.Continue):
             lanes.continued = lanes.continued | lanes.can
@@ -168,10 +161,13 @@ class _Interpreter(LaneEvaluator):
     def _if(self, s: ir.If) -> None:
         lanes = self.lanes
         holds, is_sure = self.condition(s.condition)
+        is_known = np.array_equal(holds, is_sure)
+        if not is_known and self._leaves(s):
+            raise TooComplexError  # the path past them meets the other one after them
         fails, before = lanes.can & ~holds, self.copied_logs()
         then = self._branch(s.then, holds)
         writes, logs = {key: log.writes for key, log in self.logs.items()}, self.logs
-        if self._waits(s) and not np.array_equal(holds, is_sure):  # the threads agree
+        if self._waits(s) and not is_known:  # the threads agree
             self.logs = {key: log.copy() for key, log in before.items()}
         for key, log in before.items():
             self.logs[key].writes = log.writes.copy()
@@ -183,6 +179,12 @@ class _Interpreter(LaneEvaluator):
             self.logs[key].writes = log.writes.joined(*both, is_sure, fails)
         self._join_values(then, orelse)
         lanes.can, lanes.sure = then.end | orelse.end, lanes.sure & ~lanes.left
+
+    def _leaves(self, s: ir.If) -> bool:
+        """Return whether a branch may go past barriers of the loop or the function."""
+        jumps = [jump for body in walk.bodies(s) for jump in walk.loop_jumps(body)]
+        returns = self._skips_by_return and walk.contains((s,), ir.Return)
+        return returns or (self._skips_by_jump and bool(jumps))
 
     def _join_values(self, then: _Path, orelse: _Path) -> None:
         """Set the variables that a path assigns."""
@@ -261,8 +263,8 @@ class _Interpreter(LaneEvaluator):
         """Execute any number of iterations, which may be any ones."""
         lanes, leave = self.lanes, self._enter_loop(s)
         names = assigned_names(s.body) | ({s.var.name} if isinstance(s, ir.For) else set())
-        before = self.copied_logs()
-        for _ in range(2 if self._is_in_waiting_loop else 1):
+        before, waits = self.copied_logs(), self._waits(s)
+        for _ in range(2 if waits else 1):
             self._forget(names)
             self._evaluate_condition(s)
             self._branch(s.body, lanes.can)
@@ -270,19 +272,19 @@ class _Interpreter(LaneEvaluator):
         self._evaluate_condition(s)
         for key, log in before.items():
             self.logs[key].writes = log.writes
-        if self._is_in_waiting_loop:
+        if waits:
             self.join(before)
         leave()
 
     def _enter_loop(self, s: ir.While | ir.For) -> Callable[[], None]:
         """Enter a loop; return what leaves it."""
-        lanes, is_in_waiting_loop = self.lanes, self._is_in_waiting_loop
+        lanes, skips_by_jump = self.lanes, self._skips_by_jump
         outer = lanes.can, lanes.sure, lanes.left, lanes.continued, lanes.broken
-        self._is_in_waiting_loop = self._waits(s)
+        self._skips_by_jump = self._waits(s)
 
         def leave() -> None:
             lanes.can, lanes.sure, lanes.left, lanes.continued, lanes.broken = outer
-            self._is_in_waiting_loop = is_in_waiting_loop
+            self._skips_by_jump = skips_by_jump
 
         return leave
 
@@ -340,11 +342,11 @@ class _Interpreter(LaneEvaluator):
         for s in walk.statements(function.body):
             if isinstance(s, ir.Allocate) and (frame.name, s.var.name) in self.logs:
                 self.logs[frame.name, s.var.name].clear(self.lanes.times)
-        lanes, caller, waits = self.lanes, self.frame, self._is_in_waiting_loop
+        lanes, caller, skips_by_return = self.lanes, self.frame, self._skips_by_return
         flow = lanes.can, lanes.sure, lanes.running
-        self.frame, self._is_in_waiting_loop = frame, False
+        self.frame, self._skips_by_return = frame, function.name in self.waiting
         self._body(function.body)
-        self.frame, self._is_in_waiting_loop = caller, waits
+        self.frame, self._skips_by_return = caller, skips_by_return
         lanes.can, lanes.sure, lanes.running = flow
         is_simple = len(returns) == 1 and returns[0] is function.body[-1]
         return frame.result if is_simple else None
