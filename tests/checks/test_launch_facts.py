@@ -29,6 +29,24 @@ def test_another_number(number: type, backend: str) -> None:
     assert memory.tolist() == [1] * 64 + [0] * 36
 
 
+def put(a, at, m):
+    t = cuda.threadIdx.x
+    a[at[t], t + m] = 1
+
+
+@pytest.mark.parametrize("backend", COMPILED)
+def test_another_axis_may_be_out_of_bounds(backend: str) -> None:
+    checked = kernel(put, backend=backend, check="memory")
+    memory, at = np.zeros((8, 8), np.int32), np.full(8, 3)
+    checked[1, 8](memory[:4], at, 0)
+    with pytest.raises(CheckError, match="index 8 of axis 1, and `a` has 8"):
+        checked[1, 8](memory[:4], at, 1)
+    assert memory[4:].sum() == 0
+    at[:] = 4
+    with pytest.raises(CheckError, match="index 4, and `a` has 4"):
+        checked[1, 8](memory[:4], at, 0)
+
+
 def rotate(a, b, c):
     a[0] = b[0]
     b[0] = c[0]

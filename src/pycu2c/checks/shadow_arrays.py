@@ -153,11 +153,6 @@ class ShadowParameter:
     unit: int = 1
     rows: tuple[int, ...] = ()
 
-    @property
-    def layout(self) -> tuple[object, ...]:
-        """Return what the code of a kernel depends on."""
-        return self.var.name, self.unit, self.region and self.region.offsets
-
     def shape(self, blocks: int, dynamic_bytes: int, words: int) -> tuple[int, ...]:
         """Return the shape of the argument of a launch, with ``words`` words of a cell."""
         if self.region is not None:

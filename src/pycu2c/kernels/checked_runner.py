@@ -19,6 +19,7 @@ from pycu2c.checks.line_flags import LineFlags, with_line_flags
 from pycu2c.checks.memory_regions import MemoryRegion, memory_regions
 from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.ir.nodes import Module
+from pycu2c.ir.printer import print_module
 from pycu2c.kernels import specialization
 from pycu2c.kernels.checked_memory import (
     CheckArrays,
@@ -228,10 +229,10 @@ class CheckedRunner:
 
     def _binary(self, kernel: instrumentation.InstrumentedKernel) -> _Binary:
         sites = kernel.sites
-        key = sites, tuple(shadow.layout for shadow in kernel.shadows)
+        module = kernel.module if sites else self._kernel.built.module
+        key = sites, print_module(module)  # of sites with several conditions, launches need some
         binary = self._binaries.get(key)
         if binary is None:
-            module = kernel.module if sites else self._kernel.built.module
             module, lines = with_line_flags(module)
             compiled = replace(self._kernel, built=BuiltModule(module, ()))
             runner = specialization.compile_runner(compiled, self._key, self._cache)
