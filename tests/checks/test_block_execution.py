@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c import cuda, device, float32, int32, kernel
+from pycu2c import cuda, device, float32, int32, kernel, uint64
 from pycu2c.analysis.ranges.range_analysis import analyse_module
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.checks.block_execution.evaluator import BlockLaunch
@@ -336,7 +336,17 @@ def waits_in_function_always(out):
     out[t] = a[63 - t]
 
 
+def a_number_of_64_bits_without_sign(out):
+    a = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    a[t] = 1
+    cuda.syncthreads()
+    if uint64(t) < uint64(2**63 + 1):
+        out[t] = a[t + 1 & 63]
+
+
 EXPECTED = {
+    a_number_of_64_bits_without_sign: "",
     left_after_barrier: "",
     waits_in_function_always: "",
     dynamic: "",

@@ -11,7 +11,8 @@ import numpy as np
 from pycu2c.analysis.ranges.interval_arithmetic import is_integral
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field
-from pycu2c.base.types import Array, MemorySpace
+from pycu2c.base.types import Array, MemorySpace, int64
+from pycu2c.base.values import fits
 from pycu2c.checks.block_execution import vectors
 from pycu2c.checks.block_execution.access_log import SEVERAL, AccessKind, AccessLog, Numbers
 from pycu2c.checks.block_execution.vectors import Mask, Vector
@@ -132,7 +133,7 @@ class LaneEvaluator:
         found = self._compute(e)
         if found is None and is_integral(e.type):
             interval = self.frame.ranges.of(e)
-            if interval.low == interval.high:
+            if interval.low == interval.high and fits(int(interval.low), int64):
                 return np.asarray(int(interval.low), np.int64)
         return found
 
