@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pycu2c import CheckError, cuda, kernel
+from pycu2c.checks import instrumentation
 from pycu2c.kernels import specialization
 from support.targets import TARGETS
 
@@ -45,6 +46,35 @@ def test_another_axis_may_be_out_of_bounds(backend: str) -> None:
     at[:] = 4
     with pytest.raises(CheckError, match="index 4, and `a` has 4"):
         checked[1, 8](memory[:4], at, 0)
+
+
+def count_up(a, step, shift):
+    i = cuda.grid(1)
+    if i < a.size and step % 2 == 0:
+        a[i + shift] += step
+
+
+@pytest.mark.parametrize("backend", COMPILED)
+def test_a_counter_needs_no_instrumentation_for_each_value(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instrument, calls = instrumentation.instrument, []
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return instrument(*arguments)
+
+    monkeypatch.setattr(instrumentation, "instrument", counted)
+    checked = kernel(count_up, backend=backend, check=True)
+    memory = np.zeros(128, np.int64)
+    for step in range(1000):
+        checked[2, 32](memory[:64], step, 0)
+    assert memory[:64].tolist() == [sum(range(0, 1000, 2))] * 64
+    assert len(calls) < 20
+    for shift in range(1, 20):
+        with pytest.raises(CheckError, match="index 64, and `a` has 64"):
+            checked[2, 32](memory[:64], 2, shift)
+    assert not memory[64:].any()
 
 
 def rotate(a, b, c):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
@@ -12,13 +13,13 @@ from pycu2c.analysis.ranges.interval_arithmetic import Interval, is_integral
 from pycu2c.analysis.ranges.range_analysis import ParameterRanges
 from pycu2c.base.diagnostics import LaunchWarning, warn
 from pycu2c.base.dtypes import UINT8
-from pycu2c.base.records import dataclass, replace
+from pycu2c.base.records import dataclass, field, replace
 from pycu2c.checks import decoding, instrumentation
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.line_flags import LineFlags, with_line_flags
 from pycu2c.checks.memory_regions import MemoryRegion, memory_regions
+from pycu2c.declarations.options import CheckGroup
 from pycu2c.frontend.function_builder import BuiltModule
-from pycu2c.ir.nodes import Module
 from pycu2c.ir.printer import print_module
 from pycu2c.kernels import specialization
 from pycu2c.kernels.checked_memory import (
@@ -49,8 +50,9 @@ from pycu2c.runtime.runner import (
 
 @dataclass(frozen=True, slots=True)
 class _Binary:
-    """A compiled kernel, its check sites and flags of lines."""
+    """A compiled kernel, its check sites and flags of lines. ``text``: its instrumented IR."""
 
+    text: str
     sites: tuple[CheckSite, ...]
     lines: LineFlags
     runner: Runner
@@ -63,17 +65,30 @@ class _Binary:
 
 @dataclass(slots=True)
 class _Variant:
-    """What launches with the same facts run.
+    """What launches with the same facts run, whose integers are in ranges.
 
-    shapes: of their shadows. wait_limit: how many seconds a thread may wait on a GPU.
-    has_overlap: whether arrays share memory.
+    groups: of the checks that it has. shapes: of its shadows. wait_limit: how many seconds a thread
+    may wait on a GPU. has_overlap: whether arrays share memory.
     """
 
     binary: _Binary
+    integers: tuple[Interval, ...]
+    groups: frozenset[CheckGroup]
     shapes: Shapes
     wait_limit: float
     has_overlap: bool
     launch_count: int = 0
+
+
+@dataclass(slots=True)
+class _Variants:
+    """The variants for launches that differ in their integers only.
+
+    by_integers: for one value each. general: for all values in its ranges.
+    """
+
+    by_integers: dict[tuple[int, ...], _Variant] = field(default_factory=dict)
+    general: _Variant | None = None
 
 
 class CheckedRunner:
@@ -91,7 +106,7 @@ class CheckedRunner:
         parameters = kernel.built.module.kernel.parameters
         self._integers = [p.argument for p in parameters if is_integral(p.type)]
         self._binaries: dict[object, _Binary] = {}
-        self._variants: dict[object, _Variant] = {}
+        self._variants: defaultdict[object, _Variants] = defaultdict(_Variants)
 
     @property
     def fast_path(self) -> FastPathLaunch | None:
@@ -150,8 +165,10 @@ class CheckedRunner:
         is_compared = is_compared and not variant.has_overlap
         if fast_path is None or not is_compared or binary.lines.count or variant.launch_count < 2:
             return None
+        integers = {n: (i.low, i.high) for n, i in zip(self._integers, variant.integers)}
+        fast_path = replace(fast_path, is_exact=True, integers=integers)
         if not binary.sites:
-            return replace(fast_path, is_exact=True)
+            return fast_path
         limit, on_gpu = variant.wait_limit, self._is_on_gpu
         kept = kept_arrays(len(binary.sites), variant.shapes, limit, on_gpu=on_gpu)
         if kept is None:
@@ -160,7 +177,7 @@ class CheckedRunner:
         addresses = [a.address if isinstance(a, ArrayArgument) else 0 for a in passed]
         hidden = kept.hidden(pack(fast_path.layout, passed, addresses))
         finish = self._finish(kept, binary.sites, launch, fast_path.raise_for_code)
-        return replace(fast_path, raise_for_code=finish, is_exact=True, hidden=hidden)
+        return replace(fast_path, raise_for_code=finish, hidden=hidden)
 
     def _finish(
         self,
@@ -188,24 +205,67 @@ class CheckedRunner:
         regions = tuple(memory_regions(arrays))
         integers = tuple(as_int(arguments[n]) for n in self._integers)
         shapes = tuple(a.shape for a in arrays.values())
-        facts = launch.grid, launch.block, launch.shared_bytes, integers, shapes, regions
-        variant = self._variants.get(facts)
+        variants = self._variants[launch.grid, launch.block, launch.shared_bytes, shapes, regions]
+        general, variant = variants.general, variants.by_integers.get(integers)
+        if general and all(n in ranges for n, ranges in zip(integers, general.integers)):
+            return general
         if variant is None:
-            variant = self._variants[facts] = self._compile(launch, arguments, regions)
+            facts = self._facts(launch, arguments, regions)
+            variant = self._compile(launch, facts, tuple(Interval(n, n) for n in integers))
+            variants.by_integers[integers] = variant
+            count = len(variants.by_integers)
+            if count >= 4 and not count & (count - 1):
+                variants.general = self._general(variants, variant, facts) or general
         return variant
 
-    def _compile(
+    def _facts(
         self, launch: Launch, arguments: Sequence[Argument], regions: tuple[MemoryRegion, ...]
-    ) -> _Variant:
-        """Instrument the kernel for a launch, and compile it unless a launch before has."""
-        options, module = self._kernel.options, self._kernel.built.module
+    ) -> instrumentation.LaunchFacts:
+        """Return what is known of a launch, without its integers."""
         assumptions = replace(self._key.assumptions, block=launch.block, grid=launch.grid)
-        ranges = _parameter_ranges(module, arguments)
-        facts = instrumentation.LaunchFacts(
+        lengths: dict[tuple[str, int], Interval] = {}
+        for p in self._kernel.built.module.kernel.parameters:
+            argument = arguments[p.argument]
+            if isinstance(argument, ArrayArgument):
+                for axis, length in enumerate(argument.shape):
+                    lengths[p.name, axis] = Interval(length, length)
+        ranges = ParameterRanges({}, lengths)
+        return instrumentation.LaunchFacts(
             assumptions, ranges, regions, self._is_on_gpu, launch.shared_bytes
         )
-        groups = frozenset(options.check)
-        instrumented = instrumentation.instrument(module, groups, facts, options.wraparound)
+
+    def _instrument(
+        self,
+        facts: instrumentation.LaunchFacts,
+        integers: Sequence[Interval],
+        groups: frozenset[CheckGroup],
+    ) -> instrumentation.InstrumentedKernel:
+        module, by_argument = self._kernel.built.module, dict(zip(self._integers, integers))
+        parameters = module.kernel.parameters
+        numbers = {p.name: by_argument[p.argument] for p in parameters if is_integral(p.type)}
+        assert facts.parameters is not None
+        facts = replace(facts, parameters=replace(facts.parameters, numbers=numbers))
+        return instrumentation.instrument(module, groups, facts, self._kernel.options.wraparound)
+
+    def _general(
+        self, variants: _Variants, variant: _Variant, facts: instrumentation.LaunchFacts
+    ) -> _Variant | None:
+        """Return a variant for more integers; None if they need other checks than ``variant``.
+
+        A launch with a counter would else be instrumented for each of its values.
+        """
+        integers = tuple(map(_widened, zip(*variants.by_integers)))
+        instrumented = self._instrument(facts, integers, variant.groups)
+        code = instrumented.sites, self._text(instrumented)
+        is_equal = code == (variant.binary.sites, variant.binary.text)
+        return replace(variant, integers=integers, launch_count=0) if is_equal else None
+
+    def _compile(
+        self, launch: Launch, facts: instrumentation.LaunchFacts, integers: tuple[Interval, ...]
+    ) -> _Variant:
+        """Instrument the kernel for a launch, and compile it unless a launch before has."""
+        groups = frozenset(self._kernel.options.check)
+        instrumented = self._instrument(facts, integers, groups)
         size = 8 * sum(map(math.prod, shadow_shapes(instrumented, launch)))
         if size > memory_limit():
             warn(
@@ -215,7 +275,7 @@ class CheckedRunner:
                 LaunchWarning,
             )
             groups -= {"race", "init"}
-            instrumented = instrumentation.instrument(module, groups, facts, options.wraparound)
+            instrumented = self._instrument(facts, integers, groups)
         elif not has_clocks(instrumented, launch):
             warn(
                 f"{self._kernel.source.name}: accesses of different blocks are taken as ordered: "
@@ -224,32 +284,28 @@ class CheckedRunner:
             )
         binary = self._binary(instrumented)
         shapes = tuple(shadow_shapes(instrumented, launch))
-        has_overlap = any(len(region.offsets) > 1 for region in regions)
-        return _Variant(binary, shapes, wait_limit(), has_overlap)
+        has_overlap = any(len(region.offsets) > 1 for region in facts.regions)
+        return _Variant(binary, integers, groups, shapes, wait_limit(), has_overlap)
+
+    def _text(self, kernel: instrumentation.InstrumentedKernel) -> str:
+        return print_module(kernel.module) if kernel.sites else ""
 
     def _binary(self, kernel: instrumentation.InstrumentedKernel) -> _Binary:
-        sites = kernel.sites
-        module = kernel.module if sites else self._kernel.built.module
-        key = sites, print_module(module)  # of sites with several conditions, launches need some
-        binary = self._binaries.get(key)
+        sites, text = kernel.sites, self._text(kernel)
+        binary = self._binaries.get((sites, text))
         if binary is None:
-            module, lines = with_line_flags(module)
+            module, lines = with_line_flags(kernel.module if sites else self._kernel.built.module)
             compiled = replace(self._kernel, built=BuiltModule(module, ()))
             runner = specialization.compile_runner(compiled, self._key, self._cache)
-            binary = _Binary(sites, lines, runner, DeviceFindings(len(sites)))
-            self._binaries[key] = binary
+            binary = _Binary(text, sites, lines, runner, DeviceFindings(len(sites)))
+            self._binaries[sites, text] = binary
         return binary
 
 
-def _parameter_ranges(module: Module, arguments: Sequence[Argument]) -> ParameterRanges:
-    """Return the values of the integers of a launch, and the lengths of its arrays."""
-    numbers: dict[str, Interval] = {}
-    lengths: dict[tuple[str, int], Interval] = {}
-    for p in module.kernel.parameters:
-        argument = arguments[p.argument]
-        if isinstance(argument, ArrayArgument):
-            for axis, length in enumerate(argument.shape):
-                lengths[p.name, axis] = Interval(length, length)
-        elif is_integral(p.type):
-            numbers[p.name] = Interval(as_int(argument), as_int(argument))
-    return ParameterRanges(numbers, lengths)
+def _widened(values: Sequence[int]) -> Interval:
+    """Return a range of which later values are likely: numbers of four more bits."""
+    low, high = min(values), max(values)
+    if low == high:
+        return Interval(low, high)
+    limit = 1 << max(low.bit_length(), high.bit_length()) + 4
+    return Interval(min(low, 1) if low >= 0 else -limit, max(high, 0) if high <= 0 else limit)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +22,7 @@ from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source
-from pycu2c.base.types import Array, Scalar, Signature, assumed_magnitude_limit, leaf_types
+from pycu2c.base.types import Array, Signature, assumed_magnitude_limit, leaf_types
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.kernels import assumption_checks, grid_inference, kernel_cache
@@ -36,7 +35,7 @@ from pycu2c.runtime.arguments import (
     signature_conversion,
     vector_views,
 )
-from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.arguments.call_binding import call_signature
 from pycu2c.runtime.arguments.flattened_arguments import (
     FlattenedArguments,
@@ -301,7 +300,7 @@ class Launcher:
             arguments.signature.parameters,
             arguments.leaves,
             typed.metadata.written,
-            _integer_ranges(resolved, is_exact=fast_path.is_exact),
+            _integer_ranges(resolved, fast_path),
             self._trusts_arguments,
             assumption_checks.last_axis_lengths(key, arguments.leaves, typed.metadata),
             fast_path.is_exact,
@@ -462,14 +461,17 @@ def _fast_path(resolved: ResolvedLaunch) -> FastPathLaunch | None:
     return runner.fast_path
 
 
-def _integer_ranges(resolved: ResolvedLaunch, *, is_exact: bool) -> dict[int, tuple[int, int]]:
+def _integer_ranges(
+    resolved: ResolvedLaunch, fast_path: FastPathLaunch
+) -> dict[int, tuple[int, int]]:
     """Return the ranges of the integers of later launches of the same specialization."""
-    leaves, typed = resolved.arguments.leaves, resolved.typed
-    if is_exact:
-        types = chain.from_iterable(map(leaf_types, resolved.arguments.signature.parameters))
-        is_integer = [isinstance(t, Scalar) and t.dtype.is_integral for t in types]
-        return {i: (as_int(leaves[i]),) * 2 for i, found in enumerate(is_integer) if found}
-    return assumption_checks.integer_ranges(resolved.key, leaves, typed.metadata, typed.limits)
+    ranges = assumption_checks.integer_ranges(
+        resolved.key, resolved.arguments.leaves, resolved.typed.metadata, resolved.typed.limits
+    )
+    for i, (low, high) in fast_path.integers.items():
+        least, largest = ranges.get(i, (low, high))
+        ranges[i] = max(low, least), min(high, largest)
+    return ranges
 
 
 def _overlap_guard(resolved: ResolvedLaunch, *, is_exact: bool) -> table.OverlapGuard:

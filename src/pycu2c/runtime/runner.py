@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.parameters import OverlapRule
-from pycu2c.base.records import dataclass
+from pycu2c.base.records import dataclass, field
 from pycu2c.native.extension import StagingBuffer
 from pycu2c.runtime.arguments.arguments import Layout
 from pycu2c.runtime.arguments.array_argument import Argument
@@ -94,8 +94,8 @@ class FastPathLaunch:
     context: the address of cuCtxGetCurrent, and the context in which the kernel is loaded.
     staging: returns memory for copies of host arrays, or None. Launches that use it are
         synchronous; they call ``raise_for_code`` if they fail.
-    is_exact: whether launches must have the same grid, block, integers and shapes as the recorded
-        one, and arrays that do not overlap.
+    is_exact: whether launches must have the same grid, block and shapes as the recorded one, and
+        arrays that do not overlap. integers: the least and largest value of integers, by leaf.
     hidden: with ``found``, runs one launch at a time; another one takes the slow path meanwhile.
     """
 
@@ -106,6 +106,7 @@ class FastPathLaunch:
     context: tuple[int, int] | None = None
     staging: Callable[[], StagingBuffer | None] | None = None
     is_exact: bool = False
+    integers: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     hidden: HiddenArguments = HiddenArguments()
 
 
