@@ -1,13 +1,13 @@
-"""Find where the threads of a kernel may go past barriers that others reach.
+"""Find where threads may go past barriers, or operations of the warp, that others reach.
 
-Each barrier has a bit. ``if c: barrier`` skips it at the end of the other branch, a loop after its
-end, ``continue`` for the rest of the loop, and ``return`` for that of a device function. Conditions
-on which the threads of a block agree skip nothing.
+Each barrier and operation has a bit. ``if c: barrier`` skips it at the end of the other branch, a
+loop after its end, ``continue`` for the rest of the loop, and ``return`` for that of a device
+function. Conditions on which the threads of a block agree skip nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from functools import reduce
 
 from pycu2c.analysis.uniformity import Shape, uniformity
@@ -40,37 +40,57 @@ _NONE = Skips()
 
 @dataclass(slots=True)
 class BarrierBits:
-    """The bits of barriers, by the identity of the operation, and those of functions, by name."""
+    """The bits of barriers, by the identity of the operation, and those of functions, by name.
+
+    of_warp: the bits of operations of the warp.
+    """
 
     functions: dict[str, int] = field(default_factory=dict)
     skips: dict[int, Skips] = field(default_factory=dict)  # by the identity of the statement
+    of_warp: int = 0
     _operations: dict[int, int] = field(default_factory=dict)
 
     @property
-    def has_skips(self) -> bool:
-        return any(s.before | s.then | s.orelse | s.after for s in self.skips.values())
+    def skipped(self) -> int:
+        """Return the bits of the operations that threads may go past."""
+        skips = (s.before | s.then | s.orelse | s.after for s in self.skips.values())
+        return reduce(int.__or__, skips, 0)
 
     def at(self, s: ir.Stmt) -> Skips:
         return self.skips.get(id(s), _NONE)
 
+    def add(self, operations: Iterable[ir.Apply]) -> None:
+        """Give bits to operations, as long as there are any."""
+        for e in operations:
+            count = len(self._operations)
+            bit = 1 << count if count < MAX_BARRIERS else 0
+            self._operations.setdefault(id(e), bit)
+            if e.intrinsic.effect is Effect.WARP:
+                self.of_warp |= bit
+
     def of_operation(self, e: ir.Apply) -> int:
-        """Return the bit of a barrier; 0 of any further ones."""
-        count = len(self._operations)
-        return self._operations.setdefault(id(e), 1 << count if count < MAX_BARRIERS else 0)
+        """Return the bit of an operation; 0 if it has none."""
+        return self._operations.get(id(e), 0)
 
     def of(self, body: ir.Body) -> int:
         """Return the bits of the barriers of statements and of the functions that they call."""
         return reduce(int.__or__, map(self._of_expression, walk.all_expressions(body)), 0)
 
     def _of_expression(self, e: ir.Expr) -> int:
-        if isinstance(e, ir.Apply) and e.intrinsic.effect in BARRIER_EFFECTS:
+        if isinstance(e, ir.Apply):
             return self.of_operation(e)
         return self.functions.get(e.function, 0) if isinstance(e, ir.Call) else 0
 
 
-def find_skips(module: ir.Module, own_callees: Set[str], block: Shape | None) -> BarrierBits:
-    """Return the bits of the barriers of a kernel and of its callees, which have one caller."""
+def find_skips(
+    module: ir.Module,
+    own_callees: Set[str],
+    block: Shape | None,
+    operations: Iterable[ir.Apply],
+) -> BarrierBits:
+    """Return the bits of operations of a kernel and of its callees, which have one caller."""
     bits = BarrierBits()
+    bits.add(operations)
     for function in module.device_functions:
         if function.name in own_callees:
             bits.functions[function.name] = bits.of(function.body)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Set
 from pycu2c.analysis.effects import written_arguments
 from pycu2c.analysis.uniformity import Shape, Uniformity, uniformity, warp_uniformity
 from pycu2c.base.records import dataclass, field
-from pycu2c.checks.synchronization import is_full_mask
+from pycu2c.checks.warp_masks import is_full_mask
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ops.intrinsics.registry import Effect

@@ -154,9 +154,12 @@ def _warp_explanation(values: dict[str, int]) -> tuple[str, str]:
     if "lane" in values:
         text = f"lane {values['lane']} is not in the mask {mask:#010x}"
         return text, "pass a mask with the bit of each lane that executes the operation"
+    if "absent" in values:
+        text = f"lane {values['absent']} of the mask {mask:#010x} goes past without this operation"
+        return text, "move the operation out of the branch or loop, or name only lanes in it"
     source, hint = values["source"], "a shuffle reads from lanes of its mask that the block has"
     if mask >> source & 1:
-        return f"the shuffle reads from lane {source}, which the warp does not have", hint
+        return f"the shuffle reads from lane {source}, which does not exist or has ended", hint
     return f"the shuffle reads from lane {source}, which is not in the mask {mask:#010x}", hint
 
 

@@ -19,7 +19,7 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import Array, MemorySpace, Scalar, Void
 from pycu2c.checks import arithmetic, block_order, bounds, lost_values, races, recorders
-from pycu2c.checks.barrier_skips import BarrierBits, find_skips
+from pycu2c.checks.barrier_skips import BarrierBits
 from pycu2c.checks.call_chains import copy_callees
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.context import FINDINGS, OWN_COUNT, CheckContext, Guard, SiteTable, compare
@@ -96,7 +96,8 @@ def instrument(
     proofs = prove(chains, ranges, facts.assumptions, facts.shared_bytes, wraparound)
     bounds_waiting = facts.bounds_waiting and may_wait_alone(chains.module, proofs)
     plan = plan_shadows(chains.module, chains.calls, groups, facts.regions, proofs, bounds_waiting)
-    bits = find_skips(chains.module, set(chains.calls), block) if plan.has_barriers else None
+    skips = proofs.skips if "sync" in groups else BarrierBits()
+    ends_early = walk.contains(chains.module.kernel.body, ir.Return)
     plan.block_level = block_level_functions(chains.module)
     plan.polled = block_order.polled_by_function(chains.module) if plan.order else {}
     functions = {}
@@ -109,7 +110,9 @@ def instrument(
             ARRIVALS.var if ARRIVALS in plan.parameters and plan.reaches(function.name) else None,
             facts.bounds_waiting,
         )
-        instrumenter = _Instrumenter(contexts[function.name], plan, external, bits, limits)
+        instrumenter = _Instrumenter(
+            contexts[function.name], plan, external, skips, limits, ends_early
+        )
         functions[function.name] = instrumenter.function()
     *devices, kernel = (functions[f.name] for f in chains.module.functions)
     added = tuple(recorders.added_functions((*devices, kernel)))
@@ -129,7 +132,8 @@ def _uninstrumented(module: ir.Module) -> set[str]:
 class _Instrumenter:
     """Instrument one function.
 
-    external: the functions in C, which are left as they are. bits: of the barriers of the kernel.
+    external: the functions in C, which are left as they are. skips: where threads may go past
+    barriers. ends_early: whether threads may end before others.
     """
 
     def __init__(
@@ -137,8 +141,9 @@ class _Instrumenter:
         context: CheckContext,
         plan: ShadowPlan,
         external: Set[str],
-        bits: BarrierBits | None,
+        skips: BarrierBits,
         limits: WaitLimits,
+        ends_early: bool,
     ) -> None:
         self._context, self._plan, self._external = context, plan, external
         self._limits = limits
@@ -152,11 +157,11 @@ class _Instrumenter:
         self._synchronization = SynchronizationChecks(
             context,
             self._races,
-            bits if reaches else None,
+            plan,
             reaches,
+            skips if reaches else BarrierBits(),
             shuffle_uses(context.function.body),
-            plan.cluster,
-            reaches and plan.compares_lanes,
+            ends_early,
         )
 
     def function(self) -> ir.Function:
@@ -343,7 +348,8 @@ class _Instrumenter:
         if e.intrinsic.effect in (Effect.MEMORY, Effect.WARP):
             guards.append(self._synchronization.go_on(e.span))
         waiting = self._limits.guard(e, operation)
-        return [*guards, before, *race_guards, guard, waiting], operation
+        of_lanes, operation = self._synchronization.guard_lanes(e, operation)
+        return [*guards, before, *race_guards, guard, waiting, of_lanes], operation
 
     def _with_calls(self, result: ir.Expr, calls: Iterable[ir.Expr]) -> ir.Expr:
         """Return an expression after which functions of shadow memory are called."""

@@ -8,13 +8,14 @@ from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass
 from pycu2c.checks import block_order
-from pycu2c.checks.barrier_skips import BARRIER_EFFECTS
+from pycu2c.checks.barrier_skips import BARRIER_EFFECTS, BarrierBits, find_skips
 from pycu2c.checks.block_execution.evaluator import BlockLaunch, Logs
 from pycu2c.checks.block_execution.interpreter import logs_of_block
 from pycu2c.checks.call_chains import CallChains
 from pycu2c.checks.conflict_analysis import arrays_without_conflicts
 from pycu2c.checks.convergence import convergent_operations
 from pycu2c.checks.waiting import may_wait
+from pycu2c.checks.warp_masks import has_mask
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
@@ -28,11 +29,13 @@ class Proofs:
 
     convergent: the operations that no thread waits for alone. disjoint: the arguments of which no
     two threads access one element. race_free: the shared and local arrays without
-    races. initialized: those of them whose elements are written before they are read.
+    races. initialized: those of them whose elements are written before they are read. skips: where
+    threads may go past barriers, or operations of the warp, that others wait at.
     """
 
     convergent: Set[ir.Apply]
     are_barriers_convergent: bool
+    skips: BarrierBits
     disjoint: Set[str] = frozenset()
     race_free: Set[ArrayKey] = frozenset()
     initialized: Set[ArrayKey] = frozenset()
@@ -58,8 +61,12 @@ def prove(
     convergent = convergent_operations(module, chains.calls.keys(), block)
     barriers = {e for e in _operations(module) if e.intrinsic.effect in BARRIER_EFFECTS}
     are_convergent = barriers <= convergent
+    of_warp = {e for e in _operations(module) if has_mask(e)}
+    compared = of_warp - convergent if are_convergent else barriers | (of_warp - convergent)
+    operations = (e for e in _operations(module) if e in compared)
+    skips = find_skips(module, set(chains.calls), block, operations)
     if grid is None or block is None:
-        return Proofs(convergent, are_convergent)
+        return Proofs(convergent, are_convergent, skips)
     excluded: set[ArrayKey] = set()
     if block_order.has_order(module):
         excluded = {
@@ -82,6 +89,7 @@ def prove(
     return Proofs(
         convergent,
         are_convergent,
+        skips,
         {name for name in disjoint if (kernel.name, name) not in excluded},
         race_free,
         {key for key in race_free if not logs[key].has_unwritten},

@@ -40,6 +40,12 @@ _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
     "join_lanes.check": (lane_clocks.join_lanes, (_ROWS, _CLOCK, WEAK_INT)),
     "pass_lanes.check": (lane_clocks.pass_lanes, (_ROWS, _CLOCK)),
     "clear_lanes.check": (lane_clocks.clear_lanes, (_ROWS, _CLOCK)),
+    "skip_lane.check": (lane_clocks.skip_lane, (_ROWS, _CLOCK, uint64)),
+    "reach_lanes.check": (lane_clocks.reach_lanes, (_CLOCK, uint64)),
+    "lane_that_skips.check": (
+        lane_clocks.lane_that_skips,
+        (_ROWS, _CLOCK, WEAK_INT, WEAK_INT, uint64),
+    ),
     "end_lane.check": (lane_clocks.end_lane, (_ROWS, _CLOCK)),
     "value_bits.check": (shadow_memory.value_bits, (uint64,)),
     "shadow_barrier.check": (barrier_memory.shadow_barrier, (_ROWS, uint64, uint64, _CLOCK)),

@@ -25,8 +25,8 @@ from pycu2c.checks.shadow_arrays import (
     shared_shadows,
     start_of,
 )
-from pycu2c.checks.synchronization import has_masks
 from pycu2c.checks.waiting import ARRIVALS
+from pycu2c.checks.warp_masks import has_masks
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, const
@@ -39,7 +39,8 @@ class ShadowPlan:
     """The shadows of a kernel.
 
     kernel: its name. callees: the device functions with one caller, which have shadows too, by
-    name. parameters: the hidden parameters of the kernel.
+    name. parameters: the hidden parameters of the kernel. compares_lanes: whether operations of
+    some lanes of a warp order accesses.
     """
 
     kernel: str
@@ -47,6 +48,7 @@ class ShadowPlan:
     parameters: tuple[ShadowParameter, ...]
     cluster: tuple[int, ...]
     has_unknown_accesses: bool
+    compares_lanes: bool
     shadows: dict[str, dict[str, Shadow]] = field(default_factory=dict)  # by function and array
     polled: Mapping[str, Set[str]] = field(default_factory=dict)  # arrays, by function
     block_level: Set[str] = frozenset()  # functions
@@ -56,11 +58,6 @@ class ShadowPlan:
     def has_barriers(self) -> bool:
         """Whether the barriers of blocks are checked."""
         return BARRIERS in self.parameters
-
-    @property
-    def compares_lanes(self) -> bool:
-        """Whether operations of some lanes of a warp order accesses."""
-        return LANES in self.parameters
 
     @property
     def order(self) -> tuple[ir.Var, ...]:
@@ -160,11 +157,14 @@ def plan_shadows(
                 )
                 shadows[kernel.name][array.name] = shadow
     has_shadows = not found.keys() <= {BARRIERS, ARRIVALS}
-    if "race" in groups and has_shadows and has_masks(module):
+    compares_lanes = "race" in groups and has_shadows and has_masks(module)
+    if compares_lanes or ("sync" in groups and proofs.skips.skipped & proofs.skips.of_warp):
         found[LANES] = None
     unknown = has_unknown_accesses(module, callees)
     parameters = (*found, *order)  # the order is the last one
-    return ShadowPlan(kernel.name, callees, parameters, module.cluster, unknown, shadows)
+    return ShadowPlan(
+        kernel.name, callees, parameters, module.cluster, unknown, compares_lanes, shadows
+    )
 
 
 def _with_callees(

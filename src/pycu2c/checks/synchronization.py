@@ -21,14 +21,14 @@ from pycu2c.checks.context import (
 from pycu2c.checks.device_functions import barrier_memory, shadow_words, warp_memory
 from pycu2c.checks.races import RaceChecks, shadow_number
 from pycu2c.checks.shadow_arrays import BARRIERS, CLOCK, LANES, rows_of_block
+from pycu2c.checks.shadow_plan import ShadowPlan
 from pycu2c.checks.shuffle_uses import ShuffleUses
+from pycu2c.checks.warp_masks import has_mask, is_full_mask
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, integer
-from pycu2c.ir.walk import all_expressions
 from pycu2c.ops.intrinsics.registry import REGISTRY, Effect
 from pycu2c.ops.operators import EQ, LT
 
-_FULL_MASK = 0xFFFFFFFF
 _ALL_BITS = (1 << barrier_memory.MAX_BARRIERS) - 1
 
 
@@ -36,36 +36,42 @@ _ALL_BITS = (1 << barrier_memory.MAX_BARRIERS) - 1
 class SynchronizationChecks:
     """The checks of one function.
 
-    barriers: the bits of barriers; None if they are not checked. uses: the shuffles that read
-    undefined values which a right kernel does not use. cluster: its extent. compares_lanes: whether
-    operations of some lanes of a warp order accesses.
+    has_clock: whether the function has the clock of the thread. skips: where threads may go past
+    barriers and operations of the warp. uses: the shuffles that read undefined values which a right
+    kernel does not use. ends_early: whether threads may end before others.
     """
 
     context: CheckContext
     races: RaceChecks
-    barriers: BarrierBits | None
+    plan: ShadowPlan
     has_clock: bool
+    skips: BarrierBits
     uses: ShuffleUses
-    cluster: tuple[int, ...] = ()
-    compares_lanes: bool = False
+    ends_early: bool
 
     def guard(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
         """Return what checks an operation that synchronizes, and the operation."""
-        bindings: Bindings = ()
-        if e.intrinsic.effect is Effect.WARP and self.compares_lanes and e.arguments:
-            mask, bindings = self.context.bind(cast(checked.arguments[0], WEAK_INT), "mask")
-            checked = replace(checked, arguments=(mask, *checked.arguments[1:]))
-        guard, checked = self._guard_operation(e, checked)
-        return replace(guard, bindings=(*bindings, *guard.bindings)), checked
-
-    def _guard_operation(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
-        if "sync" not in self.context.groups:
+        is_checked = "sync" in self.context.groups
+        if e.intrinsic.effect in BARRIER_EFFECTS and self.has_clock and self.plan.has_barriers:
+            return self._guard_barrier(e), checked
+        if not has_mask(e) or not (is_checked or self._compares_lanes):
             return Guard(), checked
-        if e.intrinsic.effect in BARRIER_EFFECTS and self.barriers is not None:
-            return self._guard_barrier(e, self.barriers), checked
-        if e.intrinsic.effect is Effect.WARP and e.arguments:
-            return self._guard_mask(e, checked)
-        return Guard(), checked
+        mask, bindings = self.context.bind(cast(checked.arguments[0], WEAK_INT), "mask")
+        checked = replace(checked, arguments=(mask, *checked.arguments[1:]))
+        if not is_checked or is_full_mask(mask):
+            return Guard(bindings), checked
+        lane: ir.Expr = ir.Apply(REGISTRY["cuda.laneid"], (), WEAK_INT, e.span)
+        failure = self.context.failure("warp-sync", e.span, "", {"mask": mask, "lane": lane})
+        names_lane = ir.Call("names_lane.check", (mask,), WEAK_BOOL, e.span)
+        return Guard(bindings, or_record(names_lane, failure), skips=False), checked
+
+    @property
+    def _compares_lanes(self) -> bool:
+        return self.has_clock and self.plan.compares_lanes
+
+    @property
+    def _skips_lanes(self) -> bool:
+        return self.has_clock and bool(self.skips.skipped & self.skips.of_warp)
 
     def before(self, e: ir.Apply) -> Guard:
         """Return what is called before an operation that orders accesses of blocks."""
@@ -88,19 +94,18 @@ class SynchronizationChecks:
         effect, order = e.intrinsic.effect, self.races.order
         if effect in BARRIER_EFFECTS:
             yield self._call("pass_barrier", e)
-            if self.compares_lanes:
+            if self._compares_lanes:
                 yield lane_call("clear_lanes", e.span)
-        elif effect is Effect.WARP and self.compares_lanes:
-            yield lane_call("join_lanes", e.span, cast(e.arguments[0], WEAK_INT))
-            waits = (e.arguments[0], ir.Const(True, WEAK_BOOL, e.span))
-            yield ir.Apply(REGISTRY["cuda.any_sync"], waits, WEAK_BOOL, e.span)
+        elif effect is Effect.WARP and self._compares_lanes:
             yield lane_call("pass_lanes", e.span)
         elif effect is Effect.WARP:
             yield self._call("pass_warp_operation", e)
+        if effect is Effect.WARP and self._skips_lanes:
+            yield self._call("reach_lanes", e, shadow_number(self.skips.of_warp, e.span))
         if order and effect is Effect.GRID:
             yield self._call("pass_grid_barrier", e, *order)
         elif order and effect is Effect.CLUSTER:
-            sizes = (*self.cluster, 1, 1)[:3]
+            sizes = (*self.plan.cluster, 1, 1)[:3]
             extents = (integer(size, e.span) for size in sizes)
             yield self._call("pass_cluster_barrier", e, *order, *extents)
         elif order and is_fence(e.intrinsic.name):
@@ -122,12 +127,12 @@ class SynchronizationChecks:
     def _call(self, name: str, e: ir.Apply, *arguments: ir.Expr) -> ir.Call:
         return ir.Call(f"{name}.check", (CLOCK, *arguments), WEAK_BOOL, e.span)
 
-    def _guard_barrier(self, e: ir.Apply, barriers: BarrierBits) -> Guard:
+    def _guard_barrier(self, e: ir.Apply) -> Guard:
         context = self.context
         other = context.variable("other", uint64, e.span)
         failure = context.failure("divergent-barrier", e.span, "", {"other": other})
         rows, site = rows_of_block(BARRIERS, e.span), self._last_site(e.span)
-        bit = shadow_number(barriers.of_operation(e), e.span)
+        bit = shadow_number(self.skips.of_operation(e), e.span)
         call = ir.Call("shadow_barrier.check", (rows, site, bit, CLOCK), uint64, e.span)
         is_same = compare(EQ, other, shadow_number(0, e.span))
         return Guard(((other, call),), or_record(is_same, failure), skips=False)
@@ -137,9 +142,7 @@ class SynchronizationChecks:
 
     def around(self, s: ir.Stmt) -> tuple[ir.Body, tuple[ir.Body, ...], ir.Body]:
         """Return what is before a statement, at the ends of its bodies, and after it."""
-        if self.barriers is None:
-            return (), (), ()
-        skips = self.barriers.at(s)
+        skips = self.skips.at(s)
         before = self._skip(skips.before, s.span)
         if skips.kept is not None:
             before = self.end_thread(skips.kept, s.span)
@@ -154,40 +157,63 @@ class SynchronizationChecks:
 
     def go_on(self, span: Span) -> Guard:
         """Return what records that the thread has an effect, if it may have skipped a barrier."""
-        if self.barriers is None or not self.barriers.has_skips:
+        if not self.skips.skipped:
             return Guard()
-        self.context.failure("divergent-barrier", span, "", {}, "goes on")
+        if self.plan.has_barriers:
+            self.context.failure("divergent-barrier", span, "", {}, "goes on")
         call = ir.Call("go_on.check", (CLOCK, self._last_site(span)), WEAK_BOOL, span)
         return Guard((), call, skips=False)
 
     def end_thread(self, kept: int, span: Span) -> ir.Body:
         """Return what compares the barriers that a thread has skipped, at its end."""
-        if self.barriers is None or not self.barriers.has_skips:
-            return ()
-        rows, bits = rows_of_block(BARRIERS, span), shadow_number(kept & _ALL_BITS, span)
-        call = ir.Call("end_thread.check", (FINDINGS, rows, CLOCK, bits), WEAK_BOOL, span)
-        return (ir.Evaluate(call, span),)
+        calls: list[ir.Expr] = []
+        if self._skips_lanes:
+            bits = shadow_number(kept & self.skips.of_warp, span)
+            calls.append(lane_call("skip_lane", span, bits))
+        if self.plan.has_barriers and self.skips.skipped & ~self.skips.of_warp:
+            bits = shadow_number(kept & _ALL_BITS & ~self.skips.of_warp, span)
+            arguments = FINDINGS, rows_of_block(BARRIERS, span), CLOCK, bits
+            calls.append(ir.Call("end_thread.check", arguments, WEAK_BOOL, span))
+        return tuple(ir.Evaluate(call, span) for call in calls)
 
-    def _guard_mask(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
-        context, mask = self.context, checked.arguments[0]
-        is_shuffle = e.intrinsic.name in warp_memory.SHUFFLES and id(e) not in self.uses.guarded
-        if is_full_mask(mask) and not (is_shuffle and context.has_partial_warp):
+    def guard_lanes(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
+        """Return what checks the lanes of an operation, after all have arrived, and the operation.
+
+        None may have gone past it, and a shuffle reads from one that takes part.
+        """
+        if not has_mask(e):
             return Guard(), checked
-        mask, bindings = context.bind(cast(mask, WEAK_INT), "mask")
-        checked = replace(checked, arguments=(mask, *checked.arguments[1:]))
-        conditions: list[ir.Expr] = []
-        if not is_full_mask(mask):
-            lane: ir.Expr = ir.Apply(REGISTRY["cuda.laneid"], (), WEAK_INT, e.span)
-            failure = context.failure("warp-sync", e.span, "", {"mask": mask, "lane": lane})
-            names_lane = ir.Call("names_lane.check", (mask,), WEAK_BOOL, e.span)
-            conditions.append(or_record(names_lane, failure))
-        if is_shuffle:
-            of_source, is_present, checked = self._check_source(checked, id(e) in self.uses.sums)
+        mask, span = checked.arguments[0], e.span
+        bit = self.skips.of_operation(e) & self.skips.skipped
+        is_shuffle = e.intrinsic.name in warp_memory.SHUFFLES and id(e) not in self.uses.guarded
+        is_shuffle = is_shuffle and "sync" in self.context.groups
+        present, conditions = mask, list[ir.Expr]()
+        bindings: Bindings = ()
+        if bit or self._compares_lanes or (is_shuffle and self.ends_early):
+            present = self.context.variable("present", WEAK_INT, span)
+            vote = (mask, ir.Const(True, WEAK_BOOL, span))
+            bindings = ((present, ir.Apply(REGISTRY["cuda.ballot_sync"], vote, WEAK_INT, span)),)
+        if self._compares_lanes:
+            joined = self.context.variable("joined", WEAK_BOOL, span)
+            bindings = (*bindings, (joined, lane_call("join_lanes", span, mask)))
+        if bit:
+            absent = self.context.variable("absent", WEAK_INT, span)
+            arguments = mask, present, shadow_number(bit, span)
+            call = lane_call("lane_that_skips", span, *arguments)
+            bindings = (*bindings, (absent, replace(call, type=WEAK_INT)))
+            failure = self.context.failure("warp-sync", span, "", {"mask": mask, "absent": absent})
+            conditions.append(or_record(compare(LT, absent, integer(0, span)), failure))
+        if is_shuffle and (not is_full_mask(present) or self.context.has_partial_warp):
+            is_sum = id(e) in self.uses.sums
+            of_source, is_present, checked = self._check_source(checked, present, is_sum)
             bindings = (*bindings, *of_source)
             conditions.append(is_present)
-        return Guard(bindings, all_of(conditions), skips=False), checked
+        condition = all_of(conditions) if conditions else None
+        return Guard(bindings, condition, skips=False), checked
 
-    def _check_source(self, e: ir.Apply, is_sum: bool) -> tuple[Bindings, ir.Expr, ir.Apply]:
+    def _check_source(
+        self, e: ir.Apply, present: ir.Expr, is_sum: bool
+    ) -> tuple[Bindings, ir.Expr, ir.Apply]:
         """Return bindings, a check of the lane that a shuffle reads from, and the shuffle."""
         context, span = self.context, e.span
         mask, value, operand, width = e.arguments
@@ -199,7 +225,7 @@ class SynchronizationChecks:
         source = context.variable("source", WEAK_INT, span)
         kind = integer(warp_memory.SHUFFLES.index(e.intrinsic.name), span)
         of_sum = ir.Const(is_sum, WEAK_BOOL, span)
-        call = ir.Call("absent_lane.check", (mask, kind, operand, width, of_sum), WEAK_INT, span)
+        call = ir.Call("absent_lane.check", (present, kind, operand, width, of_sum), WEAK_INT, span)
         failure = context.failure("warp-sync", span, "", {"mask": mask, "source": source})
         is_present = or_record(compare(LT, source, integer(0, span)), failure)
         bindings = (*of_value, *of_operand, *of_width, (source, call))
@@ -217,20 +243,3 @@ def lane_call(name: str, span: Span, *arguments: ir.Expr) -> ir.Call:
     """Return a call of a function of the clocks of lanes."""
     rows = rows_of_block(LANES, span)
     return ir.Call(f"{name}.check", (rows, CLOCK, *arguments), WEAK_BOOL, span)
-
-
-def has_masks(module: ir.Module) -> bool:
-    """Return whether a kernel has operations of some lanes of a warp."""
-    return any(
-        isinstance(e, ir.Apply)
-        and e.intrinsic.effect is Effect.WARP
-        and bool(e.arguments)
-        and not is_full_mask(e.arguments[0])
-        for f in module.functions
-        for e in all_expressions(f.body)
-    )
-
-
-def is_full_mask(mask: ir.Expr) -> bool:
-    """Return whether a mask certainly names all lanes."""
-    return isinstance(mask, ir.Const) and int(mask.value) & _FULL_MASK == _FULL_MASK

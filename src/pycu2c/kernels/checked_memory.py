@@ -18,7 +18,7 @@ from pycu2c.base.dtypes import INT64, UINT64, DType
 from pycu2c.checks.decoding import FindingRows, found_offset, is_clear, new_rows
 from pycu2c.checks.device_functions import happens_before
 from pycu2c.checks.device_functions.rendezvous import EXTRA_ENTRIES
-from pycu2c.checks.device_functions.shadow_words import LANE_WORDS, MAX_BLOCKS, ORDERED_WORDS, WORDS
+from pycu2c.checks.device_functions.shadow_words import MAX_BLOCKS, ORDERED_WORDS, ROW_WORDS, WORDS
 from pycu2c.checks.instrumentation import InstrumentedKernel
 from pycu2c.checks.shadow_arrays import LANES, ORDER
 from pycu2c.checks.waiting import ARRIVALS
@@ -50,7 +50,7 @@ def shadow_shapes(kernel: InstrumentedKernel, launch: Launch) -> Iterator[tuple[
             threads = math.prod(launch.block)
             shape = (blocks, threads + (threads + 31) // 32 + EXTRA_ENTRIES, WORDS)
         elif shadow == LANES:
-            shape = (blocks, math.prod(launch.block), LANE_WORDS)
+            shape = (blocks, math.prod(launch.block), ROW_WORDS)
         else:
             shape = shadow.shape(blocks, launch.shared_bytes, words)
         size += 8 * math.prod(shape)

@@ -212,3 +212,80 @@ def neighbour_that_some_use(a, out):
         if t + 3 < 12:
             x -= above
         out[t] = x  # finding, defect: out[t] = x + cuda.shfl_down_sync(0xFFF, a[t], 3)
+
+
+@seeded("warp-sync", 2, 32, lambda: (noise(64), zeros(64, dtype=np.int32)))
+def shuffle_that_half_a_warp_skips(a, out):
+    """The other half goes on, and ends without another operation of the warp."""
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    x = a[i]
+    y = cuda.shfl_xor_sync(FULL, x, 8)  # defect: y = x
+    if t < 16:
+        x = y  # finding, defect: x = cuda.shfl_xor_sync(FULL, x, 8)
+    out[i] = x
+
+
+@seeded("warp-sync", 1, 64, lambda: (noise(64), zeros(64, dtype=np.int32)))
+def vote_of_some_lanes(a, out):
+    """The mask of a vote inside a condition names all lanes."""
+    t = cuda.threadIdx.x
+    count = np.int32(0)
+    mask = cuda.ballot_sync(FULL, a[t] > 50)
+    named = mask  # defect: named = FULL
+    if a[t] > 50:
+        count = cuda.popc(cuda.ballot_sync(named, a[t] % 2 == 0))  # finding
+    out[t] = count + (mask >> 40)
+
+
+@seeded("warp-sync", 1, 32, lambda: (noise(32, limit=6), zeros(32, dtype=np.int32)))
+def vote_in_a_loop_of_different_length(a, out):
+    """Lanes that leave the loop are still in the mask."""
+    t = cuda.threadIdx.x
+    left, rounds = a[t], np.int32(0)
+    mask = cuda.ballot_sync(FULL, left > 0)
+    while left > 0:
+        left -= 1
+        rounds += cuda.popc(mask)
+        named = mask  # defect: named = FULL
+        mask = cuda.ballot_sync(named, left > 0)  # finding
+    out[t] = rounds
+
+
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(1, dtype=np.int32)))
+def sum_after_an_early_return(a, out):
+    """Lanes that have returned have no values to add."""
+    t = cuda.threadIdx.x
+    x = a[t] if t < 20 else np.int32(0)  # defect: x = a[t]
+    if t >= 32:  # defect: if t >= 20:
+        return
+    for step in (16, 8, 4, 2, 1):
+        x += cuda.shfl_down_sync(FULL, x, step)  # finding
+    if t == 0:
+        out[0] = x
+
+
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
+def lane_that_has_returned(a, out):
+    """The leader of a warp returns before it tells the others its value."""
+    t = cuda.threadIdx.x
+    if t == 31:  # defect: if t == 0:
+        return
+    out[t] = cuda.shfl_sync(FULL, a[t], 0)  # finding
+
+
+@device
+def sum_of_warp(x):
+    for step in (16, 8, 4, 2, 1):
+        x += cuda.shfl_xor_sync(FULL, x, step)  # finding
+    return x
+
+
+@seeded("warp-sync", 1, 32, lambda: (noise(32), zeros(32, dtype=np.int32)))
+def function_of_the_warp_in_a_branch(a, out):
+    """Some lanes call a function in which all lanes must take part."""
+    t = cuda.threadIdx.x
+    x = a[t]
+    y = sum_of_warp(x)  # defect: y = x
+    if x > 30:
+        x = y  # defect: x = sum_of_warp(x)
+    out[t] = x

@@ -2,8 +2,8 @@
 
 Each lane has a vector clock: for each lane of its warp, how many warp operations that one had
 passed when the two last synchronized, directly or through others. Such a clock is a row of four
-words of eight bytes. The first lane of an operation joins the rows of its lanes, in memory, and
-each copies the result to its own clock.
+words of eight bytes. Before an operation, its lanes vote, and the first one joins their rows in
+memory; after the operation, each lane copies its row to its own clock.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from pycu2c import cuda
 from pycu2c.checks.device_functions.shadow_words import (
+    ARMED,
     BY_LANES,
     HAS_CONVERGED,
     IDENTITY,
@@ -21,6 +22,8 @@ from pycu2c.checks.device_functions.shadow_words import (
     LANE_WORDS,
     MAX_WARP,
     OPERATIONS,
+    SKIPPED,
+    SKIPPED_WORD,
     THREAD,
 )
 
@@ -50,7 +53,8 @@ def own_thread(clock: Any) -> Any:
 def join_lanes(rows: Any, clock: Any, mask: Any) -> Any:
     """Join the rows of the lanes of an operation, in its first lane; return False.
 
-    The others wait until that is done. The own count in a row is what others are to know of.
+    All lanes have arrived; the others wait at the operation. The own count in a row is what others
+    are to know of.
     """
     lane = own_thread(clock) % 32
     first = own_thread(clock) - lane
@@ -86,6 +90,34 @@ def pass_lanes(rows: Any, clock: Any) -> Any:
     clock[OPERATIONS] = min(clock[OPERATIONS] + 1, MAX_WARP)
     clock[HAS_CONVERGED] = 1
     return False
+
+
+def skip_lane(rows: Any, clock: Any, bits: Any) -> Any:
+    """Record which operations of the warp the thread, which ends, has gone past; return False.
+
+    It has had an effect since then: see barrier_memory.
+    """
+    rows[own_thread(clock), SKIPPED_WORD] = clock[ARMED] & bits
+    cuda.threadfence_block()
+    return False
+
+
+def reach_lanes(clock: Any, bits: Any) -> Any:
+    """Record that the thread executes an operation of the warp; return False."""
+    clock[SKIPPED] &= ~bits
+    clock[ARMED] &= ~bits
+    return False
+
+
+def lane_that_skips(rows: Any, clock: Any, mask: Any, present: Any, bit: Any) -> Any:
+    """Return a lane of the mask that has gone past an operation, and has ended; else -1."""
+    first = own_thread(clock) // 32 * 32
+    result = -1
+    for lane in range(min(32, len(rows) - first)):
+        is_absent = mask >> lane & 1 != 0 and present >> lane & 1 == 0
+        if is_absent and rows[first + lane, SKIPPED_WORD] & bit != 0:
+            result = lane
+    return result
 
 
 def end_lane(rows: Any, clock: Any) -> Any:

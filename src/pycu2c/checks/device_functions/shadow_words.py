@@ -38,6 +38,8 @@ ORDERED_WORDS = 4  # in kernels with an order: see happens_before
     LANE_COUNTS,  # the first of four words
 ) = range(15)
 LANE_WORDS = 4
+SKIPPED_WORD = LANE_WORDS  # of a row of lane_clocks: the operations that the lane has gone past
+ROW_WORDS = LANE_WORDS + 1
 CLOCK_SIZE = LANE_COUNTS + LANE_WORDS
 
 

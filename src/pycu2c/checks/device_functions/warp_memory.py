@@ -33,13 +33,16 @@ def absent_lane(mask: Any, shuffle: Any, operand: Any, width: Any, is_sum: Any) 
     """Return the lane that a shuffle reads from, if it does not take part; else -1.
 
     is_sum: whether the shuffle is of a sum over the lanes of the mask, of which only the first or
-    last one has the result: values of other lanes do not matter.
+    last one has the result. As distances halve, lanes further from it than the distance do not
+    matter.
     """
-    if is_sum and shuffle == DOWN and mask & cuda.lanemask_lt() != 0:
-        return -1
-    if is_sum and shuffle == UP and mask & cuda.lanemask_gt() != 0:
-        return -1
     if width != 2 and width != 4 and width != 8 and width != 16 and width != 32:
+        return -1
+    lane = cuda.laneid
+    inside = mask & ((1 << width) - 1) << (lane & (0 - width))
+    if is_sum and shuffle == DOWN and lane - cuda.ffs(inside) + 1 >= operand & (WARP - 1):
+        return -1
+    if is_sum and shuffle == UP and 63 - cuda.clz(inside) - lane >= operand & (WARP - 1):
         return -1
     source = source_lane(shuffle, operand, width)
     rows = cuda.threadIdx.y + cuda.threadIdx.z * cuda.blockDim.y
