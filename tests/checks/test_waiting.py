@@ -58,6 +58,22 @@ def lanes_in_shared_memory(flag, out):
     cuda.syncthreads()
 
 
+def shared_memory_of_a_cluster(flag, out):
+    shared = cuda.shared.array(64, int64)
+    cluster = cuda.cg.this_cluster()
+    shared[cuda.threadIdx.x] = flag[0]
+    cluster.sync()
+    other = cluster.map_shared_rank(shared, 1 - cluster.block_rank())
+    out[cuda.threadIdx.x] = other[cuda.threadIdx.x]
+
+
+def vote_that_lanes_skip(flag, out):
+    x = flag[0]
+    if cuda.threadIdx.x < x:
+        x = cuda.shfl_sync(FULL, x, 0)
+    out[cuda.threadIdx.x] = x
+
+
 def barrier_and_warp_of_all(flag, out):
     cuda.syncthreads()
     out[cuda.threadIdx.x] = cuda.popc(cuda.ballot_sync(FULL, flag[0] > 0))
@@ -66,7 +82,8 @@ def barrier_and_warp_of_all(flag, out):
 def compile_text(function: Callable[..., Any], *groups: CheckGroup) -> str:
     """Return CUDA C of a kernel with checks, which NVRTC compiles if there is one."""
     source = source_of(cast(FunctionType, function))
-    module = build(source, Signature(TYPES), BuildOptions(checked=True)).module
+    cluster = (2,) if "cluster" in function.__name__ else ()
+    module = build(source, Signature(TYPES), BuildOptions(checked=True, cluster=cluster)).module
     facts = LaunchFacts(LAUNCH, None, (), bounds_waiting=True)
     instrumented = instrument(module, frozenset(groups), facts).module
     target = target_of("cuda", "")
@@ -95,7 +112,19 @@ def test_waiting_is_bounded_on_a_gpu(function: Callable[..., Any], call: str) ->
     assert {name for name in calls if f" {name}(" in text} == ({call} if call else set())
 
 
-def test_clocks_of_lanes_compile_for_a_gpu() -> None:
-    text = compile_text(lanes_in_shared_memory, "race")
-    for name in ("start_lanes", "join_lanes", "pass_lanes", "clear_lanes", "end_lane"):
-        assert f" {name}(" in text
+@pytest.mark.parametrize(
+    ("function", "calls"),
+    [
+        (
+            lanes_in_shared_memory,
+            ("start_lanes", "join_lanes", "pass_lanes", "clear_lanes", "end_lane"),
+        ),
+        (vote_that_lanes_skip, ("skip_lane", "reach_lanes", "lane_that_skips", "absent_lane")),
+        (shared_memory_of_a_cluster, ("block_of_rank", "pass_cluster_barrier")),
+    ],
+)
+def test_checks_of_lanes_and_clusters_compile_for_a_gpu(
+    function: Callable[..., Any], calls: tuple[str, ...]
+) -> None:
+    text = compile_text(function, "race", "init", "sync")
+    assert [name for name in calls if f" {name}(" not in text] == []

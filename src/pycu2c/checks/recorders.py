@@ -34,6 +34,7 @@ _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
     "start_clock.check": (shadow_memory.start_clock, (_CLOCK, Tuple(()))),
     "start_ordered.check": (shadow_memory.start_clock, (_CLOCK, Tuple((_ORDER,)))),
     "block_index.check": (shadow_words.block_index, ()),
+    "block_of_rank.check": (shadow_words.block_of_rank, (WEAK_INT, Tuple((WEAK_INT,) * 3))),
     "pass_barrier.check": (shadow_memory.pass_barrier, (_CLOCK,)),
     "pass_warp_operation.check": (shadow_memory.pass_warp_operation, (_CLOCK,)),
     "start_lanes.check": (lane_clocks.start_lanes, (_ROWS, _CLOCK)),

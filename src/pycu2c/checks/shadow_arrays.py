@@ -47,6 +47,7 @@ class Shadow:
     array: it, or its row ``row``. base: the address of the memory. unit: the bytes of a cell.
     is_initialized: whether the memory may be read before the kernel writes it.
     is_passed: whether the function is called with the shadow. word_count: the words of a cell.
+    cluster: the extents of the cluster, whose other blocks may access the memory.
     """
 
     array: ir.Var
@@ -56,6 +57,7 @@ class Shadow:
     is_initialized: bool = True
     is_passed: bool = False
     word_count: int = WORDS
+    cluster: tuple[int, ...] = ()
 
     @property
     def is_private(self) -> bool:
@@ -64,6 +66,8 @@ class Shadow:
 
     def cells(self, element: ir.ElementOf, offset: int, size: int) -> ir.View:
         """Return the cells of ``size`` bytes of an element, from ``offset`` on."""
+        if ir.in_cluster(element.array):
+            return self._in_cluster(element).cells(_in_block(element), offset, size)
         span, array_type = element.span, _array_type(element.array)
         words = self.word_count
         start = binary(
@@ -76,6 +80,13 @@ class Shadow:
         cell = binary(FLOORDIV, distance, const(self.unit, span, uint64), span)
         first = binary(MUL, cell, const(words, span, uint64), span)
         return self._view(first, integer(words * max(1, size // self.unit), span))
+
+    def _in_cluster(self, element: ir.ElementOf) -> Shadow:
+        """Return the shadow of the array in the block whose rank is the first index."""
+        extents = (integer(size, element.span) for size in (*self.cluster, 1, 1)[:3])
+        arguments = (element.indices[0], *extents)
+        row = ir.Call("block_of_rank.check", arguments, WEAK_INT, element.span)
+        return replace(self, row=row)
 
     def _distance(self, element: ir.ElementOf) -> ir.Expr:
         """Return the bytes from the start of the memory to an element.
@@ -113,6 +124,13 @@ class Shadow:
         kind, one = replace(FLAGS, dtype=self._dtype), (integer(1, first.span),)
         axes = (len(indices) - 1,)
         return ir.View(self.array, indices, axes, one, (length,), kind, first.span)
+
+
+def _in_block(element: ir.ElementOf) -> ir.ElementOf:
+    """Return the element of a shared array of the block at the same indices."""
+    array = element.array
+    own = ir.Var(array.name, _array_type(array).in_block, array.span)
+    return replace(element, array=own, indices=element.indices[1:])
 
 
 def _from_start(index: ir.Expr, length: int) -> ir.Expr:

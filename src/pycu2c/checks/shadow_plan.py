@@ -127,17 +127,21 @@ def plan_shadows(
     found = dict.fromkeys((BARRIERS,) if checks_barriers else ())
     if bounds_waiting:
         found[ARRIVALS] = None
-    # other blocks of a cluster write the shared arrays of a block: these have no shadows
-    has_shared = groups & {"race", "init"} and not module.cluster
-    for function, array, p in shared_shadows(reached) if has_shared else ():
-        if proofs.covers(groups, (function, array.name)):
+    unrecorded = _passed_in_cluster(reached)
+    for function, array, p in shared_shadows(reached) if groups & {"race", "init"} else ():
+        if proofs.covers(groups, (function, array.name)) or array.name in unrecorded[function]:
             continue
         found[p] = None
         is_initialized = array.name in escaping[function]
-        shadow = Shadow(
-            p.var, start_of(array), p.unit, BLOCK_INDEX, is_initialized, word_count=words
+        shadows[function][array.name] = Shadow(
+            p.var,
+            start_of(array),
+            p.unit,
+            BLOCK_INDEX,
+            is_initialized,
+            word_count=words,
+            cluster=module.cluster,
         )
-        shadows[function][array.name] = shadow
     written, read = written_arguments(module), _read_arrays(kernel, callees)
     by_position = {p.argument: p for p in kernel.parameters if isinstance(p.type, Array)}
     for region in regions:
@@ -195,6 +199,27 @@ def _read_arrays(function: ir.Function, callees: Mapping[str, ir.Function]) -> s
     for call, callee in _calls(function, callees):
         if callee is not None:
             found |= _passed(call, callee, _read_arrays(callee, callees))
+    return found
+
+
+def _passed_in_cluster(functions: Sequence[ir.Function]) -> dict[str, set[str]]:
+    """Return the shared arrays that other blocks of a cluster access, but no shadow tells how.
+
+    These are passed to other functions, or in dynamic shared memory.
+    """
+    found: dict[str, set[str]] = {f.name: set() for f in functions}
+    for f in functions:
+        expressions = list(all_expressions(f.body))
+        used = {e for e in expressions if isinstance(e, ir.Var) and ir.in_cluster(e)}
+        passed = {
+            array
+            for call in expressions
+            if isinstance(call, ir.Call)
+            for array in map(_array_of, call.arguments)
+            if array in used
+        }
+        dynamic = {e for e in used if isinstance(e.type, Array) and e.type.shape is None}
+        found[f.name] = {e.name for e in passed | dynamic}
     return found
 
 

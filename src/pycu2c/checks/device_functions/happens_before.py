@@ -43,6 +43,7 @@ from pycu2c.checks.device_functions.shadow_words import (
     THREAD,
     WARP,
     block_index,
+    block_of_rank,
 )
 
 # ---- a release: from the bit VERSION on; below are the block, or the fields of a pending one ----
@@ -351,12 +352,8 @@ def pass_cluster_barrier(clock: Any, order: Any, sizes: Any) -> Any:
     """
     row, count = block_index(), clock[CLUSTER_BARRIERS]
     if has_clocks(order) and cuda.ldcv(order, (row, JOINED)) != count:
-        x0 = cuda.blockIdx.x - cuda.blockIdx.x % sizes[0]
-        y0 = cuda.blockIdx.y - cuda.blockIdx.y % sizes[1]
-        z0 = cuda.blockIdx.z - cuda.blockIdx.z % sizes[2]
-        for k in range(sizes[0] * sizes[1] * sizes[2]):
-            y, z = y0 + k // sizes[0] % sizes[1], z0 + k // (sizes[0] * sizes[1])
-            other = x0 + k % sizes[0] + (y + z * cuda.gridDim.y) * cuda.gridDim.x
+        for rank in range(sizes[0] * sizes[1] * sizes[2]):
+            other = block_of_rank(rank, sizes)
             reached = cuda.ldcv(order, (other, CLUSTER + int(count & 1)))
             epoch = reached & MAX_EPOCH if reached >> 10 == count else np.uint64(MAX_EPOCH)
             if other != row:

@@ -47,3 +47,11 @@ def block_index() -> Any:
     """Return the linear index of the block."""
     layers = cuda.blockIdx.y + cuda.blockIdx.z * cuda.gridDim.y
     return cuda.blockIdx.x + layers * cuda.gridDim.x
+
+
+def block_of_rank(rank: Any, sizes: Any) -> Any:
+    """Return the linear index of a block of the cluster, which has these extents."""
+    x = cuda.blockIdx.x - cuda.blockIdx.x % sizes[0] + rank % sizes[0]
+    y = cuda.blockIdx.y - cuda.blockIdx.y % sizes[1] + rank // sizes[0] % sizes[1]
+    z = cuda.blockIdx.z - cuda.blockIdx.z % sizes[2] + rank // (sizes[0] * sizes[1])
+    return x + (y + z * cuda.gridDim.y) * cuda.gridDim.x
