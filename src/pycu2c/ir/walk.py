@@ -1,7 +1,8 @@
 """Generic traversal of the IR: the children of a node, and bottom-up rewriting.
 
 Passes that handle only some node kinds use these functions. Code that must handle all kinds uses
-``match`` and ``assert_never``.
+``match`` and ``assert_never``. Functions that change a node, a block or a module return the same
+object if nothing changes.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.expressions import Path
 
 N = TypeVar("N", ir.Expr, ir.Stmt)
+Access = TypeVar("Access", bound=ir.Load | ir.ElementOf | ir.Store)
 
 
 # The fields of each kind of node that hold expressions, in order of evaluation. The value of a
@@ -85,22 +87,54 @@ def _with_fields(node: N, fields: tuple[str, ...], new: Iterator[ir.Expr]) -> N:
     return replace(node, **changes) if changes else node
 
 
-def _getter(fields: tuple[str, ...]) -> Callable[[Any], tuple[ir.Expr, ...]]:
-    """Return a function that returns the expressions in fields of an expression."""
-    if not _SEQUENCE_FIELDS.isdisjoint(fields):
-        return lambda e: _in_fields(e, fields)
-    match fields:
-        case ():
+def _forms(kind: type[ir.Expr | ir.Stmt], fields: tuple[str, ...]) -> list[str]:
+    """Return what each field holds: "one" expression, a "tuple" of them, or "any" of the forms."""
+    forms = {"Expr": "one", "Var": "one", "tuple[Expr, ...]": "tuple"}
+    return [forms.get(kind.__annotations__[name], "any") for name in fields]
+
+
+def _getter(kind: type[ir.Expr | ir.Stmt], fields: tuple[str, ...]) -> _Get:
+    """Return a function that returns the expressions in fields of a node."""
+    match _forms(kind, fields):
+        case []:
             return lambda _: ()
-        case (name,):
-            get = attrgetter(name)
-            return lambda e: (get(e),)
-        case _:
+        case ["one"]:
+            get = attrgetter(fields[0])
+            return lambda node: (get(node),)
+        case ["one", "one"] | ["one", "one", "one"]:
             return attrgetter(*fields)
+        case ["tuple"]:
+            return attrgetter(fields[0])
+        case ["one", "tuple"]:
+            first, rest = map(attrgetter, fields)
+            return lambda node: (first(node), *rest(node))
+        case _:
+            return lambda node: _in_fields(node, fields)
 
 
-_SEQUENCE_FIELDS = {"indices", "path", "parts", "steps", "lengths", "arguments"}
-_CHILDREN = {kind: _getter(fields) for kind, fields in _EXPRESSION_FIELDS.items()}
+def _rebuilder(kind: type[ir.Expr | ir.Stmt], fields: tuple[str, ...]) -> _Rebuild:
+    """Return a function that makes a node with other expressions in its fields."""
+    names, forms = kind.__match_args__, _forms(kind, fields)
+    start = names.index(fields[0]) if fields else 0
+    stop = start + len(fields)
+    if names[start:stop] != fields or "any" in forms or "tuple" in forms[:-1]:
+        return lambda node, new: _with_fields(node, fields, iter(new))
+    get, singles = attrgetter(*names), forms.count("one")
+
+    def rebuild(node: Any, new: tuple[ir.Expr, ...]) -> Any:
+        values = [*get(node)]
+        values[start:stop] = (*new[:singles], new[singles:]) if singles < len(forms) else new
+        return kind(*values)
+
+    return rebuild
+
+
+_Get = Callable[[Any], tuple[ir.Expr, ...]]
+_Rebuild = Callable[[Any, tuple[ir.Expr, ...]], Any]
+_CHILDREN = {kind: _getter(kind, fields) for kind, fields in _EXPRESSION_FIELDS.items()}
+_WITH_CHILDREN = {kind: _rebuilder(kind, fields) for kind, fields in _EXPRESSION_FIELDS.items()}
+_OPERANDS = {kind: _getter(kind, fields) for kind, fields in _OPERAND_FIELDS.items()}
+_WITH_OPERANDS = {kind: _rebuilder(kind, fields) for kind, fields in _OPERAND_FIELDS.items()}
 
 
 def children(e: ir.Expr) -> tuple[ir.Expr, ...]:
@@ -110,7 +144,12 @@ def children(e: ir.Expr) -> tuple[ir.Expr, ...]:
 
 def with_children(e: ir.Expr, new: tuple[ir.Expr, ...]) -> ir.Expr:
     """Return the node with other subexpressions, as many as ``children`` returns."""
-    return _with_fields(e, _EXPRESSION_FIELDS[type(e)], iter(new))
+    return e if new == children(e) else _rebuilt(e, new)
+
+
+def _rebuilt(e: ir.Expr, new: tuple[ir.Expr, ...]) -> ir.Expr:
+    changed: ir.Expr = _WITH_CHILDREN[type(e)](e, new)
+    return changed
 
 
 def map_children(e: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
@@ -119,7 +158,12 @@ def map_children(e: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
     if not old:
         return e
     new = tuple(map(change, old))
-    return e if new == old else with_children(e, new)
+    return e if new == old else _rebuilt(e, new)
+
+
+def with_indices(access: Access, indices: tuple[ir.Expr, ...]) -> Access:
+    """Return an access to an element with other indices."""
+    return access if indices == access.indices else replace(access, indices=indices)
 
 
 def path_indices(path: Path) -> tuple[ir.Expr, ...]:
@@ -142,20 +186,21 @@ def descendants(e: ir.Expr) -> tuple[ir.Expr, ...]:
         while pending:
             current = pending.pop()
             found.append(current)
-            pending += children(current)[::-1]
+            if inner := children(current):
+                pending += inner[::-1]
         object.__setattr__(e, "descendants", tuple(found))
         return e.descendants
 
 
-def expressions(e: ir.Expr) -> Iterator[ir.Expr]:
-    """Yield an expression and its subexpressions in pre-order."""
-    yield e
-    yield from descendants(e)
+def expressions(e: ir.Expr) -> tuple[ir.Expr, ...]:
+    """Return an expression and its subexpressions in pre-order."""
+    return (e, *descendants(e))
 
 
 def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
     """Return the direct operands of a statement in order of evaluation, without targets."""
-    found = _in_fields(s, _OPERAND_FIELDS.get(type(s), ()))
+    get = _OPERANDS.get(type(s))
+    found = get(s) if get else ()
     if isinstance(s, ir.BarrierWait):
         return (*found, *(contribution.value for contribution in s.contributions))
     return found
@@ -163,30 +208,33 @@ def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
 
 def with_operands(s: ir.Stmt, new: tuple[ir.Expr, ...]) -> ir.Stmt:
     """Return the statement with other operands, as many as ``operands`` returns."""
-    values = iter(new)
-    changed = _with_fields(s, _OPERAND_FIELDS.get(type(s), ()), values)
-    if isinstance(changed, ir.BarrierWait):
-        contributions = (replace(c, value=value) for c, value in zip(changed.contributions, values))
-        return replace(changed, contributions=tuple(contributions))
-    return changed
+    if new == operands(s):
+        return s
+    if isinstance(s, ir.BarrierWait):
+        values = iter(new)
+        mask = next(values) if s.mask is not None else None
+        contributions = (replace(c, value=value) for c, value in zip(s.contributions, values))
+        return replace(s, mask=mask, contributions=tuple(contributions))
+    rebuild = _WITH_OPERANDS.get(type(s))
+    return rebuild(s, new) if rebuild else s
 
 
 def map_operands(s: ir.Stmt, change: Callable[[ir.Expr], ir.Expr]) -> ir.Stmt:
     """Apply a change to each direct operand of a statement."""
-    old = operands(s)
-    new = tuple(map(change, old))
-    return s if new == old else with_operands(s, new)
+    return with_operands(s, tuple(map(change, operands(s))))
 
 
 def bodies(s: ir.Stmt) -> tuple[ir.Body, ...]:
     """Return the direct blocks of a statement."""
-    return tuple([getattr(s, name) for name in _BODY_FIELDS.get(type(s), ())])
+    fields = _BODY_FIELDS.get(type(s))
+    return tuple([getattr(s, name) for name in fields]) if fields else ()
 
 
 def with_bodies(s: ir.Stmt, new: tuple[ir.Body, ...]) -> ir.Stmt:
     """Return the statement with other blocks, as many as ``bodies`` returns."""
-    fields = _BODY_FIELDS.get(type(s), ())
-    return replace(s, **dict[str, Any](zip(fields, new))) if fields else s
+    if new == bodies(s):
+        return s
+    return replace(s, **dict[str, Any](zip(_BODY_FIELDS[type(s)], new)))
 
 
 def map_bodies(s: ir.Stmt, change: Callable[[ir.Body], ir.Body]) -> ir.Stmt:
@@ -216,18 +264,22 @@ def all_expressions(body: ir.Body) -> Iterator[ir.Expr]:
     """Yield all expressions of all statements of a block."""
     for s in statements(body):
         for e in operands(s):
-            yield e
-            yield from descendants(e)
+            yield from expressions(e)
 
 
 def rewrite(e: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
     """Rewrite an expression bottom-up: ``change`` receives nodes with rewritten children."""
-    return change(map_children(e, lambda child: rewrite(child, change)))
+
+    def rewritten(node: ir.Expr) -> ir.Expr:
+        return change(map_children(node, rewritten))
+
+    return rewritten(e)
 
 
 def map_expr(body: ir.Body, change: Callable[[ir.Expr], ir.Expr]) -> ir.Body:
     """Rewrite every expression of a block bottom-up."""
-    return tuple(_map_stmt_expr(s, change) for s in body)
+    new = tuple(_map_stmt_expr(s, change) for s in body)
+    return body if new == body else new
 
 
 def _map_stmt_expr(s: ir.Stmt, change: Callable[[ir.Expr], ir.Expr]) -> ir.Stmt:
@@ -240,7 +292,8 @@ def map_stmt(body: ir.Body, change: Callable[[ir.Stmt], ir.Body]) -> ir.Body:
     out: list[ir.Stmt] = []
     for s in body:
         out += change(map_bodies(s, lambda b: map_stmt(b, change)))
-    return tuple(out)
+    new = tuple(out)
+    return body if new == body else new
 
 
 def contains(body: ir.Body, kinds: type[ir.Stmt] | UnionType) -> bool:
@@ -248,12 +301,21 @@ def contains(body: ir.Body, kinds: type[ir.Stmt] | UnionType) -> bool:
     return any(isinstance(s, kinds) for s in statements(body))
 
 
+def with_body(function: ir.Function, body: ir.Body) -> ir.Function:
+    """Return the function with another body; the function itself if the body is the same."""
+    return function if body == function.body else replace(function, body=body)
+
+
 def with_kernel_body(module: ir.Module, body: ir.Body) -> ir.Module:
     """Return the module with another body of the kernel."""
-    return replace(module, kernel=replace(module.kernel, body=body))
+    kernel = with_body(module.kernel, body)
+    return module if kernel is module.kernel else replace(module, kernel=kernel)
 
 
 def map_functions(module: ir.Module, change: Callable[[ir.Function], ir.Function]) -> ir.Module:
-    """Apply a change to every function of a module."""
+    """Apply a change to every function of a module; the module itself if none changes."""
     devices = tuple(change(f) for f in module.device_functions)
-    return replace(module, kernel=change(module.kernel), device_functions=devices)
+    kernel = change(module.kernel)
+    if kernel is module.kernel and devices == module.device_functions:
+        return module
+    return replace(module, kernel=kernel, device_functions=devices)

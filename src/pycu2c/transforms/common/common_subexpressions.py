@@ -167,17 +167,15 @@ class _Sharing:
             return self.variable(e)
         if isinstance(e, ir.Const):
             return e, self._number(operation(e))
-        old = walk.children(e)
         operands, numbers = [], []
         in_cast = isinstance(e, ir.Cast) and (has_variable or hint != "")
-        for position, operand in enumerate(old):
+        for position, operand in enumerate(walk.children(e)):
             certain = is_certain and not (position > 0 and isinstance(e, ir.Select | ir.Logical))
             operand_hint = _operand_hint(e, position, hint)
             new, number = self.value(operand, operand_hint, certain, has_variable=in_cast)
             operands.append(new)
             numbers.append(number)
-        if any(new is not operand for new, operand in zip(operands, old)):
-            e = walk.with_children(e, tuple(operands))
+        e = walk.with_children(e, tuple(operands))
         kind = operation(e)
         if kind is None or None in numbers or not _is_exact(e):
             return e, None

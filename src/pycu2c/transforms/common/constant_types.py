@@ -13,7 +13,7 @@ from pycu2c.base.records import replace
 from pycu2c.base.types import Array, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast
-from pycu2c.ir.walk import all_expressions, map_expr, map_functions, map_stmt, statements
+from pycu2c.ir.walk import all_expressions, map_expr, map_functions, map_stmt, statements, with_body
 
 
 def convert_constants(module: ir.Module) -> ir.Module:
@@ -64,7 +64,7 @@ def _convert_variables(function: ir.Function) -> ir.Function:
             return (replace(s, var=var, value=cast(s.value, types[s.var.name])),)
         return (s,)
 
-    return replace(function, body=map_stmt(map_expr(body, converted), statement) if types else body)
+    return with_body(function, map_stmt(map_expr(body, converted), statement) if types else body)
 
 
 def _is_weak_float(e: ir.Expr) -> bool:
@@ -124,4 +124,4 @@ def _replace_reads(function: ir.Function, converted: Mapping[str, ir.ConstantArr
             case _:
                 return e
 
-    return replace(function, body=map_expr(function.body, replace_read))
+    return with_body(function, map_expr(function.body, replace_read))

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from pycu2c.analysis.effects import any_effect
 from pycu2c.analysis.variables import names_in, referenced_names
-from pycu2c.base.records import replace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 
 
 def eliminate_dead_code(module: ir.Module, effectful: frozenset[str]) -> ir.Module:
     """Drop ``x = a[i]`` if x is never read; reduce ``x = atomic.add(…)`` to the call."""
-    return walk.map_functions(module, lambda f: replace(f, body=_live_body(f, effectful)))
+    return walk.map_functions(module, lambda f: walk.with_body(f, _live_body(f, effectful)))
 
 
 def eliminate_dead_declarations(module: ir.Module, effectful: frozenset[str]) -> ir.Module:
@@ -35,7 +34,7 @@ def eliminate_dead_declarations(module: ir.Module, effectful: frozenset[str]) ->
             names_used_later |= referenced_names((s,))
         return tuple(reversed(remaining))
 
-    return walk.map_functions(module, lambda f: replace(f, body=block(f.body)))
+    return walk.map_functions(module, lambda f: walk.with_body(f, block(f.body)))
 
 
 def _has_effect(s: ir.Declare, effectful: frozenset[str]) -> bool:

@@ -83,14 +83,14 @@ class _Flattener:
         s = walk.map_operands(s, self.expression)
         s = walk.map_bodies(s, self.body)
         if isinstance(s, ir.Store):
-            return replace(s, indices=self.indices(s.array, s.indices))
+            return walk.with_indices(s, self.indices(s.array, s.indices))
         return s
 
     def expression(self, e: ir.Expr) -> ir.Expr:
         new = walk.map_children(e, self.expression)
         match new:
             case ir.Load() | ir.ElementOf():
-                return replace(new, indices=self.indices(new.array, new.indices))
+                return walk.with_indices(new, self.indices(new.array, new.indices))
             case ir.Dim():
                 return self.component(new.array, ir.ArgumentPart.SHAPE, new.axis, new.type, new)
             case ir.Stride():

@@ -76,7 +76,8 @@ class _Legalizer:
         new = walk.with_bodies(new, tuple(self.body(b) for b in walk.bodies(s)))
         if isinstance(new, ir.Store):
             assert isinstance(s, ir.Store)
-            return (replace(new, indices=self.indices.legalize(new.array, s.indices, new.indices)),)
+            indices = self.indices.legalize(new.array, s.indices, new.indices)
+            return (walk.with_indices(new, indices),)
         if isinstance(new, ir.For):
             assert isinstance(s, ir.For)
             stop_and_step = self.ranges.of(s.stop), self.ranges.of(s.step)
@@ -131,9 +132,8 @@ class _Legalizer:
             ):
                 return legalize_half.half_cast(new)
             case ((ir.Load() | ir.ElementOf()), (ir.Load() | ir.ElementOf())):
-                return replace(
-                    new, indices=self.indices.legalize(new.array, old.indices, new.indices)
-                )
+                indices = self.indices.legalize(new.array, old.indices, new.indices)
+                return walk.with_indices(new, indices)
             case ir.Apply(), ir.Apply() if _is_complex_abs(new):
                 return legalize_complex.complex_abs(new, self.bind_once)
             case ir.Apply(), ir.Apply() if new.intrinsic is from_start:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pycu2c.base.records import dataclass, replace
+from pycu2c.base.records import dataclass
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import map_expr, map_functions, statements
+from pycu2c.ir.walk import map_expr, map_functions, statements, with_body
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import ADD, MUL
 
@@ -23,7 +23,7 @@ def recognize_grid_index(module: ir.Module) -> ir.Module:
 
     def recognize(function: ir.Function) -> ir.Function:
         recognizer = _Recognizer(_coordinate_variables(function))
-        return replace(function, body=map_expr(function.body, recognizer.recognize))
+        return with_body(function, map_expr(function.body, recognizer.recognize))
 
     return map_functions(module, recognize)
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pycu2c.base.launch_assumptions import LaunchAssumptions
-from pycu2c.base.records import dataclass, replace
+from pycu2c.base.records import dataclass
 from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary
-from pycu2c.ir.walk import map_expr, map_functions, statements
+from pycu2c.ir.walk import map_expr, map_functions, statements, with_body
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES, GRID
 from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
 from pycu2c.ops.operators import ADD, MUL
@@ -29,7 +29,7 @@ def fix_block(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
 
     def fix_function(function: ir.Function) -> ir.Function:
         folding = _CoordinateFolding(block, _coordinates(function))
-        return replace(function, body=map_expr(function.body, folding.expression))
+        return with_body(function, map_expr(function.body, folding.expression))
 
     return map_functions(module, fix_function)
 

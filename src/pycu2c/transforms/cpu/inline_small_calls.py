@@ -30,7 +30,7 @@ def inline_small_calls(module: ir.Module) -> ir.Module:
     small = {f.name: f for f in module.device_functions if f.name not in recursive and _is_small(f)}
     if not small:
         return module
-    rewritten = walk.map_functions(module, lambda f: replace(f, body=_inline_in_loops(f, small)))
+    rewritten = walk.map_functions(module, lambda f: walk.with_body(f, _inline_in_loops(f, small)))
     return replace(rewritten, device_functions=tuple(_reachable_devices(rewritten)))
 
 

@@ -14,14 +14,14 @@ from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_integer
-from pycu2c.ir.walk import map_expr, map_functions
+from pycu2c.ir.walk import map_expr, map_functions, with_body
 from pycu2c.ops.intrinsics.floats.math import ROUNDING_TO_FLOAT
 from pycu2c.ops.intrinsics.threads.cpu_block import low_bits
 
 
 def narrow_conversions(module: ir.Module) -> ir.Module:
     """Replace conversions of floats to int64 whose result becomes a narrower integer."""
-    return map_functions(module, lambda f: replace(f, body=map_expr(f.body, _narrowed)))
+    return map_functions(module, lambda f: with_body(f, map_expr(f.body, _narrowed)))
 
 
 def _narrowed(e: ir.Expr) -> ir.Expr:

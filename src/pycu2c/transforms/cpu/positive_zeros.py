@@ -12,11 +12,11 @@ operators are converted as before.
 from __future__ import annotations
 
 from pycu2c.base.dtypes import FLOAT32, FLOAT64
-from pycu2c.base.records import dataclass, field, replace
+from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_integer
-from pycu2c.ir.walk import all_expressions, map_expr, map_functions, statements
+from pycu2c.ir.walk import all_expressions, map_expr, map_functions, statements, with_body
 from pycu2c.ops.intrinsics.threads.cpu_block import positive_zero
 
 _MIN_BITS = 32  # a conversion to a narrower integer is two conversions in C
@@ -40,7 +40,7 @@ def _change_function(function: ir.Function, is_kernel: bool) -> ir.Function:
             return ir.Apply(positive_zero, (e,), e.type, e.span)
         return e
 
-    return replace(function, body=map_expr(function.body, add_zero))
+    return with_body(function, map_expr(function.body, add_zero))
 
 
 def _is_conversion(e: ir.Expr) -> bool:

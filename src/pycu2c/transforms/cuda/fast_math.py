@@ -8,7 +8,7 @@ from __future__ import annotations
 from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import map_expr, map_functions
+from pycu2c.ir.walk import map_expr, map_functions, with_body
 from pycu2c.ops.intrinsics.registry import REGISTRY
 
 _FAST_EQUIVALENTS = {
@@ -22,7 +22,7 @@ def relax_nan_order(module: ir.Module) -> ir.Module:
 
     If one operand is NaN, fmin returns the other one, whereas Python returns the first.
     """
-    return map_functions(module, lambda f: replace(f, body=map_expr(f.body, _relax)))
+    return map_functions(module, lambda f: with_body(f, map_expr(f.body, _relax)))
 
 
 def _relax(e: ir.Expr) -> ir.Expr:

@@ -63,9 +63,9 @@ def rename_variables(body: ir.Body, names: dict[str, str]) -> ir.Body:
         s = walk.map_operands(s, lambda e: walk.rewrite(e, expression))
         s = walk.map_bodies(s, lambda b: rename_variables(b, names))
         match s:
-            case ir.Assign() | ir.Declare() | ir.For() | ir.Allocate():
+            case ir.Assign() | ir.Declare() | ir.For() | ir.Allocate() if s.var.name in names:
                 return replace(s, var=rename(s.var))
-            case ir.Store():
+            case ir.Store() if s.array.name in names:
                 return replace(s, array=rename(s.array))
             case _:
                 return s

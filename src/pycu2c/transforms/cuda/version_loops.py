@@ -25,6 +25,7 @@ from pycu2c.ir.walk import (
     map_functions,
     map_stmt,
     statements,
+    with_body,
 )
 from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.ops.operators import ADD, GE
@@ -50,7 +51,7 @@ def version_loops(module: ir.Module, rules: IndexRules, ranges: Mapping[str, Ran
 
         if not contains(function.body, ir.For):
             return function
-        return replace(function, body=map_stmt(function.body, version))
+        return with_body(function, map_stmt(function.body, version))
 
     return map_functions(module, version_function)
 

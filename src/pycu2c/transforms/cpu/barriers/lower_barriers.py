@@ -10,12 +10,12 @@ of how threads are executed. Guarantees that no intrinsic that synchronizes rema
 from __future__ import annotations
 
 from pycu2c.base.launch_assumptions import LaunchAssumptions
-from pycu2c.base.records import dataclass, field, replace
+from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, scalar_type
-from pycu2c.ir.walk import map_expr, map_functions, map_stmt, with_kernel_body
+from pycu2c.ir.walk import map_expr, map_functions, map_stmt, with_body, with_kernel_body
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
 from pycu2c.transforms.cpu.barriers.collective_ir import IrCollective, expr_of
@@ -36,7 +36,7 @@ def lower_barriers(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Modu
 
 
 def _lower_lane_functions(function: ir.Function) -> ir.Function:
-    return replace(function, body=map_expr(function.body, _lower_lane_function))
+    return with_body(function, map_expr(function.body, _lower_lane_function))
 
 
 def _lower_lane_function(e: ir.Expr) -> ir.Expr:

@@ -169,6 +169,8 @@ def copy_assigned_parameters(kernel: ir.Function) -> ir.Function:
             names[p.name] = fresh(p.name)
             copy = ir.Var(names[p.name], p.type, kernel.span)
             declarations.append(ir.Declare(copy, ir.Var(p.name, p.type, kernel.span), kernel.span))
+    if not names:
+        return kernel
     return replace(kernel, body=(*declarations, *rename_variables(kernel.body, names)))
 
 

@@ -42,7 +42,7 @@ def convert_while_to_for(module: ir.Module, assumptions: LaunchAssumptions) -> i
             s.var.name for s in walk.statements(function.body) if isinstance(s, ir.Assign)
         )
         conversion = _LoopConversion(solver, assignment_counts, fresh_names(function))
-        return replace(function, body=conversion.block(function.body))
+        return walk.with_body(function, conversion.block(function.body))
 
     return walk.map_functions(module, convert)
 

@@ -12,7 +12,7 @@ from pycu2c.base.records import replace
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.views import field_at_path
-from pycu2c.ir.walk import map_expr, map_functions, map_stmt
+from pycu2c.ir.walk import map_expr, map_functions, map_stmt, with_body
 from pycu2c.ops.intrinsics.memory.atomic import NONATOMIC
 from pycu2c.ops.intrinsics.memory.cache_hints import LOADS, STORES
 
@@ -21,7 +21,7 @@ def use_plain_memory_operations(module: ir.Module) -> ir.Module:
     """Replace the operations in all functions of a module."""
     return map_functions(
         module,
-        lambda f: replace(f, body=map_stmt(map_expr(f.body, _plain_operation), _plain_store)),
+        lambda f: with_body(f, map_stmt(map_expr(f.body, _plain_operation), _plain_store)),
     )
 
 

@@ -7,11 +7,10 @@ cores keep a copy. Requires C meaning.
 
 from __future__ import annotations
 
-from pycu2c.base.records import replace
 from pycu2c.base.types import WEAK_BOOL
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_integer
-from pycu2c.ir.walk import map_bodies
+from pycu2c.ir.walk import map_bodies, map_stmt, with_kernel_body
 from pycu2c.ops import operators as ops
 
 
@@ -20,14 +19,14 @@ def skip_silent_stores(module: ir.Module) -> ir.Module:
     kernel = module.kernel
     arrays = {p.name for p in kernel.parameters}
 
-    def tested(s: ir.Stmt) -> ir.Stmt:
+    def tested(s: ir.Stmt) -> ir.Body:
         if not isinstance(s, ir.Store) or not _is_flag(s, arrays):
-            return map_bodies(s, lambda body: tuple(map(tested, body)))
+            return (s,)
         old = ir.Load(s.array, s.indices, s.span)
-        return ir.If(ir.Binary(ops.NE, old, s.value, WEAK_BOOL, s.span), (s,), (), s.span)
+        return (ir.If(ir.Binary(ops.NE, old, s.value, WEAK_BOOL, s.span), (s,), (), s.span),)
 
-    body = (map_bodies(s, lambda body: tuple(map(tested, body))) for s in kernel.body)
-    return replace(module, kernel=replace(kernel, body=tuple(body)))
+    body = (map_bodies(s, lambda body: map_stmt(body, tested)) for s in kernel.body)
+    return with_kernel_body(module, tuple(body))
 
 
 def _is_flag(s: ir.Store, arrays: set[str]) -> bool:

@@ -45,7 +45,7 @@ def insert_strip_prefetches(module: ir.Module) -> ir.Module:
 
     def process(s: ir.Stmt) -> ir.Stmt:
         if isinstance(s, ir.AxisLoop):
-            return replace(s, body=map_stmt(s.body, lambda loop: _process_row(loop, fresh)))
+            return map_bodies(s, lambda rows: map_stmt(rows, lambda row: _process_row(row, fresh)))
         return map_bodies(s, lambda body: tuple(map(process, body)))
 
     body = tuple(
