@@ -332,8 +332,12 @@ def statements_in(tree: ast.AST) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        for block in _BLOCKS:
-            pending += getattr(node, block, ())
+        pending += nested_statements(node)
+
+
+def nested_statements(node: ast.AST) -> list[ast.AST]:
+    """Return the statements directly inside a statement, and its clauses."""
+    return [inner for block in _BLOCKS for inner in getattr(node, block, ())]
 
 
 _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")  # fields with statements

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import statements_in
@@ -42,6 +43,7 @@ class LiveRanges:
     invariant: frozenset[str] = frozenset()
 
 
+@lru_cache(maxsize=32)
 def live_ranges(function: ast.FunctionDef) -> LiveRanges:
     """Analyze ``function`` and name its variables."""
     analysis = reaching_definitions(function)

@@ -236,10 +236,7 @@ def augmented_assignment(context: FunctionContext, node: ast.AugAssign) -> None:
         _augmented_element(context, node, node.target, operator)
         return
     name = context.variable_name(node.target)
-    old_value = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
-    context.ranges.names[id(old_value)] = name
-    left, right = evaluate_in_order(context, [old_value, node.value])
-    del context.ranges.names[id(old_value)]
+    left, right = evaluate_in_order(context, [node.target, node.value])
     if operator is ADD and isinstance(left, TupleValue) and isinstance(right, TupleValue):
         result: Value = TupleValue((*left.items, *right.items), span)
     else:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from functools import lru_cache
 
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import Diagnostic, Label, reporting_recursion_limit
 from pycu2c.base.records import replace
-from pycu2c.base.source import Source
+from pycu2c.base.source import Source, nested_statements
 from pycu2c.frontend.scope.bindings import child_nodes
 from pycu2c.frontend.scope.live_ranges import live_ranges
 from pycu2c.frontend.subset import unsupported_syntax
@@ -29,19 +30,34 @@ _MIN_INTEGER, _MAX_INTEGER = dtypes.INT64.minimum, dtypes.UINT64.maximum
 def early_diagnostics(source: Source, *, may_return_value: bool) -> list[Diagnostic]:
     """Return the violations of the subset, or else the reads that no path has assigned."""
     with reporting_recursion_limit(source.span(source.tree)):
-        return check_subset(source, may_return_value=may_return_value) or [
+        returned = [] if may_return_value else _returned_values(source)
+        return sorted([*returned, *check_subset(source)], key=_position) or [
             unassigned_read(source, n) for n in live_ranges(source.tree).undefined
         ]
 
 
-def check_subset(source: Source, *, may_return_value: bool = True) -> list[Diagnostic]:
+@lru_cache(maxsize=32)
+def check_subset(source: Source) -> tuple[Diagnostic, ...]:
     """Return all uses of unsupported Python in a function, in source order."""
-    check = _SubsetCheck(source, may_return_value)
+    check = _SubsetCheck(source)
     if source.is_async:
         check.reject(source.tree, STATEMENTS[ast.AsyncFunctionDef])
     check.parameters(source.tree.args)
     check.visit_all(source.tree.body)
-    return sorted(check.diagnostics, key=_position)
+    return tuple(sorted(check.diagnostics, key=_position))
+
+
+def _returned_values(source: Source) -> list[Diagnostic]:
+    """Return the values that a kernel itself returns, without the functions that it defines."""
+    check = _SubsetCheck(source)
+    pending: list[ast.AST] = [*source.tree.body]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
+            check.reject(node.value, unsupported_syntax.KERNEL_RESULT)
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            pending += nested_statements(node)
+    return check.diagnostics
 
 
 def _position(diagnostic: Diagnostic) -> tuple[int, int]:
@@ -55,9 +71,8 @@ class _SubsetCheck(ast.NodeVisitor):
     Supported syntax without a method of its own is checked by its children.
     """
 
-    def __init__(self, source: Source, may_return_value: bool) -> None:
+    def __init__(self, source: Source) -> None:
         self.source = source
-        self.may_return_value = may_return_value
         self.diagnostics: list[Diagnostic] = []
 
     def reject(self, node: ast.AST, syntax: UnsupportedSyntax) -> None:
@@ -157,14 +172,7 @@ class _SubsetCheck(ast.NodeVisitor):
         for decorator in node.decorator_list:
             self.reject(decorator, unsupported_syntax.DECORATED)
         self.visit(node.args)
-        inner = _SubsetCheck(self.source, may_return_value=True)
-        inner.visit_all(node.body)
-        self.diagnostics += inner.diagnostics
-
-    def visit_Return(self, node: ast.Return) -> None:
-        if node.value is not None and not _is_none(node.value) and not self.may_return_value:
-            self.reject(node.value, unsupported_syntax.KERNEL_RESULT)
-        self.visit_all([node.value])
+        self.visit_all(node.body)
 
     def visit_arguments(self, node: ast.arguments) -> None:
         """Check the parameters and the defaults of a function that a kernel defines."""
