@@ -49,14 +49,28 @@ class DType:
     is_integral: bool = field(init=False)  # an integer or bool
     is_float: bool = field(init=False)
     is_complex: bool = field(init=False)
+    is_signed: bool = field(init=False)
+    is_half: bool = field(init=False)  # a 16-bit float, which is computed in 32 bits
+    is_vector: bool = field(init=False)  # one of CUDA's vector types, which have no arithmetic
+    has_fields: bool = field(init=False)  # a record or vector
+    minimum: int = field(init=False)  # of an integer type
+    maximum: int = field(init=False)  # of an integer type; 1 of bool
 
     def __post_init__(self) -> None:
         kind, set_attribute = self.kind, object.__setattr__
         is_integer = kind in (DTypeKind.SIGNED, DTypeKind.UNSIGNED)
+        is_bool, is_signed = kind is DTypeKind.BOOL, kind is DTypeKind.SIGNED
+        value_bits = self.bits - is_signed if is_integer else is_bool
         set_attribute(self, "is_integer", is_integer)
-        set_attribute(self, "is_integral", is_integer or kind is DTypeKind.BOOL)
+        set_attribute(self, "is_integral", is_integer or is_bool)
         set_attribute(self, "is_float", kind is DTypeKind.FLOAT)
         set_attribute(self, "is_complex", kind is DTypeKind.COMPLEX)
+        set_attribute(self, "is_signed", is_signed)
+        set_attribute(self, "is_half", self.is_float and self.bits == 16)
+        set_attribute(self, "is_vector", kind is DTypeKind.VECTOR)
+        set_attribute(self, "has_fields", kind in (DTypeKind.RECORD, DTypeKind.VECTOR))
+        set_attribute(self, "minimum", -(1 << value_bits) if is_signed else 0)
+        set_attribute(self, "maximum", (1 << value_bits) - 1)
 
     def __str__(self) -> str:
         return self.name
@@ -135,45 +149,14 @@ class DType:
         return self if self.element is None else self.element.innermost
 
     @property
-    def is_signed(self) -> bool:
-        return self.kind is DTypeKind.SIGNED
-
-    @property
-    def is_vector(self) -> bool:
-        """Return True for CUDA's vector types, which have no arithmetic."""
-        return self.kind is DTypeKind.VECTOR
-
-    @property
-    def has_fields(self) -> bool:
-        """Return True for records and vectors."""
-        return self.kind in (DTypeKind.RECORD, DTypeKind.VECTOR)
-
-    @property
     def is_unpromotable(self) -> bool:
         """Return True for types that have a common type only with themselves."""
         return self.has_fields or self.handle is not None
 
     @property
-    def is_half(self) -> bool:
-        """Return True for 16-bit floats, which are computed in 32 bits."""
-        return self.is_float and self.bits == 16
-
-    @property
     def real(self) -> DType:
         """Return the type of the components of a complex type; other types return themselves."""
         return self.fields[0].dtype if self.is_complex else self
-
-    @property
-    def minimum(self) -> int:
-        """Return the least value of an integer type."""
-        return -(1 << (self.bits - 1)) if self.is_signed else 0
-
-    @property
-    def maximum(self) -> int:
-        """Return the greatest value of an integer type; 1 for bool."""
-        if self.kind is DTypeKind.BOOL:
-            return 1
-        return (1 << (self.bits - 1 if self.is_signed else self.bits)) - 1
 
 
 Access = Literal["texture", "surface"]
