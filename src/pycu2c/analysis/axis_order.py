@@ -29,6 +29,7 @@ CACHE_LINE = 64  # bytes
 MIN_IMPROVEMENT = 0.75  # of the lines along x
 UNKNOWN_STRIDE = 1e9  # bytes; the stride of an access that the model cannot analyze
 
+Access = tuple[ir.Var, tuple[ir.Expr, ...], float, bool]
 Extents = Sequence[int | None]  # of a block; None where it is unknown
 _STRIDE_PRESERVING = (*MIN_MAX_INTRINSICS, OPERATOR_INTRINSICS[MOD])
 
@@ -61,7 +62,10 @@ def choose_axis_order(
         s.var.name: s.init for s in statements(body) if isinstance(s, ir.Declare) and s.init
     }
     definitions = {**values, **local_definitions}
-    costs = [_AxisCostModel(axis, definitions, parameters, extents).cost(body) for axis in range(3)]
+    accesses = list(_accesses(body, 1.0))
+    costs = [
+        _AxisCostModel(axis, definitions, parameters, extents).cost(accesses) for axis in range(3)
+    ]
     used = _used_axes(body)
     innermost = 0
     for axis in (1, 2):
@@ -121,9 +125,9 @@ class _AxisCostModel:
             linear_stride *= extent or ASSUMED_LENGTH
         self.coordinate_strides[linear_thread_index] = linear_stride
 
-    def cost(self, body: ir.Body) -> _Cost:
+    def cost(self, accesses: Sequence[Access]) -> _Cost:
         lines, strides = 0.0, []
-        for array, indices, weight, writes in _accesses(body, 1.0):
+        for array, indices, weight, writes in accesses:
             assert isinstance(array.type, Array)
             if array.type.space is MemorySpace.BLOCK:
                 continue  # context arrays stay in cache
@@ -225,9 +229,6 @@ class _AxisCostModel:
             q.axis - p.axis for q in self.parameters.values() if q.argument == p.argument
         ]
         return ASSUMED_LENGTH ** max(axis_distances)
-
-
-Access = tuple[ir.Var, tuple[ir.Expr, ...], float, bool]
 
 
 def _accesses(body: ir.Body, weight: float) -> Iterator[Access]:

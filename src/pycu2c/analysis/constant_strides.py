@@ -34,6 +34,8 @@ def constant_strides(module: ir.Module) -> Mapping[str, ConstantStrides]:
     result: dict[str, dict[str, tuple[int | None, ...]]] = {
         f.name: {} for f in (module.kernel, *module.device_functions)
     }
+    if not functions:
+        return result
     for caller in (module.kernel, *reversed(module.device_functions)):  # callers before callees
         for call in all_expressions(caller.body):
             if not isinstance(call, ir.Call) or call.function not in functions:

@@ -23,7 +23,7 @@ def written_arrays(module: ir.Module) -> dict[str, frozenset[str]]:
         result = {s.array.name for s in statements(function.body) if isinstance(s, ir.Store)}
         if inline_c_has_effect(function):
             result |= {p.name for p in function.parameters}
-        kinds = ir.Call | ir.Apply | ir.ElementOf
+        kinds = (ir.Call, ir.Apply, ir.ElementOf)
         found = [e for e in all_expressions(function.body) if isinstance(e, kinds)]
         calls = [e for e in found if isinstance(e, ir.Call)]
         passed_ids = {id(a) for e in calls for a in e.arguments}
@@ -86,7 +86,8 @@ def has_effect(e: ir.Expr, effectful: frozenset[str]) -> bool:
 
 def any_effect(e: ir.Expr, effectful: frozenset[str]) -> bool:
     """Return whether evaluating an expression has a side effect."""
-    return any(has_effect(x, effectful) for x in expressions(e))
+    calls = [x for x in expressions(e) if isinstance(x, (ir.Apply, ir.Call))]
+    return any(has_effect(x, effectful) for x in calls)
 
 
 def reads_memory(e: ir.Expr) -> bool:

@@ -26,12 +26,12 @@ def operation(e: ir.Expr) -> Hashable | None:
     match e:
         case ir.Var():
             return e.name
+        case ir.Binary(op=op) | ir.Unary(op=op) | ir.Logical(op=op):
+            return (op, e.type)
         case ir.Const():
             return (repr(e.value), e.type)  # 0.0 and -0.0 are equal
         case ir.Dim(array=array, axis=axis):
             return (ir.Dim, array.name, axis, e.type)
-        case ir.Unary(op=op) | ir.Binary(op=op) | ir.Logical(op=op):
-            return (op, e.type)
         case ir.Cast() | ir.Select():
             return (type(e), e.type)
         case ir.Apply(intrinsic=intrinsic) if intrinsic.is_pure:

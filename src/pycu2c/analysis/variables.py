@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeAlias
 
 from pycu2c.ir import nodes as ir
@@ -11,9 +11,9 @@ from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, state
 NameGenerator: TypeAlias = Callable[[str], str]  # returns an unused name that begins with a hint
 
 
-def names_in(*values: ir.Expr) -> Iterator[str]:
-    """Yield the names of the variables that expressions read."""
-    return (e.name for value in values for e in expressions(value) if isinstance(e, ir.Var))
+def names_in(*values: ir.Expr) -> list[str]:
+    """Return the names of the variables that expressions read."""
+    return [e.name for value in values for e in expressions(value) if isinstance(e, ir.Var)]
 
 
 def accessed_names(body: ir.Body) -> frozenset[str]:
@@ -45,10 +45,13 @@ def declared_names(body: ir.Body) -> set[str]:
 
 def fresh_names(kernel: ir.Function) -> NameGenerator:
     """Return a generator of names that the kernel does not use."""
-    used = {p.name for p in kernel.parameters} | declared_names(kernel.body)
-    used |= {e.name for e in all_expressions(kernel.body) if isinstance(e, ir.Var)}
+    used: set[str] = set()
 
     def fresh(name: str) -> str:
+        if not used:  # most passes that may need names need none
+            used.update(p.name for p in kernel.parameters)
+            used.update(declared_names(kernel.body))
+            used.update(e.name for e in all_expressions(kernel.body) if isinstance(e, ir.Var))
         candidate, number = name, 0
         while candidate in used:
             number += 1

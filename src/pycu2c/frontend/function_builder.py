@@ -327,6 +327,8 @@ def called_functions(
     kernel: ir.Function, devices: tuple[ir.Function, ...]
 ) -> tuple[ir.Function, ...]:
     """Return the functions reachable from a kernel; early passes may have built others."""
+    if not devices:
+        return ()
     needed = transitive_callees((*devices, kernel))[kernel.name]
     return tuple(f for f in devices if f.name in needed)
 
@@ -335,6 +337,8 @@ def _used_constants(
     functions: tuple[ir.Function, ...], constants: Mapping[object, ir.ConstantArray]
 ) -> tuple[ir.ConstantArray, ...]:
     """Return the constant arrays that the functions read."""
+    if not constants:
+        return ()
     names = {e.name for f in functions for e in all_expressions(f.body) if isinstance(e, ir.Var)}
     return tuple(constant for constant in constants.values() if constant.var.name in names)
 

@@ -67,6 +67,20 @@ class UnknownType(Exception):
     """The type of an expression is not known yet, or an error in it was reported."""
 
 
+@dataclass(frozen=True, slots=True)
+class EmittedBlock:
+    """A context in which statements are emitted to a new block, the last of ``blocks``."""
+
+    blocks: list[list[Stmt]]
+
+    def __enter__(self) -> list[Stmt]:
+        self.blocks.append([])
+        return self.blocks[-1]
+
+    def __exit__(self, *_: object) -> None:
+        self.blocks.pop()
+
+
 @dataclass(slots=True)
 class FunctionContext:
     """The state of one pass over one function; ``previous_types`` are those of the pass before."""
@@ -171,14 +185,9 @@ class FunctionContext:
     def emit_all(self, statements: Iterable[Stmt]) -> None:
         self.blocks[-1].extend(statements)
 
-    @contextmanager
-    def block(self) -> Iterator[list[Stmt]]:
+    def block(self) -> EmittedBlock:
         """Collect the statements emitted inside the ``with`` in a block of their own."""
-        self.blocks.append([])
-        try:
-            yield self.blocks[-1]
-        finally:
-            self.blocks.pop()
+        return EmittedBlock(self.blocks)
 
     @property
     def is_unconditional(self) -> bool:

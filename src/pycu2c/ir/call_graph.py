@@ -54,10 +54,11 @@ def functions_that(
 
 def transitive_callees(functions: Sequence[ir.Function]) -> dict[str, frozenset[str]]:
     """Return, for each function, the names of the functions that it calls transitively."""
+    direct = {f.name: callees(f) for f in functions}
 
     def summarize(function: ir.Function, summaries: Mapping[str, frozenset[str]]) -> frozenset[str]:
-        direct = callees(function)
-        return direct.union(*(summaries[name] for name in direct))
+        called = direct[function.name]
+        return called.union(*(summaries[name] for name in called))
 
     no_callees: frozenset[str] = frozenset()
     return fixed_point_summaries(functions, summarize, no_callees)

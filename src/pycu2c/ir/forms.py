@@ -56,14 +56,10 @@ def summarize_module(module: ir.Module) -> ModuleSummary:
     intrinsics: set[Intrinsic] = set()
     operators: set[Operator] = set()
     for function in functions:
-        for s in statements(function.body):
-            node_classes.add(type(s))
-        for e in all_expressions(function.body):
-            node_classes.add(type(e))
-            if isinstance(e, ir.Apply):
-                intrinsics.add(e.intrinsic)
-            elif isinstance(e, ir.Binary):
-                operators.add(e.op)
+        expressions = list(all_expressions(function.body))
+        node_classes.update(map(type, statements(function.body)), map(type, expressions))
+        intrinsics |= {e.intrinsic for e in expressions if isinstance(e, ir.Apply)}
+        operators |= {e.op for e in expressions if isinstance(e, ir.Binary)}
     has_inline_c = any(function.external_code is not None for function in functions)
     return ModuleSummary(
         frozenset(node_classes),

@@ -21,12 +21,14 @@ from pycu2c.ops.operators import NOT
 def expression_violations(e: ir.Expr) -> Iterator[str]:
     """Yield the violations of a node, without those of its children."""
     match e:
+        case ir.Var() | ir.Load() | ir.ElementOf() | ir.Let() | ir.Call():
+            return
+        case ir.Binary():
+            yield from _binary(e)
         case ir.Const():
             yield from _const(e)
         case ir.Unary():
             yield from _unary(e)
-        case ir.Binary():
-            yield from _binary(e)
         case ir.Logical():
             for side in (e.left, e.right):
                 if not is_bool(side.type):
@@ -48,8 +50,6 @@ def expression_violations(e: ir.Expr) -> Iterator[str]:
             yield from _view(e)
         case ir.Apply():
             yield from _apply(e)
-        case ir.Load() | ir.ElementOf() | ir.Let() | ir.Var() | ir.Call():
-            return
         case _:
             assert_never(e)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from pycu2c.base.records import dataclass, field
@@ -35,7 +35,7 @@ class LiveRanges:
     Python name with no other variable: a pass may merge variables with the same Python name.
     """
 
-    names: dict[int, str]
+    names: Mapping[int, str]
     maybe_undefined: tuple[tuple[ast.Name, tuple[ast.AST, ...]], ...]
     undefined: tuple[ast.Name, ...]
     locals: frozenset[str]

@@ -46,22 +46,21 @@ def loop_over_axes(
     builder = _AxisLoopBuilder(module, assumptions, effectful)
     body, span = module.kernel.body, module.kernel.span
     if builder.order_dependent or not _uses_grid_index_only(body):
-        body = walk.map_expr(builder.block(body), builder.fold_extent)
+        body = builder.fold_extents(builder.block(body))
     else:
         axis_order = builder.choose_order(body, min_threads=1)
         inner, middle, outer = axis_order.order
         builder.order_across_blocks = None if axis_order.tiled else axis_order.order
         order = (middle, inner, outer) if axis_order.tiled else axis_order.order
-        body = walk.map_expr(builder.block(body), builder.fold_extent)
+        body = builder.fold_extents(builder.block(body))
         body = (ir.BlockLoop(body, span, order, not axis_order.tiled),)
     return walk.with_kernel_body(module, body)
 
 
 def fold_grid_extents(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
     """Replace ``gridsize.x`` by ``gridDim.x * 256`` in kernels that are coroutines."""
-    kernel = module.kernel
-    body = walk.map_expr(kernel.body, _AxisLoopBuilder(module, assumptions).fold_extent)
-    return walk.with_kernel_body(module, body)
+    builder = _AxisLoopBuilder(module, assumptions)
+    return walk.with_kernel_body(module, builder.fold_extents(module.kernel.body))
 
 
 def _uses_grid_index_only(kernel_body: ir.Body) -> bool:
@@ -178,17 +177,20 @@ class _AxisLoopBuilder:
         self.types[candidate] = self.types[name]
         return candidate
 
-    def fold_extent(self, e: ir.Expr) -> ir.Expr:
+    def fold_extents(self, body: ir.Body) -> ir.Body:
         """Replace ``gridsize.x`` by ``gridDim.x * 256``."""
-        if (
-            self.assumptions.block is None
-            or not isinstance(e, ir.Apply)
-            or e.intrinsic not in GRIDSIZE
-        ):
-            return e
-        axis = GRIDSIZE.index(e.intrinsic)
-        blocks = ir.Apply(COORDINATES["gridDim", AXES[axis]], (), WEAK_INT, e.span)
-        return cast(multiply(blocks, integer(self.assumptions.block[axis], e.span)), scalar_type(e))
+        block = self.assumptions.block
+        if block is None or _intrinsics_in(body).isdisjoint(GRIDSIZE):
+            return body
+
+        def folded(e: ir.Expr) -> ir.Expr:
+            if not isinstance(e, ir.Apply) or e.intrinsic not in GRIDSIZE:
+                return e
+            axis = GRIDSIZE.index(e.intrinsic)
+            blocks = ir.Apply(COORDINATES["gridDim", AXES[axis]], (), WEAK_INT, e.span)
+            return cast(multiply(blocks, integer(block[axis], e.span)), scalar_type(e))
+
+        return walk.map_expr(body, folded)
 
     # ---- one work-item loop ---------------------------------------------------------------------
 

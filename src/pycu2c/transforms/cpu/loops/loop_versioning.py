@@ -25,9 +25,11 @@ def version_loop(loop: ir.AxisLoop, solver: BoundSolver, is_invariant: IsInvaria
 
     ``is_invariant`` tells whether an expression is the same for all threads of the loop.
     """
-    nodes = list(all_expressions(loop.body))
     has_constant_bounds = isinstance(loop.start, ir.Const) and isinstance(loop.stop, ir.Const)
-    if not (has_constant_bounds and loop.lockstep) or len(nodes) > _MAX_NODES:
+    if not (has_constant_bounds and loop.lockstep):
+        return loop
+    nodes = list(all_expressions(loop.body))
+    if len(nodes) > _MAX_NODES:
         return loop
     conditions: list[ir.Expr] = []
     implied: set[ir.Expr] = set()
