@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence, Set
 from functools import reduce
-from itertools import zip_longest
 
 from pycu2c.analysis.effects import block_level_functions
 from pycu2c.analysis.ranges.range_analysis import ParameterRanges, analyse_module
@@ -204,8 +203,7 @@ class _Instrumenter:
         site_count = len(self._context.table.sites)
         before, branches, after = self._synchronization.around(s)
         inner = tuple(
-            _before_jump(self._body(b), added)
-            for b, added in zip_longest(walk.bodies(s), branches, fillvalue=())
+            _before_jump(self._body(b), added) for b, added in zip(walk.bodies(s), branches)
         )
         new = self._with_inner(s, inner)
         if isinstance(s, ir.While):
