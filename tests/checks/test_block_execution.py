@@ -290,6 +290,27 @@ def passed(out):
     out[t] = a[7, t % 8]
 
 
+@device
+def with_own_tile(k):
+    a = cuda.shared.array(64, float32)
+    a[cuda.threadIdx.x] = k
+    cuda.syncthreads()
+    return a[63 - cuda.threadIdx.x]
+
+
+def called_on_one_path(out):
+    t = cuda.threadIdx.x
+    if len(out) > 3:
+        out[t] = with_own_tile(1)
+
+
+def called_for_any_count(out):
+    t = cuda.threadIdx.x
+    for _ in range(len(out)):
+        out[t] += with_own_tile(1)
+        cuda.syncthreads()
+
+
 def left_before_barrier(out):
     a = cuda.shared.array(64, float32)
     t = cuda.threadIdx.x
@@ -346,6 +367,8 @@ def a_number_of_64_bits_without_sign(out):
 
 
 EXPECTED = {
+    called_on_one_path: "",
+    called_for_any_count: "",
     a_number_of_64_bits_without_sign: "",
     left_after_barrier: "",
     waits_in_function_always: "",

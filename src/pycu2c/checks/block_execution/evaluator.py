@@ -14,7 +14,13 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, MemorySpace, int64
 from pycu2c.base.values import fits
 from pycu2c.checks.block_execution import vectors
-from pycu2c.checks.block_execution.access_log import SEVERAL, AccessKind, AccessLog, Numbers
+from pycu2c.checks.block_execution.access_log import (
+    SEVERAL,
+    AccessKind,
+    AccessLog,
+    Numbers,
+    Writes,
+)
 from pycu2c.checks.block_execution.vectors import Mask, Vector
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_linear_index
@@ -338,7 +344,12 @@ class LaneEvaluator:
     def join(self, logs: Logs) -> None:
         """Add the accesses of another path."""
         for key, log in logs.items():
-            self.logs[key].join(log)
+            self.logs.setdefault(key, log).join(log)
+
+    def forget_new_writes(self, before: Logs) -> None:
+        """Take arrays that only one path allocates as unwritten."""
+        for key in self.logs.keys() - before.keys():
+            self.logs[key].writes = Writes.of(self.logs[key].size)
 
 
 def element_path(element: _ElementNode) -> ir.Path:

@@ -177,6 +177,7 @@ class _Interpreter(LaneEvaluator):
         for key, log in before.items():
             both = writes[key], self.logs[key].writes
             self.logs[key].writes = log.writes.joined(*both, is_sure, fails)
+        self.forget_new_writes(before)
         self._join_values(then, orelse)
         lanes.can, lanes.sure = then.end | orelse.end, lanes.sure & ~lanes.left
 
@@ -272,6 +273,7 @@ class _Interpreter(LaneEvaluator):
         self._evaluate_condition(s)
         for key, log in before.items():
             self.logs[key].writes = log.writes
+        self.forget_new_writes(before)
         if waits:
             self.join(before)
         leave()
@@ -317,6 +319,7 @@ class _Interpreter(LaneEvaluator):
         for key, log in before.items():
             inner = self.logs[key]
             inner.writes = log.writes.after_iterations(inner.writes, lane, is_outermost)
+        self.forget_new_writes(before)
         return True
 
     # ---- calls ----
