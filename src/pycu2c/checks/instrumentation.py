@@ -98,7 +98,7 @@ def instrument(
     skips = proofs.skips if "sync" in groups else BarrierBits()
     ends_early = walk.contains(chains.module.kernel.body, ir.Return)
     plan.block_level = block_level_functions(chains.module)
-    plan.polled = block_order.polled_by_function(chains.module) if plan.order else {}
+    plan.polled = block_order.polled_by_function(chains.module) if plan.has_order else {}
     functions = {}
     external = _uninstrumented(chains.module)
     for function in reversed(chains.module.functions):  # callers first
@@ -151,8 +151,8 @@ class _Instrumenter:
         shadows = plan.shadows[name]
         self._fields = used_fields(context.function.body)
         reaches = plan.reaches(name)
-        order = plan.order if reaches else ()
-        self._races = races.RaceChecks(context, shadows, order, plan.polled.get(name, frozenset()))
+        polled = plan.polled.get(name, frozenset())
+        self._races = races.RaceChecks(context, shadows, reaches and plan.has_order, polled)
         self._synchronization = SynchronizationChecks(
             context,
             self._races,
@@ -181,8 +181,8 @@ class _Instrumenter:
                 start = lane_call("start_lanes", function.span)
                 body = with_end(body, lane_call("end_lane", function.span))
                 body = (ir.Evaluate(start, function.span), *body)
-            unknown = plan.order if plan.has_unknown_accesses else ()
-            body = (*races.start_clock(unknown, function.span), *body)
+            unknown = plan.has_order and plan.has_unknown_accesses
+            body = races.with_clock(body, plan.clock_size, unknown, function.span)
         body = (*(s for array in flags for s in cleared(array, function.span)), *body)
         if function.name == plan.kernel:
             body = (*cleared(OWN_COUNT, function.span), *body)

@@ -8,17 +8,28 @@ from typing import NamedTuple
 from pycu2c.base.dtypes import FLOAT32, FLOAT64
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar, float32, int64, uint32, uint64
+from pycu2c.base.types import (
+    WEAK_BOOL,
+    WEAK_INT,
+    Array,
+    MemorySpace,
+    Scalar,
+    float32,
+    int64,
+    uint32,
+    uint64,
+)
 from pycu2c.checks.bounds import field_name, python_name
 from pycu2c.checks.context import CheckContext, Guard, all_of, any_of, compare, or_record
 from pycu2c.checks.device_functions import shadow_words
 from pycu2c.checks.element_layout import contiguous, leaves
-from pycu2c.checks.shadow_arrays import BLOCK_INDEX, CLOCK, Shadow
+from pycu2c.checks.shadow_arrays import BLOCK_INDEX, CLOCK, Shadow, clocks
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, integer, scalar_type
-from pycu2c.ir.views import field_at_path
+from pycu2c.ir.views import add_scaled, field_at_path
+from pycu2c.ir.walk import map_expr
 from pycu2c.ops.intrinsics.registry import REGISTRY
-from pycu2c.ops.operators import EQ, MUL, NE, XOR
+from pycu2c.ops.operators import EQ, MUL, NE, OR, XOR
 
 _MAX_LEAVES = 16  # of an element of which the numbers are compared when it is written
 _BITS = {
@@ -28,24 +39,28 @@ _BITS = {
 
 
 class _Part(NamedTuple):
-    """A part of an element that an access touches, in bytes, and arguments of the access."""
+    """A part of an element that an access touches, in bytes.
+
+    value: the bits of a word that tell what is written; None for a read.
+    """
 
     offset: int
     size: int
-    arguments: tuple[ir.Expr, ...]
+    value: ir.Expr | None = None
+    is_atomic: bool = False
 
 
 @dataclass(slots=True)
 class RaceChecks:
     """The checks of one function.
 
-    shadows: of its arrays, by name. order: the clocks of blocks, if the kernel needs them. polled:
+    shadows: of its arrays, by name. has_order: whether the kernel has the clocks of blocks. polled:
     the arrays that busy-wait loops read; accesses to these are atomic.
     """
 
     context: CheckContext
     shadows: Mapping[str, Shadow] = field(default_factory=dict)
-    order: tuple[ir.Var, ...] = ()
+    has_order: bool = False
     polled: Set[str] = frozenset()
 
     def is_checked(self, array: ir.Var) -> bool:
@@ -64,11 +79,9 @@ class RaceChecks:
         if not used:
             return Guard()
         needs_all = fields is not None or len(found) == 1
-        arguments: tuple[ir.Expr, ...] = ()
-        if element.array.name in self.polled:  # an atomic operation
-            unknown = shadow_number(shadow_words.UNKNOWN_VALUE, element.span)
-            arguments = unknown, shadow_number(1, element.span)
-        parts = [_Part(offset, size, arguments) for offset, size in contiguous(used)]
+        is_atomic = element.array.name in self.polled
+        value = _unknown_value(element.span) if is_atomic else None
+        parts = [_Part(*part, value, is_atomic) for part in contiguous(used)]
         return self._guard(element, "read", parts, needs_all=needs_all)
 
     def guard_store(self, element: ir.ElementOf, value: ir.Expr) -> Guard:
@@ -84,9 +97,7 @@ class RaceChecks:
             return self.guard_load(element)
         if "atomic" not in e.intrinsic.name:
             return self._guard_write(element, e.arguments[-1])
-        unknown = shadow_number(shadow_words.UNKNOWN_VALUE, e.span)
-        arguments = unknown, shadow_number(1, e.span)
-        parts = [_Part(0, element.type.dtype.size, arguments)]
+        parts = [_Part(0, element.type.dtype.size, _unknown_value(e.span), is_atomic=True)]
         is_exchange = e.intrinsic.name.endswith(".exch")
         kind = "changed by an atomic operation"
         return self._guard(element, kind, parts, needs_value=not is_exchange)
@@ -95,35 +106,34 @@ class RaceChecks:
         """Return the call that acquires, and may release, by an element."""
         span, number = element.span, shadow_number(releases, element.span)
         if not self.is_checked(element.array):
-            arguments: tuple[ir.Expr, ...] = (CLOCK, *self.order, number)
+            arguments: tuple[ir.Expr, ...] = (CLOCK, *clocks(span), number)
             return ir.Call("synchronize_unknown.check", arguments, WEAK_BOOL, span)
         shadow = self.shadows[element.array.name]
-        arguments = (shadow.cells(element, 0, 1), CLOCK, *self.order, number)
-        return ir.Call("synchronize_element.check", arguments, WEAK_BOOL, span)
+        arguments = (shadow.cells(element, 0, 1), CLOCK, *clocks(span), number)
+        return ir.Call(shadow.function("synchronize_element"), arguments, WEAK_BOOL, span)
 
     def after_load(self, element: ir.ElementOf) -> Iterator[ir.Expr]:
         """Yield the call that acquires by a load of a polled array."""
-        if self.order and element.array.name in self.polled:
+        if self.has_order and element.array.name in self.polled:
             yield self.synchronize(element, releases=False)
 
     def guard_polled(self, element: ir.ElementOf) -> Guard:
         """Return what releases before a store to a polled array."""
-        if not self.order or element.array.name not in self.polled:
+        if not self.has_order or element.array.name not in self.polled:
             return Guard()
         synchronized = self.context.variable("synchronized", WEAK_BOOL, element.span)
         return Guard(((synchronized, self.synchronize(element, releases=True)),))
 
     def _guard_write(self, element: ir.ElementOf, value: ir.Expr) -> Guard:
-        span = element.span
-        plain = shadow_number(element.array.name in self.polled, span)
+        is_atomic = element.array.name in self.polled
         found = leaves(scalar_type(value).dtype)
         if len(found) <= _MAX_LEAVES:
             bits = (_value_bits(field_at(value, leaf.path)) for leaf in found)
             pairs = zip(found, bits)
-            parts = [_Part(f.offset, f.dtype.size, (value, plain)) for f, value in pairs]
+            parts = [_Part(f.offset, f.dtype.size, value, is_atomic) for f, value in pairs]
         else:  # taken as equal to other writes of all numbers
-            value_of_many = shadow_number(shadow_words.UNKNOWN_VALUE - 1, span)
-            parts = [_Part(*part, (value_of_many, plain)) for part in contiguous(found)]
+            value_of_many = _known_value(shadow_words.UNKNOWN_VALUE - 1, element.span)
+            parts = [_Part(*part, value_of_many, is_atomic) for part in contiguous(found)]
         return self._guard(element, "written", parts, needs_value=False)
 
     def _guard(
@@ -163,19 +173,22 @@ class RaceChecks:
         """Return the call that records an access in the shadow."""
         span = element.span
         cells = shadow.cells(element, part.offset, part.size)
-        operation = "write" if part.arguments else "read"
-        which = () if part.arguments else (shadow_number(needs_all, span),)
+        operation = "read" if part.value is None else "write"
+        which = (shadow_number(needs_all, span),) if part.value is None else ()
         if shadow.is_private:
             return ir.Call(f"flags_{operation}.check", (cells, *which), uint64, span)
         site = min(len(self.context.table.sites), shadow_words.MAX_SITE)
-        name = f"ordered_{operation}" if self.order else f"shadow_{operation}"
+        access: ir.Expr = shadow_number(site | part.is_atomic << shadow_words.ATOMIC, span)
+        if part.value is not None:
+            access = binary(OR, access, part.value, span)
+        name = f"ordered_{operation}" if self.has_order else f"shadow_{operation}"
+        order = clocks(span) if self.has_order else ()
         if part.size > shadow.unit:
+            arguments = (cells, access, CLOCK, *which, *order)
             name = f"{name}_cells"
         else:
-            which = ()
-        number = shadow_number(site, span)
-        arguments = (cells, number, CLOCK, *part.arguments, *which, *self.order)
-        return ir.Call(f"{name}.check", arguments, uint64, span)
+            arguments = (cells, integer(0, span), access, CLOCK, *order)
+        return ir.Call(shadow.function(name), arguments, uint64, span)
 
 
 def bound_indices(
@@ -186,20 +199,43 @@ def bound_indices(
     return Guard(tuple(b for _, bs in pairs for b in bs)), tuple(index for index, _ in pairs)
 
 
-def start_clock(unknown: tuple[ir.Var, ...], span: Span) -> ir.Body:
-    """Return the statements at the start of the kernel.
+def with_clock(body: ir.Body, size: int, unknown: bool, span: Span) -> ir.Body:
+    """Return the body of a kernel with the clock of the thread, of ``size`` words.
 
-    unknown: the clocks of blocks, if accesses are taken as ordered.
+    unknown: whether all accesses are taken as ordered.
     """
+    words = Array(uint64.dtype, 1, "C")
+    allocated = replace(words, space=MemorySpace.LOCAL, shape=(size,))
+    memory, zero, one = ir.Var("clock.words", allocated, span), integer(0, span), integer(1, span)
+    clock = ir.View(memory, (zero,), (0,), (one,), (integer(size, span),), words, span)
     name = "start_ordered.check" if unknown else "start_clock.check"
-    call = ir.Call(name, (CLOCK, *unknown), WEAK_BOOL, span)
-    index = ir.Call("block_index.check", (), WEAK_INT, span)
-    return ir.Allocate(CLOCK, span), ir.Evaluate(call, span), ir.Assign(BLOCK_INDEX, index, span)
+    order = clocks(span) if unknown else ()
+    start = ir.Evaluate(ir.Call(name, (clock, *order), WEAK_BOOL, span), span)
+    block = ir.Assign(BLOCK_INDEX, _block_index(span), span)
+    rest = map_expr(body, lambda e: clock if e is CLOCK else e)
+    return ir.Allocate(memory, span), block, start, *rest
+
+
+def _block_index(span: Span) -> ir.Expr:
+    """Return the linear index of the block."""
+    x, y, z, width, height = (
+        ir.Apply(REGISTRY[f"cuda.{name}"], (), WEAK_INT, span)
+        for name in ("blockIdx.x", "blockIdx.y", "blockIdx.z", "gridDim.x", "gridDim.y")
+    )
+    return add_scaled(x, add_scaled(y, z, height), width)
 
 
 def shadow_number(value: int, span: Span) -> ir.Const:
     """Return an argument of a function of ``shadow_memory``."""
     return const(value, span, uint64)
+
+
+def _known_value(value: int, span: Span) -> ir.Const:
+    return shadow_number(value << shadow_words.VALUE, span)
+
+
+def _unknown_value(span: Span) -> ir.Const:
+    return _known_value(shadow_words.UNKNOWN_VALUE, span)
 
 
 def _value_bits(value: ir.Expr) -> ir.Expr:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import product
 from types import FunctionType
 from typing import cast
 
@@ -21,80 +22,50 @@ from pycu2c.checks.device_functions import (
     shadow_words,
     warp_memory,
 )
-from pycu2c.checks.shadow_arrays import CLOCK, FLAGS, ORDER
+from pycu2c.checks.shadow_arrays import CLOCK, FLAGS, OF_BLOCK, ORDER, ROWS_OF_BLOCK
 from pycu2c.frontend.function_builder import build_device
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, map_expr
 
 _ARRIVALS = Array(uint64.dtype, 3, "C")
 _WORDS = Array(uint64.dtype, 1, "C")
-_ROWS = Array(uint64.dtype, 2, "C")
-_CLOCK, _ORDER = cast(Array, CLOCK.type), cast(Array, ORDER.var.type)
+_CLOCK, _ORDER = cast(Array, CLOCK.type), (cast(Array, ORDER.var.type), OF_BLOCK)
 _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
     "start_clock.check": (shadow_memory.start_clock, (_CLOCK, Tuple(()))),
-    "start_ordered.check": (shadow_memory.start_clock, (_CLOCK, Tuple((_ORDER,)))),
-    "block_index.check": (shadow_words.block_index, ()),
+    "start_ordered.check": (shadow_memory.start_clock, (_CLOCK, Tuple(_ORDER))),
     "block_of_rank.check": (shadow_words.block_of_rank, (WEAK_INT, Tuple((WEAK_INT,) * 3))),
     "pass_barrier.check": (shadow_memory.pass_barrier, (_CLOCK,)),
     "pass_warp_operation.check": (shadow_memory.pass_warp_operation, (_CLOCK,)),
-    "start_lanes.check": (lane_clocks.start_lanes, (_ROWS, _CLOCK)),
-    "join_lanes.check": (lane_clocks.join_lanes, (_ROWS, _CLOCK, WEAK_INT)),
-    "pass_lanes.check": (lane_clocks.pass_lanes, (_ROWS, _CLOCK)),
-    "clear_lanes.check": (lane_clocks.clear_lanes, (_ROWS, _CLOCK)),
-    "skip_lane.check": (lane_clocks.skip_lane, (_ROWS, _CLOCK, uint64)),
+    "start_lanes.check": (lane_clocks.start_lanes, (ROWS_OF_BLOCK, _CLOCK)),
+    "join_lanes.check": (lane_clocks.join_lanes, (ROWS_OF_BLOCK, _CLOCK, WEAK_INT)),
+    "pass_lanes.check": (lane_clocks.pass_lanes, (ROWS_OF_BLOCK, _CLOCK)),
+    "clear_lanes.check": (lane_clocks.clear_lanes, (ROWS_OF_BLOCK, _CLOCK)),
+    "skip_lane.check": (lane_clocks.skip_lane, (ROWS_OF_BLOCK, _CLOCK, uint64)),
     "reach_lanes.check": (lane_clocks.reach_lanes, (_CLOCK, uint64)),
     "lane_that_skips.check": (
         lane_clocks.lane_that_skips,
-        (_ROWS, _CLOCK, WEAK_INT, WEAK_INT, uint64),
+        (ROWS_OF_BLOCK, _CLOCK, WEAK_INT, WEAK_INT, uint64),
     ),
-    "end_lane.check": (lane_clocks.end_lane, (_ROWS, _CLOCK)),
+    "end_lane.check": (lane_clocks.end_lane, (ROWS_OF_BLOCK, _CLOCK)),
     "value_bits.check": (shadow_memory.value_bits, (uint64,)),
-    "shadow_barrier.check": (barrier_memory.shadow_barrier, (_ROWS, uint64, uint64, _CLOCK)),
+    "shadow_barrier.check": (
+        barrier_memory.shadow_barrier,
+        (ROWS_OF_BLOCK, uint64, uint64, _CLOCK),
+    ),
     "skip_barriers.check": (barrier_memory.skip_barriers, (_CLOCK, uint64)),
     "names_lane.check": (warp_memory.names_lane, (WEAK_INT,)),
     "absent_lane.check": (warp_memory.absent_lane, (*(WEAK_INT,) * 4, WEAK_BOOL)),
     "go_on.check": (barrier_memory.go_on, (_CLOCK, uint64)),
-    "end_thread.check": (barrier_memory.end_thread, (FINDINGS_TYPE, _ROWS, _CLOCK, uint64)),
-    "shadow_read.check": (shadow_memory.shadow_read, (_WORDS, uint64, _CLOCK, Tuple(()))),
-    "shadow_write.check": (
-        shadow_memory.shadow_write,
-        (_WORDS, uint64, _CLOCK, uint64, uint64, Tuple(())),
-    ),
-    "shadow_read_cells.check": (
-        shadow_memory.shadow_read_cells,
-        (_WORDS, uint64, _CLOCK, uint64, Tuple(())),
-    ),
-    "shadow_write_cells.check": (
-        shadow_memory.shadow_write_cells,
-        (_WORDS, uint64, _CLOCK, uint64, uint64, Tuple(())),
-    ),
+    "end_thread.check": (barrier_memory.end_thread, (FINDINGS_TYPE, ROWS_OF_BLOCK, _CLOCK, uint64)),
     "flags_read.check": (shadow_memory.flags_read, (FLAGS, uint64)),
     "flags_write.check": (shadow_memory.flags_write, (FLAGS,)),
-    # in kernels with fences, or barriers of the grid or the cluster
-    "ordered_read.check": (shadow_memory.shadow_read, (_WORDS, uint64, _CLOCK, Tuple((_ORDER,)))),
-    "ordered_write.check": (
-        shadow_memory.shadow_write,
-        (_WORDS, uint64, _CLOCK, uint64, uint64, Tuple((_ORDER,))),
-    ),
-    "ordered_read_cells.check": (
-        shadow_memory.shadow_read_cells,
-        (_WORDS, uint64, _CLOCK, uint64, Tuple((_ORDER,))),
-    ),
-    "ordered_write_cells.check": (
-        shadow_memory.shadow_write_cells,
-        (_WORDS, uint64, _CLOCK, uint64, uint64, Tuple((_ORDER,))),
-    ),
-    "synchronize_element.check": (
-        happens_before.synchronize_element,
-        (_WORDS, _CLOCK, _ORDER, uint64),
-    ),
-    "synchronize_unknown.check": (happens_before.synchronize_unknown, (_CLOCK, _ORDER, uint64)),
-    "pass_fence.check": (happens_before.pass_fence, (_CLOCK, _ORDER, uint64)),
-    "pass_grid_barrier.check": (happens_before.pass_grid_barrier, (_CLOCK, _ORDER)),
-    "reach_cluster_barrier.check": (happens_before.reach_cluster_barrier, (_CLOCK, _ORDER)),
+    "synchronize_unknown.check": (happens_before.synchronize_unknown, (_CLOCK, *_ORDER, uint64)),
+    "pass_fence.check": (happens_before.pass_fence, (_CLOCK, *_ORDER, uint64)),
+    "pass_grid_barrier.check": (happens_before.pass_grid_barrier, (_CLOCK, *_ORDER)),
+    "reach_cluster_barrier.check": (happens_before.reach_cluster_barrier, (_CLOCK, *_ORDER)),
     "pass_cluster_barrier.check": (
         happens_before.pass_cluster_barrier,
-        (_CLOCK, _ORDER, Tuple((WEAK_INT,) * 3)),
+        (_CLOCK, *_ORDER, Tuple((WEAK_INT,) * 3)),
     ),
     # on a GPU
     "record_end.check": (rendezvous.record_end, (_ARRIVALS,)),
@@ -107,6 +78,29 @@ _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
     ),
     "wait_for_lanes.check": (rendezvous.wait_for_lanes, (FINDINGS_TYPE, _ARRIVALS, WEAK_INT)),
 }
+
+
+def _access_functions() -> Iterator[tuple[str, tuple[object, tuple[ParameterType, ...]]]]:
+    """Yield the functions that record accesses in a shadow, by name, with their parameters.
+
+    ``ordered``: in kernels with fences, or barriers of the grid or the cluster. ``of_block``: of
+    memory that only the threads of one block access.
+    """
+    functions = (
+        ("read", shadow_memory.shadow_read, (WEAK_INT, uint64, _CLOCK)),
+        ("write", shadow_memory.shadow_write, (WEAK_INT, uint64, _CLOCK)),
+        ("read_cells", shadow_memory.shadow_read_cells, (uint64, _CLOCK, uint64)),
+        ("write_cells", shadow_memory.shadow_write_cells, (uint64, _CLOCK)),
+    )
+    orders = ("shadow", Tuple(())), ("ordered", Tuple(_ORDER))
+    for suffix, words in ("", _WORDS), (".of_block", OF_BLOCK):
+        for (name, function, types), (kind, order) in product(functions, orders):
+            yield f"{kind}_{name}{suffix}.check", (function, (words, *types, order))
+        synchronize = happens_before.synchronize_element, (words, _CLOCK, *_ORDER, uint64)
+        yield f"synchronize_element{suffix}.check", synchronize
+
+
+_SHADOW_FUNCTIONS.update(_access_functions())
 
 
 def added_functions(functions: Sequence[ir.Function]) -> Iterator[ir.Function]:
@@ -138,9 +132,10 @@ def _built(
     name: str, function: object, types: tuple[ParameterType, ...]
 ) -> tuple[ir.Function, ...]:
     module, _ = build_device(source_of(cast(FunctionType, function)), types)
+    suffix = name[name.index(".") :]
 
     def renamed(e: ir.Expr) -> ir.Expr:
-        return replace(e, function=f"{e.function}.check") if isinstance(e, ir.Call) else e
+        return replace(e, function=e.function + suffix) if isinstance(e, ir.Call) else e
 
     *devices, kernel = (replace(f, body=map_expr(f.body, renamed)) for f in module.functions)
-    return *(replace(f, name=f"{f.name}.check") for f in devices), replace(kernel, name=name)
+    return *(replace(f, name=f.name + suffix) for f in devices), replace(kernel, name=name)

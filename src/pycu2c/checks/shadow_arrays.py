@@ -17,7 +17,7 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, uint8, uint64
 from pycu2c.checks.device_functions.barrier_memory import ROWS
-from pycu2c.checks.device_functions.shadow_words import CLOCK_SIZE, WORDS
+from pycu2c.checks.device_functions.shadow_words import WORDS
 from pycu2c.checks.element_layout import field_offset, unit_of
 from pycu2c.checks.memory_regions import MemoryRegion
 from pycu2c.ir import nodes as ir
@@ -31,11 +31,7 @@ from pycu2c.ops.operators import ADD, FLOORDIV, MUL, SUB
 
 _NOWHERE = Span("", 0, 0, 0, 0)
 BLOCK_INDEX = ir.Var("block.check", WEAK_INT, _NOWHERE)  # the linear index of the block
-CLOCK = ir.Var(
-    "clock.check",
-    Array(uint64.dtype, 1, "C", MemorySpace.LOCAL, (CLOCK_SIZE,)),
-    _NOWHERE,
-)
+CLOCK = ir.Var("clock.check", Array(uint64.dtype, 1, "C"), _NOWHERE)  # of the thread
 FLAGS = Array(uint8.dtype, 1, "C")
 _HiddenArguments: TypeAlias = "tuple[tuple[ir.Var, ir.Expr], ...]"
 
@@ -63,6 +59,17 @@ class Shadow:
     def is_private(self) -> bool:
         """Return whether no other thread has access to the memory."""
         return _array_type(self.array).dtype is FLAGS.dtype
+
+    @property
+    def space(self) -> MemorySpace:
+        """Return SHARED if only the threads of one block access the shadow: the CPU then needs no
+        atomic operations. On a GPU it is in global memory."""
+        is_of_block = self.row is not None or _array_type(self.array).space is MemorySpace.SHARED
+        return MemorySpace.SHARED if is_of_block else MemorySpace.GLOBAL
+
+    def function(self, name: str) -> str:
+        """Return the name of a function of ``recorders`` for the shadow."""
+        return f"{name}{'.of_block' * (self.space is MemorySpace.SHARED)}.check"
 
     def cells(self, element: ir.ElementOf, offset: int, size: int) -> ir.View:
         """Return the cells of ``size`` bytes of an element, from ``offset`` on."""
@@ -121,7 +128,7 @@ class Shadow:
 
     def _view(self, first: ir.Expr, length: ir.Expr) -> ir.View:
         indices = (first,) if self.row is None else (self.row, first)
-        kind, one = replace(FLAGS, dtype=self._dtype), (integer(1, first.span),)
+        kind, one = replace(FLAGS, dtype=self._dtype, space=self.space), (integer(1, first.span),)
         axes = (len(indices) - 1,)
         return ir.View(self.array, indices, axes, one, (length,), kind, first.span)
 
@@ -183,6 +190,10 @@ def _parameter(name: str, ndim: int, suffix: str = "shadow") -> ir.Var:
     return ir.Var(f"{name}.{suffix}", Array(uint64.dtype, ndim, "C"), _NOWHERE)
 
 
+# Rows that only the threads of a block change have the space of shared memory, so that the CPU
+# needs no atomic operations. On a GPU they are in global memory.
+OF_BLOCK = Array(uint64.dtype, 1, "C", MemorySpace.SHARED)
+ROWS_OF_BLOCK = replace(OF_BLOCK, ndim=2)
 # of the last barriers of the threads of a block
 BARRIERS = ShadowParameter(_parameter("barriers", 3, "check"), rows=(ROWS,))
 # the clocks of lanes, by thread: see lane_clocks
@@ -195,8 +206,15 @@ def rows_of_block(p: ShadowParameter, span: Span) -> ir.View:
     """Return the rows of the block in a shadow."""
     zero, one = integer(0, span), integer(1, span)
     lengths = ir.Dim(p.var, 1, span), ir.Dim(p.var, 2, span)
-    first, kind = (BLOCK_INDEX, zero, zero), Array(uint64.dtype, 2, "C")
-    return ir.View(p.var, first, (1, 2), (one, one), lengths, kind, span)
+    first = (BLOCK_INDEX, zero, zero)
+    return ir.View(p.var, first, (1, 2), (one, one), lengths, ROWS_OF_BLOCK, span)
+
+
+def clocks(span: Span) -> tuple[ir.Expr, ...]:
+    """Return the arguments of functions for the clocks of blocks: all, and the row of the block."""
+    zero, one = integer(0, span), integer(1, span)
+    lengths = (ir.Dim(ORDER.var, 1, span),)
+    return ORDER.var, ir.View(ORDER.var, (BLOCK_INDEX, zero), (1,), (one,), lengths, OF_BLOCK, span)
 
 
 def of_region(region: MemoryRegion) -> ShadowParameter:

@@ -8,7 +8,12 @@ from pycu2c.analysis.effects import written_arguments
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, MemorySpace, uint64
 from pycu2c.checks.block_order import has_order, has_unknown_accesses
-from pycu2c.checks.device_functions.shadow_words import ORDERED_WORDS, WORDS
+from pycu2c.checks.device_functions.shadow_words import (
+    CLOCK_SIZE,
+    ORDERED_WORDS,
+    SMALL_CLOCK_SIZE,
+    WORDS,
+)
 from pycu2c.checks.memory_regions import MemoryRegion
 from pycu2c.checks.proofs import Proofs
 from pycu2c.checks.shadow_arrays import (
@@ -40,7 +45,7 @@ class ShadowPlan:
 
     kernel: its name. callees: the device functions with one caller, which have shadows too, by
     name. parameters: the hidden parameters of the kernel. compares_lanes: whether operations of
-    some lanes of a warp order accesses.
+    some lanes of a warp order accesses. clock_size: the words of the clock of a thread.
     """
 
     kernel: str
@@ -49,6 +54,7 @@ class ShadowPlan:
     cluster: tuple[int, ...]
     has_unknown_accesses: bool
     compares_lanes: bool
+    clock_size: int
     shadows: dict[str, dict[str, Shadow]] = field(default_factory=dict)  # by function and array
     polled: Mapping[str, Set[str]] = field(default_factory=dict)  # arrays, by function
     block_level: Set[str] = frozenset()  # functions
@@ -60,9 +66,9 @@ class ShadowPlan:
         return BARRIERS in self.parameters
 
     @property
-    def order(self) -> tuple[ir.Var, ...]:
-        """The clocks of blocks, if the kernel needs them."""
-        return (ORDER.var,) if ORDER in self.parameters else ()
+    def has_order(self) -> bool:
+        """Whether the kernel needs the clocks of blocks."""
+        return ORDER in self.parameters
 
     def reaches(self, function: str) -> bool:
         """Return whether a function has a clock, and may have shadows of shared memory."""
@@ -75,7 +81,7 @@ class ShadowPlan:
             return ()
         passed: list[ir.Var] = []
         if self.reaches(caller):
-            passed = [CLOCK, BLOCK_INDEX, *self.order, *self._shared_in(callee)]
+            passed = [CLOCK, BLOCK_INDEX, *self._shared_in(callee)]
         hidden: list[tuple[ir.Var, ir.Expr]] = [(var, var) for var in passed]
         shadows = self.shadows[callee.name]
         for p, argument in zip(callee.parameters, call.arguments):
@@ -89,7 +95,7 @@ class ShadowPlan:
 
     def _shared_in(self, function: ir.Function) -> Iterator[ir.Var]:
         """Yield the parameters that a function or its callees need, besides those of arguments."""
-        needed = {p.var.name for p in (BARRIERS, ARRIVALS, LANES)}
+        needed = {p.var.name for p in (BARRIERS, ARRIVALS, LANES, ORDER)}
         for f in _with_callees(function, self.callees):
             needed |= {s.array.name for s in self.shadows[f.name].values()}
         yield from (p.var for p in self.parameters if p.region is None and p.var.name in needed)
@@ -166,8 +172,11 @@ def plan_shadows(
         found[LANES] = None
     unknown = has_unknown_accesses(module, callees)
     parameters = (*found, *order)  # the order is the last one
+    has_skips = "sync" in groups and proofs.skips.skipped != 0
+    is_small = not has_skips and {BARRIERS, LANES, ORDER}.isdisjoint(parameters)
+    size = SMALL_CLOCK_SIZE if is_small else CLOCK_SIZE
     return ShadowPlan(
-        kernel.name, callees, parameters, module.cluster, unknown, compares_lanes, shadows
+        kernel.name, callees, parameters, module.cluster, unknown, compares_lanes, size, shadows
     )
 
 

@@ -20,7 +20,7 @@ from pycu2c.checks.context import (
 )
 from pycu2c.checks.device_functions import barrier_memory, shadow_words, warp_memory
 from pycu2c.checks.races import RaceChecks, shadow_number
-from pycu2c.checks.shadow_arrays import BARRIERS, CLOCK, LANES, rows_of_block
+from pycu2c.checks.shadow_arrays import BARRIERS, CLOCK, LANES, clocks, rows_of_block
 from pycu2c.checks.shadow_plan import ShadowPlan
 from pycu2c.checks.shuffle_uses import ShuffleUses
 from pycu2c.checks.warp_masks import has_mask, is_full_mask
@@ -76,8 +76,8 @@ class SynchronizationChecks:
     def before(self, e: ir.Apply) -> Guard:
         """Return what is called before an operation that orders accesses of blocks."""
         calls: list[ir.Expr] = []
-        if self.races.order and e.intrinsic.effect is Effect.CLUSTER:
-            calls.append(self._call("reach_cluster_barrier", e, *self.races.order))
+        if self.races.has_order and e.intrinsic.effect is Effect.CLUSTER:
+            calls.append(self._call("reach_cluster_barrier", e, *clocks(e.span)))
         if self._is_atomic(e):
             calls += (
                 self.races.synchronize(element, releases=not _only_reads(e))
@@ -91,7 +91,8 @@ class SynchronizationChecks:
         """Yield the calls that count an operation that orders accesses, if it does."""
         if not self.has_clock or e.intrinsic.name == "cuda.activemask":
             return
-        effect, order = e.intrinsic.effect, self.races.order
+        effect = e.intrinsic.effect
+        order = clocks(e.span) if self.races.has_order else ()
         if effect in BARRIER_EFFECTS:
             yield self._call("pass_barrier", e)
             if self._compares_lanes:
@@ -120,7 +121,7 @@ class SynchronizationChecks:
         """Return whether an operation on an element may order accesses."""
         elements = (a for a in e.arguments if isinstance(a, ir.ElementOf))
         is_atomic = "atomic" in e.intrinsic.name
-        return bool(self.races.order) and any(
+        return self.races.has_order and any(
             is_atomic or a.array.name in self.races.polled for a in elements
         )
 

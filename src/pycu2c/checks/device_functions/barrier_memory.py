@@ -23,9 +23,10 @@ from pycu2c.checks.device_functions.shadow_words import (
     BARRIERS,
     BLOCK,
     EPOCH,
-    IDENTITY,
+    IDENTITY_BITS,
     MAX_BLOCKS,
     MAX_SITE,
+    NOW,
     PLACE,
     SKIPPED,
     THREAD,
@@ -45,7 +46,7 @@ def shadow_barrier(rows: Any, site: Any, bit: Any, clock: Any) -> Any:
     clock[BARRIERS] += 1
     clock[SKIPPED] = 0
     clock[ARMED] = 0
-    earlier = cuda.atomic.exch(rows, (slot, 0), site | clock[IDENTITY] | tag << EPOCH)
+    earlier = cuda.atomic.exch(rows, (slot, 0), site | (clock[NOW] & IDENTITY_BITS) | tag << EPOCH)
     ahead = (earlier >> EPOCH) - tag & _TAG
     is_same = ahead == 0 and earlier & MAX_SITE == site
     if earlier != 0 and not is_same and ahead <= _TAG // 2:
@@ -95,7 +96,7 @@ def end_thread(findings: Any, rows: Any, clock: Any, kept: Any) -> Any:
         return False
     tag = clock[BARRIERS] & _TAG
     slot = clock[BARRIERS] % RING * 2
-    word = clock[PLACE] | clock[IDENTITY] | tag << EPOCH
+    word = clock[PLACE] | (clock[NOW] & IDENTITY_BITS) | tag << EPOCH
     cuda.atomic.exch(rows, (slot + 1, 1), word)
     add_bits(rows, slot + 1, 0, bits, tag)
     if tagged_bits(rows, slot, 1, tag) & bits != 0:

@@ -27,23 +27,24 @@ from pycu2c.checks.device_functions.shadow_words import (
     BY_LANES,
     CLUSTER_BARRIERS,
     EPOCH,
-    EPOCHS,
     FENCED,
     FENCED_DEVICE,
     GRID_BARRIERS,
     HAS_ACCESSED,
     HAS_CONVERGED,
-    IDENTITY,
     LANES,
     MAX_BLOCKS,
     MAX_EPOCH,
     MAX_WARP,
-    OPERATIONS,
+    NOW,
     SEVERAL,
     THREAD,
     WARP,
     block_index,
     block_of_rank,
+    count_operation,
+    epoch_of,
+    operations_of,
 )
 
 # ---- a release: from the bit VERSION on; below are the block, or the fields of a pending one ----
@@ -60,7 +61,7 @@ GRID, VERSIONS, ACQUIRED, IS_ORDERED, UNKNOWN, LAST_FENCE, CLUSTER, JOINED, ENTR
 )
 SYNC = 2  # the first sync word of a shadow: a release for the device, and one for the block
 WORDS = 4
-ATTEMPTS = 32  # to change a word that other threads change, too
+ATTEMPTS = 32  # to change a word that other threads change, too: no loop that waits for them
 
 
 def has_clocks(order: Any) -> Any:
@@ -73,10 +74,15 @@ def entry_of(order: Any, block: Any) -> Any:
     return ENTRIES + 2 * block if has_clocks(order) else ENTRIES
 
 
-def take_as_ordered(order: Any) -> Any:
+def own_word(order: Any, column: Any) -> Any:
+    """Return a word of the own row, which other threads of the block may change."""
+    return cuda.ldcv(order, (block_index(), column))
+
+
+def take_as_ordered(own: Any) -> Any:
     """Take all accesses as ordered before those of the own block from now on; return False."""
-    if cuda.atomic.exch(order, (block_index(), IS_ORDERED), 1) == 0:
-        cuda.atomic.add(order, (block_index(), VERSIONS), 1)
+    if cuda.atomic.exch(own, IS_ORDERED, 1) == 0:
+        cuda.atomic.add(own, VERSIONS, 1)
     return False
 
 
@@ -116,10 +122,10 @@ def covers(release: Any, word: Any, is_read: Any) -> Any:
 
 def holds_for_thread(pending: Any, clock: Any) -> Any:
     """Return whether the thread is ordered after the one that acquired a release."""
-    epoch = clock[EPOCHS]
+    epoch = epoch_of(clock)
     if pending >> ACQUIRER_EPOCH & MAX_EPOCH != epoch or epoch == MAX_EPOCH:
         return True
-    threads = (pending ^ clock[IDENTITY] >> THREAD) & 1023
+    threads = (pending ^ clock[NOW] >> THREAD) & 1023
     if pending >> ANY_ACQUIRER & 1 != 0 or threads == 0:
         return True
     return threads < 32 and (pending >> ANY_LANE & 1 != 0 or clock[HAS_CONVERGED] != 0)
@@ -128,25 +134,27 @@ def holds_for_thread(pending: Any, clock: Any) -> Any:
 # ---- entries -----------------------------------------------------------------------------------
 
 
-def settle(order: Any, column: Any, release: Any) -> Any:
+def settle(order: Any, own: Any, column: Any, release: Any) -> Any:
     """Merge a release with a settled one of the own block's row; return False."""
-    row = block_index()
-    is_done = False
-    for _ in range(ATTEMPTS):
-        if not is_done:
-            settled = cuda.ldcv(order, (row, column))
-            merged = merge(settled, release)
-            is_done = merged == settled
-            if not is_done:
-                is_done = cuda.atomic.cas(order, (row, column), settled, merged) == settled
+    is_done = has_settled(order, own, column, release)
     if not is_done:
-        take_as_ordered(order)
+        for _ in range(ATTEMPTS):
+            if not is_done:
+                is_done = has_settled(order, own, column, release)
+        if not is_done:
+            take_as_ordered(own)
     return False
+
+
+def has_settled(order: Any, own: Any, column: Any, release: Any) -> Any:
+    settled = own_word(order, column)
+    merged = merge(settled, release)
+    return merged == settled or cuda.atomic.cas(own, column, settled, merged) == settled
 
 
 def joined(pending: Any, release: Any, clock: Any) -> Any:
     """Return a pending release after the thread has acquired another one of the same block."""
-    thread, epoch = clock[IDENTITY] >> THREAD & 1023, clock[EPOCHS]
+    thread, epoch = clock[NOW] >> THREAD & 1023, epoch_of(clock)
     if pending == 0 or pending >> ACQUIRER_EPOCH & MAX_EPOCH != epoch:
         return release | thread | epoch << ACQUIRER_EPOCH
     several = np.uint64(0)
@@ -157,74 +165,76 @@ def joined(pending: Any, release: Any, clock: Any) -> Any:
     return merged | version | pending & ((1 << VERSION) - 1) | several
 
 
-def join(order: Any, column: Any, release: Any, clock: Any) -> Any:
+def join(order: Any, own: Any, column: Any, release: Any, clock: Any) -> Any:
     """Add a release, which the thread has acquired, to an entry of its block; return False."""
-    row = block_index()
-    is_done = False
-    for _ in range(ATTEMPTS):
-        if not is_done:
-            pending = cuda.ldcv(order, (row, column + 1))
-            if pending != 0 and pending >> ACQUIRER_EPOCH & MAX_EPOCH != clock[EPOCHS]:
-                settle(order, column, fields(pending))
-            new = joined(pending, release, clock)
-            is_done = new == pending
-            if not is_done:
-                is_done = cuda.atomic.cas(order, (row, column + 1), pending, new) == pending
+    is_done = has_joined(order, own, column, release, clock)
     if not is_done:
-        take_as_ordered(order)
+        for _ in range(ATTEMPTS):
+            if not is_done:
+                is_done = has_joined(order, own, column, release, clock)
+        if not is_done:
+            take_as_ordered(own)
     return False
 
 
-def acquire(order: Any, word: Any, clock: Any) -> Any:
+def has_joined(order: Any, own: Any, column: Any, release: Any, clock: Any) -> Any:
+    pending = own_word(order, column + 1)
+    if pending != 0 and pending >> ACQUIRER_EPOCH & MAX_EPOCH != epoch_of(clock):
+        settle(order, own, column, fields(pending))
+    new = joined(pending, release, clock)
+    return new == pending or cuda.atomic.cas(own, column + 1, pending, new) == pending
+
+
+def acquire(order: Any, own: Any, word: Any, clock: Any) -> Any:
     """Take what a release tells as ordered before what the thread does from now on; return False.
 
     That is also what the releasing block has acquired itself.
     """
     if word == 0:
         return False
-    own, other = block_index(), int(word & (MAX_BLOCKS - 1))
+    other = int(word & (MAX_BLOCKS - 1))
+    is_own = other == block_index()
     if word == EVERYTHING:
-        return take_as_ordered(order)
-    if own != other and not has_clocks(order):
+        return take_as_ordered(own)
+    if not is_own and not has_clocks(order):
         return False
-    cuda.atomic.exch(order, (own, ACQUIRED), clock[EPOCHS] + 1)
+    cuda.atomic.exch(own, ACQUIRED, epoch_of(clock) + 1)
     release, column = word >> VERSION << VERSION, entry_of(order, other)
-    threads = (release >> R_THREAD ^ clock[IDENTITY] >> THREAD) & 1023
-    if own == other and threads == 0 and release >> ANY_THREAD & 1 == 0:
+    threads = (release >> R_THREAD ^ clock[NOW] >> THREAD) & 1023
+    if is_own and threads == 0 and release >> ANY_THREAD & 1 == 0:
         return False
-    pending = cuda.ldcv(order, (own, column + 1))
+    pending = own_word(order, column + 1)
     if joined(pending, release, clock) == pending:
         return False
-    acquire_row(order, other, clock)
-    join(order, column, release, clock)
-    cuda.atomic.add(order, (own, VERSIONS), 1)
+    acquire_row(order, own, other, clock)
+    join(order, own, column, release, clock)
+    cuda.atomic.add(own, VERSIONS, 1)
     return False
 
 
-def acquire_row(order: Any, other: Any, clock: Any) -> Any:
+def acquire_row(order: Any, own: Any, other: Any, clock: Any) -> Any:
     """Join the row of a block to that of the own one; return False.
 
     In the own row, releases that other threads have acquired become acquired by several threads.
     """
     if cuda.ldcv(order, (other, IS_ORDERED)) != 0:
-        return take_as_ordered(order)
+        return take_as_ordered(own)
     count = order.shape[0] if has_clocks(order) else 1
     for block in range(count):
         column = ENTRIES + 2 * block
         settled = cuda.ldcv(order, (other, column))
         release = merge(settled, fields(cuda.ldcv(order, (other, column + 1))))
         if release != 0:
-            join(order, column, release, clock)
+            join(order, own, column, release, clock)
     return False
 
 
-def is_ordered(word: Any, clock: Any, is_read: Any, order: Any) -> Any:
+def is_ordered(word: Any, clock: Any, is_read: Any, order: Any, own: Any) -> Any:
     """Return whether an access is ordered before what the thread does now, though no barrier is."""
-    own, other = block_index(), int(word >> BLOCK & (MAX_BLOCKS - 1))
-    accessed = word >> EPOCH & MAX_EPOCH
-    if cuda.ldcv(order, (own, IS_ORDERED)) != 0:
+    other, accessed = int(word >> BLOCK & (MAX_BLOCKS - 1)), word >> EPOCH & MAX_EPOCH
+    if own_word(order, IS_ORDERED) != 0:
         return True
-    if own != other:
+    if other != block_index():
         if not has_clocks(order) or accessed == MAX_EPOCH:
             return True
         barriers, passed = clock[GRID_BARRIERS], cuda.ldcv(order, (other, GRID))
@@ -232,30 +242,30 @@ def is_ordered(word: Any, clock: Any, is_read: Any, order: Any) -> Any:
             return True
     elif word >> SEVERAL & 1 != 0 or (is_read and word >> LANES != 0):
         # the other readers are not known
-        return cuda.ldcv(order, (own, ACQUIRED)) == clock[EPOCHS] + 1
+        return own_word(order, ACQUIRED) == epoch_of(clock) + 1
     column = entry_of(order, other)
-    if covers(cuda.ldcv(order, (own, column)), word, is_read):
+    if covers(own_word(order, column), word, is_read):
         return True
-    pending = cuda.ldcv(order, (own, column + 1))
+    pending = own_word(order, column + 1)
     return covers(fields(pending), word, is_read) and holds_for_thread(pending, clock)
 
 
 # ---- operations --------------------------------------------------------------------------------
 
 
-def pass_fence(clock: Any, order: Any, is_of_device: Any) -> Any:
+def pass_fence(clock: Any, order: Any, own: Any, is_of_device: Any) -> Any:
     """Note what a fence makes visible; return False."""
     if clock[HAS_ACCESSED] != 0 and clock[BY_LANES] == 0:
-        clock[OPERATIONS] = min(clock[OPERATIONS] + 1, MAX_WARP)
+        count_operation(clock)
         clock[HAS_ACCESSED] = 0
-    operations = clock[OPERATIONS] if clock[BY_LANES] == 0 else np.uint64(MAX_WARP)
+    operations = operations_of(clock) if clock[BY_LANES] == 0 else np.uint64(MAX_WARP)
     count = operations << R_OPERATIONS | clock[HAS_CONVERGED] << IN_WARP
-    thread = clock[IDENTITY] >> THREAD & 1023
-    time = clock[EPOCHS] << R_EPOCH | np.uint64(1) << VALID
+    thread = clock[NOW] >> THREAD & 1023
+    time = epoch_of(clock) << R_EPOCH | np.uint64(1) << VALID
     clock[FENCED] = time | thread << R_THREAD | count
     if is_of_device != 0:
         clock[FENCED_DEVICE] = clock[FENCED]
-        join(order, LAST_FENCE, clock[FENCED], clock)
+        join(order, own, LAST_FENCE, clock[FENCED], clock)
     return False
 
 
@@ -264,13 +274,12 @@ def device_release(order: Any, clock: Any) -> Any:
 
     Reads before the barrier need no fence.
     """
-    row, epoch = block_index(), clock[EPOCHS]
-    release = clock[FENCED_DEVICE]
-    pending = cuda.ldcv(order, (row, LAST_FENCE + 1))
-    threads = (pending ^ clock[IDENTITY] >> THREAD) & 1023
+    release, epoch = clock[FENCED_DEVICE], epoch_of(clock)
+    pending = own_word(order, LAST_FENCE + 1)
+    threads = (pending ^ clock[NOW] >> THREAD) & 1023
     is_earlier = pending >> ACQUIRER_EPOCH & MAX_EPOCH != epoch
     is_of_warp = pending >> ANY_ACQUIRER & 1 != 0 or threads < 32
-    release = merge(release, cuda.ldcv(order, (row, LAST_FENCE)))
+    release = merge(release, own_word(order, LAST_FENCE))
     if is_earlier or (is_of_warp and clock[HAS_CONVERGED] != 0):
         release = merge(release, fields(pending))
     if release != 0 and release >> R_EPOCH & MAX_EPOCH != epoch:
@@ -278,7 +287,7 @@ def device_release(order: Any, clock: Any) -> Any:
     return release
 
 
-def synchronize(sync: Any, clock: Any, order: Any, releases: Any) -> Any:
+def synchronize(sync: Any, clock: Any, order: Any, own: Any, releases: Any) -> Any:
     """Acquire, and if ``releases`` then release, by an element with these sync words.
 
     Return False.
@@ -286,29 +295,28 @@ def synchronize(sync: Any, clock: Any, order: Any, releases: Any) -> Any:
     block = np.uint64(block_index() % MAX_BLOCKS)
     of_block = cuda.ldcv(sync, 1)
     if of_block & (MAX_BLOCKS - 1) == block:
-        acquire(order, of_block, clock)
-    acquire(order, cuda.ldcv(sync, 0), clock)
+        acquire(order, own, of_block, clock)
+    acquire(order, own, cuda.ldcv(sync, 0), clock)
     if releases == 0:
         return False
     fenced = clock[FENCED]
-    if fenced != 0 and fenced >> R_EPOCH & MAX_EPOCH == clock[EPOCHS]:
-        put(sync, 1, fenced | block, clock, order)
+    if fenced != 0 and fenced >> R_EPOCH & MAX_EPOCH == epoch_of(clock):
+        put(sync, 1, fenced | block, clock, order, own)
     release = device_release(order, clock)
     if release != 0:
-        put(sync, 0, release | block, clock, order)
+        put(sync, 0, release | block, clock, order, own)
     return False
 
 
-def put(sync: Any, position: Any, release: Any, clock: Any, order: Any) -> Any:
+def put(sync: Any, position: Any, release: Any, clock: Any, order: Any, own: Any) -> Any:
     """Store a release in a sync word, after what is there has been acquired; return False."""
-    row = block_index()
     is_done = False
     for _ in range(ATTEMPTS):
         if not is_done:
             earlier = cuda.ldcv(sync, position)
             if position == 0 or (earlier ^ release) & (MAX_BLOCKS - 1) == 0:
-                acquire(order, earlier, clock)
-            version = cuda.ldcv(order, (row, VERSIONS)) & MAX_VERSION
+                acquire(order, own, earlier, clock)
+            version = own_word(order, VERSIONS) & MAX_VERSION
             new = release | version << VERSION
             is_done = new == earlier
             if not is_done:
@@ -318,47 +326,47 @@ def put(sync: Any, position: Any, release: Any, clock: Any, order: Any) -> Any:
     return False
 
 
-def synchronize_element(shadow: Any, clock: Any, order: Any, releases: Any) -> Any:
+def synchronize_element(shadow: Any, clock: Any, order: Any, own: Any, releases: Any) -> Any:
     """Acquire and release by an element with a shadow; return False."""
-    return synchronize(shadow[SYNC:], clock, order, releases)
+    return synchronize(shadow[SYNC:], clock, order, own, releases)
 
 
-def synchronize_unknown(clock: Any, order: Any, releases: Any) -> Any:
+def synchronize_unknown(clock: Any, order: Any, own: Any, releases: Any) -> Any:
     """Acquire and release by an element that is not known; return False."""
-    return synchronize(order[0, UNKNOWN : UNKNOWN + 2], clock, order, releases)
+    return synchronize(order[0, UNKNOWN : UNKNOWN + 2], clock, order, own, releases)
 
 
-def pass_grid_barrier(clock: Any, order: Any) -> Any:
+def pass_grid_barrier(clock: Any, order: Any, own: Any) -> Any:
     """Tell when the block has passed a barrier of the grid, which is counted; return False."""
     clock[GRID_BARRIERS] += 1
-    passed = clock[GRID_BARRIERS] << 10 | clock[EPOCHS]
-    cuda.atomic.exch(order, (block_index(), GRID), passed)
+    passed = clock[GRID_BARRIERS] << 10 | epoch_of(clock)
+    cuda.atomic.exch(own, GRID, passed)
     return False
 
 
-def reach_cluster_barrier(clock: Any, order: Any) -> Any:
+def reach_cluster_barrier(clock: Any, order: Any, own: Any) -> Any:
     """Tell when the block has reached a barrier of the cluster; return False."""
     clock[CLUSTER_BARRIERS] += 1
     column = CLUSTER + int(clock[CLUSTER_BARRIERS] & 1)
-    reached = clock[CLUSTER_BARRIERS] << 10 | min(clock[EPOCHS] + 1, MAX_EPOCH)
-    cuda.atomic.exch(order, (block_index(), column), reached)
+    reached = clock[CLUSTER_BARRIERS] << 10 | min(epoch_of(clock) + 1, MAX_EPOCH)
+    cuda.atomic.exch(own, column, reached)
     return False
 
 
-def pass_cluster_barrier(clock: Any, order: Any, sizes: Any) -> Any:
+def pass_cluster_barrier(clock: Any, order: Any, own: Any, sizes: Any) -> Any:
     """Join the rows of the blocks of the cluster, after a barrier that is counted; return False.
 
     A block without threads has reached no barrier, and is ordered.
     """
     row, count = block_index(), clock[CLUSTER_BARRIERS]
-    if has_clocks(order) and cuda.ldcv(order, (row, JOINED)) != count:
+    if has_clocks(order) and own_word(order, JOINED) != count:
         for rank in range(sizes[0] * sizes[1] * sizes[2]):
             other = block_of_rank(rank, sizes)
             reached = cuda.ldcv(order, (other, CLUSTER + int(count & 1)))
             epoch = reached & MAX_EPOCH if reached >> 10 == count else np.uint64(MAX_EPOCH)
             if other != row:
-                acquire_row(order, other, clock)
-                settle(order, ENTRIES + 2 * other, epoch << R_EPOCH | np.uint64(1) << VALID)
-        cuda.atomic.add(order, (row, VERSIONS), 1)
-        cuda.atomic.exch(order, (row, JOINED), count)
-    return pass_fence(clock, order, np.uint64(1))
+                acquire_row(order, own, other, clock)
+                settle(order, own, ENTRIES + 2 * other, epoch << R_EPOCH | np.uint64(1) << VALID)
+        cuda.atomic.add(own, VERSIONS, 1)
+        cuda.atomic.exch(own, JOINED, count)
+    return pass_fence(clock, order, own, np.uint64(1))

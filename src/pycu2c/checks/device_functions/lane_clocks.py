@@ -17,14 +17,14 @@ from pycu2c.checks.device_functions.shadow_words import (
     ARMED,
     BY_LANES,
     HAS_CONVERGED,
-    IDENTITY,
     LANE_COUNTS,
     LANE_WORDS,
     MAX_WARP,
-    OPERATIONS,
+    NOW,
     SKIPPED,
     SKIPPED_WORD,
     THREAD,
+    count_operation,
 )
 
 _HIGH = 0x4040404040404040  # above the largest count in each byte
@@ -47,7 +47,7 @@ def clear_lanes(rows: Any, clock: Any) -> Any:
 
 
 def own_thread(clock: Any) -> Any:
-    return int(clock[IDENTITY] >> THREAD & 1023)
+    return int(clock[NOW] >> THREAD & 1023)
 
 
 def join_lanes(rows: Any, clock: Any, mask: Any) -> Any:
@@ -87,7 +87,7 @@ def pass_lanes(rows: Any, clock: Any) -> Any:
     """Count an operation of lanes, after their rows have been joined; return False."""
     for word in range(LANE_WORDS):
         clock[LANE_COUNTS + word] = rows[own_thread(clock), word]
-    clock[OPERATIONS] = min(clock[OPERATIONS] + 1, MAX_WARP)
+    count_operation(clock)
     clock[HAS_CONVERGED] = 1
     return False
 

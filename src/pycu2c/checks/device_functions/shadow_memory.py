@@ -20,29 +20,31 @@ from pycu2c.checks.device_functions.happens_before import is_ordered, take_as_or
 from pycu2c.checks.device_functions.shadow_words import (
     ATOMIC,
     BLOCK,
+    BLOCK_BITS,
     BY_LANES,
-    CLOCK_SIZE,
     EPOCH,
-    EPOCHS,
+    EPOCH_BITS,
     HAS_ACCESSED,
     HAS_CONVERGED,
-    IDENTITY,
     LANE_COUNTS,
     LANES,
     MAX_BLOCKS,
-    MAX_EPOCH,
     MAX_SITE,
     MAX_WARP,
-    OPERATIONS,
+    NOW,
+    OPERATION_BITS,
     ORDERED_WORDS,
     SEVERAL,
+    SITE_BITS,
     THREAD,
     UNKNOWN_VALUE,
     UNWRITTEN,
     VALUE,
     WARP,
+    WARP_BITS,
     WORDS,
     block_index,
+    count_operation,
 )
 
 
@@ -67,34 +69,34 @@ def start_clock(clock: Any, *order: Any) -> Any:
     """
     rows = cuda.threadIdx.y + cuda.threadIdx.z * cuda.blockDim.y
     thread = cuda.threadIdx.x + rows * cuda.blockDim.x
-    for field in range(CLOCK_SIZE):
+    for field in range(len(clock)):
         clock[field] = 0
-    clock[IDENTITY] = thread << THREAD | block_index() % MAX_BLOCKS << BLOCK
-    for clocks in order:
-        take_as_ordered(clocks)
+    clock[NOW] = thread << THREAD | block_index() % MAX_BLOCKS << BLOCK | 1 << EPOCH
+    if len(order) != 0:
+        take_as_ordered(order[1])
     return False
 
 
 def pass_barrier(clock: Any) -> Any:
     """Count a barrier of the block; return False."""
-    clock[EPOCHS] = min(clock[EPOCHS] + 1, MAX_EPOCH)
-    clock[OPERATIONS] = 0
+    now = clock[NOW] & ~OPERATION_BITS
+    clock[NOW] = now if now & EPOCH_BITS == EPOCH_BITS else now + np.uint64(1 << EPOCH)
     clock[HAS_CONVERGED] = 0
     return False
 
 
 def pass_warp_operation(clock: Any) -> Any:
     """Count an operation that synchronizes the lanes of the warp; return False."""
-    clock[OPERATIONS] = min(clock[OPERATIONS] + 1, MAX_WARP)
+    count_operation(clock)
     clock[HAS_CONVERGED] = 1
     return False
 
 
 def value_bits(bits: Any) -> Any:
-    """Return some bits of a number, of which different numbers rarely have the same."""
+    """Return bits of a word that tell a number: different numbers rarely have the same."""
     bits ^= bits >> 32
     bits ^= bits >> 16
-    return (bits ^ bits >> 8) & 255
+    return ((bits ^ bits >> 8) & 255) << VALUE
 
 
 def is_concurrent(word: Any, clock: Any, is_read: Any, *order: Any) -> Any:
@@ -103,29 +105,28 @@ def is_concurrent(word: Any, clock: Any, is_read: Any, *order: Any) -> Any:
     order: of kernels with fences and barriers of the grid or the cluster.
     """
     concurrent = is_between_same_barriers(word, clock, is_read)
-    for clocks in order:
-        concurrent = concurrent and not is_ordered(word, clock, is_read, clocks)
+    if len(order) != 0:
+        concurrent = concurrent and not is_ordered(word, clock, is_read, *order)
     return concurrent
 
 
 def is_between_same_barriers(word: Any, clock: Any, is_read: Any) -> Any:
     """Return whether no barrier of the block or the warp is between an access and now."""
-    if word == 0:
-        return False
-    differences = word ^ clock[IDENTITY]
-    if differences >> BLOCK & MAX_BLOCKS - 1 != 0:
-        return True
-    if word >> EPOCH & MAX_EPOCH != clock[EPOCHS] or clock[EPOCHS] == MAX_EPOCH:
+    now = clock[NOW]
+    differences = word ^ now
+    if differences & BLOCK_BITS != 0:
+        return word != 0
+    if differences & EPOCH_BITS != 0 or now & EPOCH_BITS == EPOCH_BITS:
         return False
     if word >> SEVERAL & 1 != 0:
         return True
     lanes = differences >> THREAD & 1023
     if lanes >= 32:
         return True
-    operations, count = clock[OPERATIONS], word >> WARP & MAX_WARP
+    count = word >> WARP & MAX_WARP
     if lanes != 0 and clock[BY_LANES] != 0:
         return count >= lane_count(clock, word) and count < MAX_WARP
-    in_step = count == operations and operations < MAX_WARP
+    in_step = differences & OPERATION_BITS == 0 and count < MAX_WARP
     return in_step and (lanes != 0 or (is_read and word >> LANES != 0))
 
 
@@ -135,45 +136,69 @@ def lane_count(clock: Any, word: Any) -> Any:
     return clock[LANE_COUNTS + lane // 8] >> lane % 8 * 8 & MAX_WARP
 
 
-def shadow_read(shadow: Any, site: Any, clock: Any, *order: Any) -> Any:
-    """Record a read; return a concurrent write, UNWRITTEN, or 0.
-
-    Of concurrent reads of a block at two places, the first stays: a thread often reads an element
-    right before it writes it, and the race is with another thread.
-    """
-    word = site | clock[IDENTITY] | clock[EPOCHS] << EPOCH | clock[OPERATIONS] << WARP
-    for _ in order:
+def shadow_read(shadow: Any, cell: Any, site: Any, clock: Any, *order: Any) -> Any:
+    """Record a read of a cell; return a concurrent write, UNWRITTEN, or 0."""
+    word = site | clock[NOW]
+    if len(order) != 0:
         clock[HAS_ACCESSED] = 1
-    earlier = cuda.atomic.exch(shadow, 1, word)
-    if is_concurrent(earlier, clock, True, *order):
-        differences = earlier ^ word
-        is_block = differences >> BLOCK & MAX_BLOCKS - 1 == 0
-        is_in_warp = is_block and differences >> THREAD & 992 == 0
-        several = LANES if is_in_warp and earlier >> SEVERAL & 1 == 0 else SEVERAL
-        is_first = is_block and differences & MAX_SITE != 0
-        shadow[1] = (earlier if is_first else word) | np.uint64(1) << several
-    writer = shadow[0]
+    differences = shadow[cell + 1] ^ word
+    if len(order) == 0 and is_after_reads_of_blocks(differences):
+        shadow[cell + 1] = word | np.uint64(1 << SEVERAL)
+    elif len(order) != 0 or not is_like_earlier_reads(differences, clock):
+        record_read(shadow, cell + 1, word, clock, *order)
+    writer = shadow[cell]
     if writer == 0:
         return UNWRITTEN
     return writer if is_concurrent(writer, clock, False, *order) else 0
 
 
-def shadow_write(
-    shadow: Any, site: Any, clock: Any, value: Any, is_atomic: Any, *order: Any
-) -> Any:
-    """Record a write; return a concurrent access, UNWRITTEN for an atomic operation, or 0.
+def is_after_reads_of_blocks(differences: Any) -> Any:
+    """Return whether a read follows one of another block, which was not the first."""
+    return differences & BLOCK_BITS != 0 and differences >> SEVERAL & 1 != 0
 
-    value: bits of the number, or UNKNOWN_VALUE; writes of equal values are not concurrent.
+
+def is_like_earlier_reads(differences: Any, clock: Any) -> Any:
+    """Return whether reads since the barrier are known that conflict with the same writes."""
+    of_block = BLOCK_BITS | EPOCH_BITS | np.uint64(1 << SEVERAL)
+    of_warp = of_block | WARP_BITS | np.uint64(1 << LANES)
+    is_of_several = differences & of_block == np.uint64(1 << SEVERAL)
+    is_of_lanes = differences & of_warp == np.uint64(1 << LANES) and clock[BY_LANES] == 0
+    return is_of_several or is_of_lanes or differences & ~SITE_BITS == 0
+
+
+def record_read(shadow: Any, position: Any, word: Any, clock: Any, *order: Any) -> Any:
+    """Record a read; return False.
+
+    Of concurrent reads of a block at two places, the first stays: a thread often reads an element
+    right before it writes it, and the race is with another thread.
     """
-    word = site | clock[IDENTITY] | clock[EPOCHS] << EPOCH | clock[OPERATIONS] << WARP
-    for _ in order:
+    earlier = cuda.atomic.exch(shadow, position, word)
+    if is_concurrent(earlier, clock, True, *order):
+        differences = earlier ^ word
+        is_block = differences & BLOCK_BITS == 0
+        is_in_warp = is_block and differences >> THREAD & 992 == 0
+        several = LANES if is_in_warp and earlier >> SEVERAL & 1 == 0 else SEVERAL
+        is_first = is_block and differences & SITE_BITS != 0
+        shadow[position] = (earlier if is_first else word) | np.uint64(1) << several
+    return False
+
+
+def shadow_write(shadow: Any, cell: Any, access: Any, clock: Any, *order: Any) -> Any:
+    """Record a write of a cell; return a concurrent access, UNWRITTEN if atomic, or 0.
+
+    access: the site, whether it is atomic, and bits of the number, or UNKNOWN_VALUE; writes of
+    equal values are not concurrent.
+    """
+    word = access | clock[NOW]
+    is_atomic = word >> ATOMIC & 1
+    if len(order) != 0:
         clock[HAS_ACCESSED] |= is_atomic ^ 1
-    earlier = cuda.atomic.exch(shadow, 0, word | is_atomic << ATOMIC | value << VALUE)
+    earlier = cuda.atomic.exch(shadow, cell, word)
     are_atomic = earlier >> ATOMIC & is_atomic != 0
-    is_equal = earlier >> VALUE == value and value != UNKNOWN_VALUE
+    is_equal = earlier >> VALUE == word >> VALUE and word >> VALUE != UNKNOWN_VALUE
     if not (are_atomic or is_equal) and is_concurrent(earlier, clock, False, *order):
         return earlier
-    reader = shadow[1]
+    reader = shadow[cell + 1]
     if is_concurrent(reader, clock, True, *order):
         return reader
     return UNWRITTEN if is_atomic != 0 and earlier == 0 else 0
@@ -188,7 +213,7 @@ def shadow_read_cells(shadow: Any, site: Any, clock: Any, needs_all: Any, *order
     unwritten = 0
     size = WORDS if len(order) == 0 else ORDERED_WORDS
     for cell in range(0, len(shadow), size):
-        found = shadow_read(shadow[cell : cell + size], site, clock, *order)
+        found = shadow_read(shadow, cell, site, clock, *order)
         if found == UNWRITTEN:
             unwritten += 1
         elif found != 0:
@@ -199,14 +224,12 @@ def shadow_read_cells(shadow: Any, site: Any, clock: Any, needs_all: Any, *order
     return np.uint64(UNWRITTEN) if is_unwritten else race
 
 
-def shadow_write_cells(
-    shadow: Any, site: Any, clock: Any, value: Any, is_atomic: Any, *order: Any
-) -> Any:
+def shadow_write_cells(shadow: Any, access: Any, clock: Any, *order: Any) -> Any:
     """Record a write of several cells; return a concurrent access, UNWRITTEN, or 0."""
     result = np.uint64(0)
     size = WORDS if len(order) == 0 else ORDERED_WORDS
     for cell in range(0, len(shadow), size):
-        found = shadow_write(shadow[cell : cell + size], site, clock, value, is_atomic, *order)
+        found = shadow_write(shadow, cell, access, clock, *order)
         if found != 0 and (result == 0 or result == UNWRITTEN):
             result = found
     return result
