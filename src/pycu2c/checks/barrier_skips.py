@@ -105,7 +105,16 @@ def find_skips(
 def _divergent(body: ir.Body, block: Shape | None) -> Set[ir.Stmt] | None:
     if any(isinstance(e, ir.Let) for e in walk.all_expressions(body)):
         return None
-    return uniformity(body, block, _is_vote).divergent
+    found = uniformity(body, block, _is_vote)
+
+    def ends_together(s: ir.Stmt) -> bool:
+        """Return whether all threads of a loop have as many rounds, though some continue."""
+        if not isinstance(s, ir.For) or not found.agrees(*walk.operands(s)):
+            return False
+        leaves = any(isinstance(jump, ir.Break) for jump in walk.loop_jumps(s.body))
+        return not leaves and not walk.contains(s.body, ir.Return)
+
+    return {s for s in found.divergent if not ends_together(s)}
 
 
 def _is_vote(e: ir.Expr) -> bool:

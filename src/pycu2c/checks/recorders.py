@@ -53,6 +53,7 @@ _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
         (ROWS_OF_BLOCK, uint64, uint64, _CLOCK),
     ),
     "skip_barriers.check": (barrier_memory.skip_barriers, (_CLOCK, uint64)),
+    "leave_loop.check": (barrier_memory.leave_loop, (_CLOCK, uint64)),
     "names_lane.check": (warp_memory.names_lane, (WEAK_INT,)),
     "absent_lane.check": (warp_memory.absent_lane, (*(WEAK_INT,) * 4, WEAK_BOOL)),
     "go_on.check": (barrier_memory.go_on, (_CLOCK, uint64)),

@@ -148,12 +148,12 @@ class SynchronizationChecks:
         if skips.kept is not None:
             before = self.end_thread(skips.kept, s.span)
         branches = self._skip(skips.then, s.span), self._skip(skips.orelse, s.span)
-        return before, branches, self._skip(skips.after, s.span)
+        return before, branches, self._skip(skips.after, s.span, "leave_loop")
 
-    def _skip(self, bits: int, span: Span) -> ir.Body:
+    def _skip(self, bits: int, span: Span, name: str = "skip_barriers") -> ir.Body:
         if not bits:
             return ()
-        call = ir.Call("skip_barriers.check", (CLOCK, shadow_number(bits, span)), WEAK_BOOL, span)
+        call = ir.Call(f"{name}.check", (CLOCK, shadow_number(bits, span)), WEAK_BOOL, span)
         return (ir.Evaluate(call, span),)
 
     def go_on(self, span: Span) -> Guard:

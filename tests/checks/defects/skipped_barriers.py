@@ -164,3 +164,17 @@ def threads_that_end_before(a, out):
         tile[t] = 0
         cuda.syncthreads()  # finding
     out[i] += 1
+
+
+@seeded("divergent-barrier", 1, 64, lambda: (noise(64, limit=9), zeros(64, dtype=np.int32)))
+def continue_before_the_barrier(a, out):
+    """Threads that skip a round have one barrier less than the others."""
+    tile = cuda.shared.array(64, int32)
+    t = cuda.threadIdx.x
+    tile[t] = a[t]
+    for k in range(4):
+        if a[t] == k:
+            tile[t] += 1  # defect: continue
+        cuda.syncthreads()  # finding
+        out[t] += tile[(t + k) % 64]
+        cuda.syncthreads()  # finding

@@ -8,6 +8,7 @@ n modulo ``RING`` is that of a barrier:
 
 A thread skips a barrier if it goes past it, as the other branch of an ``if`` does, then has an
 effect, and ends without another barrier. A thread that ends at once may do so before the barrier.
+It misses one if it reaches others after that, and ends with fewer than others.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from pycu2c.checks.device_functions.shadow_words import (
     IDENTITY_BITS,
     MAX_BLOCKS,
     MAX_SITE,
+    MISSED,
     NOW,
     PLACE,
     SKIPPED,
@@ -44,6 +46,8 @@ def shadow_barrier(rows: Any, site: Any, bit: Any, clock: Any) -> Any:
     tag = clock[BARRIERS] & _TAG
     slot = clock[BARRIERS] % RING * 2
     clock[BARRIERS] += 1
+    go_on(clock, site)
+    clock[MISSED] |= clock[ARMED]
     clock[SKIPPED] = 0
     clock[ARMED] = 0
     earlier = cuda.atomic.exch(rows, (slot, 0), site | (clock[NOW] & IDENTITY_BITS) | tag << EPOCH)
@@ -77,6 +81,12 @@ def skip_barriers(clock: Any, bits: Any) -> Any:
     return False
 
 
+def leave_loop(clock: Any, bits: Any) -> Any:
+    """Record that the thread may have left a loop with barriers before others; return False."""
+    clock[MISSED] &= ~bits
+    return skip_barriers(clock, bits)
+
+
 def go_on(clock: Any, site: Any) -> Any:
     """Record that the thread has an effect, and so has not ended; return False."""
     if clock[SKIPPED] != 0:
@@ -91,7 +101,7 @@ def end_thread(findings: Any, rows: Any, clock: Any, kept: Any) -> Any:
 
     kept: the barriers outside of the loops that the thread leaves by its end.
     """
-    bits = clock[ARMED] & kept
+    bits = (clock[ARMED] | clock[MISSED]) & kept
     if bits == 0:
         return False
     tag = clock[BARRIERS] & _TAG

@@ -40,9 +40,10 @@ ORDERED_WORDS = 4  # in kernels with an order: see happens_before
     BARRIERS,  # see barrier_memory
     SKIPPED,
     ARMED,
+    MISSED,
     PLACE,
     LANE_COUNTS,  # the first of four words
-) = range(13)
+) = range(14)
 LANE_WORDS = 4
 SKIPPED_WORD = LANE_WORDS  # of a row of lane_clocks: the operations that the lane has gone past
 ROW_WORDS = LANE_WORDS + 1
