@@ -156,3 +156,12 @@ def spin_lock(lock, total):
         total[0] += cuda.blockIdx.x
         cuda.threadfence()
         cuda.atomic.exch(lock, 0, 0)  # finding, defect: lock[0] = 0
+
+
+@seeded("race", 4, 32, lambda: (noise(128), zeros(2, dtype=np.int64)))
+def start_of_a_sum(a, out):
+    """The thread that sets the start takes part in the sum, as the others do."""
+    i = cuda.grid(1)
+    if i == 0:
+        out[1] = 5  # other, defect: out[0] = 5
+    cuda.atomic.add(out, 0, a[i])  # finding

@@ -37,6 +37,7 @@ from pycu2c.checks.device_functions.shadow_words import (
     SEVERAL,
     SITE_BITS,
     THREAD,
+    TIME_BITS,
     UNKNOWN_VALUE,
     UNWRITTEN,
     VALUE,
@@ -195,6 +196,9 @@ def shadow_write(shadow: Any, cell: Any, access: Any, clock: Any, *order: Any) -
         clock[HAS_ACCESSED] |= is_atomic ^ 1
     earlier = cuda.atomic.exch(shadow, cell, word)
     are_atomic = earlier >> ATOMIC & is_atomic != 0
+    is_same_time = (earlier ^ word) & TIME_BITS == 0
+    if is_atomic != 0 and not are_atomic and is_same_time:
+        shadow[cell] = earlier  # the plain write, which atomic ones of others may precede
     is_equal = earlier >> VALUE == word >> VALUE and word >> VALUE != UNKNOWN_VALUE
     if not (are_atomic or is_equal) and is_concurrent(earlier, clock, False, *order):
         return earlier

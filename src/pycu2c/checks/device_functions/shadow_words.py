@@ -22,6 +22,7 @@ BLOCK_BITS = np.uint64((MAX_BLOCKS - 1) << BLOCK)
 EPOCH_BITS = np.uint64(MAX_EPOCH << EPOCH)
 IDENTITY_BITS = BLOCK_BITS | np.uint64(1023 << THREAD)
 OPERATION_BITS = np.uint64(MAX_WARP << WARP)
+TIME_BITS = IDENTITY_BITS | EPOCH_BITS | OPERATION_BITS
 WARP_BITS = OPERATION_BITS | np.uint64(992 << THREAD)  # not the lane
 
 WORDS = 2  # of a cell: the write and the read
