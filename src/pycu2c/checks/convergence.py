@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
+from typing import TypeGuard
 
 from pycu2c.analysis.effects import written_arguments
 from pycu2c.analysis.uniformity import Shape, Uniformity, uniformity, warp_uniformity
 from pycu2c.base.records import dataclass, field
-from pycu2c.checks.warp_masks import is_full_mask
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ops.intrinsics.registry import Effect
+
+_FULL_MASK = 0xFFFFFFFF
 
 
 def convergent_operations(
@@ -111,3 +113,23 @@ def _written_arrays(module: ir.Module) -> Iterator[str]:
     for s in walk.statements(module.kernel.body):
         if isinstance(s, ir.Allocate):
             yield s.var.name
+
+
+# ---- masks of operations of the warp ----
+
+
+def has_masks(module: ir.Module) -> bool:
+    """Return whether a kernel has operations of some lanes of a warp."""
+    expressions = (e for f in module.functions for e in walk.all_expressions(f.body))
+    masks = (e.arguments[0] for e in expressions if has_mask(e))
+    return not all(map(is_full_mask, masks))
+
+
+def has_mask(e: ir.Expr) -> TypeGuard[ir.Apply]:
+    """Return whether an expression is an operation of the warp with a mask, its first argument."""
+    return isinstance(e, ir.Apply) and e.intrinsic.effect is Effect.WARP and bool(e.arguments)
+
+
+def is_full_mask(mask: ir.Expr) -> bool:
+    """Return whether a mask certainly names all lanes."""
+    return isinstance(mask, ir.Const) and int(mask.value) & _FULL_MASK == _FULL_MASK

@@ -13,9 +13,8 @@ from pycu2c.checks.block_execution.evaluator import BlockLaunch, Logs
 from pycu2c.checks.block_execution.interpreter import logs_of_block
 from pycu2c.checks.call_chains import CallChains
 from pycu2c.checks.conflict_analysis import arrays_without_conflicts
-from pycu2c.checks.convergence import convergent_operations
+from pycu2c.checks.convergence import convergent_operations, has_mask
 from pycu2c.checks.waiting import may_wait
-from pycu2c.checks.warp_masks import has_mask
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk

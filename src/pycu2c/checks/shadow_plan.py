@@ -8,6 +8,7 @@ from pycu2c.analysis.effects import written_arguments
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, MemorySpace, uint64
 from pycu2c.checks.block_order import has_order, has_unknown_accesses
+from pycu2c.checks.convergence import has_masks
 from pycu2c.checks.device_functions.shadow_words import (
     CLOCK_SIZE,
     ORDERED_WORDS,
@@ -31,7 +32,6 @@ from pycu2c.checks.shadow_arrays import (
     start_of,
 )
 from pycu2c.checks.waiting import ARRIVALS
-from pycu2c.checks.warp_masks import has_masks
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, const

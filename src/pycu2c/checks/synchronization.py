@@ -18,12 +18,12 @@ from pycu2c.checks.context import (
     compare,
     or_record,
 )
+from pycu2c.checks.convergence import has_mask, is_full_mask
 from pycu2c.checks.device_functions import barrier_memory, shadow_words, warp_memory
 from pycu2c.checks.races import RaceChecks, shadow_number
 from pycu2c.checks.shadow_arrays import BARRIERS, CLOCK, LANES, clocks, rows_of_block
 from pycu2c.checks.shadow_plan import ShadowPlan
 from pycu2c.checks.shuffle_uses import ShuffleUses
-from pycu2c.checks.warp_masks import has_mask, is_full_mask
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, integer
 from pycu2c.ops.intrinsics.registry import REGISTRY, Effect
