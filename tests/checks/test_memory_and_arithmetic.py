@@ -74,6 +74,20 @@ def test_device_function(backend: str) -> None:
     checked[1, 5](rows, out, 2)
 
 
+def reshaped(a, count, out):
+    rows = a.reshape(count, 2)
+    for i in range(count):
+        out[i] = rows[i, 1]
+
+
+def test_reshaping_an_empty_array(backend: str) -> None:
+    checked = kernel(reshaped, backend=backend, check=True)
+    out = np.zeros(5, np.float32)
+    checked[1, 1](FLOATS[:0], 0, out)
+    checked[1, 1](FLOATS, 5, out)
+    assert out.tolist() == FLOATS[1::2].tolist()
+
+
 def through_an_index(values, at, out):
     i = cuda.grid(1)
     cuda.atomic.add(out, at[i], values[i])

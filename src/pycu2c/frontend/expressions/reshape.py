@@ -19,9 +19,10 @@ from pycu2c.frontend.statements.exceptions import raise_if
 from pycu2c.frontend.value_checks import describe, is_array, require_number
 from pycu2c.frontend.values import TupleValue, Value
 from pycu2c.ir.builders import binary, integer, logical, scalar_type
-from pycu2c.ir.nodes import Cast, Const, Dim, Expr, LogicalOp, Select, View
+from pycu2c.ir.nodes import Apply, Cast, Const, Dim, Expr, LogicalOp, Select, View
 from pycu2c.ir.print_format import FormatField, Piece
 from pycu2c.ir.views import linear_start
+from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import ADD, FLOORDIV, GT, LT, NE
 
 _SHAPE_HINT = "write the lengths, one of them -1 for the remaining length: a.reshape(4, -1)"
@@ -120,7 +121,8 @@ def _with_inferred(
     remaining = size
     if not all(e is one for e in known):
         known_size = arithmetic.product(context, known, span)
-        remaining = arithmetic.binary(context, FLOORDIV, size, known_size, span)
+        divisor = Apply(REGISTRY["max"], (known_size, one), WEAK_INT, span)
+        remaining = arithmetic.binary(context, FLOORDIV, size, divisor, span)
     remaining = _materialize_length(context, remaining)
     return [_materialize_length(context, _unless_negative(e, e, remaining)) for e in requested]
 
