@@ -14,9 +14,9 @@ import pytest
 from pycu2c import cuda, device, float32, int32, kernel, uint64
 from pycu2c.analysis.ranges.range_analysis import analyse_module
 from pycu2c.base.launch_assumptions import LaunchAssumptions
-from pycu2c.checks.block_execution.evaluator import BlockLaunch
-from pycu2c.checks.block_execution.interpreter import logs_of_block
 from pycu2c.checks.call_chains import copy_callees
+from pycu2c.checks.proofs.block_execution.evaluator import BlockLaunch
+from pycu2c.checks.proofs.block_execution.interpreter import logs_of_block
 from pycu2c.declarations.signatures import parse_signature
 
 THREADS = 8

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pycu2c import CheckError, LaunchError, LaunchWarning, cuda, kernel
 from pycu2c.analysis.ranges.interval_arithmetic import Interval
-from pycu2c.checks.conflict_analysis import _Affine, _equal_digits
+from pycu2c.checks.proofs.conflict_analysis import _Affine, _equal_digits
 
 FACTORS = st.lists(st.integers(-12, 12).filter(bool), min_size=1, max_size=4)
 

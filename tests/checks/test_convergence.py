@@ -14,8 +14,8 @@ from pycu2c.base.source import source_of
 from pycu2c.base.types import WEAK_INT, Array, Signature
 from pycu2c.checks.barrier_skips import BARRIER_EFFECTS
 from pycu2c.checks.call_chains import copy_callees
-from pycu2c.checks.convergence import convergent_operations
 from pycu2c.checks.instrumentation import LaunchFacts, instrument
+from pycu2c.checks.proofs.convergence import convergent_operations
 from pycu2c.checks.shadow_arrays import BARRIERS
 from pycu2c.frontend.function_builder import build
 from pycu2c.ir import nodes as ir

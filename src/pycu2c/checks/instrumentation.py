@@ -26,7 +26,7 @@ from pycu2c.checks.device_functions import recording
 from pycu2c.checks.element_layout import loaded_field, number_at, used_fields
 from pycu2c.checks.initialization import InitializationChecks, cleared
 from pycu2c.checks.memory_regions import MemoryRegion
-from pycu2c.checks.proofs import may_wait_alone, prove
+from pycu2c.checks.proofs.kernel_proofs import may_wait_alone, prove
 from pycu2c.checks.shadow_arrays import ShadowParameter
 from pycu2c.checks.shadow_plan import ShadowPlan, plan_shadows
 from pycu2c.checks.shuffle_uses import shuffle_uses

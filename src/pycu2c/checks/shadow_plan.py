@@ -8,7 +8,6 @@ from pycu2c.analysis.effects import written_arguments
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, MemorySpace, uint64
 from pycu2c.checks.block_order import has_order, has_unknown_accesses
-from pycu2c.checks.convergence import has_masks
 from pycu2c.checks.device_functions.shadow_words import (
     CLOCK_SIZE,
     ORDERED_WORDS,
@@ -16,7 +15,8 @@ from pycu2c.checks.device_functions.shadow_words import (
     WORDS,
 )
 from pycu2c.checks.memory_regions import MemoryRegion
-from pycu2c.checks.proofs import Proofs
+from pycu2c.checks.proofs.convergence import has_masks
+from pycu2c.checks.proofs.kernel_proofs import Proofs
 from pycu2c.checks.shadow_arrays import (
     BARRIERS,
     BLOCK_INDEX,

@@ -18,8 +18,8 @@ from pycu2c.checks.context import (
     compare,
     or_record,
 )
-from pycu2c.checks.convergence import has_mask, is_full_mask
 from pycu2c.checks.device_functions import barrier_memory, shadow_words, warp_memory
+from pycu2c.checks.proofs.convergence import has_mask, is_full_mask
 from pycu2c.checks.races import RaceChecks, shadow_number
 from pycu2c.checks.shadow_arrays import BARRIERS, CLOCK, LANES, clocks, rows_of_block
 from pycu2c.checks.shadow_plan import ShadowPlan

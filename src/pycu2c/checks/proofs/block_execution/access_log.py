@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pycu2c.base.records import dataclass, replace
-from pycu2c.checks.block_execution.vectors import Mask
+from pycu2c.checks.proofs.block_execution.vectors import Mask
 
 NO_THREAD, SEVERAL = -1, -2  # in place of a thread
 _NEVER = np.iinfo(np.int64).max

@@ -19,8 +19,8 @@ from pycu2c.analysis.liveness import upward_exposed_reads
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.analysis.variables import assigned_names, names_in
 from pycu2c.base.records import dataclass
-from pycu2c.checks.block_execution.access_log import AccessKind, Numbers
-from pycu2c.checks.block_execution.evaluator import (
+from pycu2c.checks.proofs.block_execution.access_log import AccessKind, Numbers
+from pycu2c.checks.proofs.block_execution.evaluator import (
     BLOCK_BARRIERS,
     BlockLaunch,
     Frame,
@@ -28,7 +28,7 @@ from pycu2c.checks.block_execution.evaluator import (
     Logs,
     TooComplexError,
 )
-from pycu2c.checks.block_execution.vectors import Mask, Vector
+from pycu2c.checks.proofs.block_execution.vectors import Mask, Vector
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.call_graph import functions_that

@@ -13,15 +13,15 @@ from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, MemorySpace, int64
 from pycu2c.base.values import fits
-from pycu2c.checks.block_execution import vectors
-from pycu2c.checks.block_execution.access_log import (
+from pycu2c.checks.proofs.block_execution import vectors
+from pycu2c.checks.proofs.block_execution.access_log import (
     SEVERAL,
     AccessKind,
     AccessLog,
     Numbers,
     Writes,
 )
-from pycu2c.checks.block_execution.vectors import Mask, Vector
+from pycu2c.checks.proofs.block_execution.vectors import Mask, Vector
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_linear_index
 from pycu2c.ir.walk import children

@@ -9,11 +9,11 @@ from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass
 from pycu2c.checks import block_order
 from pycu2c.checks.barrier_skips import BARRIER_EFFECTS, BarrierBits, find_skips
-from pycu2c.checks.block_execution.evaluator import BlockLaunch, Logs
-from pycu2c.checks.block_execution.interpreter import logs_of_block
 from pycu2c.checks.call_chains import CallChains
-from pycu2c.checks.conflict_analysis import arrays_without_conflicts
-from pycu2c.checks.convergence import convergent_operations, has_mask
+from pycu2c.checks.proofs.block_execution.evaluator import BlockLaunch, Logs
+from pycu2c.checks.proofs.block_execution.interpreter import logs_of_block
+from pycu2c.checks.proofs.conflict_analysis import arrays_without_conflicts
+from pycu2c.checks.proofs.convergence import convergent_operations, has_mask
 from pycu2c.checks.waiting import may_wait
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
