@@ -324,7 +324,7 @@ def transposed_tile(a, out):
 
 
 @seeded("race", 1, 64, lambda: (noise(64), zeros(64, dtype=np.int32)))
-def scan_in_place(a, out):
+def scan_without_the_second_barrier(a, out):
     """A step of an inclusive scan reads what others have written already."""
     sums = cuda.shared.array(64, int32)
     t = cuda.threadIdx.x
