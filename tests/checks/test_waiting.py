@@ -74,6 +74,16 @@ def vote_that_lanes_skip(flag, out):
     out[cuda.threadIdx.x] = x
 
 
+def votes_of_some(flag, out):
+    t = cuda.threadIdx.x
+    for k in range(3):
+        if flag[t] == k:
+            continue
+        total = cuda.syncthreads_count(t < k) + cuda.syncthreads_and(t > k)
+        cuda.syncthreads()
+        out[t] = total + cuda.syncthreads_or(t == k)
+
+
 def barrier_and_warp_of_all(flag, out):
     cuda.syncthreads()
     out[cuda.threadIdx.x] = cuda.popc(cuda.ballot_sync(FULL, flag[0] > 0))
@@ -110,6 +120,14 @@ def test_waiting_is_bounded_on_a_gpu(function: Callable[..., Any], call: str) ->
     text = compile_text(function, "memory", "sync")
     calls = {"loop_state", "wait_for_block", "wait_for_grid", "wait_for_lanes"}
     assert {name for name in calls if f" {name}(" in text} == ({call} if call else set())
+
+
+def test_barriers_of_diverged_lanes() -> None:
+    text = compile_text(votes_of_some, "sync")
+    assert "__barrier_sync(0)" in text
+    assert "__syncthreads" not in text
+    votes = ("barrier_count(", "barrier_and(", "barrier_or(")
+    assert [name for name in votes if text.count(name) < 2] == []  # defined and called
 
 
 @pytest.mark.parametrize(

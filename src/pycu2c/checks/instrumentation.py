@@ -347,6 +347,7 @@ class _Instrumenter:
             guards.append(self._synchronization.go_on(e.span))
         waiting = self._limits.guard(e, operation)
         of_lanes, operation = self._synchronization.guard_lanes(e, operation)
+        operation = self._limits.operation(e, operation)
         return [*guards, before, *race_guards, guard, waiting, of_lanes], operation
 
     def _with_calls(self, result: ir.Expr, calls: Iterable[ir.Expr]) -> ir.Expr:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from pycu2c.analysis.busy_wait import is_busy_wait
-from pycu2c.base.records import dataclass
+from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, uint64
 from pycu2c.checks.context import FINDINGS, CheckContext, Guard, all_of, compare, or_record
@@ -19,6 +19,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import cast, integer
 from pycu2c.ops.intrinsics.registry import REGISTRY, Effect
+from pycu2c.ops.intrinsics.threads.barriers import DIVERGED
 from pycu2c.ops.operators import EQ, NE
 from pycu2c.runtime.findings import CheckKind
 
@@ -48,7 +49,7 @@ class WaitLimits:
 
         ``e``: the operation before it was instrumented.
         """
-        if self.arrivals is None or not may_wait(e) or e in self.convergent:
+        if self.arrivals is None or not self._may_wait_alone(e):
             return Guard()
         kind: CheckKind = "divergent-barrier"
         values: dict[str, ir.Expr] = {}
@@ -68,6 +69,19 @@ class WaitLimits:
                 arguments, values = (mask,), {"mask": mask, "lane": lane}
         call = ir.Call(f"{name}.check", (FINDINGS, self.arrivals, *arguments), WEAK_INT, e.span)
         return self._guard(kind, call, values)
+
+    def operation(self, e: ir.Apply, checked: ir.Apply) -> ir.Apply:
+        """Return a barrier that does not hang where lanes of a warp have diverged.
+
+        CUDA's barriers expect all lanes of a warp at one place: lanes that wait in a later
+        iteration of a loop have arrived, too.
+        """
+        if self.arrivals is None or not self._may_wait_alone(e):
+            return checked
+        return replace(checked, intrinsic=DIVERGED.get(e.intrinsic, e.intrinsic))
+
+    def _may_wait_alone(self, e: ir.Apply) -> bool:
+        return may_wait(e) and e not in self.convergent
 
     def loop(self, s: ir.While, rewritten: ir.Stmt) -> ir.Body:
         """Return an instrumented loop; if it waits for another thread, it ends after some time."""

@@ -175,7 +175,7 @@ def stack_with_a_plain_top(a, items, top):
     t = cuda.threadIdx.x
     if a[t] > 50:
         at = cuda.atomic.add(top, 0, 1)  # other
-        items[at] = a[t]
+        items[at] = 7
     cuda.syncthreads()  # defect: removed
     if t == 0 and top[0] > 0:  # finding
         items[63] = 1

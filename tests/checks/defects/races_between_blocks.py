@@ -295,23 +295,23 @@ def lock_by_exchange(mutex, data):
 # ---- queues ------------------------------------------------------------------------------------
 
 
-@seeded("race", 2, 4, lambda: (noise(24), counts(24), counts(3), counts(2)))
-def ring_of_two_blocks(a, out, ring, ends):
-    """Block 0 makes, block 1 uses; the maker overwrites a place that is still in use."""
+@seeded("race", 2, 4, lambda: (noise(24), counts(24), counts(1), counts(2)))
+def mailbox_of_two_blocks(a, out, box, ends):
+    """Block 0 writes, block 1 reads; the writer overwrites what is still read."""
     if cuda.threadIdx.x == 0:
         for k in range(24):
             if cuda.blockIdx.x == 0:
-                while k - cuda.atomic.add(ends, 1, 0) >= 3:
+                while k - cuda.atomic.add(ends, 1, 0) >= 1:
                     cuda.nanosleep(20)
                 cuda.threadfence()
-                ring[k % 3] = a[k] + 7  # finding, other
+                box[0] = a[k] + 7  # finding, other
                 cuda.threadfence()
                 cuda.atomic.add(ends, 0, 1)
             else:
                 while cuda.atomic.add(ends, 0, 0) <= k:
                     cuda.nanosleep(20)
                 cuda.threadfence()
-                out[k] = ring[k % 3]  # finding, other
+                out[k] = box[0]  # finding, other
                 cuda.threadfence()  # defect: removed
                 cuda.atomic.add(ends, 1, 1)
 

@@ -63,6 +63,26 @@ $q $T shared_bytes_$t() {
 
 // ==== fixed
 
+// Waits for the threads of the block, whose lanes may have diverged; counts the true predicates.
+$q int barrier_count(int predicate) {
+    int count;
+    asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; barrier.red.popc.u32 %0, 0, p; }"
+                 : "=r"(count)
+                 : "r"(predicate)
+                 : "memory");
+    return count;
+}
+
+// Waits in the same way; tells whether all predicates are true.
+$q int barrier_and(int predicate) {
+    return barrier_count(!predicate) == 0;
+}
+
+// Waits in the same way; tells whether a predicate is true.
+$q int barrier_or(int predicate) {
+    return barrier_count(predicate) != 0;
+}
+
 // Waits until all threads of the cluster have arrived.
 $q void cluster_sync() {
     __cluster_barrier_arrive();
