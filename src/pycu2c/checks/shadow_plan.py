@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
 from pycu2c.analysis.effects import written_arguments
-from pycu2c.base.records import dataclass, field
+from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import Array, MemorySpace, uint64
 from pycu2c.checks.block_order import has_order, has_unknown_accesses
 from pycu2c.checks.device_functions.shadow_words import (
@@ -117,16 +117,7 @@ def plan_shadows(
     kernel = module.kernel
     reached = tuple(_with_callees(kernel, callees))
     escaping = {f.name: _escaping_arrays(f, callees) for f in module.functions}
-    shadows: dict[str, dict[str, Shadow]] = {
-        f.name: {
-            array.name: flags_of(array)
-            for array in allocated_arrays(f, MemorySpace.LOCAL)
-            if "init" in groups
-            and array.name not in escaping[f.name]
-            and (f.name, array.name) not in proofs.initialized
-        }
-        for f in module.functions
-    }
+    shadows = {f.name: _local_shadows(f, groups, escaping, proofs) for f in module.functions}
     order = (ORDER,) if "race" in groups and has_order(module) else ()
     words = ORDERED_WORDS if order else WORDS
     checks_barriers = "sync" in groups and not proofs.are_barriers_convergent
@@ -135,37 +126,29 @@ def plan_shadows(
         found[ARRIVALS] = None
     unrecorded = _passed_in_cluster(reached)
     for function, array, p in shared_shadows(reached) if groups & {"race", "init"} else ():
-        if proofs.covers(groups, (function, array.name)) or array.name in unrecorded[function]:
-            continue
-        found[p] = None
-        is_initialized = array.name in escaping[function]
-        shadows[function][array.name] = Shadow(
-            p.var,
-            start_of(array),
-            p.unit,
-            BLOCK_INDEX,
-            is_initialized,
-            word_count=words,
-            cluster=module.cluster,
-        )
+        if not proofs.covers(groups, (function, array.name)):
+            if array.name not in unrecorded[function]:
+                found[p] = None
+                shadow = Shadow(p.var, start_of(array), p.unit, BLOCK_INDEX, word_count=words)
+                is_initialized = array.name in escaping[function]
+                shadows[function][array.name] = replace(
+                    shadow, is_initialized=is_initialized, cluster=module.cluster
+                )
     written, read = written_arguments(module), _read_arrays(kernel, callees)
-    by_position = {p.argument: p for p in kernel.parameters if isinstance(p.type, Array)}
     for region in regions:
-        arrays = {position: by_position[position].name for position, _ in region.offsets}
-        has_conflicts = len(arrays) > 1 or proofs.disjoint.isdisjoint(arrays.values())
+        arrays = _arrays_of(region, kernel)
+        names = {array.name for array in arrays.values()}
+        has_conflicts = len(arrays) > 1 or proofs.disjoint.isdisjoint(names)
         may_race = "race" in groups and has_conflicts and not written.isdisjoint(arrays)
-        names = set(arrays.values())
         is_unwritten = region.is_unwritten and names.isdisjoint(escaping[kernel.name])
         if may_race or ("init" in groups and is_unwritten and not names.isdisjoint(read)):
             p = of_region(region)
             found[p] = None
             for position, offset in region.offsets:
-                array = _variable(by_position[position])
-                start = binary(SUB, start_of(array), const(offset, array.span, uint64), array.span)
-                shadow = Shadow(
-                    p.var, start, p.unit, is_initialized=not is_unwritten, word_count=words
+                shadow = _argument_shadow(arrays[position], offset, p, words)
+                shadows[kernel.name][arrays[position].name] = replace(
+                    shadow, is_initialized=not is_unwritten
                 )
-                shadows[kernel.name][array.name] = shadow
     has_shadows = not found.keys() <= {BARRIERS, ARRIVALS}
     compares_lanes = "race" in groups and has_shadows and has_masks(module)
     if compares_lanes or ("sync" in groups and proofs.skips.skipped & proofs.skips.of_warp):
@@ -178,6 +161,35 @@ def plan_shadows(
     return ShadowPlan(
         kernel.name, callees, parameters, module.cluster, unknown, compares_lanes, size, shadows
     )
+
+
+def _local_shadows(
+    function: ir.Function,
+    groups: Set[CheckGroup],
+    escaping: Mapping[str, Set[str]],
+    proofs: Proofs,
+) -> dict[str, Shadow]:
+    """Return the flags of the local arrays that may be read before they are written."""
+    if "init" not in groups:
+        return {}
+    return {
+        array.name: flags_of(array)
+        for array in allocated_arrays(function, MemorySpace.LOCAL)
+        if array.name not in escaping[function.name]
+        and (function.name, array.name) not in proofs.initialized
+    }
+
+
+def _arrays_of(region: MemoryRegion, kernel: ir.Function) -> dict[int, ir.Var]:
+    """Return the array parameters that share memory, by the positions of their arguments."""
+    by_position = {p.argument: p for p in kernel.parameters if isinstance(p.type, Array)}
+    return {position: _variable(by_position[position]) for position, _ in region.offsets}
+
+
+def _argument_shadow(array: ir.Var, offset: int, p: ShadowParameter, words: int) -> Shadow:
+    """Return the shadow of an argument, which starts ``offset`` bytes after its memory."""
+    start = binary(SUB, start_of(array), const(offset, array.span, uint64), array.span)
+    return Shadow(p.var, start, p.unit, word_count=words)
 
 
 def _with_callees(

@@ -26,10 +26,10 @@ ArrayKey = tuple[str, str]  # the names of the function and the array
 class Proofs:
     """The proofs for a launch.
 
-    convergent: the operations that no thread waits for alone. disjoint: the arguments of which no
-    two threads access one element. race_free: the shared and local arrays without
-    races. initialized: those of them whose elements are written before they are read. skips: where
-    threads may go past barriers, or operations of the warp, that others wait at.
+    convergent: the operations at which no thread waits alone. disjoint: the arguments of which no
+    two threads access one element. race_free: the shared and local arrays without races.
+    initialized: those of them whose elements are written before they are read. skips: where threads
+    may go past barriers, or operations of the warp, at which others wait.
     """
 
     convergent: Set[ir.Apply]
