@@ -2,7 +2,8 @@
 
 Each barrier and operation has a bit. ``if c: barrier`` skips it at the end of the other branch, a
 loop after its end, ``continue`` for the rest of the loop, and ``return`` for that of a device
-function. Conditions on which the threads of a block agree skip nothing.
+function. ``c and barrier`` skips it if c is false. Conditions on which the threads of a block agree
+skip nothing.
 """
 
 from __future__ import annotations
@@ -42,19 +43,21 @@ _NONE = Skips()
 class BarrierBits:
     """The bits of barriers, by the identity of the operation, and those of functions, by name.
 
-    of_warp: the bits of operations of the warp.
+    of_warp: the bits of operations of the warp. in_expressions: of those that are operands of
+    ``and``, ``or`` and conditional expressions.
     """
 
     functions: dict[str, int] = field(default_factory=dict)
     skips: dict[int, Skips] = field(default_factory=dict)  # by the identity of the statement
     of_warp: int = 0
+    in_expressions: int = 0
     _operations: dict[int, int] = field(default_factory=dict)
 
     @property
     def skipped(self) -> int:
         """Return the bits of the operations that threads may go past."""
         skips = (s.before | s.then | s.orelse | s.after for s in self.skips.values())
-        return reduce(int.__or__, skips, 0)
+        return reduce(int.__or__, skips, self.in_expressions)
 
     def at(self, s: ir.Stmt) -> Skips:
         return self.skips.get(id(s), _NONE)
@@ -75,6 +78,10 @@ class BarrierBits:
     def of(self, body: ir.Body) -> int:
         """Return the bits of the barriers of statements and of the functions that they call."""
         return reduce(int.__or__, map(self._of_expression, walk.all_expressions(body)), 0)
+
+    def of_operand(self, e: ir.Expr) -> int:
+        """Return the bits of the barriers of an expression."""
+        return reduce(int.__or__, map(self._of_expression, walk.expressions(e)), 0)
 
     def _of_expression(self, e: ir.Expr) -> int:
         if isinstance(e, ir.Apply):
@@ -146,6 +153,9 @@ class _Visitor:
 
     def _statement(self, s: ir.Stmt, rest: _Rest, own: int) -> None:
         skips = Skips()
+        for e in (e for o in walk.operands(s) for e in walk.expressions(o)) if own else ():
+            if isinstance(e, ir.Logical | ir.Select):
+                self.bits.in_expressions |= self.bits.of_operand(e)
         match s:
             case ir.If():
                 if own and self._may_diverge(s):

@@ -95,14 +95,18 @@ def _finding(
         return finding
     other = shadow_memory.decode_word(values["other"])
     other_site = sites[other.site] if other.site is not None else None
+    thread, of_block = _coordinates(other.thread, block), _coordinates(other.block, grid)
+    if site.kind == "divergent-barrier" and other_site is None:
+        where = f"thread {tuple(thread)} of block {tuple(of_block)}"
+        finding = replace(finding, message=f"{message}, and {where} does not come")
     # several threads read the element, and the last of them is the one that writes it
     is_itself = (other.thread, other.block) == (row[THREAD], row[BLOCK] % MAX_BLOCKS)
     return replace(
         finding,
         other_span=other_site.span if other_site else None,
         other_access=other_site.access if other_site else "",
-        other_thread=None if is_itself else _coordinates(other.thread, block),
-        other_block=None if is_itself else _coordinates(other.block, grid),
+        other_thread=None if is_itself else thread,
+        other_block=None if is_itself else of_block,
         hint=_race_hint(row, other) if site.kind == "race" else hint,
     )
 
@@ -187,7 +191,7 @@ def _length_text(site: CheckSite, axes: Sequence[str], axis: str) -> str:
 def _race_hint(row: npt.NDArray[np.int64], other: shadow_memory.Access) -> str:
     """Return how to order the two accesses of a race."""
     if row[BLOCK] % MAX_BLOCKS != other.block:
-        return "blocks have no order: use cuda.atomic, or access the element in a later launch"
+        return "use cuda.atomic, a barrier of the cluster or the grid, or a later launch"
     is_in_warp = row[THREAD] // _WARP_SIZE == other.thread // _WARP_SIZE
     barrier = "cuda.syncwarp() or " if is_in_warp else ""
     return f"put {barrier}cuda.syncthreads() between the accesses, or use cuda.atomic for both"

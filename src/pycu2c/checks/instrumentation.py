@@ -16,7 +16,7 @@ from pycu2c.analysis.ranges.range_analysis import ParameterRanges, analyse_modul
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import Array, MemorySpace, Scalar, Void
+from pycu2c.base.types import WEAK_BOOL, Array, MemorySpace, Scalar, Void
 from pycu2c.checks import arithmetic, block_order, bounds, lost_values, races, recorders
 from pycu2c.checks.barrier_skips import BarrierBits
 from pycu2c.checks.call_chains import copy_callees
@@ -177,6 +177,8 @@ class _Instrumenter:
             hidden = tuple(p.var for p in plan.parameters)
             if ARRIVALS in plan.parameters:
                 body = with_end(body, record_end(function.span))
+            if plan.counts_grid_barriers:
+                body = with_end(body, self._synchronization.end_in_grid(function.span))
             if plan.compares_lanes:
                 start = lane_call("start_lanes", function.span)
                 body = with_end(body, lane_call("end_lane", function.span))
@@ -290,6 +292,9 @@ class _Instrumenter:
                 result: ir.Expr = bounds.guard_subscript(self._context, e, checked_operation)
                 passed = self._synchronization.after(checked_operation)
                 return _guarded(inner, self._with_calls(result, passed))
+            case ir.Logical() | ir.Select():
+                checked = walk.map_children(e, self._expression)
+                return self._conditional(checked, self._synchronization.skipped_by_operands(e))
             case ir.Binary() | ir.Unary() | ir.Cast():
                 checked = walk.map_children(e, self._expression)
                 checked = arithmetic.guard_operation(self._context, e, checked)
@@ -349,6 +354,25 @@ class _Instrumenter:
         of_lanes, operation = self._synchronization.guard_lanes(e, operation)
         operation = self._limits.operation(e, operation)
         return [*guards, before, *race_guards, guard, waiting, of_lanes], operation
+
+    def _conditional(self, e: ir.Expr, skipped: tuple[ir.Expr | None, ir.Expr | None]) -> ir.Expr:
+        """Return an ``and``, ``or`` or conditional expression whose operands skip barriers.
+
+        skipped: what records it if the condition holds, and if it does not.
+        """
+        if skipped == (None, None):
+            return e
+        if isinstance(e, ir.Logical):
+            is_or = e.op is ir.LogicalOp.OR
+            decided = ir.Const(is_or, WEAK_BOOL, e.span)
+            operands = (decided, e.right) if is_or else (e.right, decided)
+            e = ir.Select(e.left, *operands, WEAK_BOOL, e.span)
+        assert isinstance(e, ir.Select)
+        then, orelse = (
+            self._with_calls(operand, (call,)) if call else operand
+            for operand, call in zip((e.then, e.orelse), skipped)
+        )
+        return replace(e, then=then, orelse=orelse)
 
     def _with_calls(self, result: ir.Expr, calls: Iterable[ir.Expr]) -> ir.Expr:
         """Return an expression after which functions of shadow memory are called."""

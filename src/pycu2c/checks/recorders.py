@@ -58,6 +58,8 @@ _SHADOW_FUNCTIONS: dict[str, tuple[object, tuple[ParameterType, ...]]] = {
     "absent_lane.check": (warp_memory.absent_lane, (*(WEAK_INT,) * 4, WEAK_BOOL)),
     "go_on.check": (barrier_memory.go_on, (_CLOCK, uint64)),
     "end_thread.check": (barrier_memory.end_thread, (FINDINGS_TYPE, ROWS_OF_BLOCK, _CLOCK, uint64)),
+    "reach_grid_barrier.check": (barrier_memory.reach_grid_barrier, (_CLOCK, uint64)),
+    "end_in_grid.check": (barrier_memory.end_in_grid, (FINDINGS_TYPE, _WORDS, _CLOCK)),
     "flags_read.check": (shadow_memory.flags_read, (FLAGS, uint64)),
     "flags_write.check": (shadow_memory.flags_write, (FLAGS,)),
     "synchronize_unknown.check": (happens_before.synchronize_unknown, (_CLOCK, *_ORDER, uint64)),

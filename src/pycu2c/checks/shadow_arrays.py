@@ -16,7 +16,7 @@ from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, uint8, uint64
-from pycu2c.checks.device_functions.barrier_memory import ROWS
+from pycu2c.checks.device_functions.barrier_memory import GRID_ROW, ROWS
 from pycu2c.checks.device_functions.shadow_words import WORDS
 from pycu2c.checks.element_layout import field_offset, unit_of
 from pycu2c.checks.memory_regions import MemoryRegion
@@ -208,6 +208,14 @@ def rows_of_block(p: ShadowParameter, span: Span) -> ir.View:
     lengths = ir.Dim(p.var, 1, span), ir.Dim(p.var, 2, span)
     first = (BLOCK_INDEX, zero, zero)
     return ir.View(p.var, first, (1, 2), (one, one), lengths, ROWS_OF_BLOCK, span)
+
+
+def row_of_grid(span: Span) -> ir.View:
+    """Return the row for the barriers of the grid."""
+    zero, one = integer(0, span), integer(1, span)
+    indices = zero, integer(GRID_ROW, span), zero
+    kind, length = Array(uint64.dtype, 1, "C"), ir.Dim(BARRIERS.var, 2, span)
+    return ir.View(BARRIERS.var, indices, (2,), (one,), (length,), kind, span)
 
 
 def clocks(span: Span) -> tuple[ir.Expr, ...]:

@@ -36,6 +36,7 @@ from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, const
 from pycu2c.ir.walk import all_expressions
+from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.ops.operators import SUB
 
 
@@ -45,7 +46,8 @@ class ShadowPlan:
 
     kernel: its name. callees: the device functions with one caller, which have shadows too, by
     name. parameters: the hidden parameters of the kernel. compares_lanes: whether operations of
-    some lanes of a warp order accesses. clock_size: the words of the clock of a thread.
+    some lanes of a warp order accesses. counts_grid_barriers: whether threads may not reach one of
+    the grid. clock_size: the words of the clock of a thread.
     """
 
     kernel: str
@@ -54,6 +56,7 @@ class ShadowPlan:
     cluster: tuple[int, ...]
     has_unknown_accesses: bool
     compares_lanes: bool
+    counts_grid_barriers: bool
     clock_size: int
     shadows: dict[str, dict[str, Shadow]] = field(default_factory=dict)  # by function and array
     polled: Mapping[str, Set[str]] = field(default_factory=dict)  # arrays, by function
@@ -159,8 +162,23 @@ def plan_shadows(
     is_small = not has_skips and {BARRIERS, LANES, ORDER}.isdisjoint(parameters)
     size = SMALL_CLOCK_SIZE if is_small else CLOCK_SIZE
     return ShadowPlan(
-        kernel.name, callees, parameters, module.cluster, unknown, compares_lanes, size, shadows
+        kernel.name,
+        callees,
+        parameters,
+        module.cluster,
+        unknown,
+        compares_lanes,
+        checks_barriers and _has_grid_barriers(reached),
+        size,
+        shadows,
     )
+
+
+def _has_grid_barriers(functions: Sequence[ir.Function]) -> bool:
+    """Return whether functions have barriers of the grid."""
+    expressions = (e for f in functions for e in all_expressions(f.body))
+    operations = (e for e in expressions if isinstance(e, ir.Apply))
+    return any(e.intrinsic.effect is Effect.GRID for e in operations)
 
 
 def _local_shadows(

@@ -21,7 +21,7 @@ from pycu2c.checks.context import (
 from pycu2c.checks.device_functions import barrier_memory, shadow_words, warp_memory
 from pycu2c.checks.proofs.convergence import has_mask, is_full_mask
 from pycu2c.checks.races import RaceChecks, shadow_number
-from pycu2c.checks.shadow_arrays import BARRIERS, CLOCK, LANES, clocks, rows_of_block
+from pycu2c.checks.shadow_arrays import BARRIERS, CLOCK, LANES, clocks, row_of_grid, rows_of_block
 from pycu2c.checks.shadow_plan import ShadowPlan
 from pycu2c.checks.shuffle_uses import ShuffleUses
 from pycu2c.ir import nodes as ir
@@ -136,7 +136,11 @@ class SynchronizationChecks:
         bit = shadow_number(self.skips.of_operation(e), e.span)
         call = ir.Call("shadow_barrier.check", (rows, site, bit, CLOCK), uint64, e.span)
         is_same = compare(EQ, other, shadow_number(0, e.span))
-        return Guard(((other, call),), or_record(is_same, failure), skips=False)
+        bindings: Bindings = ((other, call),)
+        if e.intrinsic.effect is Effect.GRID:
+            counted = context.variable("counted", WEAK_BOOL, e.span)
+            bindings = ((counted, self._call("reach_grid_barrier", e, site)), *bindings)
+        return Guard(bindings, or_record(is_same, failure), skips=False)
 
     def _last_site(self, span: Span) -> ir.Const:
         return shadow_number(min(len(self.context.table.sites), shadow_words.MAX_SITE), span)
@@ -151,10 +155,23 @@ class SynchronizationChecks:
         return before, branches, self._skip(skips.after, s.span, "leave_loop")
 
     def _skip(self, bits: int, span: Span, name: str = "skip_barriers") -> ir.Body:
-        if not bits:
-            return ()
-        call = ir.Call(f"{name}.check", (CLOCK, shadow_number(bits, span)), WEAK_BOOL, span)
-        return (ir.Evaluate(call, span),)
+        return (ir.Evaluate(self._skip_call(bits, span, name), span),) if bits else ()
+
+    def _skip_call(self, bits: int, span: Span, name: str = "skip_barriers") -> ir.Call:
+        return ir.Call(f"{name}.check", (CLOCK, shadow_number(bits, span)), WEAK_BOOL, span)
+
+    def skipped_by_operands(
+        self, e: ir.Logical | ir.Select
+    ) -> tuple[ir.Call | None, ir.Call | None]:
+        """Return what records the barriers that a thread skips, by the value of the condition."""
+        of_operand = self.skips.of_operand
+        if isinstance(e, ir.Select):
+            bits = of_operand(e.orelse), of_operand(e.then)
+        else:
+            is_or = e.op is ir.LogicalOp.OR
+            bits = (of_operand(e.right), 0) if is_or else (0, of_operand(e.right))
+        then, orelse = (self._skip_call(b, e.span) if b else None for b in bits)
+        return then, orelse
 
     def go_on(self, span: Span) -> Guard:
         """Return what records that the thread has an effect, if it may have skipped a barrier."""
@@ -176,6 +193,11 @@ class SynchronizationChecks:
             arguments = FINDINGS, rows_of_block(BARRIERS, span), CLOCK, bits
             calls.append(ir.Call("end_thread.check", arguments, WEAK_BOOL, span))
         return tuple(ir.Evaluate(call, span) for call in calls)
+
+    def end_in_grid(self, span: Span) -> ir.Call:
+        """Return the call that compares the barriers of the grid at the end of a thread."""
+        arguments = FINDINGS, row_of_grid(span), CLOCK
+        return ir.Call("end_in_grid.check", arguments, WEAK_BOOL, span)
 
     def guard_lanes(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
         """Return what checks the lanes of an operation, after all have arrived, and the operation.

@@ -178,3 +178,55 @@ def continue_before_the_barrier(a, out):
         cuda.syncthreads()  # finding
         out[t] += tile[(t + k) % 64]
         cuda.syncthreads()  # finding
+
+
+@seeded("divergent-barrier", 3, 32, lambda: (ramp(96), zeros(96)))
+def grid_barrier_that_a_block_goes_past(a, out):
+    """The blocks of a grid have different numbers of barriers."""
+    i = cuda.grid(1)
+    a[i] += 1
+    if cuda.blockIdx.x >= 0:  # defect: if cuda.blockIdx.x != 1:
+        cuda.cg.this_grid().sync()  # finding
+    out[i] = a[95 - i]
+
+
+@seeded("divergent-barrier", 2, 32, lambda: (ramp(64), zeros(64)))
+def return_before_a_grid_barrier(a, out):
+    """Threads without an element return before the others wait for the grid."""
+    i = cuda.grid(1)
+    if i >= a.size:  # defect: if i >= 60:
+        return
+    a[i] += 1
+    cuda.cg.this_grid().sync()  # finding
+    out[i] = a[i ^ 1]
+
+
+@seeded("divergent-barrier", 4, 32, lambda: (ramp(128), zeros(128)))
+def rounds_of_each_block(a, out):
+    """Each block has the rounds of its own elements."""
+    i = cuda.grid(1)
+    rounds = 2  # defect: rounds = 1 + cuda.blockIdx.x // 2
+    for k in range(rounds):
+        a[i] += k
+        cuda.cg.this_grid().sync()  # finding
+        out[i] += a[127 - i]
+        cuda.cg.this_grid().sync()  # finding
+
+
+@seeded("divergent-barrier", 1, 64, lambda: (ramp(64), zeros(64)))
+def vote_of_those_that_ask(a, out):
+    """A vote in an ``and`` that some threads decide without it."""
+    t = cuda.threadIdx.x
+    x = a[t]
+    limit = -1  # defect: limit = 8
+    if x > limit and cuda.syncthreads_or(x == 7):  # finding
+        x += 1
+    out[t] = x
+
+
+@seeded("divergent-barrier", 1, 64, lambda: (ramp(64), zeros(64, dtype=np.int32)))
+def count_of_a_conditional_expression(a, out):
+    """A barrier in one operand of a conditional expression."""
+    t = cuda.threadIdx.x
+    limit = 64  # defect: limit = 48
+    out[t] = cuda.syncthreads_count(a[t] > 9) if t < limit else 0  # finding

@@ -9,6 +9,9 @@ n modulo ``RING`` is that of a barrier:
 A thread skips a barrier if it goes past it, as the other branch of an ``if`` does, then has an
 effect, and ends without another barrier. A thread that ends at once may do so before the barrier.
 It misses one if it reaches others after that, and ends with fewer than others.
+
+All threads of the grid reach all its barriers, also those that end. The last row of the first block
+tells which threads have reached most and fewest of them.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from pycu2c.checks.device_functions.shadow_words import (
     BLOCK,
     EPOCH,
     IDENTITY_BITS,
+    IN_GRID,
     MAX_BLOCKS,
     MAX_SITE,
     MISSED,
@@ -32,10 +36,14 @@ from pycu2c.checks.device_functions.shadow_words import (
     PLACE,
     SKIPPED,
     THREAD,
+    VALUE,
 )
 
 RING = 4
-ROWS = 2 * RING
+GRID_ROW = 2 * RING
+ROWS = GRID_ROW + 1
+_MAX_COUNT = 510  # of barriers of the grid
+_COUNT = 10  # the bit from which on a word of the clock has it, after the last site
 MAX_BARRIERS = 48  # that have a bit
 _TAG = 1023  # of n, which the words of a slot contain
 _BITS = (1 << MAX_BARRIERS) - 1
@@ -126,3 +134,31 @@ def record_waiting(findings: Any, waiting: Any, other: Any) -> Any:
         findings[site, recording.VALUES] = np.int64(other)
         findings[findings.shape[0] - 1, recording.FOUND] = 1
     return False
+
+
+def reach_grid_barrier(clock: Any, site: Any) -> Any:
+    """Count a barrier of the grid; return False."""
+    count = clock[IN_GRID] >> _COUNT
+    clock[IN_GRID] = site | min(count + 1, _MAX_COUNT) << _COUNT
+    return False
+
+
+def end_in_grid(findings: Any, row: Any, clock: Any) -> Any:
+    """Compare how many barriers of the grid threads have reached; return False.
+
+    row: the threads that have reached most of them, and fewest, up to now.
+    """
+    count = clock[IN_GRID] >> _COUNT
+    own = (clock[NOW] & IDENTITY_BITS) | (clock[IN_GRID] & MAX_SITE)
+    most = raised(row, 0, own | count + 1 << VALUE)
+    fewest = raised(row, 1, own | _MAX_COUNT - count << VALUE)
+    if (most >> VALUE) - 1 != _MAX_COUNT - (fewest >> VALUE):
+        record_waiting(findings, most, fewest)
+    return False
+
+
+def raised(row: Any, column: Any, word: Any) -> Any:
+    """Return the greatest word up to now."""
+    if cuda.ldcv(row, column) >> VALUE >= word >> VALUE:
+        return cuda.ldcv(row, column)
+    return max(cuda.atomic.max(row, column, word), word)

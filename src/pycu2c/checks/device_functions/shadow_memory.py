@@ -59,7 +59,7 @@ class Access(NamedTuple):
 
 def decode_word(word: int) -> Access:
     number = word & MAX_SITE
-    site = number - 1 if number < MAX_SITE else None
+    site = number - 1 if 0 < number < MAX_SITE else None
     return Access(site, word >> THREAD & 1023, word >> BLOCK & MAX_BLOCKS - 1)
 
 

@@ -43,8 +43,9 @@ ORDERED_WORDS = 4  # in kernels with an order: see happens_before
     ARMED,
     MISSED,
     PLACE,
+    IN_GRID,  # the barriers of the grid, and the site of the last one
     LANE_COUNTS,  # the first of four words
-) = range(14)
+) = range(15)
 LANE_WORDS = 4
 SKIPPED_WORD = LANE_WORDS  # of a row of lane_clocks: the operations that the lane has gone past
 ROW_WORDS = LANE_WORDS + 1
