@@ -365,8 +365,8 @@ class _Instrumenter:
         if isinstance(e, ir.Logical):
             is_or = e.op is ir.LogicalOp.OR
             decided = ir.Const(is_or, WEAK_BOOL, e.span)
-            operands = (decided, e.right) if is_or else (e.right, decided)
-            e = ir.Select(e.left, *operands, WEAK_BOOL, e.span)
+            then, orelse = (decided, e.right) if is_or else (e.right, decided)
+            e = ir.Select(e.left, then, orelse, WEAK_BOOL, e.span)
         assert isinstance(e, ir.Select)
         then, orelse = (
             self._with_calls(operand, (call,)) if call else operand
