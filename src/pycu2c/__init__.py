@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from pycu2c import cuda, types
-from pycu2c.base import lazy_imports, numba_type_names
+from pycu2c.base import lazy_imports
 from pycu2c.base.diagnostics import (
     CompileError,
     CompileWarning,
@@ -11,12 +11,13 @@ from pycu2c.base.diagnostics import (
     LaunchWarning,
 )
 from pycu2c.base.dtypes import VECTORS
-from pycu2c.base.numba_type_names import *  # noqa: F403
 from pycu2c.base.vector_types import *  # noqa: F403
 from pycu2c.cuda_driver.cuda_errors import CudaError, KernelFault, OutOfMemoryError
 from pycu2c.declarations import annotations
 from pycu2c.declarations.annotations import *  # noqa: F403
 from pycu2c.kernels.kernel import device, kernel
+from pycu2c.ops.names import numba_type_names
+from pycu2c.ops.names.numba_type_names import *  # noqa: F403
 from pycu2c.runtime.findings import CheckError, DeadlockError, Finding
 
 if TYPE_CHECKING:

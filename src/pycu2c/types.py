@@ -1,7 +1,5 @@
 """Types of kernel parameters and locals, under the names of ``numba.types``."""
 
-from pycu2c.base import numba_type_names
-from pycu2c.base.numba_type_names import *  # noqa: F403
 from pycu2c.base.types import (
     Array,
     CPointer,
@@ -32,6 +30,8 @@ from pycu2c.base.types import (
     uint32,
     uint64,
 )
+from pycu2c.ops.names import numba_type_names
+from pycu2c.ops.names.numba_type_names import *  # noqa: F403
 
 __all__ = [
     "Array",
