@@ -35,7 +35,7 @@ class Source:
     reports one error.
     ``captured`` are the parameters of a local function that stand for variables of the enclosing
     function. ``signature`` is the declared signature of a device function. ``external_code`` is the
-    C code that replaces its body.
+    C code that replaces its body. ``is_numba`` is whether ``numba.njit`` decorates it.
     """
 
     python: FunctionType
@@ -46,6 +46,7 @@ class Source:
     captured: frozenset[str] = frozenset()
     signature: Signature | None = None
     external_code: ExternalCode | None = None
+    is_numba: bool = False
 
     @property
     def name(self) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from pycu2c.base import dtypes, vectors
 from pycu2c.base.dtypes import DType, DTypeKind
 from pycu2c.base.limits import INDEX32_LIMIT, INT64_LIMIT, MAX_CLUSTER_BLOCKS
+from pycu2c.base.numba_typing import type_of_conversion
 from pycu2c.base.records import dataclass, field, interned
 
 Layout: TypeAlias = Literal["C", "A"]  # C-contiguous, or any strides
@@ -58,6 +59,7 @@ class Scalar:
         return self
 
     __numpy_dtype__ = numpy  # NumPy 2.4: np.zeros(n, cuda.float4)
+    _numba_type_ = property(type_of_conversion)
 
     def __getitem__(self, axes: slice | tuple[slice, ...]) -> Array:
         """Return an array type: ``float32[:, ::1]``.

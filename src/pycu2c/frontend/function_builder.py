@@ -318,9 +318,10 @@ def _with_call(error: CompileError, call: Label) -> CompileError:
 
 
 def _call_text(source: Source, types: ArgumentTypes) -> str:
-    if source.name != source.python.__name__ or not types:
-        return "called here"  # a local function also has captured parameters
-    return f"called here, with {', '.join(f'`{displayed_type(t)}`' for t in types)}"
+    text = "called here"
+    if source.name == source.python.__name__ and types:  # a local function has captured parameters
+        text += f", with {', '.join(f'`{displayed_type(t)}`' for t in types)}"
+    return f"{text}; {source.name} is a function of numba" if source.is_numba else text
 
 
 def called_functions(

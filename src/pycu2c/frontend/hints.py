@@ -75,6 +75,9 @@ _RANDOM_HINT = (
 )
 _CLOCK_HINT = "measure the time around the launch"
 _KERNEL_CALL_HINT = "decorate what kernels call with @device; a kernel is launched from Python"
+_NUMBA_HINT = (
+    "decorate its Python function with @device or numba.njit, in a file: kernels compile the text"
+)
 _CALLABLES_HINT = (
     "kernels call math.f and np.f of numbers, cuda.*, abs min max sum round int float bool len, "
     "dtypes as conversions, and functions decorated with @device"
@@ -135,6 +138,8 @@ def unsupported_function(value: object) -> tuple[str, str]:
     name = getattr(value, "__name__", None) or type(value).__name__
     module, owner = _module_name(value), getattr(value, "__self__", None)
     qualified_name = f"{module}.{name}" if module and module != "builtins" else name
+    if type(value).__module__.startswith("numba."):
+        return f"`{name}` is numba's {type(value).__name__.strip('_')}", _NUMBA_HINT
     if hasattr(value, "__pycu2c_kernel__"):
         return f"`{name}` is a kernel", _KERNEL_CALL_HINT
     if module in _HOST_MODULES:

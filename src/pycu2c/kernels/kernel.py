@@ -21,6 +21,7 @@ from typing import (
 
 from pycu2c.base.backends import BACKENDS, default_backend
 from pycu2c.base.diagnostics import CompileError, Diagnostic, LaunchError
+from pycu2c.base.numba_typing import reject_kernel, type_of_function
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source, SourceUnavailable, source_of
 from pycu2c.base.types import NONE, Array, Scalar, Signature, Tuple
@@ -81,6 +82,7 @@ class Kernel(KernelBase[P]):
     __slots__ = ("__dict__", "__weakref__")
     __pycu2c_kernel__ = True  # for the error about a call in another kernel
     _may_return_value = False  # whether kernels may call it as a device function
+    _numba_type_ = property(reject_kernel)
 
     def __init__(
         self,
@@ -322,6 +324,8 @@ class Kernel(KernelBase[P]):
 
 class DeviceFunction(Generic[P, R]):
     """A function that kernels call. Outside kernels, calls run the Python function."""
+
+    _numba_type_ = property(type_of_function)
 
     def __init__(self, function: Callable[P, R], *, signature: object = None) -> None:
         functools.update_wrapper(self, function)

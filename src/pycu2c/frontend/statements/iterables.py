@@ -378,7 +378,8 @@ _ITERABLE_CALLS: tuple[tuple[type, Callable[[FunctionContext, ast.Call], Iterabl
     (zip, _zip),
     (reversed, _reversed),
 )
-_ITERABLE_CALL_NAMES = [function.__name__ for function, _ in _ITERABLE_CALLS]
+# prange of numba and pycu2c is range
+_ITERABLE_CALL_NAMES = ["prange", *(function.__name__ for function, _ in _ITERABLE_CALLS)]
 
 
 # ---- counting ----------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.base.source import Source, source_of
+from pycu2c.base.records import replace
+from pycu2c.base.source import Source, SourceUnavailable, source_of
 from pycu2c.ops.names.numba_names import numba_function
 
 
@@ -113,7 +114,7 @@ def _sources() -> dict[int, Source]:
 def device_source(value: object) -> Source | None:
     """Return the source of a device function of pycu2c or numba, or of a function in ``LIBRARY``.
 
-    Return None for other objects.
+    Return None for other objects, and for functions of numba without a text.
     """
     source = getattr(value, "__pycu2c_device__", None)
     if isinstance(source, Source):
@@ -121,7 +122,12 @@ def device_source(value: object) -> Source | None:
     if isinstance(value, FunctionType) and value.__module__ in _DEVICE_MODULES:
         return _source(value)
     python = numba_function(value)
-    return _sources().get(id(value)) if python is None else _source(python)
+    if python is None:
+        return _sources().get(id(value))
+    try:
+        return _numba_source(python)
+    except SourceUnavailable:
+        return None
 
 
 # modules of device functions: checks, the reductions of arrays, the methods of groups of threads
@@ -139,3 +145,8 @@ _DEVICE_MODULES = (
 )
 # cached, so that a function has one Source: sources are compared by identity
 _source = functools.cache(source_of)
+
+
+@functools.cache
+def _numba_source(python: FunctionType) -> Source:
+    return replace(source_of(python), is_numba=True)

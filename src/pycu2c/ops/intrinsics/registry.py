@@ -38,6 +38,7 @@ from typing import Any, TypeAlias
 
 from pycu2c.base.dtypes import DType
 from pycu2c.base.lazy_imports import import_module
+from pycu2c.base.numba_typing import reject_kernel_name
 from pycu2c.base.records import dataclass, field
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.threads.collective import CollectiveResult
@@ -96,6 +97,8 @@ class Intrinsic:
     @property
     def doc(self) -> str:
         return inspect.getdoc(self.reference) or ""
+
+    _numba_type_ = property(reject_kernel_name)
 
     # attributes that help() and editors read
 

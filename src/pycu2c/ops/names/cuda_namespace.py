@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias
 from pycu2c.base import types
 from pycu2c.base.dtypes import VECTORS
 from pycu2c.base.lazy_imports import import_module
+from pycu2c.base.numba_typing import reject_kernel_name
 from pycu2c.base.types import Scalar
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, import_all
 
@@ -53,6 +54,8 @@ class Namespace:
 
     def __repr__(self) -> str:
         return self._name
+
+    _numba_type_ = property(reject_kernel_name)
 
     def __getattr__(self, name: str) -> Member:
         value = None if name.startswith("_") else self._find(name)

@@ -51,13 +51,15 @@ HINTS: dict[str, str] = {
 
 
 def numba_name(value: object) -> Member | None:
-    """Return the equivalent of ``numba.cuda`` or of a member: ``numba.cuda.atomic.add``."""
+    """Return the equivalent of ``numba.cuda``, a member ``numba.cuda.atomic.add``, or prange."""
     if isinstance(value, ModuleType):
         return _in_module(value.__name__)
     module = getattr(value, "__module__", None)
     path = getattr(value, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(path, str):
         return None
+    if module == "numba.misc.special" and path == "prange":
+        return range
     if not module.startswith("numba.cuda."):
         return None
     submodule = module.removeprefix("numba.cuda.")
