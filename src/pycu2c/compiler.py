@@ -105,7 +105,7 @@ def generate_file(modules: Sequence[KernelModule], comments: Comments = "none") 
     lowered = [
         (lower(m.module, m.target, m.assumptions, m.options), m.target.dialect) for m in modules
     ]
-    return multi_module.emit_file(lowered, comments)
+    return multi_module.emit_file(lowered, comments).text
 
 
 @gc_paused()

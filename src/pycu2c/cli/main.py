@@ -8,6 +8,7 @@ import sys
 import click
 
 from pycu2c import __version__
+from pycu2c.cli.build import build
 from pycu2c.cli.cache import cache
 from pycu2c.cli.check import check
 from pycu2c.cli.doctor import doctor
@@ -26,5 +27,5 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # a path may have bytes of no encoding
 
 
-for command in (emit, explain, check, errors, doctor, cache, migrate):
+for command in (emit, build, explain, check, errors, doctor, cache, migrate):
     main.add_command(command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pycu2c.base.records import dataclass
 from pycu2c.codegen.dialect import Dialect
 from pycu2c.codegen.emit import items_of, print_items
 from pycu2c.codegen.statements import Comments
@@ -14,8 +15,16 @@ from pycu2c.ir.walk import statements
 Paragraph = tuple[c.Item, ...]  # the items between two empty lines
 
 
-def emit_file(modules: Sequence[tuple[Module, Dialect]], comments: Comments) -> str:
-    """Return the text of a file with several modules in flat form.
+@dataclass(frozen=True, slots=True)
+class EmittedModules:
+    """The text of a file with several modules; ``entries``: the C names of their kernels."""
+
+    text: str
+    entries: tuple[str, ...]
+
+
+def emit_file(modules: Sequence[tuple[Module, Dialect]], comments: Comments) -> EmittedModules:
+    """Emit a file with several modules in flat form.
 
     Different definitions with the same name get numbers: ``clamp_1``. Raises MultiplePrintsError.
     """
@@ -23,15 +32,17 @@ def emit_file(modules: Sequence[tuple[Module, Dialect]], comments: Comments) -> 
     defined: dict[str, c.Item] = {}
     headers: dict[c.Item, None] = {}
     paragraphs: dict[Paragraph, None] = {}
+    entries: list[str] = []
     for module, dialect in modules:
-        items = _items_without_clashes(module, dialect, comments, defined)
+        items, entry = _items_without_clashes(module, dialect, comments, defined)
+        entries.append(entry)
         headers |= dict.fromkeys(item for item in items if isinstance(item, c.Include))
         paragraphs |= dict.fromkeys(_paragraphs(items))
         defined |= _items_by_name(items)
     out: list[c.Item] = list(headers)
     for paragraph in paragraphs:
         out += [c.Blank(), *paragraph]
-    return print_items(out, modules[0][1])
+    return EmittedModules(print_items(out, modules[0][1]), tuple(entries))
 
 
 class MultiplePrintsError(ValueError):
@@ -55,16 +66,19 @@ def _check_prints(modules: Sequence[tuple[Module, Dialect]]) -> None:
 
 def _items_without_clashes(
     module: Module, dialect: Dialect, comments: Comments, defined: dict[str, c.Item]
-) -> list[c.Item]:
-    """Return the items of a module, renamed where ``defined`` defines a name differently."""
+) -> tuple[list[c.Item], str]:
+    """Return the items of a module, and the name of its kernel.
+
+    Items are renamed where ``defined`` defines a name differently.
+    """
     reserved: frozenset[str] = frozenset()
     while True:
-        items, _ = items_of(module, dialect, comments, reserved)
+        items, emitter = items_of(module, dialect, comments, reserved)
         clashes = {
             name for name, item in _items_by_name(items).items() if defined.get(name, item) != item
         }
         if clashes <= reserved:
-            return items
+            return items, emitter.file.functions[module.kernel.name]
         reserved |= clashes
 
 

@@ -65,13 +65,13 @@ def generate_text(
 ) -> KernelText:
     """Generate the text for launches with 1 to 2**30 - 1 threads, and as many elements."""
     assumptions = LaunchAssumptions(index32_safe=True, block=block)
-    return generate(built.module, _target(target, options), assumptions, options, comments)
+    return generate(built.module, target_of(target, options), assumptions, options, comments)
 
 
 def cuda_module(built: BuiltModule, options: Options) -> KernelModule:
     """Return a kernel as one of several of a CUDA C file, for launches as ``generate_text``."""
     assumptions = LaunchAssumptions(index32_safe=True)
-    return KernelModule(built.module, _target("cuda", options), assumptions, options)
+    return KernelModule(built.module, target_of("cuda", options), assumptions, options)
 
 
 def generate_device(
@@ -95,7 +95,7 @@ def generate_device(
     return generated, result
 
 
-def _target(name: str, options: Options) -> Target:
+def target_of(name: str, options: Options) -> Target:
     """Return a target with the launch bounds of the options."""
     target = TARGETS[name]
     if not options.launch_bounds or not target.dialect.launch_bounds:
@@ -112,7 +112,7 @@ def compile_runner(kernel: Specialization, key: SpecializationKey, cache: bool) 
     """Compile a kernel for a backend and load it. Raises ToolchainError, CudaError."""
     if key.backend == "python":
         return _reference_runner(kernel)
-    target = _target(key.backend, kernel.options)
+    target = target_of(key.backend, kernel.options)
 
     def generate_with(comments: Comments) -> KernelText:
         module = kernel.built.module

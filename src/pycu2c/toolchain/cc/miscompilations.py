@@ -29,12 +29,14 @@ class Miscompilation:
 
     ``check``: a C function ``int NAME(const double *a, double *out)`` that returns whether the
     compiler has it, for ``a = {0.1, 0.2}``. ``flags`` avoid it, in texts that ``may_have`` it.
+    is_general: whether it occurs without flags for one processor.
     """
 
     name: str
     check: str
     flags: tuple[str, ...]
     may_have: Callable[[str], object]
+    is_general: bool = True
 
 
 _ASSIGNMENT = re.compile(r"\b(\w+) (\*?)= (.*);")  # to a variable
@@ -140,6 +142,7 @@ int narrow_gather_mask(const double *a, double *out) {
 """,
         ("-mno-gather",),
         re.compile("#pragma omp simd").search,
+        is_general=False,
     ),
 )
 

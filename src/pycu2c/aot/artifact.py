@@ -1,0 +1,103 @@
+"""Compile a library, and write its files or compare them with a folder."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pycu2c.aot.exported_kernels import ExportedLibrary
+from pycu2c.aot.library_files import (
+    C_FLAGS,
+    THREADS,
+    X86_FLAG,
+    BuildSettings,
+    Files,
+    contract_flag,
+    source_paths,
+)
+from pycu2c.toolchain.cc.discovery import Compiler, find_compiler
+from pycu2c.toolchain.cc.miscompilations import flags_that_avoid_miscompilations
+from pycu2c.toolchain.toolchain_errors import ToolchainError
+
+_FILE_FLAGS = ("-std=c11", "-fvisibility=hidden", "-Iinclude")
+_LINK_FLAGS = ("-shared", "-Wl,-z,nodelete", "-Wl,-z,defs")
+_LIBRARIES = ("-pthread", "-ldl", "-lm")
+
+
+def compile_library(
+    library: ExportedLibrary, files: Files, settings: BuildSettings, *, static: bool
+) -> Files:
+    """Return ``lib/libNAME.so``, or ``lib/libNAME.a`` if ``static``. Raises ToolchainError."""
+    compiler, name = find_compiler(), library.name
+    flags = compile_flags(library, settings, compiler)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        write_files(folder, files)
+        sources = source_paths(library)
+        if not static:
+            result = f"lib{name}.so"
+            _run(
+                (*compiler.command, *flags, *_LINK_FLAGS, *sources, "-o", result, *_LIBRARIES),
+                folder,
+            )
+        else:
+            result = f"lib{name}.a"
+            objects = [f"{Path(source).stem}.o" for source in sources]
+            for source, path in zip(sources, objects):
+                _run((*compiler.command, *flags, "-c", source, "-o", path), folder)
+            _run(("ar", "Drcs", result, *objects), folder)
+        return {f"lib/{result}": (folder / result).read_bytes()}
+
+
+def compile_flags(
+    library: ExportedLibrary, settings: BuildSettings, compiler: Compiler
+) -> tuple[str, ...]:
+    """Return the flags with which the C files of a library are compiled."""
+    code = (
+        "-O3",
+        "-fPIC",
+        *C_FLAGS,
+        contract_flag(library),
+        *compiler.family.flags,
+        *(settings.cpu_flags or default_cpu_flags()),
+    )
+    return (
+        *_FILE_FLAGS,
+        *code,
+        *flags_that_avoid_miscompilations(library.texts.get("cpu", ""), compiler, code),
+        *(("-fopenmp",) if settings.threads == "openmp" else ()),
+        f"-DPYCU2C_THREADS={THREADS[settings.threads]}",
+    )
+
+
+def default_cpu_flags() -> tuple[str, ...]:
+    """Return the flags for the processors of the last ten years."""
+    return (X86_FLAG,) if platform.machine() in ("x86_64", "AMD64") else ()
+
+
+def _run(command: Sequence[str], folder: Path) -> None:
+    completed = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if completed.returncode:
+        raise ToolchainError(f"`{' '.join(command)}` failed:\n{completed.stderr.strip()}")
+
+
+def write_files(folder: Path, files: Files) -> None:
+    """Write files whose content differs from those in a folder."""
+    for path, data in files.items():
+        place = folder / path
+        if not place.is_file() or place.read_bytes() != data:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
+
+
+def differences(folder: Path, files: Files) -> Iterator[str]:
+    """Yield what differs between a folder and the files of a build."""
+    for path, data in files.items():
+        place = folder / path
+        if not place.is_file():
+            yield f"{path} is missing"
+        elif place.read_bytes() != data:
+            yield f"{path} differs"

@@ -1,0 +1,159 @@
+"""Write the tables that describe the kernels of a library, and its launch functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pycu2c.aot.c_interface import export_macro, number_type, prototype, wrapped
+from pycu2c.aot.exported_kernels import (
+    ExportedArgument,
+    ExportedKernel,
+    ExportedLibrary,
+    ExportedSignature,
+    Function,
+    TargetName,
+    Variant,
+)
+from pycu2c.base.dtypes import BFLOAT16, DType, DTypeKind
+from pycu2c.base.types import Array
+
+_DLPACK_CODES = {
+    DTypeKind.BOOL: "kDLBool",
+    DTypeKind.SIGNED: "kDLInt",
+    DTypeKind.UNSIGNED: "kDLUInt",
+    DTypeKind.FLOAT: "kDLFloat",
+    DTypeKind.COMPLEX: "kDLComplex",
+}
+
+
+def write_library(library: ExportedLibrary) -> str:
+    """Return the text of ``NAME_library.c``."""
+    has_cpu, has_cuda = "cpu" in library.texts, "cuda" in library.texts
+    lines = [
+        "#define _GNU_SOURCE  /* for the cores of the process */",
+        f'#include "{library.name}.h"',
+    ]
+    lines += ["#define PYCU2C_HAS_CPU"] * has_cpu
+    lines += [f'#define PYCU2C_IMAGES "../{library.name}_images.h"'] * has_cuda
+    lines += ['#include "runtime/launch.h"']
+    for kernel in library.kernels:
+        lines += ["", *_kernel_tables(kernel)]
+    lines += [
+        "",
+        f"{export_macro(library)} const char *{library.name}_last_error(void) {{",
+        "    return message;",
+        "}",
+    ]
+    for kernel in library.kernels:
+        lines += ["", f"{prototype(library, kernel)} {{", *_launch(kernel), "}"]
+    return "\n".join(lines) + "\n"
+
+
+def _kernel_tables(kernel: ExportedKernel) -> Iterator[str]:
+    yield f"/* ---- {kernel.name} ---- */"
+    for signature in kernel.signatures:
+        yield from _signature_tables(signature)
+    yield ""
+    yield f"static const struct signature {kernel.name}_signatures[] = {{"
+    for signature in kernel.signatures:
+        name = signature.small.name
+        yield f"    {{{name}_arguments,"
+        yield f"{_variant(signature.small)},"
+        yield f"{_variant(signature.large)}}},"
+    yield "};"
+    rules = "NULL"
+    if kernel.rules:
+        rules = f"{kernel.name}_rules"
+        items = ", ".join(
+            f"{{{r.written}, {r.read}, {str(r.may_be_same).lower()}}}" for r in kernel.rules
+        )
+        yield f"static const struct overlap_rule {rules}[] = {{{items}}};"
+    yield f"static const struct kernel {kernel.name}_kernel = {{"
+    fields = {
+        "name": f'"{kernel.name}"',
+        "argument_count": len(kernel.arguments),
+        "signatures": f"{kernel.name}_signatures",
+        "signature_count": len(kernel.signatures),
+        "rules": rules,
+        "rule_count": len(kernel.rules),
+        "max_threads": kernel.max_threads,
+        "cluster": f"{{{', '.join(map(str, kernel.cluster))}}}",
+        "is_cooperative": str(kernel.is_cooperative).lower(),
+    }
+    for field, value in fields.items():
+        yield f"    .{field} = {value},"
+    yield "};"
+
+
+def _signature_tables(signature: ExportedSignature) -> Iterator[str]:
+    yield f"static const struct argument {signature.small.name}_arguments[] = {{"
+    for argument in signature.arguments:
+        yield f"    {_argument(argument)},"
+    yield "};"
+    tables = [
+        "\n".join(_function_tables(target, function))
+        for variant in (signature.small, signature.large)
+        for target, function in variant.functions.items()
+    ]
+    yield from dict.fromkeys(tables)  # both variants may have the same function
+
+
+def _function_tables(target: TargetName, function: Function) -> Iterator[str]:
+    if target == "cpu":
+        yield f"kernel_body {function.name};"
+    else:
+        yield f"static loaded_kernel {function.name}_loaded[IMAGE_COUNT];"
+    parameters = [
+        f"{{{p.part.name}, {p.argument}, {p.axis}, {size}}}"
+        for p, size in zip(function.parameters, function.sizes())
+    ]
+    start = f"static const struct parameter {_table(target, function)}[] = {{"
+    yield wrapped(start, parameters or ["{VALUE, 0, 0, 1}"], "};")
+
+
+def _table(target: TargetName, function: Function) -> str:
+    """Return the name of the table of the parameters of a function."""
+    return f"{function.name}_on_{'cpu' if target == 'cpu' else 'gpu'}"
+
+
+def _argument(argument: ExportedArgument) -> str:
+    kind = argument.type
+    axes = kind.ndim if isinstance(kind, Array) else -1
+    contiguous = isinstance(kind, Array) and kind.layout == "C"
+    limit = f"INT64_C({argument.index_limit})" if argument.index_limit else "0"
+    flag = str(contiguous).lower()
+    return f'{{"{argument.name}", {_dlpack_type(kind.dtype)}, {axes}, {flag}, {limit}}}'
+
+
+def _dlpack_type(dtype: DType) -> str:
+    code = "kDLBfloat" if dtype is BFLOAT16 else _DLPACK_CODES[dtype.kind]
+    return f"{{{code}, {dtype.bits}, 1}}"
+
+
+def _variant(variant: Variant) -> str:
+    parts = []
+    for target, function in variant.functions.items():
+        parameters = f"{{{_table(target, function)}, {len(function.parameters)}}}"
+        if target == "cpu":
+            parts += [f".body = {function.name}", f".of_cpu = {parameters}"]
+        else:
+            parts += [f'.entry = "{function.name}"', f".loaded = {function.name}_loaded"]
+            parts.append(f".of_gpu = {parameters}")
+    return wrapped("     {", parts, "}")
+
+
+def _launch(kernel: ExportedKernel) -> Iterator[str]:
+    addresses = []
+    for position, argument in enumerate(kernel.arguments):
+        if argument.is_array:
+            addresses.append(argument.name)
+            continue
+        name = argument.name
+        if number_type(kernel, position) == "bool":
+            name = f"{argument.name}_number"
+            yield f"    const int64_t {name} = {argument.name};"
+        addresses.append(f"&{name}")
+    yield wrapped("    const void *const arguments[] = {", addresses, "};")
+    start = f"    const struct launch l = {{&{kernel.name}_kernel, "
+    yield wrapped(start, ("arguments", "grid", "block", "shared_bytes", "stream"), "};")
+    yield "    return launch(&l);"

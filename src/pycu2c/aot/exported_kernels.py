@@ -1,0 +1,324 @@
+"""Lower the kernels of a library for each signature, index width and target."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
+from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.limits import MAX_BLOCK_THREADS
+from pycu2c.base.parameters import ArgumentPart, OverlapRule, Parameter
+from pycu2c.base.records import dataclass, replace
+from pycu2c.base.types import Array, Scalar, Signature, assumed_magnitude_limit, leaf_paths
+from pycu2c.codegen import multi_module
+from pycu2c.codegen.dialect import Dialect
+from pycu2c.compiler import lower
+from pycu2c.declarations.options import Options
+from pycu2c.ir import nodes as ir
+from pycu2c.ir.walk import statements
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.kernels.specialization import target_of
+
+TargetName: TypeAlias = str  # "cuda" or "cpu"
+Lowered: TypeAlias = tuple[ir.Module, Dialect]
+MAX_ARGUMENTS = 64  # as in runtime/launch.h
+MAX_PARAMETERS = 256
+_POINTER_SIZE = 8
+_SCALAR_KINDS = (DTypeKind.BOOL, DTypeKind.SIGNED, DTypeKind.UNSIGNED, DTypeKind.FLOAT)
+_ARRAY_KINDS = (*_SCALAR_KINDS, DTypeKind.COMPLEX)
+
+
+class ExportError(ValueError):
+    """Raised for a kernel that a library cannot have."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedArgument:
+    """An argument of a kernel: a number or an array."""
+
+    name: str
+    type: Scalar | Array
+    is_written: bool
+
+    @property
+    def is_array(self) -> bool:
+        return isinstance(self.type, Array)
+
+    @property
+    def index_limit(self) -> int:
+        """Return the greatest magnitude of an integer with which indices have 32 bits, or 0."""
+        return assumed_magnitude_limit(self.type) or 0
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of the generated text: its name, and its parameters in order."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+
+    def sizes(self) -> Iterator[int]:
+        """Yield the sizes of the parameters, in bytes."""
+        for p in self.parameters:
+            yield _POINTER_SIZE if p.part is ArgumentPart.DATA else p.type.dtype.size
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The functions of a signature and an index width, by target."""
+
+    name: str
+    functions: dict[TargetName, Function]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedSignature:
+    """A signature. small: for launches with 32-bit indices. large: for all launches."""
+
+    arguments: tuple[ExportedArgument, ...]
+    small: Variant
+    large: Variant
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedKernel:
+    """A kernel of a library, with at least one signature."""
+
+    name: str
+    doc: str
+    location: str
+    signatures: tuple[ExportedSignature, ...]
+    rules: tuple[OverlapRule, ...]
+    max_threads: int
+    cluster: tuple[int, int, int]
+    is_cooperative: bool
+
+    @property
+    def arguments(self) -> tuple[ExportedArgument, ...]:
+        """Return the arguments of the first signature."""
+        return self.signatures[0].arguments
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedLibrary:
+    """The kernels of a library and their generated text, by target."""
+
+    name: str
+    kernels: tuple[ExportedKernel, ...]
+    texts: dict[TargetName, str]
+    options: Options
+
+    @property
+    def has_coroutines(self) -> bool:
+        return "_kernel = {" in self.texts.get("cpu", "")
+
+
+@dataclass(frozen=True, slots=True)
+class _TypedKernel:
+    """A kernel with one signature, and the name of its variant with 32-bit indices."""
+
+    kernel: Kernel[object]
+    signature: Signature
+    module: ir.Module
+    name: str
+    arguments: tuple[ExportedArgument, ...]
+
+
+def export(
+    name: str,
+    kernels: Sequence[tuple[Kernel[object], Sequence[Signature]]],
+    targets: Sequence[TargetName],
+) -> ExportedLibrary:
+    """Lower kernels for their signatures. Raises ExportError, CompileError."""
+    options = _common_options([kernel for kernel, _ in kernels])
+    typed = [list(_typed(kernel, signatures)) for kernel, signatures in kernels]
+    lowered = {
+        target: _lower(name, target, [t for group in typed for t in group]) for target in targets
+    }
+    texts = {target: file.text for target, file in lowered.items()}
+    exported = tuple(
+        _exported(group, {target: file.functions for target, file in lowered.items()})
+        for group in typed
+    )
+    return ExportedLibrary(name, exported, texts, options)
+
+
+def _common_options(kernels: Sequence[Kernel[object]]) -> Options:
+    """Return the options with which all kernels are compiled. Raises ExportError."""
+
+    def of_file(options: Options) -> Options:
+        return replace(
+            options, cluster=(), launch_bounds=(), strict=False, wraparound=True, weak_float=None
+        )
+
+    first, *others = kernels
+    for kernel in others:
+        if of_file(kernel.options) != of_file(first.options):
+            raise ExportError(
+                f"{first.name} and {kernel.name} have different options (fmad, fastmath, "
+                "max_registers, lineinfo): build two libraries"
+            )
+    return first.options
+
+
+# ---- signatures ----
+
+
+def _typed(kernel: Kernel[object], signatures: Sequence[Signature]) -> Iterator[_TypedKernel]:
+    suffixes = [_suffix(signature) for signature in signatures]
+    for position, (signature, suffix) in enumerate(zip(signatures, suffixes)):
+        module = kernel.launcher.compiler.build(signature).module
+        is_unique = suffixes.count(suffix) == 1
+        name = f"{kernel.name}_{suffix if is_unique else position + 1}"
+        arguments = tuple(_arguments(kernel, signature, module))
+        typed = _TypedKernel(
+            kernel, signature, module, name if len(signatures) > 1 else kernel.name, arguments
+        )
+        _check(typed)
+        yield typed
+
+
+def _suffix(signature: Signature) -> str:
+    """Return the dtypes of the arrays of a signature, each once, such as ``f32_i32``."""
+    leaves = (leaf for p in signature.parameters for _, leaf in leaf_paths(p))
+    return "_".join(dict.fromkeys(leaf.dtype.short for leaf in leaves if isinstance(leaf, Array)))
+
+
+def _arguments(
+    kernel: Kernel[object], signature: Signature, module: ir.Module
+) -> Iterator[ExportedArgument]:
+    written, position = written_arguments(module), 0
+    for name, parameter in zip(kernel.launcher.parameters, signature.parameters):
+        for path, leaf in leaf_paths(parameter):
+            yield ExportedArgument("_".join((name, *path)), leaf, position in written)
+            position += 1
+
+
+def _check(typed: _TypedKernel) -> None:
+    """Check that a library supports a kernel. Raises ExportError."""
+    name, options = typed.kernel.name, typed.kernel.options
+    if not any(a.is_array for a in typed.arguments):
+        raise ExportError(f"{name} has no array argument, and so no result")
+    if len(typed.arguments) > MAX_ARGUMENTS:
+        raise ExportError(
+            f"{name} has {len(typed.arguments)} arguments; {MAX_ARGUMENTS} are possible"
+        )
+    if options.check:
+        raise ExportError(f"{name} is compiled with check=: a library has no checked launches")
+    if options.link:
+        raise ExportError(f"{name} is linked with files (link=): a library cannot have those yet")
+    if any(isinstance(s, ir.Print) for f in typed.module.functions for s in statements(f.body)):
+        raise ExportError(f"{name} prints, and only Python shows it: remove the print")
+    for argument in typed.arguments:
+        kinds = _ARRAY_KINDS if argument.is_array else _SCALAR_KINDS
+        is_half = not argument.is_array and argument.type.dtype.is_half
+        if argument.type.dtype.kind not in kinds or is_half:
+            what = "an array of" if argument.is_array else "a"
+            raise ExportError(
+                f"{argument.name} of {name} is {what} {argument.type.dtype}, which functions of a "
+                "library do not take: pass an array of numbers"
+            )
+
+
+# ---- text ----
+
+
+@dataclass(frozen=True, slots=True)
+class _EmittedTarget:
+    """The text of a target, and the functions of each variant by its name."""
+
+    text: str
+    functions: dict[str, Function]
+
+
+def _lower(library: str, target: TargetName, typed: Sequence[_TypedKernel]) -> _EmittedTarget:
+    lowered: dict[str, Lowered] = {}
+    for kernel in typed:
+        small, large = (_lowered(library, target, kernel, *v) for v in _variants(kernel.name))
+        lowered[kernel.name] = small
+        lowered[f"{kernel.name}_large"] = small if _are_equal(small, large) else large
+    pairs = list({id(pair): pair for pair in lowered.values()}.values())
+    file = multi_module.emit_file(pairs, "none")
+    entries = {id(pair): entry for pair, entry in zip(pairs, file.entries)}
+    functions = {
+        name: Function(entries[id(pair)], pair[0].kernel.parameters)
+        for name, pair in lowered.items()
+    }
+    for function in functions.values():
+        if len(function.parameters) > MAX_PARAMETERS:
+            raise ExportError(f"{function.name} has more than {MAX_PARAMETERS} parameters in C")
+    return _EmittedTarget(file.text, functions)
+
+
+def _lowered(
+    library: str, target: TargetName, typed: _TypedKernel, name: str, assumed: LaunchAssumptions
+) -> Lowered:
+    entry = f"{library}_{name}" if target == "cpu" else name
+    module = replace(typed.module, kernel=replace(typed.module.kernel, name=entry))
+    options = typed.kernel.options
+    chosen = target_of(target, options)
+    return lower(module, chosen, assumed, options), chosen.dialect
+
+
+def _are_equal(small: Lowered, large: Lowered) -> bool:
+    """Return whether the variants of a kernel have the same text."""
+    texts = (multi_module.emit_file([pair], "none") for pair in (small, large))
+    (name, text), (other_name, other) = ((file.entries[0], file.text) for file in texts)
+    return text == re.sub(rf"\b{other_name}(?=\b|_args\b)", name, other)
+
+
+def _variants(name: str) -> Iterator[tuple[str, LaunchAssumptions]]:
+    yield name, LaunchAssumptions(index32_safe=True)
+    yield f"{name}_large", LaunchAssumptions()
+
+
+def _exported(
+    group: Sequence[_TypedKernel], functions: dict[TargetName, dict[str, Function]]
+) -> ExportedKernel:
+    signatures = []
+    for typed in group:
+        small, large = (
+            Variant(name, {target: by_name[name] for target, by_name in functions.items()})
+            for name, _ in _variants(typed.name)
+        )
+        signatures.append(ExportedSignature(typed.arguments, small, large))
+    first = group[0]
+    kernel, options = first.kernel, first.kernel.options
+    _check_same_interface(kernel.name, signatures)
+    x, y, z = (*options.cluster, 1, 1, 1)[:3]
+    span = first.module.kernel.span
+    return ExportedKernel(
+        kernel.name,
+        (kernel.python.__doc__ or "").strip(),
+        f"{re.sub(r'.*/', '', span.file)}:{span.line}",
+        tuple(signatures),
+        tuple(sorted({rule for typed in group for rule in typed.module.kernel.overlap_rules})),
+        options.launch_bounds[0] if options.launch_bounds else MAX_BLOCK_THREADS,
+        (x, y, z),
+        any(needs_cooperative_launch(typed.module) for typed in group),
+    )
+
+
+def _check_same_interface(name: str, signatures: Sequence[ExportedSignature]) -> None:
+    """Check that one C function can launch all signatures. Raises ExportError."""
+    interfaces = {
+        tuple(a.is_array or a.type.dtype.kind is DTypeKind.FLOAT for a in s.arguments)
+        for s in signatures
+    }
+    if len(interfaces) > 1:
+        raise ExportError(
+            f"the signatures of {name} differ in more than the types of arrays and the widths of "
+            "numbers: build two libraries, or give the kernel twice under two names"
+        )
+    arrays = [
+        tuple((a.type.dtype, a.type.ndim) for a in s.arguments if isinstance(a.type, Array))
+        for s in signatures
+    ]
+    if len(set(arrays)) < len(arrays):
+        raise ExportError(
+            f"two signatures of {name} have arrays of the same types, by which a launch would "
+            "choose: remove one"
+        )

@@ -1,0 +1,152 @@
+"""Collect the files of a library: generated text, and files of ``runtime`` and ``templates``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pycu2c.aot.c_interface import number_type, write_cpp_header, write_header
+from pycu2c.aot.c_library import write_library
+from pycu2c.aot.exported_kernels import ExportedKernel, ExportedLibrary
+from pycu2c.aot.images import Image, write_images
+from pycu2c.base.records import dataclass
+from pycu2c.toolchain.cc.cc import FLAGS
+from pycu2c.toolchain.cc.flags import GCC
+from pycu2c.toolchain.cc.miscompilations import MISCOMPILATIONS
+
+_HERE = Path(__file__).parent
+Files = Mapping[str, bytes]  # by path in the folder of the library
+
+# The flags of generated C for all compilers, and for gcc. A warning of gcc there is an error here.
+C_FLAGS = tuple(f for f in FLAGS if not f.startswith(("-std", "-fPIC", "-Werror", "-O")))
+X86_FLAG = "-march=x86-64-v3"
+THREADS = {"none": 0, "pool": 1, "openmp": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSettings:
+    """How the C of a library is compiled.
+
+    threads: ``pool``, ``openmp`` or ``none``. cpu_flags: those that select the instructions of the
+    processor; by default those of the last ten years.
+    """
+
+    threads: str = "pool"
+    cpu_flags: tuple[str, ...] = ()
+    bindings: tuple[str, ...] = ("c", "cpp", "cmake", "python")
+
+
+def library_files(
+    library: ExportedLibrary, images: tuple[Image, ...], settings: BuildSettings
+) -> Files:
+    """Return the files, without compiled ones."""
+    return {path: text.encode() for path, text in _texts(library, images, settings)}
+
+
+def contract_flag(library: ExportedLibrary) -> str:
+    """Return the flag for contractions of multiplications and additions."""
+    return f"-ffp-contract={'fast' if library.options.fmad else 'off'}"
+
+
+def source_paths(library: ExportedLibrary) -> tuple[str, ...]:
+    """Return the C files of the library."""
+    name = library.name
+    return (f"src/{name}_library.c", *((f"src/{name}.c",) if "cpu" in library.texts else ()))
+
+
+def _texts(
+    library: ExportedLibrary, images: tuple[Image, ...], settings: BuildSettings
+) -> Iterator[tuple[str, str]]:
+    name, bindings = library.name, settings.bindings
+    yield f"include/{name}.h", write_header(library)
+    yield "include/pycu2c_runtime.h", _read("runtime/pycu2c_runtime.h")
+    if "cpp" in bindings:
+        yield f"include/{name}.hpp", write_cpp_header(library)
+        yield "include/pycu2c_runtime.hpp", _read("runtime/pycu2c_runtime.hpp")
+    yield f"src/{name}_library.c", write_library(library)
+    yield "src/runtime/launch.h", _read("runtime/launch.h")
+    if "cpu" in library.texts:
+        yield f"src/{name}.c", library.texts["cpu"]
+        yield "src/runtime/cpu_threads.h", _read("runtime/cpu_threads.h")
+    if "cuda" in library.texts:
+        yield f"src/{name}.cu", library.texts["cuda"]
+        yield f"src/{name}_images.h", write_images(images)
+        yield "src/runtime/cuda_driver.h", _read("runtime/cuda_driver.h")
+    values = _template_values(library, settings)
+    if "cmake" in bindings or "python" in bindings:
+        yield "CMakeLists.txt", _filled("CMakeLists.txt", values)
+        yield f"cmake/{name}-config.cmake.in", _read("templates/config.cmake.in")
+        yield f"cmake/{name}.pc.in", _read("templates/library.pc.in")
+    if "python" in bindings:
+        yield "pyproject.toml", _filled("pyproject.toml", values)
+        yield f"python/{name}/__init__.py", _python_package(library)
+        yield f"python/{name}/_launch.py", _read("python_package/launch.py")
+
+
+def _read(path: str) -> str:
+    return (_HERE / path).read_text(encoding="utf-8")
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    """Return a template with values in place of ``@NAME@``."""
+    text = _read(f"templates/{template}")
+    return re.sub(r"@(\w+)@", lambda match: values.get(match[1], match[0]), text)
+
+
+def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[str, str]:
+    headers = [f"include/{library.name}.h", "include/pycu2c_runtime.h"]
+    if "cpp" in settings.bindings:
+        headers += [f"include/{library.name}.hpp", "include/pycu2c_runtime.hpp"]
+    return {
+        "NAME": library.name,
+        "UPPER": library.name.upper(),
+        "THREADS": settings.threads,
+        "CPU_FLAGS": " ".join(settings.cpu_flags),
+        "X86_FLAG": X86_FLAG,
+        "AVOIDING_FLAGS": " ".join(_flags_of_old_compilers(library)),
+        "SOURCES": " ".join(source_paths(library)),
+        "HEADERS": " ".join(headers),
+        "FLAGS": " ".join((*C_FLAGS, contract_flag(library))),
+        "GNU_FLAGS": " ".join(GCC.flags),
+    }
+
+
+def _flags_of_old_compilers(library: ExportedLibrary) -> Iterator[str]:
+    """Yield flags that avoid miscompilations of gcc 13 and older."""
+    for fault in MISCOMPILATIONS:
+        if fault.is_general and fault.may_have(library.texts.get("cpu", "")):
+            yield from fault.flags
+
+
+# ---- Python ----
+
+
+def _python_package(library: ExportedLibrary) -> str:
+    """Return ``__init__.py``: a function for each kernel."""
+    kernels = "\n".join(
+        f"{k.name} = _library.kernel({_launch_arguments(k)})" for k in library.kernels
+    )
+    names = ", ".join(f'"{k.name}"' for k in library.kernels)
+    return f'''\
+"""The kernels of the library {library.name}, generated by pycu2c.
+
+``kernel(*arguments, grid=, block=, shared_bytes=0, stream=0)`` launches a kernel on the CPU with
+NumPy arrays, and on a GPU with objects that have ``__cuda_array_interface__``.
+"""
+
+from ._launch import LaunchError, Library
+
+__all__ = ["LaunchError", {names}]
+_library = Library("{library.name}")
+{kernels}
+'''
+
+
+def _launch_arguments(kernel: ExportedKernel) -> str:
+    kinds = {"double": "d", "int64_t": "q", "bool": "?"}
+    parameters = [
+        (a.name, ("w" if a.is_written else "r") if a.is_array else kinds[number_type(kernel, i)])
+        for i, a in enumerate(kernel.arguments)
+    ]
+    return f'"{kernel.name}", {parameters}'.replace("'", '"')

@@ -1,0 +1,1 @@
+"""The module ``launch`` that the Python package of each library contains; imports only NumPy."""

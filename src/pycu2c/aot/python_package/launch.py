@@ -1,0 +1,119 @@
+"""Launch the kernels of a library with NumPy arrays, or with arrays of GPUs.
+
+You may use, change and distribute this file freely, for any purpose and without conditions.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+_CPU, _CUDA = 1, 2
+
+
+class LaunchError(RuntimeError):
+    """Raised if a launch fails. ``status``: a ``pycu2c_status``, such as 1 for a wrong argument."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class _Dim3(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_uint32), ("y", ctypes.c_uint32), ("z", ctypes.c_uint32)]
+
+
+class _Tensor(ctypes.Structure):
+    """A DLTensor."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+def _tensor(array: Any, is_written: bool, name: str) -> _Tensor:
+    interface = getattr(array, "__cuda_array_interface__", None)
+    device = (_CPU, 0)
+    if interface is not None:
+        device = (_CUDA, getattr(getattr(array, "device", None), "id", 0))
+    elif isinstance(array, np.ndarray):
+        interface = array.__array_interface__
+    else:
+        raise TypeError(
+            f"{name} is neither a NumPy array nor an array of a GPU: {type(array).__name__}"
+        )
+    address, is_read_only = interface["data"]
+    if is_written and is_read_only:
+        raise ValueError(f"{name} is read-only, and the kernel writes it")
+    dtype, shape = np.dtype(interface["typestr"]), interface["shape"]
+    if not dtype.isnative or dtype.kind not in _CODES:
+        raise TypeError(f"{name} has dtype {dtype}, which kernels do not support")
+    axes = ctypes.c_int64 * len(shape)
+    strides = interface.get("strides")
+    if strides is not None:
+        if any(s % dtype.itemsize for s, n in zip(strides, shape) if n > 1):
+            raise ValueError(
+                f"the strides of {name} are not multiples of its elements: pass a copy"
+            )
+        strides = axes(*(s // dtype.itemsize for s in strides))
+    code, bits = _CODES[dtype.kind], 8 * dtype.itemsize
+    return _Tensor(address, *device, len(shape), code, bits, 1, axes(*shape), strides, 0)
+
+
+def _dim3(extent: Any) -> _Dim3:
+    lengths = tuple(extent) if isinstance(extent, (tuple, list)) else (extent,)
+    if not 1 <= len(lengths) <= 3 or min(lengths) < 0:
+        raise ValueError(f"a grid or block has 1 to 3 lengths of at least 1, not {extent!r}")
+    return _Dim3(*lengths, *(1,) * (3 - len(lengths)))
+
+
+class Library:
+    """A shared library with launch functions, beside this file."""
+
+    def __init__(self, name: str) -> None:
+        folder = os.path.dirname(os.path.abspath(__file__))
+        self._library = ctypes.CDLL(os.path.join(folder, f"lib{name}.so"))
+        self._last_error = getattr(self._library, f"{name}_last_error")
+        self._last_error.restype = ctypes.c_char_p
+
+    def kernel(self, name: str, parameters: Sequence[tuple[str, str]]) -> Callable[..., None]:
+        """Return the function that launches a kernel.
+
+        parameters: a letter for each: ``r`` for an array, ``w`` for one that is written, ``d``,
+        ``q`` and ``?`` for a double, an int64 and a bool.
+        """
+        function = getattr(self._library, f"{name}_launch")
+        numbers = {"d": ctypes.c_double, "q": ctypes.c_int64, "?": ctypes.c_bool}
+        types = [numbers.get(kind, ctypes.POINTER(_Tensor)) for _, kind in parameters]
+        function.argtypes = [*types, _Dim3, _Dim3, ctypes.c_size_t, ctypes.c_void_p]
+        names = ", ".join(parameter for parameter, _ in parameters)
+
+        def launch(
+            *arguments: Any, grid: Any, block: Any, shared_bytes: int = 0, stream: int = 0
+        ) -> None:
+            if len(arguments) != len(parameters):
+                raise TypeError(f"{name} takes ({names}), not {len(arguments)} arguments")
+            tensors = [  # alive until the launch has read them
+                _tensor(a, kind == "w", n) if kind in "rw" else a
+                for a, (n, kind) in zip(arguments, parameters)
+            ]
+            status = function(*tensors, _dim3(grid), _dim3(block), shared_bytes, stream)
+            if status:
+                raise LaunchError(status, self._last_error().decode())
+
+        launch.__name__ = launch.__qualname__ = name
+        return launch

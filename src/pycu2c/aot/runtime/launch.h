@@ -1,0 +1,463 @@
+/* Check the arguments of a launch, choose the compiled variant, and run it on a GPU or the CPU.
+ *
+ * The generated tables describe the kernels. Each signature of a kernel has a variant with 32-bit
+ * indices, and one for all launches.
+ *
+ * You may use, change and distribute this file freely, for any purpose and without conditions.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the message of the last failure of a thread ---- */
+
+static _Thread_local char message[512] = "";
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static pycu2c_status fail(pycu2c_status status, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    vsnprintf(message, sizeof message, format, values);
+    va_end(values);
+    return status;
+}
+
+#ifdef PYCU2C_HAS_CPU
+#include "cpu_threads.h"
+#endif
+#ifdef PYCU2C_IMAGES
+#include "cuda_driver.h"
+#endif
+
+/* ---- tables ---- */
+
+enum { MAX_AXES = 16, MAX_ARGUMENTS = 64, MAX_PARAMETERS = 256, MAX_PARAMETER_BYTES = 4096 };
+enum { INDEX32_LIMIT = 1 << 30, BLOCKS32_LIMIT = 1 << 22 };
+#define MAX_ELEMENTS ((int64_t)1 << 48)
+#define MAX_SHARED_BYTES ((size_t)227 * 1024)
+
+enum part { VALUE, DATA, SHAPE, STRIDE };
+
+/* A parameter of a compiled kernel: the part of an argument that it has. */
+struct parameter {
+    uint8_t part, argument, axis, size;
+};
+
+struct parameters {
+    const struct parameter *list;
+    int count;
+};
+
+/* What an argument must be. axes: -1 for a number. limit: the greatest magnitude of an integer with
+ * which indices have 32 bits; 0 for any. */
+struct argument {
+    const char *name;
+    DLDataType type;
+    int8_t axes;
+    bool is_contiguous;
+    int64_t limit;
+};
+
+struct variant {
+#ifdef PYCU2C_HAS_CPU
+    kernel_body *body;
+    struct parameters of_cpu;
+#endif
+#ifdef PYCU2C_IMAGES
+    const char *entry;
+    loaded_kernel *loaded;
+    struct parameters of_gpu;
+#endif
+};
+
+struct signature {
+    const struct argument *arguments;
+    struct variant small, large; /* with 32-bit indices, and for all launches */
+};
+
+/* An array that a kernel writes while it reads another must not overlap it, unless both may be the
+ * same array. */
+struct overlap_rule {
+    uint8_t written, read;
+    bool may_be_same;
+};
+
+/* max_threads: of a block. */
+struct kernel {
+    const char *name;
+    int argument_count, signature_count, rule_count;
+    const struct signature *signatures;
+    const struct overlap_rule *rules;
+    uint32_t max_threads, cluster[3];
+    bool is_cooperative;
+};
+
+struct launch {
+    const struct kernel *kernel;
+    const void *const *arguments; /* a DLTensor, a double or an int64_t each */
+    pycu2c_dim3 grid, block;
+    size_t shared_bytes;
+    void *stream;
+};
+
+/* ---- arrays ---- */
+
+static const char *type_name(DLDataType type, char *buffer, size_t size) {
+    static const char *const names[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
+    const char *const name = type.code < sizeof names / sizeof *names ? names[type.code] : "type";
+    snprintf(buffer, size, type.code == kDLBool ? "%s" : "%s%d", name, type.bits);
+    return buffer;
+}
+
+static bool is_type(DLDataType type, DLDataType expected) {
+    return type.code == expected.code && type.bits == expected.bits && type.lanes == 1;
+}
+
+static bool is_c_contiguous(const DLTensor *a) {
+    int64_t expected = 1;
+    for (int i = a->ndim - 1; a->strides && i >= 0; i--) {
+        if (a->shape[i] != 1 && a->strides[i] != expected) return a->shape[i] == 0;
+        expected *= a->shape[i];
+    }
+    return true;
+}
+
+static int64_t stride_of(const DLTensor *a, int axis) {
+    int64_t stride = 1;
+    if (a->strides) return a->strides[axis];
+    for (int i = axis + 1; i < a->ndim; i++) stride *= a->shape[i];
+    return stride;
+}
+
+/* Return the larger of the number of elements, without axes of length 0, and the number that the
+ * strides span; -1 if it is MAX_ELEMENTS or more. */
+static int64_t spanned_elements(const DLTensor *a) {
+    int64_t elements = 1, spanned = 1;
+    for (int i = 0; i < a->ndim; i++) {
+        const int64_t length = a->shape[i] ? a->shape[i] : 1;
+        if (length >= MAX_ELEMENTS / elements) return -1;
+        elements *= length;
+    }
+    for (int i = 0; a->strides && i < a->ndim; i++) {
+        const int64_t stride = a->strides[i] < 0 ? -a->strides[i] : a->strides[i];
+        if (a->shape[i] < 2) continue;
+        if (stride < 0 || stride >= (MAX_ELEMENTS - spanned) / (a->shape[i] - 1)) return -1;
+        spanned += (a->shape[i] - 1) * stride;
+    }
+    return elements > spanned ? elements : spanned;
+}
+
+static uintptr_t address_of(const DLTensor *a) {
+    return (uintptr_t)a->data + (uintptr_t)a->byte_offset;
+}
+
+static pycu2c_status check_array(const struct argument *expected, const DLTensor *a) {
+    const char *const name = expected->name;
+    if (!a) return fail(PYCU2C_INVALID_ARGUMENT, "%s is NULL", name);
+    if (a->ndim < 0 || a->ndim > MAX_AXES || (a->ndim > 0 && !a->shape))
+        return fail(PYCU2C_INVALID_ARGUMENT, "%s has no valid shape", name);
+    for (int i = 0; i < a->ndim; i++)
+        if (a->shape[i] < 0)
+            return fail(PYCU2C_INVALID_ARGUMENT, "%s has the length %lld along axis %d", name,
+                        (long long)a->shape[i], i);
+    if (spanned_elements(a) < 0)
+        return fail(PYCU2C_INVALID_ARGUMENT, "%s has more than 2**48 elements", name);
+    return PYCU2C_SUCCESS;
+}
+
+/* Check an array of the right type and number of axes. */
+static pycu2c_status check_layout(const struct argument *expected, const DLTensor *a) {
+    const size_t size = (size_t)(expected->type.bits + 7) / 8;
+    const size_t alignment = expected->type.code == kDLComplex ? size / 2 : size;
+    bool is_empty = false;
+    for (int i = 0; i < a->ndim; i++) is_empty |= a->shape[i] == 0;
+    if (!a->data && !is_empty)
+        return fail(PYCU2C_INVALID_ARGUMENT, "%s has elements, and its address is NULL", expected->name);
+    if (address_of(a) % alignment)
+        return fail(PYCU2C_INVALID_ARGUMENT, "%s does not begin at a multiple of %zu bytes",
+                    expected->name, alignment);
+    if (expected->is_contiguous && !is_c_contiguous(a))
+        return fail(PYCU2C_INVALID_ARGUMENT, "%s is not C-contiguous: pass a copy", expected->name);
+    return PYCU2C_SUCCESS;
+}
+
+/* Return the device of the arrays. Memory of the host that GPUs access counts as the host's. */
+static pycu2c_status find_device(const struct launch *l, DLDevice *device) {
+    const char *first = NULL;
+    for (int i = 0; i < l->kernel->argument_count; i++) {
+        const struct argument *const expected = &l->kernel->signatures->arguments[i];
+        if (expected->axes < 0) continue;
+        DLDevice own = ((const DLTensor *)l->arguments[i])->device;
+        if (own.device_type == kDLCUDAManaged) own.device_type = kDLCUDA;
+        if (own.device_type == kDLCUDAHost) own.device_type = kDLCPU;
+        if (own.device_type == kDLCPU) own.device_id = 0;
+        if (own.device_type != kDLCPU && own.device_type != kDLCUDA)
+            return fail(PYCU2C_UNSUPPORTED_DEVICE, "%s is neither on the CPU nor on an NVIDIA GPU",
+                        expected->name);
+        if (first && (own.device_type != device->device_type || own.device_id != device->device_id))
+            return fail(PYCU2C_INVALID_ARGUMENT, "%s and %s are on different devices", first,
+                        expected->name);
+        *device = own;
+        first = expected->name;
+    }
+    return PYCU2C_SUCCESS;
+}
+
+/* ---- the signature and the variant of a launch ---- */
+
+static bool matches(const struct signature *signature, const struct launch *l) {
+    for (int i = 0; i < l->kernel->argument_count; i++) {
+        const struct argument *const expected = &signature->arguments[i];
+        const DLTensor *const a = l->arguments[i];
+        if (expected->axes >= 0 && (a->ndim != expected->axes || !is_type(a->dtype, expected->type)))
+            return false;
+    }
+    return true;
+}
+
+static pycu2c_status reject_types(const struct launch *l) {
+    char expected_name[32], name[32];
+    for (int i = 0; i < l->kernel->argument_count; i++) {
+        const struct argument *const expected = &l->kernel->signatures->arguments[i];
+        const DLTensor *const a = l->arguments[i];
+        if (expected->axes < 0) continue;
+        if (l->kernel->signature_count == 1 || a->ndim != expected->axes) {
+            if (a->ndim == expected->axes && is_type(a->dtype, expected->type)) continue;
+            return fail(PYCU2C_INVALID_ARGUMENT, "%s is %s with %d axes%s, and %s takes %s with %d",
+                        expected->name, type_name(a->dtype, name, sizeof name), a->ndim,
+                        a->dtype.lanes == 1 ? "" : " of vectors", l->kernel->name,
+                        type_name(expected->type, expected_name, sizeof expected_name),
+                        expected->axes);
+        }
+    }
+    int end = snprintf(message, sizeof message, "%s is not compiled for ", l->kernel->name);
+    for (int i = 0; i < l->kernel->argument_count && end < (int)sizeof message; i++) {
+        if (l->kernel->signatures->arguments[i].axes < 0) continue;
+        const DLTensor *const a = l->arguments[i];
+        end += snprintf(message + end, sizeof message - (size_t)end, "%s%s %s", i ? ", " : "",
+                        l->kernel->signatures->arguments[i].name,
+                        type_name(a->dtype, name, sizeof name));
+    }
+    return PYCU2C_INVALID_ARGUMENT;
+}
+
+static bool fits(DLDataType type, int64_t number) {
+    if (type.code == kDLBool || type.bits == 64) return true;
+    if (type.code == kDLUInt) return number >= 0 && number >> type.bits == 0;
+    return -((int64_t)1 << (type.bits - 1)) <= number && number < (int64_t)1 << (type.bits - 1);
+}
+
+static pycu2c_status check_numbers(const struct signature *signature, const struct launch *l) {
+    char name[32];
+    for (int i = 0; i < l->kernel->argument_count; i++) {
+        const struct argument *const expected = &signature->arguments[i];
+        if (expected->axes >= 0 || expected->type.code == kDLFloat) continue;
+        const int64_t number = *(const int64_t *)l->arguments[i];
+        if (!fits(expected->type, number))
+            return fail(PYCU2C_INVALID_ARGUMENT, "%s = %lld is not an %s", expected->name,
+                        (long long)number, type_name(expected->type, name, sizeof name));
+    }
+    return PYCU2C_SUCCESS;
+}
+
+static bool has_small_indices(const struct signature *signature, const struct launch *l) {
+    const uint32_t blocks[] = {l->grid.x, l->grid.y, l->grid.z};
+    const uint32_t threads[] = {l->block.x, l->block.y, l->block.z};
+    for (int axis = 0; axis < 3; axis++)
+        if (blocks[axis] > BLOCKS32_LIMIT || (int64_t)blocks[axis] * threads[axis] >= INDEX32_LIMIT)
+            return false;
+    for (int i = 0; i < l->kernel->argument_count; i++) {
+        const struct argument *const expected = &signature->arguments[i];
+        if (expected->axes >= 0) {
+            const DLTensor *const a = l->arguments[i];
+            if (spanned_elements(a) >= INDEX32_LIMIT) return false;
+            for (int axis = 0; axis < a->ndim; axis++)
+                if (a->shape[axis] == 0) return false;
+        } else if (expected->limit) {
+            const int64_t number = *(const int64_t *)l->arguments[i];
+            if (number > expected->limit || number < -expected->limit) return false;
+        }
+    }
+    return true;
+}
+
+/* ---- checks of a launch ---- */
+
+static pycu2c_status check_configuration(const struct launch *l) {
+    const uint32_t grid[] = {l->grid.x, l->grid.y, l->grid.z};
+    const uint32_t block[] = {l->block.x, l->block.y, l->block.z};
+    static const uint32_t max_grid[] = {0x7fffffff, 65535, 65535}, max_block[] = {1024, 1024, 64};
+    uint64_t threads = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        const char name = "xyz"[axis];
+        if (grid[axis] < 1 || grid[axis] > max_grid[axis])
+            return fail(PYCU2C_INVALID_ARGUMENT, "a grid has 1 to %u blocks along %c, not %u",
+                        max_grid[axis], name, grid[axis]);
+        if (block[axis] < 1 || block[axis] > max_block[axis])
+            return fail(PYCU2C_INVALID_ARGUMENT, "a block has 1 to %u threads along %c, not %u",
+                        max_block[axis], name, block[axis]);
+        if (grid[axis] % l->kernel->cluster[axis])
+            return fail(PYCU2C_INVALID_ARGUMENT, "a grid has a multiple of %u blocks along %c, not %u",
+                        l->kernel->cluster[axis], name, grid[axis]);
+        threads *= block[axis];
+    }
+    if (threads > l->kernel->max_threads)
+        return fail(PYCU2C_INVALID_ARGUMENT, "a block of %s has at most %u threads, not %llu",
+                    l->kernel->name, l->kernel->max_threads, (unsigned long long)threads);
+    if (l->shared_bytes > MAX_SHARED_BYTES)
+        return fail(PYCU2C_INVALID_ARGUMENT, "a block has at most %zu bytes of shared memory",
+                    MAX_SHARED_BYTES);
+    return PYCU2C_SUCCESS;
+}
+
+/* Return the addresses that an array spans, in bytes. */
+static void region_of(const DLTensor *a, uintptr_t *first, uintptr_t *end) {
+    const int64_t size = (a->dtype.bits + 7) / 8;
+    *first = *end = address_of(a);
+    for (int i = 0; i < a->ndim; i++) {
+        const int64_t extent = (a->shape[i] - 1) * stride_of(a, i) * size;
+        if (a->shape[i] == 0) {
+            *end = *first = address_of(a);
+            return;
+        }
+        *(extent < 0 ? first : end) += (uintptr_t)extent;
+    }
+    *end += (uintptr_t)size;
+}
+
+static bool are_same(const DLTensor *a, const DLTensor *b) {
+    if (address_of(a) != address_of(b) || a->ndim != b->ndim) return false;
+    for (int i = 0; i < a->ndim; i++)
+        if (a->shape[i] != b->shape[i] || stride_of(a, i) != stride_of(b, i)) return false;
+    return true;
+}
+
+static pycu2c_status check_overlap(const struct signature *signature, const struct launch *l) {
+    for (int i = 0; i < l->kernel->rule_count; i++) {
+        const struct overlap_rule *const rule = &l->kernel->rules[i];
+        const DLTensor *const a = l->arguments[rule->written], *const b = l->arguments[rule->read];
+        uintptr_t first, end, other, other_end;
+        region_of(a, &first, &end);
+        region_of(b, &other, &other_end);
+        if (end <= other || other_end <= first || (rule->may_be_same && are_same(a, b))) continue;
+        return fail(PYCU2C_INVALID_ARGUMENT, "%s and %s overlap: pass a copy",
+                    signature->arguments[rule->written].name, signature->arguments[rule->read].name);
+    }
+    return PYCU2C_SUCCESS;
+}
+
+/* ---- parameters ---- */
+
+static void store_number(char *to, const struct argument *argument, int size, const void *from) {
+    if (argument->type.code == kDLFloat && size == 4) {
+        const float number = (float)*(const double *)from;
+        memcpy(to, &number, 4);
+    } else if (argument->type.code == kDLBool) {
+        *to = *(const int64_t *)from != 0;
+    } else { /* a processor with little-endian numbers */
+        memcpy(to, from, (size_t)size);
+    }
+}
+
+/* Store the parameters in natural alignment, and their addresses in `places`, if it is not NULL. */
+static void store_parameters(char *to, void **places, const struct parameters *parameters,
+                             const struct signature *signature, const struct launch *l) {
+    size_t end = 0;
+    for (int i = 0; i < parameters->count; i++) {
+        const struct parameter *const p = &parameters->list[i];
+        const void *const argument = l->arguments[p->argument];
+        char *const place = to + (end + p->size - 1) / p->size * p->size;
+        if (p->part == VALUE) {
+            store_number(place, &signature->arguments[p->argument], p->size, argument);
+        } else if (p->part == DATA) {
+            const uintptr_t address = address_of(argument);
+            memcpy(place, &address, sizeof address);
+        } else {
+            const DLTensor *const a = argument;
+            const int64_t number = p->part == SHAPE ? a->shape[p->axis] : stride_of(a, p->axis);
+            memcpy(place, &number, p->size);
+        }
+        if (places) places[i] = place;
+        end = (size_t)(place - to) + p->size;
+    }
+}
+
+/* ---- launches ---- */
+
+#ifdef PYCU2C_HAS_CPU
+static pycu2c_status run_on_cpu(const struct variant *variant, const struct signature *signature,
+                                const struct launch *l) {
+    struct {
+        int32_t grid[3], block[3];
+        int64_t shared_bytes;
+        _Alignas(8) char parameters[MAX_PARAMETER_BYTES];
+    } arguments;
+#if defined(__x86_64__) && defined(__AVX2__)
+    if (!__builtin_cpu_supports("avx2"))
+        return fail(PYCU2C_UNSUPPORTED_DEVICE, "the library is compiled for processors with AVX2");
+#endif
+    const int32_t grid[] = {(int32_t)l->grid.x, (int32_t)l->grid.y, (int32_t)l->grid.z};
+    const int32_t block[] = {(int32_t)l->block.x, (int32_t)l->block.y, (int32_t)l->block.z};
+    memcpy(arguments.grid, grid, sizeof grid);
+    memcpy(arguments.block, block, sizeof block);
+    arguments.shared_bytes = (int64_t)l->shared_bytes;
+    store_parameters(arguments.parameters, NULL, &variant->of_cpu, signature, l);
+    switch (run_blocks(variant->body, &arguments, (int64_t)grid[0] * grid[1] * grid[2])) {
+        case 0:
+            return PYCU2C_SUCCESS;
+        case 64:
+            return fail(PYCU2C_DEADLOCK, "%s: no thread can make progress", l->kernel->name);
+        default:
+            return fail(PYCU2C_OUT_OF_MEMORY, "%s: too little memory for the threads of its blocks",
+                        l->kernel->name);
+    }
+}
+#endif
+
+#ifdef PYCU2C_IMAGES
+static pycu2c_status run_on_gpu(const struct variant *variant, const struct signature *signature,
+                                const struct launch *l, int ordinal) {
+    _Alignas(8) char parameters[MAX_PARAMETER_BYTES];
+    void *places[MAX_PARAMETERS];
+    const struct gpu_launch gpu = {
+        variant->entry, variant->loaded, l->grid, l->block, l->shared_bytes, l->stream, places,
+        l->kernel->is_cooperative,
+    };
+    store_parameters(parameters, places, &variant->of_gpu, signature, l);
+    return launch_on_gpu(&gpu, ordinal);
+}
+#endif
+
+static pycu2c_status launch(const struct launch *l) {
+    const struct kernel *const kernel = l->kernel;
+    const struct signature *signature = kernel->signatures;
+    DLDevice device = {kDLCPU, 0};
+    pycu2c_status status = check_configuration(l);
+    for (int i = 0; !status && i < kernel->argument_count; i++)
+        if (signature->arguments[i].axes >= 0)
+            status = check_array(&signature->arguments[i], l->arguments[i]);
+    if (!status) status = find_device(l, &device);
+    if (status) return status;
+    const struct signature *const end = signature + kernel->signature_count;
+    while (signature < end && !matches(signature, l)) signature++;
+    if (signature == end) return reject_types(l);
+    for (int i = 0; !status && i < kernel->argument_count; i++)
+        if (signature->arguments[i].axes >= 0)
+            status = check_layout(&signature->arguments[i], l->arguments[i]);
+    if (!status) status = check_numbers(signature, l);
+    if (!status) status = check_overlap(signature, l);
+    if (status) return status;
+    const bool is_small = has_small_indices(signature, l);
+    const struct variant *const variant = is_small ? &signature->small : &signature->large;
+#ifdef PYCU2C_IMAGES
+    if (device.device_type == kDLCUDA) return run_on_gpu(variant, signature, l, device.device_id);
+#endif
+#ifdef PYCU2C_HAS_CPU
+    if (device.device_type == kDLCPU) return run_on_cpu(variant, signature, l);
+#endif
+    (void)variant;
+    return fail(PYCU2C_UNSUPPORTED_DEVICE, "the library has no code for the %s",
+                device.device_type == kDLCPU ? "CPU" : "GPU");
+}

@@ -1,0 +1,93 @@
+// Typed arrays and errors of the launch functions that pycu2c generates, for C++17.
+//
+// You may use, change and distribute this file freely, for any purpose and without conditions.
+#ifndef PYCU2C_RUNTIME_HPP_
+#define PYCU2C_RUNTIME_HPP_
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <type_traits>
+
+#include "pycu2c_runtime.h"
+
+namespace pycu2c {
+
+struct float16 {
+    std::uint16_t bits;
+};
+
+struct bfloat16 {
+    std::uint16_t bits;
+};
+
+// A launch that failed.
+class error : public std::runtime_error {
+  public:
+    error(pycu2c_status status, const char *message) : std::runtime_error(message), status(status) {}
+    const pycu2c_status status;
+};
+
+inline void check(pycu2c_status status, const char *(*last_error)()) {
+    if (status != PYCU2C_SUCCESS) throw error(status, last_error());
+}
+
+// How a kernel is launched. stream: a CUstream or cudaStream_t.
+struct configuration {
+    pycu2c_dim3 grid, block = {256, 1, 1};
+    std::size_t shared_bytes = 0;
+    void *stream = nullptr;
+};
+
+constexpr DLDevice cpu = {kDLCPU, 0};
+constexpr DLDevice gpu(std::int32_t ordinal = 0) { return {kDLCUDA, ordinal}; }
+
+template <class T> constexpr DLDataType type_of() {
+    using U = std::remove_const_t<T>;
+    constexpr auto bits = static_cast<std::uint8_t>(8 * sizeof(U));
+    if constexpr (std::is_same_v<U, bool>) return {kDLBool, 8, 1};
+    else if constexpr (std::is_same_v<U, bfloat16>) return {kDLBfloat, 16, 1};
+    else if constexpr (std::is_same_v<U, float16> || std::is_floating_point_v<U>)
+        return {kDLFloat, bits, 1};
+    else if constexpr (std::is_integral_v<U>)
+        return {static_cast<std::uint8_t>(std::is_signed_v<U> ? kDLInt : kDLUInt), bits, 1};
+    else return {kDLComplex, bits, 1};
+}
+
+// An array of N axes that this object does not own.
+template <class T, std::size_t N> class array {
+  public:
+    using lengths = std::array<std::int64_t, N>;
+
+    // A C-contiguous array.
+    array(T *data, lengths shape, DLDevice device = cpu) : array(data, shape, {}, device) {
+        std::int64_t stride = 1;
+        for (std::size_t axis = N; axis-- > 0; stride *= shape[axis]) strides_[axis] = stride;
+    }
+
+    // strides: in elements.
+    array(T *data, lengths shape, lengths strides, DLDevice device = cpu)
+        : shape_(shape), strides_(strides) {
+        tensor_.data = const_cast<std::remove_const_t<T> *>(data);
+        tensor_.device = device;
+        tensor_.ndim = static_cast<std::int32_t>(N);
+        tensor_.dtype = type_of<T>();
+        tensor_.byte_offset = 0;
+    }
+
+    // Valid as long as this object.
+    const DLTensor *tensor() {
+        tensor_.shape = shape_.data();
+        tensor_.strides = strides_.data();
+        return &tensor_;
+    }
+
+  private:
+    lengths shape_, strides_;
+    DLTensor tensor_;
+};
+
+}  // namespace pycu2c
+#endif

@@ -1,0 +1,182 @@
+"""Implement ``pycu2c build``: make a library of kernels."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from pycu2c.aot.artifact import compile_library, differences, write_files
+from pycu2c.aot.exported_kernels import ExportedLibrary, ExportError, export
+from pycu2c.aot.images import compile_images
+from pycu2c.aot.library_files import THREADS, BuildSettings, Files, library_files
+from pycu2c.base.diagnostics import CompileError
+from pycu2c.base.types import Signature
+from pycu2c.cli.kernel_file import load_kernels, parse_location, report_error, select_kernel
+from pycu2c.codegen.multi_module import MultiplePrintsError
+from pycu2c.declarations.signatures import BadSignature, parse_signature
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.toolchain.toolchain_errors import ToolchainError
+
+TARGETS = ("cpu", "cuda")
+BINDINGS = ("c", "cpp", "cmake", "python")
+_DEFAULT_ARCHS = "sm_80,sm_90"
+
+
+class _Names(click.ParamType[list[str]]):
+    """A list of names, separated by commas."""
+
+    name = "names"
+
+    def __init__(self, choices: Sequence[str]) -> None:
+        self._choices = choices
+
+    def convert(self, value: object, param: object, context: click.Context | None) -> list[str]:
+        names = str(value).split(",")
+        for name in names:
+            if name not in self._choices:
+                self.fail(f"{name!r} is none of {', '.join(self._choices)}")
+        return [name for name in self._choices if name in names]
+
+
+@click.command()
+@click.argument("locations", metavar="FILE[:KERNEL]...", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    help="The folder of the library.",
+)
+@click.option("--name", help="The name of the library; by default that of the file.")
+@click.option(
+    "--signature",
+    "signatures",
+    multiple=True,
+    metavar="[KERNEL=]TYPES",
+    help='Types of parameters: "scale=float32[::1], float32"; may be given several times.',
+)
+@click.option("--targets", type=_Names(TARGETS), default=",".join(TARGETS), show_default=True)
+@click.option(
+    "--arch",
+    "archs",
+    default=_DEFAULT_ARCHS,
+    show_default=True,
+    help="The architectures of GPUs. Later ones run the PTX of the first.",
+)
+@click.option("--bindings", type=_Names(BINDINGS), default=",".join(BINDINGS), show_default=True)
+@click.option(
+    "--threads",
+    type=click.Choice(tuple(THREADS)),
+    default="pool",
+    show_default=True,
+    help="The threads of launches on the CPU.",
+)
+@click.option(
+    "--cpu-flags",
+    default="",
+    help="Flags of the C compiler for the processor, such as "
+    "-march=native; by default those for processors of the last ten years.",
+)
+@click.option("--static", is_flag=True, help="Make libNAME.a in place of libNAME.so.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Write nothing: compare with the folder; the exit status is 1 if a file differs.",
+)
+def build(
+    locations: tuple[str, ...],
+    output: Path,
+    name: str | None,
+    signatures: tuple[str, ...],
+    targets: list[str],
+    archs: str,
+    bindings: list[str],
+    threads: str,
+    cpu_flags: str,
+    static: bool,
+    check: bool,
+) -> None:
+    """Make a library of the kernels in FILE, which programs in C, C++ and Python call.
+
+    Requires neither a GPU nor a driver; without NVRTC, pass --targets cpu.
+    """
+    settings = BuildSettings(threads, tuple(cpu_flags.split()), tuple(bindings))
+    try:
+        kernels = _kernels(locations)
+        library = export(
+            name or _name(locations[0]), _with_signatures(kernels, signatures), targets
+        )
+        files = _files(library, archs.split(","), settings, static)
+    except CompileError as error:
+        report_error(error)
+    except (BadSignature, ExportError, MultiplePrintsError, ToolchainError) as error:
+        raise click.ClickException(str(error)) from None
+    if not check:
+        write_files(output, files)
+        click.echo(f"{output}: {len(files)} files, {', '.join(k.name for k in library.kernels)}")
+        return
+    found = list(differences(output, files))
+    for line in found:
+        click.echo(line)
+    sys.exit(bool(found))
+
+
+def _files(
+    library: ExportedLibrary, archs: Sequence[str], settings: BuildSettings, static: bool
+) -> Files:
+    images = compile_images(library, archs) if "cuda" in library.texts else ()
+    files = library_files(library, images, settings)
+    return {**files, **compile_library(library, files, settings, static=static)}
+
+
+def _name(location: str) -> str:
+    name = parse_location(location)[0].stem
+    if not re.fullmatch(r"[a-z]\w*", name, re.ASCII | re.IGNORECASE):
+        raise click.ClickException(f"{name!r} is not a name in C: pass --name")
+    return name
+
+
+def _kernels(locations: Sequence[str]) -> dict[str, Kernel[object]]:
+    """Return the kernels at all locations, by their names in C."""
+    found: dict[str, Kernel[object]] = {}
+    for location in locations:
+        path, name = parse_location(location)
+        kernels = load_kernels(path)
+        chosen = [select_kernel(kernels, path, name)] if name else list(kernels.values())
+        for kernel in chosen:
+            if found.setdefault(kernel.name, kernel) is not kernel:
+                raise click.ClickException(f"there are two kernels named {kernel.name}")
+    return found
+
+
+def _with_signatures(
+    kernels: Mapping[str, Kernel[object]], texts: Sequence[str]
+) -> list[tuple[Kernel[object], Sequence[Signature]]]:
+    """Return each kernel with the signatures of the command line, or else its declared ones."""
+    given: dict[str, list[Signature]] = {name: [] for name in kernels}
+    for text in texts:
+        name, separator, types = text.partition("=")
+        if not separator:
+            if len(kernels) > 1:
+                raise click.ClickException(
+                    f"write --signature KERNEL=... for one of {', '.join(kernels)}"
+                )
+            name, types = next(iter(kernels)), text
+        if name not in given:
+            raise click.ClickException(f"there is no kernel {name}; there is {', '.join(kernels)}")
+        given[name].append(parse_signature(types))
+    result: list[tuple[Kernel[object], Sequence[Signature]]] = []
+    for name, kernel in kernels.items():
+        signatures = given[name] or kernel.declared
+        if not signatures:
+            names = ", ".join(kernel.launcher.parameters)
+            raise click.ClickException(
+                f"{name} has no signature: pass --signature '{name}=...', one type for each of "
+                f'({names}), such as "float32[::1], int32"'
+            )
+        result.append((kernel, signatures))
+    return result

@@ -1,0 +1,125 @@
+"""What ``pycu2c build`` writes, and which kernels it rejects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from aot.conftest import build
+from pycu2c.cli.main import main
+
+
+def test_builds_are_equal(library: Path, tmp_path: Path) -> None:
+    build(tmp_path)
+    built = sorted(p.relative_to(library) for p in library.rglob("*") if p.is_file())
+    assert built == sorted(p.relative_to(tmp_path) for p in tmp_path.rglob("*") if p.is_file())
+    for path in built:
+        assert (library / path).read_bytes() == (tmp_path / path).read_bytes(), path
+
+
+def test_check_compares_with_the_folder(tmp_path: Path) -> None:
+    build(tmp_path, "--targets", "cpu")
+    build(tmp_path, "--targets", "cpu", "--check")
+    header = tmp_path / "include/finance.h"
+    header.write_text(header.read_text() + "\n")
+    (tmp_path / "src/finance.c").unlink()
+    arguments = [str(Path(__file__).parent / "exported.py"), "--name", "finance"]
+    options = ["-o", str(tmp_path), "--targets", "cpu", "--check"]
+    result = CliRunner().invoke(main, ["build", *arguments, *options])
+    assert result.exit_code == 1
+    assert result.output == "include/finance.h differs\nsrc/finance.c is missing\n"
+
+
+def test_static_library(tmp_path: Path) -> None:
+    build(tmp_path, "--targets", "cpu", "--static")
+    assert (tmp_path / "lib/libfinance.a").read_bytes().startswith(b"!<arch>\n")
+
+
+REJECTED = {
+    "from pycu2c import kernel\n@kernel\ndef k(x: int): pass": "k has no array argument",
+    "from pycu2c import kernel\n@kernel\ndef k(x): x[0] = 1": "k has no signature: pass",
+    """
+from pycu2c import kernel
+@kernel
+def k(x: "float32[::1]"):
+    print(x[0])
+""": "k prints",
+    """
+from pycu2c import kernel
+@kernel(check=True)
+def k(x: "float32[::1]"):
+    x[0] = 1
+""": "k is compiled with check=",
+    """
+from pycu2c import kernel
+@kernel(["float32[::1], int32", "float32[::1], int64"])
+def k(x, n):
+    x[0] = n
+""": "two signatures of k have arrays of the same types",
+    """
+from pycu2c import kernel
+@kernel(["float32[::1], int32", "float64[::1], float64"])
+def k(x, n):
+    x[0] = n
+""": "the signatures of k differ in more than",
+    """
+from pycu2c import kernel
+@kernel
+def k(x: "float32[::1]", z: complex):
+    x[0] = z.real
+""": "z of k is a complex128",
+    """
+from pycu2c import kernel
+@kernel(fmad=False)
+def k(x: "float32[::1]"):
+    x[0] = 1
+@kernel
+def m(x: "float32[::1]"):
+    x[0] = 1
+""": "k and m have different options",
+    """
+from pycu2c import kernel
+@kernel
+def k(x: "float32[::1]"):
+    x[0] = undefined
+""": "error[name]",
+}
+
+
+@pytest.mark.parametrize("source", REJECTED)
+def test_rejected_kernels(tmp_path: Path, source: str) -> None:
+    path = tmp_path / "rejected.py"
+    path.write_text(source)
+    result = CliRunner().invoke(main, ["build", str(path), "-o", str(tmp_path / "library")])
+    assert result.exit_code == 1
+    assert REJECTED[source] in result.output
+    assert not (tmp_path / "library").exists()
+
+
+def test_signatures_of_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "scaling.py"
+    path.write_text(
+        "from pycu2c import cuda, kernel\n@kernel\ndef scale(x, by): x[cuda.grid(1)] *= by\n"
+    )
+    signatures = [
+        "--signature",
+        "float32[::1], float32",
+        "--signature",
+        "scale=float64[:], float64",
+    ]
+    arguments = [
+        "build",
+        str(path),
+        "-o",
+        str(tmp_path / "library"),
+        "--targets",
+        "cpu",
+        *signatures,
+    ]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    text = (tmp_path / "library/include/scaling.h").read_text()
+    assert "x: float32, 1 axis, C-contiguous, written" in text
+    assert "x: float64, 1 axis, written" in text
