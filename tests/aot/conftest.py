@@ -18,8 +18,12 @@ LOADERS = Path(__file__).parent / "loaders"
 
 def build(folder: Path, *options: str) -> None:
     """Build the library finance in a folder."""
-    arguments = ["build", exported.__file__, "--name", "finance", "-o", str(folder), *options]
-    result = CliRunner().invoke(main, arguments)
+    build_file(exported.__file__, folder, "--name", "finance", *options)
+
+
+def build_file(path: str, folder: Path, *options: str) -> None:
+    """Build a library of the kernels of a file."""
+    result = CliRunner().invoke(main, ["build", path, "-o", str(folder), *options])
     assert result.exit_code == 0, result.output
 
 

@@ -34,6 +34,8 @@ def write_library(library: ExportedLibrary) -> str:
         f'#include "{library.name}.h"',
     ]
     lines += ["#define PYCU2C_HAS_CPU"] * has_cpu
+    if library.has_coroutines:
+        lines.append(f"#define PYCU2C_COROUTINES(name) {library.name}_##name")
     lines += [f'#define PYCU2C_IMAGES "../{library.name}_images.h"'] * has_cuda
     lines += ['#include "runtime/launch.h"']
     for kernel in library.kernels:
@@ -99,7 +101,9 @@ def _signature_tables(signature: ExportedSignature) -> Iterator[str]:
 
 
 def _function_tables(target: TargetName, function: Function) -> Iterator[str]:
-    if target == "cpu":
+    if function.is_coroutine:
+        yield f"extern const struct coroutine_kernel {function.name};"
+    elif target == "cpu":
         yield f"kernel_body {function.name};"
     else:
         yield f"static loaded_kernel {function.name}_loaded[IMAGE_COUNT];"
@@ -135,7 +139,8 @@ def _variant(variant: Variant) -> str:
     for target, function in variant.functions.items():
         parameters = f"{{{_table(target, function)}, {len(function.parameters)}}}"
         if target == "cpu":
-            parts += [f".body = {function.name}", f".of_cpu = {parameters}"]
+            code = ".coroutines = &" if function.is_coroutine else ".body = "
+            parts += [f"{code}{function.name}", f".of_cpu = {parameters}"]
         else:
             parts += [f'.entry = "{function.name}"', f".loaded = {function.name}_loaded"]
             parts.append(f".of_gpu = {parameters}")

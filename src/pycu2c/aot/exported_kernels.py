@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
+from pycu2c.analysis.suspension_points import coroutine_loop
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import MAX_BLOCK_THREADS
@@ -55,10 +56,14 @@ class ExportedArgument:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of the generated text: its name, and its parameters in order."""
+    """A function of the generated text: its name, and its parameters in order.
+
+    is_coroutine: whether threads on the CPU are coroutines; the name is that of a structure then.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
+    is_coroutine: bool
 
     def sizes(self) -> Iterator[int]:
         """Yield the sizes of the parameters, in bytes."""
@@ -101,6 +106,11 @@ class ExportedKernel:
         """Return the arguments of the first signature."""
         return self.signatures[0].arguments
 
+    def functions(self) -> Iterator[Function]:
+        """Yield the functions of all variants."""
+        for signature in self.signatures:
+            yield from (*signature.small.functions.values(), *signature.large.functions.values())
+
 
 @dataclass(frozen=True, slots=True)
 class ExportedLibrary:
@@ -113,7 +123,7 @@ class ExportedLibrary:
 
     @property
     def has_coroutines(self) -> bool:
-        return "_kernel = {" in self.texts.get("cpu", "")
+        return any(f.is_coroutine for k in self.kernels for f in k.functions())
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,13 +254,16 @@ def _lower(library: str, target: TargetName, typed: Sequence[_TypedKernel]) -> _
     file = multi_module.emit_file(pairs, "none")
     entries = {id(pair): entry for pair, entry in zip(pairs, file.entries)}
     functions = {
-        name: Function(entries[id(pair)], pair[0].kernel.parameters)
-        for name, pair in lowered.items()
+        name: _function(entries[id(pair)], pair[0].kernel) for name, pair in lowered.items()
     }
     for function in functions.values():
         if len(function.parameters) > MAX_PARAMETERS:
             raise ExportError(f"{function.name} has more than {MAX_PARAMETERS} parameters in C")
     return _EmittedTarget(file.text, functions)
+
+
+def _function(name: str, kernel: ir.Function) -> Function:
+    return Function(name, kernel.parameters, coroutine_loop(kernel.body) is not None)
 
 
 def _lowered(
@@ -267,7 +280,7 @@ def _are_equal(small: Lowered, large: Lowered) -> bool:
     """Return whether the variants of a kernel have the same text."""
     texts = (multi_module.emit_file([pair], "none") for pair in (small, large))
     (name, text), (other_name, other) = ((file.entries[0], file.text) for file in texts)
-    return text == re.sub(rf"\b{other_name}(?=\b|_args\b)", name, other)
+    return text == re.sub(rf"\b{other_name}(?=\b|_)", name, other)
 
 
 def _variants(name: str) -> Iterator[tuple[str, LaunchAssumptions]]:

@@ -11,6 +11,7 @@ from pycu2c.aot.c_library import write_library
 from pycu2c.aot.exported_kernels import ExportedKernel, ExportedLibrary
 from pycu2c.aot.images import Image, write_images
 from pycu2c.base.records import dataclass
+from pycu2c.runtime.cpu.coroutine_scheduler import scheduler_text
 from pycu2c.toolchain.cc.cc import FLAGS
 from pycu2c.toolchain.cc.flags import GCC
 from pycu2c.toolchain.cc.miscompilations import MISCOMPILATIONS
@@ -52,7 +53,9 @@ def contract_flag(library: ExportedLibrary) -> str:
 def source_paths(library: ExportedLibrary) -> tuple[str, ...]:
     """Return the C files of the library."""
     name = library.name
-    return (f"src/{name}_library.c", *((f"src/{name}.c",) if "cpu" in library.texts else ()))
+    coroutines = (f"src/{name}_coroutines.c",) if library.has_coroutines else ()
+    kernels = (f"src/{name}.c",) if "cpu" in library.texts else ()
+    return (f"src/{name}_library.c", *kernels, *coroutines)
 
 
 def _texts(
@@ -69,6 +72,9 @@ def _texts(
     if "cpu" in library.texts:
         yield f"src/{name}.c", library.texts["cpu"]
         yield "src/runtime/cpu_threads.h", _read("runtime/cpu_threads.h")
+    if library.has_coroutines:
+        yield f"src/{name}_coroutines.c", _coroutine_scheduler(name)
+        yield "src/runtime/coroutines.h", _read("runtime/coroutines.h")
     if "cuda" in library.texts:
         yield f"src/{name}.cu", library.texts["cuda"]
         yield f"src/{name}_images.h", write_images(images)
@@ -82,6 +88,13 @@ def _texts(
         yield "pyproject.toml", _filled("pyproject.toml", values)
         yield f"python/{name}/__init__.py", _python_package(library)
         yield f"python/{name}/_launch.py", _read("python_package/launch.py")
+
+
+def _coroutine_scheduler(name: str) -> str:
+    """Return the scheduler of coroutines, whose functions have names of the library."""
+    functions = ("run_coroutines", "set_memory", "report", "set_scheduler_pool")
+    renamed = "".join(f"#define pycu2c_{f} {name}_{f}\n" for f in functions)
+    return f"#define _GNU_SOURCE\n{renamed}{scheduler_text()}"
 
 
 def _read(path: str) -> str:

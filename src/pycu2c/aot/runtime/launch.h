@@ -27,6 +27,9 @@ static pycu2c_status fail(pycu2c_status status, const char *format, ...) {
 #ifdef PYCU2C_HAS_CPU
 #include "cpu_threads.h"
 #endif
+#ifdef PYCU2C_COROUTINES
+#include "coroutines.h"
+#endif
 #ifdef PYCU2C_IMAGES
 #include "cuda_driver.h"
 #endif
@@ -62,7 +65,10 @@ struct argument {
 
 struct variant {
 #ifdef PYCU2C_HAS_CPU
-    kernel_body *body;
+    kernel_body *body; /* NULL if the threads are coroutines */
+#ifdef PYCU2C_COROUTINES
+    const struct coroutine_kernel *coroutines;
+#endif
     struct parameters of_cpu;
 #endif
 #ifdef PYCU2C_IMAGES
@@ -387,6 +393,29 @@ static void store_parameters(char *to, void **places, const struct parameters *p
 /* ---- launches ---- */
 
 #ifdef PYCU2C_HAS_CPU
+#ifdef PYCU2C_COROUTINES
+static pycu2c_status run_coroutines(const struct variant *variant, const void *arguments,
+                                    int64_t blocks, const struct launch *l) {
+    struct watched_memory regions[MAX_ARGUMENTS];
+    int count = 0;
+    for (int i = 0; i < l->kernel->argument_count; i++) {
+        uintptr_t first, end;
+        if (l->kernel->signatures->arguments[i].axes < 0) continue;
+        region_of(l->arguments[i], &first, &end);
+        regions[count++] = (struct watched_memory){(const char *)first, (int64_t)(end - first)};
+    }
+    switch (schedule(variant->coroutines, arguments, blocks, regions, count)) {
+        case 0:
+            return PYCU2C_SUCCESS;
+        case 64:
+            return fail(PYCU2C_DEADLOCK, "%s: no thread can make progress", l->kernel->name);
+        default:
+            return fail(PYCU2C_OUT_OF_MEMORY, "%s: too little memory for the threads of its blocks",
+                        l->kernel->name);
+    }
+}
+#endif
+
 static pycu2c_status run_on_cpu(const struct variant *variant, const struct signature *signature,
                                 const struct launch *l) {
     struct {
@@ -404,15 +433,12 @@ static pycu2c_status run_on_cpu(const struct variant *variant, const struct sign
     memcpy(arguments.block, block, sizeof block);
     arguments.shared_bytes = (int64_t)l->shared_bytes;
     store_parameters(arguments.parameters, NULL, &variant->of_cpu, signature, l);
-    switch (run_blocks(variant->body, &arguments, (int64_t)grid[0] * grid[1] * grid[2])) {
-        case 0:
-            return PYCU2C_SUCCESS;
-        case 64:
-            return fail(PYCU2C_DEADLOCK, "%s: no thread can make progress", l->kernel->name);
-        default:
-            return fail(PYCU2C_OUT_OF_MEMORY, "%s: too little memory for the threads of its blocks",
-                        l->kernel->name);
-    }
+    const int64_t blocks = (int64_t)grid[0] * grid[1] * grid[2];
+#ifdef PYCU2C_COROUTINES
+    if (variant->coroutines) return run_coroutines(variant, &arguments, blocks, l);
+#endif
+    run_blocks(variant->body, &arguments, blocks);
+    return PYCU2C_SUCCESS;
 }
 #endif
 
