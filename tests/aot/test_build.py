@@ -60,10 +60,10 @@ def k(x, n):
 """: "two signatures of k have arrays of the same types",
     """
 from pycu2c import kernel
-@kernel(["float32[::1], int32", "float64[::1], float64"])
+@kernel(["float32[::1], int32[::1]", "float64[::1], float64"])
 def k(x, n):
-    x[0] = n
-""": "the signatures of k differ in more than",
+    x[0] = 1
+""": "an argument of k is an array in one signature and a number in another",
     """
 from pycu2c import kernel
 @kernel

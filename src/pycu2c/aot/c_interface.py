@@ -86,7 +86,7 @@ def number_type(kernel: ExportedKernel, position: int) -> str:
     """Return the C type that holds the number of all signatures."""
     kinds = {s.arguments[position].type.dtype.kind for s in kernel.signatures}
     if DTypeKind.FLOAT in kinds:
-        return "double"
+        return "double"  # also of integers, in other signatures
     return "bool" if kinds == {DTypeKind.BOOL} else "int64_t"
 
 

@@ -54,7 +54,7 @@ def write_library(library: ExportedLibrary) -> str:
 def _kernel_tables(kernel: ExportedKernel) -> Iterator[str]:
     yield f"/* ---- {kernel.name} ---- */"
     for signature in kernel.signatures:
-        yield from _signature_tables(signature)
+        yield from _signature_tables(kernel, signature)
     yield ""
     yield f"static const struct signature {kernel.name}_signatures[] = {{"
     for signature in kernel.signatures:
@@ -87,10 +87,11 @@ def _kernel_tables(kernel: ExportedKernel) -> Iterator[str]:
     yield "};"
 
 
-def _signature_tables(signature: ExportedSignature) -> Iterator[str]:
+def _signature_tables(kernel: ExportedKernel, signature: ExportedSignature) -> Iterator[str]:
     yield f"static const struct argument {signature.small.name}_arguments[] = {{"
-    for argument in signature.arguments:
-        yield f"    {_argument(argument)},"
+    for position, argument in enumerate(signature.arguments):
+        is_double = not argument.is_array and number_type(kernel, position) == "double"
+        yield f"    {_argument(argument, is_double)},"
     yield "};"
     tables = [
         "\n".join(_function_tables(target, function))
@@ -120,13 +121,13 @@ def _table(target: TargetName, function: Function) -> str:
     return f"{function.name}_on_{'cpu' if target == 'cpu' else 'gpu'}"
 
 
-def _argument(argument: ExportedArgument) -> str:
+def _argument(argument: ExportedArgument, is_double: bool) -> str:
     kind = argument.type
     axes = kind.ndim if isinstance(kind, Array) else -1
     contiguous = isinstance(kind, Array) and kind.layout == "C"
     limit = f"INT64_C({argument.index_limit})" if argument.index_limit else "0"
-    flag = str(contiguous).lower()
-    return f'{{"{argument.name}", {_dlpack_type(kind.dtype)}, {axes}, {flag}, {limit}}}'
+    flags = f"{contiguous}, {is_double}".lower()
+    return f'{{"{argument.name}", {_dlpack_type(kind.dtype)}, {axes}, {flags}, {limit}}}'
 
 
 def _dlpack_type(dtype: DType) -> str:

@@ -16,6 +16,7 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Array, Scalar, Signature, assumed_magnitude_limit, leaf_paths
 from pycu2c.codegen import multi_module
 from pycu2c.codegen.dialect import Dialect
+from pycu2c.codegen.reserved_names import is_reserved
 from pycu2c.compiler import lower
 from pycu2c.declarations.options import Options
 from pycu2c.ir import nodes as ir
@@ -28,6 +29,7 @@ Lowered: TypeAlias = tuple[ir.Module, Dialect]
 MAX_ARGUMENTS = 64  # as in runtime/launch.h
 MAX_PARAMETERS = 256
 _POINTER_SIZE = 8
+_NAMES_OF_PARAMETERS = ("grid", "block", "shared_bytes", "stream", "arguments", "l")
 _SCALAR_KINDS = (DTypeKind.BOOL, DTypeKind.SIGNED, DTypeKind.UNSIGNED, DTypeKind.FLOAT)
 _ARRAY_KINDS = (*_SCALAR_KINDS, DTypeKind.COMPLEX)
 
@@ -178,6 +180,7 @@ def _common_options(kernels: Sequence[Kernel[object]]) -> Options:
 
 
 def _typed(kernel: Kernel[object], signatures: Sequence[Signature]) -> Iterator[_TypedKernel]:
+    signatures = sorted(signatures, key=_strided_arrays)
     suffixes = [_suffix(signature) for signature in signatures]
     for position, (signature, suffix) in enumerate(zip(signatures, suffixes)):
         module = kernel.launcher.compiler.build(signature).module
@@ -189,6 +192,12 @@ def _typed(kernel: Kernel[object], signatures: Sequence[Signature]) -> Iterator[
         )
         _check(typed)
         yield typed
+
+
+def _strided_arrays(signature: Signature) -> int:
+    """Return how many arrays may have any strides: launches try those with fewer first."""
+    leaves = (leaf for p in signature.parameters for _, leaf in leaf_paths(p))
+    return sum(isinstance(leaf, Array) and leaf.layout != "C" for leaf in leaves)
 
 
 def _suffix(signature: Signature) -> str:
@@ -203,8 +212,13 @@ def _arguments(
     written, position = written_arguments(module), 0
     for name, parameter in zip(kernel.launcher.parameters, signature.parameters):
         for path, leaf in leaf_paths(parameter):
-            yield ExportedArgument("_".join((name, *path)), leaf, position in written)
+            yield ExportedArgument(_c_name("_".join((name, *path))), leaf, position in written)
             position += 1
+
+
+def _c_name(name: str) -> str:
+    """Return the name of an argument of a launch function."""
+    return f"{name}_" if is_reserved(name) or name in _NAMES_OF_PARAMETERS else name
 
 
 def _check(typed: _TypedKernel) -> None:
@@ -317,19 +331,12 @@ def _exported(
 
 def _check_same_interface(name: str, signatures: Sequence[ExportedSignature]) -> None:
     """Check that one C function can launch all signatures. Raises ExportError."""
-    interfaces = {
-        tuple(a.is_array or a.type.dtype.kind is DTypeKind.FLOAT for a in s.arguments)
-        for s in signatures
-    }
-    if len(interfaces) > 1:
+    if len({tuple(a.is_array for a in s.arguments) for s in signatures}) > 1:
         raise ExportError(
-            f"the signatures of {name} differ in more than the types of arrays and the widths of "
-            "numbers: build two libraries, or give the kernel twice under two names"
+            f"an argument of {name} is an array in one signature and a number in another: build "
+            "two libraries"
         )
-    arrays = [
-        tuple((a.type.dtype, a.type.ndim) for a in s.arguments if isinstance(a.type, Array))
-        for s in signatures
-    ]
+    arrays = [tuple(a.type for a in s.arguments if a.is_array) for s in signatures]
     if len(set(arrays)) < len(arrays):
         raise ExportError(
             f"two signatures of {name} have arrays of the same types, by which a launch would "

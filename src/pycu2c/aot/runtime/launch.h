@@ -53,13 +53,13 @@ struct parameters {
     int count;
 };
 
-/* What an argument must be. axes: -1 for a number. limit: the greatest magnitude of an integer with
- * which indices have 32 bits; 0 for any. */
+/* What an argument must be. axes: -1 for a number, which is given as a double if `is_double`, else as
+ * an int64_t. limit: the greatest magnitude of an integer with which indices have 32 bits; 0 for any. */
 struct argument {
     const char *name;
     DLDataType type;
     int8_t axes;
-    bool is_contiguous;
+    bool is_contiguous, is_double;
     int64_t limit;
 };
 
@@ -213,7 +213,7 @@ static pycu2c_status find_device(const struct launch *l, DLDevice *device) {
 
 /* ---- the signature and the variant of a launch ---- */
 
-static bool matches(const struct signature *signature, const struct launch *l) {
+static bool has_types(const struct signature *signature, const struct launch *l) {
     for (int i = 0; i < l->kernel->argument_count; i++) {
         const struct argument *const expected = &signature->arguments[i];
         const DLTensor *const a = l->arguments[i];
@@ -221,6 +221,28 @@ static bool matches(const struct signature *signature, const struct launch *l) {
             return false;
     }
     return true;
+}
+
+static bool has_layouts(const struct signature *signature, const struct launch *l) {
+    for (int i = 0; i < l->kernel->argument_count; i++) {
+        const struct argument *const expected = &signature->arguments[i];
+        if (expected->axes >= 0 && expected->is_contiguous && !is_c_contiguous(l->arguments[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Return the first signature that the arrays match, or one that they match but for their layout; NULL
+ * if there is none. */
+static const struct signature *find_signature(const struct launch *l) {
+    const struct signature *found = NULL;
+    for (int i = 0; i < l->kernel->signature_count; i++) {
+        const struct signature *const signature = &l->kernel->signatures[i];
+        if (!has_types(signature, l)) continue;
+        found = signature;
+        if (has_layouts(signature, l)) break;
+    }
+    return found;
 }
 
 static pycu2c_status reject_types(const struct launch *l) {
@@ -249,6 +271,13 @@ static pycu2c_status reject_types(const struct launch *l) {
     return PYCU2C_INVALID_ARGUMENT;
 }
 
+/* Return a number as an integer, 0 if it is none. */
+static int64_t integer_of(const struct argument *argument, const void *given) {
+    if (!argument->is_double) return *(const int64_t *)given;
+    const double number = *(const double *)given;
+    return number >= -0x1p63 && number < 0x1p63 ? (int64_t)number : 0;
+}
+
 static bool fits(DLDataType type, int64_t number) {
     if (type.code == kDLBool || type.bits == 64) return true;
     if (type.code == kDLUInt) return number >= 0 && number >> type.bits == 0;
@@ -260,7 +289,10 @@ static pycu2c_status check_numbers(const struct signature *signature, const stru
     for (int i = 0; i < l->kernel->argument_count; i++) {
         const struct argument *const expected = &signature->arguments[i];
         if (expected->axes >= 0 || expected->type.code == kDLFloat) continue;
-        const int64_t number = *(const int64_t *)l->arguments[i];
+        const int64_t number = integer_of(expected, l->arguments[i]);
+        if (expected->is_double && (double)number != *(const double *)l->arguments[i])
+            return fail(PYCU2C_INVALID_ARGUMENT, "%s = %g is not an integer", expected->name,
+                        *(const double *)l->arguments[i]);
         if (!fits(expected->type, number))
             return fail(PYCU2C_INVALID_ARGUMENT, "%s = %lld is not an %s", expected->name,
                         (long long)number, type_name(expected->type, name, sizeof name));
@@ -282,7 +314,7 @@ static bool has_small_indices(const struct signature *signature, const struct la
             for (int axis = 0; axis < a->ndim; axis++)
                 if (a->shape[axis] == 0) return false;
         } else if (expected->limit) {
-            const int64_t number = *(const int64_t *)l->arguments[i];
+            const int64_t number = integer_of(expected, l->arguments[i]);
             if (number > expected->limit || number < -expected->limit) return false;
         }
     }
@@ -357,14 +389,15 @@ static pycu2c_status check_overlap(const struct signature *signature, const stru
 /* ---- parameters ---- */
 
 static void store_number(char *to, const struct argument *argument, int size, const void *from) {
-    if (argument->type.code == kDLFloat && size == 4) {
-        const float number = (float)*(const double *)from;
-        memcpy(to, &number, 4);
-    } else if (argument->type.code == kDLBool) {
-        *to = *(const int64_t *)from != 0;
-    } else { /* a processor with little-endian numbers */
-        memcpy(to, from, (size_t)size);
+    if (argument->type.code == kDLFloat) {
+        const double number = *(const double *)from;
+        const float rounded = (float)number;
+        memcpy(to, size == 4 ? (const void *)&rounded : (const void *)&number, (size_t)size);
+        return;
     }
+    const int64_t number = integer_of(argument, from);
+    if (argument->type.code == kDLBool) *to = number != 0;
+    else memcpy(to, &number, (size_t)size); /* on a processor with little-endian numbers */
 }
 
 /* Store the parameters in natural alignment, and their addresses in `places`, if it is not NULL. */
@@ -458,17 +491,15 @@ static pycu2c_status run_on_gpu(const struct variant *variant, const struct sign
 
 static pycu2c_status launch(const struct launch *l) {
     const struct kernel *const kernel = l->kernel;
-    const struct signature *signature = kernel->signatures;
     DLDevice device = {kDLCPU, 0};
     pycu2c_status status = check_configuration(l);
     for (int i = 0; !status && i < kernel->argument_count; i++)
-        if (signature->arguments[i].axes >= 0)
-            status = check_array(&signature->arguments[i], l->arguments[i]);
+        if (kernel->signatures->arguments[i].axes >= 0)
+            status = check_array(&kernel->signatures->arguments[i], l->arguments[i]);
     if (!status) status = find_device(l, &device);
     if (status) return status;
-    const struct signature *const end = signature + kernel->signature_count;
-    while (signature < end && !matches(signature, l)) signature++;
-    if (signature == end) return reject_types(l);
+    const struct signature *const signature = find_signature(l);
+    if (!signature) return reject_types(l);
     for (int i = 0; !status && i < kernel->argument_count; i++)
         if (signature->arguments[i].axes >= 0)
             status = check_layout(&signature->arguments[i], l->arguments[i]);
