@@ -9,7 +9,7 @@ from pycu2c import cuda, device, float32, float64, int32, kernel
 WIDTH = 128
 
 
-@kernel
+@kernel(block=(16, 8))
 def stencil(a: float32[:, ::1], out: float32[:, ::1], weight: float32):
     """Average each element with its four neighbours; the border is copied."""
     x, y = cuda.grid(2)
@@ -23,7 +23,7 @@ def stencil(a: float32[:, ::1], out: float32[:, ::1], weight: float32):
     out[y, x] = result
 
 
-@kernel
+@kernel(block=WIDTH)
 def block_sums(a: float64[:], sums: float64[::1], first: int32):
     """Sum the elements of each block of 128, from the index ``first`` on."""
     tile = cuda.shared.array(WIDTH, float64)

@@ -14,7 +14,7 @@ from aot.conftest import build_file, run
 from aot.loaders.plain import Dim3, tensor
 from aot.test_loaders import C11, COMPILERS, WARNINGS
 from pycu2c.aot.artifact import write_files
-from pycu2c.aot.exported_kernels import ExportedLibrary, ExportError, export
+from pycu2c.aot.exported_kernels import ExportedLibrary, ExportError, KernelRequest, export
 from pycu2c.aot.library_files import BuildSettings, library_files
 from pycu2c.declarations.signatures import parse_signature
 from support.golden_kernels import NAMES, kernel_of, module_of
@@ -75,7 +75,7 @@ UNSUPPORTED = {
 
 def golden_library(name: str) -> ExportedLibrary:
     signatures = [parse_signature(text) for text in module_of(name).SIGNATURES.values()]
-    return export("golden", [(kernel_of(name), signatures)], ["cpu"])
+    return export("golden", [KernelRequest(kernel_of(name), signatures)], ["cpu"])
 
 
 @pytest.mark.filterwarnings("ignore::pycu2c.CompileWarning")

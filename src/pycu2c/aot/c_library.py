@@ -58,10 +58,8 @@ def _kernel_tables(kernel: ExportedKernel) -> Iterator[str]:
     yield ""
     yield f"static const struct signature {kernel.name}_signatures[] = {{"
     for signature in kernel.signatures:
-        name = signature.small.name
-        yield f"    {{{name}_arguments,"
-        yield f"{_variant(signature.small)},"
-        yield f"{_variant(signature.large)}}},"
+        count = len(signature.variants)
+        yield f"    {{{signature.name}_arguments, {signature.name}_variants, {count}}},"
     yield "};"
     rules = "NULL"
     if kernel.rules:
@@ -88,17 +86,20 @@ def _kernel_tables(kernel: ExportedKernel) -> Iterator[str]:
 
 
 def _signature_tables(kernel: ExportedKernel, signature: ExportedSignature) -> Iterator[str]:
-    yield f"static const struct argument {signature.small.name}_arguments[] = {{"
+    yield f"static const struct argument {signature.name}_arguments[] = {{"
     for position, argument in enumerate(signature.arguments):
         is_double = not argument.is_array and number_type(kernel, position) == "double"
         yield f"    {_argument(argument, is_double)},"
     yield "};"
     tables = [
         "\n".join(_function_tables(target, function))
-        for variant in (signature.small, signature.large)
+        for variant in signature.variants
         for target, function in variant.functions.items()
     ]
-    yield from dict.fromkeys(tables)  # both variants may have the same function
+    yield from dict.fromkeys(tables)  # several variants may have the same function
+    yield f"static const struct variant {signature.name}_variants[] = {{"
+    yield from (f"{_variant(variant)}," for variant in signature.variants)
+    yield "};"
 
 
 def _function_tables(target: TargetName, function: Function) -> Iterator[str]:
@@ -137,6 +138,10 @@ def _dlpack_type(dtype: DType) -> str:
 
 def _variant(variant: Variant) -> str:
     parts = []
+    if variant.assumptions.index32_safe:
+        parts.append(".needs_small_indices = true")
+    if variant.assumptions.block is not None:
+        parts.append(f".block = {{{', '.join(map(str, variant.assumptions.block))}}}")
     for target, function in variant.functions.items():
         parameters = f"{{{_table(target, function)}, {len(function.parameters)}}}"
         if target == "cpu":
@@ -145,7 +150,7 @@ def _variant(variant: Variant) -> str:
         else:
             parts += [f'.entry = "{function.name}"', f".loaded = {function.name}_loaded"]
             parts.append(f".of_gpu = {parameters}")
-    return wrapped("     {", parts, "}")
+    return wrapped("    {", parts, "}")
 
 
 def _launch(kernel: ExportedKernel) -> Iterator[str]:

@@ -23,6 +23,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import statements
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import target_of
+from pycu2c.runtime.launch_configuration import Extent
 
 TargetName: TypeAlias = str  # "cuda" or "cpu"
 Lowered: TypeAlias = tuple[ir.Module, Dialect]
@@ -75,19 +76,19 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The functions of a signature and an index width, by target."""
+    """The functions of a signature for some launches, by target."""
 
-    name: str
+    assumptions: LaunchAssumptions
     functions: dict[TargetName, Function]
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedSignature:
-    """A signature. small: for launches with 32-bit indices. large: for all launches."""
+    """A signature of a kernel, and its variants; a launch uses the first that is possible."""
 
+    name: str
     arguments: tuple[ExportedArgument, ...]
-    small: Variant
-    large: Variant
+    variants: tuple[Variant, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,8 @@ class ExportedKernel:
     def functions(self) -> Iterator[Function]:
         """Yield the functions of all variants."""
         for signature in self.signatures:
-            yield from (*signature.small.functions.values(), *signature.large.functions.values())
+            for variant in signature.variants:
+                yield from variant.functions.values()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,23 +132,39 @@ class ExportedLibrary:
 
 @dataclass(frozen=True, slots=True)
 class _TypedKernel:
-    """A kernel with one signature, and the name of its variant with 32-bit indices."""
+    """A kernel with one signature.
+
+    name: of its variant with 32-bit indices. block: for which C is compiled, besides any.
+    """
 
     kernel: Kernel[object]
     signature: Signature
     module: ir.Module
     name: str
     arguments: tuple[ExportedArgument, ...]
+    block: Extent | None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRequest:
+    """A kernel, the signatures to compile it for, and the shape of its blocks on the CPU.
+
+    block: launches with other blocks are possible, too, but slower on the CPU; None for any.
+    """
+
+    kernel: Kernel[object]
+    signatures: Sequence[Signature]
+    block: Extent | None = None
 
 
 def export(
     name: str,
-    kernels: Sequence[tuple[Kernel[object], Sequence[Signature]]],
+    requests: Sequence[KernelRequest],
     targets: Sequence[TargetName],
 ) -> ExportedLibrary:
     """Lower kernels for their signatures. Raises ExportError, CompileError."""
-    options = _common_options([kernel for kernel, _ in kernels])
-    typed = [list(_typed(kernel, signatures)) for kernel, signatures in kernels]
+    options = _common_options([request.kernel for request in requests])
+    typed = [list(_typed(request)) for request in requests]
     lowered = {
         target: _lower(name, target, [t for group in typed for t in group]) for target in targets
     }
@@ -179,8 +197,8 @@ def _common_options(kernels: Sequence[Kernel[object]]) -> Options:
 # ---- signatures ----
 
 
-def _typed(kernel: Kernel[object], signatures: Sequence[Signature]) -> Iterator[_TypedKernel]:
-    signatures = sorted(signatures, key=_strided_arrays)
+def _typed(request: KernelRequest) -> Iterator[_TypedKernel]:
+    kernel, signatures = request.kernel, sorted(request.signatures, key=_strided_arrays)
     suffixes = [_suffix(signature) for signature in signatures]
     for position, (signature, suffix) in enumerate(zip(signatures, suffixes)):
         module = kernel.launcher.compiler.build(signature).module
@@ -188,7 +206,12 @@ def _typed(kernel: Kernel[object], signatures: Sequence[Signature]) -> Iterator[
         name = f"{kernel.name}_{suffix if is_unique else position + 1}"
         arguments = tuple(_arguments(kernel, signature, module))
         typed = _TypedKernel(
-            kernel, signature, module, name if len(signatures) > 1 else kernel.name, arguments
+            kernel,
+            signature,
+            module,
+            name if len(signatures) > 1 else kernel.name,
+            arguments,
+            request.block,
         )
         _check(typed)
         yield typed
@@ -261,9 +284,14 @@ class _EmittedTarget:
 def _lower(library: str, target: TargetName, typed: Sequence[_TypedKernel]) -> _EmittedTarget:
     lowered: dict[str, Lowered] = {}
     for kernel in typed:
-        small, large = (_lowered(library, target, kernel, *v) for v in _variants(kernel.name))
-        lowered[kernel.name] = small
-        lowered[f"{kernel.name}_large"] = small if _are_equal(small, large) else large
+        variants = [
+            (name, _lowered(library, target, kernel, name, assumed))
+            for name, assumed in _variants(kernel)
+            if target == "cpu" or assumed.block is None
+        ]
+        for name, pair in variants:
+            same = (lowered[other] for other, _ in variants if other in lowered)
+            lowered[name] = next((other for other in same if _are_equal(other, pair)), pair)
     pairs = list({id(pair): pair for pair in lowered.values()}.values())
     file = multi_module.emit_file(pairs, "none")
     entries = {id(pair): entry for pair, entry in zip(pairs, file.entries)}
@@ -297,9 +325,12 @@ def _are_equal(small: Lowered, large: Lowered) -> bool:
     return text == re.sub(rf"\b{other_name}(?=\b|_)", name, other)
 
 
-def _variants(name: str) -> Iterator[tuple[str, LaunchAssumptions]]:
-    yield name, LaunchAssumptions(index32_safe=True)
-    yield f"{name}_large", LaunchAssumptions()
+def _variants(typed: _TypedKernel) -> Iterator[tuple[str, LaunchAssumptions]]:
+    """Yield the names of variants, and what they assume of a launch: the most first."""
+    if typed.block is not None:
+        yield f"{typed.name}_block", LaunchAssumptions(index32_safe=True, block=typed.block)
+    yield typed.name, LaunchAssumptions(index32_safe=True)
+    yield f"{typed.name}_large", LaunchAssumptions()
 
 
 def _exported(
@@ -307,11 +338,13 @@ def _exported(
 ) -> ExportedKernel:
     signatures = []
     for typed in group:
-        small, large = (
-            Variant(name, {target: by_name[name] for target, by_name in functions.items()})
-            for name, _ in _variants(typed.name)
+        variants = tuple(
+            Variant(
+                assumed, {t: by_name[name] for t, by_name in functions.items() if name in by_name}
+            )
+            for name, assumed in _variants(typed)
         )
-        signatures.append(ExportedSignature(typed.arguments, small, large))
+        signatures.append(ExportedSignature(typed.name, typed.arguments, variants))
     first = group[0]
     kernel, options = first.kernel, first.kernel.options
     _check_same_interface(kernel.name, signatures)

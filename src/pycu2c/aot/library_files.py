@@ -13,7 +13,7 @@ from pycu2c.aot.images import Image, write_images
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.cpu.coroutine_scheduler import scheduler_text
 from pycu2c.toolchain.cc.cc import FLAGS
-from pycu2c.toolchain.cc.flags import GCC
+from pycu2c.toolchain.cc.flags import CLANG, GCC
 from pycu2c.toolchain.cc.miscompilations import MISCOMPILATIONS
 
 _HERE = Path(__file__).parent
@@ -122,6 +122,7 @@ def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[
         "HEADERS": " ".join(headers),
         "FLAGS": " ".join((*C_FLAGS, contract_flag(library))),
         "GNU_FLAGS": " ".join(GCC.flags),
+        "CLANG_FLAGS": " ".join(CLANG.flags),
     }
 
 

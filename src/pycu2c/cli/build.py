@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from pycu2c.aot.artifact import compile_library, differences, write_files
-from pycu2c.aot.exported_kernels import ExportedLibrary, ExportError, export
+from pycu2c.aot.exported_kernels import ExportedLibrary, ExportError, KernelRequest, export
 from pycu2c.aot.images import compile_images
 from pycu2c.aot.library_files import THREADS, BuildSettings, Files, library_files
-from pycu2c.base.diagnostics import CompileError
-from pycu2c.base.types import Signature
-from pycu2c.cli.kernel_file import load_kernels, parse_location, report_error, select_kernel
+from pycu2c.base.diagnostics import CompileError, LaunchError
+from pycu2c.cli.kernel_file import (
+    load_kernels,
+    parse_extent,
+    parse_location,
+    report_error,
+    select_kernel,
+)
 from pycu2c.codegen.multi_module import MultiplePrintsError
 from pycu2c.declarations.signatures import BadSignature, parse_signature
 from pycu2c.kernels.kernel import Kernel
@@ -59,6 +64,13 @@ class _Names(click.ParamType[list[str]]):
     metavar="[KERNEL=]TYPES",
     help='Types of parameters: "scale=float32[::1], float32"; may be given several times.',
 )
+@click.option(
+    "--block",
+    "blocks",
+    multiple=True,
+    metavar="[KERNEL=]X,Y,Z",
+    help="The shape of blocks for which C is compiled, besides any: faster on the CPU.",
+)
 @click.option("--targets", type=_Names(TARGETS), default=",".join(TARGETS), show_default=True)
 @click.option(
     "--arch",
@@ -92,6 +104,7 @@ def build(
     output: Path,
     name: str | None,
     signatures: tuple[str, ...],
+    blocks: tuple[str, ...],
     targets: list[str],
     archs: str,
     bindings: list[str],
@@ -107,13 +120,12 @@ def build(
     settings = BuildSettings(threads, tuple(cpu_flags.split()), tuple(bindings))
     try:
         kernels = _kernels(locations)
-        library = export(
-            name or _name(locations[0]), _with_signatures(kernels, signatures), targets
-        )
+        requests = list(_requests(kernels, signatures, blocks))
+        library = export(name or _name(locations[0]), requests, targets)
         files = _files(library, archs.split(","), settings, static)
     except CompileError as error:
         report_error(error)
-    except (BadSignature, ExportError, MultiplePrintsError, ToolchainError) as error:
+    except (BadSignature, ExportError, LaunchError, MultiplePrintsError, ToolchainError) as error:
         raise click.ClickException(str(error)) from None
     if not check:
         write_files(output, files)
@@ -153,30 +165,38 @@ def _kernels(locations: Sequence[str]) -> dict[str, Kernel[object]]:
     return found
 
 
-def _with_signatures(
-    kernels: Mapping[str, Kernel[object]], texts: Sequence[str]
-) -> list[tuple[Kernel[object], Sequence[Signature]]]:
-    """Return each kernel with the signatures of the command line, or else its declared ones."""
-    given: dict[str, list[Signature]] = {name: [] for name in kernels}
-    for text in texts:
-        name, separator, types = text.partition("=")
-        if not separator:
-            if len(kernels) > 1:
-                raise click.ClickException(
-                    f"write --signature KERNEL=... for one of {', '.join(kernels)}"
-                )
-            name, types = next(iter(kernels)), text
-        if name not in given:
-            raise click.ClickException(f"there is no kernel {name}; there is {', '.join(kernels)}")
-        given[name].append(parse_signature(types))
-    result: list[tuple[Kernel[object], Sequence[Signature]]] = []
+def _requests(
+    kernels: Mapping[str, Kernel[object]], signatures: Sequence[str], blocks: Sequence[str]
+) -> Iterator[KernelRequest]:
+    """Yield each kernel with what the command line says of it, or else its declaration."""
+    given = _by_kernel(kernels, "signature", signatures)
+    shapes = _by_kernel(kernels, "block", blocks)
     for name, kernel in kernels.items():
-        signatures = given[name] or kernel.declared
-        if not signatures:
+        chosen = [parse_signature(text) for text in given[name]] or kernel.declared
+        if not chosen:
             names = ", ".join(kernel.launcher.parameters)
             raise click.ClickException(
                 f"{name} has no signature: pass --signature '{name}=...', one type for each of "
                 f'({names}), such as "float32[::1], int32"'
             )
-        result.append((kernel, signatures))
-    return result
+        shape = [parse_extent(text, "block", name) for text in shapes[name]]
+        yield KernelRequest(kernel, chosen, shape[-1] if shape else kernel.block)
+
+
+def _by_kernel(
+    kernels: Mapping[str, Kernel[object]], option: str, texts: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return the values of an option ``[KERNEL=]VALUE``, by kernel."""
+    given: dict[str, list[str]] = {name: [] for name in kernels}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator and len(kernels) > 1:
+            raise click.ClickException(
+                f"write --{option} KERNEL=... for one of {', '.join(kernels)}"
+            )
+        if not separator:
+            name, value = next(iter(kernels)), text
+        if name not in given:
+            raise click.ClickException(f"there is no kernel {name}; there is {', '.join(kernels)}")
+        given[name].append(value)
+    return given

@@ -18,6 +18,7 @@ from pycu2c.base.types import Signature
 from pycu2c.cli.diagnostic_formats import FORMATS
 from pycu2c.cli.kernel_file import (
     load_kernels,
+    parse_extent,
     parse_location,
     report_error,
     select_kernel,
@@ -31,7 +32,7 @@ from pycu2c.compiler import generate_file
 from pycu2c.declarations.signatures import BadSignature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.source_map import errors_at_source_lines
-from pycu2c.runtime.launch_configuration import Extent, extent
+from pycu2c.runtime.launch_configuration import Extent
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
@@ -124,11 +125,7 @@ class _EmitOptions:
         """Parse a block shape such as ``16,16``; by default the shape that the kernel declares."""
         if self.block is None:
             return kernel.block
-        try:
-            numbers = tuple(int(part) for part in self.block.split(","))
-        except ValueError:
-            raise click.ClickException(f"--block is {self.block!r}; write 256 or 16,16") from None
-        return extent(numbers, "block", kernel.name)
+        return parse_extent(self.block, "block", kernel.name)
 
 
 def _cuda_file(kernels: Mapping[str, Kernel[Any]], comments: Comments) -> str:

@@ -17,6 +17,7 @@ from pycu2c.base.types import Signature
 from pycu2c.cli.diagnostic_formats import FORMATS, compile_error_objects
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
+from pycu2c.runtime.launch_configuration import Extent, extent
 
 
 def parse_location(location: str) -> tuple[Path, str | None]:
@@ -105,6 +106,15 @@ def signature_of(kernel: Kernel[Any], text: str | None) -> Signature:
             'such as "float32[::1], int32"'
         )
     return chosen
+
+
+def parse_extent(text: str, name: str, kernel: str) -> Extent:
+    """Parse a shape such as ``16,16``, of the option ``--name``. Raises LaunchError."""
+    try:
+        numbers = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise click.ClickException(f"--{name} is {text!r}; write 256 or 16,16") from None
+    return extent(numbers, name, kernel)
 
 
 def report_error(error: CompileError, output_format: str = "text") -> NoReturn:

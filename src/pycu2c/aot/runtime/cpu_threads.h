@@ -40,7 +40,7 @@ static int run_blocks(kernel_body *body, const void *arguments, int64_t count) {
 
 #else
 
-enum { MAX_WORKERS = 1023, CHUNKS_OF_THREAD = 8 };
+enum { MAX_WORKERS = 1023, CHUNKS_OF_THREAD = 8, SPINS = 2000 };
 
 struct job {
     kernel_body *body;
@@ -53,9 +53,9 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t has_job, is_done;
     struct job *job; /* that workers may join */
-    uint64_t number; /* of the job */
     int workers, active;
-} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, 0, -1, 0};
+} pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, -1, 0};
+static atomic_uint_least64_t job_number = 0;
 static atomic_flag is_busy = ATOMIC_FLAG_INIT;
 
 static void run_chunks(struct job *job) {
@@ -67,19 +67,31 @@ static void run_chunks(struct job *job) {
     }
 }
 
+/* Wait for a moment for a job, because waking a thread takes tens of microseconds. */
+static void spin(uint64_t seen) {
+    for (int i = 0; i < SPINS && atomic_load_explicit(&job_number, memory_order_relaxed) == seen; i++) {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+}
+
 static void *work(void *unused) {
     uint64_t seen = 0;
     (void)unused;
-    pthread_mutex_lock(&pool.lock);
     for (;;) {
-        while (!pool.job || pool.number == seen) pthread_cond_wait(&pool.has_job, &pool.lock);
+        spin(seen);
+        pthread_mutex_lock(&pool.lock);
+        while (!pool.job || atomic_load(&job_number) == seen)
+            pthread_cond_wait(&pool.has_job, &pool.lock);
         struct job *const job = pool.job;
-        seen = pool.number;
+        seen = atomic_load(&job_number);
         pool.active++;
         pthread_mutex_unlock(&pool.lock);
         run_chunks(job);
         pthread_mutex_lock(&pool.lock);
         if (--pool.active == 0) pthread_cond_signal(&pool.is_done);
+        pthread_mutex_unlock(&pool.lock);
     }
     return NULL;
 }
@@ -133,7 +145,7 @@ static int run_blocks(kernel_body *body, const void *arguments, int64_t count) {
     if (pool.workers < 0) start_workers();
     job.chunk = count / ((int64_t)(pool.workers + 1) * CHUNKS_OF_THREAD) + 1;
     pool.job = &job;
-    pool.number++;
+    atomic_fetch_add(&job_number, 1);
     pthread_cond_broadcast(&pool.has_job);
     pthread_mutex_unlock(&pool.lock);
     run_chunks(&job);

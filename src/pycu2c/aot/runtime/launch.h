@@ -1,7 +1,7 @@
 /* Check the arguments of a launch, choose the compiled variant, and run it on a GPU or the CPU.
  *
- * The generated tables describe the kernels. Each signature of a kernel has a variant with 32-bit
- * indices, and one for all launches.
+ * The generated tables describe the kernels. Each signature of a kernel has a variant for all launches,
+ * and others for launches with 32-bit indices, or with blocks of one shape.
  *
  * You may use, change and distribute this file freely, for any purpose and without conditions.
  */
@@ -63,7 +63,10 @@ struct argument {
     int64_t limit;
 };
 
+/* block: of the launches that it is for; 0 for any. */
 struct variant {
+    bool needs_small_indices;
+    uint32_t block[3];
 #ifdef PYCU2C_HAS_CPU
     kernel_body *body; /* NULL if the threads are coroutines */
 #ifdef PYCU2C_COROUTINES
@@ -80,7 +83,8 @@ struct variant {
 
 struct signature {
     const struct argument *arguments;
-    struct variant small, large; /* with 32-bit indices, and for all launches */
+    const struct variant *variants; /* a launch uses the first that is possible */
+    int variant_count;
 };
 
 /* An array that a kernel writes while it reads another must not overlap it, unless both may be the
@@ -425,6 +429,34 @@ static void store_parameters(char *to, void **places, const struct parameters *p
 
 /* ---- launches ---- */
 
+static bool has_code(const struct variant *variant, bool on_gpu) {
+#ifdef PYCU2C_IMAGES
+    if (on_gpu) return variant->entry != NULL;
+#endif
+#ifdef PYCU2C_COROUTINES
+    if (!on_gpu && variant->coroutines) return true;
+#endif
+#ifdef PYCU2C_HAS_CPU
+    if (!on_gpu) return variant->body != NULL;
+#endif
+    (void)variant;
+    return false;
+}
+
+static const struct variant *find_variant(const struct signature *signature, const struct launch *l,
+                                          bool on_gpu) {
+    const bool has_small = has_small_indices(signature, l);
+    for (int i = 0; i < signature->variant_count; i++) {
+        const struct variant *const v = &signature->variants[i];
+        const bool fits_block = v->block[0] == l->block.x && v->block[1] == l->block.y
+                                && v->block[2] == l->block.z;
+        if ((v->block[0] == 0 || fits_block) && (!v->needs_small_indices || has_small)
+            && has_code(v, on_gpu))
+            return v;
+    }
+    return NULL;
+}
+
 #ifdef PYCU2C_HAS_CPU
 #ifdef PYCU2C_COROUTINES
 static pycu2c_status run_coroutines(const struct variant *variant, const void *arguments,
@@ -506,15 +538,17 @@ static pycu2c_status launch(const struct launch *l) {
     if (!status) status = check_numbers(signature, l);
     if (!status) status = check_overlap(signature, l);
     if (status) return status;
-    const bool is_small = has_small_indices(signature, l);
-    const struct variant *const variant = is_small ? &signature->small : &signature->large;
+    const bool on_gpu = device.device_type == kDLCUDA;
+    const struct variant *const variant = find_variant(signature, l, on_gpu);
+    if (!variant)
+        return fail(PYCU2C_UNSUPPORTED_DEVICE, "the library has no code for %s",
+                    on_gpu ? "GPUs" : "the CPU");
 #ifdef PYCU2C_IMAGES
-    if (device.device_type == kDLCUDA) return run_on_gpu(variant, signature, l, device.device_id);
+    if (on_gpu) return run_on_gpu(variant, signature, l, device.device_id);
 #endif
 #ifdef PYCU2C_HAS_CPU
-    if (device.device_type == kDLCPU) return run_on_cpu(variant, signature, l);
+    return run_on_cpu(variant, signature, l);
+#else
+    return PYCU2C_SUCCESS;
 #endif
-    (void)variant;
-    return fail(PYCU2C_UNSUPPORTED_DEVICE, "the library has no code for the %s",
-                device.device_type == kDLCPU ? "CPU" : "GPU");
 }
