@@ -82,11 +82,13 @@ def _dim3(extent: Any) -> _Dim3:
 
 
 class Library:
-    """A shared library with launch functions, beside this file."""
+    """A shared library with launch functions: beside this file, or in ``lib`` of the build."""
 
     def __init__(self, name: str) -> None:
         folder = os.path.dirname(os.path.abspath(__file__))
-        self._library = ctypes.CDLL(os.path.join(folder, f"lib{name}.so"))
+        places = folder, os.path.join(folder, "..", "..", "lib")
+        paths = [os.path.join(place, f"lib{name}.so") for place in places]
+        self._library = ctypes.CDLL(next(filter(os.path.exists, paths), paths[0]))
         self._last_error = getattr(self._library, f"{name}_last_error")
         self._last_error.restype = ctypes.c_char_p
 
