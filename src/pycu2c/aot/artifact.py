@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pycu2c.aot.exported_kernels import ExportedLibrary
+from pycu2c.aot.exported_library import ExportedLibrary
 from pycu2c.aot.library_files import (
     C_FLAGS,
     THREADS,
@@ -16,8 +16,10 @@ from pycu2c.aot.library_files import (
     BuildSettings,
     Files,
     contract_flag,
+    cpp_flags,
     source_paths,
 )
+from pycu2c.toolchain.cc import cxx
 from pycu2c.toolchain.cc.discovery import Compiler, find_compiler
 from pycu2c.toolchain.cc.miscompilations import flags_that_avoid_miscompilations
 from pycu2c.toolchain.toolchain_errors import ToolchainError
@@ -25,31 +27,44 @@ from pycu2c.toolchain.toolchain_errors import ToolchainError
 _FILE_FLAGS = ("-std=c11", "-fvisibility=hidden", "-Iinclude")
 _LINK_FLAGS = ("-shared", "-Wl,-z,nodelete", "-Wl,-z,defs")
 _LIBRARIES = ("-pthread", "-ldl", "-lm")
+_CHECKED = ("-O3", "-fPIC")  # flags of C++ with which miscompilations are searched
+_CPP_LIBRARIES = ("-Wl,--as-needed", "-lstdc++")
 
 
 def compile_library(
     library: ExportedLibrary, files: Files, settings: BuildSettings, *, static: bool
 ) -> Files:
     """Return ``lib/libNAME.so``, or ``lib/libNAME.a`` if ``static``. Raises ToolchainError."""
-    compiler, name = find_compiler(), library.name
-    flags = compile_flags(library, settings, compiler)
+    compiler, openmp = find_compiler(), ("-fopenmp",) if settings.threads == "openmp" else ()
+    compile_c = (*compiler.command, *compile_flags(library, settings, compiler), *openmp)
+    compile_cpp = _cpp_command(library, settings)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         write_files(folder, files)
         sources = source_paths(library)
-        if not static:
-            result = f"lib{name}.so"
-            _run(
-                (*compiler.command, *flags, *_LINK_FLAGS, *sources, "-o", result, *_LIBRARIES),
-                folder,
-            )
-        else:
-            result = f"lib{name}.a"
-            objects = [f"{Path(source).stem}.o" for source in sources]
-            for source, path in zip(sources, objects):
-                _run((*compiler.command, *flags, "-c", source, "-o", path), folder)
+        objects = [f"{Path(source).stem}.o" for source in sources]
+        for source, path in zip(sources, objects):
+            command = compile_cpp if source.endswith(".cpp") else compile_c
+            _run((*command, "-c", source, "-o", path), folder)
+        if static:
+            result = f"lib{library.name}.a"
             _run(("ar", "Drcs", result, *objects), folder)
+        else:
+            result = f"lib{library.name}.so"
+            link = (*compiler.command, *openmp, *_LINK_FLAGS, *objects, "-o", result)
+            _run((*link, *_LIBRARIES, *(_CPP_LIBRARIES if library.cpp_units else ())), folder)
         return {f"lib/{result}": (folder / result).read_bytes()}
+
+
+def _cpp_command(library: ExportedLibrary, settings: BuildSettings) -> tuple[str, ...]:
+    """Return the command that compiles the C++ files of a library, if there are any."""
+    if not library.cpp_units:
+        return ()
+    compiler = cxx.find()
+    cpu_flags = settings.cpu_flags or default_cpu_flags()
+    flags = ("-O3", "-fPIC", *cpp_flags(library), *compiler.family.flags, *cpu_flags)
+    text = "".join(unit.cpp for unit in library.cpp_units)
+    return (*compiler.command, *flags, *flags_that_avoid_miscompilations(text, compiler, _CHECKED))
 
 
 def compile_flags(
@@ -68,7 +83,6 @@ def compile_flags(
         *_FILE_FLAGS,
         *code,
         *flags_that_avoid_miscompilations(library.texts.get("cpu", ""), compiler, code),
-        *(("-fopenmp",) if settings.threads == "openmp" else ()),
         f"-DPYCU2C_THREADS={THREADS[settings.threads]}",
     )
 

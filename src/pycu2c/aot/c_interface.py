@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pycu2c.aot.exported_kernels import (
+from pycu2c.aot.exported_library import (
     ExportedArgument,
     ExportedKernel,
     ExportedLibrary,
@@ -71,7 +71,8 @@ def prototype(library: ExportedLibrary, kernel: ExportedKernel) -> str:
     """Return the declaration of the launch function of a kernel, without the semicolon."""
     parameters = [c_parameter(kernel, i) for i in range(len(kernel.arguments))]
     start = f"{export_macro(library)} pycu2c_status {kernel.name}_launch("
-    return wrapped(start, (*parameters, *_LAUNCH_PARAMETERS), ")")
+    launch_parameters = _LAUNCH_PARAMETERS[3 if kernel.array_launch else 0 :]
+    return wrapped(start, (*parameters, *launch_parameters), ")")
 
 
 def c_parameter(kernel: ExportedKernel, position: int) -> str:
@@ -109,7 +110,8 @@ def _comment(kernel: ExportedKernel) -> str:
     if kernel.doc:
         lines += ["", *(line.strip().replace("*/", "* /") for line in kernel.doc.splitlines())]
     for signature in kernel.signatures:
-        lines += ["", *(f"{a.name}: {_description(a)}" for a in signature.arguments)]
+        shown = (a for a in signature.arguments if not a.is_internal)
+        lines += ["", *(f"{a.name}: {_description(a)}" for a in shown)]
     text = "\n".join(f" * {line}".rstrip() for line in lines)
     return f"/*{text[2:]}\n */"
 
@@ -118,6 +120,10 @@ def _description(argument: ExportedArgument) -> str:
     if not isinstance(argument.type, Array):
         return str(argument.type.dtype)
     axes = "1 axis" if argument.type.ndim == 1 else f"{argument.type.ndim} axes"
+    if argument.has_any_axes:
+        axes = "any number of axes"
+    if argument.lanes > 1:
+        axes += f", a multiple of {argument.lanes} along the last one"
     layout = ", C-contiguous" if argument.type.layout == "C" else ""
     written = ", written" if argument.is_written else ""
     return f"{argument.type.dtype}, {axes}{layout}{written}"
@@ -152,10 +158,15 @@ namespace {library.name} {{
 def _overload(
     library: ExportedLibrary, kernel: ExportedKernel, signature: ExportedSignature
 ) -> str:
-    parameters = [*map(_cpp_parameter, signature.arguments), "const pycu2c::configuration &launch"]
-    arguments = [a.name if not a.is_array else f"{a.name}.tensor()" for a in signature.arguments]
-    configuration = ("launch.grid", "launch.block", "launch.shared_bytes", "launch.stream")
-    head = wrapped(f"inline void {kernel.name}(", parameters, ") {")
+    shown = [a for a in signature.arguments if not a.is_internal]
+    parameters = [*map(_cpp_parameter, shown), "const pycu2c::configuration &launch"]
+    arguments = [a.name if not a.is_array else f"{a.name}.tensor()" for a in shown]
+    configuration = ["launch.grid", "launch.block", "launch.shared_bytes", "launch.stream"]
+    if kernel.array_launch:
+        parameters[-1], configuration = "void *stream = nullptr", ["stream"]
+    axes = ", ".join(f"std::size_t {_axes(a)}" for a in shown if a.has_any_axes)
+    template = f"template <{axes}> " if axes else ""
+    head = wrapped(f"{template}inline void {kernel.name}(", parameters, ") {")
     call = wrapped(
         f"{_INDENT}pycu2c::check({kernel.name}_launch(", (*arguments, *configuration), ")"
     )
@@ -167,7 +178,14 @@ def _cpp_parameter(argument: ExportedArgument) -> str:
     if not isinstance(argument.type, Array):
         return f"{kind} {argument.name}"
     const = "" if argument.is_written else "const "
-    return f"pycu2c::array<{const}{kind}, {argument.type.ndim}> {argument.name}"
+    return f"pycu2c::array<{const}{kind}, {_axes(argument)}> {argument.name}"
+
+
+def _axes(argument: ExportedArgument) -> str:
+    """Return the number of axes of an array: a parameter of the function if it may be any."""
+    if argument.has_any_axes:
+        return f"{argument.name}_axes"
+    return str(argument.type.ndim) if isinstance(argument.type, Array) else ""
 
 
 _CPP_TYPES = {

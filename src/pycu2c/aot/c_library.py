@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pycu2c.aot.c_interface import export_macro, number_type, prototype, wrapped
-from pycu2c.aot.exported_kernels import (
+from pycu2c.aot.exported_library import (
     ExportedArgument,
     ExportedKernel,
     ExportedLibrary,
@@ -28,7 +28,7 @@ _DLPACK_CODES = {
 
 def write_library(library: ExportedLibrary) -> str:
     """Return the text of ``NAME_library.c``."""
-    has_cpu, has_cuda = "cpu" in library.texts, "cuda" in library.texts
+    has_cpu, has_cuda = "cpu" in library.targets, "cuda" in library.targets
     lines = [
         "#define _GNU_SOURCE  /* for the cores of the process */",
         f'#include "{library.name}.h"',
@@ -36,8 +36,13 @@ def write_library(library: ExportedLibrary) -> str:
     lines += ["#define PYCU2C_HAS_CPU"] * has_cpu
     if library.has_coroutines:
         lines.append(f"#define PYCU2C_COROUTINES(name) {library.name}_##name")
+    if library.cpp_units:
+        lines.append(f"#define PYCU2C_FIBERS(name) {library.name}_##name")
     lines += [f'#define PYCU2C_IMAGES "../{library.name}_images.h"'] * has_cuda
+    kinds = {k.array_launch.kind for k in library.kernels if k.array_launch}
+    lines += [f"#define PYCU2C_{kind.upper()}" for kind in sorted(kinds)]
     lines += ['#include "runtime/launch.h"']
+    lines += ['#include "runtime/array_launches.h"'] * bool(kinds)
     for kernel in library.kernels:
         lines += ["", *_kernel_tables(kernel)]
     lines += [
@@ -71,7 +76,7 @@ def _kernel_tables(kernel: ExportedKernel) -> Iterator[str]:
     yield f"static const struct kernel {kernel.name}_kernel = {{"
     fields = {
         "name": f'"{kernel.name}"',
-        "argument_count": len(kernel.arguments),
+        "argument_count": len(kernel.signatures[0].arguments),
         "signatures": f"{kernel.name}_signatures",
         "signature_count": len(kernel.signatures),
         "rules": rules,
@@ -105,6 +110,8 @@ def _signature_tables(kernel: ExportedKernel, signature: ExportedSignature) -> I
 def _function_tables(target: TargetName, function: Function) -> Iterator[str]:
     if function.is_coroutine:
         yield f"extern const struct coroutine_kernel {function.name};"
+    elif function.runs_fibers:
+        yield f"extern const struct fiber_kernel {function.name};"
     elif target == "cpu":
         yield f"kernel_body {function.name};"
     else:
@@ -124,16 +131,18 @@ def _table(target: TargetName, function: Function) -> str:
 
 def _argument(argument: ExportedArgument, is_double: bool) -> str:
     kind = argument.type
-    axes = kind.ndim if isinstance(kind, Array) else -1
+    axes = str(kind.ndim) if isinstance(kind, Array) else "IS_NUMBER"
+    axes = "ANY_AXES" if argument.has_any_axes else axes
     contiguous = isinstance(kind, Array) and kind.layout == "C"
     limit = f"INT64_C({argument.index_limit})" if argument.index_limit else "0"
     flags = f"{contiguous}, {is_double}".lower()
-    return f'{{"{argument.name}", {_dlpack_type(kind.dtype)}, {axes}, {flags}, {limit}}}'
+    dlpack_type = _dlpack_type(kind.dtype, argument.lanes)
+    return f'{{"{argument.name}", {dlpack_type}, {axes}, {flags}, {limit}}}'
 
 
-def _dlpack_type(dtype: DType) -> str:
+def _dlpack_type(dtype: DType, lanes: int) -> str:
     code = "kDLBfloat" if dtype is BFLOAT16 else _DLPACK_CODES[dtype.kind]
-    return f"{{{code}, {dtype.bits}, 1}}"
+    return f"{{{code}, {dtype.bits}, {lanes}}}"
 
 
 def _variant(variant: Variant) -> str:
@@ -146,10 +155,12 @@ def _variant(variant: Variant) -> str:
         parameters = f"{{{_table(target, function)}, {len(function.parameters)}}}"
         if target == "cpu":
             code = ".coroutines = &" if function.is_coroutine else ".body = "
+            if function.runs_fibers:
+                code = f".run = PYCU2C_FIBERS({function.runs_fibers}), .fibers = &"
             parts += [f"{code}{function.name}", f".of_cpu = {parameters}"]
         else:
             parts += [f'.entry = "{function.name}"', f".loaded = {function.name}_loaded"]
-            parts.append(f".of_gpu = {parameters}")
+            parts += [f".module = {function.module}", f".of_gpu = {parameters}"]
     return wrapped("    {", parts, "}")
 
 
@@ -164,7 +175,15 @@ def _launch(kernel: ExportedKernel) -> Iterator[str]:
             name = f"{argument.name}_number"
             yield f"    const int64_t {name} = {argument.name};"
         addresses.append(f"&{name}")
+    fields = ["arguments", "grid", "block", "shared_bytes", "stream"]
+    call = "launch(&l)"
+    if kernel.array_launch:
+        kind, state = kernel.array_launch.kind, kernel.array_launch.state
+        fields, call = ["arguments", "stream"], f"launch_{kind}(&l, &state)"
+        initial = [f".{field} = {value}" for field, value in state.items()]
+        yield wrapped(f"    struct {kind} state = {{", initial, "};")
+        addresses += [f"&state.{field}" for field in kernel.array_launch.internal]
     yield wrapped("    const void *const arguments[] = {", addresses, "};")
-    start = f"    const struct launch l = {{&{kernel.name}_kernel, "
-    yield wrapped(start, ("arguments", "grid", "block", "shared_bytes", "stream"), "};")
-    yield "    return launch(&l);"
+    initial = [f".kernel = &{kernel.name}_kernel", *(f".{field} = {field}" for field in fields)]
+    yield wrapped("    struct launch l = {", initial, "};")
+    yield f"    return {call};"

@@ -8,15 +8,24 @@ from typing import TypeAlias
 
 from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
 from pycu2c.analysis.suspension_points import coroutine_loop
-from pycu2c.base.dtypes import DTypeKind
+from pycu2c.aot.exported_library import (
+    ExportedArgument,
+    ExportedKernel,
+    ExportedLibrary,
+    ExportedSignature,
+    ExportError,
+    Function,
+    TargetName,
+    Variant,
+    c_name,
+    check_arguments,
+)
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import MAX_BLOCK_THREADS
-from pycu2c.base.parameters import ArgumentPart, OverlapRule, Parameter
 from pycu2c.base.records import dataclass, replace
-from pycu2c.base.types import Array, Scalar, Signature, assumed_magnitude_limit, leaf_paths
+from pycu2c.base.types import Array, Signature, leaf_paths
 from pycu2c.codegen import multi_module
 from pycu2c.codegen.dialect import Dialect
-from pycu2c.codegen.reserved_names import is_reserved
 from pycu2c.compiler import lower
 from pycu2c.declarations.options import Options
 from pycu2c.ir import nodes as ir
@@ -25,109 +34,8 @@ from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import target_of
 from pycu2c.runtime.launch_configuration import Extent
 
-TargetName: TypeAlias = str  # "cuda" or "cpu"
 Lowered: TypeAlias = tuple[ir.Module, Dialect]
-MAX_ARGUMENTS = 64  # as in runtime/launch.h
-MAX_PARAMETERS = 256
-_POINTER_SIZE = 8
-_NAMES_OF_PARAMETERS = ("grid", "block", "shared_bytes", "stream", "arguments", "l")
-_SCALAR_KINDS = (DTypeKind.BOOL, DTypeKind.SIGNED, DTypeKind.UNSIGNED, DTypeKind.FLOAT)
-_ARRAY_KINDS = (*_SCALAR_KINDS, DTypeKind.COMPLEX)
-
-
-class ExportError(ValueError):
-    """Raised for a kernel that a library cannot have."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExportedArgument:
-    """An argument of a kernel: a number or an array."""
-
-    name: str
-    type: Scalar | Array
-    is_written: bool
-
-    @property
-    def is_array(self) -> bool:
-        return isinstance(self.type, Array)
-
-    @property
-    def index_limit(self) -> int:
-        """Return the greatest magnitude of an integer with which indices have 32 bits, or 0."""
-        return assumed_magnitude_limit(self.type) or 0
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A function of the generated text: its name, and its parameters in order.
-
-    is_coroutine: whether threads on the CPU are coroutines; the name is that of a structure then.
-    """
-
-    name: str
-    parameters: tuple[Parameter, ...]
-    is_coroutine: bool
-
-    def sizes(self) -> Iterator[int]:
-        """Yield the sizes of the parameters, in bytes."""
-        for p in self.parameters:
-            yield _POINTER_SIZE if p.part is ArgumentPart.DATA else p.type.dtype.size
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """The functions of a signature for some launches, by target."""
-
-    assumptions: LaunchAssumptions
-    functions: dict[TargetName, Function]
-
-
-@dataclass(frozen=True, slots=True)
-class ExportedSignature:
-    """A signature of a kernel, and its variants; a launch uses the first that is possible."""
-
-    name: str
-    arguments: tuple[ExportedArgument, ...]
-    variants: tuple[Variant, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ExportedKernel:
-    """A kernel of a library, with at least one signature."""
-
-    name: str
-    doc: str
-    location: str
-    signatures: tuple[ExportedSignature, ...]
-    rules: tuple[OverlapRule, ...]
-    max_threads: int
-    cluster: tuple[int, int, int]
-    is_cooperative: bool
-
-    @property
-    def arguments(self) -> tuple[ExportedArgument, ...]:
-        """Return the arguments of the first signature."""
-        return self.signatures[0].arguments
-
-    def functions(self) -> Iterator[Function]:
-        """Yield the functions of all variants."""
-        for signature in self.signatures:
-            for variant in signature.variants:
-                yield from variant.functions.values()
-
-
-@dataclass(frozen=True, slots=True)
-class ExportedLibrary:
-    """The kernels of a library and their generated text, by target."""
-
-    name: str
-    kernels: tuple[ExportedKernel, ...]
-    texts: dict[TargetName, str]
-    options: Options
-
-    @property
-    def has_coroutines(self) -> bool:
-        return any(f.is_coroutine for k in self.kernels for f in k.functions())
+MAX_PARAMETERS = 256  # as in runtime/launch.h
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +81,7 @@ def export(
         _exported(group, {target: file.functions for target, file in lowered.items()})
         for group in typed
     )
-    return ExportedLibrary(name, exported, texts, options)
+    return ExportedLibrary(name, exported, texts, options, tuple(targets))
 
 
 def _common_options(kernels: Sequence[Kernel[object]]) -> Options:
@@ -235,39 +143,20 @@ def _arguments(
     written, position = written_arguments(module), 0
     for name, parameter in zip(kernel.launcher.parameters, signature.parameters):
         for path, leaf in leaf_paths(parameter):
-            yield ExportedArgument(_c_name("_".join((name, *path))), leaf, position in written)
+            yield ExportedArgument(c_name("_".join((name, *path))), leaf, position in written)
             position += 1
-
-
-def _c_name(name: str) -> str:
-    """Return the name of an argument of a launch function."""
-    return f"{name}_" if is_reserved(name) or name in _NAMES_OF_PARAMETERS else name
 
 
 def _check(typed: _TypedKernel) -> None:
     """Check that a library supports a kernel. Raises ExportError."""
     name, options = typed.kernel.name, typed.kernel.options
-    if not any(a.is_array for a in typed.arguments):
-        raise ExportError(f"{name} has no array argument, and so no result")
-    if len(typed.arguments) > MAX_ARGUMENTS:
-        raise ExportError(
-            f"{name} has {len(typed.arguments)} arguments; {MAX_ARGUMENTS} are possible"
-        )
+    check_arguments(name, typed.arguments)
     if options.check:
         raise ExportError(f"{name} is compiled with check=: a library has no checked launches")
     if options.link:
         raise ExportError(f"{name} is linked with files (link=): a library cannot have those yet")
     if any(isinstance(s, ir.Print) for f in typed.module.functions for s in statements(f.body)):
         raise ExportError(f"{name} prints, and only Python shows it: remove the print")
-    for argument in typed.arguments:
-        kinds = _ARRAY_KINDS if argument.is_array else _SCALAR_KINDS
-        is_half = not argument.is_array and argument.type.dtype.is_half
-        if argument.type.dtype.kind not in kinds or is_half:
-            what = "an array of" if argument.is_array else "a"
-            raise ExportError(
-                f"{argument.name} of {name} is {what} {argument.type.dtype}, which functions of a "
-                "library do not take: pass an array of numbers"
-            )
 
 
 # ---- text ----

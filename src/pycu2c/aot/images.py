@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from pycu2c.aot.exported_kernels import ExportedLibrary
+from pycu2c.aot.exported_library import ExportedLibrary
 from pycu2c.toolchain.nvrtc import nvrtc
 
 
 class Image(NamedTuple):
-    """Code for devices: a cubin of one architecture, or PTX of the lowest one."""
+    """Code of a module for devices: a cubin of one architecture, or PTX of the lowest one."""
 
+    module: int
     arch: str
     is_ptx: bool
     data: bytes
@@ -24,19 +25,28 @@ class Image(NamedTuple):
 
 
 def compile_images(library: ExportedLibrary, archs: Sequence[str]) -> tuple[Image, ...]:
-    """Compile a cubin for each architecture, and PTX for the lowest. Raises ToolchainError."""
+    """Compile a cubin of each module for each architecture, and PTX for the lowest.
+
+    Module 0 has the kernels from Python. Raises CompileError, ToolchainError.
+    """
     lowest = min(archs, key=lambda arch: int(re.sub(r"\D", "", arch)))
-    wanted: list[tuple[str, nvrtc.BinaryKind]] = [
+    kinds: list[tuple[str, nvrtc.BinaryKind]] = [
         *((arch, "cubin") for arch in archs),
         (lowest, "ptx"),
     ]
+    modules = range(0 if "cuda" in library.texts else 1, 1 + len(library.units))
 
-    def compile_image(arch: str, kind: nvrtc.BinaryKind) -> Image:
+    def compile_python(arch: str, kind: nvrtc.BinaryKind) -> bytes:
         text, options = library.texts["cuda"], library.options
-        binary = nvrtc.compile(text, library.name, arch, kind=kind, options=options)
-        data = binary.data.rstrip(b"\0") + b"\0" if kind == "ptx" else binary.data
-        return Image(arch, kind == "ptx", data)
+        return nvrtc.compile(text, library.name, arch, kind=kind, options=options).data
 
+    def compile_image(module: int, arch: str, kind: nvrtc.BinaryKind) -> Image:
+        data = (library.units[module - 1].compile if module else compile_python)(arch, kind)
+        return Image(
+            module, arch, kind == "ptx", data.rstrip(b"\0") + b"\0" if kind == "ptx" else data
+        )
+
+    wanted = [(module, *kind) for module in modules for kind in kinds]
     with ThreadPoolExecutor(len(wanted)) as executor:
         return tuple(executor.map(lambda request: compile_image(*request), wanted))
 
@@ -45,7 +55,8 @@ def write_images(images: Sequence[Image]) -> str:
     """Return the text of ``NAME_images.h``."""
     arrays = "\n".join(_array(_name(image), image.data) for image in images)
     entries = "\n".join(
-        f"    {{{_name(i)}, sizeof {_name(i)}, {i.compute_capability}, {str(i.is_ptx).lower()}}},"
+        f"    {{{_name(i)}, sizeof {_name(i)}, {i.compute_capability}, {str(i.is_ptx).lower()}, "
+        f"{i.module}}},"
         for i in images
     )
     return f"""\
@@ -54,11 +65,12 @@ def write_images(images: Sequence[Image]) -> str:
 static const struct image images[] = {{
 {entries}
 }};
+enum {{ MODULE_COUNT = {1 + max(image.module for image in images)} }};
 """
 
 
 def _name(image: Image) -> str:
-    return f"{'ptx' if image.is_ptx else 'cubin'}_{image.compute_capability}"
+    return f"{'ptx' if image.is_ptx else 'cubin'}_{image.module}_{image.compute_capability}"
 
 
 def _array(name: str, data: bytes) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pycu2c.aot.c_interface import number_type, write_cpp_header, write_header
 from pycu2c.aot.c_library import write_library
-from pycu2c.aot.exported_kernels import ExportedKernel, ExportedLibrary
+from pycu2c.aot.exported_library import ExportedKernel, ExportedLibrary
 from pycu2c.aot.images import Image, write_images
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.cpu.coroutine_scheduler import scheduler_text
+from pycu2c.runtime.cpu.fibers import fibers_text
+from pycu2c.toolchain.cc import cxx
 from pycu2c.toolchain.cc.cc import FLAGS
 from pycu2c.toolchain.cc.flags import CLANG, GCC
 from pycu2c.toolchain.cc.miscompilations import MISCOMPILATIONS
@@ -51,11 +53,22 @@ def contract_flag(library: ExportedLibrary) -> str:
 
 
 def source_paths(library: ExportedLibrary) -> tuple[str, ...]:
-    """Return the C files of the library."""
+    """Return the C and C++ files of the library."""
     name = library.name
-    coroutines = (f"src/{name}_coroutines.c",) if library.has_coroutines else ()
-    kernels = (f"src/{name}.c",) if "cpu" in library.texts else ()
-    return (f"src/{name}_library.c", *kernels, *coroutines)
+    suffixes = [
+        "_library.c",
+        *([".c"] if "cpu" in library.texts else ()),
+        *(["_coroutines.c"] if library.has_coroutines else ()),
+        *(["_fibers.c"] if library.cpp_units else ()),
+    ]
+    cpp = (f"src/{unit.name}.cpp" for unit in library.cpp_units)
+    return (*(f"src/{name}{suffix}" for suffix in suffixes), *cpp)
+
+
+def cpp_flags(library: ExportedLibrary) -> tuple[str, ...]:
+    """Return the flags of the C++ files."""
+    flags = library.cpp_units[0].flags if library.cpp_units else ()
+    return (*(f for f in cxx.FLAGS if f not in ("-O3", "-fPIC")), "-fopenmp-simd", *flags)
 
 
 def _texts(
@@ -68,15 +81,26 @@ def _texts(
         yield f"include/{name}.hpp", write_cpp_header(library)
         yield "include/pycu2c_runtime.hpp", _read("runtime/pycu2c_runtime.hpp")
     yield f"src/{name}_library.c", write_library(library)
-    yield "src/runtime/launch.h", _read("runtime/launch.h")
+    for header in ("launch", "checks"):
+        yield f"src/runtime/{header}.h", _read(f"runtime/{header}.h")
+    if "cpu" in library.targets:
+        yield "src/runtime/cpu_threads.h", _read("runtime/cpu_threads.h")
+    if any(k.array_launch for k in library.kernels):
+        yield "src/runtime/array_launches.h", _read("runtime/array_launches.h")
+    if library.has_coroutines or library.cpp_units:
+        yield "src/runtime/schedulers.h", _read("runtime/schedulers.h")
+    if library.has_coroutines:
+        yield f"src/{name}_coroutines.c", _scheduler(name, _OF_COROUTINES, scheduler_text())
+    if library.cpp_units:
+        yield f"src/{name}_fibers.c", _scheduler(name, _OF_FIBERS, fibers_text())
     if "cpu" in library.texts:
         yield f"src/{name}.c", library.texts["cpu"]
-        yield "src/runtime/cpu_threads.h", _read("runtime/cpu_threads.h")
-    if library.has_coroutines:
-        yield f"src/{name}_coroutines.c", _coroutine_scheduler(name)
-        yield "src/runtime/coroutines.h", _read("runtime/coroutines.h")
     if "cuda" in library.texts:
         yield f"src/{name}.cu", library.texts["cuda"]
+    for unit in library.units:
+        yield from ((f"src/{unit.name}.cpp", unit.cpp),) if unit.cpp else ()
+        yield from ((f"src/{unit.name}.cu", unit.cuda),) if "cuda" in library.targets else ()
+    if "cuda" in library.targets:
         yield f"src/{name}_images.h", write_images(images)
         yield "src/runtime/cuda_driver.h", _read("runtime/cuda_driver.h")
     values = _template_values(library, settings)
@@ -90,11 +114,21 @@ def _texts(
         yield f"python/{name}/_launch.py", _read("python_package/launch.py")
 
 
-def _coroutine_scheduler(name: str) -> str:
-    """Return the scheduler of coroutines, whose functions have names of the library."""
-    functions = ("run_coroutines", "set_memory", "report", "set_scheduler_pool")
+_OF_COROUTINES = ("run_coroutines", "set_memory", "report", "set_scheduler_pool")
+_OF_FIBERS = (
+    "run_fibers",
+    "run_split",
+    "run_interleaved_fibers",
+    "fibers_report",
+    "services",
+    "set_fiber_pool",
+)
+
+
+def _scheduler(name: str, functions: Sequence[str], text: str) -> str:
+    """Return a scheduler of threads, whose functions have names of the library."""
     renamed = "".join(f"#define pycu2c_{f} {name}_{f}\n" for f in functions)
-    return f"#define _GNU_SOURCE\n{renamed}{scheduler_text()}"
+    return f"#define _GNU_SOURCE\n{renamed}{text.removeprefix('#define _GNU_SOURCE')}"
 
 
 def _read(path: str) -> str:
@@ -120,7 +154,9 @@ def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[
         "AVOIDING_FLAGS": " ".join(_flags_of_old_compilers(library)),
         "SOURCES": " ".join(source_paths(library)),
         "HEADERS": " ".join(headers),
-        "FLAGS": " ".join((*C_FLAGS, contract_flag(library))),
+        "LANGUAGES": "C CXX" if library.cpp_units else "C",
+        "FLAGS": ";".join((*C_FLAGS, contract_flag(library))),
+        "CPP_FLAGS": ";".join(cpp_flags(library)),
         "GNU_FLAGS": " ".join(GCC.flags),
         "CLANG_FLAGS": " ".join(CLANG.flags),
     }
@@ -128,8 +164,9 @@ def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[
 
 def _flags_of_old_compilers(library: ExportedLibrary) -> Iterator[str]:
     """Yield flags that avoid miscompilations of gcc 13 and older."""
+    text = "".join((library.texts.get("cpu", ""), *(unit.cpp for unit in library.cpp_units)))
     for fault in MISCOMPILATIONS:
-        if fault.is_general and fault.may_have(library.texts.get("cpu", "")):
+        if fault.is_general and fault.may_have(text):
             yield from fault.flags
 
 
@@ -163,4 +200,5 @@ def _launch_arguments(kernel: ExportedKernel) -> str:
         (a.name, ("w" if a.is_written else "r") if a.is_array else kinds[number_type(kernel, i)])
         for i, a in enumerate(kernel.arguments)
     ]
-    return f'"{kernel.name}", {parameters}'.replace("'", '"')
+    has_grid = kernel.array_launch is None
+    return f'"{kernel.name}", {parameters}, has_grid={has_grid}'.replace("'", '"')

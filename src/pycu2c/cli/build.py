@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from pycu2c.aot.artifact import compile_library, differences, write_files
-from pycu2c.aot.exported_kernels import ExportedLibrary, ExportError, KernelRequest, export
+from pycu2c.aot.exported_kernels import KernelRequest, export
+from pycu2c.aot.exported_library import ExportedLibrary, ExportError
 from pycu2c.aot.images import compile_images
 from pycu2c.aot.library_files import THREADS, BuildSettings, Files, library_files
 from pycu2c.base.diagnostics import CompileError, LaunchError

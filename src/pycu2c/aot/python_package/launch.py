@@ -81,6 +81,14 @@ def _dim3(extent: Any) -> _Dim3:
     return _Dim3(*lengths, *(1,) * (3 - len(lengths)))
 
 
+def _grid_block_and_memory(*, grid: Any, block: Any, shared_bytes: int = 0) -> tuple[Any, ...]:
+    return _dim3(grid), _dim3(block), shared_bytes
+
+
+def _nothing() -> tuple[Any, ...]:
+    return ()
+
+
 class Library:
     """A shared library with launch functions: beside this file, or in ``lib`` of the build."""
 
@@ -92,30 +100,33 @@ class Library:
         self._last_error = getattr(self._library, f"{name}_last_error")
         self._last_error.restype = ctypes.c_char_p
 
-    def kernel(self, name: str, parameters: Sequence[tuple[str, str]]) -> Callable[..., None]:
+    def kernel(
+        self, name: str, parameters: Sequence[tuple[str, str]], has_grid: bool
+    ) -> Callable[..., None]:
         """Return the function that launches a kernel.
 
         parameters: a letter for each: ``r`` for an array, ``w`` for one that is written, ``d``,
-        ``q`` and ``?`` for a double, an int64 and a bool.
+        ``q`` and ``?`` for a double, an int64 and a bool. has_grid: whether a launch has a grid;
+        otherwise it follows from the arrays.
         """
         function = getattr(self._library, f"{name}_launch")
         numbers = {"d": ctypes.c_double, "q": ctypes.c_int64, "?": ctypes.c_bool}
         types = [numbers.get(kind, ctypes.POINTER(_Tensor)) for _, kind in parameters]
-        function.argtypes = [*types, _Dim3, _Dim3, ctypes.c_size_t, ctypes.c_void_p]
+        configuration_types = [_Dim3, _Dim3, ctypes.c_size_t] if has_grid else []
+        function.argtypes = [*types, *configuration_types, ctypes.c_void_p]
         names = ", ".join(parameter for parameter, _ in parameters)
 
-        def launch(
-            *arguments: Any, grid: Any, block: Any, shared_bytes: int = 0, stream: int = 0
-        ) -> None:
+        def launch(*arguments: Any, stream: int = 0, **configuration: Any) -> None:
             if len(arguments) != len(parameters):
                 raise TypeError(f"{name} takes ({names}), not {len(arguments)} arguments")
             tensors = [  # alive until the launch has read them
                 _tensor(a, kind == "w", n) if kind in "rw" else a
                 for a, (n, kind) in zip(arguments, parameters)
             ]
-            status = function(*tensors, _dim3(grid), _dim3(block), shared_bytes, stream)
+            status = function(*tensors, *of_configuration(**configuration), stream)
             if status:
                 raise LaunchError(status, self._last_error().decode())
 
+        of_configuration = _grid_block_and_memory if has_grid else _nothing
         launch.__name__ = launch.__qualname__ = name
         return launch

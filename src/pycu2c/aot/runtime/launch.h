@@ -27,8 +27,8 @@ static pycu2c_status fail(pycu2c_status status, const char *format, ...) {
 #ifdef PYCU2C_HAS_CPU
 #include "cpu_threads.h"
 #endif
-#ifdef PYCU2C_COROUTINES
-#include "coroutines.h"
+#if defined(PYCU2C_COROUTINES) || defined(PYCU2C_FIBERS)
+#include "schedulers.h"
 #endif
 #ifdef PYCU2C_IMAGES
 #include "cuda_driver.h"
@@ -53,8 +53,12 @@ struct parameters {
     int count;
 };
 
-/* What an argument must be. axes: -1 for a number, which is given as a double if `is_double`, else as
- * an int64_t. limit: the greatest magnitude of an integer with which indices have 32 bits; 0 for any. */
+enum { IS_NUMBER = -1, ANY_AXES = -2 };
+
+/* What an argument must be. type: with the lanes of vectors; the last axis of such an array has a
+ * multiple of this number of elements. axes: their number, ANY_AXES, or IS_NUMBER for a number, which
+ * is given as a double if `is_double`, else as an int64_t. limit: the greatest magnitude of an integer
+ * with which indices have 32 bits; 0 for any. */
 struct argument {
     const char *name;
     DLDataType type;
@@ -68,15 +72,20 @@ struct variant {
     bool needs_small_indices;
     uint32_t block[3];
 #ifdef PYCU2C_HAS_CPU
-    kernel_body *body; /* NULL if the threads are coroutines */
+    kernel_body *body; /* NULL if the threads are coroutines or fibers */
 #ifdef PYCU2C_COROUTINES
     const struct coroutine_kernel *coroutines;
+#endif
+#ifdef PYCU2C_FIBERS
+    const struct fiber_kernel *fibers;
+    run_kernel *run; /* with fibers */
 #endif
     struct parameters of_cpu;
 #endif
 #ifdef PYCU2C_IMAGES
     const char *entry;
     loaded_kernel *loaded;
+    int module; /* that has the entry */
     struct parameters of_gpu;
 #endif
 };
@@ -110,119 +119,25 @@ struct launch {
     pycu2c_dim3 grid, block;
     size_t shared_bytes;
     void *stream;
+    int first_variant; /* that is considered */
 };
 
-/* ---- arrays ---- */
+static bool is_array(const struct argument *expected) { return expected->axes != IS_NUMBER; }
 
-static const char *type_name(DLDataType type, char *buffer, size_t size) {
-    static const char *const names[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
-    const char *const name = type.code < sizeof names / sizeof *names ? names[type.code] : "type";
-    snprintf(buffer, size, type.code == kDLBool ? "%s" : "%s%d", name, type.bits);
-    return buffer;
+/* Return whether the number of axes and the type are right. */
+static bool has_type(const struct argument *expected, const DLTensor *a) {
+    return (expected->axes == ANY_AXES || expected->axes == a->ndim) && a->dtype.lanes == 1
+           && a->dtype.code == expected->type.code && a->dtype.bits == expected->type.bits;
 }
 
-static bool is_type(DLDataType type, DLDataType expected) {
-    return type.code == expected.code && type.bits == expected.bits && type.lanes == 1;
-}
-
-static bool is_c_contiguous(const DLTensor *a) {
-    int64_t expected = 1;
-    for (int i = a->ndim - 1; a->strides && i >= 0; i--) {
-        if (a->shape[i] != 1 && a->strides[i] != expected) return a->shape[i] == 0;
-        expected *= a->shape[i];
-    }
-    return true;
-}
-
-static int64_t stride_of(const DLTensor *a, int axis) {
-    int64_t stride = 1;
-    if (a->strides) return a->strides[axis];
-    for (int i = axis + 1; i < a->ndim; i++) stride *= a->shape[i];
-    return stride;
-}
-
-/* Return the larger of the number of elements, without axes of length 0, and the number that the
- * strides span; -1 if it is MAX_ELEMENTS or more. */
-static int64_t spanned_elements(const DLTensor *a) {
-    int64_t elements = 1, spanned = 1;
-    for (int i = 0; i < a->ndim; i++) {
-        const int64_t length = a->shape[i] ? a->shape[i] : 1;
-        if (length >= MAX_ELEMENTS / elements) return -1;
-        elements *= length;
-    }
-    for (int i = 0; a->strides && i < a->ndim; i++) {
-        const int64_t stride = a->strides[i] < 0 ? -a->strides[i] : a->strides[i];
-        if (a->shape[i] < 2) continue;
-        if (stride < 0 || stride >= (MAX_ELEMENTS - spanned) / (a->shape[i] - 1)) return -1;
-        spanned += (a->shape[i] - 1) * stride;
-    }
-    return elements > spanned ? elements : spanned;
-}
-
-static uintptr_t address_of(const DLTensor *a) {
-    return (uintptr_t)a->data + (uintptr_t)a->byte_offset;
-}
-
-static pycu2c_status check_array(const struct argument *expected, const DLTensor *a) {
-    const char *const name = expected->name;
-    if (!a) return fail(PYCU2C_INVALID_ARGUMENT, "%s is NULL", name);
-    if (a->ndim < 0 || a->ndim > MAX_AXES || (a->ndim > 0 && !a->shape))
-        return fail(PYCU2C_INVALID_ARGUMENT, "%s has no valid shape", name);
-    for (int i = 0; i < a->ndim; i++)
-        if (a->shape[i] < 0)
-            return fail(PYCU2C_INVALID_ARGUMENT, "%s has the length %lld along axis %d", name,
-                        (long long)a->shape[i], i);
-    if (spanned_elements(a) < 0)
-        return fail(PYCU2C_INVALID_ARGUMENT, "%s has more than 2**48 elements", name);
-    return PYCU2C_SUCCESS;
-}
-
-/* Check an array of the right type and number of axes. */
-static pycu2c_status check_layout(const struct argument *expected, const DLTensor *a) {
-    const size_t size = (size_t)(expected->type.bits + 7) / 8;
-    const size_t alignment = expected->type.code == kDLComplex ? size / 2 : size;
-    bool is_empty = false;
-    for (int i = 0; i < a->ndim; i++) is_empty |= a->shape[i] == 0;
-    if (!a->data && !is_empty)
-        return fail(PYCU2C_INVALID_ARGUMENT, "%s has elements, and its address is NULL", expected->name);
-    if (address_of(a) % alignment)
-        return fail(PYCU2C_INVALID_ARGUMENT, "%s does not begin at a multiple of %zu bytes",
-                    expected->name, alignment);
-    if (expected->is_contiguous && !is_c_contiguous(a))
-        return fail(PYCU2C_INVALID_ARGUMENT, "%s is not C-contiguous: pass a copy", expected->name);
-    return PYCU2C_SUCCESS;
-}
-
-/* Return the device of the arrays. Memory of the host that GPUs access counts as the host's. */
-static pycu2c_status find_device(const struct launch *l, DLDevice *device) {
-    const char *first = NULL;
-    for (int i = 0; i < l->kernel->argument_count; i++) {
-        const struct argument *const expected = &l->kernel->signatures->arguments[i];
-        if (expected->axes < 0) continue;
-        DLDevice own = ((const DLTensor *)l->arguments[i])->device;
-        if (own.device_type == kDLCUDAManaged) own.device_type = kDLCUDA;
-        if (own.device_type == kDLCUDAHost) own.device_type = kDLCPU;
-        if (own.device_type == kDLCPU) own.device_id = 0;
-        if (own.device_type != kDLCPU && own.device_type != kDLCUDA)
-            return fail(PYCU2C_UNSUPPORTED_DEVICE, "%s is neither on the CPU nor on an NVIDIA GPU",
-                        expected->name);
-        if (first && (own.device_type != device->device_type || own.device_id != device->device_id))
-            return fail(PYCU2C_INVALID_ARGUMENT, "%s and %s are on different devices", first,
-                        expected->name);
-        *device = own;
-        first = expected->name;
-    }
-    return PYCU2C_SUCCESS;
-}
+#include "checks.h"
 
 /* ---- the signature and the variant of a launch ---- */
 
 static bool has_types(const struct signature *signature, const struct launch *l) {
     for (int i = 0; i < l->kernel->argument_count; i++) {
         const struct argument *const expected = &signature->arguments[i];
-        const DLTensor *const a = l->arguments[i];
-        if (expected->axes >= 0 && (a->ndim != expected->axes || !is_type(a->dtype, expected->type)))
-            return false;
+        if (is_array(expected) && !has_type(expected, l->arguments[i])) return false;
     }
     return true;
 }
@@ -230,7 +145,7 @@ static bool has_types(const struct signature *signature, const struct launch *l)
 static bool has_layouts(const struct signature *signature, const struct launch *l) {
     for (int i = 0; i < l->kernel->argument_count; i++) {
         const struct argument *const expected = &signature->arguments[i];
-        if (expected->axes >= 0 && expected->is_contiguous && !is_c_contiguous(l->arguments[i]))
+        if (is_array(expected) && expected->is_contiguous && !is_c_contiguous(l->arguments[i]))
             return false;
     }
     return true;
@@ -254,54 +169,25 @@ static pycu2c_status reject_types(const struct launch *l) {
     for (int i = 0; i < l->kernel->argument_count; i++) {
         const struct argument *const expected = &l->kernel->signatures->arguments[i];
         const DLTensor *const a = l->arguments[i];
-        if (expected->axes < 0) continue;
-        if (l->kernel->signature_count == 1 || a->ndim != expected->axes) {
-            if (a->ndim == expected->axes && is_type(a->dtype, expected->type)) continue;
+        if (!is_array(expected)) continue;
+        const int axes = expected->axes == ANY_AXES ? a->ndim : expected->axes;
+        if (l->kernel->signature_count == 1 || a->ndim != axes) {
+            if (has_type(expected, a)) continue;
             return fail(PYCU2C_INVALID_ARGUMENT, "%s is %s with %d axes%s, and %s takes %s with %d",
                         expected->name, type_name(a->dtype, name, sizeof name), a->ndim,
                         a->dtype.lanes == 1 ? "" : " of vectors", l->kernel->name,
-                        type_name(expected->type, expected_name, sizeof expected_name),
-                        expected->axes);
+                        type_name(expected->type, expected_name, sizeof expected_name), axes);
         }
     }
     int end = snprintf(message, sizeof message, "%s is not compiled for ", l->kernel->name);
     for (int i = 0; i < l->kernel->argument_count && end < (int)sizeof message; i++) {
-        if (l->kernel->signatures->arguments[i].axes < 0) continue;
+        if (!is_array(&l->kernel->signatures->arguments[i])) continue;
         const DLTensor *const a = l->arguments[i];
         end += snprintf(message + end, sizeof message - (size_t)end, "%s%s %s", i ? ", " : "",
                         l->kernel->signatures->arguments[i].name,
                         type_name(a->dtype, name, sizeof name));
     }
     return PYCU2C_INVALID_ARGUMENT;
-}
-
-/* Return a number as an integer, 0 if it is none. */
-static int64_t integer_of(const struct argument *argument, const void *given) {
-    if (!argument->is_double) return *(const int64_t *)given;
-    const double number = *(const double *)given;
-    return number >= -0x1p63 && number < 0x1p63 ? (int64_t)number : 0;
-}
-
-static bool fits(DLDataType type, int64_t number) {
-    if (type.code == kDLBool || type.bits == 64) return true;
-    if (type.code == kDLUInt) return number >= 0 && number >> type.bits == 0;
-    return -((int64_t)1 << (type.bits - 1)) <= number && number < (int64_t)1 << (type.bits - 1);
-}
-
-static pycu2c_status check_numbers(const struct signature *signature, const struct launch *l) {
-    char name[32];
-    for (int i = 0; i < l->kernel->argument_count; i++) {
-        const struct argument *const expected = &signature->arguments[i];
-        if (expected->axes >= 0 || expected->type.code == kDLFloat) continue;
-        const int64_t number = integer_of(expected, l->arguments[i]);
-        if (expected->is_double && (double)number != *(const double *)l->arguments[i])
-            return fail(PYCU2C_INVALID_ARGUMENT, "%s = %g is not an integer", expected->name,
-                        *(const double *)l->arguments[i]);
-        if (!fits(expected->type, number))
-            return fail(PYCU2C_INVALID_ARGUMENT, "%s = %lld is not an %s", expected->name,
-                        (long long)number, type_name(expected->type, name, sizeof name));
-    }
-    return PYCU2C_SUCCESS;
 }
 
 static bool has_small_indices(const struct signature *signature, const struct launch *l) {
@@ -312,7 +198,7 @@ static bool has_small_indices(const struct signature *signature, const struct la
             return false;
     for (int i = 0; i < l->kernel->argument_count; i++) {
         const struct argument *const expected = &signature->arguments[i];
-        if (expected->axes >= 0) {
+        if (is_array(expected)) {
             const DLTensor *const a = l->arguments[i];
             if (spanned_elements(a) >= INDEX32_LIMIT) return false;
             for (int axis = 0; axis < a->ndim; axis++)
@@ -323,71 +209,6 @@ static bool has_small_indices(const struct signature *signature, const struct la
         }
     }
     return true;
-}
-
-/* ---- checks of a launch ---- */
-
-static pycu2c_status check_configuration(const struct launch *l) {
-    const uint32_t grid[] = {l->grid.x, l->grid.y, l->grid.z};
-    const uint32_t block[] = {l->block.x, l->block.y, l->block.z};
-    static const uint32_t max_grid[] = {0x7fffffff, 65535, 65535}, max_block[] = {1024, 1024, 64};
-    uint64_t threads = 1;
-    for (int axis = 0; axis < 3; axis++) {
-        const char name = "xyz"[axis];
-        if (grid[axis] < 1 || grid[axis] > max_grid[axis])
-            return fail(PYCU2C_INVALID_ARGUMENT, "a grid has 1 to %u blocks along %c, not %u",
-                        max_grid[axis], name, grid[axis]);
-        if (block[axis] < 1 || block[axis] > max_block[axis])
-            return fail(PYCU2C_INVALID_ARGUMENT, "a block has 1 to %u threads along %c, not %u",
-                        max_block[axis], name, block[axis]);
-        if (grid[axis] % l->kernel->cluster[axis])
-            return fail(PYCU2C_INVALID_ARGUMENT, "a grid has a multiple of %u blocks along %c, not %u",
-                        l->kernel->cluster[axis], name, grid[axis]);
-        threads *= block[axis];
-    }
-    if (threads > l->kernel->max_threads)
-        return fail(PYCU2C_INVALID_ARGUMENT, "a block of %s has at most %u threads, not %llu",
-                    l->kernel->name, l->kernel->max_threads, (unsigned long long)threads);
-    if (l->shared_bytes > MAX_SHARED_BYTES)
-        return fail(PYCU2C_INVALID_ARGUMENT, "a block has at most %zu bytes of shared memory",
-                    MAX_SHARED_BYTES);
-    return PYCU2C_SUCCESS;
-}
-
-/* Return the addresses that an array spans, in bytes. */
-static void region_of(const DLTensor *a, uintptr_t *first, uintptr_t *end) {
-    const int64_t size = (a->dtype.bits + 7) / 8;
-    *first = *end = address_of(a);
-    for (int i = 0; i < a->ndim; i++) {
-        const int64_t extent = (a->shape[i] - 1) * stride_of(a, i) * size;
-        if (a->shape[i] == 0) {
-            *end = *first = address_of(a);
-            return;
-        }
-        *(extent < 0 ? first : end) += (uintptr_t)extent;
-    }
-    *end += (uintptr_t)size;
-}
-
-static bool are_same(const DLTensor *a, const DLTensor *b) {
-    if (address_of(a) != address_of(b) || a->ndim != b->ndim) return false;
-    for (int i = 0; i < a->ndim; i++)
-        if (a->shape[i] != b->shape[i] || stride_of(a, i) != stride_of(b, i)) return false;
-    return true;
-}
-
-static pycu2c_status check_overlap(const struct signature *signature, const struct launch *l) {
-    for (int i = 0; i < l->kernel->rule_count; i++) {
-        const struct overlap_rule *const rule = &l->kernel->rules[i];
-        const DLTensor *const a = l->arguments[rule->written], *const b = l->arguments[rule->read];
-        uintptr_t first, end, other, other_end;
-        region_of(a, &first, &end);
-        region_of(b, &other, &other_end);
-        if (end <= other || other_end <= first || (rule->may_be_same && are_same(a, b))) continue;
-        return fail(PYCU2C_INVALID_ARGUMENT, "%s and %s overlap: pass a copy",
-                    signature->arguments[rule->written].name, signature->arguments[rule->read].name);
-    }
-    return PYCU2C_SUCCESS;
 }
 
 /* ---- parameters ---- */
@@ -436,6 +257,9 @@ static bool has_code(const struct variant *variant, bool on_gpu) {
 #ifdef PYCU2C_COROUTINES
     if (!on_gpu && variant->coroutines) return true;
 #endif
+#ifdef PYCU2C_FIBERS
+    if (!on_gpu && variant->fibers) return true;
+#endif
 #ifdef PYCU2C_HAS_CPU
     if (!on_gpu) return variant->body != NULL;
 #endif
@@ -446,7 +270,7 @@ static bool has_code(const struct variant *variant, bool on_gpu) {
 static const struct variant *find_variant(const struct signature *signature, const struct launch *l,
                                           bool on_gpu) {
     const bool has_small = has_small_indices(signature, l);
-    for (int i = 0; i < signature->variant_count; i++) {
+    for (int i = l->first_variant; i < signature->variant_count; i++) {
         const struct variant *const v = &signature->variants[i];
         const bool fits_block = v->block[0] == l->block.x && v->block[1] == l->block.y
                                 && v->block[2] == l->block.z;
@@ -458,6 +282,26 @@ static const struct variant *find_variant(const struct signature *signature, con
 }
 
 #ifdef PYCU2C_HAS_CPU
+#if defined(PYCU2C_COROUTINES) || defined(PYCU2C_FIBERS)
+/* Return the status of a launch that a scheduler has ended with a code. */
+static pycu2c_status status_of(int code, const struct launch *l) {
+    const char *const name = l->kernel->name;
+    switch (code) {
+        case 0:
+            return PYCU2C_SUCCESS;
+        case 64:
+            return fail(PYCU2C_DEADLOCK, "%s: no thread can make progress", name);
+        case 66:
+            return fail(PYCU2C_TRAP, "%s: an assert of the kernel has failed", name);
+        case 67:
+            return fail(PYCU2C_TRAP, "%s: the kernel has ended itself by __trap", name);
+        default:
+            return fail(PYCU2C_OUT_OF_MEMORY, "%s: too little memory for the threads of its blocks",
+                        name);
+    }
+}
+#endif
+
 #ifdef PYCU2C_COROUTINES
 static pycu2c_status run_coroutines(const struct variant *variant, const void *arguments,
                                     int64_t blocks, const struct launch *l) {
@@ -465,19 +309,12 @@ static pycu2c_status run_coroutines(const struct variant *variant, const void *a
     int count = 0;
     for (int i = 0; i < l->kernel->argument_count; i++) {
         uintptr_t first, end;
-        if (l->kernel->signatures->arguments[i].axes < 0) continue;
+        if (!is_array(&l->kernel->signatures->arguments[i])) continue;
         region_of(l->arguments[i], &first, &end);
         regions[count++] = (struct watched_memory){(const char *)first, (int64_t)(end - first)};
     }
-    switch (schedule(variant->coroutines, arguments, blocks, regions, count)) {
-        case 0:
-            return PYCU2C_SUCCESS;
-        case 64:
-            return fail(PYCU2C_DEADLOCK, "%s: no thread can make progress", l->kernel->name);
-        default:
-            return fail(PYCU2C_OUT_OF_MEMORY, "%s: too little memory for the threads of its blocks",
-                        l->kernel->name);
-    }
+    PYCU2C_COROUTINES(set_memory)(regions, count);
+    return status_of(PYCU2C_COROUTINES(run_coroutines)(variant->coroutines, arguments, blocks), l);
 }
 #endif
 
@@ -499,8 +336,14 @@ static pycu2c_status run_on_cpu(const struct variant *variant, const struct sign
     arguments.shared_bytes = (int64_t)l->shared_bytes;
     store_parameters(arguments.parameters, NULL, &variant->of_cpu, signature, l);
     const int64_t blocks = (int64_t)grid[0] * grid[1] * grid[2];
+#if defined(PYCU2C_COROUTINES) || defined(PYCU2C_FIBERS)
+    use_pool();
+#endif
 #ifdef PYCU2C_COROUTINES
     if (variant->coroutines) return run_coroutines(variant, &arguments, blocks, l);
+#endif
+#ifdef PYCU2C_FIBERS
+    if (variant->fibers) return status_of(variant->run(variant->fibers, &arguments, blocks), l);
 #endif
     run_blocks(variant->body, &arguments, blocks);
     return PYCU2C_SUCCESS;
@@ -513,7 +356,7 @@ static pycu2c_status run_on_gpu(const struct variant *variant, const struct sign
     _Alignas(8) char parameters[MAX_PARAMETER_BYTES];
     void *places[MAX_PARAMETERS];
     const struct gpu_launch gpu = {
-        variant->entry, variant->loaded, l->grid, l->block, l->shared_bytes, l->stream, places,
+        variant->entry, variant->loaded, variant->module, l->grid, l->block, l->shared_bytes, l->stream, places,
         l->kernel->is_cooperative,
     };
     store_parameters(parameters, places, &variant->of_gpu, signature, l);
@@ -521,19 +364,27 @@ static pycu2c_status run_on_gpu(const struct variant *variant, const struct sign
 }
 #endif
 
+/* Check that the arrays are valid and on one device. */
+static pycu2c_status check_arrays(const struct launch *l, DLDevice *device) {
+    for (int i = 0; i < l->kernel->argument_count; i++) {
+        const struct argument *const expected = &l->kernel->signatures->arguments[i];
+        if (!is_array(expected)) continue;
+        const pycu2c_status status = check_array(expected, l->arguments[i]);
+        if (status) return status;
+    }
+    return find_device(l, device);
+}
+
 static pycu2c_status launch(const struct launch *l) {
     const struct kernel *const kernel = l->kernel;
     DLDevice device = {kDLCPU, 0};
     pycu2c_status status = check_configuration(l);
-    for (int i = 0; !status && i < kernel->argument_count; i++)
-        if (kernel->signatures->arguments[i].axes >= 0)
-            status = check_array(&kernel->signatures->arguments[i], l->arguments[i]);
-    if (!status) status = find_device(l, &device);
+    if (!status) status = check_arrays(l, &device);
     if (status) return status;
     const struct signature *const signature = find_signature(l);
     if (!signature) return reject_types(l);
     for (int i = 0; !status && i < kernel->argument_count; i++)
-        if (signature->arguments[i].axes >= 0)
+        if (is_array(&signature->arguments[i]))
             status = check_layout(&signature->arguments[i], l->arguments[i]);
     if (!status) status = check_numbers(signature, l);
     if (!status) status = check_overlap(signature, l);
