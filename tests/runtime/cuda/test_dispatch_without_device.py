@@ -398,7 +398,12 @@ def test_nothing_leaks(tool: Tool, kind: Callable[..., Any], current: list[int])
     assert not leaks(launch, 5000, 50)
 
 
-def test_the_same_entry_is_made_once(tool: Tool) -> None:
+def test_the_same_entry_is_made_once(tool: Tool, current: list[int]) -> None:
+    assert tool.learn(CupyArray(5))
+    assert not tool.learn(CupyArray(6))
+
+
+def test_entries_of_other_devices_are_made_until_the_table_is_full(tool: Tool) -> None:
     assert tool.learn(Own(5))
     assert not tool.learn(Own(6))
     learnt = [tool.learn(Own(5, device=n)) for n in range(20)]

@@ -170,7 +170,11 @@ class DispatchTable(DispatchTableBase):
 def _identity_of(guard: Guard) -> tuple[object, ...]:
     """Return the fields of a guard; ids of objects, because C compares identities."""
     fields = [(name, getattr(guard, name)) for name in type(guard).__slots__]
-    return tuple(id(value) if name in _COMPARED_BY_IDENTITY else value for name, value in fields)
+    return tuple(_ids(value) if name in _COMPARED_BY_IDENTITY else value for name, value in fields)
+
+
+def _ids(value: object) -> object:
+    return tuple(map(id, value)) if isinstance(value, tuple) else id(value)
 
 
 _COMPARED_BY_IDENTITY = ("type", "identity", "stream_source", "value")
