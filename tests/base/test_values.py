@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -38,3 +40,9 @@ def test_unsupported_dtypes_have_no_type(text: str) -> None:
     dtypes.from_numpy(np.dtype(np.float64))
     for _ in range(2):
         assert dtypes.from_numpy(np.dtype(text)) is None
+
+
+def test_bfloat16_without_ml_dtypes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)  # as if it were not installed
+    with pytest.raises(ModuleNotFoundError, match="bfloat16 needs .*: pip install ml_dtypes"):
+        _ = dtypes.BFLOAT16.numpy

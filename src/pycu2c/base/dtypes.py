@@ -98,10 +98,7 @@ class DType:
                 },
                 align=self.is_vector,  # records with align=True then align it
             )
-        if self.name == "bfloat16":  # NumPy has no such dtype
-            bfloat16: np.dtype[np.generic] = np.dtype(import_module("ml_dtypes").bfloat16)
-            return bfloat16
-        return np.dtype(self.name)
+        return _numpy_bfloat16() if self.name == "bfloat16" else np.dtype(self.name)
 
     @property
     def _titles(self) -> list[str | None]:
@@ -329,6 +326,19 @@ VECTORS: Mapping[str, DType] = _LazyVectorTable(
         for name in _VECTOR_NAMES[element]
     }
 )
+
+
+def _numpy_bfloat16() -> np.dtype[np.generic]:
+    """Return the dtype of ml_dtypes: NumPy has none."""
+    try:
+        bfloat16: np.dtype[np.generic] = np.dtype(import_module("ml_dtypes").bfloat16)
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "bfloat16 needs the package ml_dtypes: pip install ml_dtypes", name="ml_dtypes"
+        ) from None
+    return bfloat16
+
+
 _NUMBER_DTYPES = {d.name: d for d in DTYPES}
 BY_NAME: Mapping[str, DType] = ChainMap(_NUMBER_DTYPES, cast("dict[str, DType]", VECTORS))
 

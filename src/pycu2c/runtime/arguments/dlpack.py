@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pycu2c.base import dtypes
+from pycu2c.base.dtypes import DType
 from pycu2c.runtime.arguments.strides import packed_strides
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # DLDeviceType
@@ -92,29 +93,25 @@ _rename_capsule = _python_function(
     "PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p
 )
 
-# DLDataTypeCode by kind of numpy dtype
-_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
-_KINDS = {code: kind for kind, code in _CODES.items()}
-_BFLOAT = 4
+# the names of dtypes without their bits, by DLDataTypeCode
+_NAMES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
+_CODES = {name: code for code, name in _NAMES.items()}
 
 
-def _code_of(dtype: np.dtype[Any]) -> int:
-    if dtype == dtypes.BFLOAT16.numpy:
-        return _BFLOAT
-    if dtype.kind not in _CODES or not dtype.isnative:
-        raise DlpackUnsupportedError(f"DLPack has no dtype {dtype}")
-    return _CODES[dtype.kind]
+def code_of(dtype: DType) -> int:
+    """Return the DLDataTypeCode of a dtype of numbers."""
+    return _CODES[dtype.name.rstrip("0123456789")]
 
 
 def _dtype_of(tensor: _DLTensor) -> np.dtype[Any]:
-    if tensor.lanes == 1 and tensor.code == _BFLOAT and tensor.bits == 16:
-        return dtypes.BFLOAT16.numpy
-    if tensor.lanes != 1 or tensor.code not in _KINDS or tensor.bits % 8:
+    name = _NAMES.get(tensor.code, "")
+    dtype = dtypes.BY_NAME.get(name if name == "bool" else f"{name}{tensor.bits}")
+    if dtype is None or tensor.lanes != 1 or tensor.bits != 8 * dtype.size:
         raise DlpackUnsupportedError(
             f"elements of DLPack's code {tensor.code} with {tensor.bits} bits and {tensor.lanes} "
             "lanes have no dtype of numpy"
         )
-    return np.dtype(f"{_KINDS[tensor.code]}{tensor.bits // 8}")
+    return dtype.numpy
 
 
 # ---- import ------------------------------------------------------------------------------------
@@ -219,7 +216,10 @@ def _fill_tensor(tensor: _DLTensor, array: DlpackArray, shape_and_strides: int) 
     axes = len(array.shape)
     tensor.data = array.address
     tensor.device_type, tensor.device_id = array.device
-    tensor.ndim, tensor.code = axes, _code_of(array.dtype)
+    dtype = dtypes.from_numpy(array.dtype)
+    if dtype is None or dtype.has_fields:
+        raise DlpackUnsupportedError(f"DLPack has no dtype {array.dtype}")
+    tensor.ndim, tensor.code = axes, code_of(dtype)
     tensor.bits, tensor.lanes = 8 * array.dtype.itemsize, 1
     tensor.shape = ctypes.cast(shape_and_strides, ctypes.POINTER(c_int64))
     tensor.strides = ctypes.cast(shape_and_strides + 8 * axes, ctypes.POINTER(c_int64))
