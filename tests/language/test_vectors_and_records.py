@@ -265,11 +265,11 @@ def test_records_of_other_packages_are_seen_as_vectors() -> None:
     memory = np.zeros(6, POINT)[::2]
     interface = {**memory.__array_interface__, "version": 3}
     other = SimpleNamespace(__cuda_array_interface__=interface)
-    (seen,) = view_as_vectors([other], {0: float2[:]})
+    (seen,) = view_as_vectors([other], {0: float2[:]}, ["a"])
     result = describe(seen)
     assert result is not None
     assert (result.type, result.shape, result.strides) == (float2[:], (3,), (16,))
-    assert view_as_vectors([other], {0: int2[:]}) == [other]
+    assert view_as_vectors([other], {0: int2[:]}, ["a"]) == [other]
 
 
 @pytest.mark.parametrize("at", [POINT, float2.numpy, float4.numpy], ids=str)

@@ -459,17 +459,17 @@ def test_arrays_of_other_packages_are_seen_as_vectors() -> None:
     memory = np.arange(12, dtype=np.float32).reshape(3, 4)
     interface = {**memory.__array_interface__, "version": 3, "strides": None}
     other = SimpleNamespace(__cuda_array_interface__=interface)
-    (seen,) = view_as_vectors([other], {0: float4[:]})
+    (seen,) = view_as_vectors([other], {0: float4[:]}, ["a"])
     result = describe(seen)
     assert result is not None
     assert (result.type, result.shape, result.address) == (float4[::1], (3,), memory.ctypes.data)
     assert result.location == "device"
     strided = SimpleNamespace(__cuda_array_interface__={**interface, "strides": (32, 4)})
-    (seen,) = view_as_vectors([strided], {0: float4[:]})
+    (seen,) = view_as_vectors([strided], {0: float4[:]}, ["a"])
     result = describe(seen)
     assert result is not None
     assert (result.type, result.strides) == (float4[:], (32,))
-    assert view_as_vectors([other], {0: float4[:, :]}) == [other]
+    assert view_as_vectors([other], {0: float4[:, :]}, ["a"]) == [other]
 
 
 def test_annotated_locals(target: str) -> None:

@@ -172,7 +172,7 @@ class Launcher:
     def flatten(self, values: Sequence[object]) -> FlattenedArguments:
         """Return the types, numbers and arrays of a launch's arguments. Raises LaunchError."""
         if self._vector_parameters:
-            values = vector_views.view_as_vectors(values, self._vector_parameters)
+            values = vector_views.view_as_vectors(values, self._vector_parameters, self._names)
         if any(isinstance(value, np.void) for value in values):
             values = record_references.refer_to_records(values, self._record_parameters)
         return flatten_arguments(values, self._names)

@@ -22,6 +22,8 @@ static bool argument_matches(
     case GUARD_CUDA_INTERFACE:
         return cuda_interface_matches(&g->array, argument, launch, (*leaf)++);
     case GUARD_ATTRIBUTES: return attributes_match(&g->array, argument, launch, (*leaf)++);
+    case GUARD_TORCH_TENSOR:
+        return torch_tensor_matches(&g->array, argument, launch, (*leaf)++);
     case GUARD_TUPLE:
         if (PyTuple_Size(argument) != g->count) return false;
         for (Py_ssize_t i = 0; i < g->count; i++) {

@@ -94,7 +94,7 @@ static bool read_extents(PyObject *tuple, int32_t count, npy_intp *extents) {
 }
 
 /* Whether strides are those of a C-contiguous array. Without strides, stores them. */
-static bool are_contiguous(
+bool are_contiguous(
     const ArrayGuard *g, const npy_intp *shape, npy_intp *strides, bool has_strides
 ) {
     npy_intp step = g->itemsize;
@@ -106,6 +106,12 @@ static bool are_contiguous(
         step *= shape[axis];
     }
     return same || empty;
+}
+
+/* Whether the flags match, and the memory. */
+bool layout_matches(const ArrayGuard *g, const Leaf *leaf, int32_t flags) {
+    if ((flags & g->flag_mask) != g->flags) return false;
+    return memory_fits(g, leaf, flags & NPY_ARRAY_C_CONTIGUOUS);
 }
 
 /* Whether a shape and strides match; tuples, or no strides for a contiguous array. */
@@ -121,8 +127,7 @@ static bool extents_match(
     if (has_strides && !read_extents(strides, g->ndim, extents->strides)) return false;
     if (are_contiguous(g, extents->shape, extents->strides, has_strides))
         flags |= NPY_ARRAY_C_CONTIGUOUS;
-    if ((flags & g->flag_mask) != g->flags) return false;
-    return memory_fits(g, leaf, flags & NPY_ARRAY_C_CONTIGUOUS);
+    return layout_matches(g, leaf, flags);
 }
 
 /* Whether work on an array in the owner's stream precedes the launch. The default stream has two

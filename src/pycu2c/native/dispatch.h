@@ -86,6 +86,7 @@ extern PyType_Spec staging_buffer_spec, launch_sequence_spec;
 typedef struct {
     PyObject *cuda_array_interface, *data, *shape, *strides, *typestr, *mask, *stream;
     PyObject *used_on, *launch_slow, *own, *configured_as;
+    PyObject *requires_grad, *is_conj, *is_neg;
 } InternedNames;
 extern InternedNames names;
 
@@ -96,6 +97,7 @@ typedef enum {
     GUARD_DEVICE_ARRAY,
     GUARD_CUDA_INTERFACE, /* an array with __cuda_array_interface__ */
     GUARD_ATTRIBUTES,     /* an array of a known package, by attributes that are faster to read */
+    GUARD_TORCH_TENSOR,
     GUARD_INTEGER,        /* an integer in a range, passed as one of `size` bytes */
     GUARD_INTEGER_TO_FLOAT32,
     GUARD_INTEGER_TO_FLOAT64,
@@ -118,16 +120,20 @@ typedef struct {
 
 typedef struct {
     PyObject *identity; /* NumPy and device arrays: the dtype; GUARD_CUDA_INTERFACE: the typestr;
-                           GUARD_ATTRIBUTES: attribute paths */
+                           GUARD_ATTRIBUTES: attribute paths; GUARD_TORCH_TENSOR: see
+                           torch_tensors.c */
     PyObject *stream_source; /* GUARD_ATTRIBUTES: gives the package's current stream, or None */
     int32_t ndim, itemsize, alignment;
     int32_t flags; /* those NPY_ARRAY_* of flag_mask that the array must have */
     int32_t flag_mask;
-    int32_t device; /* GUARD_DEVICE_ARRAY: the ordinal */
+    int32_t device; /* GUARD_DEVICE_ARRAY and GUARD_TORCH_TENSOR: the ordinal */
     bool trusted;   /* alignment and size are not checked */
     int64_t min_last_length, max_last_length; /* of the last axis; arrays without axes match */
     bool has_shape;
     int64_t shape[MAX_AXES]; /* that the array must have */
+    const struct DlpackExchange *exchange; /* these are for GUARD_TORCH_TENSOR */
+    uint8_t code, bits;                    /* of the dtype in DLPack */
+    PyObject *is_grad_enabled;             /* borrowed from the identity */
 } ArrayGuard;
 
 typedef struct {
@@ -274,6 +280,14 @@ bool device_array_matches(
 );
 bool cuda_interface_matches(const ArrayGuard *g, PyObject *argument, Launch *launch, Leaf *leaf);
 bool attributes_match(const ArrayGuard *g, PyObject *argument, Launch *launch, Leaf *leaf);
+bool are_contiguous(
+    const ArrayGuard *g, const npy_intp *shape, npy_intp *strides, bool has_strides
+);
+bool layout_matches(const ArrayGuard *g, const Leaf *leaf, int32_t flags);
+
+/* torch_tensors.c */
+bool read_torch_identity(ArrayGuard *g);
+bool torch_tensor_matches(const ArrayGuard *g, PyObject *argument, Launch *launch, Leaf *leaf);
 
 /* scalar_guards.c */
 bool scalar_matches(const Guard *g, PyObject *argument, Leaf *leaf);

@@ -11,6 +11,7 @@ static const char *const guard_kinds[] = {
     [GUARD_DEVICE_ARRAY] = "device_array",
     [GUARD_CUDA_INTERFACE] = "cuda_interface",
     [GUARD_ATTRIBUTES] = "attributes",
+    [GUARD_TORCH_TENSOR] = "torch_tensor",
     [GUARD_INTEGER] = "integer",
     [GUARD_INTEGER_TO_FLOAT32] = "integer_to_float32",
     [GUARD_INTEGER_TO_FLOAT64] = "integer_to_float64",
@@ -71,16 +72,17 @@ static bool read_scalar_guard(PyObject *from, PyTypeObject *type, ScalarGuard *g
            read_int64(from, "max", &g->max) && read_bool(from, "exact", &g->exact);
 }
 
-static bool is_array_guard(const Guard *g) { return g->kind <= GUARD_ATTRIBUTES; }
+static bool is_array_guard(const Guard *g) { return g->kind <= GUARD_TORCH_TENSOR; }
 
 /* Whether the other files can read the guard without checks. */
-static bool is_valid_guard(const Guard *g) {
+static bool is_valid_guard(Guard *g) {
     if (!PyType_Check((PyObject *)g->type)) return false;
     if (g->kind == GUARD_TUPLE) return PyType_IsSubtype(g->type, &PyTuple_Type);
     if (!is_array_guard(g)) return true;
     if (g->array.ndim < 0 || g->array.ndim > MAX_AXES || g->array.itemsize < 1) return false;
     if (g->kind == GUARD_NUMPY_ARRAY) return PyType_IsSubtype(g->type, &PyArray_Type);
     if (g->kind == GUARD_DEVICE_ARRAY) return PyType_IsSubtype(g->type, device_array_base_type);
+    if (g->kind == GUARD_TORCH_TENSOR) return read_torch_identity(&g->array);
     return true;
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 UNAVAILABLE = ""  # why the extension is missing
-_INTERFACE = 4  # as in module.c; increase both when attributes or arguments change
+_INTERFACE = 5  # as in module.c; increase both when attributes or arguments change
 
 if TYPE_CHECKING:
     import pycu2c.native._dispatch as _implementation

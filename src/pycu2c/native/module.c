@@ -42,6 +42,9 @@ static bool intern_names(void) {
         {&names.launch_slow, "_launch_slow"},
         {&names.own, "_own"},
         {&names.configured_as, "_configured_as"},
+        {&names.requires_grad, "requires_grad"},
+        {&names.is_conj, "is_conj"},
+        {&names.is_neg, "is_neg"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         *all[i].name = PyUnicode_InternFromString(all[i].text);
@@ -76,7 +79,7 @@ static bool add_constants(PyObject *module) {
         const char *name;
         long value;
     } all[] = {
-        {"INTERFACE", 4}, /* as in extension.py */
+        {"INTERFACE", 5}, /* as in extension.py */
         {"MAX_AXES", MAX_AXES},
         {"MAX_ENTRIES", MAX_ENTRIES},
         {"INDEX32_LIMIT", INDEX32_LIMIT},

@@ -20,7 +20,7 @@ from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar, scalar_of
 from pycu2c.base.values import Number, as_vector, bfloat16_bits, convert
-from pycu2c.runtime.arguments import array_interface, dlpack_arguments
+from pycu2c.runtime.arguments import array_interface, dlpack_arguments, torch_tensors
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.arguments.array_checks import check_layout, dtype_of
 
@@ -54,6 +54,8 @@ def describe(obj: object, name: str = "argument") -> ArrayArgument | None:
     if describe_own is not None:
         array: ArrayArgument = describe_own(name)
         return array
+    if torch_tensors.is_tensor(obj):
+        return torch_tensors.describe(obj, name)
     interface = getattr(obj, "__cuda_array_interface__", None)
     if interface is not None:
         return array_interface.describe(obj, interface, "device", name)

@@ -14,6 +14,7 @@ import numpy as np
 from pycu2c.base.dtypes import from_numpy, vector_like
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, ParameterType
+from pycu2c.runtime.arguments import torch_tensors
 from pycu2c.runtime.arguments.array_interface import numpy_dtype
 
 
@@ -35,13 +36,20 @@ def vector_parameters(types: Sequence[ParameterType]) -> dict[int, Array]:
     return {i: parameter_type for i, parameter_type in arrays if parameter_type.dtype.is_vector}
 
 
-def view_as_vectors(values: Sequence[object], declared: Mapping[int, Array]) -> list[object]:
+def view_as_vectors(
+    values: Sequence[object], declared: Mapping[int, Array], names: Sequence[str]
+) -> list[object]:
     """Return the arguments with arrays of numbers or records viewed as the declared vectors."""
-    return [_view(v, declared[i]) if i in declared else v for i, v in enumerate(values)]
+    return [
+        _view(value, declared[i], names[i]) if i in declared else value
+        for i, value in enumerate(values)
+    ]
 
 
-def _view(value: Any, declared: Array) -> object:
+def _view(value: Any, declared: Array, name: str) -> object:
     """View an array as vectors; other values are returned unchanged, and rejected later."""
+    if torch_tensors.is_tensor(value):
+        value = torch_tensors.describe(value, name).owner
     if hasattr(value, "__pycu2c_array__"):  # our own arrays keep track of their memory
         return _view_host(value, value, declared)
     interface = getattr(value, "__cuda_array_interface__", None)

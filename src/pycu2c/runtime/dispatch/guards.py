@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 from typing import Any, Literal, TypeAlias
@@ -19,6 +20,7 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Constant, ParameterType, Scalar, Tuple, leaf_types
 from pycu2c.cuda_driver import driver
 from pycu2c.native.extension import DeviceArrayBase
+from pycu2c.runtime.arguments import dlpack, torch_tensors
 from pycu2c.runtime.arguments.arguments import Layout
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.cuda import peer_access
@@ -54,7 +56,9 @@ class RecordedLaunch:
     has_shapes: bool = False
 
 
-ArrayKind: TypeAlias = Literal["numpy_array", "device_array", "cuda_interface", "attributes"]
+ArrayKind: TypeAlias = Literal[
+    "numpy_array", "device_array", "cuda_interface", "attributes", "torch_tensor"
+]
 ScalarKind: TypeAlias = Literal[
     "integer",
     "integer_to_float32",
@@ -69,7 +73,7 @@ ScalarKind: TypeAlias = Literal[
 class ArrayGuard:
     """Accept an array of a class.
 
-    identity: the dtype, typestr or attribute paths.
+    identity: the dtype, typestr or attribute paths; what torch_tensors.c reads.
     contiguous: whether the array is contiguous; both cases have guards.
     writeable, owns_memory: whether the array must be writeable, must own its memory.
     min_last_length, max_last_length: the range of the length of its last axis.
@@ -213,6 +217,8 @@ def _array_guard(value: object, launch: RecordedLaunch, leaf: int, on_device: bo
     if isinstance(value, DeviceArrayBase):
         device = value.device
         return ArrayGuard("device_array", type(value), value.dtype, device=device, **common)
+    if torch_tensors.is_tensor(value):
+        return _torch_guard(value, argument, common)
     return _package_array_guard(value, argument, common)
 
 
@@ -233,6 +239,19 @@ def _numpy_guard(
     if any(getattr(cls, name) is not getattr(np.ndarray, name) for name in _NOT_OVERRIDDEN):
         raise NotDispatchable
     return ArrayGuard("numpy_array", cls, value.dtype, owns_memory=is_staged, **common)
+
+
+def _torch_guard(value: Any, argument: ArrayArgument, common: dict[str, Any]) -> ArrayGuard:
+    """Return the guard of a tensor. PyTorch before 2.10 has no exchange API."""
+    cls, torch = type(value), sys.modules["torch"]
+    exchange = getattr(cls, "__dlpack_c_exchange_api__", None)
+    if exchange is None and not value.requires_grad:
+        return _package_array_guard(value, argument, common)
+    if exchange is None or cls not in (torch.Tensor, torch.nn.Parameter):
+        raise NotDispatchable
+    bits, code = 8 * argument.dtype.size, dlpack.code_of(argument.dtype)
+    identity = exchange, code, bits, torch.is_grad_enabled
+    return ArrayGuard("torch_tensor", cls, identity, device=value.get_device(), **common)
 
 
 def _package_array_guard(value: Any, argument: ArrayArgument, common: dict[str, Any]) -> ArrayGuard:

@@ -84,11 +84,4 @@ PACKAGES = {
         ("device", "id"),
         ("cupy.cuda", "get_current_stream", (None, "ptr")),
     ),
-    "torch.Tensor": Package(
-        ("data_ptr", None),
-        ("shape",),
-        ("is_contiguous", None),
-        (("dtype",), ("requires_grad",), ("get_device", None)),
-        ("get_device", None),
-    ),
 }
