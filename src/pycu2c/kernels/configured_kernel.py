@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn, ParamSpec
 
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.cuda_driver import driver
 from pycu2c.kernels.launcher import Launcher
+from pycu2c.kernels.traced_launch import untraced
 from pycu2c.native.extension import ConfiguredBase, TableReference
 from pycu2c.runtime.cuda import memory
 from pycu2c.runtime.launch_configuration import CACHEABLE_STREAM_TYPES, LaunchRequest
@@ -62,8 +64,13 @@ class Configured(ConfiguredBase[P]):
             f"{name}[grid, block] cannot be pickled: pickle {name}, which is pickled by its name"
         )
 
-    def _launch_slow(self, *arguments: P.args, **named: P.kwargs) -> None:
-        """Launch by the Python slow path, which records the launch in the dispatch table."""
+    @property
+    def _launch_slow(self) -> Callable[P, None]:
+        """Launch by the Python slow path."""
+        return untraced(self._launch, self._launches.launcher.name)
+
+    def _launch(self, *arguments: P.args, **named: P.kwargs) -> None:
+        """Launch and record the launch in the dispatch table."""
         launches = self._launches
         launcher = launches.launcher
         try:
