@@ -103,25 +103,32 @@ class Kernel(KernelBase[P]):
         if backend not in BACKENDS:
             raise ValueError(f"backend is one of {', '.join(BACKENDS)}, not {backend!r}")
         self.backend = backend
-        self.grid = None if grid is None else extent(grid, "grid", self.name)
-        self.block = None if block is None else extent(block, "block", self.name)
         self.shared_memory = shared_size(shared_memory, self.name)
-        _check_subset(self.source, may_return_value=self._may_return_value)
-        if self.block is not None:
-            check_bounds(self.block, options.launch_bounds, self.name)
-        if self.grid is not None:
-            check_clusters(self.grid, options.cluster, self.name)
         self.options = options
+        request = self.launch_request(grid, block, None, self.shared_memory)
+        self.grid, self.block = request.grid, request.block
+        _check_subset(self.source, may_return_value=self._may_return_value)
         self.declared = tuple(
             record_references.with_references(declared)
             for declared in _parse_declared(self.source, signature, is_kernel=True)
         )
         self._launches = Launches(Launcher(self.source, self.declared, backend, cache, options))
         self._configured = {}
-        request = LaunchRequest(self.grid, self.block, None, self.shared_memory)
         self._own = self._without_configuration(request)
         for declared in self.declared:
             self.launcher.typed_kernel(declared)
+
+    def launch_request(
+        self, grid: object, block: object, stream: object, shared: int
+    ) -> LaunchRequest:
+        """Return a checked launch configuration; None for a grid or block to infer."""
+        blocks = None if grid is None else extent(grid, "grid", self.name)
+        threads = None if block is None else extent(block, "block", self.name)
+        if threads is not None:
+            check_bounds(threads, self.options.launch_bounds, self.name)
+        if blocks is not None:
+            check_clusters(blocks, self.options.cluster, self.name)
+        return LaunchRequest(blocks, threads, stream, shared)
 
     def _without_configuration(self, request: LaunchRequest) -> Configured[P]:
         """Return the launch of a call without ``[grid, block]``."""
@@ -262,11 +269,7 @@ class Kernel(KernelBase[P]):
                 f"{self.name}[grid, block, stream, shared_bytes]"
             )
         if len(parts) == 2:
-            grid = extent(parts[0], "grid", self.name)
-            block = extent(parts[1], "block", self.name)
-            check_bounds(block, self.options.launch_bounds, self.name)
-            check_clusters(grid, self.options.cluster, self.name)
-            request = LaunchRequest(grid, block, None, self.shared_memory)
+            request = self.launch_request(parts[0], parts[1], None, self.shared_memory)
         else:
             extents = self._configured_as(parts[:2])._request
             shared = shared_size(parts[3], self.name) if len(parts) > 3 else self.shared_memory
@@ -300,15 +303,10 @@ class Kernel(KernelBase[P]):
         are aligned, that those which the kernel writes are writable, and that they have from 1 to
         2**30 - 1 elements.
         """
-        grid_extent = extent(grid, "grid", self.name)
-        block_extent = extent(block, "block", self.name)
-        check_bounds(block_extent, self.options.launch_bounds, self.name)
-        check_clusters(grid_extent, self.options.cluster, self.name)
         size = shared_size(self.shared_memory if shared is None else shared, self.name)
-        types = parse_signature(signature)
+        request, types = self.launch_request(grid, block, stream, size), parse_signature(signature)
         launcher = self.launcher.trusting_launcher(types)
-        launcher.compile(types, block_extent)
-        request = LaunchRequest(grid_extent, block_extent, stream, size)
+        launcher.compile(types, extent(block, "block", self.name))
         return Configured(Launches(launcher), request)
 
     def forall(
