@@ -44,5 +44,5 @@ def test_unsupported_dtypes_have_no_type(text: str) -> None:
 
 def test_bfloat16_without_ml_dtypes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)  # as if it were not installed
-    with pytest.raises(ModuleNotFoundError, match="bfloat16 needs .*: pip install ml_dtypes"):
+    with pytest.raises(ModuleNotFoundError, match=r"bfloat16 needs .*: pip install ml_dtypes"):
         _ = dtypes.BFLOAT16.numpy
