@@ -4,12 +4,13 @@
 PYTHON ?= python3
 BACKEND ?= cpu
 VENV := .venv
+TORCH_VENV := .venv-torch
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MYPY := $(BIN)/mypy --no-error-summary
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all check golden docs fuzz mutants bench gpu sanitize clean
+.PHONY: help demo test test-slow test-torch test-all check golden docs fuzz mutants bench gpu sanitize clean
 .NOTPARALLEL:  # tests use all processors
 
 help:  ## this list
@@ -29,6 +30,9 @@ test: $(VENV)/.test  ## a sample of the test suite: each golden text, some cases
 
 test-slow: $(VENV)/.test  ## the tests that make test leaves out
 	@$(BIN)/python -m pytest -q -n auto -m slow
+
+test-torch: $(TORCH_VENV)/.ready  ## the tests with PyTorch, in a virtual environment of their own
+	@CI=1 $(TORCH_VENV)/bin/python -m pytest -q tests/pytorch
 
 test-all: test test-slow check  ## the whole test suite, then ruff and mypy
 
@@ -86,7 +90,7 @@ sanitize:  ## on a machine with a GPU: the tests that use it, watched by compute
 	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) tests/sanitize.py --tools $(TOOLS) --workers $(WORKERS)
 
 clean:  ## remove what the targets above have made
-	@rm -rf $(VENV) out build .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	@rm -rf $(VENV) $(TORCH_VENV) out build .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
 	@rm -f src/pycu2c/native/*.so
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -109,6 +113,13 @@ $(VENV)/.bench: $(BUILT_FROM) | $(BIN)/python
 	@echo "installing pycu2c with the others that its benchmarks run into $(VENV)"
 	@$(PIP) --editable '.[bench]'
 	@touch $@ $(VENV)/.demo
+
+$(TORCH_VENV)/.ready: $(BUILT_FROM)
+	@echo "installing pycu2c with PyTorch into $(TORCH_VENV)"
+	@$(PYTHON) -m venv $(TORCH_VENV)
+	@$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --editable '.[frameworks]' pytest hypothesis
+	@touch $@
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

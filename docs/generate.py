@@ -4,8 +4,9 @@ type checkers, and the functions of complex numbers in C++ headers."""
 
 from __future__ import annotations
 
+import ast
 import builtins
-import importlib
+import importlib.util
 import inspect
 import sys
 import tomllib
@@ -323,7 +324,10 @@ def _imports(packages: list[str]) -> list[tuple[str, str]]:
 
 def _summary(name: str) -> str:
     """Return the first sentence of the docstring of a package or module of pycu2c."""
-    text = inspect.getdoc(importlib.import_module(f"pycu2c.{name}")) or ""
+    spec = importlib.util.find_spec(f"pycu2c.{name}")  # not imported: one needs PyTorch
+    assert spec is not None
+    assert spec.origin is not None
+    text = ast.get_docstring(ast.parse(Path(spec.origin).read_text())) or ""
     return text.split("\n\n")[0].replace("\n", " ").replace("``", "`")
 
 

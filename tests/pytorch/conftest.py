@@ -12,17 +12,26 @@ HAS_TORCH = importlib.util.find_spec("torch") is not None
 collect_ignore_glob = [] if HAS_TORCH or "CI" in os.environ else ["test_*.py"]
 
 
-def _devices() -> list[str]:
+def _gpus() -> list[str]:
     if not HAS_TORCH:
         return []
     import torch
 
-    return ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+    return [f"cuda:{i}" for i in range(torch.cuda.device_count())]
 
 
-@pytest.fixture(params=_devices())
-def device(request: pytest.FixtureRequest) -> Any:
-    """The device of the tensors. Without a GPU that PyTorch can use, only the CPU."""
-    import torch
+def _device_fixture(names: list[str]) -> Any:
+    """Return a fixture of devices; tests of one without devices are skipped."""
 
-    return torch.device(request.param)
+    @pytest.fixture(params=names)
+    def fixture(request: pytest.FixtureRequest) -> Any:
+        import torch
+
+        return torch.device(request.param)
+
+    return fixture
+
+
+device = _device_fixture(["cpu", *_gpus()[:1]])
+gpu = _device_fixture(_gpus()[:1])
+second_gpu = _device_fixture(_gpus()[1:2])

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import re
 import textwrap
 from pathlib import Path
 from types import ModuleType
 
 _COUNT = itertools.count()
+
+
+def python_blocks(page: Path) -> str:
+    """Return the Python of a document, which is one program."""
+    return "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(), re.S))
 
 
 def module_from(text: str, folder: Path) -> ModuleType:

@@ -83,7 +83,9 @@ def _type_from_python(value: object) -> Tuple | None:
     if not names or any(name not in annotations for name in names):
         return None
     module_globals = getattr(sys.modules.get(value.__module__), "__dict__", {})
-    items = tuple(parse_type(_evaluate(annotations[name], module_globals)) for name in names)
+    items = tuple(
+        parse_type(evaluate_annotation(annotations[name], module_globals)) for name in names
+    )
     return Tuple(items, names)
 
 
@@ -280,7 +282,7 @@ def annotated_signature(function: FunctionType) -> Signature | None:
     is_variadic = bool(code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
     if not names or is_variadic or any(name not in annotations for name in names):
         return None
-    evaluated = [_evaluate(annotations[name], function.__globals__) for name in names]
+    evaluated = [evaluate_annotation(annotations[name], function.__globals__) for name in names]
     if any(map(_is_unspecific, evaluated)):
         return None
     return Signature(tuple(_annotated_type(name, note) for name, note in zip(names, evaluated)))
@@ -317,11 +319,12 @@ def annotated_device_signature(function: FunctionType) -> Signature | None:
     if "return" not in annotations:
         return signature
     return replace(
-        signature, result=parse_type(_evaluate(annotations["return"], function.__globals__))
+        signature,
+        result=parse_type(evaluate_annotation(annotations["return"], function.__globals__)),
     )
 
 
-def _evaluate(note: object, module_globals: Mapping[str, object]) -> object:
+def evaluate_annotation(note: object, module_globals: Mapping[str, object]) -> object:
     """Evaluate a string annotation in its module (``from __future__ import annotations``)."""
     note = getattr(note, "__forward_arg__", note)  # a ForwardRef of NamedTuple
     if not isinstance(note, str):
