@@ -245,6 +245,23 @@ def test_an_operator_writes_in_place(device: torch.device) -> None:
     assert strided.tolist() == [[1.0, 3.0]] * 4
 
 
+def test_a_tensor_that_is_written_may_be_left_out(device: torch.device) -> None:
+    @kernel(block=64)
+    def save(out, x: Tensor, state: Tensor | None = None):  # type: ignore[no-untyped-def]
+        i = cuda.grid(1)
+        if i < len(out):
+            out[i] = x[i] * 2
+            if state is not None:
+                state[i] = x[i]
+
+    f = op(save, next(NAMES), out={"out": "x"})
+    x, state = torch.ones(2, 3, device=device), torch.zeros(2, 3, device=device)
+    for arguments in ((x[0],), (x[0], state[0])):
+        assert f(*arguments).tolist() == [2.0] * 3
+        assert torch.vmap(f)(*(a[None] for a in arguments)).tolist() == [[2.0] * 3]
+    assert state.tolist() == [[1.0] * 3, [0.0] * 3]
+
+
 def test_autograd_finds_that_a_saved_tensor_was_changed(device: torch.device) -> None:
     f = op(scale, next(NAMES))
     x = torch.ones(4, device=device, requires_grad=True)

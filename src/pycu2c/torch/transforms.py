@@ -125,6 +125,7 @@ def with_version_counters(overload: Any, operator: TorchOperator) -> Callable[..
     """
 
     def run(keys: Any, *inputs: Any) -> Any:
+        inputs = operator.fill_defaults(inputs)
         changed = [inputs[i] for i in operator.mutated if inputs[i] is not None]
         torch.autograd.graph.increment_version(changed)
         with torch._C._AutoDispatchBelowADInplaceOrView():
@@ -137,7 +138,8 @@ def batched(overload: Any, operator: TorchOperator) -> Callable[..., Any]:
     """Return the operator under ``torch.vmap``: a call for each item of the batch."""
 
     def run(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> Any:
-        if any(in_dims[i] is None and inputs[i] is not None for i in operator.mutated):
+        written = [i for i in operator.mutated if i < len(inputs) and inputs[i] is not None]
+        if any(in_dims[i] is None for i in written):
             raise RuntimeError(
                 f"{operator.name} writes {' and '.join(operator.mutated_names)} in place, and "
                 "torch.vmap maps it over other arguments: map it over what it writes, too"
