@@ -27,7 +27,6 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))  # for support
 
 import pycu2c
 import pycu2c.cupy
-from pycu2c.compat.cupy.fusion.tracer import TracedArray
 from support import peer_suites
 from support.peer_suite_lists import CUPY
 
@@ -96,8 +95,7 @@ def asnumpy(array: Any, *_: Any, **__: Any) -> numpy.ndarray[Any, Any]:
 
 
 def get_array_module(*arrays: Any) -> ModuleType:
-    is_cupy = any(isinstance(a, (ndarray, TracedArray)) for a in arrays)
-    return sys.modules["cupy"] if is_cupy else numpy
+    return sys.modules["cupy"] if any(isinstance(a, ndarray) for a in arrays) else numpy
 
 
 def _as_cupy(value: Any) -> Any:
@@ -243,10 +241,6 @@ def _create_modules(suite: Path) -> None:
         _full_mask=lambda: 2**32 - 1,
     )
     _module("cupy._core.internal", prod=lambda shape: int(numpy.prod(shape)))
-    _module("cupy._core.fusion", Fusion=pycu2c.compat.cupy.fusion.fuse.Fusion)
-    for name, internal in (("_fusion_trace", "TraceImpl"), ("_fusion_kernel", "FusedKernel")):
-        path = f"cupy._core.{name}"  # tests replace the classes by mocks
-        _module(path, **{internal: type(internal, (), {"__module__": path})})
     accelerators: dict[str, list[str]] = {"reduction": [], "routine": []}
     accelerator_functions = {
         f"{verb}_{kind}_accelerators": (

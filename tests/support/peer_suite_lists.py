@@ -18,19 +18,6 @@ CUPY = Suite(
         "cupy_tests/core_tests/test_carray.py",
         "cupy_tests/core_tests/test_raw.py",
         *(
-            f"cupy_tests/core_tests/fusion_tests/test_{name}.py"
-            for name in (
-                "array",
-                "indexing",
-                "kernel_cache",
-                "misc",
-                "optimization",
-                "reduction",
-                "routines",
-                "ufunc",
-            )
-        ),
-        *(
             f"cupyx_tests/jit_tests/test_{name}.py"
             for name in ("raw", "device_function", "cooperative_groups", "cub", "thrust")
         ),
@@ -45,13 +32,10 @@ CUPY = Suite(
         "core_tests/test_raw.py::*::test_load_ptx*": "runs nvcc",
         "core_tests/test_raw.py::*::test_context_switch_RawModule[34]*": "runs nvcc",
         "core_tests/test_raw.py::*::test_kernel_attributes*": "counts registers of a GPU",
-        "fusion_tests/test_misc.py::TestOldFusionExplicit::*": "calls CuPy's former tracer",
-        "fusion_tests/test_misc.py::TestFusionGetArrayModule::*": "reads the class of arrays",
         "core_tests/test_reduction.py::TestArgumentTypes::*": "rejects arrays in host memory",
     },
     known_failures={
         "core_tests/test_raw.py::*::test_template_failure[[]NVCC*": "compiles: nvcc means NVRTC",
-        "fusion_tests/test_misc.py::TestFusionInvalid::test_branch": "docs/cupy.md: compiles `if`",
         "jit_tests/test_raw.py::TestRaw::test_range[[]*": "docs/cupy.md: unroll has no effect",
         "jit_tests/test_raw.py::TestRaw::test_error_msg": "another text of the error",
         "jit_tests/test_thrust.py::*_iterator": "docs/cupy.md: jit.thrust",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from pycu2c.compat.cupy.elementwise.kernel import ElementwiseKernel
-from pycu2c.compat.cupy.fusion.fuse import fuse
+from pycu2c.compat.cupy.fuse import fuse
 from pycu2c.compat.cupy.memoize import clear_memo, memoize
 from pycu2c.compat.cupy.raw_kernel import RawKernel, RawModule, compile_with_cache
 from pycu2c.compat.cupy.reduction.kernel import ReductionKernel

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from pycu2c import CompileError, LaunchError, cuda
-from pycu2c.cupy import ElementwiseKernel, ReductionKernel, fuse
+from pycu2c.cupy import ElementwiseKernel, ReductionKernel
 from support.complex_values import FUNCTIONS, differences, special_values
 from support.cupy_arrays import on_backend, to_numpy
 
@@ -617,8 +617,6 @@ def test_textures_that_are_wrong() -> None:
     ):
         with pytest.raises((TypeError, ValueError), match=said):
             ElementwiseKernel(inputs, "float32 y", "y = 1")(*arguments)
-    with pytest.raises(TypeError, match="ElementwiseKernel takes textures"):
-        fuse(lambda x, t: x + t)(x, texture)
     with pytest.raises(TypeError, match="pass a field, as"):
         ElementwiseKernel("T x", "float32 y", "y = 1")(np.zeros(3, [("a", "f4"), ("b", "i8")]))
 

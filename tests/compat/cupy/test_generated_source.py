@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c.cupy import ElementwiseKernel, ReductionKernel, fuse
+from pycu2c.cupy import ElementwiseKernel, ReductionKernel
 from support.paths import DATA
 
 RECORDED = DATA / "recorded" / "cupy"
@@ -109,12 +109,3 @@ def test_a_gpu_gets_them_compiled(case: str) -> None:
 
 def test_loads_of_a_norm_are_of_several_elements() -> None:
     assert "ld.global.v4" in norm((1 << 20,), None).inspect("ptx")
-
-
-def test_fused_operations() -> None:
-    fused = fuse(lambda x, y: np.sqrt(x * y + 1))
-    fused(F32, 2.0)
-    (kernel,) = fused._kernels.values()
-    text = kernel.inspect("cuda")
-    assert "float t0 = x * (float)y;" in text
-    assert "sqrtf(t1)" in text

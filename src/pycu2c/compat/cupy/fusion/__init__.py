@@ -1,1 +1,0 @@
-"""Trace functions of arrays and fuse them to few kernels (``fuse``)."""
