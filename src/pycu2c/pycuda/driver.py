@@ -1,24 +1,17 @@
-"""Export ``pycuda.driver``: devices, memory, copies, streams, textures, launches."""
+"""Export ``pycuda.driver``: devices, memory, copies, streams, launches."""
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
+from pycu2c.compat.pycuda import absent_names
 from pycu2c.compat.pycuda.contexts import Context as Context
 from pycu2c.compat.pycuda.contexts import Device as Device
 from pycu2c.compat.pycuda.contexts import get_driver_version as get_driver_version
 from pycu2c.compat.pycuda.contexts import get_version as get_version
 from pycu2c.compat.pycuda.contexts import init as init
-from pycu2c.compat.pycuda.enums import TRSA_OVERRIDE_FORMAT as TRSA_OVERRIDE_FORMAT
-from pycu2c.compat.pycuda.enums import TRSF_NORMALIZED_COORDINATES as TRSF_NORMALIZED_COORDINATES
-from pycu2c.compat.pycuda.enums import TRSF_READ_AS_INTEGER as TRSF_READ_AS_INTEGER
-from pycu2c.compat.pycuda.enums import TRSF_SRGB as TRSF_SRGB
-from pycu2c.compat.pycuda.enums import address_mode as address_mode
-from pycu2c.compat.pycuda.enums import array3d_flags as array3d_flags
-from pycu2c.compat.pycuda.enums import array_format as array_format
 from pycu2c.compat.pycuda.enums import compute_mode as compute_mode
 from pycu2c.compat.pycuda.enums import ctx_flags as ctx_flags
 from pycu2c.compat.pycuda.enums import device_attribute as device_attribute
 from pycu2c.compat.pycuda.enums import event_flags as event_flags
-from pycu2c.compat.pycuda.enums import filter_mode as filter_mode
 from pycu2c.compat.pycuda.enums import func_cache as func_cache
 from pycu2c.compat.pycuda.enums import function_attribute as function_attribute
 from pycu2c.compat.pycuda.enums import host_alloc_flags as host_alloc_flags
@@ -89,11 +82,6 @@ from pycu2c.compat.pycuda.memory.pools import PooledDeviceAllocation as PooledDe
 from pycu2c.compat.pycuda.memory.pools import PooledHostAllocation as PooledHostAllocation
 from pycu2c.compat.pycuda.memory.strided_copies import Memcpy2D as Memcpy2D
 from pycu2c.compat.pycuda.memory.strided_copies import Memcpy3D as Memcpy3D
-from pycu2c.compat.pycuda.memory.strided_copies import memcpy_atoa as memcpy_atoa
-from pycu2c.compat.pycuda.memory.strided_copies import memcpy_atod as memcpy_atod
-from pycu2c.compat.pycuda.memory.strided_copies import memcpy_atoh as memcpy_atoh
-from pycu2c.compat.pycuda.memory.strided_copies import memcpy_dtoa as memcpy_dtoa
-from pycu2c.compat.pycuda.memory.strided_copies import memcpy_htoa as memcpy_htoa
 from pycu2c.compat.pycuda.modules.function import Function as Function
 from pycu2c.compat.pycuda.modules.function import PreparedFunction as PreparedFunction
 from pycu2c.compat.pycuda.modules.module import Module as Module
@@ -103,42 +91,8 @@ from pycu2c.compat.pycuda.streams import Event as Event
 from pycu2c.compat.pycuda.streams import Stream as Stream
 from pycu2c.compat.pycuda.streams import start_profiler as start_profiler
 from pycu2c.compat.pycuda.streams import stop_profiler as stop_profiler
-from pycu2c.compat.pycuda.textures.cuda_arrays import Array as Array
-from pycu2c.compat.pycuda.textures.cuda_arrays import ArrayDescriptor as ArrayDescriptor
-from pycu2c.compat.pycuda.textures.cuda_arrays import ArrayDescriptor3D as ArrayDescriptor3D
-from pycu2c.compat.pycuda.textures.cuda_arrays import dtype_to_array_format as dtype_to_array_format
-from pycu2c.compat.pycuda.textures.cuda_arrays import gpuarray_to_array as gpuarray_to_array
-from pycu2c.compat.pycuda.textures.cuda_arrays import (
-    make_multichannel_2d_array as make_multichannel_2d_array,
-)
-from pycu2c.compat.pycuda.textures.cuda_arrays import matrix_to_array as matrix_to_array
-from pycu2c.compat.pycuda.textures.cuda_arrays import np_to_array as np_to_array
-from pycu2c.compat.pycuda.textures.references import SurfaceReference as SurfaceReference
-from pycu2c.compat.pycuda.textures.references import TextureReference as TextureReference
-from pycu2c.compat.pycuda.textures.references import bind_array_to_texref as bind_array_to_texref
-from pycu2c.compat.pycuda.textures.references import matrix_to_texref as matrix_to_texref
 
-ArrayFormat = array_format  # the name in PyCUDA's documentation
 ArgumentError = LogicError
 
-
-_GRAPHS = "pycu2c.cuda.graph() captures launches, copies and fills"
-_HINTS = {
-    "SourceModule": "it is in pycu2c.pycuda.compiler",
-    "Graph": _GRAPHS,
-    "GraphExec": _GRAPHS,
-    "IPCMemoryHandle": "memory is not shared with other processes",
-    "IPCEventHandle": "events are not shared with other processes",
-    "Linker": "DynamicModule of pycu2c.pycuda.compiler links",
-}
-
-
-def __dir__() -> list[str]:
-    return sorted(globals().keys() - {"NoReturn", "TYPE_CHECKING", "_GRAPHS", "_HINTS"})
-
-
 if not TYPE_CHECKING:  # type checkers report unknown names themselves
-
-    def __getattr__(name: str) -> NoReturn:
-        hint = f": {_HINTS[name]}" if name in _HINTS else ""
-        raise AttributeError(f"module {__name__} has no attribute {name}{hint}", name=name)
+    __getattr__ = absent_names.getattr_of(__name__)

@@ -479,7 +479,6 @@ def test_names_of_types() -> None:
     ):
         assert tools.dtype_to_ctype(dtype) == name
         assert tools.get_or_register_dtype(name) == np.dtype(dtype)
-    assert tools.dtype_to_ctype(np.float64, with_fp_tex_hack=True) == "fp_tex_double"
     with pytest.raises(ValueError, match="unable to map"):
         tools.dtype_to_ctype(np.dtype([("a", np.int8)]))
     with pytest.raises(ValueError, match="may not be None"):

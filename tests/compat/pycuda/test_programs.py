@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import pycu2c.pycuda.autoinit  # noqa: F401
+import pycu2c.pycuda.autoinit
 import pycu2c.pycuda.driver as cuda
 from pycu2c.cuda import graph
 from pycu2c.pycuda import gpuarray
@@ -110,25 +110,26 @@ def test_choices_by_comparisons() -> None:
 
 def test_pictures_of_bytes() -> None:
     module = SourceModule("""
-texture<unsigned char, 2> picture;
 extern __shared__ unsigned char row[];
-__global__ void edges(unsigned char *out, int width)
+__global__ void edges(unsigned char *out, cudaTextureObject_t picture, int width)
 {
     const int x = threadIdx.x, y = blockIdx.x;
-    row[x] = tex2D(picture, (float)x, (float)y);
+    row[x] = tex2D<unsigned char>(picture, x, y);
     __syncthreads();
     const int next = row[x + 1 < width ? x + 1 : x];
     out[y * width + x] = abs(next - row[x]);
 }""")
     picture = RNG.integers(0, 255, (6, 20)).astype(np.uint8)
-    reference = module.get_texref("picture")
-    cuda.matrix_to_texref(picture, reference, order="C")
-    out = np.zeros_like(picture)
-    module.get_function("edges")(
-        cuda.Out(out), np.int32(20), block=(20, 1, 1), grid=(6, 1), shared=20, texrefs=[reference]
-    )
+    texture = pycu2c.cuda.texture(picture)
+    extents = {"block": (20, 1, 1), "grid": (6, 1)}
+    out, edges = np.zeros_like(picture), module.get_function("edges")
+    edges(cuda.Out(out), texture, np.int32(20), shared=20, **extents)
     wide = np.pad(picture.astype(int), ((0, 0), (0, 1)), "edge")
     assert (out == abs(np.diff(wide, axis=1))).all()
+    there = gpuarray.zeros(out.shape, np.uint8)
+    edges.prepare("PPi", extents["block"], shared=20)
+    edges.prepared_call(extents["grid"], there.gpudata, texture, 20)
+    assert (there.get() == out).all()
 
 
 def test_constants_and_deprecated_names() -> None:

@@ -23,6 +23,11 @@ _WARNING = re.compile(r"^(?P<file>[^:(\n]+):\d+:\d+: warning: .*$")  # of gcc an
 _FOOTER = "<stdin>"  # the generated code after the source
 _CARET = re.compile(r"^\s*\^")
 _WORD = re.compile(r"\w+|.")
+_TEXTURE_REFERENCE = re.compile(r"\b(texture|surface)\s*<|pycuda-helpers\.hpp")
+TEXTURE_OBJECTS = (
+    "CUDA 12 has removed texture and surface references: declare a parameter cudaTextureObject_t "
+    "or cudaSurfaceObject_t, and pass pycu2c.cuda.texture(array) or pycu2c.cuda.surface(array)"
+)
 
 
 def raise_compile_error(log: str, text: CudaSource, compiler: str) -> NoReturn:
@@ -62,7 +67,6 @@ def _unclosed_brackets(text: CudaSource) -> Iterator[Diagnostic]:
 
 def _diagnostics(log: str, compiler: str) -> Iterator[Diagnostic]:
     lines = log.splitlines()
-    hint = f"{compiler} reported this error"
     for number, line in enumerate(lines):
         found = _ERROR.match(line)
         if found is None:
@@ -72,6 +76,8 @@ def _diagnostics(log: str, compiler: str) -> Iterator[Diagnostic]:
             int(found["column"]) - 1 if found["column"] else _column(next_lines, file, line_number)
         )
         span = _span(file, line_number, column)
+        is_reference = _TEXTURE_REFERENCE.search(linecache.getline(file, line_number))
+        hint = TEXTURE_OBJECTS if is_reference else f"{compiler} reported this error"
         message = " ".join(_message_lines(found["text"], next_lines))
         yield Diagnostic("inline-c", (Label(span, message.partition(" [-W")[0]),), hint)
 

@@ -323,7 +323,7 @@ def _include_edits(text: CudaSource) -> Iterator[SourceEdit]:
 _LAUNCH = "<<<"
 _UNSUPPORTED = {
     r"asm|__asm__|__asm": "inline PTX",
-    r"tex[123]D\w*(Lod|Grad|gather)|texCubemap\w*|surfCubemap\w*": "this texture function",
+    r"(tex|surf)([123]D\w*(Lod|Grad|gather|Layered)|Cubemap)\w*": "this texture function",
     _LAUNCH: "launches from kernels without the option -rdc=true",
     r"nvcuda|wmma|mma_sync": "tensor cores",
     r"curand\w*": "cuRAND",

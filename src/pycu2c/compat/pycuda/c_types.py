@@ -108,16 +108,11 @@ def register_dtype(
     return get_or_register_dtype(c_names, dtype)
 
 
-def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
-    """Return the C type name of a dtype.
-
-    ``with_fp_tex_hack``: return the type that ``pycuda-helpers.hpp`` reads from textures.
-    """
+def dtype_to_ctype(dtype: Any) -> str:
+    """Return the C type name of a dtype."""
     if dtype is None:
         raise ValueError("dtype may not be None")
     dtype = np.dtype(dtype)
-    if with_fp_tex_hack and dtype.name in _TEXTURE_TYPES:
-        return _TEXTURE_TYPES[dtype.name]
     try:
         return _C_NAMES[dtype]
     except KeyError:
@@ -125,14 +120,6 @@ def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
             f"unable to map dtype '{dtype}': register a C name with "
             "get_or_register_dtype('name', dtype)"
         ) from None
-
-
-_TEXTURE_TYPES = {
-    "float32": "fp_tex_float",
-    "float64": "fp_tex_double",
-    "complex64": "fp_tex_cfloat",
-    "complex128": "fp_tex_cdouble",
-}
 
 
 class Argument:

@@ -81,52 +81,6 @@ class function_attribute(_NamedEnum):
     PREFERRED_SHARED_MEMORY_CARVEOUT = 9
 
 
-class address_mode(_NamedEnum):
-    """Address modes of textures."""
-
-    WRAP = 0
-    CLAMP = 1
-    MIRROR = 2
-    BORDER = 3
-
-
-class filter_mode(_NamedEnum):
-    """Filter modes of textures."""
-
-    POINT = 0
-    LINEAR = 1
-
-
-class array_format(_NamedEnum):
-    """Number formats of CUDA arrays."""
-
-    UNSIGNED_INT8 = 1
-    UNSIGNED_INT16 = 2
-    UNSIGNED_INT32 = 3
-    SIGNED_INT8 = 8
-    SIGNED_INT16 = 9
-    SIGNED_INT32 = 10
-    HALF = 16
-    FLOAT = 32
-
-
-class array3d_flags(enum.IntFlag):
-    """Flags of CUDA arrays."""
-
-    ARRAY3D_2DARRAY = 1
-    ARRAY3D_LAYERED = 1
-    ARRAY3D_SURFACE_LDST = 2
-    SURFACE_LDST = 2
-    CUBEMAP = 4
-    TEXTURE_GATHER = 8
-
-
-TRSA_OVERRIDE_FORMAT = 1
-TRSF_READ_AS_INTEGER = 1
-TRSF_NORMALIZED_COORDINATES = 2
-TRSF_SRGB = 16
-
-
 class ctx_flags(enum.IntFlag):
     """Scheduling flags of contexts; ignored."""
 

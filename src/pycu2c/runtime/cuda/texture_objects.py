@@ -23,7 +23,7 @@ _FORMATS = {
     FLOAT16: "CU_AD_FORMAT_HALF",
     FLOAT32: "CU_AD_FORMAT_FLOAT",
 }
-_LAYERED, _SURFACE, _AS_INTEGER, _NORMALIZED = 1, 2, 1, 2  # flags
+_SURFACE, _AS_INTEGER, _NORMALIZED = 2, 1, 2  # flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,11 @@ class TexelFormat:
     """The format of a CUDA array, with ``channels`` numbers per element.
 
     shape: as in numpy, with the contiguous axis last.
-    layered: whether the first axis is an index of layers, without interpolation between them.
     """
 
     shape: tuple[int, ...]
     number: DType
     channels: int
-    layered: bool = False
 
     @property
     def extents(self) -> tuple[int, int, int]:
@@ -70,7 +68,7 @@ def new_array(texel_format: TexelFormat) -> Any:
     descriptor.Width, descriptor.Height, descriptor.Depth = texel_format.extents
     descriptor.Format = getattr(bindings.CUarray_format, _FORMATS[texel_format.number])
     descriptor.NumChannels = texel_format.channels
-    descriptor.Flags = _SURFACE | _LAYERED * texel_format.layered
+    descriptor.Flags = _SURFACE
     doing = (
         f"make a CUDA array of {texel_format.channels} x {texel_format.number} with the shape "
         f"{texel_format.shape}"
@@ -113,42 +111,16 @@ def _copy(descriptor: Any, doing: str) -> None:
 
 
 def _resource(array: Any) -> Any:
-    """Return the resource descriptor of a CUDA array or of linear memory."""
+    """Return the resource descriptor of a CUDA array."""
     bindings = driver.api()
     resource = bindings.CUDA_RESOURCE_DESC()
-    if isinstance(array, LinearTexels):
-        array.describe(resource, bindings)
-        return resource
     resource.resType = bindings.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
     resource.res.array.hArray = array
     return resource
 
 
-@dataclass(frozen=True, slots=True)
-class LinearTexels:
-    """Elements in linear memory: one axis, or rows with a pitch of ``pitch`` bytes."""
-
-    address: int
-    texel_format: TexelFormat
-    pitch: int = 0
-
-    def describe(self, resource: Any, bindings: Any) -> None:
-        """Fill in a resource descriptor."""
-        kinds, has_rows = bindings.CUresourcetype, bool(self.pitch)
-        linear, pitched = kinds.CU_RESOURCE_TYPE_LINEAR, kinds.CU_RESOURCE_TYPE_PITCH2D
-        resource.resType = pitched if has_rows else linear
-        memory = resource.res.pitch2D if has_rows else resource.res.linear
-        memory.devPtr, memory.numChannels = self.address, self.texel_format.channels
-        memory.format = getattr(bindings.CUarray_format, _FORMATS[self.texel_format.number])
-        if has_rows:
-            memory.width, memory.height, _ = self.texel_format.extents
-            memory.pitchInBytes = self.pitch
-        else:
-            memory.sizeInBytes = self.texel_format.row_bytes
-
-
 def new_texture(array: Any, sampler: SamplerState) -> int:
-    """Create a texture object over a CUDA array or linear memory, and return its handle."""
+    """Create a texture object over a CUDA array, and return its handle."""
     driver.make_current()
     bindings = driver.api()
     texture = bindings.CUDA_TEXTURE_DESC()

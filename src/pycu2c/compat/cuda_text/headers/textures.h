@@ -1,18 +1,7 @@
 /* CUDA's texture and surface functions, over the texture helpers of @kernel.
  * A texture object is the address of its struct. The null object reads as 0. */
 
-enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
 enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
-#define cudaTextureType1D 0x01
-#define cudaTextureType2D 0x02
-#define cudaTextureType3D 0x03
-#define cudaTextureType1DLayered 0xF1
-#define cudaTextureType2DLayered 0xF2
-#define cudaSurfaceType1D 0x01
-#define cudaSurfaceType2D 0x02
-#define cudaSurfaceType3D 0x03
-#define cudaSurfaceType1DLayered 0xF1
-#define cudaSurfaceType2DLayered 0xF2
 
 namespace pycu2c_texels {
 
@@ -61,21 +50,6 @@ template <class T> static inline T fetch_element(texture t, int64_t i) {
     return element<T>::of(values);
 }
 
-/* Fetches from the nearest layer of a layered texture, whose last axis counts layers. */
-template <class T> static inline T fetch_layer(texture t, int layer, float x, float y = 0) {
-    if (!t) return fetch<T>(t, 0);
-    texture_data layer_data = *t;
-    const int last = (int)t->extents[t->axes - 1] - 1;
-    const int nearest = layer < 0 ? 0 : layer > last ? last : layer;
-    int64_t elements = 1;
-    for (int axis = 0; axis < t->axes - 1; axis++) elements *= t->extents[axis];
-    const int64_t size = elements * t->channels * (t->format & 15);
-    layer_data.elements = static_cast<const char *>(t->elements) + nearest * size;
-    layer_data.extents[t->axes - 1] = 1;
-    layer_data.axes = t->axes - 1;
-    return fetch<T>(&layer_data, x, y);
-}
-
 /* The address of a surface element, x in bytes; nullptr outside. */
 template <class T> static inline T *surface_address(
     cudaSurfaceObject_t object, int x, int y, int z, cudaSurfaceBoundaryMode mode) {
@@ -108,8 +82,6 @@ PYCU2C_FETCH(tex1D, (fetch<T>(t, x)), float x)
 PYCU2C_FETCH(tex2D, (fetch<T>(t, x, y)), float x, float y)
 PYCU2C_FETCH(tex3D, (fetch<T>(t, x, y, z)), float x, float y, float z)
 PYCU2C_FETCH(tex1Dfetch, (fetch_element<T>(t, x)), int x)
-PYCU2C_FETCH(tex1DLayered, (fetch_layer<T>(t, layer, x)), float x, int layer)
-PYCU2C_FETCH(tex2DLayered, (fetch_layer<T>(t, layer, x, y)), float x, float y, int layer)
 #undef PYCU2C_FETCH
 
 #define PYCU2C_SURFACE(name, x, y, z, ...)                                                        \
@@ -132,5 +104,4 @@ PYCU2C_FETCH(tex2DLayered, (fetch_layer<T>(t, layer, x, y)), float x, float y, i
 PYCU2C_SURFACE(surf1D, a, 0, 0, int a)
 PYCU2C_SURFACE(surf2D, a, b, 0, int a, int b)
 PYCU2C_SURFACE(surf3D, a, b, c, int a, int b, int c)
-PYCU2C_SURFACE(surf2DLayered, a, b, layer, int a, int b, int layer)
 #undef PYCU2C_SURFACE

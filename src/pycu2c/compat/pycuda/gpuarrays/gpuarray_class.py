@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pycu2c.compat.pycuda.enums import TRSF_READ_AS_INTEGER, array_format
 from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays import kernels
 from pycu2c.compat.pycuda.gpuarrays.kernels import launch
@@ -19,7 +18,6 @@ from pycu2c.compat.pycuda.gpuarrays.layout import is_number
 from pycu2c.compat.pycuda.gpuarrays.operators import Operators
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty
-from pycu2c.compat.pycuda.textures.cuda_arrays import dtype_to_array_format, format_and_channels
 from pycu2c.devices import copies, interoperability, view_geometry
 from pycu2c.devices.allocation import strides_like
 from pycu2c.devices.array import DeviceArray, as_device_array
@@ -269,42 +267,6 @@ class GPUArray(Operators):
     def reverse(self, stream: object = None) -> GPUArray:
         """Return the elements of an array with one axis in reverse order."""
         return self.map_elements(kernels.reversed_order, stream=stream)
-
-    # ---- textures ----
-
-    def bind_to_texref(self, texref: Any, allow_offset: bool = False) -> float:
-        """Bind the elements to a texture reference; return the offset of the first element."""
-        offset: int = texref.set_address(self.gpudata, self.nbytes, allow_offset=allow_offset)
-        return offset / int(self.dtype.itemsize)
-
-    def bind_to_texref_ext(
-        self,
-        texref: Any,
-        channels: int = 1,
-        allow_double_hack: bool = False,
-        allow_complex_hack: bool = False,
-        allow_offset: bool = False,
-    ) -> float:
-        """Bind the elements, and set the format.
-
-        If the arguments allow it, doubles and complex numbers are bound as ints, which
-        ``pycuda-helpers.hpp`` converts.
-        """
-        if not self.flags.forc:
-            raise RuntimeError("only contiguous arrays may be used as arguments to this operation")
-        as_ints = (allow_double_hack and self.dtype.name == "float64") or (
-            allow_complex_hack and self._is_complex
-        )
-        format, format_channels = (
-            format_and_channels(self.dtype) if as_ints else (dtype_to_array_format(self.dtype), 1)
-        )
-        if format_channels > 1 and channels != 1:
-            raise ValueError(f"'fake' {self.dtype} textures can only have one channel")
-        offset: int = texref.set_address(self.gpudata, self.nbytes, allow_offset=allow_offset)
-        texref.set_format(format, format_channels * channels)
-        if format not in (array_format.FLOAT, array_format.HALF):
-            texref.set_flags(texref.get_flags() | TRSF_READ_AS_INTEGER)
-        return offset / int(self.dtype.itemsize)
 
 
 def _is_async(async_: bool, kwargs: dict[str, Any]) -> bool:

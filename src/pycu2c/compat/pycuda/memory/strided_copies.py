@@ -1,4 +1,4 @@
-"""Implement ``Memcpy2D`` and ``Memcpy3D`` between host memory, device memory and CUDA arrays."""
+"""Implement ``Memcpy2D`` and ``Memcpy3D`` between host memory and device memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pycu2c.compat.pycuda.memory.allocations import flat_bytes, on_gpu, pointer
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.strides import array_over
 
-MemoryKind: TypeAlias = Literal["host", "device", "array"]
+MemoryKind: TypeAlias = Literal["host", "device"]
 
 
 class CopyEndpoint(NamedTuple):
@@ -26,8 +26,6 @@ class CopyEndpoint(NamedTuple):
     address: int
     size: int | None
     owner: Any
-    pitch: int = 0
-    rows: int = 0
 
 
 class _StridedCopy:
@@ -61,14 +59,6 @@ class _StridedCopy:
 
     set_src_unified, set_dst_unified = set_src_device, set_dst_device
 
-    def set_src_array(self, ary: Any) -> None:
-        """Copy from a CUDA array."""
-        self._src = ary.copy_endpoint()
-
-    def set_dst_array(self, ary: Any) -> None:
-        """Copy to a CUDA array."""
-        self._dst = ary.copy_endpoint()
-
     def _start(self, stream: object, *, wait: bool) -> None:
         if self._src is None or self._dst is None:
             raise LogicError(f"{type(self).__name__}: set a source and a destination first")
@@ -82,10 +72,8 @@ class _StridedCopy:
 
     def _copied_bytes(self, endpoint: CopyEndpoint, side: str) -> NDArray[np.uint8]:
         """Return an array over the bytes that the copy reads or writes. Raises LogicError."""
-        pitch = getattr(self, f"{side}_pitch") or endpoint.pitch or self.width_in_bytes
-        if endpoint.kind == "array":
-            pitch = endpoint.pitch
-        rows = endpoint.rows or getattr(self, f"{side}_height") or self.height
+        pitch = getattr(self, f"{side}_pitch") or self.width_in_bytes
+        rows = getattr(self, f"{side}_height") or self.height
         x, y, z = (getattr(self, f"{side}_{axis}") for axis in ("x_in_bytes", "y", "z"))
         start = x + (z * rows + y) * pitch
         extent = ((self.depth - 1) * rows + self.height - 1) * pitch + self.width_in_bytes
@@ -121,9 +109,7 @@ class _StridedCopy:
         kind = getattr(kinds, f"CU_MEMORYTYPE_{endpoint.kind.upper()}")
         fields: dict[str, Any] = {
             "MemoryType": kind,
-            endpoint.kind.capitalize(): endpoint.owner.handle
-            if endpoint.kind == "array"
-            else endpoint.address,
+            endpoint.kind.capitalize(): endpoint.address,
             "XInBytes": getattr(self, f"{side}_x_in_bytes"),
             "Y": getattr(self, f"{side}_y"),
             "Z": getattr(self, f"{side}_z"),
@@ -151,47 +137,3 @@ class Memcpy3D(_StridedCopy):
     def __call__(self, stream: object = None) -> None:
         """Copy now, or in a stream."""
         self._start(stream, wait=stream is None)
-
-
-# ---- CUDA arrays of one axis -------------------------------------------------------------------
-
-
-def _copy_bytes(
-    size: int,
-    src: tuple[MemoryKind, Any],
-    dst: tuple[MemoryKind, Any],
-    src_index: int = 0,
-    dst_index: int = 0,
-) -> None:
-    """Copy ``size`` bytes; ``src`` and ``dst`` are the kind and the owner of the memory."""
-    copy = Memcpy3D()
-    getattr(copy, f"set_src_{src[0]}")(src[1])
-    getattr(copy, f"set_dst_{dst[0]}")(dst[1])
-    copy.width_in_bytes = size
-    copy.src_x_in_bytes, copy.dst_x_in_bytes = src_index, dst_index
-    copy()
-
-
-def memcpy_htoa(ary: Any, index: int, src: Any) -> None:
-    """Copy host memory to a CUDA array, starting at its byte ``index``."""
-    _copy_bytes(flat_bytes(src).size, ("host", src), ("array", ary), dst_index=index)
-
-
-def memcpy_atoh(dest: Any, ary: Any, index: int) -> None:
-    """Copy a CUDA array, starting at its byte ``index``, to host memory."""
-    _copy_bytes(flat_bytes(dest).size, ("array", ary), ("host", dest), src_index=index)
-
-
-def memcpy_dtoa(ary: Any, index: int, src: Any, len: int) -> None:
-    """Copy device memory to a CUDA array."""
-    _copy_bytes(len, ("device", src), ("array", ary), dst_index=index)
-
-
-def memcpy_atod(dest: Any, ary: Any, index: int, len: int) -> None:
-    """Copy a CUDA array to device memory."""
-    _copy_bytes(len, ("array", ary), ("device", dest), src_index=index)
-
-
-def memcpy_atoa(dest: Any, dest_index: int, src: Any, src_index: int, len: int) -> None:
-    """Copy a CUDA array to another one."""
-    _copy_bytes(len, ("array", src), ("array", dest), src_index, dest_index)

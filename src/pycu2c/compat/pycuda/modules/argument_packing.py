@@ -47,12 +47,14 @@ def _convert_argument(
     return _address(argument, position)
 
 
-def _address(argument: Any, position: int) -> int:
-    """Return the address of a device array of any package."""
+def _address(argument: Any, position: int) -> Any:
+    """Return the address of a device array of any package; textures and surfaces as they are."""
     if hasattr(argument, "gpudata"):
         return 0 if argument.gpudata is None else pointer(argument)
     if isinstance(argument, DeviceArray) or is_cuda_array(argument):
         return pointer(argument)
+    if hasattr(argument, "__pycu2c_handle__"):
+        return argument
     raise TypeError(
         f"invalid type on parameter #{position} (0-based): {type(argument).__name__}. Pass a "
         "numpy number, a DeviceAllocation or a GPUArray, or In, Out or InOut of a host array"

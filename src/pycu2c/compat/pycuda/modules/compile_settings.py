@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.options import options_of
 from pycu2c.compat.pycuda.kernels import device_functions
 from pycu2c.compat.pycuda.modules import nvcc as nvcc_compiler
 from pycu2c.compat.pycuda.modules.source_text import HEADERS, SourceText, source_text
@@ -38,14 +37,7 @@ class CompileSettings:
         prologue = (
             f"{device_functions.text_in_namespaces(self.functions)}\n" if self.functions else ""
         )
-        return source_text(
-            sources, extern_c=not self.no_extern_c, prologue=prologue, folders=self.folders
-        )
-
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """Return the include folders."""
-        return (*self.include_dirs, *options_of(self.options).folders)
+        return source_text(sources, extern_c=not self.no_extern_c, prologue=prologue)
 
     @property
     def nvrtc_options(self) -> list[str]:

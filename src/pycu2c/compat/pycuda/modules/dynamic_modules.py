@@ -213,4 +213,4 @@ def _link_on_gpu(source: SourceText, options: Sequence[str], inputs: Sequence[Li
         raise_compile_error(compiled, text, "NVRTC")
     cubin = LinkInput("cubin", compiled.cubin, text.name)
     data, _ = nvjitlink.find_linker().link([cubin, *inputs], arch, DEFAULT_OPTIONS)
-    return Module(LoadedModule(data, compiled.ptx.decode()), source.textures, source.surfaces)
+    return Module(LoadedModule(data, compiled.ptx.decode()))

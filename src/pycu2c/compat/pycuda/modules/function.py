@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pycu2c.compat.pycuda.enums import func_cache, function_attribute, shared_config
@@ -32,14 +32,12 @@ def _attribute(name: str, doc: str) -> property:
 class Function:
     """A kernel: ``module.get_function(name)``."""
 
-    def __init__(self, kernel: Any, references: Callable[[], Iterable[Any]]) -> None:
-        """``references`` returns the texture and surface references of the module."""
-        self._kernel, self._references = kernel, references
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
         self._formats: tuple[argument_packing.ArgumentFormat, ...] | None = None
         self._block: tuple[int, ...] = _DEFAULT_BLOCK
         self._prepared_block: tuple[int, ...] | None = None
         self._shared = 0
-        self.texrefs: list[Any] = []
 
     def __repr__(self) -> str:
         return f"<pycu2c.pycuda.driver.Function {self._kernel.name}>"
@@ -50,12 +48,12 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> float | None:
         """Launch the kernel.
 
-        ``block=`` is required unless ``prepare`` has set it; ``grid=``, ``stream=``, ``shared=``,
-        ``texrefs=``. With ``time_kernel=True``, wait for it and return its seconds.
+        ``block=`` is required unless ``prepare`` has set it; ``grid=``, ``stream=``, ``shared=``.
+        With ``time_kernel=True``, wait for it and return its seconds.
         """
         grid, block = kwargs.pop("grid", (1, 1)), kwargs.pop("block", None)
         stream, shared = kwargs.pop("stream", None), kwargs.pop("shared", 0)
-        texrefs, timed = kwargs.pop("texrefs", ()), kwargs.pop("time_kernel", False)
+        timed = kwargs.pop("time_kernel", False)
         if kwargs:
             raise ValueError(f"extra keyword arguments: {','.join(kwargs)}")
         if block is None and self._prepared_block is not None and not timed:
@@ -76,7 +74,7 @@ class Function:
             streams.synchronize()
         keep_until_used(stream, *args, *(handler.dev_alloc for handler in handlers))
         start = time.perf_counter()
-        self._launch(grid, block, arguments, (shared or 0, stream, texrefs))
+        self._kernel.launch(grid, block, arguments, shared or 0, stream)
         return self._finish(handlers, stream, start if timed else None)
 
     def _finish(
@@ -93,26 +91,10 @@ class Function:
             handler.post_call(stream)
         return elapsed
 
-    def _launch(
-        self, grid: Any, block: Any, arguments: tuple[Any, ...], options: tuple[int, Any, Any]
-    ) -> None:
-        """Launch the kernel; ``options``: dynamic shared memory, stream, texture references."""
-        shared, stream, texrefs = options
-        for texref in texrefs:
-            texref.check_bound()
-            texref.store_object()
-        for reference in self._references():
-            reference.store_object()
-        self._kernel.launch(grid, block, arguments, shared, stream)
-
     # ---- prepared calls ----
 
     def prepare(
-        self,
-        arg_types: Iterable[Any],
-        block: Any = None,
-        shared: int | None = None,
-        texrefs: Any = None,
+        self, arg_types: Iterable[Any], block: Any = None, shared: int | None = None
     ) -> Function:
         """Set the argument formats of prepared calls, ``"PPif"``, and their default block."""
         if block is not None and not isinstance(block, (tuple, list)):
@@ -121,7 +103,6 @@ class Function:
         self._prepared_block = tuple(block) if block is not None else None
         self._block = self._prepared_block or self._block
         self._shared = shared if shared is not None else 0
-        self.texrefs = list(texrefs or ())
         return self
 
     def prepared_call(self, grid: Any, *args: Any, **kwargs: Any) -> None:
@@ -171,7 +152,7 @@ class Function:
             )
         arguments = argument_packing.convert_prepared(self._formats, args, self._kernel.name)
         keep_until_used(stream, *args)
-        self._launch(grid, block, arguments, (shared, stream, self.texrefs))
+        self._kernel.launch(grid, block, arguments, shared, stream)
 
     # ---- attributes ----
 
@@ -204,9 +185,6 @@ class Function:
     def set_shared_config(self, sc: Any) -> None:
         """Set the bank size of shared memory, which current GPUs ignore."""
         shared_config(sc)
-
-    def param_set_texref(self, texref: Any) -> None:
-        """Do nothing: each kernel can access all textures of its module."""
 
     def inspect(self, language: str = "cuda") -> str:
         """Return the compiled source text, or "ptx", "sass" or "c"."""

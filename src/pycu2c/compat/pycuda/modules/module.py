@@ -1,4 +1,4 @@
-"""Implement PyCUDA's modules: kernels, variables, textures and surfaces of compiled code."""
+"""Implement PyCUDA's modules: kernels and variables of compiled code."""
 
 from __future__ import annotations
 
@@ -14,11 +14,6 @@ from pycu2c.compat.pycuda.memory import bounds_checks
 from pycu2c.compat.pycuda.memory.allocations import PointerHolderBase, on_gpu
 from pycu2c.compat.pycuda.modules.function import Function
 from pycu2c.compat.pycuda.modules.source_text import SourceText
-from pycu2c.compat.pycuda.textures.references import (
-    SurfaceReference,
-    TextureReference,
-    declaration_at,
-)
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.cuda_errors import CudaError
 from pycu2c.toolchain.toolchain_errors import ToolchainError
@@ -42,15 +37,10 @@ class GlobalPointer(PointerHolderBase):
 
 
 class Module:
-    """Compiled code: ``get_function``, ``get_global``, ``get_texref``, ``get_surfref``."""
+    """Compiled code: ``get_function``, ``get_global``."""
 
-    def __init__(
-        self, text_module: Any, textures: Sequence[str] = (), surfaces: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, text_module: Any) -> None:
         self._text_module = text_module
-        self._textures = tuple(textures)
-        self._surfaces = tuple(surfaces)
-        self._references: dict[str, Any] = {}
         self._functions: dict[str, Function] = {}
 
     def get_function(self, name: str) -> Function:
@@ -60,7 +50,7 @@ class Module:
                 kernel = self._text_module.function(name)
             except LookupError as error:
                 raise LogicError(f"cuModuleGetFunction failed: {error.args[0]}") from None
-            self._functions[name] = Function(kernel, self._references.values)
+            self._functions[name] = Function(kernel)
         return self._functions[name]
 
     @translate_errors
@@ -72,29 +62,10 @@ class Module:
             raise LogicError(f"cuModuleGetGlobal failed: {error.args[0]}") from None
         return GlobalPointer(address, size, self), size
 
-    def get_texref(self, name: str) -> TextureReference:
-        """Return a texture reference, ``texture<…> name;``. Raises LogicError."""
-        reference: TextureReference = self._reference(name, self._textures, TextureReference)
-        return reference
-
-    def get_surfref(self, name: str) -> SurfaceReference:
-        """Return a surface reference, ``surface<…> name;``. Raises LogicError."""
-        reference: SurfaceReference = self._reference(name, self._surfaces, SurfaceReference)
-        return reference
-
     def inspect(self, language: str = "cuda") -> str:
         """Return the compiled source text, or "ptx", "sass" or "c"."""
         code: str = self._text_module.inspect(language)
         return code
-
-    def _reference(self, name: str, declared: Sequence[str], reference_class: Any) -> Any:
-        if name not in self._references:
-            if name not in declared:
-                names = f"it has {', '.join(declared)}" if declared else "it declares none"
-                raise LogicError(f"{reference_class.__name__}: the module has no {name}: {names}")
-            address, _ = self.get_global(name)
-            self._references[name] = reference_class(declaration_at(name, int(address)))
-        return self._references[name]
 
 
 def compile_module(source: SourceText, options: Sequence[str]) -> Module:
@@ -107,7 +78,7 @@ def compile_module(source: SourceText, options: Sequence[str]) -> Module:
         text_module.compile()
     except (diagnostics.CompileError, ToolchainError) as error:
         raise compile_error(error, options) from None
-    return Module(text_module, source.textures, source.surfaces)
+    return Module(text_module)
 
 
 def compile_error(error: Exception, options: Sequence[str]) -> CompileError:

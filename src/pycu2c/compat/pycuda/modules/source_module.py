@@ -12,11 +12,10 @@ from pycu2c.compat.pycuda.modules import nvcc as nvcc_compiler
 from pycu2c.compat.pycuda.modules.compile_settings import CompileSettings, save_files, settings_of
 from pycu2c.compat.pycuda.modules.function import Function
 from pycu2c.compat.pycuda.modules.module import GlobalPointer, Module, compile_module
-from pycu2c.compat.pycuda.textures.references import SurfaceReference, TextureReference
 
 
 class CudaModule:
-    """A compiled module: kernels, variables, textures."""
+    """A compiled module: kernels, variables."""
 
     module: Module
 
@@ -27,14 +26,6 @@ class CudaModule:
     def get_global(self, name: str) -> tuple[GlobalPointer, int]:
         """Return address and size of a variable."""
         return self.module.get_global(name)
-
-    def get_texref(self, name: str) -> TextureReference:
-        """Return a texture reference, ``texture<…> name;``."""
-        return self.module.get_texref(name)
-
-    def get_surfref(self, name: str) -> SurfaceReference:
-        """Return a surface reference, ``surface<…> name;``."""
-        return self.module.get_surfref(name)
 
     def inspect(self, language: str = "cuda") -> str:
         """Return the source, or the code in another language: "ptx", "sass" or "c"."""

@@ -1,1 +1,0 @@
-"""Implement CUDA arrays, texture references and surface references."""
