@@ -21,7 +21,7 @@ MODULES = (
     "pycu2c.np.numpy_support",
     "pycu2c.core",
 )
-EXPORTED_MODULES = {"cuda", "types", "cg", "cub", "jit", "libdevice", "thrust", "wmma", "random"}
+EXPORTED_MODULES = {"cuda", "types", "cg", "jit", "libdevice", "wmma", "random"}
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -7,10 +7,9 @@
 from __future__ import annotations
 
 import builtins
-from types import ModuleType
+from typing import NoReturn
 
 from pycu2c import cuda
-from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.spelling_suggestions import UnknownNameError
 from pycu2c.compat.cupy import jit_groups
 from pycu2c.compat.cupy.jit import rawkernel as rawkernel
@@ -55,12 +54,16 @@ atomic_and, atomic_or, atomic_xor = cuda.atomic.and_, cuda.atomic.or_, cuda.atom
 atomic_exch, atomic_cas = cuda.atomic.exch, cuda.atomic.cas
 
 
-def __getattr__(name: str) -> ModuleType:
-    if name in ("cub", "thrust"):
-        return import_module(f"pycu2c.compat.cupy.{name}")
-    raise UnknownNameError("pycu2c.cupy.jit", name, "dir(pycu2c.cupy.jit) lists all names")
+_REPLACEMENTS = {
+    "cub": "cuda.cg.reduce(group, x, op) reduces a warp; use shared memory for a block",
+    "thrust": "the thread that would call an algorithm of thrust writes the loop",
+}
+
+
+def __getattr__(name: str) -> NoReturn:
+    hint = _REPLACEMENTS.get(name, "dir(pycu2c.cupy.jit) lists all names")
+    raise UnknownNameError("pycu2c.cupy.jit", name, hint)
 
 
 def __dir__() -> list[str]:
-    names = {n for n in globals() if n not in _NOT_EXPORTED and not n.startswith("_")}
-    return sorted({*names, "cub", "thrust"})
+    return sorted(n for n in globals() if n not in _NOT_EXPORTED and not n.startswith("_"))

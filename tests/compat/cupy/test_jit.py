@@ -447,29 +447,24 @@ def test_attributes_of_groups(target: str) -> None:
 
 
 @jit.rawkernel()
-def copied_by_blocks(x, y, z):
+def rotated_twice(x, y, z):
     block, grid = jit.cg.this_thread_block(), jit.cg.this_grid()
-    staged = jit.shared_memory(np.int32, 64, alignment=16)
-    start, rank = 64 * grid.block_rank(), block.thread_rank()
-    jit.cg.memcpy_async(block, staged, 0, x, start, 4 * 40, aligned_size=16)
-    jit.cg.memcpy_async(block, staged, 40, x, start + 40, 4 * 24)
-    jit.cg.wait_prior(block, 1)
-    y[start + rank] = staged[(rank + 1) % 32]
-    jit.cg.wait(block)
-    y[start + 32 + rank] = staged[32 + (rank + 1) % 32]
-    jit.cg.sync(grid)
-    z[start + rank] = y[(start + 64 + rank) % y.size]
+    staged = jit.shared_memory(np.int32, 32, alignment=16)
+    start, rank = 32 * grid.block_rank(), block.thread_rank()
+    staged[rank] = x[start + rank]
     jit.cg.sync(block)
+    y[start + rank] = staged[(rank + 1) % 32]
+    jit.cg.sync(grid)
+    z[start + rank] = y[(start + 32 + rank) % y.size]
 
 
 def test_functions_of_groups(target: str) -> None:
-    x = np.arange(128, dtype=np.int32)
-    _, y, z = on(copied_by_blocks, target, 2, 32, [x, np.zeros_like(x), np.zeros_like(x)])
-    rows = np.roll(x.reshape(4, 32), -1, axis=1)
-    assert (y.reshape(4, 32) == rows).all()
-    assert (z.reshape(4, 32)[::2] == rows[[2, 0]]).all()
-    assert "this_grid" in dir(jit.cg)
-    assert "memcpy_async" in dir(jit.cg)
+    x = np.arange(64, dtype=np.int32)
+    _, y, z = on(rotated_twice, target, 2, 32, [x, np.zeros_like(x), np.zeros_like(x)])
+    rows = np.roll(x.reshape(2, 32), -1, axis=1)
+    assert (y.reshape(2, 32) == rows).all()
+    assert (z.reshape(2, 32) == rows[::-1]).all()
+    assert {"this_grid", "sync"} <= set(dir(jit.cg))
 
 
 def test_mistakes() -> None:
@@ -488,6 +483,18 @@ def test_mistakes() -> None:
     def unknown(x):
         x[0] = unknown_name  # noqa: F821
 
+    def sorted_by_thrust(x):
+        jit.thrust.sort(jit.thrust.seq, x.begin(), x.end())
+
+    def reduced_by_cub(x):
+        x[0] = jit.cub.WarpReduce[np.float32](x).Sum(x[0])
+
+    def copied_by_groups(x):
+        jit.cg.memcpy_async(jit.cg.this_thread_block(), x, 0, x, 1, 4)
+
+    assert "help: the thread that would call" in reported(sorted_by_thrust, np.zeros(1))
+    assert "help: cuda.cg.reduce(group, x, op)" in reported(reduced_by_cub, np.zeros(1))
+    assert "help: write a loop over the elements" in reported(copied_by_groups, np.zeros(2))
     assert "`int` is not a tuple" in reported(unpacked, also=ValueError)
     assert "1, 2 or 3" in reported(of_four, also=ValueError)
     assert "unknown_name" in reported(unknown, np.zeros(1), also=NameError)
