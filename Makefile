@@ -32,7 +32,7 @@ test-slow: $(VENV)/.test  ## the tests that make test leaves out
 	@$(BIN)/python -m pytest -q -n auto -m slow
 
 test-torch: $(TORCH_VENV)/.ready  ## the tests with PyTorch, in a virtual environment of their own
-	@CI=1 $(TORCH_VENV)/bin/python -m pytest -q tests/pytorch
+	@$(TORCH_VENV)/bin/python -m pytest -q tests/pytorch
 
 test-all: test test-slow check  ## the whole test suite, then ruff and mypy
 

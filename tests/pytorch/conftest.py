@@ -1,15 +1,24 @@
-"""Tests with PyTorch. Without it they are left out, except where CI is set: there it must exist."""
+"""Tests with PyTorch, which ``make test-torch`` installs. Without it they are left out."""
 
 from __future__ import annotations
 
 import importlib.util
-import os
 from typing import Any
 
 import pytest
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
-collect_ignore_glob = [] if HAS_TORCH or "CI" in os.environ else ["test_*.py"]
+collect_ignore_glob = [] if HAS_TORCH else ["test_*.py"]
+_WARNINGS_OF_PYTORCH = (
+    "ignore:.*torch.jit:DeprecationWarning",
+    "ignore:The CUDA Graph is empty:UserWarning",  # one that torch.compile makes itself
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for expression in _WARNINGS_OF_PYTORCH if "pytorch" in item.path.parts else ():
+            item.add_marker(pytest.mark.filterwarnings(expression))
 
 
 def _gpus() -> list[str]:
