@@ -37,7 +37,7 @@ class BuildSettings:
 
     threads: str = "pool"
     cpu_flags: tuple[str, ...] = ()
-    bindings: tuple[str, ...] = ("c", "cpp", "cmake", "python")
+    bindings: tuple[str, ...] = ("c", "cpp", "cmake", "python", "torch")
 
 
 def library_files(
@@ -112,6 +112,8 @@ def _texts(
         yield "pyproject.toml", _filled("pyproject.toml", values)
         yield f"python/{name}/__init__.py", _python_package(library)
         yield f"python/{name}/_launch.py", _read("python_package/launch.py")
+    if {"python", "torch"} <= set(bindings):
+        yield f"python/{name}/torch.py", _read("python_package/torch_operators.py")
 
 
 _OF_COROUTINES = ("run_coroutines", "set_memory", "report", "set_scheduler_pool")

@@ -28,7 +28,7 @@ from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 TARGETS = ("cpu", "cuda")
-BINDINGS = ("c", "cpp", "cmake", "python")
+BINDINGS = ("c", "cpp", "cmake", "python", "torch")
 _DEFAULT_ARCHS = "sm_80,sm_90"
 
 

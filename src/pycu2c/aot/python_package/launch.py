@@ -28,7 +28,7 @@ class _Dim3(ctypes.Structure):
     _fields_ = [("x", ctypes.c_uint32), ("y", ctypes.c_uint32), ("z", ctypes.c_uint32)]
 
 
-class _Tensor(ctypes.Structure):
+class Tensor(ctypes.Structure):
     """A DLTensor."""
 
     _fields_ = [
@@ -44,8 +44,24 @@ class _Tensor(ctypes.Structure):
         ("byte_offset", ctypes.c_uint64),
     ]
 
+    @classmethod
+    def of(
+        cls,
+        address: int,
+        device: tuple[int, int],
+        dtype: tuple[int, int],
+        shape: Sequence[int],
+        strides: Sequence[int] | None,
+    ) -> Tensor:
+        """Describe an array. dtype: its code and its bits. strides: in elements."""
+        axes = ctypes.c_int64 * len(shape)
+        own = axes(*strides) if strides is not None else None
+        return cls(address, *device, len(shape), *dtype, 1, axes(*shape), own, 0)
 
-def _tensor(array: Any, is_written: bool, name: str) -> _Tensor:
+
+def _tensor(array: Any, is_written: bool, name: str) -> Tensor:
+    if isinstance(array, Tensor):
+        return array
     interface = getattr(array, "__cuda_array_interface__", None)
     device = (_CPU, 0)
     if interface is not None:
@@ -62,16 +78,14 @@ def _tensor(array: Any, is_written: bool, name: str) -> _Tensor:
     dtype, shape = np.dtype(interface["typestr"]), interface["shape"]
     if not dtype.isnative or dtype.kind not in _CODES:
         raise TypeError(f"{name} has dtype {dtype}, which kernels do not support")
-    axes = ctypes.c_int64 * len(shape)
     strides = interface.get("strides")
     if strides is not None:
         if any(s % dtype.itemsize for s, n in zip(strides, shape) if n > 1):
             raise ValueError(
                 f"the strides of {name} are not multiples of its elements: pass a copy"
             )
-        strides = axes(*(s // dtype.itemsize for s in strides))
-    code, bits = _CODES[dtype.kind], 8 * dtype.itemsize
-    return _Tensor(address, *device, len(shape), code, bits, 1, axes(*shape), strides, 0)
+        strides = tuple(s // dtype.itemsize for s in strides)
+    return Tensor.of(address, device, (_CODES[dtype.kind], 8 * dtype.itemsize), shape, strides)
 
 
 def _dim3(extent: Any) -> _Dim3:
@@ -111,7 +125,7 @@ class Library:
         """
         function = getattr(self._library, f"{name}_launch")
         numbers = {"d": ctypes.c_double, "q": ctypes.c_int64, "?": ctypes.c_bool}
-        types = [numbers.get(kind, ctypes.POINTER(_Tensor)) for _, kind in parameters]
+        types = [numbers.get(kind, ctypes.POINTER(Tensor)) for _, kind in parameters]
         configuration_types = [_Dim3, _Dim3, ctypes.c_size_t] if has_grid else []
         function.argtypes = [*types, *configuration_types, ctypes.c_void_p]
         names = ", ".join(parameter for parameter, _ in parameters)
@@ -127,6 +141,7 @@ class Library:
             if status:
                 raise LaunchError(status, self._last_error().decode())
 
+        launch.parameters = parameters  # type: ignore[attr-defined]
         of_configuration = _grid_block_and_memory if has_grid else _nothing
         launch.__name__ = launch.__qualname__ = name
         return launch

@@ -1,0 +1,140 @@
+"""The kernels of a built library as operators of PyTorch, without pycu2c."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from aot.conftest import build, build_file
+from pytorch import exported_gradients
+
+SOURCE = Path(exported_gradients.__file__)
+TARGETS = "cpu,cuda" if torch.cuda.is_available() else "cpu"
+
+
+@pytest.fixture(scope="module")
+def squares(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Return the module ``torch`` of the built package, and the package."""
+    folder = tmp_path_factory.mktemp("squares")
+    build_file(str(SOURCE), folder, "--name", "squares", "--targets", TARGETS)
+    sys.path.insert(0, str(folder / "python"))
+    yield importlib.import_module("squares"), importlib.import_module("squares.torch")
+    sys.path.pop(0)
+
+
+@pytest.fixture(scope="module")
+def square(squares: Any) -> Any:
+    """Return the operator ``x * x``, whose gradient another kernel computes."""
+    package, operators = squares
+
+    def blocks(*arguments: Any) -> int:
+        return -(-arguments[0].numel() // 256)
+
+    gradient = operators.op(
+        package.square_gradient, "squares::gradient", grid=blocks, block=256, out={"result": "x"}
+    )
+
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+
+    def backward(ctx: Any, grad: Any) -> Any:
+        return gradient(*ctx.saved_tensors, grad.contiguous())
+
+    return operators.op(
+        package.square,
+        "squares::square",
+        grid=blocks,
+        block=256,
+        out={"result": "x"},
+        backward=backward,
+        setup_context=setup_context,
+    )
+
+
+def numbers(device: torch.device, **options: Any) -> torch.Tensor:
+    return torch.linspace(-2, 2, 1000, device=device, **options)
+
+
+def test_eager(square: Any, device: torch.device) -> None:
+    x = numbers(device)
+    assert torch.equal(square(x), x * x)
+    assert torch.equal(torch.ops.squares.square(x), x * x)
+
+
+def test_opcheck(square: Any, device: torch.device) -> None:
+    torch.library.opcheck(square, (numbers(device, requires_grad=True),))
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_compile(square: Any, device: torch.device, backend: str) -> None:
+    x = numbers(device)
+    compiled = torch.compile(lambda x: square(x + 1) * 2, backend=backend, fullgraph=True)
+    torch.testing.assert_close(compiled(x), (x + 1) ** 2 * 2)
+
+
+def test_autograd(square: Any, device: torch.device) -> None:
+    x = numbers(device, requires_grad=True)
+    (square(x) * 3).sum().backward()
+    torch.testing.assert_close(x.grad, 6 * x.detach())
+
+
+def test_cuda_graph(square: Any, gpu: torch.device) -> None:
+    x = numbers(gpu)
+    square(x)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = square(x)
+    x.fill_(3)
+    graph.replay()
+    assert torch.equal(result, torch.full_like(x, 9))
+
+
+def test_current_stream(square: Any, gpu: torch.device) -> None:
+    stream = torch.cuda.Stream(gpu)
+    x = numbers(gpu)
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(10_000_000)
+        x.fill_(2)
+        result = square(x)
+    stream.synchronize()
+    assert torch.equal(result, torch.full_like(x, 4))
+
+
+def test_operator_that_writes_in_place(squares: Any, device: torch.device) -> None:
+    package, operators = squares
+    double = operators.op(package.double, "squares::double", grid=4, block=256)
+    x = numbers(device)
+    expected = 2 * x
+    assert double(x) is None
+    assert torch.equal(x, expected)
+    torch.library.opcheck(double, (x,))
+
+
+def test_wrong_dtype(square: Any, device: torch.device) -> None:
+    with pytest.raises(RuntimeError, match="x is float64 with 1 axes, and square takes float32"):
+        square(numbers(device, dtype=torch.float64))
+
+
+def test_same_results_as_in_process(tmp_path: Path, device: torch.device) -> None:
+    build(tmp_path, "--targets", TARGETS)
+    sys.path.insert(0, str(tmp_path / "python"))
+    package = importlib.import_module("finance")
+    operators = importlib.import_module("finance.torch")
+    sys.path.pop(0)
+    op = operators.op(
+        package.stencil, "finance::stencil", grid=(5, 9), block=(16, 8), out={"out": "a"}
+    )
+    image = torch.rand(70, 71)
+    expected = image.clone()
+    inner = image[1:-1, 1:-1]
+    around = image[1:-1, :-2] + image[1:-1, 2:] + image[:-2, 1:-1] + image[2:, 1:-1]
+    expected[1:-1, 1:-1] += 0.2 * (around - 4 * inner)
+    np.testing.assert_allclose(op(image.to(device), 0.2).cpu(), expected, rtol=1e-5)
