@@ -6,6 +6,7 @@ You may use, change and distribute this file freely, for any purpose and without
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -54,9 +55,13 @@ class Tensor(ctypes.Structure):
         strides: Sequence[int] | None,
     ) -> Tensor:
         """Describe an array. dtype: its code and its bits. strides: in elements."""
-        axes = ctypes.c_int64 * len(shape)
-        own = axes(*strides) if strides is not None else None
-        return cls(address, *device, len(shape), *dtype, 1, axes(*shape), own, 0)
+        own = _lengths(tuple(strides)) if strides is not None else None
+        return cls(address, *device, len(shape), *dtype, 1, _lengths(tuple(shape)), own, 0)
+
+
+@functools.lru_cache(maxsize=1024)
+def _lengths(lengths: tuple[int, ...]) -> Any:
+    return (ctypes.c_int64 * len(lengths))(*lengths)
 
 
 def _tensor(array: Any, is_written: bool, name: str) -> Tensor:
@@ -88,15 +93,20 @@ def _tensor(array: Any, is_written: bool, name: str) -> Tensor:
     return Tensor.of(address, device, (_CODES[dtype.kind], 8 * dtype.itemsize), shape, strides)
 
 
+@functools.lru_cache(maxsize=1024)
 def _dim3(extent: Any) -> _Dim3:
-    lengths = tuple(extent) if isinstance(extent, (tuple, list)) else (extent,)
+    lengths = extent if isinstance(extent, tuple) else (extent,)
     if not 1 <= len(lengths) <= 3 or min(lengths) < 0:
         raise ValueError(f"a grid or block has 1 to 3 lengths of at least 1, not {extent!r}")
     return _Dim3(*lengths, *(1,) * (3 - len(lengths)))
 
 
 def _grid_block_and_memory(*, grid: Any, block: Any, shared_bytes: int = 0) -> tuple[Any, ...]:
-    return _dim3(grid), _dim3(block), shared_bytes
+    return _dim3(_hashable(grid)), _dim3(_hashable(block)), shared_bytes
+
+
+def _hashable(extent: Any) -> Any:
+    return tuple(extent) if isinstance(extent, list) else extent
 
 
 def _nothing() -> tuple[Any, ...]:
