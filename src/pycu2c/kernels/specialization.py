@@ -37,9 +37,7 @@ from pycu2c.runtime.runner import FastPathLaunch, Runner, SpecializationKey
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 
-# qualifiers of device functions: linked with other programs, or included in one text
-LINKED_QUALIFIERS = ('extern "C"', "__device__")
-INLINE_QUALIFIERS = ("static", "__device__", "__forceinline__")
+_DEVICE_QUALIFIERS = ('extern "C"', "__device__")  # a device function of a linked program
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +73,7 @@ def cuda_module(built: BuiltModule, options: Options) -> KernelModule:
 
 
 def generate_device(
-    source: Source,
-    signature: Signature,
-    options: Options,
-    name: str,
-    qualifiers: tuple[str, ...] = LINKED_QUALIFIERS,
+    source: Source, signature: Signature, options: Options, name: str
 ) -> tuple[KernelText, ParameterType]:
     """Generate a device function in CUDA C under a given name; return its result type too.
 
@@ -90,7 +84,7 @@ def generate_device(
     named = replace(module.kernel, name=f"{name}.", python_name=name)
     module = verified(replace(module, kernel=named), "build")
     target = TARGETS["cuda"]
-    dialect = replace(target.dialect, kernel_qualifiers=qualifiers)
+    dialect = replace(target.dialect, kernel_qualifiers=_DEVICE_QUALIFIERS)
     generated = generate(module, replace(target, dialect=dialect), LaunchAssumptions(), options)
     return generated, result
 

@@ -511,64 +511,6 @@ def test_the_text_for_a_gpu_compiles(dtype: Any) -> None:
     assert "entry k(" in kernel.inspect("ptx")
 
 
-# ---- Python functions ------------------------------------------------------------------------
-
-
-def test_a_lambda(backend: str) -> None:
-    kernel = ElementwiseKernel("T x, T y", "T z", lambda x, y: x * 2 + y, "of_python")
-    for dtype in (np.int32, np.float32, np.complex64):
-        a = np.arange(4).astype(dtype)
-        result = call(backend, kernel, a, a)
-        assert result.dtype == dtype
-        np.testing.assert_array_equal(result, a * 3)
-
-
-def test_a_lambda_of_halves(backend: str) -> None:
-    a = np.arange(6, dtype=np.float16)
-    kernel = ElementwiseKernel("T x, T y", "T z", lambda x, y: np.sqrt(x) * 2 + y, "of_halves")
-    np.testing.assert_array_equal(call(backend, kernel, a, a), np.sqrt(a) * 2 + a)
-    assert "entry of_halves(" in kernel.inspect("ptx")
-
-
-def test_a_function_means_what_it_means_in_python(backend: str) -> None:
-    def operation(x, y):  # type: ignore[no-untyped-def]
-        return x // y if x > 0 else x % y
-
-    kernel = ElementwiseKernel("int32 x, int32 y", "int32 z", operation, "floored")
-    x, y = np.arange(-5, 6, dtype=np.int32), np.int32(3)
-    expected = [operation(int(v), 3) for v in x]
-    assert call(backend, kernel, x, y).tolist() == expected
-
-
-def test_a_function_with_several_results_raw_arrays_and_an_index(backend: str) -> None:
-    kernel = ElementwiseKernel(
-        "T x, raw T y", "T z, float64 w", lambda x, y, i: (x + y[i - 1], y.shape[0] + i), "several"
-    )
-    x = np.arange(4, dtype=np.float32)
-    z, w = call(backend, kernel, x, x + 10)
-    np.testing.assert_array_equal(z, x + np.roll(x + 10, 1))
-    assert w.tolist() == [4, 5, 6, 7]
-
-
-def test_a_function_that_fills_a_raw_output(backend: str) -> None:
-    def fill(x, z, i, n):  # type: ignore[no-untyped-def]
-        z[n - 1 - i] = x
-
-    kernel = ElementwiseKernel("T x", "raw T z", fill, "filled")
-    z = on_backend(backend, np.zeros(3))
-    kernel(on_backend(backend, np.arange(3.0)), z)
-    assert to_numpy(z).tolist() == [2, 1, 0]
-
-
-def test_functions_that_do_not_fit() -> None:
-    with pytest.raises(TypeError, match="its first parameters must"):
-        ElementwiseKernel("T x, T y", "T z", lambda x: x, "k")
-    with pytest.raises(TypeError, match="returns 2 values, and the kernel has 1"):
-        ElementwiseKernel("T x", "T z", lambda x: (x, x), "k")(np.arange(3))
-    with pytest.raises(TypeError, match="return its real part"):
-        ElementwiseKernel("T x", "T z", lambda x: x * 1j, "k")(np.arange(3.0))
-
-
 # ---- errors --------------------------------------------------------------------------------
 
 
@@ -582,6 +524,7 @@ def test_functions_that_do_not_fit() -> None:
         (("flat32 x", "T z", "z = x", "k"), ValueError, "which is no dtype of numpy"),
         (("T x, T x", "T z", "z = x", "k"), ValueError, "declares x twice"),
         (("object x", "T z", "z = x", "k"), TypeError, "do not support dtype object"),
+        (("T x", "T z", abs), TypeError, "operation is a Python function: write C text"),
     ],
 )
 def test_declarations_that_are_wrong(words: Any, error: Any, said: str) -> None:

@@ -42,14 +42,6 @@ def in_place() -> Any:
     return kernel
 
 
-def of_python() -> Any:
-    kernel = ElementwiseKernel(
-        "int32 x, int32 y", "int32 q, int32 r", lambda x, y: (x // y, x % y), "divmod_"
-    )
-    kernel(np.arange(5, dtype=np.int32), 3)
-    return kernel
-
-
 def norm(shape: tuple[int, ...], axis: Any) -> Any:
     kernel = ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm")
     kernel(np.ones(shape, np.float32), axis=axis)
@@ -67,7 +59,6 @@ CASES: dict[str, Callable[[], Any]] = {
     "broadcast": broadcast,
     "raw": raw,
     "in_place": in_place,
-    "of_python": of_python,
     "norm_of_all": lambda: norm((1 << 20,), None),
     "norm_of_rows": lambda: norm((1000, 24), 1),
     "norm_of_columns": lambda: norm((1000, 500), 0),

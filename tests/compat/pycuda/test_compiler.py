@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import pycu2c.pycuda.driver as drv
-from pycu2c import CompileError, cupy, device, float32, float64, int32
+from pycu2c import CompileError, cupy
 from pycu2c.compat.pycuda.modules import nvcc
 from pycu2c.cuda_driver import driver as our_driver
 from pycu2c.pycuda import compiler
@@ -274,52 +274,6 @@ print(x[0])
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment
     )
     assert ran.stdout == "2.0\n", ran.stderr
-
-
-# ---- functions in Python -----------------------------------------------------------------------
-
-
-def times(x: float32, n: int32) -> float32:
-    """Python's rules: ``//`` rounds down."""
-    return x * float32(n // 2)
-
-
-@device
-def scaled(x: float32) -> float32:
-    return times_device(x, int32(-5))
-
-
-times_device = device(times)
-CALLING = (
-    "__global__ void scale(float *x) { x[threadIdx.x] = scaled(x[threadIdx.x]) + times(2, 3); }"
-)
-
-
-def test_c_calls_functions_in_python() -> None:
-    assert scaled_by(SourceModule(CALLING, functions=[scaled, times])) == -1
-    module = DynamicModule(CALLING)
-    module.add_function(times)
-    module.add_function(scaled)
-    assert scaled_by(module.compile()) == -1
-    assert compiler.compile(module.inspect(), no_extern_c=True)
-
-
-def of_an_array(x: float32[:]) -> float32:  # type: ignore[valid-type]
-    return x[0]
-
-
-def of_another_type(x: float32) -> float32:
-    return float64(x)
-
-
-def test_functions_in_python_that_c_cannot_call() -> None:
-    for function, said in (
-        (lambda x: x, r"def <lambda>\(x: float32\)"),
-        (of_an_array, "C calls functions of integers and floats"),
-        (of_another_type, "declared to return float32, and returns float64"),
-    ):
-        with pytest.raises(TypeError, match=said):
-            SourceModule(SCALE, functions=[function])
 
 
 # ---- modules in pieces -------------------------------------------------------------------------

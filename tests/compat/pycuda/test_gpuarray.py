@@ -656,15 +656,11 @@ def test_functions_of_device_arrays() -> None:
     same(there, np.concatenate([a[:2], b[2:4], a[4:]]))
 
 
-def added(i, x):  # type: ignore[no-untyped-def]
-    x[i] += 1
-
-
 def test_kernels_of_pycuda_take_device_arrays() -> None:
     a = some(np.float32)
     x = ours(a)
     ElementwiseKernel("float *x", "x[i] *= 2")(x)
-    ElementwiseKernel("float *x", added)(x)
+    ElementwiseKernel("float *x", "x[i] += 1")(x)
     InclusiveScanKernel(np.float32, "a + b")(x)
     assert np.allclose(x.copy_to_host(), np.cumsum(2 * a + 1))
     drv.memset_d32(x, 0, 10)

@@ -61,6 +61,16 @@ def c_name(dtype: DType) -> str:
     return dtype.name if dtype.name in _HALF_CLASSES else dtype.cuda
 
 
+def require_c_text(**texts: object) -> None:
+    """Raise TypeError if a function replaces a C text."""
+    for name, text in texts.items():
+        if callable(text):
+            raise TypeError(
+                f"{name} is a Python function: write C text, or decorate the function with "
+                "@vectorize, @cuda.reduce or @kernel in place of this kernel"
+            )
+
+
 def is_kernel_name(name: object) -> bool:
     """Return whether a name is a valid C function name."""
     return isinstance(name, str) and _NAME.fullmatch(name) is not None

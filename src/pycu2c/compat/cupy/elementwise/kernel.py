@@ -12,13 +12,11 @@ from pycu2c.compat.cupy.call_arguments import KernelDeclaration
 from pycu2c.compat.cupy.compiled_kernel import GeneratedText
 from pycu2c.compat.cupy.elementwise.cpu_source import cpu_text
 from pycu2c.compat.cupy.elementwise.cuda_source import cuda_text
-from pycu2c.compat.cupy.elementwise.python_operation import PythonOperation
 from pycu2c.compat.cupy.elementwise.source_parts import ElementwiseOperation, ElementwiseSpec
 from pycu2c.compat.cupy.fast_calls import key_of
 from pycu2c.compat.cupy.generated_kernel import GeneratedKernel, KernelCall, Prepare, PreparedLaunch
 from pycu2c.compat.cupy.operands import Operand
-from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError
-from pycu2c.compat.cupy.python_functions import SourceOrFunction
+from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError, require_c_text
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.launch_configuration import Launch
@@ -33,15 +31,14 @@ class ElementwiseKernel(GeneratedKernel):
 
     in_params, out_params: ``"T x, raw float32 y"``. A letter is a placeholder for a type. The
     operation indexes ``raw`` arrays itself, ``y[i]``.
-    operation: CUDA C++ text, or a Python function of the inputs that returns the output or a tuple
-    of outputs.
+    operation: CUDA C++ text.
     """
 
     def __init__(
         self,
         in_params: str,
         out_params: str,
-        operation: SourceOrFunction,
+        operation: str,
         name: str = "kernel",
         reduce_dims: bool = True,
         preamble: str = "",
@@ -53,24 +50,16 @@ class ElementwiseKernel(GeneratedKernel):
         options: Sequence[str] = (),
         type_preamble: str = "",
     ) -> None:
+        require_c_text(operation=operation)
         parsed = options_of(options)
         super().__init__(KernelDeclaration(name, in_params, out_params), name, parsed)
         self.params = self._declaration.parameters
         self.operation, self.reduce_dims, self.preamble = operation, reduce_dims, preamble
         self.no_return, self.return_tuple = no_return, return_tuple
         preambles = "\n".join(part for part in (type_preamble, preamble) if part)
-        text = operation if isinstance(operation, str) else ""
         self._operation = ElementwiseOperation(
-            name, text, preambles, loop_prep, after_loop, parsed.macros
+            name, operation, preambles, loop_prep, after_loop, parsed.macros
         )
-        self._python: PythonOperation | None = None
-        if not isinstance(operation, str):
-            self._python = PythonOperation(operation, name, self.in_params, self.out_params)
-
-    @property
-    def _names(self) -> frozenset[str]:
-        """Return the C names in the operation, or extra parameters of a Python function."""
-        return self._python.names if self._python else self._operation.names
 
     def __call__(
         self, *args: Any, size: int | None = None, stream: Any = None, block_size: int | None = None
@@ -161,7 +150,7 @@ class ElementwiseKernel(GeneratedKernel):
             for p, a in zip(self.params, call.operands)
             if isinstance(a, ArrayArgument) and not p.raw
         ]
-        names = self._names
+        names = self._operation.names
         any_raw = any(p.raw for p in self.params)
         space = iteration_space.iteration_space(
             call.shape,
@@ -182,9 +171,8 @@ class ElementwiseKernel(GeneratedKernel):
         ), space
 
     def _text(self, spec: ElementwiseSpec, backend: str) -> GeneratedText:
-        operation = self._python.operation(spec, self._operation) if self._python else None
         generate = cuda_text if backend == "cuda" else cpu_text
-        return generate(spec, operation or self._operation)
+        return generate(spec, self._operation)
 
 
 def _reordered_arguments(

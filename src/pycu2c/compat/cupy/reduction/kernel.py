@@ -9,6 +9,7 @@ from typing import Any
 from pycu2c.base import graph_capture
 from pycu2c.base.dtypes import DType
 from pycu2c.base.limits import INDEX32_LIMIT
+from pycu2c.base.records import replace
 from pycu2c.compat.cuda_text.options import options_of
 from pycu2c.compat.cupy import iteration_space, operands
 from pycu2c.compat.cupy.bound_parameters import StrideKind
@@ -17,7 +18,6 @@ from pycu2c.compat.cupy.compiled_kernel import GeneratedText
 from pycu2c.compat.cupy.fast_calls import key_of
 from pycu2c.compat.cupy.generated_kernel import GeneratedKernel, Prepare, PreparedLaunch
 from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError
-from pycu2c.compat.cupy.python_functions import SourceOrFunction
 from pycu2c.compat.cupy.reduction.calls import ReductionCall, normalize_axes, reordered_arguments
 from pycu2c.compat.cupy.reduction.cpu_source import cpu_reduction
 from pycu2c.compat.cupy.reduction.cuda_source import THREADS, cuda_reduction
@@ -30,7 +30,7 @@ from pycu2c.compat.cupy.reduction.iteration_space import (
     reduction_axes,
     vector_width,
 )
-from pycu2c.compat.cupy.reduction.operation import ReductionSource
+from pycu2c.compat.cupy.reduction.operation import user_source
 from pycu2c.compat.cupy.reduction.source_parts import ReductionSpec
 from pycu2c.compat.cupy.reduction.workspace import GraphWorkspace, Workspace, workspace_for
 from pycu2c.cuda_driver import driver, kernel_api
@@ -46,8 +46,7 @@ class ReductionKernel(GeneratedKernel):
     """A reduction of arrays along axes: ``k(x, y, axis=1)``.
 
     map_expr: maps the elements. reduce_expr: combines two values ``a`` and ``b``, in any order.
-    post_map_expr: maps a result ``a`` to the outputs, ``"out = sqrt(a)"``. Each expression is C
-    text, or a Python function of the same values.
+    post_map_expr: maps a result ``a`` to the outputs, ``"out = sqrt(a)"``.
     identity: the result for no elements; without it, empty reductions are errors.
     reduce_type: the type of intermediate values, if it is not that of the first output.
     """
@@ -56,9 +55,9 @@ class ReductionKernel(GeneratedKernel):
         self,
         in_params: str,
         out_params: str,
-        map_expr: SourceOrFunction,
-        reduce_expr: SourceOrFunction,
-        post_map_expr: SourceOrFunction = "",
+        map_expr: str,
+        reduce_expr: str,
+        post_map_expr: str = "",
         identity: object = None,
         name: str = "reduce_kernel",
         reduce_type: str | None = None,
@@ -73,9 +72,8 @@ class ReductionKernel(GeneratedKernel):
         expressions = (map_expr, reduce_expr, post_map_expr)
         preambles = "\n".join(part for part in (type_preamble, preamble) if part)
         parsed = options_of(options)
-        self._source = ReductionSource(
-            declaration, expressions, identity, reduce_type, preambles, parsed.macros
-        )
+        source = user_source(declaration, expressions, identity, reduce_type, preambles)
+        self._source = replace(source, macros=parsed.macros)
         super().__init__(declaration, self._source.name, parsed)
         self.map_expr, self.reduce_expr = map_expr, reduce_expr
         self.post_map_expr, self.identity = self._source.post_map_expr, self._source.identity
@@ -233,9 +231,8 @@ class ReductionKernel(GeneratedKernel):
         return max(axes.length, *row_sizes, 0) >= INDEX32_LIMIT
 
     def _text(self, spec: ReductionSpec, backend: str) -> GeneratedText:
-        user_source = self._source.user_source(spec)
         generate = cuda_reduction if backend == "cuda" else cpu_reduction
-        return generate(spec, user_source)
+        return generate(spec, self._source)
 
 
 def _allocate_workspace(

@@ -1,15 +1,13 @@
-"""Implement ``pycuda.elementwise``: kernels from an expression over ``x[i]``, in C or Python."""
+"""Implement ``pycuda.elementwise``: kernels from a C expression over ``x[i]``."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from pycu2c import cuda
+from pycu2c.compat.cupy.parameter_declarations import require_c_text
 from pycu2c.compat.pycuda.c_types import Argument, VectorArg, parse_c_args
 from pycu2c.compat.pycuda.errors import translate_errors
-from pycu2c.compat.pycuda.gpuarrays.kernels import launch
 from pycu2c.compat.pycuda.kernels.element_loops import (
     complex_header,
     convert_arguments,
@@ -18,7 +16,6 @@ from pycu2c.compat.pycuda.kernels.element_loops import (
 )
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules.source_module import SourceModule
-from pycu2c.kernels.kernel import device, kernel
 
 _GPU_LOOP = "for (i = cta_start + tid; i < {n}; i += total_threads)"
 _CPU_LOOP = """const long elements_per_thread_ = ({n} + total_threads - 1) / total_threads;
@@ -55,7 +52,6 @@ class ElementwiseKernel:
 
     arguments: C declarations, or ``VectorArg`` and ``ScalarArg``; the first array determines the
     number of elements.
-    operation: C, or a Python function ``(i, a, x, y)``.
     loop_prep, after_loop: C before and after the loop over elements.
     preamble: C before the kernel.
     """
@@ -63,12 +59,13 @@ class ElementwiseKernel:
     def __init__(
         self,
         arguments: Any,
-        operation: str | Callable[..., Any],
+        operation: str,
         name: str = "kernel",
         keep: bool = False,
         options: Sequence[str] | None = None,
         **c_texts: Any,
     ) -> None:
+        require_c_text(operation=operation)
         self.arguments, self.operation, self.name = parse_c_args(arguments), operation, name
         self._keep, self._options = keep, options
         self._c_texts = {
@@ -82,7 +79,6 @@ class ElementwiseKernel:
                 "ElementwiseKernel can only be used with functions that have at least one vector "
                 "argument"
             )
-        self._python = None if isinstance(operation, str) else _python_kernel(operation)
         self._compiled: dict[tuple[bool, bool], Any] = {}
 
     @translate_errors
@@ -98,24 +94,12 @@ class ElementwiseKernel:
         count = len(range(start, stop, step))
         if not count:
             return
-        if self._python is not None:
-            self._run_python(arguments, (start, step, count), stream)
-            return
         shape = launch_shape(count)
         bounds = (first.size,) if selection is None else (start, stop, step)
         function = self._function(has_range=selection is not None)
         function.prepared_async_call(
             (shape.blocks, 1), (shape.threads, 1, 1), stream, *arguments, *bounds
         )
-
-    def _run_python(
-        self, args: Sequence[Any], bounds: tuple[int, int, int], stream: object
-    ) -> None:
-        converted = [
-            value.flat() if isinstance(argument, VectorArg) else argument.dtype.type(value)
-            for argument, value in zip(self.arguments, args)
-        ]
-        launch(self._python, bounds[2], (*bounds, *converted), stream)
 
     def _function(self, *, has_range: bool) -> Any:
         key = (has_range, on_gpu())
@@ -133,34 +117,11 @@ class ElementwiseKernel:
         return self._compiled[key]
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the compiled source text, or "ptx", "sass" or "c"; for a Python function, that of
-        the last launch."""
-        function = self._function(has_range=False) if self._python is None else self._python
-        return str(function.inspect(language))
+        """Return the compiled source text, or "ptx", "sass" or "c"."""
+        return str(self._function(has_range=False).inspect(language))
 
     def text(self, *, has_range: bool = False) -> str:
-        """Return the CUDA C. Raises TypeError if the operation is a Python function."""
-        if not isinstance(self.operation, str):
-            raise TypeError(f"the operation of {self.name} is a Python function, not C text")
+        """Return the CUDA C."""
         return elementwise_text(
             self.arguments, self.operation, self.name, has_range, **self._c_texts
         )
-
-
-def _python_kernel(function: Callable[..., Any]) -> Any:
-    """Return a kernel that calls a function for each ``i``. Raises TypeError."""
-    names = list(inspect.signature(getattr(function, "py_func", function)).parameters)
-    if names[:1] != ["i"]:
-        raise TypeError(
-            "a Python function as an operation takes i and then the arguments: "
-            f"def f(i, {', '.join(names)})"
-        )
-    operation = device(function) if inspect.isfunction(function) else function
-
-    @kernel
-    def run(start, step, count, *arguments):  # type: ignore[no-untyped-def]
-        at = cuda.grid(1)
-        if at < count:
-            operation(start + at * step, *arguments)
-
-    return run

@@ -1,4 +1,4 @@
-"""Implement ``pycuda.reduction``: map and reduce expressions in C or Python."""
+"""Implement ``pycuda.reduction``: map and reduce expressions in C."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 
 from pycu2c.base import graph_capture
 from pycu2c.compat.cupy import preamble as cupy_preamble
+from pycu2c.compat.cupy.parameter_declarations import require_c_text
 from pycu2c.compat.cupy.reduction import workspace
 from pycu2c.compat.pycuda.c_types import VectorArg, dtype_to_ctype, parse_c_args
 from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray
-from pycu2c.compat.pycuda.kernels.device_functions import CExpression, Expression, as_c_expression
 from pycu2c.compat.pycuda.kernels.element_loops import (
     block_size,
     complex_header,
@@ -37,8 +37,8 @@ class ReductionKernel:
         self,
         dtype_out: Any,
         neutral: Any,
-        reduce_expr: Expression,
-        map_expr: Expression | None = None,
+        reduce_expr: str,
+        map_expr: str | None = None,
         arguments: Any = None,
         name: str = "reduce_kernel",
         keep: bool = False,
@@ -46,6 +46,7 @@ class ReductionKernel:
         preamble: str = "",
         allocator: Any = None,
     ) -> None:
+        require_c_text(reduce_expr=reduce_expr, map_expr=map_expr)
         self.dtype_out, self.neutral, self.reduce_expr = np.dtype(dtype_out), neutral, reduce_expr
         self.arguments = parse_c_args(arguments or f"const {dtype_to_ctype(dtype_out)} *in")
         arrays = [each for each in self.arguments if isinstance(each, VectorArg)]
@@ -102,33 +103,19 @@ class ReductionKernel:
     def text(self) -> str:
         """Return the CUDA C."""
         threads = block_size()
-        reduced, mapped = self._reduce_function(), self._map_function()
         names = frozenset(("_reduce_block", "_is_last_block", "_load_partial"))
         shared = cupy_preamble.used_functions("reductions.h", names) if threads > 1 else []
-        functions = (reduced.functions, mapped.functions, *shared)
         return cuda_template("reduction").substitute(
             header=complex_header(self.arguments, self.dtype_out),
-            preamble="\n".join((self.preamble, *functions)),
+            preamble="\n".join((self.preamble, *shared)),
             threads=threads,
             out_type=dtype_to_ctype(self.dtype_out),
-            reduce=reduced.expression,
+            reduce=self.reduce_expr,
             name=self.name,
             parameters=", ".join(f"const {each.declarator()}" for each in self.arguments),
             neutral=self.neutral,
-            mapped=mapped.expression,
+            mapped=self.map_expr,
         )
-
-    def _reduce_function(self) -> CExpression:
-        values = [("a", self.dtype_out), ("b", self.dtype_out)]
-        return as_c_expression(self.reduce_expr, values, self.dtype_out, f"{self.name}_reduced")
-
-    def _map_function(self) -> CExpression:
-        """Return the map expression; a Python function takes elements at ``i`` and scalars."""
-        values = [
-            (f"{each.name}[i]" if isinstance(each, VectorArg) else each.name, each.dtype)
-            for each in self.arguments
-        ]
-        return as_c_expression(self.map_expr, values, self.dtype_out, f"{self.name}_mapped")
 
 
 def _address(memory: Any) -> Any:

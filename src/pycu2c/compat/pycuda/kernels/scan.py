@@ -1,4 +1,4 @@
-"""Implement ``pycuda.scan``: prefix sums with any associative operation, in C or Python."""
+"""Implement ``pycuda.scan``: prefix sums with any associative operation in C."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pycu2c.compat.cupy import preamble as cupy_preamble
+from pycu2c.compat.cupy.parameter_declarations import require_c_text
 from pycu2c.compat.pycuda.c_types import VectorArg, dtype_to_ctype
 from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray, as_gpuarray
-from pycu2c.compat.pycuda.kernels.device_functions import Expression, as_c_expression
 from pycu2c.compat.pycuda.kernels.element_loops import (
     block_size,
     complex_header,
@@ -34,13 +34,14 @@ class _ScanKernel:
     def __init__(
         self,
         dtype: Any,
-        scan_expr: Expression,
+        scan_expr: str,
         neutral: Any = None,
         name_prefix: str = "scan",
         options: Sequence[str] = (),
         preamble: str = "",
         devices: Any = None,
     ) -> None:
+        require_c_text(scan_expr=scan_expr)
         self.dtype, self.scan_expr, self.neutral = np.dtype(dtype), scan_expr, neutral
         self.name, self.preamble, self._options = name_prefix, preamble, tuple(options)
         self._compiled: dict[bool, dict[str, Any]] = {}
@@ -51,8 +52,6 @@ class _ScanKernel:
 
     def text(self) -> str:
         """Return the CUDA C."""
-        values = [("a", self.dtype), ("b", self.dtype)]
-        c_expression = as_c_expression(self.scan_expr, values, self.dtype, f"{self.name}_scanned")
         threads = block_size()
         names = frozenset(("_shuffle_up",))
         helper_functions = (
@@ -61,12 +60,12 @@ class _ScanKernel:
         kernels = "scan_gpu" if threads > 1 else "scan_cpu"
         return cuda_template("scan", kernels).substitute(
             header=complex_header([VectorArg(self.dtype, "input")]),
-            preamble="\n".join((self.preamble, c_expression.functions, *helper_functions)),
+            preamble="\n".join((self.preamble, *helper_functions)),
             threads=threads,
             items_per_thread=self._elements_per_thread,
             exclusive=int(self._exclusive),
             scan_type=dtype_to_ctype(self.dtype),
-            scan_expr=c_expression.expression,
+            scan_expr=self.scan_expr,
             name=self.name,
             # an inclusive scan does not use this initial value
             neutral=self.neutral if self._exclusive else "input[first]",
@@ -143,7 +142,7 @@ class ExclusiveScanKernel(_ScanKernel):
     _exclusive = True
 
     def __init__(
-        self, dtype: Any, scan_expr: Expression, neutral: Any = None, *args: Any, **kwargs: Any
+        self, dtype: Any, scan_expr: str, neutral: Any = None, *args: Any, **kwargs: Any
     ) -> None:
         if neutral is None:
             raise ValueError("neutral element is required for exclusive scan")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable
 from typing import Any
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.pycuda.kernels import device_functions
 from pycu2c.compat.pycuda.modules import nvcc as nvcc_compiler
 from pycu2c.compat.pycuda.modules.source_text import HEADERS, SourceText, source_text
 from pycu2c.toolchain.cache import cache_directory
@@ -29,15 +27,11 @@ class CompileSettings:
     code: str | None = None
     cache_dir: Any = None
     include_dirs: tuple[str, ...] = ()
-    functions: tuple[Callable[..., Any], ...] = ()
 
     def text(self, *sources: str) -> SourceText:
         """Return the source texts. Raises CompileError."""
         nvcc_compiler.check_is_cuda(self.nvcc)
-        prologue = (
-            f"{device_functions.text_in_namespaces(self.functions)}\n" if self.functions else ""
-        )
-        return source_text(sources, extern_c=not self.no_extern_c, prologue=prologue)
+        return source_text(sources, extern_c=not self.no_extern_c)
 
     @property
     def nvrtc_options(self) -> list[str]:
@@ -71,12 +65,9 @@ def settings_of(arguments: dict[str, Any]) -> CompileSettings:
     options = arguments.pop("options", None)
     options = DEFAULT_NVCC_FLAGS if options is None else options
     folders = arguments.pop("include_dirs", None) or ()
-    functions = tuple(arguments.pop("functions", ()))
     for name in ("source", "template", "target", "self", "__class__"):
         arguments.pop(name, None)
-    return CompileSettings(
-        options=tuple(options), include_dirs=tuple(folders), functions=functions, **arguments
-    )
+    return CompileSettings(options=tuple(options), include_dirs=tuple(folders), **arguments)
 
 
 def save_files(text: str, data: bytes, target: str) -> None:

@@ -60,13 +60,8 @@ class DynamicModule(CudaModule):
         self._preamble.append(pa)
 
     def add_function(self, func: Any) -> None:
-        """Add a function: its text, or a Python function with annotations, which the texts
-        call."""
-        if callable(func):
-            settings = self._settings
-            self._settings = replace(settings, functions=(*settings.functions, func))
-        else:
-            self._sources.append(str(func))
+        """Add the text of a function."""
+        self._sources.append(str(func))
 
     def add_source(
         self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pycu2c.compat.pycuda.contexts import Context
@@ -38,7 +38,6 @@ class SourceModule(CudaModule):
     options: options of nvcc; those that NVRTC supports are used.
     arch, code: accepted, but a module is compiled for the device that runs it.
     nvcc: accepted, but NVRTC compiles.
-    functions: Python functions with annotations, which the text calls.
     """
 
     def __init__(
@@ -52,8 +51,6 @@ class SourceModule(CudaModule):
         code: str | None = None,
         cache_dir: Any = None,
         include_dirs: Sequence[str] | None = None,
-        *,
-        functions: Sequence[Callable[..., Any]] = (),
     ) -> None:
         # all parameters by name; settings_of selects those that it uses
         self.module = load_module(settings_of(dict(locals())), source)

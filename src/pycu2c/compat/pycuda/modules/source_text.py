@@ -26,8 +26,8 @@ class SourceText:
     quoted_sources: dict[str, str]
 
 
-def source_text(sources: Sequence[str], *, extern_c: bool, prologue: str = "") -> SourceText:
-    """Prepare the texts of a module. ``prologue``: C++ that precedes them."""
+def source_text(sources: Sequence[str], *, extern_c: bool) -> SourceText:
+    """Prepare the texts of a module."""
     parts, quoted_sources, is_complex = [], {}, False
     for source in map(_text_of, sources):
         name = f"module-{digest_of(source.encode('utf-8', 'surrogatepass'))[:8]}.cu"
@@ -37,7 +37,7 @@ def source_text(sources: Sequence[str], *, extern_c: bool, prologue: str = "") -
         body = f'#line 1 "{name}"\n{without_header}\n'
         parts.append(_wrap_in_extern_c(body, name) if extern_c else body)
     header = _complex_class() if is_complex else ""
-    return SourceText("".join((header, prologue, *parts)), quoted_sources)
+    return SourceText("".join((header, *parts)), quoted_sources)
 
 
 def _text_of(source: object) -> str:
