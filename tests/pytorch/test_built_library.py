@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 import torch
 
-from aot.conftest import build, build_file
+from aot.conftest import build, build_file, run
 from pytorch import exported_gradients
+from support.paths import ROOT
 
 SOURCE = Path(exported_gradients.__file__)
 TARGETS = "cpu,cuda" if torch.cuda.is_available() else "cpu"
@@ -138,3 +139,11 @@ def test_same_results_as_in_process(tmp_path: Path, device: torch.device) -> Non
     around = image[1:-1, :-2] + image[1:-1, 2:] + image[:-2, 1:-1] + image[2:, 1:-1]
     expected[1:-1, 1:-1] += 0.2 * (around - 4 * inner)
     np.testing.assert_allclose(op(image.to(device), 0.2).cpu(), expected, rtol=1e-5)
+
+
+def test_example(tmp_path: Path) -> None:
+    example = ROOT / "examples/ship"
+    build_file(str(example / "kernels.py"), tmp_path, "--name", "heat", "--targets", TARGETS)
+    script = f"import sys; sys.path[0] = {str(tmp_path / 'python')!r}; import runpy; "
+    script += f"runpy.run_path({str(example / 'use_torch.py')!r})"
+    assert run(sys.executable, "-c", script) == "43.038300\n"
