@@ -53,6 +53,10 @@ PYCUDA = Suite(
     },
     known_failures={
         "test_cumath.py::test_sin": "sinf: 1.8 ulp, CUDA's bound is 2; 3 times slower in double",
+        "test_driver.py::*::test_mempool_2": "docs/pycuda.md: the driver's pool has no bins",
+        "test_driver.py::*::test_recursive_launch": "docs/pycuda.md: DynamicModule",
+        "test_driver.py::*::test_jit_link_module": "docs/pycuda.md: DynamicModule",
+        "test_gpuarray.py::*::test_curand_wrappers": "docs/pycuda.md: Sobol generators",
         "test_cumath.py::test_cos": "cosf: 1.8 ulp, CUDA's bound is 2; 3 times slower in double",
     },
 )

@@ -1,6 +1,11 @@
-"""Export ``pycuda.characterize``: features of the device, and sizes of C types."""
+"""Export ``pycuda.characterize``: features of the device."""
 
+from typing import TYPE_CHECKING
+
+from pycu2c.compat.pycuda import absent_names
 from pycu2c.compat.pycuda.characterize import has_double_support as has_double_support
 from pycu2c.compat.pycuda.characterize import has_stack as has_stack
 from pycu2c.compat.pycuda.characterize import platform_bits as platform_bits
-from pycu2c.compat.pycuda.characterize import sizeof as sizeof
+
+if not TYPE_CHECKING:
+    __getattr__ = absent_names.getattr_of(__name__)

@@ -1,23 +1,17 @@
 """Export ``pycuda.curandom``: arrays of random numbers."""
 
+from typing import TYPE_CHECKING
+
+from pycu2c.compat.pycuda import absent_names
 from pycu2c.compat.pycuda.curandom import (
     MRG32k3aRandomNumberGenerator as MRG32k3aRandomNumberGenerator,
 )
 from pycu2c.compat.pycuda.curandom import PhiloxRandomNumberGenerator as PhiloxRandomNumberGenerator
-from pycu2c.compat.pycuda.curandom import (
-    ScrambledSobol32RandomNumberGenerator as ScrambledSobol32RandomNumberGenerator,
-)
-from pycu2c.compat.pycuda.curandom import (
-    ScrambledSobol64RandomNumberGenerator as ScrambledSobol64RandomNumberGenerator,
-)
-from pycu2c.compat.pycuda.curandom import (
-    Sobol32RandomNumberGenerator as Sobol32RandomNumberGenerator,
-)
-from pycu2c.compat.pycuda.curandom import (
-    Sobol64RandomNumberGenerator as Sobol64RandomNumberGenerator,
-)
 from pycu2c.compat.pycuda.curandom import XORWOWRandomNumberGenerator as XORWOWRandomNumberGenerator
 from pycu2c.compat.pycuda.curandom import get_curand_version as get_curand_version
 from pycu2c.compat.pycuda.curandom import rand as rand
 from pycu2c.compat.pycuda.curandom import seed_getter_uniform as seed_getter_uniform
 from pycu2c.compat.pycuda.curandom import seed_getter_unique as seed_getter_unique
+
+if not TYPE_CHECKING:
+    __getattr__ = absent_names.getattr_of(__name__)

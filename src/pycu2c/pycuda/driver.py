@@ -15,7 +15,6 @@ from pycu2c.compat.pycuda.enums import event_flags as event_flags
 from pycu2c.compat.pycuda.enums import func_cache as func_cache
 from pycu2c.compat.pycuda.enums import function_attribute as function_attribute
 from pycu2c.compat.pycuda.enums import host_alloc_flags as host_alloc_flags
-from pycu2c.compat.pycuda.enums import jit_input_type as jit_input_type
 from pycu2c.compat.pycuda.enums import limit as limit
 from pycu2c.compat.pycuda.enums import mem_attach_flags as mem_attach_flags
 from pycu2c.compat.pycuda.enums import mem_host_register_flags as mem_host_register_flags

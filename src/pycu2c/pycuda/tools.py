@@ -10,10 +10,10 @@ from pycu2c.compat.pycuda.c_types import parse_c_arg as parse_c_arg
 from pycu2c.compat.pycuda.c_types import register_dtype as register_dtype
 from pycu2c.compat.pycuda.memory.pools import DeviceMemoryPool as DeviceMemoryPool
 from pycu2c.compat.pycuda.memory.pools import PageLockedMemoryPool as PageLockedMemoryPool
-from pycu2c.compat.pycuda.memory.pools import bitlog2 as bitlog2
 from pycu2c.compat.pycuda.tools import DeviceData as DeviceData
 from pycu2c.compat.pycuda.tools import OccupancyRecord as OccupancyRecord
 from pycu2c.compat.pycuda.tools import PageLockedAllocator as PageLockedAllocator
+from pycu2c.compat.pycuda.tools import bitlog2 as bitlog2
 from pycu2c.compat.pycuda.tools import clear_context_caches as clear_context_caches
 from pycu2c.compat.pycuda.tools import context_dependent_memoize as context_dependent_memoize
 from pycu2c.compat.pycuda.tools import get_default_device as get_default_device

@@ -524,43 +524,6 @@ def test_functions_missing_on_the_cpu_are_named(line: str, what: str) -> None:
     assert result.value.line == 3
 
 
-def test_launches_from_kernels() -> None:
-    text = """
-namespace steps {
-__global__ void add(int *x, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) atomicAdd(&x[i], 10 * gridDim.x + blockDim.y);
-}
-}
-__global__ void count(void) { }
-extern "C" __global__ void k(int *out, int n) {
-    steps::add<<<dim3(n, 1), 2>>>(out + threadIdx.x * 2 * n, 2 * n);
-    count<<<1, 1, 0>>>();
-    out[threadIdx.x * 2 * n] += 100 * threadIdx.x + blockDim.x + gridDim.x;
-}"""
-    out = output_of(text, "cpu", 12, np.int32, 2, block=3, options=("-rdc=true",))
-    assert out.tolist() == [25, 21, 21, 21, 125, 21, 21, 21, 225, 21, 21, 21]
-
-
-@pytest.mark.parametrize(
-    ("inner", "launch", "what"),
-    [
-        ("__syncthreads();", "inner<<<1, 1>>>(x)", "inner has barriers or shared memory"),
-        ("__shared__ int s;", "inner<<<1, 1>>>(x)", "inner has barriers or shared memory"),
-        ("", "inner<<<1, 1, 64>>>(x)", "takes a grid and a block"),
-        ("", "other<<<1, 1>>>(x)", "is not a kernel of the text"),
-    ],
-)
-def test_launches_that_the_cpu_does_not_support(inner: str, launch: str, what: str) -> None:
-    text = f"""__global__ void inner(int *x) {{ {inner} }}
-extern "C" __global__ void k(int *x) {{
-    {launch};
-}}"""
-    with pytest.raises(CompileError, match=what) as result:
-        output_of(text, "cpu", 1, np.int32, options=("-rdc=true",))
-    assert result.value.line == 3
-
-
 @pytest.mark.parametrize("backend", ["cpu", "nvrtc"])
 def test_a_mistake_is_shown_where_it_is(backend: str) -> None:
     text = 'extern "C" __global__ void k(float *x) {\n\tx[0] = missing(3);\n}'

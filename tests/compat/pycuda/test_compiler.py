@@ -18,13 +18,7 @@ from pycu2c import CompileError, cupy
 from pycu2c.compat.pycuda.modules import nvcc
 from pycu2c.cuda_driver import driver as our_driver
 from pycu2c.pycuda import compiler
-from pycu2c.pycuda.compiler import (
-    CudaModule,
-    DynamicFunction,
-    DynamicModule,
-    DynamicSourceModule,
-    SourceModule,
-)
+from pycu2c.pycuda.compiler import CudaModule, SourceModule
 
 SCALE = """
 #ifndef FACTOR
@@ -46,6 +40,7 @@ def scaled_by(module: CudaModule) -> float:
 
 
 def test_options() -> None:
+    assert isinstance(SourceModule(SCALE), CudaModule)
     assert scaled_by(SourceModule(SCALE)) == 2
     assert scaled_by(SourceModule(SCALE, options=["-DFACTOR=3", "-O3", "--use_fast_math"])) == 3
     assert scaled_by(SourceModule(SCALE, options=("-D", "FACTOR=4", "-Xcompiler", "-fPIC"))) == 4
@@ -274,80 +269,6 @@ print(x[0])
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment
     )
     assert ran.stdout == "2.0\n", ran.stderr
-
-
-# ---- modules in pieces -------------------------------------------------------------------------
-
-
-def test_modules_in_pieces() -> None:
-    module = DynamicModule()
-    module.add_to_preamble("#define FACTOR 7")
-    module.add_function(DynamicFunction("__device__ float times(float x) { return FACTOR * x; }"))
-    module.add_function(
-        "__global__ void scale(float *x) { x[threadIdx.x] = times(x[threadIdx.x]); }"
-    )
-    made = module.compile(options=["-DUNUSED"])
-    assert isinstance(made, CudaModule)
-    assert scaled_by(made) == 7
-
-
-@pytest.mark.skipif(our_driver.available(), reason="GPUs do not support launches from kernels here")
-def test_modules_whose_kernels_launch_kernels() -> None:
-    inner = "__global__ void inner(float *x) { x[threadIdx.x] *= 5; }"
-    scale = "__global__ void scale(float *x) { if (!threadIdx.x) inner<<<1, blockDim>>>(x); }"
-    assert scaled_by(DynamicSourceModule(f"{inner}\n{scale}")) == 5
-    module = DynamicModule()
-    module.add_source(inner, nvcc_options=["-rdc=true"])
-    module.add_source(scale)
-    assert scaled_by(module.link()) == 5
-    with pytest.raises(drv.CompileError, match="without the option -rdc=true"):
-        SourceModule(f"{inner}\n{scale}")
-
-
-def test_modules_that_are_linked() -> None:
-    module = DynamicModule("nvcc", keep=False, arch=None)
-    assert module.add_source("__device__ float times(float x) { return 3 * x; }") is module
-    module.add_source(
-        "__global__ void scale(float *x) { x[threadIdx.x] = times(x[threadIdx.x]); }",
-        nvcc_options=["-rdc=true"],
-    )
-    assert module.add_stdlib("cudadevrt").link() is module
-    assert scaled_by(module) == 3
-
-
-def test_modules_that_are_linked_with_code_for_a_gpu(tmp_path: Path) -> None:
-    times = compiler.compile(
-        "__device__ float times(float x) { return 5 * x; }", options=["-rdc=true"], target="ptx"
-    )
-    assert b"(.param .b32 func_retval0) times(" in times
-    (tmp_path / "times.ptx").write_bytes(times)
-    scale = """
-    extern __device__ float times(float x);
-    __global__ void scale(float *x) { x[threadIdx.x] = times(x[threadIdx.x]); }
-    """
-    for module in (
-        DynamicModule().add_data(times, drv.jit_input_type.PTX, "times.ptx"),
-        DynamicModule().add_file(str(tmp_path / "times.ptx"), drv.jit_input_type.PTX),
-    ):
-        module.add_source(scale)
-        if our_driver.available():
-            assert scaled_by(module.link()) == 5
-        else:
-            with pytest.raises(drv.RuntimeError, match="linking requires a GPU"):
-                module.link()
-
-
-def test_modules_of_a_template() -> None:
-    assert scaled_by(DynamicModule(SCALE).compile()) == 2
-    module = DynamicSourceModule(SCALE, options=["-DOTHER"])
-    assert scaled_by(module) == 2
-    module.add_to_preamble("#define FACTOR 9")
-    assert scaled_by(module) == 9
-    module.add_function("__constant__ int number = 3;")
-    assert module.get_global("number")[1] == 4
-    empty = DynamicSourceModule()
-    empty.add_function(SCALE)
-    assert scaled_by(empty) == 2
 
 
 def test_a_mistake_is_reported_once() -> None:

@@ -28,12 +28,6 @@ NAMES = {  # of PyCUDA's page, with the parameters that stand there
     "compiler.SourceModule": f"source {OF_A_MODULE} include_dirs",
     "compiler.SourceModule.get_function": "name",
     "compiler.SourceModule.get_global": "name",
-    "compiler.DynamicModule": "template",
-    "compiler.DynamicModule.add_to_preamble": "pa",
-    "compiler.DynamicModule.add_function": "func",
-    "compiler.DynamicModule.compile": OPTIONS,
-    "compiler.DynamicSourceModule": f"template {OF_A_MODULE}",
-    "compiler.DynamicFunction": "",
     "compiler.CudaModule": "",
     "compiler.compile": f"source {OF_A_MODULE} include_dirs target",
     "compiler.compile_plain": "source options keep nvcc cache_dir target",
@@ -105,9 +99,19 @@ def test_missing_names_state_a_replacement(name: str, said: str) -> None:
     assert said in str(error_of(name))
 
 
-def test_imports_of_missing_names_state_a_replacement() -> None:
-    with pytest.raises(NotImplementedError, match="declare a parameter cudaTextureObject_t"):
-        exec("from pycu2c.pycuda.driver import TextureReference")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("driver.TextureReference", "declare a parameter cudaTextureObject_t"),
+        ("compiler.DynamicModule", "pass the whole text to SourceModule"),
+        ("reduction.get_sum_kernel", "gpuarray has functions"),
+        ("characterize.sizeof", "itemsize"),
+    ],
+)
+def test_imports_of_missing_names_state_a_replacement(name: str, said: str) -> None:
+    module, attribute = name.split(".")
+    with pytest.raises(NotImplementedError, match=said):
+        exec(f"from pycu2c.pycuda.{module} import {attribute}")
 
 
 def error_of(name: str) -> Exception:

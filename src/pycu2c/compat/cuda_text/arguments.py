@@ -51,7 +51,7 @@ def bind_arguments(
     """Return the bound arguments; ``kernel_parameters`` is None if unknown. Raises LaunchError."""
     if kernel_parameters is None:
         return [
-            _bind(v, _UNKNOWN_PARAMETER, f"{kernel}: argument {i}") for i, v in enumerate(values, 1)
+            _bind(v, UNKNOWN_PARAMETER, f"{kernel}: argument {i}") for i, v in enumerate(values, 1)
         ]
     if len(values) != len(kernel_parameters):
         names = [p.name or str(i) for i, p in enumerate(kernel_parameters, start=1)]
@@ -72,8 +72,8 @@ def argument_name(kernel: str, number: int, parameter: KernelParameter) -> str:
     return f"{kernel}: argument {number}{name_text}"
 
 
-_UNKNOWN_PARAMETER = KernelParameter(ParameterKind.ANY, 0, 0)
-_POINTER_SIZE = 8  # bytes
+UNKNOWN_PARAMETER = KernelParameter(ParameterKind.ANY, 0, 0)
+POINTER_SIZE = 8  # bytes
 _BY_VALUE = (ParameterKind.BYTES, ParameterKind.FLOAT)  # kinds that hold no pointers
 
 
@@ -250,11 +250,11 @@ def _bind_address(
     number: int, parameter: KernelParameter, name: str, value: object
 ) -> BoundArgument:
     _check_address(parameter, name, value)
-    return _integer_argument(number, _POINTER_SIZE, name)
+    return _integer_argument(number, POINTER_SIZE, name)
 
 
 def _check_address(parameter: KernelParameter, name: str, value: object) -> None:
-    if parameter.size in (_POINTER_SIZE, 0) and parameter.kind not in _BY_VALUE:
+    if parameter.size in (POINTER_SIZE, 0) and parameter.kind not in _BY_VALUE:
         return
     _fail_mismatch(parameter, name, value, _hint(parameter))
 
@@ -266,6 +266,16 @@ def _hint(parameter: KernelParameter) -> str:
         case ParameterKind.FLOAT:
             return f"pass a float, or numpy.{_FLOAT_DTYPES[parameter.size]}(…)"
     return "pass a numpy record or a ctypes structure of that size"
+
+
+def number_dtype(parameter: KernelParameter) -> DType | None:
+    """Return the dtype of a number with the size of a parameter; None if there is none."""
+    tables = {
+        ParameterKind.INTEGER: _INTEGER_DTYPES,
+        ParameterKind.FLOAT: _FLOAT_DTYPES,
+        ParameterKind.BYTES: _COMPLEX_DTYPES,
+    }
+    return tables.get(parameter.kind, {}).get(parameter.size)
 
 
 def _fail_mismatch(parameter: KernelParameter, name: str, value: object, hint: str) -> NoReturn:
@@ -328,7 +338,7 @@ def writable_arrays(
     kernel_parameters: Sequence[KernelParameter] | None, arguments: Sequence[BoundArgument]
 ) -> frozenset[int]:
     """Return the positions of arrays that the kernel may write: those not passed to const."""
-    kernel_parameters = kernel_parameters or [_UNKNOWN_PARAMETER] * len(arguments)
+    kernel_parameters = kernel_parameters or [UNKNOWN_PARAMETER] * len(arguments)
     return frozenset(
         i
         for i, (p, a) in enumerate(zip(kernel_parameters, arguments))
@@ -360,7 +370,7 @@ def argument_names(
     kernel: str, kernel_parameters: Sequence[KernelParameter] | None, arguments: Sequence[object]
 ) -> tuple[str, ...]:
     """Return the argument names for error messages."""
-    kernel_parameters = kernel_parameters or [_UNKNOWN_PARAMETER] * len(arguments)
+    kernel_parameters = kernel_parameters or [UNKNOWN_PARAMETER] * len(arguments)
     return tuple(argument_name(kernel, i, p) for i, p in enumerate(kernel_parameters, start=1))
 
 

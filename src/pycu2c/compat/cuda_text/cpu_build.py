@@ -45,7 +45,7 @@ def generate(
 
     ``rewrites=False`` disables the optimizations that edit the text.
     """
-    check_supported(text, allows_launches=options.is_relocatable)
+    check_supported(text)
     code = IncludeExpander(options.folders, _is_cuda).expand(text.code, text.name)
     return generate_host_source(
         CudaSource(code, text.name), options.macros, expressions, rewrites=rewrites

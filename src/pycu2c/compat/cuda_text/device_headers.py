@@ -19,7 +19,6 @@ from pycu2c.compat.cuda_text.scalar_functions import scalar_functions
 
 _COMMON = ("language.h", "vectors.h", "functions.h", "synchronization.h", "atomics.h")
 _SPLIT_KERNELS = "split_kernels.h"
-_LAUNCHES = "nested_launches.h"
 _HEADER_BY_IDENTIFIER = {  # identifiers that need a header
     "cooperative_groups": "cooperative_groups.h",
     "cuComplex": "complex.h",
@@ -42,16 +41,13 @@ def prelude(
     *,
     include_all: bool,
     has_split_kernels: bool = False,
-    has_launches: bool = False,
 ) -> str:
     """Return the C++ that precedes a text with these identifiers.
 
     ``include_all``: include every header, for a text whose includes are not visible.
     ``has_split_kernels``: the text contains kernels that are split at barriers.
-    ``has_launches``: the text contains kernels that launch kernels.
     """
     headers = dict.fromkeys((*_COMMON, *([_SPLIT_KERNELS] if has_split_kernels else ())))
-    headers |= {_LAUNCHES: None} if has_launches else {}
     headers |= {
         file: None
         for identifier, file in _HEADER_BY_IDENTIFIER.items()

@@ -25,7 +25,6 @@ from pycu2c.compat.cuda_text.fission.wait_detection import (
     includes_local_files,
     needs_cooperative_launch,
 )
-from pycu2c.compat.cuda_text.nested_launches import launch_edits
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import Macros
 from pycu2c.compat.cuda_text.parse.statements import Unanalyzable
@@ -69,8 +68,6 @@ def generate_host_source(
     """Return the C++ of a text. ``rewrites=False`` disables optimizations."""
     wait_analysis = WaitAnalysis(text, macros)
     edits = [*_shared_array_edits(text), *_include_edits(text), *_lambda_edits(text)]
-    launches = list(launch_edits(text, wait_analysis))
-    edits += launches
     if rewrites:
         edits += _non_atomic_edits(text)
     split_kernels = _split_kernels(text, macros) if rewrites else {}
@@ -107,7 +104,6 @@ def generate_host_source(
         words,
         include_all=includes_local_files(text),
         has_split_kernels=bool(split_kernels),
-        has_launches=bool(launches),
     )
     code = _apply_edits(text.code, edits)
     renamed = [f"#define {f.name} pycu2c_own_{f.name}" for f in kernels if _is_c_library_name(f)]
@@ -202,8 +198,6 @@ def _split_kernels(text: CudaSource, options: Sequence[str]) -> dict[FunctionDef
         if not function.is_kernel or is_specialization:
             continue
         if wait_analysis.may_wait_elsewhere(function, SYNC_FUNCTIONS):
-            continue
-        if any(t.text == "<<<" for t in text.tokens[function.body[0] : function.body[1]]):
             continue
         with suppress(Unanalyzable):
             found[original_function] = split_text(
@@ -320,11 +314,10 @@ def _include_edits(text: CudaSource) -> Iterator[SourceEdit]:
 
 # ---- unsupported features ---------------------------------------------------------------------
 
-_LAUNCH = "<<<"
 _UNSUPPORTED = {
     r"asm|__asm__|__asm": "inline PTX",
     r"(tex|surf)([123]D\w*(Lod|Grad|gather|Layered)|Cubemap)\w*": "this texture function",
-    _LAUNCH: "launches from kernels without the option -rdc=true",
+    "<<<": "launches from kernels",
     r"nvcuda|wmma|mma_sync": "tensor cores",
     r"curand\w*": "cuRAND",
     r"__cluster\w*|cluster_group|this_cluster": "clusters",
@@ -333,10 +326,9 @@ _UNSUPPORTED = {
 _UNSUPPORTED_FILES = re.compile(r"(cub|thrust|mma|curand\w*|cuda/(barrier|pipeline|atomic))\b.*")
 
 
-def check_supported(text: CudaSource, *, allows_launches: bool) -> None:
+def check_supported(text: CudaSource) -> None:
     """Raise CompileError for features that the CPU does not support."""
-    supported = {f.name for f in text.functions} | ({_LAUNCH} if allows_launches else set())
-    found = list(_unsupported(text, supported))
+    found = list(_unsupported(text, {f.name for f in text.functions}))
     if found:
         raise CompileError(
             [

@@ -10,7 +10,6 @@ from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.toolchain.link import file_identity
 
-RELOCATABLE = ("-rdc=true", "--relocatable-device-code=true", "-dc", "--device-c")
 _ARCH_OPTIONS = ("-arch=", "--gpu-architecture=")
 _INCLUDE = re.compile(r'(?m)^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]')
 _MACRO_OPTIONS = ("-D", "-U", "--define-macro", "--undefine-macro")
@@ -75,11 +74,6 @@ class CompilerOptions:
     def allows_contraction(self) -> bool:
         """Return whether a multiplication and an addition may be contracted to an FMA."""
         return not any(w.lstrip("-") in ("fmad=false",) for w in self.words)
-
-    @property
-    def is_relocatable(self) -> bool:
-        """Return whether the code is linked, which CUDA requires for launches from kernels."""
-        return any(word in RELOCATABLE for word in self.words)
 
     @property
     def _option_values(self) -> Iterator[tuple[str, str]]:

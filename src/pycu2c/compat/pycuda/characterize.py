@@ -1,14 +1,8 @@
-"""Implement ``pycuda.characterize``: features of the device, and sizes of C types."""
+"""Implement ``pycuda.characterize``: features of the device."""
 
 from __future__ import annotations
 
 import sys
-
-import numpy as np
-
-from pycu2c.compat.pycuda.memory.allocations import from_device, mem_alloc
-from pycu2c.compat.pycuda.modules.source_module import SourceModule
-from pycu2c.compat.pycuda.tools import context_dependent_memoize
 
 
 def platform_bits() -> int:
@@ -24,15 +18,3 @@ def has_stack() -> bool:
 def has_double_support() -> bool:
     """Return whether doubles are supported: True."""
     return True
-
-
-@context_dependent_memoize
-def sizeof(type_name: str, preamble: str = "") -> int:
-    """Return the size of a C type in bytes."""
-    text = f"""{preamble}
-    extern "C" __global__ void write_size(unsigned long long *out) {{ *out = sizeof({type_name}); }}
-    """
-    result = mem_alloc(8)
-    function = SourceModule(text, no_extern_c=True).get_function("write_size")
-    function(result, block=(1, 1, 1), grid=(1, 1))
-    return int(from_device(result, (), np.uint64))

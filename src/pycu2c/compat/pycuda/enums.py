@@ -58,129 +58,46 @@ MEMPOOL_SUPPORTED_HANDLE_TYPES CLUSTER_LAUNCH
 """
 
 _DEPRECATED_NAMES = {"SHARED_MEMORY_PER_BLOCK": 8, "REGISTERS_PER_BLOCK": 12}  # and values
-_dynamic_enum: Any = _NamedEnum  # hide the dynamic members from type checkers
-device_attribute: Any = _dynamic_enum(
+
+
+def _enumeration(name: str, members: object, start: int = 0) -> Any:
+    dynamic_enum: Any = _NamedEnum  # hide the dynamic members from type checkers
+    return dynamic_enum(name, members, start=start, module=__name__)
+
+
+def _flags(name: str, **members: int) -> Any:
+    dynamic_flags: Any = enum.IntFlag
+    return dynamic_flags(name, members, module=__name__)
+
+
+device_attribute = _enumeration(
     "device_attribute",
     {**{name: i for i, name in enumerate(_DEVICE_ATTRIBUTES.split(), 1)}, **_DEPRECATED_NAMES},
-    module=__name__,
 )
-
-
-class function_attribute(_NamedEnum):
-    """Attributes of ``Function.get_attribute``."""
-
-    MAX_THREADS_PER_BLOCK = 0
-    SHARED_SIZE_BYTES = 1
-    CONST_SIZE_BYTES = 2
-    LOCAL_SIZE_BYTES = 3
-    NUM_REGS = 4
-    PTX_VERSION = 5
-    BINARY_VERSION = 6
-    CACHE_MODE_CA = 7
-    MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
-    PREFERRED_SHARED_MEMORY_CARVEOUT = 9
-
-
-class ctx_flags(enum.IntFlag):
-    """Scheduling flags of contexts; ignored."""
-
-    SCHED_AUTO = 0
-    SCHED_SPIN = 1
-    SCHED_YIELD = 2
-    SCHED_BLOCKING_SYNC = 4
-    BLOCKING_SYNC = 4
-    SCHED_MASK = 7
-    MAP_HOST = 8
-    LMEM_RESIZE_TO_MAX = 16
-
-
-class event_flags(enum.IntFlag):
-    """Flags of events."""
-
-    DEFAULT = 0
-    BLOCKING_SYNC = 1
-    DISABLE_TIMING = 2
-    INTERPROCESS = 4
-
-
-class host_alloc_flags(enum.IntFlag):
-    """Flags of page-locked allocations."""
-
-    PORTABLE = 1
-    DEVICEMAP = 2
-    WRITECOMBINED = 4
-
-
-class mem_host_register_flags(enum.IntFlag):
-    """Flags of ``register_host_memory``."""
-
-    PORTABLE = 1
-    DEVICEMAP = 2
-
-
-class mem_peer_register_flags(enum.IntFlag):
-    """Flags of peer registration."""
-
-    DEVICEMAP = 2
-
-
-class mem_attach_flags(enum.IntFlag):
-    """Flags of managed memory."""
-
-    GLOBAL = 1
-    HOST = 2
-    SINGLE = 4
-
-
-class compute_mode(_NamedEnum):
-    """Compute modes of devices."""
-
-    DEFAULT = 0
-    EXCLUSIVE = 1
-    PROHIBITED = 2
-    EXCLUSIVE_PROCESS = 3
-
-
-class func_cache(_NamedEnum):
-    """Cache preferences."""
-
-    PREFER_NONE = 0
-    PREFER_SHARED = 1
-    PREFER_L1 = 2
-    PREFER_EQUAL = 3
-
-
-class shared_config(_NamedEnum):
-    """Bank sizes of shared memory."""
-
-    DEFAULT_BANK_SIZE = 0
-    FOUR_BYTE_BANK_SIZE = 1
-    EIGHT_BYTE_BANK_SIZE = 2
-
-
-class limit(_NamedEnum):
-    """Limits of a context."""
-
-    STACK_SIZE = 0
-    PRINTF_FIFO_SIZE = 1
-    MALLOC_HEAP_SIZE = 2
-    DEV_RUNTIME_SYNC_DEPTH = 3
-    DEV_RUNTIME_PENDING_LAUNCH_COUNT = 4
-
-
-class jit_input_type(_NamedEnum):
-    """Input types of the linker."""
-
-    CUBIN = 0
-    PTX = 1
-    FATBINARY = 2
-    OBJECT = 3
-    LIBRARY = 4
-
-
-class memory_type(_NamedEnum):
-    """Types of memory."""
-
-    HOST = 1
-    DEVICE = 2
-    ARRAY = 3
+function_attribute = _enumeration(
+    "function_attribute",
+    "MAX_THREADS_PER_BLOCK SHARED_SIZE_BYTES CONST_SIZE_BYTES LOCAL_SIZE_BYTES NUM_REGS "
+    "PTX_VERSION BINARY_VERSION CACHE_MODE_CA MAX_DYNAMIC_SHARED_SIZE_BYTES "
+    "PREFERRED_SHARED_MEMORY_CARVEOUT",
+)
+compute_mode = _enumeration("compute_mode", "DEFAULT EXCLUSIVE PROHIBITED EXCLUSIVE_PROCESS")
+func_cache = _enumeration("func_cache", "PREFER_NONE PREFER_SHARED PREFER_L1 PREFER_EQUAL")
+shared_config = _enumeration(
+    "shared_config", "DEFAULT_BANK_SIZE FOUR_BYTE_BANK_SIZE EIGHT_BYTE_BANK_SIZE"
+)
+limit = _enumeration(
+    "limit",
+    "STACK_SIZE PRINTF_FIFO_SIZE MALLOC_HEAP_SIZE DEV_RUNTIME_SYNC_DEPTH "
+    "DEV_RUNTIME_PENDING_LAUNCH_COUNT",
+)
+memory_type = _enumeration("memory_type", "HOST DEVICE ARRAY", start=1)
+ctx_flags = _flags(
+    "ctx_flags",
+    **{"SCHED_AUTO": 0, "SCHED_SPIN": 1, "SCHED_YIELD": 2, "SCHED_BLOCKING_SYNC": 4},
+    **{"BLOCKING_SYNC": 4, "SCHED_MASK": 7, "MAP_HOST": 8, "LMEM_RESIZE_TO_MAX": 16},
+)
+event_flags = _flags("event_flags", DEFAULT=0, BLOCKING_SYNC=1, DISABLE_TIMING=2, INTERPROCESS=4)
+host_alloc_flags = _flags("host_alloc_flags", PORTABLE=1, DEVICEMAP=2, WRITECOMBINED=4)
+mem_host_register_flags = _flags("mem_host_register_flags", PORTABLE=1, DEVICEMAP=2)
+mem_peer_register_flags = _flags("mem_peer_register_flags", DEVICEMAP=2)
+mem_attach_flags = _flags("mem_attach_flags", GLOBAL=1, HOST=2, SINGLE=4)

@@ -29,6 +29,11 @@ class PageLockedAllocator:
         return pagelocked_empty(shape, dtype, order, self.flags)
 
 
+def bitlog2(value: int) -> int:
+    """Return the position of the highest bit."""
+    return value.bit_length() - 1
+
+
 # ---- devices -----------------------------------------------------------------------------------
 
 
@@ -88,14 +93,6 @@ class DeviceData:
         self.thread_blocks_per_mp = 32
         self.smem_alloc_granularity, self.smem_granularity = 128, 32
         self.register_allocation_unit = "warp"
-
-    @staticmethod
-    def make_valid_tex_channel_count(size: int) -> int:
-        """Return the least number of channels, 1, 2 or 4, that holds ``size`` components."""
-        for valid in (1, 2, 4):
-            if size <= valid:
-                return valid
-        raise ValueError("could not enlarge argument to valid channel count")
 
 
 class OccupancyRecord:

@@ -20,7 +20,7 @@ from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray as GPUArray
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import as_gpuarray as as_gpuarray
 from pycu2c.compat.pycuda.gpuarrays.kernels import BinaryOperation, launch
 from pycu2c.compat.pycuda.gpuarrays.layout import is_number
-from pycu2c.compat.pycuda.kernels import reduction
+from pycu2c.compat.pycuda.kernels.reduction import reduce_arrays
 from pycu2c.compat.pycuda.memory.allocations import mem_alloc
 from pycu2c.devices.allocation import strides_like
 
@@ -397,19 +397,17 @@ def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: Any = mem_
 
 def sum(a: GPUArray, dtype: Any = None, stream: object = None, allocator: Any = None) -> GPUArray:
     """Return the sum of the elements, as an array without axes."""
-    return reduction.get_sum_kernel(dtype, a.dtype)(a, stream=stream, allocator=allocator)
+    return reduce_arrays("sum", a, dtype=dtype, stream=stream, allocator=allocator)
 
 
 def any(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
     """Return whether any element is true."""
-    any_kernel = reduction.get_any_kernel(np.dtype(bool), a.dtype)
-    return any_kernel(a, stream=stream, allocator=allocator)
+    return reduce_arrays("any", a, dtype=np.bool_, stream=stream, allocator=allocator)
 
 
 def all(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
     """Return whether all elements are true."""
-    all_kernel = reduction.get_all_kernel(np.dtype(bool), a.dtype)
-    return all_kernel(a, stream=stream, allocator=allocator)
+    return reduce_arrays("all", a, dtype=np.bool_, stream=stream, allocator=allocator)
 
 
 def subset_sum(
@@ -420,45 +418,39 @@ def subset_sum(
     allocator: Any = None,
 ) -> GPUArray:
     """Return the sum of ``a[subset]``."""
-    sum_kernel = reduction.get_subset_sum_kernel(dtype, subset.dtype, a.dtype)
-    return sum_kernel(subset, a, stream=stream, allocator=allocator)
+    options = {"subset": subset, "stream": stream, "allocator": allocator}
+    return reduce_arrays("sum", a, dtype=dtype, **options)
 
 
 def dot(
     a: GPUArray, b: GPUArray, dtype: Any = None, stream: object = None, allocator: Any = None
 ) -> GPUArray:
     """Return the sum of the products of elements."""
-    dot_kernel = reduction.get_dot_kernel(dtype, a.dtype, b.dtype)
-    return dot_kernel(a, b, stream=stream, allocator=allocator)
+    return reduce_arrays("dot", a, b, dtype=dtype, stream=stream, allocator=allocator)
 
 
 def subset_dot(
     subset: GPUArray, a: GPUArray, b: GPUArray, dtype: Any = None, **kwargs: Any
 ) -> GPUArray:
     """Return the sum of ``a[subset] * b[subset]``."""
-    dot_kernel = reduction.get_subset_dot_kernel(dtype, subset.dtype, a.dtype, b.dtype)
-    return dot_kernel(subset, a, b, **kwargs)
+    return reduce_arrays("dot", a, b, dtype=dtype, subset=subset, **kwargs)
 
 
 def min(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
     """Return the minimum."""
-    return reduction.get_minmax_kernel("min", a.dtype)(a, stream=stream, allocator=allocator)
+    return reduce_arrays("min", a, stream=stream, allocator=allocator)
 
 
 def max(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
     """Return the maximum."""
-    return reduction.get_minmax_kernel("max", a.dtype)(a, stream=stream, allocator=allocator)
+    return reduce_arrays("max", a, stream=stream, allocator=allocator)
 
 
 def subset_min(subset: GPUArray, a: GPUArray, stream: object = None) -> GPUArray:
     """Return the minimum of ``a[subset]``."""
-    return reduction.get_subset_minmax_kernel("min", a.dtype, subset.dtype)(
-        subset, a, stream=stream
-    )
+    return reduce_arrays("min", a, subset=subset, stream=stream)
 
 
 def subset_max(subset: GPUArray, a: GPUArray, stream: object = None) -> GPUArray:
     """Return the maximum of ``a[subset]``."""
-    return reduction.get_subset_minmax_kernel("max", a.dtype, subset.dtype)(
-        subset, a, stream=stream
-    )
+    return reduce_arrays("max", a, subset=subset, stream=stream)

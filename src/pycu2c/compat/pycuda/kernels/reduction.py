@@ -125,68 +125,44 @@ def _address(memory: Any) -> Any:
 # ---- reductions of GPUArrays -------------------------------------------------------------------
 
 
-def _declaration(dtype: Any, name: str) -> str:
-    return f"const {dtype_to_ctype(dtype)} *{name}"
-
-
-def _sum_kernel(dtype_out: Any, map_expr: str, *arguments: str) -> ReductionKernel:
-    return ReductionKernel(dtype_out, "0", "a+b", map_expr, ", ".join(arguments))
-
-
-@context_dependent_memoize
-def get_sum_kernel(dtype_out: Any, dtype_in: Any) -> ReductionKernel:
-    """Return the kernel for the sum of elements."""
-    result_dtype = np.dtype(dtype_in if dtype_out is None else dtype_out)
-    mapped = "in[i]" if result_dtype == dtype_in else f"({dtype_to_ctype(result_dtype)})in[i]"
-    return _sum_kernel(result_dtype, mapped, _declaration(dtype_in, "in"))
+_REDUCTIONS = {  # identity, reduction, map of the elements x and y to the type t
+    "sum": ("0", "a+b", "({t}){x}"),
+    "dot": ("0", "a+b", "({t}){x} * ({t}){y}"),
+    "any": ("false", "a || b", "({x}) != (0)"),
+    "all": ("true", "a && b", "({x}) != (0)"),
+}
 
 
 @context_dependent_memoize
-def get_subset_sum_kernel(dtype_out: Any, dtype_subset: Any, dtype_in: Any) -> ReductionKernel:
-    """Return the kernel for the sum of elements at given indices."""
-    result_dtype = dtype_in if dtype_out is None else dtype_out
-    arguments = _declaration(dtype_subset, "lookup_tbl"), _declaration(dtype_in, "in")
-    return _sum_kernel(result_dtype, "in[lookup_tbl[i]]", *arguments)
-
-
-@context_dependent_memoize
-def get_dot_kernel(dtype_out: Any, dtype_a: Any, dtype_b: Any) -> ReductionKernel:
-    """Return the kernel for the sum of products."""
-    result_dtype = np.result_type(dtype_a, dtype_b) if dtype_out is None else dtype_out
-    c_type = dtype_to_ctype(result_dtype)
-    mapped = f"({c_type})a_[i] * ({c_type})b_[i]"
-    return _sum_kernel(
-        result_dtype, mapped, _declaration(dtype_a, "a_"), _declaration(dtype_b, "b_")
-    )
-
-
-@context_dependent_memoize
-def get_subset_dot_kernel(
-    dtype_out: Any, dtype_subset: Any, dtype_a: Any = None, dtype_b: Any = None
+def reduction_kernel(
+    name: str, dtype_out: Any, dtypes: tuple[Any, ...], dtype_subset: Any = None
 ) -> ReductionKernel:
-    """Return the kernel for the sum of products at given indices."""
-    left_dtype = dtype_out if dtype_a is None else dtype_a
-    right_dtype = left_dtype if dtype_b is None else dtype_b
-    result_dtype = np.result_type(left_dtype, right_dtype) if dtype_out is None else dtype_out
-    c_type = dtype_to_ctype(result_dtype)
-    mapped = f"({c_type})a_[lookup_tbl[i]] * ({c_type})b_[lookup_tbl[i]]"
-    arguments = (
-        _declaration(dtype_subset, "lookup_tbl"),
-        _declaration(left_dtype, "a_"),
-        _declaration(right_dtype, "b_"),
+    """Return the kernel for a reduction: sum, dot, any, all, min or max.
+
+    ``dtype_subset``: the dtype of an array of indices, which is the first argument.
+    """
+    neutral, reduced, mapped = _REDUCTIONS.get(name) or _min_or_max(name, np.dtype(dtype_out))
+    parameters = [("x_", dtypes[0]), ("y_", dtypes[-1])][: len(dtypes)]
+    index = "i"
+    if dtype_subset is not None:
+        parameters.insert(0, ("lookup_tbl", dtype_subset))
+        index = "lookup_tbl[i]"
+    x, y = f"x_[{index}]", f"y_[{index}]"
+    return ReductionKernel(
+        dtype_out,
+        neutral,
+        reduced,
+        mapped.format(t=dtype_to_ctype(dtype_out), x=x, y=y),
+        ", ".join(f"const {dtype_to_ctype(dtype)} *{name}" for name, dtype in parameters),
     )
-    return _sum_kernel(result_dtype, mapped, *arguments)
 
 
-def _min_or_max(function: str, dtype: Any) -> tuple[str, str]:
-    """Return the identity and the combining expression of min or max. Raises TypeError."""
-    dtype = np.dtype(dtype)
-    if function not in ("min", "max"):
-        raise ValueError(f"{function!r} is not min or max")
+def _min_or_max(function: str, dtype: np.dtype[Any]) -> tuple[str, str, str]:
+    """Return the identity, the reduction and the map for min or max. Raises TypeError."""
     sign = "" if function == "min" else "-"
     if dtype.kind == "f":
         suffix = "f" if dtype == np.float32 else ""
-        return f"{sign}(({dtype_to_ctype(dtype)})(1. / 0.))", f"f{function}{suffix}(a,b)"
+        return f"{sign}(({dtype_to_ctype(dtype)})(1. / 0.))", f"f{function}{suffix}(a,b)", "{x}"
     if dtype.kind not in "iu":
         raise TypeError(f"unsupported dtype specified: {dtype}")
     info = np.iinfo(dtype)
@@ -194,7 +170,7 @@ def _min_or_max(function: str, dtype: Any) -> tuple[str, str]:
         str(info.max) + "u" * (dtype.kind == "u") if function == "min" else _minimum_literal(info)
     )
     compare = "<" if function == "min" else ">"
-    return limit, f"a {compare} b ? a : b"
+    return limit, f"a {compare} b ? a : b", "{x}"
 
 
 def _minimum_literal(info: Any) -> str:
@@ -202,28 +178,16 @@ def _minimum_literal(info: Any) -> str:
     return f"({info.min + 1} - 1)" if info.min else "0"
 
 
-@context_dependent_memoize
-def get_minmax_kernel(what: str, dtype: Any) -> ReductionKernel:
-    """Return the kernel for the minimum or maximum."""
-    neutral, reduced = _min_or_max(what, dtype)
-    return ReductionKernel(dtype, neutral, reduced, "in[i]", _declaration(dtype, "in"))
+def reduce_arrays(
+    name: str, *arrays: GPUArray, dtype: Any = None, subset: GPUArray | None = None, **options: Any
+) -> GPUArray:
+    """Return a reduction of arrays, or of their elements at the indices ``subset``.
 
-
-@context_dependent_memoize
-def get_subset_minmax_kernel(what: str, dtype: Any, dtype_subset: Any) -> ReductionKernel:
-    """Return the kernel for the minimum or maximum at given indices."""
-    neutral, reduced = _min_or_max(what, dtype)
-    arguments = f"{_declaration(dtype_subset, 'lookup_tbl')}, {_declaration(dtype, 'in')}"
-    return ReductionKernel(dtype, neutral, reduced, "in[lookup_tbl[i]]", arguments)
-
-
-@context_dependent_memoize
-def get_any_kernel(dtype: Any, dtype_in: Any) -> ReductionKernel:
-    """Return the kernel for ``any``."""
-    return ReductionKernel(dtype, "false", "a || b", "(in[i]) != (0)", _declaration(dtype_in, "in"))
-
-
-@context_dependent_memoize
-def get_all_kernel(dtype: Any, dtype_in: Any) -> ReductionKernel:
-    """Return the kernel for ``all``."""
-    return ReductionKernel(dtype, "true", "a && b", "(in[i]) != (0)", _declaration(dtype_in, "in"))
+    ``options``: ``stream`` and ``allocator``.
+    """
+    dtypes = tuple(array.dtype for array in arrays)
+    result_dtype = np.result_type(*dtypes) if dtype is None else dtype
+    if subset is None:
+        return reduction_kernel(name, result_dtype, dtypes)(*arrays, **options)
+    kernel = reduction_kernel(name, result_dtype, dtypes, subset.dtype)
+    return kernel(subset, *arrays, **options)

@@ -1,1 +1,1 @@
-"""Compile, link and load CUDA C: ``SourceModule``, ``DynamicModule``, functions."""
+"""Compile and load CUDA C: ``SourceModule``, functions."""

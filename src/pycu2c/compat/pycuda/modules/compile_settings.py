@@ -28,10 +28,10 @@ class CompileSettings:
     cache_dir: Any = None
     include_dirs: tuple[str, ...] = ()
 
-    def text(self, *sources: str) -> SourceText:
-        """Return the source texts. Raises CompileError."""
+    def text(self, source: str) -> SourceText:
+        """Return the prepared text. Raises CompileError."""
         nvcc_compiler.check_is_cuda(self.nvcc)
-        return source_text(sources, extern_c=not self.no_extern_c)
+        return source_text(source, extern_c=not self.no_extern_c)
 
     @property
     def nvrtc_options(self) -> list[str]:
@@ -65,7 +65,7 @@ def settings_of(arguments: dict[str, Any]) -> CompileSettings:
     options = arguments.pop("options", None)
     options = DEFAULT_NVCC_FLAGS if options is None else options
     folders = arguments.pop("include_dirs", None) or ()
-    for name in ("source", "template", "target", "self", "__class__"):
+    for name in ("source", "target", "self", "__class__"):
         arguments.pop(name, None)
     return CompileSettings(options=tuple(options), include_dirs=tuple(folders), **arguments)
 

@@ -68,7 +68,7 @@ class Module:
         return code
 
 
-def compile_module(source: SourceText, options: Sequence[str]) -> Module:
+def compile_text(source: SourceText, options: Sequence[str]) -> TextModule:
     """Compile CUDA C for the device of the calling thread. Raises CompileError."""
     backend = "cuda" if on_gpu() else "cpu"
     text_module = TextModule(
@@ -78,7 +78,7 @@ def compile_module(source: SourceText, options: Sequence[str]) -> Module:
         text_module.compile()
     except (diagnostics.CompileError, ToolchainError) as error:
         raise compile_error(error, options) from None
-    return Module(text_module)
+    return text_module
 
 
 def compile_error(error: Exception, options: Sequence[str]) -> CompileError:
@@ -110,8 +110,8 @@ class _CubinWithoutMetadata(cuda_build.GpuCode):
 class LoadedModule:
     """The interface of a CUDA C module for a cubin, PTX or fatbin."""
 
-    def __init__(self, data: bytes, ptx: str = "") -> None:
-        self._gpu_code = _CubinWithoutMetadata(cuda_build.CompiledCubin(data, None, ptx, {}, ""))
+    def __init__(self, data: bytes) -> None:
+        self._gpu_code = _CubinWithoutMetadata(cuda_build.CompiledCubin(data, None, "", {}, ""))
         self.kernels: list[Any] = []
         self.name = "the loaded module"
 

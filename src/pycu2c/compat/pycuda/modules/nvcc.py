@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from pycu2c.compat.cuda_text.options import RELOCATABLE
 from pycu2c.compat.pycuda.errors import CompileError
 
 DEFAULT = "nvcc"  # NVRTC compiles, not nvcc
@@ -49,6 +48,7 @@ _WITH_VALUE = {  # options with a value in the next argument, and their form in 
     "-U": "-U",
     "-include": "--pre-include=",
 }
+_RELOCATABLE = ("-rdc=true", "--relocatable-device-code=true", "-dc", "--device-c")
 _RENAMED = {"-Xptxas=": "--ptxas-options=", "-maxrregcount=": "--maxrregcount="}
 
 
@@ -83,13 +83,13 @@ def nvrtc_options(options: Sequence[str]) -> tuple[list[str], str | None, str | 
 
 def is_relocatable(options: Sequence[str]) -> bool:
     """Return whether the code will be linked with other code."""
-    return any(option in RELOCATABLE for option in options)
+    return any(option in _RELOCATABLE for option in options)
 
 
 def _is_dropped(option: str) -> bool:
     if option.startswith("-lineinfo"):  # not an option "-l" of the linker
         return False
-    return option in (*_DROPPED, *RELOCATABLE) or option.startswith(_DROPPED_PREFIXES)
+    return option in (*_DROPPED, *_RELOCATABLE) or option.startswith(_DROPPED_PREFIXES)
 
 
 def _rename(option: str) -> str:

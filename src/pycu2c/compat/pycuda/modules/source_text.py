@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 
 from pycu2c.base.hashing import digest_of
 from pycu2c.base.records import dataclass
@@ -26,18 +25,15 @@ class SourceText:
     quoted_sources: dict[str, str]
 
 
-def source_text(sources: Sequence[str], *, extern_c: bool) -> SourceText:
-    """Prepare the texts of a module."""
-    parts, quoted_sources, is_complex = [], {}, False
-    for source in map(_text_of, sources):
-        name = f"module-{digest_of(source.encode('utf-8', 'surrogatepass'))[:8]}.cu"
-        quoted_sources[name] = source
-        without_header, count = _COMPLEX_HEADER.subn("", source)
-        is_complex = is_complex or count > 0
-        body = f'#line 1 "{name}"\n{without_header}\n'
-        parts.append(_wrap_in_extern_c(body, name) if extern_c else body)
+def source_text(source: object, *, extern_c: bool) -> SourceText:
+    """Prepare the text of a module."""
+    text = _text_of(source)
+    name = f"module-{digest_of(text.encode('utf-8', 'surrogatepass'))[:8]}.cu"
+    without_header, is_complex = _COMPLEX_HEADER.subn("", text)
+    body = f'#line 1 "{name}"\n{without_header}\n'
     header = _complex_class() if is_complex else ""
-    return SourceText("".join((header, *parts)), quoted_sources)
+    code = f"{header}{_wrap_in_extern_c(body, name) if extern_c else body}"
+    return SourceText(code, {name: text})
 
 
 def _text_of(source: object) -> str:
