@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pycu2c.aot.exported_library import ExportedLibrary
+from pycu2c.aot.exported_library import ExportedLibrary, TextUnit
 from pycu2c.aot.library_files import (
     C_FLAGS,
     THREADS,
@@ -37,15 +37,14 @@ def compile_library(
     """Return ``lib/libNAME.so``, or ``lib/libNAME.a`` if ``static``. Raises ToolchainError."""
     compiler, openmp = find_compiler(), ("-fopenmp",) if settings.threads == "openmp" else ()
     compile_c = (*compiler.command, *compile_flags(library, settings, compiler), *openmp)
-    compile_cpp = _cpp_command(library, settings)
+    commands = {f"src/{u.name}.cpp": _cpp_command(library, u, settings) for u in library.cpp_units}
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         write_files(folder, files)
         sources = source_paths(library)
-        objects = [f"{Path(source).stem}.o" for source in sources]
+        objects = [f"{Path(source).name}.o" for source in sources]
         for source, path in zip(sources, objects):
-            command = compile_cpp if source.endswith(".cpp") else compile_c
-            _run((*command, "-c", source, "-o", path), folder)
+            _run((*commands.get(source, compile_c), "-c", source, "-o", path), folder)
         if static:
             result = f"lib{library.name}.a"
             _run(("ar", "Drcs", result, *objects), folder)
@@ -56,15 +55,15 @@ def compile_library(
         return {f"lib/{result}": (folder / result).read_bytes()}
 
 
-def _cpp_command(library: ExportedLibrary, settings: BuildSettings) -> tuple[str, ...]:
-    """Return the command that compiles the C++ files of a library, if there are any."""
-    if not library.cpp_units:
-        return ()
-    compiler = cxx.find()
+def _cpp_command(
+    library: ExportedLibrary, unit: TextUnit, settings: BuildSettings
+) -> tuple[str, ...]:
+    """Return the command that compiles the C++ of a unit."""
+    compiler = cxx.find(unit.compiler)
     cpu_flags = settings.cpu_flags or default_cpu_flags()
     flags = ("-O3", "-fPIC", *cpp_flags(library), *compiler.family.flags, *cpu_flags)
-    text = "".join(unit.cpp for unit in library.cpp_units)
-    return (*compiler.command, *flags, *flags_that_avoid_miscompilations(text, compiler, _CHECKED))
+    avoiding = flags_that_avoid_miscompilations(unit.cpp, compiler, _CHECKED)
+    return (*compiler.command, *flags, *avoiding)
 
 
 def compile_flags(

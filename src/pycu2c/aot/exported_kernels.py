@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
 from pycu2c.analysis.suspension_points import coroutine_loop
@@ -27,13 +27,14 @@ from pycu2c.base.types import Array, Signature, leaf_paths
 from pycu2c.codegen import multi_module
 from pycu2c.codegen.dialect import Dialect
 from pycu2c.compiler import lower
-from pycu2c.declarations.options import Options
+from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import statements
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import target_of
 from pycu2c.runtime.launch_configuration import Extent
 
+K = TypeVar("K")
 Lowered: TypeAlias = tuple[ir.Module, Dialect]
 MAX_PARAMETERS = 256  # as in runtime/launch.h
 
@@ -54,23 +55,25 @@ class _TypedKernel:
 
 
 @dataclass(frozen=True, slots=True)
-class KernelRequest:
+class KernelRequest(Generic[K]):
     """A kernel, the signatures to compile it for, and the shape of its blocks on the CPU.
 
     block: launches with other blocks are possible, too, but slower on the CPU; None for any.
     """
 
-    kernel: Kernel[object]
+    kernel: K
     signatures: Sequence[Signature]
     block: Extent | None = None
 
 
-def export(
+def export_python(
     name: str,
-    requests: Sequence[KernelRequest],
+    requests: Sequence[KernelRequest[Kernel[object]]],
     targets: Sequence[TargetName],
 ) -> ExportedLibrary:
     """Lower kernels for their signatures. Raises ExportError, CompileError."""
+    if not requests:
+        return ExportedLibrary(name, (), {}, DEFAULT_OPTIONS, tuple(targets))
     options = _common_options([request.kernel for request in requests])
     typed = [list(_typed(request)) for request in requests]
     lowered = {
@@ -105,7 +108,7 @@ def _common_options(kernels: Sequence[Kernel[object]]) -> Options:
 # ---- signatures ----
 
 
-def _typed(request: KernelRequest) -> Iterator[_TypedKernel]:
+def _typed(request: KernelRequest[Kernel[object]]) -> Iterator[_TypedKernel]:
     kernel, signatures = request.kernel, sorted(request.signatures, key=_strided_arrays)
     suffixes = [_suffix(signature) for signature in signatures]
     for position, (signature, suffix) in enumerate(zip(signatures, suffixes)):

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.limits import MAX_BLOCK_THREADS
 from pycu2c.base.parameters import ArgumentPart, OverlapRule, Parameter
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar, assumed_magnitude_limit
@@ -111,10 +112,10 @@ class ExportedKernel:
     doc: str
     location: str
     signatures: tuple[ExportedSignature, ...]
-    rules: tuple[OverlapRule, ...]
-    max_threads: int
-    cluster: tuple[int, int, int]
-    is_cooperative: bool
+    rules: tuple[OverlapRule, ...] = ()
+    max_threads: int = MAX_BLOCK_THREADS
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    is_cooperative: bool = False
     array_launch: ArrayLaunch | None = None
 
     @property
@@ -133,13 +134,14 @@ class ExportedKernel:
 class TextUnit:
     """CUDA C of a user, or C++ from it: a text that is compiled by itself.
 
-    name: of its files. cpp: for the CPU, or empty. flags: of the C++ compiler.
-    compile: returns a cubin or PTX for an architecture.
+    name: of its files. cpp: for the CPU, or empty. compiler, flags: of C++; the compiler that is
+    tried first. compile: returns a cubin or PTX for an architecture.
     """
 
     name: str
     cuda: str
     cpp: str
+    compiler: str
     flags: tuple[str, ...]
     compile: Callable[[str, BinaryKind], bytes]
 

@@ -6,15 +6,18 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from pycu2c.aot.artifact import compile_library, differences, write_files
-from pycu2c.aot.exported_kernels import KernelRequest, export
+from pycu2c.aot.export import CLASSES, AnyKernel, export, kernels_of
+from pycu2c.aot.exported_kernels import KernelRequest
 from pycu2c.aot.exported_library import ExportedLibrary, ExportError
 from pycu2c.aot.images import compile_images
 from pycu2c.aot.library_files import THREADS, BuildSettings, Files, library_files
 from pycu2c.base.diagnostics import CompileError, LaunchError
+from pycu2c.base.types import Signature
 from pycu2c.cli.kernel_file import (
     load_kernels,
     parse_extent,
@@ -141,7 +144,7 @@ def build(
 def _files(
     library: ExportedLibrary, archs: Sequence[str], settings: BuildSettings, static: bool
 ) -> Files:
-    images = compile_images(library, archs) if "cuda" in library.texts else ()
+    images = compile_images(library, archs) if "cuda" in library.targets else ()
     files = library_files(library, images, settings)
     return {**files, **compile_library(library, files, settings, static=static)}
 
@@ -153,39 +156,42 @@ def _name(location: str) -> str:
     return name
 
 
-def _kernels(locations: Sequence[str]) -> dict[str, Kernel[object]]:
+def _kernels(locations: Sequence[str]) -> dict[str, AnyKernel]:
     """Return the kernels at all locations, by their names in C."""
-    found: dict[str, Kernel[object]] = {}
+    found: dict[str, AnyKernel] = {}
     for location in locations:
         path, name = parse_location(location)
-        kernels = load_kernels(path)
-        chosen = [select_kernel(kernels, path, name)] if name else list(kernels.values())
-        for kernel in chosen:
-            if found.setdefault(kernel.name, kernel) is not kernel:
+        objects = load_kernels(path, CLASSES)
+        chosen = [select_kernel(objects, path, name)] if name else list(objects.values())
+        for kernel in (kernel for each in chosen for kernel in kernels_of(each)):
+            if found.setdefault(kernel.name, kernel) != kernel:
                 raise click.ClickException(f"there are two kernels named {kernel.name}")
     return found
 
 
 def _requests(
-    kernels: Mapping[str, Kernel[object]], signatures: Sequence[str], blocks: Sequence[str]
-) -> Iterator[KernelRequest]:
+    kernels: Mapping[str, AnyKernel], signatures: Sequence[str], blocks: Sequence[str]
+) -> Iterator[KernelRequest[Any]]:
     """Yield each kernel with what the command line says of it, or else its declaration."""
     given = _by_kernel(kernels, "signature", signatures)
     shapes = _by_kernel(kernels, "block", blocks)
     for name, kernel in kernels.items():
-        chosen = [parse_signature(text) for text in given[name]] or kernel.declared
-        if not chosen:
+        chosen: Sequence[Signature] = [parse_signature(text) for text in given[name]]
+        shape = [parse_extent(text, "block", name) for text in shapes[name]]
+        block = shape[-1] if shape else None
+        if isinstance(kernel, Kernel):
+            chosen, block = chosen or kernel.declared, block or kernel.block
+        if isinstance(kernel, Kernel) and not chosen:
             names = ", ".join(kernel.launcher.parameters)
             raise click.ClickException(
                 f"{name} has no signature: pass --signature '{name}=...', one type for each of "
                 f'({names}), such as "float32[::1], int32"'
             )
-        shape = [parse_extent(text, "block", name) for text in shapes[name]]
-        yield KernelRequest(kernel, chosen, shape[-1] if shape else kernel.block)
+        yield KernelRequest(kernel, chosen, block)
 
 
 def _by_kernel(
-    kernels: Mapping[str, Kernel[object]], option: str, texts: Sequence[str]
+    kernels: Mapping[str, AnyKernel], option: str, texts: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return the values of an option ``[KERNEL=]VALUE``, by kernel."""
     given: dict[str, list[str]] = {name: [] for name in kernels}

@@ -35,9 +35,9 @@ def parse_location(location: str) -> tuple[Path, str | None]:
     raise click.ClickException(f"there is no file {file if file and is_name else location}")
 
 
-def load_kernels(path: Path) -> dict[str, Kernel[Any]]:
-    """Return the kernels of a file by name."""
-    kernels = dict(_kernels_in(vars(_import_file(path))))
+def load_kernels(path: Path, classes: tuple[type, ...] = (Kernel,)) -> dict[str, Any]:
+    """Return the kernels of a file by name, or other objects of some classes."""
+    kernels = dict(_kernels_in(vars(_import_file(path)), classes))
     if not kernels:
         raise click.ClickException(
             f"{path} has no kernel at its top level: decorate a function with @kernel, or give a "
@@ -46,7 +46,7 @@ def load_kernels(path: Path) -> dict[str, Kernel[Any]]:
     return kernels
 
 
-def select_kernel(kernels: Mapping[str, Kernel[Any]], path: Path, name: str | None) -> Kernel[Any]:
+def select_kernel(kernels: Mapping[str, Any], path: Path, name: str | None) -> Any:
     """Return the named kernel, or the only one."""
     names = ", ".join(kernels)
     if name is None and len(kernels) > 1:
@@ -56,15 +56,17 @@ def select_kernel(kernels: Mapping[str, Kernel[Any]], path: Path, name: str | No
     return kernels[name] if name else next(iter(kernels.values()))
 
 
-def _kernels_in(names: Mapping[str, object], owner: str = "") -> Iterator[tuple[str, Kernel[Any]]]:
+def _kernels_in(
+    names: Mapping[str, object], classes: tuple[type, ...], owner: str = ""
+) -> Iterator[tuple[str, Any]]:
     """Yield the kernels of a module, and those of its classes as ``Class.name``."""
     for name, value in names.items():
         function = value.__func__ if isinstance(value, staticmethod) else value
-        if isinstance(function, Kernel):
+        if isinstance(function, classes):
             yield owner + name, function
         elif isinstance(value, type) and value.__module__ == names["__name__"]:
             inside = {**vars(value), "__name__": value.__module__}
-            yield from _kernels_in(inside, f"{owner}{name}.")
+            yield from _kernels_in(inside, classes, f"{owner}{name}.")
 
 
 class _UncachedLoader(SourceFileLoader):

@@ -44,7 +44,7 @@ def launch(text: GeneratedText, grid: int, arrays: list[Any], passed: list[Any])
 
 def reduced(kernel: ReductionKernel, x: np.ndarray, axis: Any) -> np.ndarray:
     """By the text for a GPU; the counters of blocks that are done must be 0 again."""
-    call = kernel._checked_call((x,), axis, keepdims=False)
+    call = kernel.check_call((x,), axis, keepdims=False)
     form, axes, cut = kernel._plan(call.with_backend("cuda"))
     text = kernel._text(form, "cuda")
     out = call.results[0]
@@ -98,7 +98,7 @@ def test_a_struct_of_the_users() -> None:
 
 def of_elements(kernel: ElementwiseKernel, *arguments: Any) -> tuple[Any, int]:
     """What the text for a GPU gives, and how many elements a thread has there."""
-    call = kernel._checked_call(arguments, None).with_backend("cuda")
+    call = kernel.check_call(arguments, None).with_backend("cuda")
     form, walked = kernel._plan(call)
     size = math.prod(call.shape)
     passed = [*elementwise._reordered_arguments(call, form, walked), size, *walked.shape[1:]]

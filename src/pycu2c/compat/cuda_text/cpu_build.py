@@ -57,13 +57,17 @@ def _is_cuda(text: str, quoted: bool) -> bool:
     return quoted or _CUDA_WORDS.search(text) is not None
 
 
-def compile_text(text: CudaSource, options: CompilerOptions, expressions: Sequence[str]) -> CpuCode:
-    """Compile a text, or load it from the disk cache. Raises CompileError, ToolchainError."""
-    flags = (
+def language_flags(options: CompilerOptions) -> tuple[str, ...]:
+    """Return the flags of the C++ compiler for the standard and the arithmetic."""
+    return (
         f"-std={_STANDARD if options.standard in _OLDER_STANDARDS else options.standard}",
         *cxx.arithmetic_flags(contracts=options.allows_contraction, fast=options.uses_fast_math),
-        *(f"-I{folder}" for folder in options.folders),
     )
+
+
+def compile_text(text: CudaSource, options: CompilerOptions, expressions: Sequence[str]) -> CpuCode:
+    """Compile a text, or load it from the disk cache. Raises CompileError, ToolchainError."""
+    flags = (*language_flags(options), *(f"-I{folder}" for folder in options.folders))
 
     def compile_source(rewrites: bool) -> CpuCode:
         source = generate(text, options, expressions, rewrites=rewrites)
@@ -90,7 +94,7 @@ class CpuCode:
     def __init__(
         self, library: fibers.FiberLibrary, source: HostSource, warnings: Callable[[], str]
     ) -> None:
-        self._library, self._needs_cooperative_launch = library, source.needs_cooperative_launch
+        self._library, self.source = library, source
         self._sizes = elf_symbols.object_symbol_sizes(library.binary.data)
         self._entries = {
             f"kernel {e.number}": e
@@ -144,7 +148,7 @@ class CpuCode:
         if entry.execution is ThreadExecution.WARPS:
             return fibers.SplitKernel(self._library, name, entry.name)
         return fibers.FiberKernel(
-            self._library, name, entry.name, cooperative and self._needs_cooperative_launch
+            self._library, name, entry.name, cooperative and self.source.needs_cooperative_launch
         )
 
     def attribute(self, entry: str, name: str) -> int:

@@ -106,7 +106,9 @@ def generate_host_source(
         has_split_kernels=bool(split_kernels),
     )
     code = _apply_edits(text.code, edits)
-    renamed = [f"#define {f.name} pycu2c_own_{f.name}" for f in kernels if _is_c_library_name(f)]
+    renamed = [
+        f"#define {f.name} pycu2c_own_{f.name}" for f in kernels if is_c_library_name(f.path)
+    ]
     parts = (definitions, *macros, *renamed, f'#line 1 "{text.name}"', code, "", *footer)
     return HostSource(
         "\n".join(parts) + "\n", (*entries, *instances), needs_cooperative_launch(text)
@@ -125,9 +127,9 @@ def _explicit_instantiations(text: CudaSource) -> Iterator[str]:
             yield " ".join(words[words.index("void") + 1 :])
 
 
-def _is_c_library_name(kernel: FunctionDefinition) -> bool:
+def is_c_library_name(name: str) -> bool:
     """Return whether the C library has a function of this name, such as ``select``."""
-    return not kernel.scopes and hasattr(ctypes.CDLL(None), kernel.name)
+    return hasattr(ctypes.CDLL(None), name)
 
 
 def _kernels_named(

@@ -106,6 +106,7 @@ class GeneratedKernel:
         self._declaration = declaration
         self.name = self.__name__ = name
         self.in_params, self.out_params = declaration.inputs, declaration.outputs
+        self.parameters = declaration.parameters
         self.nin, self.nout = len(declaration.inputs), len(declaration.outputs)
         self.nargs = self.nin + self.nout
         self.options = options.words
@@ -138,7 +139,7 @@ class GeneratedKernel:
         if self._latest_call is None:
             raise ValueError(f"{self.name} has no types yet: call it")
         backend = "cpu" if language == "c" else "cuda"
-        text = self._text(self._plan(self._latest_call.with_backend(backend))[0], backend)
+        text = self.text(self._latest_call, backend)
         if language in ("cuda", "c"):
             return text.text
         arch = arch or (driver.arch() if driver.available() else DEFAULT_ARCH)
@@ -148,6 +149,11 @@ class GeneratedKernel:
             return disassembly.disassemble(cuda_binary(text, arch, self.options).data)
 
     # ---- text ----
+
+    def text(self, call: KernelCall, backend: str, **changes: object) -> GeneratedText:
+        """Generate the text for a call, whose spec may be changed. Raises CompileError."""
+        spec = self._plan(call.with_backend(backend))[0]
+        return self._text(replace(spec, **changes), backend)
 
     def _plan(self, call: Any) -> tuple[Any, ...]:
         """Return the spec of a call, and its iteration space."""

@@ -195,6 +195,10 @@ class RawKernel:
         raise AttributeError(f"a RawKernel has no {name}", name=name, obj=self)
 
     @property
+    def text_module(self) -> TextModule:
+        return self._owner.module
+
+    @property
     def kernel(self) -> TextFunction:
         """Return the compiled kernel for the current device of the calling thread."""
         with _missing_symbols(self.name):

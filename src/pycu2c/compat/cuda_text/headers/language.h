@@ -62,10 +62,15 @@ struct Services {
     void (*report_stuck_lanes)(int64_t block, const unsigned char *waits, int32_t first, int32_t end, int32_t line);
 };
 
+#ifdef PYCU2C_SERVICES /* of the library that this text is a part of */
+extern "C" __attribute__((visibility("hidden"))) const Services PYCU2C_SERVICES;
+static inline const Services &services() { return PYCU2C_SERVICES; }
+#else
 extern "C" {
 __attribute__((visibility("default"))) const Services *pycu2c_services_used = nullptr;
 }
 
 static inline const Services &services() { return *pycu2c_services_used; }
+#endif
 
 } // namespace pycu2c

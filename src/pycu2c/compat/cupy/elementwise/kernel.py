@@ -79,7 +79,7 @@ class ElementwiseKernel(GeneratedKernel):
                 args,
                 key,
                 stream,
-                lambda values: self._checked_call(values, size),
+                lambda values: self.check_call(values, size),
                 lambda _: self._preparer(threads),
             )
         if self.no_return:
@@ -88,7 +88,7 @@ class ElementwiseKernel(GeneratedKernel):
 
     # ---- arguments ----
 
-    def _checked_call(self, args: tuple[Any, ...], size: int | None) -> KernelCall:
+    def check_call(self, args: tuple[Any, ...], size: int | None = None) -> KernelCall:
         """Check the arguments of a call, and allocate its outputs. Raises LaunchError."""
         arguments = self._declaration.parse(args)
         shape = self._shape((*arguments.inputs, *arguments.out), size)

@@ -106,14 +106,14 @@ class ReductionKernel(GeneratedKernel):
                 args,
                 key,
                 stream,
-                lambda values: self._checked_call(values, axis, keepdims=keepdims),
+                lambda values: self.check_call(values, axis, keepdims=keepdims),
                 self._preparer,
             )
         return outputs[0] if self.nout == 1 else outputs
 
     # ---- arguments ----
 
-    def _checked_call(self, args: Sequence[Any], axis: Any, *, keepdims: bool) -> ReductionCall:
+    def check_call(self, args: Sequence[Any], axis: Any, *, keepdims: bool) -> ReductionCall:
         arguments = self._declaration.parse(args)
         arrays = [
             (name, a)

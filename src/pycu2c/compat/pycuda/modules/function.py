@@ -33,14 +33,14 @@ class Function:
     """A kernel: ``module.get_function(name)``."""
 
     def __init__(self, kernel: Any) -> None:
-        self._kernel = kernel
+        self.kernel = kernel
         self._formats: tuple[argument_packing.ArgumentFormat, ...] | None = None
         self._block: tuple[int, ...] = _DEFAULT_BLOCK
         self._prepared_block: tuple[int, ...] | None = None
         self._shared = 0
 
     def __repr__(self) -> str:
-        return f"<pycu2c.pycuda.driver.Function {self._kernel.name}>"
+        return f"<pycu2c.pycuda.driver.Function {self.kernel.name}>"
 
     # ---- calls ----
 
@@ -66,7 +66,7 @@ class Function:
         if not isinstance(block, (tuple, list)):
             raise TypeError(f"block must be a tuple such as (256, 1, 1), not {block!r}")
         self._block = tuple(block)
-        arguments = argument_packing.convert_arguments(args, self._kernel.parameters)
+        arguments = argument_packing.convert_arguments(args, self.kernel.parameters)
         handlers = [each for each in args if isinstance(each, ArgumentHandler)]
         for handler in handlers:
             handler.pre_call(stream)
@@ -74,7 +74,7 @@ class Function:
             streams.synchronize()
         keep_until_used(stream, *args, *(handler.dev_alloc for handler in handlers))
         start = time.perf_counter()
-        self._kernel.launch(grid, block, arguments, shared or 0, stream)
+        self.kernel.launch(grid, block, arguments, shared or 0, stream)
         return self._finish(handlers, stream, start if timed else None)
 
     def _finish(
@@ -148,23 +148,23 @@ class Function:
             raise TypeError(f"unknown keyword arguments: {', '.join(kwargs)}")
         if self._formats is None:
             raise LogicError(
-                f"{self._kernel.name} is not prepared: call prepare('PPi') with its argument types"
+                f"{self.kernel.name} is not prepared: call prepare('PPi') with its argument types"
             )
-        arguments = argument_packing.convert_prepared(self._formats, args, self._kernel.name)
+        arguments = argument_packing.convert_prepared(self._formats, args, self.kernel.name)
         keep_until_used(stream, *args)
-        self._kernel.launch(grid, block, arguments, shared, stream)
+        self.kernel.launch(grid, block, arguments, shared, stream)
 
     # ---- attributes ----
 
     @translate_errors
     def get_attribute(self, attribute: Any) -> int:
         """Return an attribute, such as ``function_attribute.NUM_REGS``."""
-        return int(self._kernel.attribute(function_attribute(attribute).name))
+        return int(self.kernel.attribute(function_attribute(attribute).name))
 
     @translate_errors
     def set_attribute(self, attribute: Any, value: int) -> None:
         """Set an attribute, such as ``function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES``."""
-        self._kernel.set_attribute(function_attribute(attribute).name, value)
+        self.kernel.set_attribute(function_attribute(attribute).name, value)
 
     def __getattr__(self, name: str) -> int:
         """Return an attribute by its lower-case name: ``function.ptx_version``."""
@@ -188,7 +188,7 @@ class Function:
 
     def inspect(self, language: str = "cuda") -> str:
         """Return the compiled source text, or "ptx", "sass" or "c"."""
-        return str(self._kernel.inspect(language))
+        return str(self.kernel.inspect(language))
 
 
 PreparedFunction = Function

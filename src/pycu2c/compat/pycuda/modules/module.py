@@ -40,14 +40,14 @@ class Module:
     """Compiled code: ``get_function``, ``get_global``."""
 
     def __init__(self, text_module: Any) -> None:
-        self._text_module = text_module
+        self.text_module = text_module
         self._functions: dict[str, Function] = {}
 
     def get_function(self, name: str) -> Function:
         """Return a kernel. Raises LogicError."""
         if name not in self._functions:
             try:
-                kernel = self._text_module.function(name)
+                kernel = self.text_module.function(name)
             except LookupError as error:
                 raise LogicError(f"cuModuleGetFunction failed: {error.args[0]}") from None
             self._functions[name] = Function(kernel)
@@ -57,14 +57,14 @@ class Module:
     def get_global(self, name: str) -> tuple[GlobalPointer, int]:
         """Return address and size of a variable. Raises LogicError."""
         try:
-            address, size = self._text_module.variable(name)
+            address, size = self.text_module.variable(name)
         except LookupError as error:
             raise LogicError(f"cuModuleGetGlobal failed: {error.args[0]}") from None
         return GlobalPointer(address, size, self), size
 
     def inspect(self, language: str = "cuda") -> str:
         """Return the compiled source text, or "ptx", "sass" or "c"."""
-        code: str = self._text_module.inspect(language)
+        code: str = self.text_module.inspect(language)
         return code
 
 

@@ -1,0 +1,214 @@
+"""Export elementwise and reduction kernels of ``pycu2c.cupy``, for C-contiguous arrays.
+
+The kernels' own modules generate the texts, for a call with small arrays of the same types. The
+grid of a launch follows from the shapes of its arrays (``runtime/array_launches.h``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from pycu2c.aot.exported_kernels import KernelRequest
+from pycu2c.aot.exported_library import (
+    ArrayLaunch,
+    ExportedArgument,
+    ExportedKernel,
+    ExportedSignature,
+    ExportError,
+    Function,
+    TargetName,
+    TextUnit,
+    Variant,
+    c_name,
+    check_arguments,
+)
+from pycu2c.aot.text_kernels import cpp_flags, isolated_cpp
+from pycu2c.base import dtypes
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.parameters import ArgumentPart, OverlapRule, Parameter
+from pycu2c.base.records import replace
+from pycu2c.base.types import Array, Scalar, Signature
+from pycu2c.compat.cuda_text.options import options_of
+from pycu2c.compat.cuda_text.source_text import CudaSource
+from pycu2c.compat.cupy import parameter_declarations
+from pycu2c.compat.cupy.compiled_kernel import (
+    GeneratedText,
+    cpu_binary,
+    cuda_binary,
+    translate_errors,
+)
+from pycu2c.compat.cupy.elementwise.kernel import ElementwiseKernel
+from pycu2c.compat.cupy.parameter_declarations import ParameterInfo
+from pycu2c.compat.cupy.reduction.kernel import ReductionKernel
+from pycu2c.toolchain.nvrtc.flags import BinaryKind
+
+ArrayKernel: TypeAlias = ElementwiseKernel | ReductionKernel
+_Typed: TypeAlias = list[tuple[ParameterInfo, Array | Scalar]]
+_Texts: TypeAlias = Mapping[TargetName, GeneratedText]
+_NUMBER = Scalar(dtypes.INT64)
+_GPU_THREADS = 256
+# fields of struct reduction, in the order of the parameters that source_parts.py generates
+_REDUCTION = ("rows", "length", "parts", "part_length", "rows_of_group", "rows", "length")
+_WORKSPACE = ("values", "counters")
+# of short, longer and long rows, as in runtime/array_launches.h: a length, and threads on a GPU
+_ROWS = ((8, 8), (100, 32), (1000, 256))
+
+
+def export_array_kernel(
+    library: str,
+    unit_count: int,
+    requests: Sequence[KernelRequest[ArrayKernel]],
+    targets: Sequence[TargetName],
+) -> tuple[list[TextUnit], list[ExportedKernel]]:
+    """Export one kernel, as ``export_text`` does. Raises ExportError, CompileError."""
+    kernel = requests[0].kernel
+    typed = _with_types(kernel, requests[0].signatures)
+    arguments = [
+        ExportedArgument(
+            c_name(p.name), t, not p.is_const, has_any_axes=isinstance(t, Array) and not p.raw
+        )
+        for p, t in typed
+    ]
+    check_arguments(kernel.name, arguments)
+    texts = [
+        {target: _text(kernel, typed, rows, target) for target in targets}
+        for rows in (_ROWS if isinstance(kernel, ReductionKernel) else _ROWS[:1])
+    ]
+    launch = _launch(kernel, typed, texts[0])
+    names = [f"{library}_{kernel.name}{f'__{k}' if k else ''}" for k in range(len(texts))]
+    units = [_unit(library, name, kernel, each) for name, each in zip(names, texts)]
+    variants = [
+        Variant(LaunchAssumptions(), _functions(kernel, f"{name}_run", each, unit_count + k))
+        for k, (name, each) in enumerate(zip(names, texts), 1)
+    ]
+    internal = [ExportedArgument(f, _NUMBER, False, is_internal=True) for f in launch.internal]
+    exported = ExportedKernel(
+        kernel.name,
+        "",
+        type(kernel).__name__,
+        (ExportedSignature(kernel.name, (*arguments, *internal), tuple(variants)),),
+        tuple(_overlap_rules(kernel, arguments)),
+        array_launch=launch,
+    )
+    return units, [exported]
+
+
+def _with_types(kernel: ArrayKernel, signatures: Sequence[Signature]) -> _Typed:
+    """Return the parameters with the types of the signature, or of the declaration, as arrays."""
+    given: list[Array | Scalar] = [
+        replace(t, ndim=1, layout="C") if isinstance(t, Array) else t
+        for signature in signatures
+        for t in signature.parameters
+        if isinstance(t, Array | Scalar)
+    ]
+    if not signatures:
+        declared = (p.dtype for p in kernel.parameters if p.dtype is not None)
+        given = [Array(parameter_declarations.number_dtype(d), 1, "C") for d in declared]
+    if len(signatures) > 1 or len(given) != len(kernel.parameters):
+        names = ", ".join(p.name for p in kernel.parameters)
+        raise ExportError(
+            f"pass one --signature '{kernel.name}=...', one type for each of ({names}), such as "
+            '"float32[:], float32"'
+        )
+    if not any(isinstance(t, Array) and not p.raw for p, t in zip(kernel.parameters, given)):
+        raise ExportError(f"{kernel.name} has only raw arrays, which have no common size")
+    return list(zip(kernel.parameters, given))
+
+
+def _overlap_rules(
+    kernel: ArrayKernel, arguments: Sequence[ExportedArgument]
+) -> Iterator[OverlapRule]:
+    """Yield that inputs may be the outputs of elementwise kernels, but share no other memory."""
+    may_be_same = isinstance(kernel, ElementwiseKernel)
+    arrays = [k for k, argument in enumerate(arguments) if argument.has_any_axes]
+    for output in arrays:
+        inputs = (k for k in arrays if k < kernel.nin <= output)
+        yield from (OverlapRule(output, k, may_be_same) for k in inputs)
+
+
+def _launch(kernel: ArrayKernel, typed: _Typed, texts: _Texts) -> ArrayLaunch:
+    if isinstance(kernel, ElementwiseKernel):
+        cpu, gpu = (texts[t].elements_per_thread if t in texts else 1 for t in ("cpu", "cuda"))
+        state = {"of_cpu_block": cpu, "of_gpu_block": gpu * _GPU_THREADS}
+        return ArrayLaunch("elements", state, ("size",))
+    by_name = {parameter_declarations.c_name(dtype): dtype for dtype in dtypes.DTYPES}
+    by_name |= {p.ctype: t.dtype for p, t in typed if p.dtype is None}
+    if kernel.reduce_type not in by_name:
+        raise ExportError(f"{kernel.name} reduces {kernel.reduce_type}, which is no number")
+    state = {
+        "inputs": kernel.nin,
+        "outputs_end": kernel.nargs,
+        "has_identity": int(bool(kernel.identity)),
+        "part_size": 2 * by_name[kernel.reduce_type].size,  # without an identity, with a flag
+    }
+    return ArrayLaunch("reduction", state, (*_REDUCTION, *_WORKSPACE))
+
+
+# ---- texts ----
+
+
+def _text(
+    kernel: ArrayKernel, typed: _Typed, rows: tuple[int, int], target: TargetName
+) -> GeneratedText:
+    """Generate the text for arrays of these types. Raises CompileError, ExportError."""
+    length, threads = rows
+    values: list[object] = []
+    for position, (p, t) in enumerate(typed):
+        is_matrix = isinstance(kernel, ReductionKernel) and position < kernel.nin and not p.raw
+        zeros = np.zeros((2, length) if is_matrix else 2, t.dtype.numpy)
+        values.append(zeros if isinstance(t, Array) else zeros[0])
+    try:
+        if isinstance(kernel, ElementwiseKernel):
+            return kernel.text(kernel.check_call(tuple(values)), target)
+        call = kernel.check_call(values, 1, keepdims=False)
+    except LaunchError as error:
+        raise ExportError(str(error)) from None
+    changes = {"lanes": threads, "pack": 1, "needs_index64": True} if target == "cuda" else {}
+    return kernel.text(call, target, **changes)
+
+
+def _unit(library: str, unit: str, kernel: ArrayKernel, texts: _Texts) -> TextUnit:
+    options, cpp, cuda = options_of(kernel.options), "", texts.get("cuda")
+    if options.arch:
+        raise ExportError(f"{kernel.name} is compiled for one GPU: pass --arch")
+    if "cpu" in texts:
+        text = texts["cpu"]
+        with translate_errors(text.user_texts, text.name):
+            cpu_binary(text, kernel.options)
+        preamble = CudaSource(text.user_texts["preamble"])
+        symbols = {text.entry: f"{unit}_run", f"{text.entry}_partial": f"{unit}_partial"}
+        cpp = isolated_cpp(library, unit, text.text, preamble, symbols)
+    if cuda is not None:
+        cuda = replace(cuda, text=f"#define {cuda.entry} {unit}_run\n{cuda.text}")
+
+    def compile(arch: str, kind: BinaryKind) -> bytes:
+        assert cuda is not None
+        with translate_errors(cuda.user_texts, cuda.name):
+            return cuda_binary(cuda, arch, kernel.options, kind).data
+
+    return TextUnit(unit, cuda.text if cuda else "", cpp, "g++", cpp_flags(options), compile)
+
+
+def _functions(
+    kernel: ArrayKernel, symbol: str, texts: _Texts, module: int
+) -> dict[TargetName, Function]:
+    """Return the functions of a variant, with the arguments that a launch function passes."""
+
+    def passed(parameter: Parameter) -> Parameter:
+        position = parameter.argument
+        if position < kernel.nargs and kernel.parameters[position].raw:
+            return parameter
+        if parameter.part is ArgumentPart.STRIDE:  # of the rows of an input
+            position = kernel.nargs + _REDUCTION.index("length")
+        if position < kernel.nargs:
+            return parameter
+        return replace(parameter, type=_NUMBER, argument=position, part=ArgumentPart.VALUE)
+
+    return {
+        target: Function(symbol, tuple(passed(f.parameter) for f in text.fields), module=module)
+        for target, text in texts.items()
+    }

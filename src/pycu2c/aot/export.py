@@ -1,0 +1,78 @@
+"""Export the kernels of a library: from Python, in CUDA C, and over whole arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+from pycu2c.aot.array_kernels import ArrayKernel, export_array_kernel
+from pycu2c.aot.exported_kernels import KernelRequest, export_python
+from pycu2c.aot.exported_library import ExportedLibrary, ExportError, TargetName
+from pycu2c.aot.text_kernels import TextKernel, export_text
+from pycu2c.base.records import replace
+from pycu2c.compat.cuda_text.module import TextModule
+from pycu2c.compat.cupy.elementwise.kernel import ElementwiseKernel
+from pycu2c.compat.cupy.raw_kernel import RawKernel, RawModule
+from pycu2c.compat.cupy.reduction.kernel import ReductionKernel
+from pycu2c.compat.pycuda.modules.function import Function
+from pycu2c.compat.pycuda.modules.source_module import CudaModule
+from pycu2c.kernels.kernel import Kernel
+
+AnyKernel: TypeAlias = Kernel[object] | TextKernel | ArrayKernel
+CLASSES = (
+    Kernel,
+    RawKernel,
+    RawModule,
+    CudaModule,
+    Function,
+    ElementwiseKernel,
+    ReductionKernel,
+)
+
+
+def kernels_of(value: object) -> Iterator[AnyKernel]:
+    """Yield the kernels of an object of one of CLASSES."""
+    match value:
+        case RawKernel():
+            yield TextKernel(value.text_module, value.name, value.enable_cooperative_groups)
+        case RawModule():
+            yield from _kernels_of_text(value.module, value.enable_cooperative_groups)
+        case CudaModule():
+            yield from _kernels_of_text(value.module.text_module, False)
+        case Function():
+            yield TextKernel(value.kernel.module, value.kernel.name)
+        case Kernel() | ElementwiseKernel() | ReductionKernel():
+            yield value
+
+
+def _kernels_of_text(module: TextModule, is_cooperative: bool) -> Iterator[TextKernel]:
+    names = [f.path for f in module.kernels if not f.is_template]
+    for name in (*names, *(n for n in module.name_expressions if not n.startswith("&"))):
+        yield TextKernel(module, name, is_cooperative)
+
+
+def export(
+    name: str, requests: Sequence[KernelRequest[Any]], targets: Sequence[TargetName]
+) -> ExportedLibrary:
+    """Export kernels for their signatures. Raises ExportError, CompileError, ToolchainError."""
+    groups: dict[int, list[KernelRequest[Any]]] = {}  # by what is compiled together
+    for request in requests:
+        is_text = isinstance(request.kernel, TextKernel)
+        of_python = 0 if isinstance(request.kernel, Kernel) else id(request.kernel)
+        groups.setdefault(id(request.kernel.module) if is_text else of_python, []).append(request)
+    library = export_python(name, groups.pop(0, []), targets)
+    for group in groups.values():
+        kernel = group[0].kernel
+        if group[0].block:
+            raise ExportError(f"{kernel.name} is not from Python: it takes no --block")
+        export_group = export_text if isinstance(kernel, TextKernel) else export_array_kernel
+        units, kernels = export_group(name, len(library.units), group, targets)
+        library = replace(
+            library, units=(*library.units, *units), kernels=(*library.kernels, *kernels)
+        )
+    if len({unit.flags for unit in library.cpp_units}) > 1:
+        raise ExportError(
+            "kernels in CUDA C have different options (-std, --fmad, --use_fast_math): build two "
+            "libraries"
+        )
+    return library
