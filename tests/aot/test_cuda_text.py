@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -56,7 +59,7 @@ def launch(signals: Path) -> Launch:
             if isinstance(argument, np.ndarray):
                 argument = tensor(argument)
                 if device == "cuda":
-                    copy = copies[position] = cuda.to_device(arguments[position])
+                    copy = copies[position] = cuda.to_device(arguments[position].reshape(-1))
                     argument.data = copy.__cuda_array_interface__["data"][0]
                     argument.device[0] = 2
             passed.append(ctypes.byref(argument) if isinstance(argument, Tensor) else argument)
@@ -65,7 +68,8 @@ def launch(signals: Path) -> Launch:
             *passed, *(configuration if grid else ()), ctypes.c_void_p()
         )
         for position, copy in copies.items():
-            arguments[position][...] = copy.copy_to_host()
+            cuda.synchronize()
+            arguments[position][...] = copy.copy_to_host().reshape(arguments[position].shape)
         return f"{status}: {library.signals_last_error().decode()}" if status else ""
 
     return launch_kernel
@@ -87,7 +91,7 @@ def check(computed: Array, expected: Array, device: str) -> None:
     """Compare results: bit for bit on the CPU."""
     if device == "cpu":
         assert computed.tobytes() == expected.tobytes()
-    np.testing.assert_allclose(computed, expected, rtol=2e-6)
+    np.testing.assert_allclose(computed, expected, rtol=1e-5)
 
 
 def random(*shape: int) -> Array:
@@ -341,6 +345,30 @@ target_link_libraries(program PRIVATE signals::signals other::other)
     run("cmake", "-S", tmp_path, "-B", tmp_path / "build")
     run("cmake", "--build", tmp_path / "build")
     run(tmp_path / "build/program")
+
+
+PACKAGE = """
+import numpy as np
+import signals
+x, y, z = np.arange(6, dtype=np.float32), np.zeros(6, np.float32), np.zeros((), np.float32)
+signals.saxpy(x, y, 2, 5, grid=1, block=8)
+signals.norm(x, y, z)
+print(y.tolist(), float(z) ** 2)
+try:
+    signals.norm(x, y, z, grid=1)
+except TypeError as error:
+    print(error)
+"""
+
+
+def test_python_package(signals: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(signals / "python")}
+    done = subprocess.run(
+        [sys.executable, "-c", PACKAGE], env=environment, capture_output=True, text=True, check=True
+    )
+    results, message = done.stdout.splitlines()
+    assert results.startswith("[0.0, 2.0, 4.0, 6.0, 8.0, 0.0] 60.0")
+    assert "unexpected keyword argument 'grid'" in message
 
 
 def test_exported_symbols(signals: Path) -> None:

@@ -15,7 +15,7 @@ from pycu2c.compat.cupy.elementwise.kernel import ElementwiseKernel
 from pycu2c.compat.cupy.raw_kernel import RawKernel, RawModule
 from pycu2c.compat.cupy.reduction.kernel import ReductionKernel
 from pycu2c.compat.pycuda.modules.function import Function
-from pycu2c.compat.pycuda.modules.source_module import CudaModule
+from pycu2c.compat.pycuda.modules.source_module import SourceModule
 from pycu2c.kernels.kernel import Kernel
 
 AnyKernel: TypeAlias = Kernel[object] | TextKernel | ArrayKernel
@@ -23,7 +23,7 @@ CLASSES = (
     Kernel,
     RawKernel,
     RawModule,
-    CudaModule,
+    SourceModule,
     Function,
     ElementwiseKernel,
     ReductionKernel,
@@ -37,8 +37,8 @@ def kernels_of(value: object) -> Iterator[AnyKernel]:
             yield TextKernel(value.text_module, value.name, value.enable_cooperative_groups)
         case RawModule():
             yield from _kernels_of_text(value.module, value.enable_cooperative_groups)
-        case CudaModule():
-            yield from _kernels_of_text(value.module.text_module, False)
+        case SourceModule():
+            yield from _kernels_of_text(value.text_module, False)
         case Function():
             yield TextKernel(value.kernel.module, value.kernel.name)
         case Kernel() | ElementwiseKernel() | ReductionKernel():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -47,7 +48,7 @@ def compile_images(library: ExportedLibrary, archs: Sequence[str]) -> tuple[Imag
         )
 
     wanted = [(module, *kind) for module in modules for kind in kinds]
-    with ThreadPoolExecutor(len(wanted)) as executor:
+    with ThreadPoolExecutor(min(len(wanted), os.cpu_count() or 1)) as executor:
         return tuple(executor.map(lambda request: compile_image(*request), wanted))
 
 

@@ -132,7 +132,7 @@ def _export_cpp(library: str, unit: str, typed: Sequence[_Typed]) -> tuple[str, 
     code = IncludeExpander(options.folders, lambda *_: True).expand(module.text.code, name)
     text = CudaSource(code, name)
     try:
-        check_supported(text, allows_launches=options.is_relocatable)
+        check_supported(text)
     except CompileError as error:
         raise ExportError(f"{error}\n\nbuild it with --targets cuda") from None
     cpu = cpu_build.compile_text(text, options, module.name_expressions)
