@@ -50,11 +50,6 @@ def texts_of(helpers: Iterable[tuple[str, DType]], dialect_name: str) -> list[st
     return [text for text in dict.fromkeys(texts) if text]
 
 
-def function_name(name: str, dtype: DType) -> str:
-    """Return the C name of a helper for a dtype."""
-    return name if HELPERS[name].fixed else f"{name}_{dtype.short}"
-
-
 def helper_named(function: str) -> tuple[str, DType] | None:
     """Return the helper and the dtype of a C name, ``floordiv_i32``; None for other functions."""
     if function in HELPERS and HELPERS[function].fixed:
