@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
 from pycu2c.analysis.suspension_points import coroutine_loop
 from pycu2c.base.diagnostics import CompileError, reporting_recursion_limit
-from pycu2c.base.gc_pause import gc_paused
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
@@ -44,7 +43,6 @@ class KernelText:
     needs_cooperative_launch: bool = False  # whether all threads must run at the same time
 
 
-@gc_paused()
 def build_module(
     source: Source,
     signature: Signature,
@@ -99,7 +97,6 @@ class KernelModule:
     options: Options
 
 
-@gc_paused()
 def generate_file(modules: Sequence[KernelModule], comments: Comments = "none") -> str:
     """Generate the text of one file from the typed IR of several kernels."""
     lowered = [
@@ -108,7 +105,6 @@ def generate_file(modules: Sequence[KernelModule], comments: Comments = "none") 
     return multi_module.emit_file(lowered, comments).text
 
 
-@gc_paused()
 def generate(
     module: ir.Module,
     target: Target,

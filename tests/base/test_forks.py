@@ -1,8 +1,7 @@
-"""Locks, imports and the garbage collector in children that one of several threads forks."""
+"""Locks and imports in children that one of several threads forks."""
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import subprocess
@@ -16,7 +15,6 @@ import pytest
 
 from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.forks import ForkSafeLock, delaying_forks
-from pycu2c.base.gc_pause import gc_paused
 from support.paths import ROOT
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -105,17 +103,6 @@ def test_a_fork_waits_for_imports_of_other_threads() -> None:
 def test_a_fork_during_an_import_of_its_own_thread() -> None:
     with delaying_forks():
         assert in_child(lambda: True)
-
-
-def test_the_collector_runs_in_a_child_forked_while_another_thread_pauses_it() -> None:
-    def work(wait: Callable[[], None]) -> None:
-        with gc_paused():
-            wait()
-
-    with another_thread(work):
-        assert not gc.isenabled()
-        assert in_child(gc.isenabled)
-    assert gc.isenabled()
 
 
 class Computing:

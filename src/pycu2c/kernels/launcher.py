@@ -16,7 +16,6 @@ from pycu2c.base import graph_capture
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.diagnostics import CompileError, LaunchError, LaunchWarning, warn
-from pycu2c.base.gc_pause import gc_paused
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
@@ -323,8 +322,7 @@ class Launcher:
         """Return the kernel for a signature. Raises CompileError."""
         typed = self._typed.get(signature)
         if typed is None:
-            with gc_paused():
-                typed = self._typed[signature] = self._new_typed_kernel(signature)
+            typed = self._typed[signature] = self._new_typed_kernel(signature)
         return typed
 
     def _new_typed_kernel(self, signature: Signature) -> TypedKernel:
@@ -391,8 +389,7 @@ class Launcher:
         """Return the compiled kernel of a specialization; compile it or load it from the cache."""
         runner = typed.runners.get(key)
         if runner is None:
-            with gc_paused():
-                runner = typed.runners[key] = self._new_runner(typed, signature, key)
+            runner = typed.runners[key] = self._new_runner(typed, signature, key)
         return runner
 
     def _new_runner(
