@@ -23,22 +23,6 @@ static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }
 
-// Prefetches elements to be read: count of them, ahead of from; may be out of bounds.
-static inline void prefetch_f32(const float *from, int64_t ahead, int64_t count) {
-    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
-    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
-        __builtin_prefetch((const void *)(first + i));
-    }
-}
-
-// Prefetches elements to be written: count of them, ahead of from; may be out of bounds.
-static inline void prefetch_to_write_f32(const float *from, int64_t ahead, int64_t count) {
-    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
-    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
-        __builtin_prefetch((const void *)(first + i), 1);
-    }
-}
-
 void stencil5(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct stencil5_args *const args = arguments;
     const float *u = args->p0_data0;
@@ -49,7 +33,6 @@ void stencil5(const void *arguments, int64_t first_block, int64_t last_block) {
     float rate = args->p2_value0;
     const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
-    const int64_t launched = gridDim.x * gridDim.y * gridDim.z * blockDim.x * blockDim.y * blockDim.z;
     int64_t next_block;
     for (int64_t block = first_block; block < last_block; block = next_block) {
         const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
@@ -61,21 +44,13 @@ void stencil5(const void *arguments, int64_t first_block, int64_t last_block) {
         int64_t height = u_shape0;
         int64_t width = u_shape1;
         for (int64_t y = first_y; y < min_i64(last_y, height); ++y) {
-            int64_t end = min_i64(last_x, width);
-            int64_t strip = launched < 262144 ? end - first_x : 64;
-            for (int64_t x_first = first_x; x_first < end; x_first += strip) {
-                prefetch_f32(&u[(y - 1) * width + x_first], 512LL, 64LL);
-                prefetch_f32(&u[(y + 1) * width + x_first], 512LL, 64LL);
-                prefetch_f32(&u[y * width + x_first], 512LL, 64LL);
-                prefetch_to_write_f32(&out[y * out_shape1 + x_first], 512LL, 64LL);
-                #pragma omp simd
-                for (int64_t x = x_first; x < min_i64(x_first + strip, end); ++x) {
-                    if (0 < x && x < width - 1 && (0 < y && y < height - 1)) {
-                        float around = u[(y - 1) * width + x] + u[(y + 1) * width + x] + u[y * width + x - 1] + u[y * width + x + 1];
-                        out[y * out_shape1 + x] = u[y * width + x] + rate * (around - 4.0f * u[y * width + x]);
-                    } else {
-                        out[y * out_shape1 + x] = u[y * width + x];
-                    }
+            #pragma omp simd
+            for (int64_t x = first_x; x < min_i64(last_x, width); ++x) {
+                if (0 < x && x < width - 1 && (0 < y && y < height - 1)) {
+                    float around = u[(y - 1) * width + x] + u[(y + 1) * width + x] + u[y * width + x - 1] + u[y * width + x + 1];
+                    out[y * out_shape1 + x] = u[y * width + x] + rate * (around - 4.0f * u[y * width + x]);
+                } else {
+                    out[y * out_shape1 + x] = u[y * width + x];
                 }
             }
         }

@@ -28,7 +28,6 @@ from pycu2c.ir.forms import (
     IRForm,
 )
 from pycu2c.ir.walk import statements
-from pycu2c.ops.intrinsics.threads.cpu_block import ROW_START
 from pycu2c.transforms.analyses import (
     ASSUMPTIONS,
     BLOCK_UNIFORMITY,
@@ -81,7 +80,6 @@ from pycu2c.transforms.cpu.memory import (
     privatize_accumulators,
     silent_stores,
     software_prefetch,
-    strip_prefetch,
 )
 from pycu2c.transforms.cpu.simd import narrow_integers_in_loops, scalar_replacement
 from pycu2c.transforms.cpu.simd.divergent_loops import divergent_loops
@@ -124,11 +122,6 @@ def _has_device_functions(a: Analyses) -> bool:
 
 def _has_memory_intrinsics(a: Analyses) -> bool:
     return a.get(SUMMARY).has_memory_intrinsics
-
-
-def _has_rows_of_blocks(a: Analyses) -> bool:
-    """Return whether blocks that run together are neighbours along other axes than x."""
-    return not a.get(SUMMARY).intrinsics.isdisjoint(ROW_START[1:])
 
 
 def _has_single_region(a: Analyses) -> bool:
@@ -278,8 +271,6 @@ _BLOCK_LOOPS = (
          uses=(ASSUMPTIONS,), when=_any_of(ir.For, ir.Allocate)),
     Pass("nontemporal_stores", nontemporal_stores.use_nontemporal_stores, (AXIS_LOOPS,),
          when=_uses_nontemporal_stores),
-    Pass("strip_prefetch", strip_prefetch.insert_strip_prefetches, (AXIS_LOOPS,),
-         when=_has_rows_of_blocks),
     _common_subexpressions(AXIS_LOOPS),
     _dead_declarations(AXIS_LOOPS, COROUTINES),
 )

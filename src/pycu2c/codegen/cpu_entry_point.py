@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from functools import reduce
 from typing import NamedTuple
 
 from pycu2c.analysis.effects import uses_dynamic_shared
@@ -15,7 +14,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.call_graph import fixed_point_summaries
 from pycu2c.ir.walk import all_expressions
 from pycu2c.ops.intrinsics.registry import Intrinsic
-from pycu2c.ops.intrinsics.threads.cpu_block import ROW_END, ROW_START, launched_thread_count
+from pycu2c.ops.intrinsics.threads.cpu_block import ROW_END, ROW_START
 
 COORDINATES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 _DIM3 = c.NamedType("struct dim3")
@@ -119,8 +118,6 @@ def cpu_kernel(entry: EntryPoint, blocks: Blocks, coordinates: tuple[str, ...]) 
         out.append(read_extent("gridDim"))
     if blocks.in_rows or "blockDim" in coordinates:
         out.append(read_extent("blockDim"))
-    if launched_thread_count in intrinsics:
-        out.append(_launched_threads())
     reads_size = any(i.name.rpartition(".")[2] == "shared_bytes" for i in intrinsics)
     if len(out) == 1 and not reads_size:
         out = [discard("arguments")]
@@ -162,15 +159,6 @@ def read_extent(name: str) -> c.Stmt:
 
 def _declare_dim3(name: str, values: Sequence[c.Expr]) -> c.Stmt:
     return c.DeclStmt(_DIM3, name, c.CompoundLiteral("", tuple(values)), ("const",))
-
-
-def _launched_threads() -> c.Stmt:
-    """Declare the number of threads of the launch."""
-    extents: list[c.Expr] = [
-        c.MemberExpr(c.Name(dims), axis) for dims in ("gridDim", "blockDim") for axis in "xyz"
-    ]
-    product = reduce(lambda a, b: c.BinaryExpr("*", a, b), extents)
-    return c.DeclStmt(_INT64, "launched", product, ("const",))
 
 
 _BLOCK = c.Name("block")

@@ -18,7 +18,7 @@ _BUILT_IN_NAMES = frozenset(
     threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 clock clock64 printf assert
     memcpy memmove memset strlen main arguments args self block thread first_block last_block
     next_block row_end state
-    dynamic_shared launched
+    dynamic_shared
     int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL
     print_log print_record aligned packed texture surface texture_data surface_data
     INFINITY NAN near far errno float16 bfloat16 complex64 complex128

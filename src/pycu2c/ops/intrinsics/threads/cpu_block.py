@@ -77,12 +77,6 @@ def blocks_left() -> int:
     raise AssertionError("the reference interpreter has no ranges of blocks")
 
 
-@intrinsic("block.launched", c=lambda _a, _t: c.Name("launched"), is_special_register=True)
-def launched_thread_count() -> int:
-    """Return the number of threads of the launch."""
-    raise AssertionError("only loops over rows of blocks use it")
-
-
 def _shared_bytes(_: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     return c.CallExpr(f"shared_bytes_{dtype.short}", ())
 
