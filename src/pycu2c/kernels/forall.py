@@ -10,6 +10,7 @@ from typing import Any, Generic, ParamSpec, Protocol
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.declarations.options import Options
 from pycu2c.kernels.launcher import Launcher
+from pycu2c.kernels.traced_launch import untraced
 
 P = ParamSpec("P")
 
@@ -52,7 +53,12 @@ class ForAll(Generic[P]):
         self._n = _count(n, "a number of elements", kernel.name)
         self._threads = _count(threads, "a number of threads", kernel.name)
 
-    def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
+    @property
+    def __call__(self) -> Callable[P, None]:
+        """Launch the kernel with its arguments."""
+        return untraced(self._launch, self._kernel.name)
+
+    def _launch(self, *arguments: P.args, **named: P.kwargs) -> None:
         if not self._n:
             return
         threads = self._threads or self._default_threads(arguments, named)
