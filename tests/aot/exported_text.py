@@ -57,12 +57,18 @@ extern "C" __global__ void scan(int *x, bool fails) {
 vectors = SourceModule(
     """
 __constant__ float scaled[2] = {2, 3};
+__device__ float4 operator/(float4 a, float b) {
+    return make_float4(a.x / b, a.y / b, a.z / b, a.w / b);
+}
+struct alignas(2 * sizeof(float)) Signs {
+    __device__ unsigned char operator()(float4 a) const { return a.x < 0; }
+};
 __global__ void normalize(float4 *v, unsigned char *signs) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float4 a = v[i];
     float length = sqrtf(a.x * a.x + a.y * a.y + a.z * a.z + a.w * a.w) * scaled[0];
-    v[i] = make_float4(a.x / length, a.y / length, a.z / length, a.w / length);
-    signs[i] = a.x < 0;
+    v[i] = a / length;
+    signs[i] = Signs()(a);
 }
 """
 )

@@ -22,7 +22,12 @@ def renaming_macros(text: CudaSource, prefix: str) -> list[str]:
     Names of the C library, whose functions a text may overload, are kept.
     """
     names = dict.fromkeys((*_functions_and_scopes(text), *_variables(text)))
-    return [f"#define {name} {prefix}_{name}" for name in names if not is_c_library_name(name)]
+    return [f"#define {name} {prefix}_{name}" for name in names if _is_renamed(name)]
+
+
+def _is_renamed(name: str) -> bool:
+    is_operator = name == "operator" or not name.isidentifier()
+    return not is_operator and not is_c_library_name(name)
 
 
 def _functions_and_scopes(text: CudaSource) -> Iterator[str]:

@@ -95,8 +95,10 @@ def _scope_name(head: Sequence[Token]) -> str | None:
         return ""
     for keyword in ("class", "struct", "union"):
         if keyword in words and "=" not in words:
-            rest = head[words.index(keyword) + 1 :]
-            return next((t.text for t in rest if t.kind == "identifier"), "")
+            index = words.index(keyword) + 1
+            while words[index : index + 1] and words[index] in _SPECIFIERS_WITH_ARGUMENTS:
+                index = closing(head, index + 1) + 1
+            return next((t.text for t in head[index:] if t.kind == "identifier"), "")
     return None
 
 
