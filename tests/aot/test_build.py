@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from aot.conftest import build
+from aot.conftest import build, build_file, run
+from aot.loaders.plain import Dim3, tensor
 from pycu2c.cli.main import main
 
 
@@ -123,3 +126,21 @@ def test_signatures_of_the_command_line(tmp_path: Path) -> None:
     text = (tmp_path / "library/include/scaling.h").read_text()
     assert "x: float32, 1 axis, C-contiguous, written" in text
     assert "x: float64, 1 axis, written" in text
+
+
+def test_names_of_arguments_that_c_reserves(tmp_path: Path) -> None:
+    """Keywords, and the names of the other parameters of a launch function, have a suffix."""
+    path = tmp_path / "named.py"
+    path.write_text(
+        "from pycu2c import kernel\n@kernel\n"
+        'def k(register: "float32[::1]", grid: int, stream: float, launch: bool, l: int):\n'
+        "    register[0] = grid + stream + launch + l\n"
+    )
+    build_file(str(path), tmp_path, "--targets", "cpu")
+    run("g++", "-std=c++17", "-fsyntax-only", tmp_path / "include/named.hpp")
+    loaded = ctypes.CDLL(str(tmp_path / "lib/libnamed.so"))
+    result, one = np.zeros(1, np.float32), Dim3(1, 1, 1)
+    numbers = ctypes.c_int64(1), ctypes.c_double(0.5), ctypes.c_bool(True), ctypes.c_int64(7)
+    configuration = one, one, ctypes.c_size_t(0), None
+    assert loaded.k_launch(ctypes.byref(tensor(result)), *numbers, *configuration) == 0
+    assert result[0] == 9.5

@@ -18,7 +18,10 @@ from pycu2c.toolchain.nvrtc.flags import BinaryKind
 TargetName: TypeAlias = str  # "cuda" or "cpu"
 MAX_ARGUMENTS = 64  # as in runtime/launch.h
 _POINTER_SIZE = 8
-_NAMES_OF_PARAMETERS = ("grid", "block", "shared_bytes", "stream", "arguments", "l", "state")
+_NAMES_OF_PARAMETERS = (
+    *("grid", "block", "shared_bytes", "stream", "arguments", "l", "state"),
+    "launch",  # in C++
+)
 _SCALAR_KINDS = (DTypeKind.BOOL, DTypeKind.SIGNED, DTypeKind.UNSIGNED, DTypeKind.FLOAT)
 _ARRAY_KINDS = (*_SCALAR_KINDS, DTypeKind.COMPLEX)
 
