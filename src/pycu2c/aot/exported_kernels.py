@@ -20,6 +20,7 @@ from pycu2c.aot.exported_library import (
     c_name,
     check_arguments,
 )
+from pycu2c.aot.parameter_access import overwritten_names
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import MAX_BLOCK_THREADS
 from pycu2c.base.records import dataclass, replace
@@ -144,9 +145,13 @@ def _arguments(
     kernel: Kernel[object], signature: Signature, module: ir.Module
 ) -> Iterator[ExportedArgument]:
     written, position = written_arguments(module), 0
+    overwritten = overwritten_names(kernel.source.tree)
     for name, parameter in zip(kernel.launcher.parameters, signature.parameters):
         for path, leaf in leaf_paths(parameter):
-            yield ExportedArgument(c_name("_".join((name, *path))), leaf, position in written)
+            is_written = position in written
+            is_read = not is_written or name not in overwritten
+            c_argument = c_name("_".join((name, *path)))
+            yield ExportedArgument(c_argument, leaf, is_written, is_read=is_read)
             position += 1
 
 

@@ -37,6 +37,7 @@ class ExportedArgument:
     lanes: of the vectors that the kernel takes the elements of an array for.
     has_any_axes: whether an array may have any number of axes.
     is_internal: whether the launch function computes the number.
+    is_read: False for an array of which the kernel only stores elements.
     """
 
     name: str
@@ -45,6 +46,7 @@ class ExportedArgument:
     lanes: int = 1
     has_any_axes: bool = False
     is_internal: bool = False
+    is_read: bool = True
 
     @property
     def is_array(self) -> bool:
