@@ -36,9 +36,9 @@ def main() -> None:
             print(f"{name}: {statistics.median(r[name] for r in runs):.3f}")
 
 
-def build(folder: Path, targets: str) -> None:
+def build(folder: Path, targets: str, *more: str) -> None:
     options = "--name", "scaling", "-o", str(folder), "--targets", targets
-    run(sys.executable, "-m", "pycu2c", "build", str(_HERE / "kernels.py"), *options)
+    run(sys.executable, "-m", "pycu2c", "build", str(_HERE / "kernels.py"), *options, *more)
 
 
 def compiled(folder: Path) -> str:

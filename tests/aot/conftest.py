@@ -14,7 +14,10 @@ from aot import exported
 from pycu2c import kernel
 from pycu2c.cli.main import main
 from support.c_compilers import needed
+from support.frameworks import is_tested
 
+FRAMEWORKS = {"test_jax.py": "jaxlib", "test_tvm_ffi.py": "tvm_ffi"}
+collect_ignore = [file for file, module in FRAMEWORKS.items() if not is_tested(module)]
 LOADERS = Path(__file__).parent / "loaders"
 
 

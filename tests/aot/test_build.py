@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from aot import exported
 from aot.conftest import build, build_file, run
 from aot.loaders.plain import Dim3, tensor
 from pycu2c.cli.main import main
@@ -126,6 +128,18 @@ def test_signatures_of_the_command_line(tmp_path: Path) -> None:
     text = (tmp_path / "library/include/scaling.h").read_text()
     assert "x: float32, 1 axis, C-contiguous, written" in text
     assert "x: float64, 1 axis, written" in text
+
+
+@pytest.mark.parametrize(("binding", "package"), [("jax", "jax"), ("tvm-ffi", "apache-tvm-ffi")])
+def test_binding_without_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, binding: str, package: str
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    arguments = ["build", exported.__file__, "--targets", "cpu", "--bindings", f"c,{binding}"]
+    result = CliRunner().invoke(main, [*arguments, "-o", str(tmp_path / "library")])
+    assert result.exit_code == 1
+    assert f"is not installed: pip install {package}" in result.output
+    assert not (tmp_path / "library").exists()
 
 
 def test_names_of_arguments_that_c_reserves(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pycu2c.aot.bindings import FRAMEWORKS
 from pycu2c.aot.exported_library import ExportedLibrary, TextUnit
 from pycu2c.aot.library_files import (
     C_FLAGS,
@@ -15,6 +16,7 @@ from pycu2c.aot.library_files import (
     X86_FLAG,
     BuildSettings,
     Files,
+    binding_path,
     contract_flag,
     cpp_flags,
     source_paths,
@@ -26,6 +28,7 @@ from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 _FILE_FLAGS = ("-std=c11", "-fvisibility=hidden", "-Iinclude")
 _LINK_FLAGS = ("-shared", "-Wl,-z,nodelete", "-Wl,-z,defs")
+_BINDING_FLAGS = ("-O2", "-fPIC", "-Wl,-rpath,$ORIGIN", "-Wl,--exclude-libs,ALL")
 _LIBRARIES = ("-pthread", "-ldl", "-lm")
 _CHECKED = ("-O3", "-fPIC")  # flags of C++ with which miscompilations are searched
 _CPP_LIBRARIES = ("-Wl,--as-needed", "-lstdc++")
@@ -34,10 +37,15 @@ _CPP_LIBRARIES = ("-Wl,--as-needed", "-lstdc++")
 def compile_library(
     library: ExportedLibrary, files: Files, settings: BuildSettings, *, static: bool
 ) -> Files:
-    """Return ``lib/libNAME.so``, or ``lib/libNAME.a`` if ``static``. Raises ToolchainError."""
+    """Return ``lib/libNAME.so``, or ``lib/libNAME.a`` if ``static``, and those of bindings.
+
+    Raises ToolchainError.
+    """
+    bindings = [(b, b.flags()) for b in (FRAMEWORKS.get(name) for name in settings.bindings) if b]
     compiler, openmp = find_compiler(), ("-fopenmp",) if settings.threads == "openmp" else ()
     compile_c = (*compiler.command, *compile_flags(library, settings, compiler), *openmp)
     commands = {f"src/{u.name}.cpp": _cpp_command(library, u, settings) for u in library.cpp_units}
+    libraries = (*_LIBRARIES, *(_CPP_LIBRARIES if library.cpp_units else ()))
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         write_files(folder, files)
@@ -51,8 +59,14 @@ def compile_library(
         else:
             result = f"lib{library.name}.so"
             link = (*compiler.command, *openmp, *_LINK_FLAGS, *objects, "-o", result)
-            _run((*link, *_LIBRARIES, *(_CPP_LIBRARIES if library.cpp_units else ())), folder)
-        return {f"lib/{result}": (folder / result).read_bytes()}
+            _run((*link, *libraries), folder)
+        results = [result]
+        for framework, flags in bindings:
+            results.append(f"lib{library.name}_{framework.suffix}.so")
+            inputs = binding_path(library, framework), result, "-o", results[-1], *flags
+            link = *compiler.command, *openmp, *_FILE_FLAGS, *_LINK_FLAGS, *_BINDING_FLAGS
+            _run((*link, *inputs, *libraries), folder)
+        return {f"lib/{file}": (folder / file).read_bytes() for file in results}
 
 
 def _cpp_command(

@@ -97,7 +97,7 @@ def wrapped(start: str, items: Sequence[str], end: str) -> str:
     for position, item in enumerate(items):
         last = position == len(items) - 1
         text = item + (end if last else ",")
-        separator = "" if line.endswith("(") or line.endswith("{") else " "
+        separator = "" if line.endswith(("(", "{")) or not line.strip() else " "
         if len(line) + len(separator) + len(text) > _WIDTH and line.strip():
             lines.append(line)
             line, separator = " " * (len(start) if len(start) < _WIDTH // 2 else 8), ""

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pycu2c.aot.c_interface import number_type, write_cpp_header, write_header
+from pycu2c.aot.bindings import FRAMEWORKS, Framework, parameter_letters, write_binding
+from pycu2c.aot.c_interface import write_cpp_header, write_header
 from pycu2c.aot.c_library import write_library
-from pycu2c.aot.exported_library import ExportedKernel, ExportedLibrary
+from pycu2c.aot.exported_library import ExportedLibrary
 from pycu2c.aot.images import Image, write_images
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.cpu.coroutine_scheduler import scheduler_text
@@ -71,6 +72,11 @@ def cpp_flags(library: ExportedLibrary) -> tuple[str, ...]:
     return (*(f for f in cxx.FLAGS if f not in ("-O3", "-fPIC")), "-fopenmp-simd", *flags)
 
 
+def binding_path(library: ExportedLibrary, framework: Framework) -> str:
+    """Return the C file that binds the library to a framework."""
+    return f"src/{library.name}_{framework.suffix}.c"
+
+
 def _texts(
     library: ExportedLibrary, images: tuple[Image, ...], settings: BuildSettings
 ) -> Iterator[tuple[str, str]]:
@@ -103,17 +109,29 @@ def _texts(
     if "cuda" in library.targets:
         yield f"src/{name}_images.h", write_images(images)
         yield "src/runtime/cuda_driver.h", _read("runtime/cuda_driver.h")
+    frameworks = [FRAMEWORKS[b] for b in bindings if b in FRAMEWORKS]
+    for framework in frameworks:
+        yield binding_path(library, framework), write_binding(library, framework)
+        yield "src/runtime/bindings.h", _read("runtime/bindings.h")
+        path = f"runtime/{framework.suffix}_functions.h"
+        yield f"src/{path}", _read(path)
     values = _template_values(library, settings)
     if "cmake" in bindings or "python" in bindings:
-        yield "CMakeLists.txt", _filled("CMakeLists.txt", values)
+        text = _filled("CMakeLists.txt", values)
+        for framework in frameworks:
+            text += _filled("binding.cmake", {**values, **_framework_values(framework)})
+        yield "CMakeLists.txt", text
         yield f"cmake/{name}-config.cmake.in", _read("templates/config.cmake.in")
         yield f"cmake/{name}.pc.in", _read("templates/library.pc.in")
     if "python" in bindings:
-        yield "pyproject.toml", _filled("pyproject.toml", values)
-        yield f"python/{name}/__init__.py", _python_package(library)
+        yield "pyproject.toml", _filled("pyproject.toml.in", values)
+        yield f"python/{name}/__init__.py", _filled("package.py.in", values)
         yield f"python/{name}/_launch.py", _read("python_package/launch.py")
     if {"python", "torch"} <= set(bindings):
         yield f"python/{name}/torch.py", _read("python_package/torch_operators.py")
+    if {"python", "jax"} <= set(bindings):
+        yield f"python/{name}/jax.py", _filled("jax.py.in", values)
+        yield f"python/{name}/_jax_ffi.py", _read("python_package/jax_ffi.py")
 
 
 _OF_COROUTINES = ("run_coroutines", "set_memory", "report", "set_scheduler_pool")
@@ -147,9 +165,13 @@ def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[
     headers = [f"include/{library.name}.h", "include/pycu2c_runtime.h"]
     if "cpp" in settings.bindings:
         headers += [f"include/{library.name}.hpp", "include/pycu2c_runtime.hpp"]
+    packages = [FRAMEWORKS[b].package for b in settings.bindings if b in FRAMEWORKS]
     return {
         "NAME": library.name,
         "UPPER": library.name.upper(),
+        "REQUIRED": '", "'.join(("scikit-build-core>=0.10", *packages)),
+        "KERNEL_NAMES": ", ".join(f'"{kernel.name}"' for kernel in library.kernels),
+        "KERNELS": "\n".join(_python_kernels(library)),
         "THREADS": settings.threads,
         "CPU_FLAGS": " ".join(settings.cpu_flags),
         "X86_FLAG": X86_FLAG,
@@ -164,6 +186,17 @@ def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[
     }
 
 
+def _framework_values(framework: Framework) -> dict[str, str]:
+    return {
+        "SUFFIX": framework.suffix,
+        "SUFFIX_UPPER": framework.suffix.upper(),
+        "PACKAGE": framework.package,
+        "MODULE": framework.module,
+        "HEADER": framework.header,
+        "LIBRARIES": " ".join(framework.libraries),
+    }
+
+
 def _flags_of_old_compilers(library: ExportedLibrary) -> Iterator[str]:
     """Yield flags that avoid miscompilations of gcc 13 and older."""
     text = "".join((library.texts.get("cpu", ""), *(unit.cpp for unit in library.cpp_units)))
@@ -172,35 +205,9 @@ def _flags_of_old_compilers(library: ExportedLibrary) -> Iterator[str]:
             yield from fault.flags
 
 
-# ---- Python ----
-
-
-def _python_package(library: ExportedLibrary) -> str:
-    """Return ``__init__.py``: a function for each kernel."""
-    kernels = "\n".join(
-        f"{k.name} = _library.kernel({_launch_arguments(k)})" for k in library.kernels
-    )
-    names = ", ".join(f'"{k.name}"' for k in library.kernels)
-    return f'''\
-"""The kernels of the library {library.name}, generated by pycu2c.
-
-``kernel(*arguments, grid=, block=, shared_bytes=0, stream=0)`` launches a kernel on the CPU with
-NumPy arrays, and on a GPU with objects that have ``__cuda_array_interface__``.
-"""
-
-from ._launch import LaunchError, Library
-
-__all__ = ["LaunchError", {names}]
-_library = Library("{library.name}")
-{kernels}
-'''
-
-
-def _launch_arguments(kernel: ExportedKernel) -> str:
-    kinds = {"double": "d", "int64_t": "q", "bool": "?"}
-    parameters = [
-        (a.name, ("w" if a.is_written else "r") if a.is_array else kinds[number_type(kernel, i)])
-        for i, a in enumerate(kernel.arguments)
-    ]
-    has_grid = kernel.array_launch is None
-    return f'"{kernel.name}", {parameters}, has_grid={has_grid}'.replace("'", '"')
+def _python_kernels(library: ExportedLibrary) -> Iterator[str]:
+    """Yield lines of Python that define a function for each kernel."""
+    for kernel in library.kernels:
+        letters, has_grid = [*parameter_letters(kernel).items()], kernel.array_launch is None
+        arguments = f'"{kernel.name}", {letters}, has_grid={has_grid}'.replace("'", '"')
+        yield f"{kernel.name} = _library.kernel({arguments})"

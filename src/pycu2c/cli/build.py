@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from pycu2c.aot.artifact import compile_library, differences, write_files
+from pycu2c.aot.bindings import FRAMEWORKS
 from pycu2c.aot.export import CLASSES, AnyKernel, export, kernels_of
 from pycu2c.aot.exported_kernels import KernelRequest
 from pycu2c.aot.exported_library import ExportedLibrary, ExportError
@@ -31,7 +32,7 @@ from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 TARGETS = ("cpu", "cuda")
-BINDINGS = ("c", "cpp", "cmake", "python", "torch")
+_DEFAULT_BINDINGS = ("c", "cpp", "cmake", "python", "torch")
 _DEFAULT_ARCHS = "sm_80,sm_90"
 
 
@@ -83,7 +84,13 @@ class _Names(click.ParamType[list[str]]):
     show_default=True,
     help="The architectures of GPUs. Later ones run the PTX of the first.",
 )
-@click.option("--bindings", type=_Names(BINDINGS), default=",".join(BINDINGS), show_default=True)
+@click.option(
+    "--bindings",
+    type=_Names((*_DEFAULT_BINDINGS, *FRAMEWORKS)),
+    default=",".join(_DEFAULT_BINDINGS),
+    show_default=True,
+    help="The interfaces of the library; jax and tvm-ffi, too, if these are installed.",
+)
 @click.option(
     "--threads",
     type=click.Choice(tuple(THREADS)),

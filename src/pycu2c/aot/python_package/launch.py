@@ -129,9 +129,9 @@ class Library:
     ) -> Callable[..., None]:
         """Return the function that launches a kernel.
 
-        parameters: a letter for each: ``r`` for an array, ``w`` for one that is written, ``d``,
-        ``q`` and ``?`` for a double, an int64 and a bool. has_grid: whether a launch has a grid;
-        otherwise it follows from the arrays.
+        parameters: a letter for each: ``r`` for an array, ``w`` for one that is written, ``u`` for
+        one that is also read, ``d``, ``q`` and ``?`` for a double, an int64 and a bool. has_grid:
+        whether a launch has a grid; otherwise it follows from the arrays.
         """
         function = getattr(self._library, f"{name}_launch")
         numbers = {"d": ctypes.c_double, "q": ctypes.c_int64, "?": ctypes.c_bool}
@@ -144,7 +144,7 @@ class Library:
             if len(arguments) != len(parameters):
                 raise TypeError(f"{name} takes ({names}), not {len(arguments)} arguments")
             tensors = [  # alive until the launch has read them
-                _tensor(a, kind == "w", n) if kind in "rw" else a
+                _tensor(a, kind in "wu", n) if kind in "rwu" else a
                 for a, (n, kind) in zip(arguments, parameters)
             ]
             status = function(*tensors, *of_configuration(**configuration), stream)

@@ -61,7 +61,7 @@ def op(
     templates = [positions[template] for template in outputs.values()]
     order = [n for n, _ in inputs] + list(outputs)
     places = [order.index(parameter) for parameter, _ in parameters]
-    first_tensor = next(i for i, (_, kind) in enumerate(inputs) if kind in "rw")
+    first_tensor = next(i for i, (_, kind) in enumerate(inputs) if kind in "rwu")
 
     def allocate(*values: Any) -> Any:
         results = tuple(torch.empty_like(values[i]) for i in templates)
@@ -95,7 +95,7 @@ def op(
 
 def _schema(inputs: list[tuple[str, str]], output_count: int) -> str:
     types = [
-        f"Tensor(a{i}!) {name}" if kind == "w" else f"{_TYPES[kind]} {name}"
+        f"Tensor(a{i}!) {name}" if kind in "wu" else f"{_TYPES[kind]} {name}"
         for i, (name, kind) in enumerate(inputs)
     ]
     results = ", ".join(["Tensor"] * output_count)
