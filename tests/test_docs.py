@@ -19,7 +19,7 @@ from support.kernels_from_text import module_from, python_blocks
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-NEED_OTHERS = {"pytorch.md"}  # tests/pytorch/test_page.py
+NEED_OTHERS = {"jax.md", "pytorch.md"}  # tests/jax/test_page.py, tests/pytorch/test_page.py
 WITH_PYTHON = [p for p in PAGES if "```python\n" in p.read_text() and p.name not in NEED_OTHERS]
 
 

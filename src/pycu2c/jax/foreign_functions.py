@@ -1,0 +1,139 @@
+"""Make a JAX function of a kernel: build a library with its handlers for each signature."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from threading import Lock
+from typing import Any
+
+import jax
+import numpy as np
+
+from pycu2c.aot.artifact import compile_flags, compile_library
+from pycu2c.aot.bindings import JAX, parameter_letters
+from pycu2c.aot.exported_kernels import KernelRequest, export_python
+from pycu2c.aot.exported_library import ExportedLibrary, c_name
+from pycu2c.aot.images import compile_images
+from pycu2c.aot.library_files import BuildSettings, library_files
+from pycu2c.aot.parameter_access import overwritten_names
+from pycu2c.aot.python_package import jax_ffi
+from pycu2c.cuda_driver import driver
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.toolchain.cache import artifact_store
+from pycu2c.toolchain.cc.compiler_identity import compiler_identity
+from pycu2c.toolchain.cc.discovery import find_compiler
+
+_registered: set[str] = set()
+_registering = Lock()
+
+
+def ffi(
+    kernel: Kernel[Any],
+    *,
+    grid: Any = None,
+    block: Any = None,
+    shared_bytes: int | None = None,
+    out_shapes: Any = None,
+    vmap_method: str = "sequential",
+) -> Callable[..., Any]:
+    """Return a function for JAX programs that launches a kernel and returns what it writes.
+
+    Its arguments are those of the kernel, without the arrays that the kernel only writes. Another
+    array that the kernel writes is an argument, and its new value is a result. Numbers are
+    constants of the compiled program. The kernel is compiled when the function is traced: for the
+    CPU, and for the GPU if there is one.
+
+    Parameters
+    ----------
+    kernel
+        The kernel, with or without declared types.
+    grid, block
+        Blocks along each axis, and threads of a block: a number, a tuple, or a function of the
+        arguments; by default those of the decorator.
+    shared_bytes
+        The size of dynamic shared memory; by default that of the decorator.
+    out_shapes
+        For each result that is no argument: an object with ``shape`` and ``dtype``, or the name of
+        an argument; or a function of the arguments that returns these. By default, results are
+        like the first array. A mapping from names to these tells which arrays are no arguments;
+        by default those of which the kernel stores elements, and which it does not use otherwise.
+        Elements of these that it does not store are undefined.
+    vmap_method
+        ``sequential``: ``jax.vmap`` launches once for each element of the batch. ``broadcast_all``:
+        it launches once, and all arrays have the batch as first axis.
+
+    Returns
+    -------
+    callable
+        A function that works under ``jax.jit`` and ``jax.vmap``. It returns an array, or a tuple of
+        arrays in the order of the parameters.
+    """
+    names = [c_name(name) for name in kernel.launcher.parameters]
+    overwritten = overwritten_names(kernel.source.tree)
+    stored = [name for name in kernel.launcher.parameters if name in overwritten]
+    if isinstance(out_shapes, Mapping):
+        out_shapes = {c_name(name): rule for name, rule in out_shapes.items()}
+    results = jax_ffi.result_names(out_shapes, list(map(c_name, stored)))
+    built: dict[object, tuple[str, jax_ffi.Parameters]] = {}
+
+    def find_target(values: Mapping[str, Any]) -> tuple[str, jax_ffi.Parameters]:
+        launcher = kernel.launcher
+        signature = launcher.signature_of(tuple(_example(name, values[name]) for name in names))
+        key = launcher, signature
+        if key not in built:
+            request = KernelRequest(kernel, [signature])
+            library = export_python(kernel.name, [request], _targets(kernel))
+            letters = parameter_letters(library.kernels[0])
+            built[key] = _register(library), jax_ffi.with_results(kernel.name, letters, results)
+        return built[key]
+
+    return jax_ffi.function(
+        kernel.name,
+        names,
+        results,
+        find_target,
+        grid=kernel.grid if grid is None else grid,
+        block=kernel.block if block is None else block,
+        shared_bytes=kernel.shared_memory if shared_bytes is None else shared_bytes,
+        out_shapes=out_shapes,
+        vmap_method=vmap_method,
+    )
+
+
+def _example(name: str, value: Any) -> Any:
+    """Return a value of the type of an argument, with one element. Raises TypeError."""
+    if isinstance(value, tuple):
+        raise TypeError(f"{name} is a tuple, which functions of JAX programs cannot pass yet")
+    if isinstance(value, np.generic) or not hasattr(value, "dtype"):
+        return value
+    if value.ndim == 0:
+        return jax_ffi.constant(name, value)
+    return np.empty((1,) * value.ndim, value.dtype)
+
+
+def _targets(kernel: Kernel[Any]) -> list[str]:
+    has_gpu = kernel.backend in ("auto", "cuda") and driver.available()
+    return [*["cpu"] * (kernel.backend != "cuda"), *["cuda"] * has_gpu]
+
+
+def _register(library: ExportedLibrary) -> str:
+    """Compile and register the handlers of a library with one kernel; return their name."""
+    settings = BuildSettings(cpu_flags=find_compiler().flags, bindings=("jax",))
+    images = compile_images(library, [driver.arch()]) if "cuda" in library.targets else ()
+    files = library_files(library, images, settings)
+    flags = compile_flags(library, settings, find_compiler())
+    texts = (text.decode() for text in files.values())
+    key = artifact_store.key_of(jax.lib.__version__, compiler_identity(), *flags, *texts)
+
+    def make() -> tuple[bytes, str]:
+        compiled = compile_library(library, files, settings, static=True)
+        return compiled[f"lib/lib{library.name}_{JAX.suffix}.so"], ""
+
+    found, target = artifact_store.load_or_make(key, ".so", make), f"{library.name}.{key[:16]}"
+    path = found.path or artifact_store.write_private_file(f"{library.name}.so", found.data)
+    with _registering:
+        if target not in _registered:
+            jax_ffi.register(ctypes.CDLL(path), library.name, target)
+            _registered.add(target)
+    return target
