@@ -4,13 +4,17 @@
 PYTHON ?= python3
 BACKEND ?= cpu
 VENV := .venv
-TORCH_VENV := .venv-torch
+FRAMEWORKS_VENV := .venv-frameworks
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MYPY := $(BIN)/mypy --no-error-summary
 
+# their packages are in a virtual environment of their own, as PyTorch fixes the version of NVRTC
+FRAMEWORK_TESTS := tests/pytorch tests/jax tests/aot/test_jax.py tests/aot/test_tvm_ffi.py
+WITHOUT_FRAMEWORKS := $(FRAMEWORK_TESTS:%=--ignore=%)
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-torch test-all check golden docs fuzz mutants bench gpu sanitize clean
+.PHONY: help demo test test-slow test-frameworks test-all check golden docs fuzz mutants bench gpu sanitize clean
 .NOTPARALLEL:  # tests use all processors
 
 help:  ## this list
@@ -26,13 +30,13 @@ demo: $(VENV)/.demo  ## run the examples on this machine's CPU; shows the CUDA C
 	@echo "The pictures are in out/."
 
 test: $(VENV)/.test  ## a sample of the test suite: each golden text, some cases of each test
-	@$(BIN)/python -m pytest -q -n auto -m "not slow"
+	@$(BIN)/python -m pytest -q -n auto -m "not slow" $(WITHOUT_FRAMEWORKS)
 
 test-slow: $(VENV)/.test  ## the tests that make test leaves out
-	@$(BIN)/python -m pytest -q -n auto -m slow
+	@$(BIN)/python -m pytest -q -n auto -m slow $(WITHOUT_FRAMEWORKS)
 
-test-torch: $(TORCH_VENV)/.ready  ## the tests with PyTorch, in a virtual environment of their own
-	@$(TORCH_VENV)/bin/python -m pytest -q tests/pytorch
+test-frameworks: $(FRAMEWORKS_VENV)/.ready  ## the tests with PyTorch, JAX and TVM-FFI, in a virtual environment of their own
+	@CI=1 $(FRAMEWORKS_VENV)/bin/python -m pytest -q $(FRAMEWORK_TESTS)
 
 test-all: test test-slow check  ## the whole test suite, then ruff and mypy
 
@@ -90,7 +94,7 @@ sanitize:  ## on a machine with a GPU: the tests that use it, watched by compute
 	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) tests/sanitize.py --tools $(TOOLS) --workers $(WORKERS)
 
 clean:  ## remove what the targets above have made
-	@rm -rf $(VENV) $(TORCH_VENV) out build .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	@rm -rf $(VENV) $(FRAMEWORKS_VENV) out build .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
 	@rm -f src/pycu2c/native/*.so
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -114,10 +118,10 @@ $(VENV)/.bench: $(BUILT_FROM) | $(BIN)/python
 	@$(PIP) --editable '.[bench]'
 	@touch $@ $(VENV)/.demo
 
-$(TORCH_VENV)/.ready: $(BUILT_FROM)
-	@echo "installing pycu2c with PyTorch into $(TORCH_VENV)"
-	@$(PYTHON) -m venv $(TORCH_VENV)
-	@$(TORCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+$(FRAMEWORKS_VENV)/.ready: $(BUILT_FROM)
+	@echo "installing pycu2c with PyTorch, JAX and TVM-FFI into $(FRAMEWORKS_VENV)"
+	@$(PYTHON) -m venv $(FRAMEWORKS_VENV)
+	@$(FRAMEWORKS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
 	  --editable '.[frameworks]' pytest hypothesis
 	@touch $@
 

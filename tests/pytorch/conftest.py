@@ -1,4 +1,4 @@
-"""Tests with PyTorch, which ``make test-torch`` installs. Without it they are left out."""
+"""Tests with PyTorch, which ``make test-frameworks`` installs. Without it they are left out."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from support.frameworks import is_tested
+
 HAS_TORCH = importlib.util.find_spec("torch") is not None
-collect_ignore_glob = [] if HAS_TORCH else ["test_*.py"]
+collect_ignore_glob = [] if is_tested("torch") else ["test_*.py"]
 _WARNINGS_OF_PYTORCH = (
     "ignore:.*torch.jit:DeprecationWarning",
     "ignore:The CUDA Graph is empty:UserWarning",  # one that torch.compile makes itself
