@@ -11,17 +11,17 @@ from pathlib import Path
 from pycu2c.aot.bindings import FRAMEWORKS
 from pycu2c.aot.exported_library import ExportedLibrary, TextUnit
 from pycu2c.aot.library_files import (
-    C_FLAGS,
     THREADS,
     X86_FLAG,
     BuildSettings,
     Files,
     binding_path,
-    contract_flag,
+    c_flags,
     cpp_flags,
     source_paths,
 )
 from pycu2c.toolchain.cc import cxx
+from pycu2c.toolchain.cc.cc import is_bit_exact
 from pycu2c.toolchain.cc.discovery import Compiler, find_compiler
 from pycu2c.toolchain.cc.miscompilations import flags_that_avoid_miscompilations
 from pycu2c.toolchain.toolchain_errors import ToolchainError
@@ -87,10 +87,10 @@ def compile_flags(
     code = (
         "-O3",
         "-fPIC",
-        *C_FLAGS,
-        contract_flag(library),
+        *c_flags(library),
         *compiler.family.flags,
         *(settings.cpu_flags or default_cpu_flags()),
+        *(compiler.bit_exact_flags if is_bit_exact(library.options) else ()),
     )
     return (
         *_FILE_FLAGS,

@@ -15,15 +15,14 @@ from pycu2c.base.records import dataclass
 from pycu2c.runtime.cpu.coroutine_scheduler import scheduler_text
 from pycu2c.runtime.cpu.fibers import fibers_text
 from pycu2c.toolchain.cc import cxx
-from pycu2c.toolchain.cc.cc import FLAGS
-from pycu2c.toolchain.cc.flags import CLANG, GCC
+from pycu2c.toolchain.cc.cc import FLAGS, arithmetic_flags, half_flags, is_bit_exact
+from pycu2c.toolchain.cc.flags import CLANG, GCC, NO_FMA
 from pycu2c.toolchain.cc.miscompilations import MISCOMPILATIONS
 
 _HERE = Path(__file__).parent
 Files = Mapping[str, bytes]  # by path in the folder of the library
 
-# The flags of generated C for all compilers, and for gcc. A warning of gcc there is an error here.
-C_FLAGS = tuple(f for f in FLAGS if not f.startswith(("-std", "-fPIC", "-Werror", "-O")))
+_FLAGS = tuple(f for f in FLAGS if not f.startswith(("-std", "-fPIC", "-Werror", "-O")))
 X86_FLAG = "-march=x86-64-v3"
 THREADS = {"none": 0, "pool": 1, "openmp": 2}
 
@@ -48,9 +47,10 @@ def library_files(
     return {path: text.encode() for path, text in _texts(library, images, settings)}
 
 
-def contract_flag(library: ExportedLibrary) -> str:
-    """Return the flag for contractions of multiplications and additions."""
-    return f"-ffp-contract={'fast' if library.options.fmad else 'off'}"
+def c_flags(library: ExportedLibrary) -> tuple[str, ...]:
+    """Return the flags of generated C for all compilers."""
+    halves = half_flags(library.texts.get("cpu", ""))
+    return (*_FLAGS, *arithmetic_flags(library.options), *halves)
 
 
 def source_paths(library: ExportedLibrary) -> tuple[str, ...]:
@@ -165,6 +165,7 @@ def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[
     headers = [f"include/{library.name}.h", "include/pycu2c_runtime.h"]
     if "cpp" in settings.bindings:
         headers += [f"include/{library.name}.hpp", "include/pycu2c_runtime.hpp"]
+    is_exact = is_bit_exact(library.options)
     packages = [FRAMEWORKS[b].package for b in settings.bindings if b in FRAMEWORKS]
     return {
         "NAME": library.name,
@@ -179,9 +180,10 @@ def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[
         "SOURCES": " ".join(source_paths(library)),
         "HEADERS": " ".join(headers),
         "LANGUAGES": "C CXX" if library.cpp_units else "C",
-        "FLAGS": ";".join((*C_FLAGS, contract_flag(library))),
+        "FLAGS": ";".join(c_flags(library)),
         "CPP_FLAGS": ";".join(cpp_flags(library)),
-        "GNU_FLAGS": " ".join(GCC.flags),
+        "GNU_FLAGS": " ".join((*GCC.flags, *(GCC.bit_exact_flags if is_exact else ()))),
+        "X86_EXACT_FLAGS": " ".join(NO_FMA if is_exact else ()),
         "CLANG_FLAGS": " ".join(CLANG.flags),
     }
 

@@ -30,7 +30,7 @@ class Dim3(ctypes.Structure):
 
 def tensor(array: np.ndarray[Any, Any]) -> Tensor:
     axes, size = ctypes.c_int64 * array.ndim, array.itemsize
-    code = {"i": 0, "u": 1, "f": 2}[array.dtype.kind]
+    code = {"i": 0, "u": 1, "f": 2, "c": 5}[array.dtype.kind]
     return Tensor(
         array.ctypes.data,
         (1, 0),

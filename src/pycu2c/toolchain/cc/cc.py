@@ -92,7 +92,7 @@ def flags_for(text: str, options: Options, compiler: Compiler | None = None) -> 
     compiler = compiler or find_compiler()
     return (
         *general_flags(options, compiler),
-        *_half_flags(text),
+        *half_flags(text),
         *_coroutine_flags(text),
         *flags_that_avoid_miscompilations(text, compiler, general_flags(DEFAULT_OPTIONS, compiler)),
     )
@@ -101,17 +101,22 @@ def flags_for(text: str, options: Options, compiler: Compiler | None = None) -> 
 def general_flags(options: Options, compiler: Compiler) -> tuple[str, ...]:
     """Return the compiler flags that do not depend on the text."""
     lines = ("-g1",) if options.lineinfo else ()
-    return (*FLAGS, *compiler.flags, *_arithmetic_flags(options, compiler), *lines)
+    exact = compiler.bit_exact_flags if is_bit_exact(options) else ()
+    return (*FLAGS, *compiler.flags, *arithmetic_flags(options), *exact, *lines)
 
 
-def _arithmetic_flags(options: Options, compiler: Compiler) -> tuple[str, ...]:
+def arithmetic_flags(options: Options) -> tuple[str, ...]:
+    """Return the flags for floating-point arithmetic that all compilers understand."""
     contract = f"-ffp-contract={'fast' if options.fmad else 'off'}"
-    if options.fastmath:
-        return (contract, *_FAST)
-    return (contract,) if options.fmad else (contract, *compiler.bit_exact_flags)
+    return (contract, *_FAST) if options.fastmath else (contract,)
 
 
-def _half_flags(text: str) -> tuple[str, ...]:
+def is_bit_exact(options: Options) -> bool:
+    """Return whether results do not depend on the compiler, which further flags ensure."""
+    return not options.fmad and not options.fastmath
+
+
+def half_flags(text: str) -> tuple[str, ...]:
     """Disable contraction for float16, which must be rounded after every operation."""
     return ("-ffp-contract=off",) if "_Float16" in text else ()
 

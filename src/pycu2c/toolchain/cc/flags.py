@@ -46,7 +46,7 @@ CLANG = CompilerFamily(
 _X86_NATIVE = ("-march=native", "-mprefer-vector-width=512")
 # For bit-exact results: gcc's vectorizer generates vfmaddsub for products of complex numbers even
 # with -ffp-contract=off, so FMA instructions are disabled.
-_NO_FMA = ("-mno-fma", "-mno-avx512f")
+NO_FMA = ("-mno-fma", "-mno-avx512f")
 # since version 12 gcc generates moves of float16 vectors that the assembler may reject
 _NO_AVX512_FP16 = ("-mno-avx512fp16",)
 _NATIVE = {
@@ -86,7 +86,7 @@ def _major_version(version: str) -> int:
 def bit_exact_flags(version: str, target: str) -> tuple[str, ...]:
     """Return the flags for bit-exact results."""
     on_x86 = (target or platform.machine()) in ("x86_64", "AMD64")
-    return (*family_of(version).bit_exact_flags, *(_NO_FMA if on_x86 else ()))
+    return (*family_of(version).bit_exact_flags, *(NO_FMA if on_x86 else ()))
 
 
 def libraries_for(
