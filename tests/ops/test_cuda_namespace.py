@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c import cuda
+from pycu2c import CompileError, cuda, kernel
 from pycu2c.base.dtypes import VECTORS
 from pycu2c.base.types import NONE, float32, int32
 from pycu2c.ops.intrinsics.registry import REGISTRY, bound_to
@@ -53,6 +53,17 @@ def test_a_missing_name_is_an_attribute_error() -> None:
     assert find("grid.x") is None
     assert find("atomic") is cuda.atomic
     assert dir(cuda.threadIdx) == ["x", "y", "z"]
+
+
+def test_missing_names_have_replacements() -> None:
+    @kernel
+    def k(x):  # type: ignore[no-untyped-def]
+        x[0] = cuda.vsetgtu2(x[0], 1)  # type: ignore[attr-defined]
+
+    with pytest.raises(CompileError, match=r"c_function\('return __vsetgtu2\(x, y\);'\)"):
+        k.inspect("cuda", "uint32[:]")
+    with pytest.raises(AttributeError, match=r"c_function\('return __vadd4\(x, y\);'\)"):
+        _ = cuda.vadd4  # type: ignore[attr-defined]
 
 
 def stub(home: str, path: str) -> Any:

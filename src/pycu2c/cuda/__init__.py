@@ -35,7 +35,7 @@ def __getattr__(name: str) -> object:
         globals()[name] = member
         return member
     otherwise = "dir(cuda) lists all names"
-    hint = numba_names.HINTS.get(name) or spelling_suggestions.did_you_mean(
+    hint = numba_names.replacement_hint(name) or spelling_suggestions.did_you_mean(
         name, __dir__(), otherwise
     )
     raise AttributeError(f"pycu2c.cuda has no {name}: {hint}", name=name, obj=cuda_namespace.CUDA)

@@ -399,7 +399,6 @@ FUNCTIONS = {
     "__byte_perm(0x03020100u, 0x07060504u, 0x7531u) == 0x07050301u": 1,
     "__funnelshift_l(0x80000000u, 1u, 1)": 3,
     "__dp4a(0x01020304, 0x01010101, 5)": 15,
-    "__vadd4(0x01020304u, 0x01010101u) == 0x02030405u": 1,
     "rsqrtf(4.0f) + rsqrt(16.0) + cbrtf(8.0f)": 2.75,
     "__fdividef(1.0f, 4.0f) + __saturatef(3.0f)": 1.25,
     "__fadd_ru(1.0f, 1e-20f) > 1.0f": 1,
@@ -513,6 +512,7 @@ def test_printf_writes(capfd: pytest.CaptureFixture[str]) -> None:
     ("line", "what"),
     [
         ('asm("nop;");', "inline PTX"),
+        ("x[0] = __vadd4(1, 2);", "SIMD functions of words"),
         ("inner<<<1, 1>>>(x);", "launches from kernels"),
     ],
 )

@@ -324,6 +324,7 @@ _UNSUPPORTED = {
     r"curand\w*": "cuRAND",
     r"__cluster\w*|cluster_group|this_cluster": "clusters",
     r"__pipeline_\w+|memcpy_async": "asynchronous copies",
+    r"__v(add|sub|abs|neg|avg|hadd|max|min|cmp|set|sad)\w*[24]": "SIMD functions of words",
 }
 _UNSUPPORTED_FILES = re.compile(r"(cub|thrust|mma|curand\w*|cuda/(barrier|pipeline|atomic))\b.*")
 

@@ -25,7 +25,7 @@ from pycu2c.ir import builders
 from pycu2c.ir.nodes import Apply, ConstantArray, Var
 from pycu2c.ops.intrinsics.registry import bound_to
 from pycu2c.ops.names.cuda_namespace import CUDA
-from pycu2c.ops.names.numba_names import HINTS, numba_name
+from pycu2c.ops.names.numba_names import numba_name, replacement_hint
 
 
 def resolve(context: FunctionContext, node: ast.Name) -> Value:
@@ -198,7 +198,7 @@ def attribute(
     except AttributeError as error:
         owner_text = ast.unparse(node.value)
         names = [n for n in dir(value) if not n.startswith("_")]
-        numba_hint = HINTS.get(name) if CUDA in (owner.value, error.obj) else None
+        numba_hint = replacement_hint(name) if CUDA in (owner.value, error.obj) else None
         hint = error.hint if isinstance(error, UnknownNameError) else numba_hint
         fail(
             "name",

@@ -15,7 +15,7 @@ from pycu2c.ops.intrinsics.floats import (
     special,
     ufuncs,
 )
-from pycu2c.ops.intrinsics.integers import bits, extended_arithmetic, integers, simd_within_register
+from pycu2c.ops.intrinsics.integers import bits, extended_arithmetic, integers
 from pycu2c.ops.intrinsics.memory import (
     addresses,
     allocation,

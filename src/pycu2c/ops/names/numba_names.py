@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -48,6 +49,15 @@ HINTS: dict[str, str] = {
     **dict.fromkeys(HOST_NAMES, HOST_ONLY_HINT),
 }
 """What to write in place of names of ``numba.cuda`` that pycu2c does not have."""
+
+_WORD_FUNCTION = re.compile(r"v(add|sub|abs|neg|avg|hadd|max|min|cmp|set|sad)\w*[24]")
+
+
+def replacement_hint(name: str) -> str | None:
+    """Return what to write in place of a name that ``cuda`` does not have; None if unknown."""
+    if _WORD_FUNCTION.fullmatch(name):  # CUDA's SIMD functions of words
+        return f"write it in C: @cuda.c_function('return __{name}(x, y);')"
+    return HINTS.get(name)
 
 
 def numba_name(value: object) -> Member | None:
