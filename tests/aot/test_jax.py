@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from aot import exported_coroutines
+from aot import exported_coroutines, exported_text
 from aot.conftest import LOADERS, build, build_file, run
 from aot.test_loaders import C11, COMPILERS, DEVICES, LIBRARIES, WARNINGS, check_results, sources
 from pycu2c.aot.bindings import JAX
@@ -89,6 +89,19 @@ def test_updated_array_is_a_result(tmp_path: Path) -> None:
         incremented, reversed_ = jax.jit(lambda a: reverse(a, grid=10, block=64))(a)
     np.testing.assert_array_equal(incremented, np.arange(1, 641))
     np.testing.assert_array_equal(reversed_, np.arange(640, 0, -1))
+
+
+def test_kernel_without_a_grid(tmp_path: Path) -> None:
+    """The grid of an elementwise kernel follows from its arrays."""
+    options = "--name", "signals", "--targets", "cpu", "--bindings", "python,jax"
+    build_file(f"{exported_text.__file__}:blend", tmp_path, *options)
+    blend = imported(tmp_path, "signals").blend
+    x, y, table = (np.random.default_rng(i).random((4, 6), np.float32) for i in range(3))
+    expected = np.asarray(exported_text.blend(x, y, table[0]))
+    with jax.default_device(jax.devices("cpu")[0]):
+        result = jax.jit(lambda *arrays: blend(*arrays, out_shapes={"z": "x"}))(x, y, table[0])
+        np.testing.assert_array_equal(result, expected)
+        np.testing.assert_array_equal(blend(x, y, table[0], x), expected)
 
 
 def test_handlers_are_a_library_of_their_own(finance: Path) -> None:

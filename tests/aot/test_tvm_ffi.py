@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import tvm_ffi
 
-from aot.conftest import LOADERS, build, run
+from aot import exported_text
+from aot.conftest import LOADERS, build, build_file, run
 from aot.test_loaders import C11, COMPILERS, DEVICES, LIBRARIES, WARNINGS, check_results, sources
 from pycu2c import cuda
 from pycu2c.aot.bindings import TVM_FFI
@@ -100,6 +101,18 @@ def test_numbers_of_numpy(module: Any) -> None:
     for number in (np.float32(0.5), np.float64(0.5), np.int32(0)):
         module.stencil(a, out, number, np.int64(1), [4, 4])
         assert (out == 1).all()
+
+
+def test_kernel_without_a_grid(tmp_path: Path) -> None:
+    """The grid of an elementwise kernel follows from its arrays."""
+    options = "--name", "signals", "--targets", "cpu", "--bindings", "c,tvm-ffi"
+    build_file(f"{exported_text.__file__}:blend", tmp_path, *options)
+    blend = tvm_ffi.load_module(str(tmp_path / "lib/libsignals_tvm_ffi.so")).blend
+    x, y, table, z = (np.random.default_rng(i).random(60, np.float32) for i in range(4))
+    blend(x, y, table, z)
+    np.testing.assert_array_equal(z, np.asarray(exported_text.blend(x, y, table)))
+    with pytest.raises(TypeError, match=r"blend: takes \(x, y, table, z\)"):
+        blend(x, y, table, z, 1, 1)
 
 
 def test_functions_are_a_library_of_their_own(finance: Path) -> None:

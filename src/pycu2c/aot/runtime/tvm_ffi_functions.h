@@ -89,9 +89,10 @@ static int reject_count(const struct kernel *kernel) {
     char names[MAX_MESSAGE] = "takes (";
     size_t end = strlen(names);
     for (int i = 0; i < kernel->parameter_count && end < sizeof names; i++)
-        end += (size_t)snprintf(names + end, sizeof names - end, "%s, ", kernel->parameters[i].name);
-    return raise_error("TypeError", kernel, kernel->has_grid ? "grid, block, shared_bytes=0)" : ")",
-                       names);
+        end += (size_t)snprintf(names + end, sizeof names - end, "%s%s", i ? ", " : "",
+                                kernel->parameters[i].name);
+    return raise_error("TypeError", kernel,
+                       kernel->has_grid ? ", grid, block, shared_bytes=0)" : ")", names);
 }
 
 static int call_kernel(const struct kernel *kernel, const TVMFFIAny *arguments, int32_t count) {
