@@ -26,7 +26,6 @@ from pycu2c.cuda import wmma as wmma
 from pycu2c.cuda.cudadrv import devicearray as devicearray
 from pycu2c.cuda.cudadrv import devices as devices
 from pycu2c.cuda.cudadrv import driver as driver
-from pycu2c.cuda.cudadrv import nvvm as nvvm
 from pycu2c.cuda.cudadrv.error import CudaSupportError as CudaSupportError
 from pycu2c.devices.allocation import In as In
 from pycu2c.devices.allocation import InOut as InOut

@@ -86,7 +86,6 @@ def test_a_loop_over_a_tuple_that_numba_would_not_unroll(target: str) -> None:
         ("driver", "Context CudaAPIError Device Event MemoryInfo Stream"),
         ("devices", "get_context gpus reset require_context"),
         ("error", "CudaDriverError CudaRuntimeError CudaSupportError NvvmError"),
-        ("nvvm", "NvvmError is_available"),
         ("runtime", "runtime Runtime"),
     ],
 )
@@ -106,7 +105,6 @@ def test_classes_are_those_of_what_is_made() -> None:
     assert isinstance(cuda.event(), cuda.cudadrv.driver.Event)
     assert isinstance(cuda.current_context(), cuda.driver.Context)
     assert isinstance(cuda.current_context().get_memory_info(), cuda.MemoryInfo)
-    assert cuda.nvvm.is_available() is driver.available()
 
 
 def test_modules_of_the_driver_are_imported_with_their_package() -> None:

@@ -48,7 +48,6 @@ MODULES = {
     "devicearray": "pycu2c.cuda.cudadrv.devicearray",
     "devices": "pycu2c.cuda.cudadrv.devices",
     "driver": "pycu2c.cuda.cudadrv.driver",
-    "nvvm": "pycu2c.cuda.cudadrv.nvvm",
     "random": "pycu2c.cuda.random",
     "types": "pycu2c.types",
     "wmma": "pycu2c.cuda.wmma",

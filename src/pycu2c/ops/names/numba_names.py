@@ -17,6 +17,7 @@ from pycu2c.ops.names.host_names import HOST_NAMES, HOST_ONLY_HINT
 HINTS: dict[str, str] = {
     # on the host
     "nvtx": "set PYCU2C_NVTX=1 in the environment",
+    "nvvm": "call cuda.is_available(); cuda.cudadrv.error has NvvmError",
     **dict.fromkeys(
         (
             "set_memory_manager",
