@@ -11,10 +11,12 @@ from pathlib import Path
 from pycu2c.aot.bindings import FRAMEWORKS
 from pycu2c.aot.exported_library import ExportedLibrary, TextUnit
 from pycu2c.aot.library_files import (
+    AVX512_FLAGS,
     THREADS,
     X86_FLAG,
     BuildSettings,
     Files,
+    avx512_path,
     binding_path,
     c_flags,
     cpp_flags,
@@ -50,6 +52,10 @@ def compile_library(
         folder = Path(temporary)
         write_files(folder, files)
         sources = source_paths(library)
+        if uses_avx512(library, settings):
+            sources += (avx512_path(library),)
+            compile_c += ("-DPYCU2C_AVX512",)
+            commands[avx512_path(library)] = (*compile_c, *AVX512_FLAGS)
         objects = [f"{Path(source).name}.o" for source in sources]
         for source, path in zip(sources, objects):
             _run((*commands.get(source, compile_c), "-c", source, "-o", path), folder)
@@ -98,6 +104,12 @@ def compile_flags(
         *flags_that_avoid_miscompilations(library.texts.get("cpu", ""), compiler, code),
         f"-DPYCU2C_THREADS={THREADS[settings.threads]}",
     )
+
+
+def uses_avx512(library: ExportedLibrary, settings: BuildSettings) -> bool:
+    """Return whether the kernels are compiled for AVX-512, too."""
+    is_exact, is_default = is_bit_exact(library.options), not settings.cpu_flags
+    return "cpu" in library.texts and is_default and not is_exact and bool(default_cpu_flags())
 
 
 def default_cpu_flags() -> tuple[str, ...]:

@@ -112,6 +112,8 @@ def _function_tables(target: TargetName, function: Function) -> Iterator[str]:
         yield f"extern const struct coroutine_kernel {function.name};"
     elif function.runs_fibers:
         yield f"extern const struct fiber_kernel {function.name};"
+    elif function.has_avx512:
+        yield f"kernel_body {function.name}, {function.avx512_name};"
     elif target == "cpu":
         yield f"kernel_body {function.name};"
     else:
@@ -158,6 +160,8 @@ def _variant(variant: Variant) -> str:
             if function.runs_fibers:
                 code = f".run = PYCU2C_FIBERS({function.runs_fibers}), .fibers = &"
             parts += [f"{code}{function.name}", f".of_cpu = {parameters}"]
+            if function.has_avx512:
+                parts.append(f".avx512 = AVX512({function.avx512_name})")
         else:
             parts += [f'.entry = "{function.name}"', f".loaded = {function.name}_loaded"]
             parts += [f".module = {function.module}", f".of_gpu = {parameters}"]

@@ -193,7 +193,7 @@ def _lower(library: str, target: TargetName, typed: Sequence[_TypedKernel]) -> _
     file = multi_module.emit_file(pairs, "none")
     entries = {id(pair): entry for pair, entry in zip(pairs, file.entries)}
     functions = {
-        name: _function(entries[id(pair)], pair[0].kernel) for name, pair in lowered.items()
+        name: _function(target, entries[id(pair)], pair[0].kernel) for name, pair in lowered.items()
     }
     for function in functions.values():
         if len(function.parameters) > MAX_PARAMETERS:
@@ -201,8 +201,10 @@ def _lower(library: str, target: TargetName, typed: Sequence[_TypedKernel]) -> _
     return _EmittedTarget(file.text, functions)
 
 
-def _function(name: str, kernel: ir.Function) -> Function:
-    return Function(name, kernel.parameters, coroutine_loop(kernel.body) is not None)
+def _function(target: TargetName, name: str, kernel: ir.Function) -> Function:
+    is_coroutine = coroutine_loop(kernel.body) is not None
+    has_avx512 = target == "cpu" and not is_coroutine
+    return Function(name, kernel.parameters, is_coroutine, has_avx512=has_avx512)
 
 
 def _lowered(

@@ -65,6 +65,7 @@ class Function:
     is_coroutine: whether threads on the CPU are coroutines; the name is that of a structure then.
     runs_fibers: the function of the scheduler that runs such a structure of CUDA C; empty if none.
     module: the number of its text among those that are compiled for GPUs.
+    has_avx512: whether it is compiled for AVX-512, too.
     """
 
     name: str
@@ -72,6 +73,12 @@ class Function:
     is_coroutine: bool = False
     runs_fibers: str = ""
     module: int = 0
+    has_avx512: bool = False
+
+    @property
+    def avx512_name(self) -> str:
+        """Return the name of the function that is compiled for AVX-512."""
+        return f"{self.name}_avx512"
 
     def sizes(self) -> Iterator[int]:
         """Yield the sizes of the parameters, in bytes."""

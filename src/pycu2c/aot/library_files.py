@@ -24,6 +24,7 @@ Files = Mapping[str, bytes]  # by path in the folder of the library
 
 _FLAGS = tuple(f for f in FLAGS if not f.startswith(("-std", "-fPIC", "-Werror", "-O")))
 X86_FLAG = "-march=x86-64-v3"
+AVX512_FLAGS = ("-march=x86-64-v4", "-mprefer-vector-width=512")
 THREADS = {"none": 0, "pool": 1, "openmp": 2}
 
 
@@ -101,6 +102,7 @@ def _texts(
         yield f"src/{name}_fibers.c", _scheduler(name, _OF_FIBERS, fibers_text())
     if "cpu" in library.texts:
         yield f"src/{name}.c", library.texts["cpu"]
+        yield avx512_path(library), _avx512_text(library)
     if "cuda" in library.texts:
         yield f"src/{name}.cu", library.texts["cuda"]
     for unit in library.units:
@@ -151,6 +153,26 @@ def _scheduler(name: str, functions: Sequence[str], text: str) -> str:
     return f"#define _GNU_SOURCE\n{renamed}{text.removeprefix('#define _GNU_SOURCE')}"
 
 
+def avx512_path(library: ExportedLibrary) -> str:
+    """Return the C file of the kernels for AVX-512."""
+    return f"src/{library.name}_avx512.c"
+
+
+def _avx512_text(library: ExportedLibrary) -> str:
+    """Return C that includes the kernels under other names."""
+    names = {
+        f.name: f.avx512_name
+        for k in library.kernels
+        for f in k.functions()
+        if f.has_avx512 or f.is_coroutine
+    }
+    renamed = "".join(f"#define {name} {new}\n" for name, new in names.items())
+    return f"""\
+/* The kernels once more, compiled for processors with AVX-512. */
+{renamed}#include "{library.name}.c"
+"""
+
+
 def _read(path: str) -> str:
     return (_HERE / path).read_text(encoding="utf-8")
 
@@ -176,6 +198,8 @@ def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[
         "THREADS": settings.threads,
         "CPU_FLAGS": " ".join(settings.cpu_flags),
         "X86_FLAG": X86_FLAG,
+        "AVX512_FLAGS": ";".join(AVX512_FLAGS),
+        "AVX512_SOURCE": avx512_path(library) if "cpu" in library.texts and not is_exact else "",
         "AVOIDING_FLAGS": " ".join(_flags_of_old_compilers(library)),
         "SOURCES": " ".join(source_paths(library)),
         "HEADERS": " ".join(headers),

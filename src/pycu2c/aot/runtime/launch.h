@@ -36,6 +36,12 @@ static pycu2c_status fail(pycu2c_status status, const char *format, ...) {
 
 /* ---- tables ---- */
 
+#ifdef PYCU2C_AVX512
+#define AVX512(name) name
+#else
+#define AVX512(name) NULL
+#endif
+
 enum { MAX_AXES = 16, MAX_ARGUMENTS = 64, MAX_PARAMETERS = 256, MAX_PARAMETER_BYTES = 4096 };
 enum { INDEX32_LIMIT = 1 << 30, BLOCKS32_LIMIT = 1 << 22 };
 #define MAX_ELEMENTS ((int64_t)1 << 48)
@@ -72,6 +78,7 @@ struct variant {
     bool needs_small_indices;
     uint32_t block[3];
 #ifdef PYCU2C_HAS_CPU
+    kernel_body *avx512; /* NULL if the function is not compiled for AVX-512 */
     kernel_body *body; /* NULL if the threads are coroutines or fibers */
 #ifdef PYCU2C_COROUTINES
     const struct coroutine_kernel *coroutines;
@@ -318,6 +325,15 @@ static pycu2c_status run_coroutines(const struct variant *variant, const void *a
 }
 #endif
 
+static bool has_avx512(void) {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+           && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#else
+    return false;
+#endif
+}
+
 static pycu2c_status run_on_cpu(const struct variant *variant, const struct signature *signature,
                                 const struct launch *l) {
     struct {
@@ -345,7 +361,7 @@ static pycu2c_status run_on_cpu(const struct variant *variant, const struct sign
 #ifdef PYCU2C_FIBERS
     if (variant->fibers) return status_of(variant->run(variant->fibers, &arguments, blocks), l);
 #endif
-    run_blocks(variant->body, &arguments, blocks);
+    run_blocks(variant->avx512 && has_avx512() ? variant->avx512 : variant->body, &arguments, blocks);
     return PYCU2C_SUCCESS;
 }
 #endif

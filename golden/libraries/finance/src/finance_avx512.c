@@ -1,0 +1,10 @@
+/* The kernels once more, compiled for processors with AVX-512. */
+#define finance_stencil_block finance_stencil_block_avx512
+#define finance_stencil finance_stencil_avx512
+#define finance_block_sums_block finance_block_sums_block_avx512
+#define finance_block_sums finance_block_sums_avx512
+#define finance_black_scholes_f32 finance_black_scholes_f32_avx512
+#define finance_black_scholes_f32_large finance_black_scholes_f32_large_avx512
+#define finance_black_scholes_f64 finance_black_scholes_f64_avx512
+#define finance_black_scholes_f64_large finance_black_scholes_f64_large_avx512
+#include "finance.c"
