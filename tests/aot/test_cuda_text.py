@@ -308,7 +308,8 @@ int main() {
     bool is_right = z[0] == 6 && sums[0] == 1 && sums[1] == 0;
 #ifdef HAS_OTHER
     other::other(c, {{1, 1, 1}, {12, 1, 1}});
-    is_right = is_right && z[0] == 5;
+    other::services(pycu2c::array<float, 1>(z, {12}), {{1, 1, 1}, {1, 1, 1}});
+    is_right = is_right && z[0] == 6 && z[1] == 5;
 #endif
     return is_right ? 0 : 1;
 }
@@ -316,7 +317,12 @@ int main() {
 
 
 OTHER = """
-from pycu2c import cupy
+from pycu2c import cupy, kernel
+
+@kernel
+def services(x: "float32[::1]"):  # as a symbol of the scheduler
+    x[0] += 1
+
 other = cupy.RawKernel('''
 template <typename T> __device__ float scaled(T x, T a) { return 5; }
 __device__ float length;

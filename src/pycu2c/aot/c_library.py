@@ -35,9 +35,9 @@ def write_library(library: ExportedLibrary) -> str:
     ]
     lines += ["#define PYCU2C_HAS_CPU"] * has_cpu
     if library.has_coroutines:
-        lines.append(f"#define PYCU2C_COROUTINES(name) {library.name}_##name")
+        lines.append(f"#define PYCU2C_COROUTINES(name) {library.name}_pycu2c_##name")
     if library.cpp_units:
-        lines.append(f"#define PYCU2C_FIBERS(name) {library.name}_##name")
+        lines.append(f"#define PYCU2C_FIBERS(name) {library.name}_pycu2c_##name")
     lines += [f'#define PYCU2C_IMAGES "../{library.name}_images.h"'] * has_cuda
     kinds = {k.array_launch.kind for k in library.kernels if k.array_launch}
     lines += [f"#define PYCU2C_{kind.upper()}" for kind in sorted(kinds)]

@@ -149,7 +149,7 @@ _OF_FIBERS = (
 
 def _scheduler(name: str, functions: Sequence[str], text: str) -> str:
     """Return a scheduler of threads, whose functions have names of the library."""
-    renamed = "".join(f"#define pycu2c_{f} {name}_{f}\n" for f in functions)
+    renamed = "".join(f"#define pycu2c_{f} {name}_pycu2c_{f}\n" for f in functions)
     return f"#define _GNU_SOURCE\n{renamed}{text.removeprefix('#define _GNU_SOURCE')}"
 
 

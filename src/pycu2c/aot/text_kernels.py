@@ -161,7 +161,7 @@ def isolated_cpp(
 
     user_text: its part with the functions of the user. symbols: names for what it exports.
     """
-    names = {"pycu2c": unit, "PYCU2C_SERVICES": f"{library}_services", **symbols}
+    names = {"pycu2c": unit, "PYCU2C_SERVICES": f"{library}_pycu2c_services", **symbols}
     macros = [f"#define {name} {value}" for name, value in names.items()]
     cpp = cpp.replace('visibility("default")', 'visibility("hidden")')
     return "\n".join((*macros, *renaming_macros(user_text, unit), cpp))
