@@ -293,7 +293,7 @@ class LaunchDetector:
     def __init__(self) -> None:
         self.launched = False
         self.tables: list[Launches | Launcher] = []
-        self._wrap(Configured, "_launch_slow", self._record_launch)
+        self._wrap(Configured, "_launch", self._record_launch)
         self._wrap(Launcher, "resolve", self._record_launch)
         self._wrap(Launches, "__init__", self.tables.append)
         self._wrap(Launcher, "__init__", self.tables.append)

@@ -27,7 +27,7 @@ _CODES = {
     torch.complex64: (5, 64),
     torch.complex128: (5, 128),
 }
-_LIBRARIES: list[torch.library.Library] = []  # registered as long as they exist
+_LIBRARIES: dict[str, torch.library.Library] = {}  # operators exist as long as these
 
 
 def op(
@@ -41,6 +41,8 @@ def op(
     setup_context: Callable[..., Any] | None = None,
 ) -> Any:
     """Register a kernel of this package as the operator ``library::name``, and return it.
+
+    A name that exists is defined anew.
 
     Parameters
     ----------
@@ -82,8 +84,9 @@ def op(
         return results[0] if len(results) == 1 else tuple(results) or None
 
     library, short = name.split("::")
-    registered = torch.library.Library(library, "FRAGMENT")
-    _LIBRARIES.append(registered)
+    if name in _LIBRARIES:
+        _LIBRARIES.pop(name)._destroy()
+    registered = _LIBRARIES[name] = torch.library.Library(library, "FRAGMENT")
     registered.define(short + _schema(inputs, len(outputs)))
     registered.impl(short, run, "CPU")
     registered.impl(short, run, "CUDA")

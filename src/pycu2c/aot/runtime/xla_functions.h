@@ -162,7 +162,8 @@ static XLA_FFI_Error *handle(const XLA_FFI_CallFrame *frame, const struct kernel
     struct call call = {0};
     DLDevice device = {type, 0};
     int64_t shared_bytes = 0, count;
-    XLA_FFI_Extension_Base *const extension = frame->extension_start;
+    /* the type has another name in later headers */
+    __typeof__(frame->extension_start) const extension = frame->extension_start;
     if (extension && extension->type == XLA_FFI_Extension_Metadata) { /* XLA asks for the version */
         XLA_FFI_Metadata *const metadata = ((XLA_FFI_Metadata_Extension *)extension)->metadata;
         metadata->api_version = (XLA_FFI_Api_Version){
