@@ -109,7 +109,7 @@ def compile_text(function: Callable[..., Any], *groups: CheckGroup) -> str:
 @pytest.mark.parametrize(
     ("function", "call"),
     [
-        (loop_for_a_flag, "loop_state"),
+        (loop_for_a_flag, "loop_status"),
         (barrier_of_some, "wait_for_block"),
         (barrier_of_some_blocks, "wait_for_grid"),
         (lanes_of_a_mask, "wait_for_lanes"),
@@ -118,7 +118,7 @@ def compile_text(function: Callable[..., Any], *groups: CheckGroup) -> str:
 )
 def test_waiting_is_bounded_on_a_gpu(function: Callable[..., Any], call: str) -> None:
     text = compile_text(function, "memory", "sync")
-    calls = {"loop_state", "wait_for_block", "wait_for_grid", "wait_for_lanes"}
+    calls = {"loop_status", "wait_for_block", "wait_for_grid", "wait_for_lanes"}
     assert {name for name in calls if f" {name}(" in text} == ({call} if call else set())
 
 
@@ -135,10 +135,16 @@ def test_barriers_of_diverged_lanes() -> None:
     [
         (
             lanes_in_shared_memory,
-            ("start_lanes", "join_lanes", "pass_lanes", "clear_lanes", "end_lane"),
+            (
+                "start_lane_clock",
+                "join_lane_clocks",
+                "copy_lane_clock",
+                "reset_lane_clock",
+                "release_at_exit",
+            ),
         ),
-        (vote_that_lanes_skip, ("skip_lane", "reach_lanes", "lane_that_skips", "absent_lane")),
-        (shared_memory_of_a_cluster, ("block_of_rank", "pass_cluster_barrier")),
+        (vote_that_lanes_skip, ("store_skips", "clear_skips", "skipping_lane", "absent_source")),
+        (shared_memory_of_a_cluster, ("block_of_rank", "join_cluster_clocks")),
     ],
 )
 def test_checks_of_lanes_and_clusters_compile_for_a_gpu(

@@ -13,7 +13,7 @@ from functools import reduce
 
 from pycu2c.analysis.uniformity import Shape, uniformity
 from pycu2c.base.records import dataclass, field
-from pycu2c.checks.device_functions.barrier_memory import MAX_BARRIERS
+from pycu2c.checks.device_functions.barrier_divergence import MAX_BARRIERS
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ops.intrinsics.registry import Effect

@@ -11,7 +11,7 @@ from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.intrinsics.registry import Effect
 
 
-def has_order(module: ir.Module) -> bool:
+def needs_block_clocks(module: ir.Module) -> bool:
     """Return whether a kernel has fences, or barriers of the grid or the cluster."""
     operations = (
         e.intrinsic

@@ -35,13 +35,13 @@ class SiteTable:
         number = integer(len(self.sites), site.span)
         self.sites.append(site)
         numbers = [cast(value, WEAK_INT) for value in values]
-        arguments = (FINDINGS, OWN_COUNT, number, *numbers)
-        return ir.Call(record_name(len(values)), arguments, WEAK_BOOL, site.span)
+        arguments = FINDINGS, OWN_COUNT, number, *numbers
+        return device_call(f"record.{len(values)}", site.span, *arguments)
 
 
-def record_name(value_count: int) -> str:
-    """Return the name of the function that records so many values."""
-    return f"record.{value_count}"
+def device_call(name: str, span: Span, *arguments: ir.Expr, result: Scalar = WEAK_BOOL) -> ir.Call:
+    """Return a call of a function of ``device_functions``."""
+    return ir.Call(f"{name}.check", arguments, result, span)
 
 
 Bindings: TypeAlias = tuple[tuple[ir.Var, ir.Expr], ...]

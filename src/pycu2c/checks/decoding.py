@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pycu2c.base.records import replace
 from pycu2c.checks.check_sites import CheckSite
-from pycu2c.checks.device_functions import shadow_memory
+from pycu2c.checks.device_functions import shadow_words
 from pycu2c.checks.device_functions.recording import (
     BLOCK,
     COUNT,
@@ -19,7 +20,7 @@ from pycu2c.checks.device_functions.recording import (
     THREAD,
     VALUES,
 )
-from pycu2c.checks.device_functions.shadow_words import MAX_BLOCKS
+from pycu2c.checks.device_functions.shadow_words import MAX_BLOCKS, MAX_SITE
 from pycu2c.runtime.findings import Coordinates, Finding
 
 FindingRows = npt.NDArray[np.int64]
@@ -93,7 +94,7 @@ def _finding(
     )
     if "other" not in values:
         return finding
-    other = shadow_memory.decode_word(values["other"])
+    other = _decode_word(values["other"])
     other_site = sites[other.site] if other.site is not None else None
     thread, of_block = _coordinates(other.thread, block), _coordinates(other.block, grid)
     if site.kind == "divergent-barrier" and other_site is None:
@@ -109,6 +110,21 @@ def _finding(
         other_block=None if is_itself else of_block,
         hint=_race_hint(row, other) if site.kind == "race" else hint,
     )
+
+
+class _OtherAccess(NamedTuple):
+    """The access of a shadow word; ``site`` is None if its number does not fit."""
+
+    site: int | None
+    thread: int
+    block: int
+
+
+def _decode_word(word: int) -> _OtherAccess:
+    number = word & MAX_SITE
+    site = number - 1 if 0 < number < MAX_SITE else None
+    thread = word >> shadow_words.THREAD & shadow_words.MAX_THREAD
+    return _OtherAccess(site, thread, word >> shadow_words.BLOCK & MAX_BLOCKS - 1)
 
 
 def _numbered(values: dict[str, int], name: str) -> Iterator[int]:
@@ -188,7 +204,7 @@ def _length_text(site: CheckSite, axes: Sequence[str], axis: str) -> str:
     return f"{site.subject}.shape[{axis}]" if len(axes) > 1 else f"len({site.subject})"
 
 
-def _race_hint(row: npt.NDArray[np.int64], other: shadow_memory.Access) -> str:
+def _race_hint(row: npt.NDArray[np.int64], other: _OtherAccess) -> str:
     """Return how to order the two accesses of a race."""
     if row[BLOCK] % MAX_BLOCKS != other.block:
         return "use cuda.atomic, a barrier of the cluster or the grid, or a later launch"

@@ -17,8 +17,9 @@ from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, Array, MemorySpace, Scalar, Void
-from pycu2c.checks import arithmetic, block_order, bounds, lost_values, races, recorders
+from pycu2c.checks import arithmetic, block_order, bounds, lost_values, races
 from pycu2c.checks.barrier_skips import BarrierBits
+from pycu2c.checks.build_device_functions import called_device_functions
 from pycu2c.checks.call_chains import copy_callees
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.context import FINDINGS, OWN_COUNT, CheckContext, Guard, SiteTable, compare
@@ -31,7 +32,7 @@ from pycu2c.checks.shadow_arrays import ShadowParameter
 from pycu2c.checks.shadow_plan import ShadowPlan, plan_shadows
 from pycu2c.checks.shuffle_uses import shuffle_uses
 from pycu2c.checks.synchronization import SynchronizationChecks, lane_call
-from pycu2c.checks.waiting import ARRIVALS, WaitLimits, record_end, with_end
+from pycu2c.checks.waiting import ARRIVALS, WaitLimits, record_exit, with_end
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
@@ -98,7 +99,7 @@ def instrument(
     skips = proofs.skips if "sync" in groups else BarrierBits()
     ends_early = walk.contains(chains.module.kernel.body, ir.Return)
     plan.block_level = block_level_functions(chains.module)
-    plan.polled = block_order.polled_by_function(chains.module) if plan.has_order else {}
+    plan.polled = block_order.polled_by_function(chains.module) if plan.has_block_clocks else {}
     functions = {}
     external = _uninstrumented(chains.module)
     for function in reversed(chains.module.functions):  # callers first
@@ -114,7 +115,7 @@ def instrument(
         )
         functions[function.name] = instrumenter.function()
     *devices, kernel = (functions[f.name] for f in chains.module.functions)
-    added = tuple(recorders.added_functions((*devices, kernel)))
+    added = tuple(called_device_functions((*devices, kernel)))
     instrumented = replace(chains.module, kernel=kernel, device_functions=(*added, *devices))
     return InstrumentedKernel(instrumented, tuple(table.sites), plan.parameters)
 
@@ -152,7 +153,7 @@ class _Instrumenter:
         self._fields = used_fields(context.function.body)
         reaches = plan.reaches(name)
         polled = plan.polled.get(name, frozenset())
-        self._races = races.RaceChecks(context, shadows, reaches and plan.has_order, polled)
+        self._races = races.RaceChecks(context, shadows, reaches and plan.has_block_clocks, polled)
         self._synchronization = SynchronizationChecks(
             context,
             self._races,
@@ -169,22 +170,24 @@ class _Instrumenter:
             return function
         body = (*self._initialization.at_entry(), *self._body(function.body))
         if function.name == plan.kernel:
-            body = _before_jump(body, self._synchronization.end_thread(-1, function.span))
+            body = _before_jump(body, self._synchronization.check_skips_at_exit(-1, function.span))
         shadows = plan.shadows[function.name].values()
         flags = [s.array for s in shadows if s.is_private and not s.is_passed]
         hidden = plan.hidden.get(function.name, ())
         if function.name == plan.kernel and plan.parameters:
             hidden = tuple(p.var for p in plan.parameters)
             if ARRIVALS in plan.parameters:
-                body = with_end(body, record_end(function.span))
+                body = with_end(body, record_exit(function.span))
             if plan.counts_grid_barriers:
-                body = with_end(body, self._synchronization.end_in_grid(function.span))
+                body = with_end(
+                    body, self._synchronization.check_grid_barriers_at_exit(function.span)
+                )
             if plan.compares_lanes:
-                start = lane_call("start_lanes", function.span)
-                body = with_end(body, lane_call("end_lane", function.span))
+                start = lane_call("start_lane_clock", function.span)
+                body = with_end(body, lane_call("release_at_exit", function.span))
                 body = (ir.Evaluate(start, function.span), *body)
-            unknown = plan.has_order and plan.has_unknown_accesses
-            body = races.with_clock(body, plan.clock_size, unknown, function.span)
+            unknown = plan.has_block_clocks and plan.has_unknown_accesses
+            body = races.with_thread_state(body, plan.state_size, unknown, function.span)
         body = (*(s for array in flags for s in cleared(array, function.span)), *body)
         if function.name == plan.kernel:
             body = (*cleared(OWN_COUNT, function.span), *body)
@@ -256,7 +259,7 @@ class _Instrumenter:
         guards, checked = self._element(s, tuple(indices), s.path)
         store = replace(s, value=value, indices=checked.indices, path=checked.path)
         is_local = isinstance(s.array.type, Array) and s.array.type.space is MemorySpace.LOCAL
-        effect = Guard() if is_local else self._synchronization.go_on(s.span)
+        effect = Guard() if is_local else self._synchronization.confirm_skips(s.span)
         released, written = (
             self._races.guard_polled(checked),
             self._races.guard_store(checked, value),
@@ -349,7 +352,7 @@ class _Instrumenter:
         before = self._synchronization.before(operation)
         guard, operation = self._synchronization.guard(e, operation)
         if e.intrinsic.effect in (Effect.MEMORY, Effect.WARP):
-            guards.append(self._synchronization.go_on(e.span))
+            guards.append(self._synchronization.confirm_skips(e.span))
         waiting = self._limits.guard(e, operation)
         of_lanes, operation = self._synchronization.guard_lanes(e, operation)
         operation = self._limits.operation(e, operation)

@@ -20,10 +20,18 @@ from pycu2c.base.types import (
     uint64,
 )
 from pycu2c.checks.bounds import field_name, python_name
-from pycu2c.checks.context import CheckContext, Guard, all_of, any_of, compare, or_record
+from pycu2c.checks.context import (
+    CheckContext,
+    Guard,
+    all_of,
+    any_of,
+    compare,
+    device_call,
+    or_record,
+)
 from pycu2c.checks.device_functions import shadow_words
 from pycu2c.checks.element_layout import contiguous, leaves
-from pycu2c.checks.shadow_arrays import BLOCK_INDEX, CLOCK, Shadow, clocks
+from pycu2c.checks.shadow_arrays import BLOCK_INDEX, THREAD_STATE, Shadow, clocks
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, const, integer, scalar_type
 from pycu2c.ir.views import add_scaled, field_at_path
@@ -54,13 +62,13 @@ class _Part(NamedTuple):
 class RaceChecks:
     """The checks of one function.
 
-    shadows: of its arrays, by name. has_order: whether the kernel has the clocks of blocks. polled:
-    the arrays that busy-wait loops read; accesses to these are atomic.
+    shadows: of its arrays, by name. has_block_clocks: whether the kernel has the clocks of blocks.
+    polled: the arrays that busy-wait loops read; accesses to these are atomic.
     """
 
     context: CheckContext
     shadows: Mapping[str, Shadow] = field(default_factory=dict)
-    has_order: bool = False
+    has_block_clocks: bool = False
     polled: Set[str] = frozenset()
 
     def is_checked(self, array: ir.Var) -> bool:
@@ -106,20 +114,19 @@ class RaceChecks:
         """Return the call that acquires, and may release, by an element."""
         span, number = element.span, shadow_number(releases, element.span)
         if not self.is_checked(element.array):
-            arguments: tuple[ir.Expr, ...] = (CLOCK, *clocks(span), number)
-            return ir.Call("synchronize_unknown.check", arguments, WEAK_BOOL, span)
+            return device_call("synchronize_untracked", span, THREAD_STATE, *clocks(span), number)
         shadow = self.shadows[element.array.name]
-        arguments = (shadow.cells(element, 0, 1), CLOCK, *clocks(span), number)
-        return ir.Call(shadow.function("synchronize_element"), arguments, WEAK_BOOL, span)
+        arguments = shadow.cells(element, 0, 1), THREAD_STATE, *clocks(span), number
+        return device_call(shadow.function("synchronize_element"), span, *arguments)
 
     def after_load(self, element: ir.ElementOf) -> Iterator[ir.Expr]:
         """Yield the call that acquires by a load of a polled array."""
-        if self.has_order and element.array.name in self.polled:
+        if self.has_block_clocks and element.array.name in self.polled:
             yield self.synchronize(element, releases=False)
 
     def guard_polled(self, element: ir.ElementOf) -> Guard:
         """Return what releases before a store to a polled array."""
-        if not self.has_order or element.array.name not in self.polled:
+        if not self.has_block_clocks or element.array.name not in self.polled:
             return Guard()
         synchronized = self.context.variable("synchronized", WEAK_BOOL, element.span)
         return Guard(((synchronized, self.synchronize(element, releases=True)),))
@@ -176,19 +183,22 @@ class RaceChecks:
         operation = "read" if part.value is None else "write"
         which = (shadow_number(needs_all, span),) if part.value is None else ()
         if shadow.is_private:
-            return ir.Call(f"flags_{operation}.check", (cells, *which), uint64, span)
+            return device_call(f"{operation}_flags", span, cells, *which, result=uint64)
         site = min(len(self.context.table.sites), shadow_words.MAX_SITE)
         access: ir.Expr = shadow_number(site | part.is_atomic << shadow_words.ATOMIC, span)
         if part.value is not None:
             access = binary(OR, access, part.value, span)
-        name = f"ordered_{operation}" if self.has_order else f"shadow_{operation}"
-        order = clocks(span) if self.has_order else ()
+        order = clocks(span) if self.has_block_clocks else ()
         if part.size > shadow.unit:
-            arguments = (cells, access, CLOCK, *which, *order)
-            name = f"{name}_cells"
+            name, arguments = (
+                f"shadow_{operation}_cells",
+                (cells, access, THREAD_STATE, *which, *order),
+            )
         else:
-            arguments = (cells, integer(0, span), access, CLOCK, *order)
-        return ir.Call(shadow.function(name), arguments, uint64, span)
+            first = integer(0, span)
+            name, arguments = f"shadow_{operation}", (cells, first, access, THREAD_STATE, *order)
+        name += ".ordered" * self.has_block_clocks
+        return device_call(shadow.function(name), span, *arguments, result=uint64)
 
 
 def bound_indices(
@@ -199,20 +209,20 @@ def bound_indices(
     return Guard(tuple(b for _, bs in pairs for b in bs)), tuple(index for index, _ in pairs)
 
 
-def with_clock(body: ir.Body, size: int, unknown: bool, span: Span) -> ir.Body:
-    """Return the body of a kernel with the clock of the thread, of ``size`` words.
+def with_thread_state(body: ir.Body, size: int, unknown: bool, span: Span) -> ir.Body:
+    """Return the body of a kernel with the state of the thread, of ``size`` words.
 
     unknown: whether all accesses are taken as ordered.
     """
     words = Array(uint64.dtype, 1, "C")
     allocated = replace(words, space=MemorySpace.LOCAL, shape=(size,))
-    memory, zero, one = ir.Var("clock.words", allocated, span), integer(0, span), integer(1, span)
-    clock = ir.View(memory, (zero,), (0,), (one,), (integer(size, span),), words, span)
-    name = "start_ordered.check" if unknown else "start_clock.check"
+    memory, zero, one = ir.Var("state.words", allocated, span), integer(0, span), integer(1, span)
+    state = ir.View(memory, (zero,), (0,), (one,), (integer(size, span),), words, span)
+    name = "start_thread.ordered" if unknown else "start_thread"
     order = clocks(span) if unknown else ()
-    start = ir.Evaluate(ir.Call(name, (clock, *order), WEAK_BOOL, span), span)
+    start = ir.Evaluate(device_call(name, span, state, *order), span)
     block = ir.Assign(BLOCK_INDEX, _block_index(span), span)
-    rest = map_expr(body, lambda e: clock if e is CLOCK else e)
+    rest = map_expr(body, lambda e: state if e is THREAD_STATE else e)
     return ir.Allocate(memory, span), block, start, *rest
 
 
@@ -240,7 +250,7 @@ def _unknown_value(span: Span) -> ir.Const:
 
 def _value_bits(value: ir.Expr) -> ir.Expr:
     """Return some bits of a stored number, which tell whether two numbers are equal."""
-    return ir.Call("value_bits.check", (_all_bits(value),), uint64, value.span)
+    return device_call("value_bits", value.span, _all_bits(value), result=uint64)
 
 
 def _all_bits(value: ir.Expr) -> ir.Expr:

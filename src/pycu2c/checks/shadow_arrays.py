@@ -16,8 +16,9 @@ from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, uint8, uint64
-from pycu2c.checks.device_functions.barrier_memory import GRID_ROW, ROWS
-from pycu2c.checks.device_functions.shadow_words import WORDS
+from pycu2c.checks.context import device_call
+from pycu2c.checks.device_functions.barrier_divergence import GRID_ROW, ROWS
+from pycu2c.checks.device_functions.shadow_words import CELL_WORDS
 from pycu2c.checks.element_layout import field_offset, unit_of
 from pycu2c.checks.memory_regions import MemoryRegion
 from pycu2c.ir import nodes as ir
@@ -31,7 +32,7 @@ from pycu2c.ops.operators import ADD, FLOORDIV, MUL, SUB
 
 _NOWHERE = Span("", 0, 0, 0, 0)
 BLOCK_INDEX = ir.Var("block.check", WEAK_INT, _NOWHERE)  # the linear index of the block
-CLOCK = ir.Var("clock.check", Array(uint64.dtype, 1, "C"), _NOWHERE)  # of the thread
+THREAD_STATE = ir.Var("state.check", Array(uint64.dtype, 1, "C"), _NOWHERE)
 FLAGS = Array(uint8.dtype, 1, "C")
 _HiddenArguments: TypeAlias = "tuple[tuple[ir.Var, ir.Expr], ...]"
 
@@ -52,7 +53,7 @@ class Shadow:
     row: ir.Expr | None = None
     is_initialized: bool = True
     is_passed: bool = False
-    word_count: int = WORDS
+    word_count: int = CELL_WORDS
     cluster: tuple[int, ...] = ()
 
     @property
@@ -68,8 +69,8 @@ class Shadow:
         return MemorySpace.SHARED if is_of_block else MemorySpace.GLOBAL
 
     def function(self, name: str) -> str:
-        """Return the name of a function of ``recorders`` for the shadow."""
-        return f"{name}{'.of_block' * (self.space is MemorySpace.SHARED)}.check"
+        """Return the name of a function of ``device_functions`` for the shadow."""
+        return f"{name}{'.of_block' * (self.space is MemorySpace.SHARED)}"
 
     def cells(self, element: ir.ElementOf, offset: int, size: int) -> ir.View:
         """Return the cells of ``size`` bytes of an element, from ``offset`` on."""
@@ -90,9 +91,8 @@ class Shadow:
 
     def _in_cluster(self, element: ir.ElementOf) -> Shadow:
         """Return the shadow of the array in the block whose rank is the first index."""
-        extents = (integer(size, element.span) for size in (*self.cluster, 1, 1)[:3])
-        arguments = (element.indices[0], *extents)
-        row = ir.Call("block_of_rank.check", arguments, WEAK_INT, element.span)
+        arguments = element.indices[0], *cluster_extents(self.cluster, element.span)
+        row = device_call("block_of_rank", element.span, *arguments, result=WEAK_INT)
         return replace(self, row=row)
 
     def _distance(self, element: ir.ElementOf) -> ir.Expr:
@@ -131,6 +131,11 @@ class Shadow:
         kind, one = replace(FLAGS, dtype=self._dtype, space=self.space), (integer(1, first.span),)
         axes = (len(indices) - 1,)
         return ir.View(self.array, indices, axes, one, (length,), kind, first.span)
+
+
+def cluster_extents(cluster: tuple[int, ...], span: Span) -> tuple[ir.Expr, ...]:
+    """Return how many blocks a cluster has along x, y and z."""
+    return tuple(integer(size, span) for size in (*cluster, 1, 1, 1)[:3])
 
 
 def _in_block(element: ir.ElementOf) -> ir.ElementOf:
@@ -198,8 +203,8 @@ ROWS_OF_BLOCK = replace(OF_BLOCK, ndim=2)
 BARRIERS = ShadowParameter(_parameter("barriers", 3, "check"), rows=(ROWS,))
 # the clocks of lanes, by thread: see lane_clocks
 LANES = ShadowParameter(_parameter("lanes", 3, "check"))
-# the clocks of blocks: see happens_before
-ORDER = ShadowParameter(_parameter("clocks", 2, "check"))
+# the clocks of blocks: see block_clocks
+BLOCK_CLOCKS = ShadowParameter(_parameter("clocks", 2, "check"))
 
 
 def rows_of_block(p: ShadowParameter, span: Span) -> ir.View:
@@ -221,8 +226,10 @@ def row_of_grid(span: Span) -> ir.View:
 def clocks(span: Span) -> tuple[ir.Expr, ...]:
     """Return the arguments of functions for the clocks of blocks: all, and the row of the block."""
     zero, one = integer(0, span), integer(1, span)
-    lengths = (ir.Dim(ORDER.var, 1, span),)
-    return ORDER.var, ir.View(ORDER.var, (BLOCK_INDEX, zero), (1,), (one,), lengths, OF_BLOCK, span)
+    lengths = (ir.Dim(BLOCK_CLOCKS.var, 1, span),)
+    return BLOCK_CLOCKS.var, ir.View(
+        BLOCK_CLOCKS.var, (BLOCK_INDEX, zero), (1,), (one,), lengths, OF_BLOCK, span
+    )
 
 
 def of_region(region: MemoryRegion) -> ShadowParameter:

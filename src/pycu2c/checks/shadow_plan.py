@@ -7,22 +7,22 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from pycu2c.analysis.effects import written_arguments
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import Array, MemorySpace, uint64
-from pycu2c.checks.block_order import has_order, has_unknown_accesses
+from pycu2c.checks.block_order import has_unknown_accesses, needs_block_clocks
 from pycu2c.checks.device_functions.shadow_words import (
-    CLOCK_SIZE,
-    ORDERED_WORDS,
-    SMALL_CLOCK_SIZE,
-    WORDS,
+    CELL_WORDS,
+    SMALL_STATE_SIZE,
+    STATE_SIZE,
+    SYNC_CELL_WORDS,
 )
 from pycu2c.checks.memory_regions import MemoryRegion
 from pycu2c.checks.proofs.convergence import has_masks
 from pycu2c.checks.proofs.kernel_proofs import Proofs
 from pycu2c.checks.shadow_arrays import (
     BARRIERS,
+    BLOCK_CLOCKS,
     BLOCK_INDEX,
-    CLOCK,
     LANES,
-    ORDER,
+    THREAD_STATE,
     Shadow,
     ShadowParameter,
     allocated_arrays,
@@ -47,7 +47,7 @@ class ShadowPlan:
     kernel: its name. callees: the device functions with one caller, which have shadows too, by
     name. parameters: the hidden parameters of the kernel. compares_lanes: whether operations of
     some lanes of a warp order accesses. counts_grid_barriers: whether threads may not reach one of
-    the grid. clock_size: the words of the clock of a thread.
+    the grid. state_size: the words of the clock of a thread.
     """
 
     kernel: str
@@ -57,7 +57,7 @@ class ShadowPlan:
     has_unknown_accesses: bool
     compares_lanes: bool
     counts_grid_barriers: bool
-    clock_size: int
+    state_size: int
     shadows: dict[str, dict[str, Shadow]] = field(default_factory=dict)  # by function and array
     polled: Mapping[str, Set[str]] = field(default_factory=dict)  # arrays, by function
     block_level: Set[str] = frozenset()  # functions
@@ -69,9 +69,9 @@ class ShadowPlan:
         return BARRIERS in self.parameters
 
     @property
-    def has_order(self) -> bool:
+    def has_block_clocks(self) -> bool:
         """Whether the kernel needs the clocks of blocks."""
-        return ORDER in self.parameters
+        return BLOCK_CLOCKS in self.parameters
 
     def reaches(self, function: str) -> bool:
         """Return whether a function has a clock, and may have shadows of shared memory."""
@@ -84,7 +84,7 @@ class ShadowPlan:
             return ()
         passed: list[ir.Var] = []
         if self.reaches(caller):
-            passed = [CLOCK, BLOCK_INDEX, *self._shared_in(callee)]
+            passed = [THREAD_STATE, BLOCK_INDEX, *self._shared_in(callee)]
         hidden: list[tuple[ir.Var, ir.Expr]] = [(var, var) for var in passed]
         shadows = self.shadows[callee.name]
         for p, argument in zip(callee.parameters, call.arguments):
@@ -98,7 +98,7 @@ class ShadowPlan:
 
     def _shared_in(self, function: ir.Function) -> Iterator[ir.Var]:
         """Yield the parameters that a function or its callees need, besides those of arguments."""
-        needed = {p.var.name for p in (BARRIERS, ARRIVALS, LANES, ORDER)}
+        needed = {p.var.name for p in (BARRIERS, ARRIVALS, LANES, BLOCK_CLOCKS)}
         for f in _with_callees(function, self.callees):
             needed |= {s.array.name for s in self.shadows[f.name].values()}
         yield from (p.var for p in self.parameters if p.region is None and p.var.name in needed)
@@ -121,8 +121,8 @@ def plan_shadows(
     reached = tuple(_with_callees(kernel, callees))
     escaping = {f.name: _escaping_arrays(f, callees) for f in module.functions}
     shadows = {f.name: _local_shadows(f, groups, escaping, proofs) for f in module.functions}
-    order = (ORDER,) if "race" in groups and has_order(module) else ()
-    words = ORDERED_WORDS if order else WORDS
+    order = (BLOCK_CLOCKS,) if "race" in groups and needs_block_clocks(module) else ()
+    words = SYNC_CELL_WORDS if order else CELL_WORDS
     checks_barriers = "sync" in groups and not proofs.are_barriers_convergent
     found = dict.fromkeys((BARRIERS,) if checks_barriers else ())
     if bounds_waiting:
@@ -159,8 +159,8 @@ def plan_shadows(
     unknown = has_unknown_accesses(module, callees)
     parameters = (*found, *order)  # the order is the last one
     has_skips = "sync" in groups and proofs.skips.skipped != 0
-    is_small = not has_skips and {BARRIERS, LANES, ORDER}.isdisjoint(parameters)
-    size = SMALL_CLOCK_SIZE if is_small else CLOCK_SIZE
+    is_small = not has_skips and {BARRIERS, LANES, BLOCK_CLOCKS}.isdisjoint(parameters)
+    size = SMALL_STATE_SIZE if is_small else STATE_SIZE
     return ShadowPlan(
         kernel.name,
         callees,
@@ -285,4 +285,4 @@ def _array_of(argument: ir.Expr) -> ir.Var | None:
 
 def _variable(p: ir.Parameter) -> ir.Var:
     assert isinstance(p.type, Array)
-    return ir.Var(p.name, p.type, CLOCK.span)
+    return ir.Var(p.name, p.type, THREAD_STATE.span)

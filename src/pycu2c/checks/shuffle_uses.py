@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pycu2c.base.records import dataclass, field
-from pycu2c.checks.device_functions.warp_memory import SHUFFLES
+from pycu2c.checks.device_functions.warp_lanes import SHUFFLES
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 

@@ -16,12 +16,21 @@ from pycu2c.checks.context import (
     Guard,
     all_of,
     compare,
+    device_call,
     or_record,
 )
-from pycu2c.checks.device_functions import barrier_memory, shadow_words, warp_memory
+from pycu2c.checks.device_functions import barrier_divergence, shadow_words, warp_lanes
 from pycu2c.checks.proofs.convergence import has_mask, is_full_mask
 from pycu2c.checks.races import RaceChecks, shadow_number
-from pycu2c.checks.shadow_arrays import BARRIERS, CLOCK, LANES, clocks, row_of_grid, rows_of_block
+from pycu2c.checks.shadow_arrays import (
+    BARRIERS,
+    LANES,
+    THREAD_STATE,
+    clocks,
+    cluster_extents,
+    row_of_grid,
+    rows_of_block,
+)
 from pycu2c.checks.shadow_plan import ShadowPlan
 from pycu2c.checks.shuffle_uses import ShuffleUses
 from pycu2c.ir import nodes as ir
@@ -29,7 +38,7 @@ from pycu2c.ir.builders import cast, integer
 from pycu2c.ops.intrinsics.registry import REGISTRY, Effect
 from pycu2c.ops.operators import EQ, LT
 
-_ALL_BITS = (1 << barrier_memory.MAX_BARRIERS) - 1
+_ALL_BITS = (1 << barrier_divergence.MAX_BARRIERS) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +71,8 @@ class SynchronizationChecks:
             return Guard(bindings), checked
         lane: ir.Expr = ir.Apply(REGISTRY["cuda.laneid"], (), WEAK_INT, e.span)
         failure = self.context.failure("warp-sync", e.span, "", {"mask": mask, "lane": lane})
-        names_lane = ir.Call("names_lane.check", (mask,), WEAK_BOOL, e.span)
-        return Guard(bindings, or_record(names_lane, failure), skips=False), checked
+        is_in_mask = device_call("is_in_mask", e.span, mask)
+        return Guard(bindings, or_record(is_in_mask, failure), skips=False), checked
 
     @property
     def _compares_lanes(self) -> bool:
@@ -76,8 +85,8 @@ class SynchronizationChecks:
     def before(self, e: ir.Apply) -> Guard:
         """Return what is called before an operation that orders accesses of blocks."""
         calls: list[ir.Expr] = []
-        if self.races.has_order and e.intrinsic.effect is Effect.CLUSTER:
-            calls.append(self._call("reach_cluster_barrier", e, *clocks(e.span)))
+        if self.races.has_block_clocks and e.intrinsic.effect is Effect.CLUSTER:
+            calls.append(self._call("arrive_at_cluster_barrier", e, *clocks(e.span)))
         if self._is_atomic(e):
             calls += (
                 self.races.synchronize(element, releases=not _only_reads(e))
@@ -92,26 +101,25 @@ class SynchronizationChecks:
         if not self.has_clock or e.intrinsic.name == "cuda.activemask":
             return
         effect = e.intrinsic.effect
-        order = clocks(e.span) if self.races.has_order else ()
+        order = clocks(e.span) if self.races.has_block_clocks else ()
         if effect in BARRIER_EFFECTS:
-            yield self._call("pass_barrier", e)
+            yield self._call("advance_epoch", e)
             if self._compares_lanes:
-                yield lane_call("clear_lanes", e.span)
+                yield lane_call("reset_lane_clock", e.span)
         elif effect is Effect.WARP and self._compares_lanes:
-            yield lane_call("pass_lanes", e.span)
+            yield lane_call("copy_lane_clock", e.span)
         elif effect is Effect.WARP:
-            yield self._call("pass_warp_operation", e)
+            yield self._call("record_warp_operation", e)
         if effect is Effect.WARP and self._skips_lanes:
-            yield self._call("reach_lanes", e, shadow_number(self.skips.of_warp, e.span))
+            yield self._call("clear_skips", e, shadow_number(self.skips.of_warp, e.span))
         if order and effect is Effect.GRID:
-            yield self._call("pass_grid_barrier", e, *order)
+            yield self._call("record_grid_barrier", e, *order)
         elif order and effect is Effect.CLUSTER:
-            sizes = (*self.plan.cluster, 1, 1)[:3]
-            extents = (integer(size, e.span) for size in sizes)
-            yield self._call("pass_cluster_barrier", e, *order, *extents)
+            extents = cluster_extents(self.plan.cluster, e.span)
+            yield self._call("join_cluster_clocks", e, *order, *extents)
         elif order and is_fence(e.intrinsic.name):
             is_of_device = not e.intrinsic.name.endswith("_block")
-            yield self._call("pass_fence", e, *order, shadow_number(is_of_device, e.span))
+            yield self._call("record_fence", e, *order, shadow_number(is_of_device, e.span))
         if self._is_atomic(e):
             for element in e.arguments:
                 if isinstance(element, ir.ElementOf):
@@ -121,12 +129,12 @@ class SynchronizationChecks:
         """Return whether an operation on an element may order accesses."""
         elements = (a for a in e.arguments if isinstance(a, ir.ElementOf))
         is_atomic = "atomic" in e.intrinsic.name
-        return self.races.has_order and any(
+        return self.races.has_block_clocks and any(
             is_atomic or a.array.name in self.races.polled for a in elements
         )
 
     def _call(self, name: str, e: ir.Apply, *arguments: ir.Expr) -> ir.Call:
-        return ir.Call(f"{name}.check", (CLOCK, *arguments), WEAK_BOOL, e.span)
+        return device_call(name, e.span, THREAD_STATE, *arguments)
 
     def _guard_barrier(self, e: ir.Apply) -> Guard:
         context = self.context
@@ -134,12 +142,14 @@ class SynchronizationChecks:
         failure = context.failure("divergent-barrier", e.span, "", {"other": other})
         rows, site = rows_of_block(BARRIERS, e.span), self._last_site(e.span)
         bit = shadow_number(self.skips.of_operation(e), e.span)
-        call = ir.Call("shadow_barrier.check", (rows, site, bit, CLOCK), uint64, e.span)
+        call = device_call(
+            "arrive_at_barrier", e.span, rows, site, bit, THREAD_STATE, result=uint64
+        )
         is_same = compare(EQ, other, shadow_number(0, e.span))
         bindings: Bindings = ((other, call),)
         if e.intrinsic.effect is Effect.GRID:
             counted = context.variable("counted", WEAK_BOOL, e.span)
-            bindings = ((counted, self._call("reach_grid_barrier", e, site)), *bindings)
+            bindings = ((counted, self._call("arrive_at_grid_barrier", e, site)), *bindings)
         return Guard(bindings, or_record(is_same, failure), skips=False)
 
     def _last_site(self, span: Span) -> ir.Const:
@@ -150,15 +160,15 @@ class SynchronizationChecks:
         skips = self.skips.at(s)
         before = self._skip(skips.before, s.span)
         if skips.kept is not None:
-            before = self.end_thread(skips.kept, s.span)
+            before = self.check_skips_at_exit(skips.kept, s.span)
         branches = self._skip(skips.then, s.span), self._skip(skips.orelse, s.span)
-        return before, branches, self._skip(skips.after, s.span, "leave_loop")
+        return before, branches, self._skip(skips.after, s.span, "skip_by_loop_exit")
 
     def _skip(self, bits: int, span: Span, name: str = "skip_barriers") -> ir.Body:
         return (ir.Evaluate(self._skip_call(bits, span, name), span),) if bits else ()
 
     def _skip_call(self, bits: int, span: Span, name: str = "skip_barriers") -> ir.Call:
-        return ir.Call(f"{name}.check", (CLOCK, shadow_number(bits, span)), WEAK_BOOL, span)
+        return device_call(name, span, THREAD_STATE, shadow_number(bits, span))
 
     def skipped_by_operands(
         self, e: ir.Logical | ir.Select
@@ -173,31 +183,35 @@ class SynchronizationChecks:
         then, orelse = (self._skip_call(b, e.span) if b else None for b in bits)
         return then, orelse
 
-    def go_on(self, span: Span) -> Guard:
+    def confirm_skips(self, span: Span) -> Guard:
         """Return what records that the thread has an effect, if it may have skipped a barrier."""
         if not self.skips.skipped:
             return Guard()
         if self.plan.has_barriers:
             self.context.failure("divergent-barrier", span, "", {}, "goes on")
-        call = ir.Call("go_on.check", (CLOCK, self._last_site(span)), WEAK_BOOL, span)
-        return Guard((), call, skips=False)
+        return Guard(
+            (), device_call("confirm_skips", span, THREAD_STATE, self._last_site(span)), skips=False
+        )
 
-    def end_thread(self, kept: int, span: Span) -> ir.Body:
+    def check_skips_at_exit(self, kept: int, span: Span) -> ir.Body:
         """Return what compares the barriers that a thread has skipped, at its end."""
         calls: list[ir.Expr] = []
         if self._skips_lanes:
             bits = shadow_number(kept & self.skips.of_warp, span)
-            calls.append(lane_call("skip_lane", span, bits))
+            calls.append(lane_call("store_skips", span, bits))
         if self.plan.has_barriers and self.skips.skipped & ~self.skips.of_warp:
             bits = shadow_number(kept & _ALL_BITS & ~self.skips.of_warp, span)
-            arguments = FINDINGS, rows_of_block(BARRIERS, span), CLOCK, bits
-            calls.append(ir.Call("end_thread.check", arguments, WEAK_BOOL, span))
+            rows = rows_of_block(BARRIERS, span)
+            calls.append(
+                device_call("check_skips_at_exit", span, FINDINGS, rows, THREAD_STATE, bits)
+            )
         return tuple(ir.Evaluate(call, span) for call in calls)
 
-    def end_in_grid(self, span: Span) -> ir.Call:
+    def check_grid_barriers_at_exit(self, span: Span) -> ir.Call:
         """Return the call that compares the barriers of the grid at the end of a thread."""
-        arguments = FINDINGS, row_of_grid(span), CLOCK
-        return ir.Call("end_in_grid.check", arguments, WEAK_BOOL, span)
+        return device_call(
+            "check_grid_barriers_at_exit", span, FINDINGS, row_of_grid(span), THREAD_STATE
+        )
 
     def guard_lanes(self, e: ir.Apply, checked: ir.Apply) -> tuple[Guard, ir.Apply]:
         """Return what checks the lanes of an operation, after all have arrived, and the operation.
@@ -208,7 +222,7 @@ class SynchronizationChecks:
             return Guard(), checked
         mask, span = checked.arguments[0], e.span
         bit = self.skips.of_operation(e) & self.skips.skipped
-        is_shuffle = e.intrinsic.name in warp_memory.SHUFFLES and id(e) not in self.uses.guarded
+        is_shuffle = e.intrinsic.name in warp_lanes.SHUFFLES and id(e) not in self.uses.guarded
         is_shuffle = is_shuffle and "sync" in self.context.groups
         present, conditions = mask, list[ir.Expr]()
         bindings: Bindings = ()
@@ -218,11 +232,11 @@ class SynchronizationChecks:
             bindings = ((present, ir.Apply(REGISTRY["cuda.ballot_sync"], vote, WEAK_INT, span)),)
         if self._compares_lanes:
             joined = self.context.variable("joined", WEAK_BOOL, span)
-            bindings = (*bindings, (joined, lane_call("join_lanes", span, mask)))
+            bindings = (*bindings, (joined, lane_call("join_lane_clocks", span, mask)))
         if bit:
             absent = self.context.variable("absent", WEAK_INT, span)
             arguments = mask, present, shadow_number(bit, span)
-            call = lane_call("lane_that_skips", span, *arguments)
+            call = lane_call("skipping_lane", span, *arguments)
             bindings = (*bindings, (absent, replace(call, type=WEAK_INT)))
             failure = self.context.failure("warp-sync", span, "", {"mask": mask, "absent": absent})
             conditions.append(or_record(compare(LT, absent, integer(0, span)), failure))
@@ -246,9 +260,10 @@ class SynchronizationChecks:
         operand, of_operand = context.bind(cast(operand, WEAK_INT), "operand")
         width, of_width = context.bind(cast(width, WEAK_INT), "width")
         source = context.variable("source", WEAK_INT, span)
-        kind = integer(warp_memory.SHUFFLES.index(e.intrinsic.name), span)
+        kind = integer(warp_lanes.SHUFFLES.index(e.intrinsic.name), span)
         of_sum = ir.Const(is_sum, WEAK_BOOL, span)
-        call = ir.Call("absent_lane.check", (present, kind, operand, width, of_sum), WEAK_INT, span)
+        arguments = present, kind, operand, width, of_sum
+        call = device_call("absent_source", span, *arguments, result=WEAK_INT)
         failure = context.failure("warp-sync", span, "", {"mask": mask, "source": source})
         is_present = or_record(compare(LT, source, integer(0, span)), failure)
         bindings = (*of_value, *of_operand, *of_width, (source, call))
@@ -264,5 +279,4 @@ def _only_reads(e: ir.Apply) -> bool:
 
 def lane_call(name: str, span: Span, *arguments: ir.Expr) -> ir.Call:
     """Return a call of a function of the clocks of lanes."""
-    rows = rows_of_block(LANES, span)
-    return ir.Call(f"{name}.check", (rows, CLOCK, *arguments), WEAK_BOOL, span)
+    return device_call(name, span, rows_of_block(LANES, span), THREAD_STATE, *arguments)

@@ -11,10 +11,18 @@ from collections.abc import Set
 from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, uint64
-from pycu2c.checks.context import FINDINGS, CheckContext, Guard, all_of, compare, or_record
-from pycu2c.checks.device_functions import rendezvous
-from pycu2c.checks.shadow_arrays import ShadowParameter
+from pycu2c.base.types import WEAK_INT, Array, uint64
+from pycu2c.checks.context import (
+    FINDINGS,
+    CheckContext,
+    Guard,
+    all_of,
+    compare,
+    device_call,
+    or_record,
+)
+from pycu2c.checks.device_functions import timed_barriers
+from pycu2c.checks.shadow_arrays import ShadowParameter, cluster_extents
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import cast, integer
@@ -23,7 +31,7 @@ from pycu2c.ops.intrinsics.threads.barriers import DIVERGED
 from pycu2c.ops.operators import EQ, NE
 from pycu2c.runtime.findings import CheckKind
 
-# each block has entries for its threads and warps, as ``rendezvous`` describes them
+# each block has entries for its threads and warps, as ``timed_barriers`` describes them
 ARRIVALS = ShadowParameter(
     ir.Var("arrivals.shadow", Array(uint64.dtype, 3, "C"), Span("", 0, 0, 0, 0))
 )
@@ -40,7 +48,7 @@ class WaitLimits:
 
     context: CheckContext
     convergent: Set[ir.Apply]
-    cluster: tuple[int, ...] | None
+    cluster: tuple[int, ...]
     arrivals: ir.Var | None
     bounds_loops: bool
 
@@ -61,13 +69,13 @@ class WaitLimits:
                 name = "wait_for_grid"
             case Effect.CLUSTER:
                 name = "wait_for_cluster"
-                arguments += tuple(integer(n, e.span) for n in self.cluster or (1, 1, 1))
+                arguments += cluster_extents(self.cluster, e.span)
             case _:
                 name, kind = "wait_for_lanes", "warp-sync"
                 mask = cast(checked.arguments[0], WEAK_INT)
                 lane = ir.Apply(REGISTRY["cuda.laneid"], (), WEAK_INT, e.span)
                 arguments, values = (mask,), {"mask": mask, "lane": lane}
-        call = ir.Call(f"{name}.check", (FINDINGS, self.arrivals, *arguments), WEAK_INT, e.span)
+        call = device_call(name, e.span, FINDINGS, self.arrivals, *arguments, result=WEAK_INT)
         return self._guard(kind, call, values)
 
     def operation(self, e: ir.Apply, checked: ir.Apply) -> ir.Apply:
@@ -90,7 +98,7 @@ class WaitLimits:
         span = s.span
         start = self.context.variable("start", WEAK_INT, span)
         now = ir.Apply(REGISTRY["cuda.globaltimer"], (), WEAK_INT, span)
-        call = ir.Call("loop_state.check", (FINDINGS, start), WEAK_INT, span)
+        call = device_call("loop_status", span, FINDINGS, start, result=WEAK_INT)
         guard = self._guard("deadlock", call, {})
         assert guard.condition is not None
         assignments = tuple(ir.Assign(var, value, span) for var, value in guard.bindings)
@@ -104,14 +112,14 @@ class WaitLimits:
         context, span = self.context, call.span
         result = context.variable("result", WEAK_INT, span)
         failure = context.failure(kind, span, "", values)
-        is_reported = compare(NE, result, integer(rendezvous.ABSENT, span))
-        is_complete = compare(EQ, result, integer(rendezvous.COMPLETE, span))
+        is_reported = compare(NE, result, integer(timed_barriers.ABSENT, span))
+        is_complete = compare(EQ, result, integer(timed_barriers.COMPLETE, span))
         return Guard(((result, call),), all_of((or_record(is_reported, failure), is_complete)))
 
 
-def record_end(span: Span) -> ir.Call:
+def record_exit(span: Span) -> ir.Call:
     """Return the call that records the end of a thread, so that none waits for it."""
-    return ir.Call("record_end.check", (ARRIVALS.var,), WEAK_BOOL, span)
+    return device_call("record_exit", span, ARRIVALS.var)
 
 
 def with_end(body: ir.Body, call: ir.Call) -> ir.Body:

@@ -16,11 +16,12 @@ import numpy.typing as npt
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.dtypes import INT64, UINT64, DType
 from pycu2c.checks.decoding import FindingRows, found_offset, is_clear, new_rows
-from pycu2c.checks.device_functions import happens_before
-from pycu2c.checks.device_functions.rendezvous import EXTRA_ENTRIES
-from pycu2c.checks.device_functions.shadow_words import MAX_BLOCKS, ORDERED_WORDS, ROW_WORDS, WORDS
+from pycu2c.checks.device_functions import block_clocks
+from pycu2c.checks.device_functions.lane_clocks import ROW_WORDS
+from pycu2c.checks.device_functions.shadow_words import CELL_WORDS, MAX_BLOCKS, SYNC_CELL_WORDS
+from pycu2c.checks.device_functions.timed_barriers import BARRIER_ENTRIES
 from pycu2c.checks.instrumentation import InstrumentedKernel
-from pycu2c.checks.shadow_arrays import LANES, ORDER
+from pycu2c.checks.shadow_arrays import BLOCK_CLOCKS, LANES
 from pycu2c.checks.waiting import ARRIVALS
 from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
@@ -40,15 +41,15 @@ _MAX_KEPT_ON_HOST, _MAX_KEPT_ON_GPU = 1 << 20, 1 << 24  # bytes of shadows
 def shadow_shapes(kernel: InstrumentedKernel, launch: Launch) -> Iterator[tuple[int, ...]]:
     """Yield the shapes of the shadows of a launch."""
     blocks, size = math.prod(launch.grid), 0
-    words = ORDERED_WORDS if ORDER in kernel.shadows else WORDS
+    words = SYNC_CELL_WORDS if BLOCK_CLOCKS in kernel.shadows else CELL_WORDS
     for shadow in kernel.shadows if kernel.sites else ():
-        if shadow == ORDER:  # the last one
-            columns = happens_before.ENTRIES + 2 * blocks
+        if shadow == BLOCK_CLOCKS:  # the last one
+            columns = block_clocks.ENTRIES + 2 * blocks
             is_small = blocks <= MAX_BLOCKS and size + 8 * blocks * columns <= memory_limit()
-            shape: tuple[int, ...] = (blocks, columns if is_small else happens_before.ENTRIES + 2)
+            shape: tuple[int, ...] = (blocks, columns if is_small else block_clocks.ENTRIES + 2)
         elif shadow == ARRIVALS:
             threads = math.prod(launch.block)
-            shape = (blocks, threads + (threads + 31) // 32 + EXTRA_ENTRIES, WORDS)
+            shape = (blocks, threads + (threads + 31) // 32 + BARRIER_ENTRIES, CELL_WORDS)
         elif shadow == LANES:
             shape = (blocks, math.prod(launch.block), ROW_WORDS)
         else:
@@ -59,10 +60,10 @@ def shadow_shapes(kernel: InstrumentedKernel, launch: Launch) -> Iterator[tuple[
 
 def has_clocks(kernel: InstrumentedKernel, launch: Launch) -> bool:
     """Return whether the shadows of a launch have an entry for each pair of blocks, if needed."""
-    if not kernel.sites or ORDER not in kernel.shadows:
+    if not kernel.sites or BLOCK_CLOCKS not in kernel.shadows:
         return True
     *_, (blocks, columns) = shadow_shapes(kernel, launch)
-    return columns == happens_before.ENTRIES + 2 * blocks
+    return columns == block_clocks.ENTRIES + 2 * blocks
 
 
 def starts(shapes: Shapes) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from pycu2c import cuda
+from pycu2c.checks.device_functions.thread_indices import block_index, thread_index
 
 COUNT, THREAD, BLOCK, VALUES = range(4)  # the columns; the values take all from VALUES on
 # ---- the columns of the state of the launch ----
@@ -21,8 +22,8 @@ MAX_VALUES = 16  # an index and a length for each of eight axes
 NO_ELEMENT = 1 << 49  # what an index of a view becomes if it is out of bounds: no array is so long
 
 
-def record(findings: Any, own_count: Any, site: Any, *values: Any) -> Any:
-    """Record a finding; return False.
+def record(findings: Any, own_count: Any, site_index: Any, *values: Any) -> Any:
+    """Record a finding.
 
     own_count: the number of findings of the thread, in a local array.
     An index of ``NO_ELEMENT`` or so comes from another finding, which is recorded there.
@@ -30,12 +31,15 @@ def record(findings: Any, own_count: Any, site: Any, *values: Any) -> Any:
     own_count[0] += 1
     if len(values) > 1 and abs(values[0]) >= NO_ELEMENT // 2:
         return False
-    if cuda.atomic.add(findings, (site, COUNT), 1) == 0:
-        thread = cuda.threadIdx.y + cuda.threadIdx.z * cuda.blockDim.y
-        block = cuda.blockIdx.y + cuda.blockIdx.z * cuda.gridDim.y
-        findings[site, THREAD] = cuda.threadIdx.x + thread * cuda.blockDim.x
-        findings[site, BLOCK] = cuda.blockIdx.x + block * cuda.gridDim.x
+    return store_finding(findings, site_index, thread_index(), block_index(), *values)
+
+
+def store_finding(findings: Any, site_index: Any, thread: Any, block: Any, *values: Any) -> Any:
+    """Count a finding, and store the first one of a site."""
+    if cuda.atomic.add(findings, (site_index, COUNT), 1) == 0:
+        findings[site_index, THREAD] = thread
+        findings[site_index, BLOCK] = block
         for i, value in enumerate(values):
-            findings[site, VALUES + i] = value
+            findings[site_index, VALUES + i] = value
         findings[findings.shape[0] - 1, FOUND] = 1
     return False

@@ -1,9 +1,8 @@
 """Race detection with shadow memory: device functions in the kernel language.
 
-The shadow of an element has two words: its last write and its last read. A word tells the access,
-the thread, and the time: how many barriers of the block, and since then how many operations of the
-warp, the thread had passed. Two accesses of threads of one block are concurrent if they lie between
-the same barriers. Source: HiRace (Jacobson et al., SC 2024) keeps such words for each location.
+The shadow of an element has two words: its last write and its last read. Two accesses of threads of
+one block are concurrent if they have the same epoch, and no warp operation orders them. Source:
+HiRace (Jacobson et al., SC 2024) keeps such words for each location.
 
 Counts that do not fit are not compared: such accesses are taken as ordered, so that no race is
 reported that is none.
@@ -11,213 +10,184 @@ reported that is none.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.checks.device_functions.happens_before import is_ordered, take_as_ordered
+from pycu2c.checks.device_functions.block_clocks import assume_ordered, happens_before
 from pycu2c.checks.device_functions.shadow_words import (
     ATOMIC,
     BLOCK,
     BLOCK_BITS,
-    BY_LANES,
+    CELL_WORDS,
     EPOCH,
     EPOCH_BITS,
     HAS_ACCESSED,
-    HAS_CONVERGED,
-    LANE_COUNTS,
-    LANES,
+    HAS_LANE_CLOCK,
+    LANE_CLOCK,
     MAX_BLOCKS,
-    MAX_SITE,
-    MAX_WARP,
+    MAX_WARP_EPOCH,
     NOW,
-    OPERATION_BITS,
-    ORDERED_WORDS,
-    SEVERAL,
+    READ_SHARED,
+    READ_SHARED_IN_WARP,
     SITE_BITS,
+    SYNC_CELL_WORDS,
     THREAD,
     TIME_BITS,
     UNKNOWN_VALUE,
     UNWRITTEN,
     VALUE,
-    WARP,
     WARP_BITS,
-    WORDS,
-    block_index,
-    count_operation,
+    WARP_EPOCH_BITS,
+    thread_of,
+    warp_epoch_of,
 )
+from pycu2c.checks.device_functions.thread_indices import block_index, thread_index
 
 
-class Access(NamedTuple):
-    """What a word tells of an access; ``site`` is None if its number does not fit."""
+def start_thread(state: Any, *block_clocks: Any) -> Any:
+    """Set the state of the thread at the start of the kernel.
 
-    site: int | None
-    thread: int
-    block: int
-
-
-def decode_word(word: int) -> Access:
-    number = word & MAX_SITE
-    site = number - 1 if 0 < number < MAX_SITE else None
-    return Access(site, word >> THREAD & 1023, word >> BLOCK & MAX_BLOCKS - 1)
-
-
-def start_clock(clock: Any, *order: Any) -> Any:
-    """Set the clock at the start of the kernel; return False.
-
-    order: the clocks of blocks, if accesses are taken as ordered.
+    block_clocks: the clocks of blocks, if all accesses are taken as ordered.
     """
-    rows = cuda.threadIdx.y + cuda.threadIdx.z * cuda.blockDim.y
-    thread = cuda.threadIdx.x + rows * cuda.blockDim.x
-    for field in range(len(clock)):
-        clock[field] = 0
-    clock[NOW] = thread << THREAD | block_index() % MAX_BLOCKS << BLOCK | 1 << EPOCH
-    if len(order) != 0:
-        take_as_ordered(order[1])
-    return False
-
-
-def pass_barrier(clock: Any) -> Any:
-    """Count a barrier of the block; return False."""
-    now = clock[NOW] & ~OPERATION_BITS
-    clock[NOW] = now if now & EPOCH_BITS == EPOCH_BITS else now + np.uint64(1 << EPOCH)
-    clock[HAS_CONVERGED] = 0
-    return False
-
-
-def pass_warp_operation(clock: Any) -> Any:
-    """Count an operation that synchronizes the lanes of the warp; return False."""
-    count_operation(clock)
-    clock[HAS_CONVERGED] = 1
+    for field in range(len(state)):
+        state[field] = 0
+    state[NOW] = thread_index() << THREAD | block_index() % MAX_BLOCKS << BLOCK | 1 << EPOCH
+    if len(block_clocks) != 0:
+        assume_ordered(block_clocks[1])
     return False
 
 
 def value_bits(bits: Any) -> Any:
-    """Return bits of a word that tell a number: different numbers rarely have the same."""
+    """Return a hash of a number, in its place in a word."""
     bits ^= bits >> 32
     bits ^= bits >> 16
     return ((bits ^ bits >> 8) & 255) << VALUE
 
 
-def is_concurrent(word: Any, clock: Any, is_read: Any, *order: Any) -> Any:
-    """Return whether an access is of another thread, and concurrent with what this one does now.
+def is_concurrent(word: Any, state: Any, is_read: Any, *block_clocks: Any) -> Any:
+    """Return whether an access is of another thread, and concurrent with one of this thread now.
 
-    order: of kernels with fences and barriers of the grid or the cluster.
+    block_clocks: in kernels with fences or barriers of the grid or the cluster.
     """
-    concurrent = is_between_same_barriers(word, clock, is_read)
-    if len(order) != 0:
-        concurrent = concurrent and not is_ordered(word, clock, is_read, *order)
+    concurrent = has_same_epoch(word, state, is_read)
+    if len(block_clocks) != 0:
+        concurrent = concurrent and not happens_before(word, state, is_read, *block_clocks)
     return concurrent
 
 
-def is_between_same_barriers(word: Any, clock: Any, is_read: Any) -> Any:
-    """Return whether no barrier of the block or the warp is between an access and now."""
-    now = clock[NOW]
+def has_same_epoch(word: Any, state: Any, is_read: Any) -> Any:
+    """Return whether no barrier of the block or the warp orders an access before now."""
+    now = state[NOW]
     differences = word ^ now
     if differences & BLOCK_BITS != 0:
         return word != 0
     if differences & EPOCH_BITS != 0 or now & EPOCH_BITS == EPOCH_BITS:
         return False
-    if word >> SEVERAL & 1 != 0:
+    if word >> READ_SHARED & 1 != 0:
         return True
-    lanes = differences >> THREAD & 1023
+    lanes = thread_of(differences)
     if lanes >= 32:
         return True
-    count = word >> WARP & MAX_WARP
-    if lanes != 0 and clock[BY_LANES] != 0:
-        return count >= lane_count(clock, word) and count < MAX_WARP
-    in_step = differences & OPERATION_BITS == 0 and count < MAX_WARP
-    return in_step and (lanes != 0 or (is_read and word >> LANES != 0))
+    warp_epoch = warp_epoch_of(word)
+    if lanes != 0 and state[HAS_LANE_CLOCK] != 0:
+        return warp_epoch >= lane_clock(state, word) and warp_epoch < MAX_WARP_EPOCH
+    is_same = differences & WARP_EPOCH_BITS == 0 and warp_epoch < MAX_WARP_EPOCH
+    return is_same and (lanes != 0 or (is_read and word >> READ_SHARED_IN_WARP != 0))
 
 
-def lane_count(clock: Any, word: Any) -> Any:
-    """Return how many operations a lane had passed when it last synchronized with the thread."""
-    lane = int(word >> THREAD & 31)
-    return clock[LANE_COUNTS + lane // 8] >> lane % 8 * 8 & MAX_WARP
+def lane_clock(state: Any, word: Any) -> Any:
+    """Return the warp epoch of a lane when it last synchronized with the thread."""
+    lane = int(thread_of(word) & 31)
+    return state[LANE_CLOCK + lane // 8] >> lane % 8 * 8 & MAX_WARP_EPOCH
 
 
-def shadow_read(shadow: Any, cell: Any, site: Any, clock: Any, *order: Any) -> Any:
+def shadow_read(shadow: Any, cell: Any, site: Any, state: Any, *block_clocks: Any) -> Any:
     """Record a read of a cell; return a concurrent write, UNWRITTEN, or 0."""
-    word = site | clock[NOW]
-    if len(order) != 0:
-        clock[HAS_ACCESSED] = 1
+    word = site | state[NOW]
+    if len(block_clocks) != 0:
+        state[HAS_ACCESSED] = 1
     differences = shadow[cell + 1] ^ word
-    if len(order) == 0 and is_after_reads_of_blocks(differences):
-        shadow[cell + 1] = word | np.uint64(1 << SEVERAL)
-    elif len(order) != 0 or not is_like_earlier_reads(differences, clock):
-        record_read(shadow, cell + 1, word, clock, *order)
+    if len(block_clocks) == 0 and follows_reads_of_blocks(differences):
+        shadow[cell + 1] = word | np.uint64(1 << READ_SHARED)
+    elif len(block_clocks) != 0 or not is_redundant_read(differences, state):
+        record_read(shadow, cell + 1, word, state, *block_clocks)
     writer = shadow[cell]
     if writer == 0:
         return UNWRITTEN
-    return writer if is_concurrent(writer, clock, False, *order) else 0
+    return writer if is_concurrent(writer, state, False, *block_clocks) else 0
 
 
-def is_after_reads_of_blocks(differences: Any) -> Any:
+def follows_reads_of_blocks(differences: Any) -> Any:
     """Return whether a read follows one of another block, which was not the first."""
-    return differences & BLOCK_BITS != 0 and differences >> SEVERAL & 1 != 0
+    return differences & BLOCK_BITS != 0 and differences >> READ_SHARED & 1 != 0
 
 
-def is_like_earlier_reads(differences: Any, clock: Any) -> Any:
-    """Return whether reads since the barrier are known that conflict with the same writes."""
-    of_block = BLOCK_BITS | EPOCH_BITS | np.uint64(1 << SEVERAL)
-    of_warp = of_block | WARP_BITS | np.uint64(1 << LANES)
-    is_of_several = differences & of_block == np.uint64(1 << SEVERAL)
-    is_of_lanes = differences & of_warp == np.uint64(1 << LANES) and clock[BY_LANES] == 0
-    return is_of_several or is_of_lanes or differences & ~SITE_BITS == 0
+def is_redundant_read(differences: Any, state: Any) -> Any:
+    """Return whether a recorded read since the barrier conflicts with the same writes."""
+    of_block = BLOCK_BITS | EPOCH_BITS | np.uint64(1 << READ_SHARED)
+    of_warp = of_block | WARP_BITS | np.uint64(1 << READ_SHARED_IN_WARP)
+    is_shared = differences & of_block == np.uint64(1 << READ_SHARED)
+    is_in_warp = differences & of_warp == np.uint64(1 << READ_SHARED_IN_WARP)
+    is_shared = is_shared or (is_in_warp and state[HAS_LANE_CLOCK] == 0)
+    return is_shared or differences & ~SITE_BITS == 0
 
 
-def record_read(shadow: Any, position: Any, word: Any, clock: Any, *order: Any) -> Any:
-    """Record a read; return False.
+def record_read(shadow: Any, position: Any, word: Any, state: Any, *block_clocks: Any) -> Any:
+    """Record a read.
 
     Of concurrent reads of a block at two places, the first stays: a thread often reads an element
     right before it writes it, and the race is with another thread.
     """
     earlier = cuda.atomic.exch(shadow, position, word)
-    if is_concurrent(earlier, clock, True, *order):
+    if is_concurrent(earlier, state, True, *block_clocks):
         differences = earlier ^ word
         is_block = differences & BLOCK_BITS == 0
-        is_in_warp = is_block and differences >> THREAD & 992 == 0
-        several = LANES if is_in_warp and earlier >> SEVERAL & 1 == 0 else SEVERAL
+        is_in_warp = is_block and thread_of(differences) < 32
+        is_shared = not is_in_warp or earlier >> READ_SHARED & 1 != 0
         is_first = is_block and differences & SITE_BITS != 0
-        shadow[position] = (earlier if is_first else word) | np.uint64(1) << several
+        bit = READ_SHARED if is_shared else READ_SHARED_IN_WARP
+        shadow[position] = (earlier if is_first else word) | np.uint64(1) << bit
     return False
 
 
-def shadow_write(shadow: Any, cell: Any, access: Any, clock: Any, *order: Any) -> Any:
+def shadow_write(shadow: Any, cell: Any, access: Any, state: Any, *block_clocks: Any) -> Any:
     """Record a write of a cell; return a concurrent access, UNWRITTEN if atomic, or 0.
 
     access: the site, whether it is atomic, and bits of the number, or UNKNOWN_VALUE; writes of
     equal values are not concurrent.
     """
-    word = access | clock[NOW]
+    word = access | state[NOW]
     is_atomic = word >> ATOMIC & 1
-    if len(order) != 0:
-        clock[HAS_ACCESSED] |= is_atomic ^ 1
+    if len(block_clocks) != 0:
+        state[HAS_ACCESSED] |= is_atomic ^ 1
     earlier = cuda.atomic.exch(shadow, cell, word)
     are_atomic = earlier >> ATOMIC & is_atomic != 0
     is_same_time = (earlier ^ word) & TIME_BITS == 0
     if is_atomic != 0 and not are_atomic and is_same_time:
         shadow[cell] = earlier  # the plain write, which atomic ones of others may precede
     is_equal = earlier >> VALUE == word >> VALUE and word >> VALUE != UNKNOWN_VALUE
-    if not (are_atomic or is_equal) and is_concurrent(earlier, clock, False, *order):
+    if not (are_atomic or is_equal) and is_concurrent(earlier, state, False, *block_clocks):
         return earlier
     reader = shadow[cell + 1]
-    if is_concurrent(reader, clock, True, *order):
+    if is_concurrent(reader, state, True, *block_clocks):
         return reader
     return UNWRITTEN if is_atomic != 0 and earlier == 0 else 0
 
 
-def shadow_read_cells(shadow: Any, site: Any, clock: Any, needs_all: Any, *order: Any) -> Any:
+def shadow_read_cells(
+    shadow: Any, site: Any, state: Any, needs_all: Any, *block_clocks: Any
+) -> Any:
     """Record a read of several cells; return a concurrent write, UNWRITTEN, or 0.
 
     needs_all: whether all cells must be written, not only one of them.
     """
     race = np.uint64(0)
     unwritten = 0
-    size = WORDS if len(order) == 0 else ORDERED_WORDS
+    size = CELL_WORDS if len(block_clocks) == 0 else SYNC_CELL_WORDS
     for cell in range(0, len(shadow), size):
-        found = shadow_read(shadow, cell, site, clock, *order)
+        found = shadow_read(shadow, cell, site, state, *block_clocks)
         if found == UNWRITTEN:
             unwritten += 1
         elif found != 0:
@@ -228,18 +198,18 @@ def shadow_read_cells(shadow: Any, site: Any, clock: Any, needs_all: Any, *order
     return np.uint64(UNWRITTEN) if is_unwritten else race
 
 
-def shadow_write_cells(shadow: Any, access: Any, clock: Any, *order: Any) -> Any:
+def shadow_write_cells(shadow: Any, access: Any, state: Any, *block_clocks: Any) -> Any:
     """Record a write of several cells; return a concurrent access, UNWRITTEN, or 0."""
     result = np.uint64(0)
-    size = WORDS if len(order) == 0 else ORDERED_WORDS
+    size = CELL_WORDS if len(block_clocks) == 0 else SYNC_CELL_WORDS
     for cell in range(0, len(shadow), size):
-        found = shadow_write(shadow, cell, access, clock, *order)
+        found = shadow_write(shadow, cell, access, state, *block_clocks)
         if found != 0 and (result == 0 or result == UNWRITTEN):
             result = found
     return result
 
 
-def flags_read(flags: Any, needs_all: Any) -> Any:
+def read_flags(flags: Any, needs_all: Any) -> Any:
     """Return UNWRITTEN if an element of a local array has no value, else 0."""
     unwritten = 0
     for cell in range(len(flags)):
@@ -249,7 +219,7 @@ def flags_read(flags: Any, needs_all: Any) -> Any:
     return np.uint64(UNWRITTEN) if is_unwritten else np.uint64(0)
 
 
-def flags_write(flags: Any) -> Any:
+def write_flags(flags: Any) -> Any:
     """Record that an element of a local array has a value; return 0."""
     for cell in range(len(flags)):
         flags[cell] = 1

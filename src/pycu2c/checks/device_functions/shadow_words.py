@@ -1,6 +1,8 @@
-"""The words of shadow memory, and the clock of a thread.
+"""The words of shadow memory, and the state of a thread: device functions in the kernel language.
 
-A word tells an access: the number of the check site from 1, and fields from these bits on.
+A word describes an access. It has the number of the check site, from 1, and the fields that start
+at the bits below. The epoch counts the barriers of the block, from 1, and the warp epoch the warp
+operations and fences since then.
 """
 
 from __future__ import annotations
@@ -9,75 +11,80 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c import cuda
-
-THREAD, ATOMIC, SEVERAL, EPOCH, WARP, BLOCK, VALUE, LANES = 10, 20, 21, 22, 32, 38, 54, 63
-MAX_SITE = MAX_EPOCH = 1023
-UNKNOWN_VALUE = 511
-MAX_WARP = 63
+THREAD, ATOMIC, EPOCH, WARP_EPOCH, BLOCK, VALUE = 10, 20, 22, 32, 38, 54
+READ_SHARED, READ_SHARED_IN_WARP = 21, 63  # whether several threads, or lanes of a warp, read it
+MAX_SITE = MAX_THREAD = MAX_EPOCH = 1023
+MAX_WARP_EPOCH = 63
 MAX_BLOCKS = 1 << 16
+UNKNOWN_VALUE = 511
 UNWRITTEN = 1 << ATOMIC  # a result: there is no write; no word is equal to it
 SITE_BITS = np.uint64(MAX_SITE)
 BLOCK_BITS = np.uint64((MAX_BLOCKS - 1) << BLOCK)
 EPOCH_BITS = np.uint64(MAX_EPOCH << EPOCH)
-IDENTITY_BITS = BLOCK_BITS | np.uint64(1023 << THREAD)
-OPERATION_BITS = np.uint64(MAX_WARP << WARP)
-TIME_BITS = IDENTITY_BITS | EPOCH_BITS | OPERATION_BITS
-WARP_BITS = OPERATION_BITS | np.uint64(992 << THREAD)  # not the lane
+IDENTITY_BITS = BLOCK_BITS | np.uint64(MAX_THREAD << THREAD)
+WARP_EPOCH_BITS = np.uint64(MAX_WARP_EPOCH << WARP_EPOCH)
+TIME_BITS = IDENTITY_BITS | EPOCH_BITS | WARP_EPOCH_BITS
+WARP_BITS = WARP_EPOCH_BITS | np.uint64(992 << THREAD)  # not the lane
 
-WORDS = 2  # of a cell: the write and the read
-ORDERED_WORDS = 4  # in kernels with an order: see happens_before
+CELL_WORDS = 2  # of an element: the last write and the last read
+SYNC_CELL_WORDS = 4  # in kernels with the clocks of blocks, with the sync words
 
-# ---- the clock of a thread, a local array ----
+# ---- the state of a thread, a local array ----
 (
-    NOW,  # the thread, the block, and the time, as in words; the barriers of the block are from 1
-    HAS_CONVERGED,  # operations of the warp since the last barrier
-    BY_LANES,  # whether operations of some lanes are compared: see lane_clocks
-    HAS_ACCESSED,  # plain accesses since the last fence
-    FENCED,  # the release of the last fence: see happens_before
-    FENCED_DEVICE,  # the same for fences of the device
-    GRID_BARRIERS,
+    NOW,  # the thread, the block and the epochs, as in words of accesses
+    IN_CONVERGED_WARP,  # whether an operation has synchronized the warp since the last barrier
+    HAS_LANE_CLOCK,
+    HAS_ACCESSED,  # whether it has plain accesses since the last fence
+    BLOCK_FENCE,  # the release of the last fence
+    DEVICE_FENCE,  # the same for fences of the device
+    GRID_BARRIERS,  # how many it has passed
     CLUSTER_BARRIERS,
-    BARRIERS,  # see barrier_memory
+    BARRIERS,  # how many it has reached; this and the next five: see barrier_divergence
     SKIPPED,
-    ARMED,
+    CONFIRMED,
     MISSED,
-    PLACE,
-    IN_GRID,  # the barriers of the grid, and the site of the last one
-    LANE_COUNTS,  # the first of four words
+    SKIP_SITE,
+    GRID_ARRIVALS,
+    LANE_CLOCK,  # the first of four words: see lane_clocks
 ) = range(15)
-LANE_WORDS = 4
-SKIPPED_WORD = LANE_WORDS  # of a row of lane_clocks: the operations that the lane has gone past
-ROW_WORDS = LANE_WORDS + 1
-SMALL_CLOCK_SIZE, CLOCK_SIZE = 3, LANE_COUNTS + LANE_WORDS  # small: only with accesses of threads
+LANE_CLOCK_WORDS = 4
+STATE_SIZE = LANE_CLOCK + LANE_CLOCK_WORDS
+SMALL_STATE_SIZE = HAS_LANE_CLOCK + 1  # of kernels that only record accesses
 
 
-def block_index() -> Any:
-    """Return the linear index of the block."""
-    layers = cuda.blockIdx.y + cuda.blockIdx.z * cuda.gridDim.y
-    return cuda.blockIdx.x + layers * cuda.gridDim.x
+def thread_of(word: Any) -> Any:
+    return word >> THREAD & MAX_THREAD
 
 
-def block_of_rank(rank: Any, sizes: Any) -> Any:
-    """Return the linear index of a block of the cluster, which has these extents."""
-    x = cuda.blockIdx.x - cuda.blockIdx.x % sizes[0] + rank % sizes[0]
-    y = cuda.blockIdx.y - cuda.blockIdx.y % sizes[1] + rank // sizes[0] % sizes[1]
-    z = cuda.blockIdx.z - cuda.blockIdx.z % sizes[2] + rank // (sizes[0] * sizes[1])
-    return x + (y + z * cuda.gridDim.y) * cuda.gridDim.x
+def block_of(word: Any) -> Any:
+    return int(word >> BLOCK & (MAX_BLOCKS - 1))
 
 
-def epoch_of(clock: Any) -> Any:
-    """Return how many barriers of the block the thread has passed."""
-    return clock[NOW] >> EPOCH & MAX_EPOCH
+def epoch_of(word: Any) -> Any:
+    return word >> EPOCH & MAX_EPOCH
 
 
-def operations_of(clock: Any) -> Any:
-    """Return how many operations of the warp, and fences, the thread has passed since then."""
-    return clock[NOW] >> WARP & MAX_WARP
+def warp_epoch_of(word: Any) -> Any:
+    return word >> WARP_EPOCH & MAX_WARP_EPOCH
 
 
-def count_operation(clock: Any) -> Any:
-    """Count an operation of the warp, or a fence, up to the last count; return False."""
-    if operations_of(clock) < MAX_WARP:
-        clock[NOW] += np.uint64(1 << WARP)
+def advance_epoch(state: Any) -> Any:
+    """Count a barrier of the block, up to the last epoch."""
+    now = state[NOW] & ~WARP_EPOCH_BITS
+    state[NOW] = now if now & EPOCH_BITS == EPOCH_BITS else now + np.uint64(1 << EPOCH)
+    state[IN_CONVERGED_WARP] = 0
+    return False
+
+
+def advance_warp_epoch(state: Any) -> Any:
+    """Count a warp operation or a fence, up to the last warp epoch."""
+    if warp_epoch_of(state[NOW]) < MAX_WARP_EPOCH:
+        state[NOW] += np.uint64(1 << WARP_EPOCH)
+    return False
+
+
+def record_warp_operation(state: Any) -> Any:
+    """Record an operation that synchronizes the lanes of the warp."""
+    advance_warp_epoch(state)
+    state[IN_CONVERGED_WARP] = 1
     return False

@@ -67,7 +67,7 @@ def prove(
     if grid is None or block is None:
         return Proofs(convergent, are_convergent, skips)
     excluded: set[ArrayKey] = set()
-    if block_order.has_order(module):
+    if block_order.needs_block_clocks(module):
         excluded = {
             (f.name, name)
             for f in module.functions

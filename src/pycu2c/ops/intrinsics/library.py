@@ -119,7 +119,7 @@ def device_source(value: object) -> Source | None:
     source = getattr(value, "__pycu2c_device__", None)
     if isinstance(source, Source):
         return source
-    if isinstance(value, FunctionType) and value.__module__ in _DEVICE_MODULES:
+    if isinstance(value, FunctionType) and value.__module__.startswith(_DEVICE_MODULES):
         return _source(value)
     python = numba_function(value)
     if python is None:
@@ -132,13 +132,7 @@ def device_source(value: object) -> Source | None:
 
 # modules of device functions: checks, the reductions of arrays, the methods of groups of threads
 _DEVICE_MODULES = (
-    "pycu2c.checks.device_functions.barrier_memory",
-    "pycu2c.checks.device_functions.happens_before",
-    "pycu2c.checks.device_functions.lane_clocks",
-    "pycu2c.checks.device_functions.rendezvous",
-    "pycu2c.checks.device_functions.shadow_memory",
-    "pycu2c.checks.device_functions.shadow_words",
-    "pycu2c.checks.device_functions.warp_memory",
+    "pycu2c.checks.device_functions.",
     "pycu2c.ops.intrinsics.array_reductions",
     "pycu2c.ops.intrinsics.threads.cooperative_groups",
     "pycu2c.ops.intrinsics.threads.coalesced_groups",

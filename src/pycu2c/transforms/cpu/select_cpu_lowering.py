@@ -19,7 +19,7 @@ from pycu2c.ops.intrinsics import registry
 
 _Path: TypeAlias = "tuple[Construct, ...]"
 # of checked kernels: threads may not agree on the barrier, and lanes not on their masks
-_CHECKS = ("skip_barriers.check", "leave_loop.check", "names_lane.check")
+_CHECKS = ("skip_barriers.check", "skip_by_loop_exit.check", "is_in_mask.check")
 _LIBRARY = str(Path(registry.__file__).parent)  # of groups, whose lanes agree
 _WARP_SCOPES = (ir.SyncScope.WARP, ir.SyncScope.SYNCWARP, ir.SyncScope.ACTIVE)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pycu2c import cuda
+from pycu2c.checks.device_functions.thread_indices import thread_count, thread_index
 
 WARP = 32
 SHUFFLES = ("cuda.shfl_sync", "cuda.shfl_up_sync", "cuda.shfl_down_sync", "cuda.shfl_xor_sync")
 BY_INDEX, UP, DOWN, XOR = range(4)
 
 
-def names_lane(mask: Any) -> Any:
+def is_in_mask(mask: Any) -> Any:
     """Return whether a mask has the lane of the thread."""
     return mask >> cuda.laneid & 1 != 0
 
@@ -29,12 +30,11 @@ def source_lane(shuffle: Any, operand: Any, width: Any) -> Any:
     return lane ^ distance if lane ^ distance <= lane | (width - 1) else lane
 
 
-def absent_lane(mask: Any, shuffle: Any, operand: Any, width: Any, is_sum: Any) -> Any:
+def absent_source(mask: Any, shuffle: Any, operand: Any, width: Any, is_sum: Any) -> Any:
     """Return the lane that a shuffle reads from, if it does not take part; else -1.
 
     is_sum: whether the shuffle is of a sum over the lanes of the mask, of which only the first or
-    last one has the result. As distances halve, lanes further from it than the distance do not
-    matter.
+    last one has the result. The distances halve, so lanes that are as far from it do not matter.
     """
     if width != 2 and width != 4 and width != 8 and width != 16 and width != 32:
         return -1
@@ -45,7 +45,5 @@ def absent_lane(mask: Any, shuffle: Any, operand: Any, width: Any, is_sum: Any) 
     if is_sum and shuffle == UP and 63 - cuda.clz(inside) - lane >= operand & (WARP - 1):
         return -1
     source = source_lane(shuffle, operand, width)
-    rows = cuda.threadIdx.y + cuda.threadIdx.z * cuda.blockDim.y
-    thread = cuda.threadIdx.x + rows * cuda.blockDim.x - cuda.laneid + source
-    exists = thread < cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z
+    exists = thread_index() - lane + source < thread_count()
     return -1 if exists and mask >> source & 1 != 0 else source
