@@ -12,6 +12,7 @@ import pytest
 
 from pycu2c.cuda_driver import driver
 from pycu2c.toolchain.cache import value_store
+from support.sample_types import comparison
 from support.targets import TARGETS
 
 NAMES_OF_TARGETS = ("python", "cpu", "cpu-resumable", "cuda", "nvrtc")
@@ -31,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     value_store.ENABLED = False  # what is tested is compiled
     os.environ["PYCU2C_VERIFY"] = "1"
+    comparison.check_launches()
     if config.getoption("--update-golden") and os.environ.get("CI"):
         raise pytest.UsageError("--update-golden is refused where CI is set: read the change first")
 

@@ -31,7 +31,7 @@ from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.ops.intrinsics.threads import warp
 from pycu2c.reference import elements, scheduler
 from pycu2c.reference.interpreter import ReferenceKernel
-from pycu2c.reference.type_inference import inferred_from
+from support.sample_types.comparison import check_types
 
 SECONDS = 2.0  # of processor time that a launch may take
 
@@ -204,7 +204,7 @@ def run_reference(
     )
     running = mock.patch.object(scheduler.RunningThread, "resume", watched_resume)
     with patches[0], patches[1], running:
-        inferred = inferred_from(source, signature.parameters)
+        inferred = check_types(built, source, signature.parameters)
         kernel = WatchedKernel(source, inferred, signature.parameters, device_source)
         kernel.watch = watch
         with patches[2], patches[3], patches[4], limited(SECONDS):

@@ -20,9 +20,9 @@ from pycu2c.base.values import scalar_of
 from pycu2c.declarations.options import CheckGroup, Options
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.ops.operators import FLOORDIV, MOD, POW, SHL, SHR, Operator
-from pycu2c.reference.samples import NoSample
 from pycu2c.toolchain.cc import cc
 from support.defects import marks_of
+from support.sample_types.samples import NoSample
 
 # of right operands that have a result, of integers
 _LEAST = {FLOORDIV: -np.inf, MOD: -np.inf, POW: 0, SHL: 0, SHR: 0}

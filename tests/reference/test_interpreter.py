@@ -30,8 +30,8 @@ def kernel_of(function: Any, types: Any = None, joins: Any = None, **more: Any) 
     return ReferenceKernel(
         source,
         ReferenceTypes(
-            {id(node): t for node, t in nodes(source, ast.Name, types or {}).items()},
-            {id(node): t for node, t in nodes(source, ast.expr, joins or {}).items()},
+            nodes(source, ast.Name, types or {}),
+            nodes(source, ast.expr, joins or {}),
         ),
         parameters,
         lambda value: devices.get(id(value)),

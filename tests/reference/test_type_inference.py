@@ -1,4 +1,4 @@
-"""The types that the reference interpreter infers, without those of the compiler."""
+"""The types that samples give, and those of the compiler, which the interpreter follows."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pycu2c.base.types import (
     WEAK_INT,
     ParameterType,
     Scalar,
+    Signature,
     bool_,
     float32,
     float64,
@@ -23,13 +24,16 @@ from pycu2c.base.types import (
     promote,
     uint8,
 )
-from pycu2c.reference.sample_expressions import ExpressionSamples
-from pycu2c.reference.sample_variables import InferredTypes
-from pycu2c.reference.samples import UNKNOWN
-from pycu2c.reference.type_inference import infer
+from pycu2c.compiler import build_module
+from pycu2c.frontend.scope.inferred_types import InferredTypes
+from pycu2c.reference.device_variants import types_of
 from support.construct_kernels import IMPORTS, text_of
 from support.kernels_from_text import module_from
 from support.language_constructs import CONSTRUCTS, Construct
+from support.sample_types.comparison import DifferentTypes, differences
+from support.sample_types.expressions import ExpressionSamples
+from support.sample_types.samples import UNKNOWN
+from support.sample_types.type_inference import infer, inferred_from
 
 HEADER = """
 import math
@@ -69,7 +73,7 @@ def fibonacci(k: int):
 @kernel
 def k(u, f, b, d, n, w):
 """
-PARAMETERS = (uint8[:], float32[:], bool_[:], float64[:, :], WEAK_INT, WEAK_FLOAT)
+PARAMETERS = (uint8[:], float32[:], bool_[:], float64[:, ::1], WEAK_INT, WEAK_FLOAT)
 
 # the type of the last assignment to ``r``
 LAW = [
@@ -80,7 +84,7 @@ LAW = [
     ("r = n + (u[0] > 1)", "int"),
     ("r = d[0, n]", "float64"),
     ("for row in d:\n    r = row[0]", "float64"),
-    ("if n:\n    r = u[0]\nelse:\n    r = -1\nr = r", "uint8"),
+    ("if n:\n    r = u[0]\nelse:\n    r = 1\nr = r", "uint8"),
     ("r = 1\nif n:\n    r = f[0]", "float32"),
     ("r = 0\nfor i in range(n):\n    r += u[i]", "uint8"),
     ("r = 0\nfor i in range(n):\n    r += u[i] * w", "float64"),
@@ -94,7 +98,7 @@ LAW = [
     ("r = (n > 2) + (n > 3)", "int"),
     ("r = (u[0], n)[n]", "uint8"),
     ("q, r = pair(f[0], u[0])", "float32"),
-    ("r = one_of(u[0], -1, n > 2)", "uint8"),
+    ("r = one_of(u[0], 1, n > 2)", "uint8"),
     ("r = one_of(u[0], f[0], n > 2)", "float32"),
     ("r = least(u[0])", "uint8"),
     ("r = math.sqrt(f[0])", "float32"),
@@ -147,13 +151,24 @@ def type_of_r(types: InferredTypes, tree: ast.FunctionDef) -> str:
     stores = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == "r"]
     stores = [n for n in stores if isinstance(n.ctx, ast.Store)]
     last = sorted(stores, key=lambda n: (n.lineno, n.col_offset))[-1]
-    return str(types.local_types[id(last)])
+    return str(types.local_types[last])
 
 
 @pytest.mark.parametrize(("body", "expected"), LAW)
 def test_a_variable_has_the_type_of_the_law(body: str, expected: str, tmp_path: Path) -> None:
     types, _ = infer(source_from(body, tmp_path), PARAMETERS)
     assert type_of_r(types, types.tree) == expected.strip("_")
+
+
+@pytest.mark.parametrize("body", [body for body, _ in LAW])
+def test_the_compiler_infers_the_types_of_samples(body: str, tmp_path: Path) -> None:
+    require_same_types(source_from(body, tmp_path), PARAMETERS)
+
+
+def require_same_types(source: Source, types: tuple[ParameterType, ...]) -> None:
+    """Also of nodes that samples alone may evaluate: the compiler finds none unreachable."""
+    compiled = types_of(build_module(source, Signature(types)), source, types, False)
+    assert [*differences(compiled, inferred_from(source, types), all_reached=True)] == []
 
 
 CONSTRUCT_TYPES: tuple[ParameterType, ...] = (
@@ -181,16 +196,18 @@ def test_all_expressions_have_samples(
         return sample
 
     monkeypatch.setattr(ExpressionSamples, "evaluate", watched)
-    infer(source_of(kernel.python), CONSTRUCT_TYPES)
+    source = source_of(kernel.python)
+    infer(source, CONSTRUCT_TYPES)
     assert unknown == []
+    require_same_types(source, CONSTRUCT_TYPES)
 
 
 def test_several_types_of_one_node_are_mixed(tmp_path: Path) -> None:
     source = source_from("r = sum([x if n else 0 for x in (1, 2.5)])", tmp_path)
     types, _ = infer(source, PARAMETERS)
     (conditional,) = (n for n in ast.walk(source.tree) if isinstance(n, ast.IfExp))
-    assert id(conditional) in types.mixed
-    assert id(conditional) not in types.join_types
+    assert conditional in types.mixed
+    assert conditional not in types.join_types
 
 
 # ---- a wrong join of the compiler ----------------------------------------------------------------
@@ -291,7 +308,8 @@ def test_a_wrong_join_of_the_compiler_is_seen(
     for name in JOINING_MODULES:
         monkeypatch.setattr(f"pycu2c.frontend.{name}.promote", wrong)
     assert not_of_r(body, "cpu", tmp_path) == ~200
-    assert not_of_r(body, "python", tmp_path) == 55
+    with pytest.raises(DifferentTypes, match="int, by samples uint8"):
+        not_of_r(body, "python", tmp_path)
 
 
 def test_overflow_of_a_sample_is_no_warning(tmp_path: Path) -> None:

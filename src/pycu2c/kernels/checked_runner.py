@@ -295,7 +295,7 @@ class CheckedRunner:
         binary = self._binaries.get((sites, text))
         if binary is None:
             module, lines = with_line_flags(kernel.module if sites else self._kernel.built.module)
-            compiled = replace(self._kernel, built=BuiltModule(module, ()))
+            compiled = replace(self._kernel, built=BuiltModule(module))
             runner = specialization.compile_runner(compiled, self._key, self._cache)
             binary = _Binary(text, sites, lines, runner, DeviceFindings(len(sites)))
             self._binaries[sites, text] = binary

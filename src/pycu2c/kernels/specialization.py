@@ -22,7 +22,7 @@ from pycu2c.ir.verifier import verified
 from pycu2c.kernels.source_map import errors_at_source_lines
 from pycu2c.ops.intrinsics import library
 from pycu2c.pipeline import TARGETS, Target
-from pycu2c.reference import interpreter, type_inference
+from pycu2c.reference import device_variants, interpreter
 from pycu2c.runtime import print_log
 from pycu2c.runtime.arguments.arguments import layout_of
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
@@ -179,7 +179,7 @@ def _reference_runner(kernel: Specialization) -> ReferenceRunner:
     single = options.weak_float is not None
     count = len(kernel.built.module.device_functions)
     with reporting_recursion_limit(source.span(source.tree)), frames_for_calls(count):
-        inferred = type_inference.inferred_from(source, types, single, bool(options.check))
+        inferred = device_variants.types_of(kernel.built, source, types, single)
         interpreted = interpreter.ReferenceKernel(
             source, inferred, types, library.device_source, options
         )

@@ -166,18 +166,18 @@ class ExpressionRewriter:
             case ast.Compare():
                 return self.compare(node)
             case ast.BoolOp(op=op, values=values):
-                joined_type = self.join_types.get(id(node))
+                joined_type = self.join_types.get(node)
                 return ast.BoolOp(
                     op, [self.coerced(self.expression(v), joined_type) for v in values]
                 )
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 arms = self.expression(body), self.expression(orelse)
                 selected = ast.IfExp(self.expression(test), *arms)
-                return self.coerced(selected, self.join_types.get(id(node)))
+                return self.coerced(selected, self.join_types.get(node))
             case ast.Subscript(value=owner, slice=index):
                 load_arguments = self.expression(owner), self.index(index)
                 loaded = self.build_call(elements.load, *load_arguments, self.location_of(node))
-                return self.coerced(loaded, self.join_types.get(id(node)))
+                return self.coerced(loaded, self.join_types.get(node))
             case ast.Call():
                 return self.call(node)
             case _:

@@ -53,10 +53,10 @@ _DYNAMIC_SHARED = "dynamic"  # the key of a block's dynamic shared memory
 class ReferenceKernel:
     """A kernel for one combination of argument types.
 
-    ``inferred`` has the types of nodes by their ``id``: of the variable that an ``ast.Name`` or
-    ``ast.arg`` assigns, and of an ``ast.IfExp``, ``ast.BoolOp``, ``ast.Return`` or
-    ``ast.Subscript``. Other nodes keep the type of their value. ``device_lookup`` returns the
-    source of a device function, None for other objects.
+    ``inferred`` has the types of nodes: of the variable that an ``ast.Name`` or ``ast.arg``
+    assigns, and of an ``ast.IfExp``, ``ast.BoolOp``, ``ast.Return`` or ``ast.Subscript``. Other
+    nodes keep the type of their value. ``device_lookup`` returns the source of a device function,
+    None for other objects.
     """
 
     def __init__(

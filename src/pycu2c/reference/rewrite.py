@@ -99,7 +99,7 @@ class _Rewriter(ExpressionRewriter):
         parameter_names = {a.arg for a in parameters(tree.args)}
         zeros: list[ast.stmt] = []
         for name, nodes in bindings(tree).items():
-            types = {self.local_types.get(id(node)) for node in nodes}
+            types = {self.local_types.get(node) for node in nodes}
             common_type = types.pop() if len(types) == 1 else None
             if name not in parameter_names:
                 zero = 0 if not isinstance(common_type, Scalar) else convert(0, common_type)
@@ -111,10 +111,10 @@ class _Rewriter(ExpressionRewriter):
         return [
             ast.Assign(
                 [ast.Name(a.arg, ast.Store())],
-                self.coerced(ast.Name(a.arg, ast.Load()), self.local_types[id(a)]),
+                self.coerced(ast.Name(a.arg, ast.Load()), self.local_types[a]),
             )
             for a in parameters(tree.args)
-            if id(a) in self.local_types
+            if a in self.local_types
         ]
 
     def local_function(self, node: ast.FunctionDef) -> ast.FunctionDef:
@@ -164,7 +164,7 @@ class _Rewriter(ExpressionRewriter):
             case ast.FunctionDef():
                 return [self.local_function(node)]
             case ast.Return(value=value) if value is not None:
-                result = self.coerced(self.expression(value), self.join_types.get(id(node)))
+                result = self.coerced(self.expression(value), self.join_types.get(node))
                 return [ast.Return(result)]
             case ast.Raise() if not self.functions.checked:
                 return [ast.Raise(self.object_name(ThreadEnds), None)]
@@ -221,7 +221,7 @@ class _Rewriter(ExpressionRewriter):
         )
 
     def convert_for_target(self, target: ast.expr, value: ast.expr) -> ast.expr:
-        variable_type = self.local_types.get(id(target))
+        variable_type = self.local_types.get(target)
         if variable_type is None:
             return self.build_call(operators.to_variable_type, value)
         return self.coerced(value, variable_type)
@@ -375,7 +375,7 @@ class _Rewriter(ExpressionRewriter):
 
     def convert_captures(self, pattern: ast.pattern) -> list[ast.stmt]:
         """Convert the names that a pattern binds to their variables' types."""
-        captures = ((bound_name(n), self.local_types.get(id(n))) for n in ast.walk(pattern))
+        captures = ((bound_name(n), self.local_types.get(n)) for n in ast.walk(pattern))
         return [
             ast.Assign(
                 [ast.Name(name, ast.Store())],

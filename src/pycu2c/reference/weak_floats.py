@@ -8,7 +8,6 @@ value.
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
@@ -17,8 +16,9 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Source
 from pycu2c.base.types import WEAK_COMPLEX, WEAK_FLOAT, ParameterType, Scalar, Tuple
 from pycu2c.base.values import convert
+from pycu2c.frontend.calls.function_makers import call_key
+from pycu2c.frontend.scope.inferred_types import TypesByNode
 
-TypesByNode: TypeAlias = Mapping[int, ParameterType]
 # what distinguishes the variants of a device function at run time, one item per argument
 ArgumentKinds: TypeAlias = tuple[object, ...]
 
@@ -26,19 +26,22 @@ _WEAK_FLOAT32 = Scalar(dtypes.FLOAT32, weak=True)
 _WEAK_COMPLEX64 = Scalar(dtypes.COMPLEX64, weak=True)
 
 
-def function_maker() -> Callable[..., Any]:
-    """Return a function that makes one function for equal arguments of the same types."""
+def function_maker(made: Mapping[object, Any] | None = None) -> Callable[..., Any]:
+    """Return a function that makes one function for equal arguments; ``made``: by their calls."""
+    functions = dict(made or {})
 
-    @functools.lru_cache(None, typed=True)
     def make(maker: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-        return maker(*arguments, **keywords)
+        key = call_key(maker, arguments, keywords)
+        if key not in functions:
+            functions[key] = maker(*arguments, **keywords)
+        return functions[key]
 
     return make
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceTypes:
-    """Inferred types by the ``id`` of syntax nodes.
+    """Inferred types of syntax nodes.
 
     ``local_types`` are those of assigned variables, ``join_types`` those of expressions that join
     several values. ``variants`` are the types of device functions. ``make_function`` calls a

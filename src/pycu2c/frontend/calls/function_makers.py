@@ -29,10 +29,15 @@ def made_function(context: FunctionContext, node: ast.expr) -> StaticObject | No
     arguments = tuple(_constant(context, a) for a in node.args)
     keywords = {k.arg or "": _constant(context, k.value) for k in node.keywords}
     span, made = context.span(node), context.devices.made_functions
-    key = (maker, repr(arguments), repr(keywords))  # 1 and 1.0 are equal, but make two functions
+    key = call_key(maker, arguments, keywords)
     if key not in made:
         made[key] = _make(maker, arguments, keywords, span)
     return StaticObject(made[key], span)
+
+
+def call_key(maker: object, arguments: tuple[object, ...], keywords: dict[str, object]) -> object:
+    """Return what equal calls have in common; 1 and 1.0 are equal, but make two functions."""
+    return maker, repr(arguments), repr(keywords)
 
 
 def _make(

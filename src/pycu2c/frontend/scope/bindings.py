@@ -11,6 +11,7 @@ FunctionLike: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
+@functools.lru_cache(maxsize=32)
 def bindings(function: FunctionLike) -> dict[str, list[ast.AST]]:
     """Return the local names of a function, each with the nodes that bind it.
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType, Scalar
+from pycu2c.frontend.scope.inferred_types import InferredTypes, merge_types
 from pycu2c.frontend.scope.live_ranges import live_ranges
 from pycu2c.frontend.statements.unroll import LoopUnroller
-from pycu2c.reference.samples import (
+from pycu2c.reference.weak_floats import ArgumentKinds, function_maker
+from support.sample_types.samples import (
     UNKNOWN,
     NoSample,
     NotTyped,
@@ -21,7 +23,6 @@ from pycu2c.reference.samples import (
     sample_of,
     variable_type,
 )
-from pycu2c.reference.weak_floats import ArgumentKinds, function_maker
 
 
 class UndeclaredRecursion(Exception):
@@ -62,10 +63,11 @@ class InferencePass:
     """What one pass over a function has assigned."""
 
     variables: dict[str, Sample] = field(default_factory=dict)
-    stores: dict[int, str] = field(default_factory=dict)  # id of a name -> its variable
-    joins: dict[int, ParameterType] = field(default_factory=dict)
+    stores: dict[ast.AST, str] = field(default_factory=dict)  # a name -> its variable
+    joins: dict[ast.AST, ParameterType] = field(default_factory=dict)
     results: list[Sample] = field(default_factory=list)
-    returns: list[int] = field(default_factory=list)
+    returns: list[ast.Return] = field(default_factory=list)
+    reached: set[ast.stmt] = field(default_factory=set)
     inner: list[InferredTypes] = field(default_factory=list)  # of local functions
 
 
@@ -83,7 +85,7 @@ class VariableSamples:
         self.unroller = LoopUnroller()
         self.declared: dict[str, Scalar] = {}
         self.declared_result: Sample = UNKNOWN  # UNKNOWN if there is none
-        self.mixed: set[int] = set()
+        self.mixed: set[ast.AST] = set()
         self.scopes: list[dict[str, Sample]] = []  # of comprehensions
         self.previous, self.current = InferencePass(), InferencePass()
 
@@ -111,7 +113,7 @@ class VariableSamples:
             except NoSample:
                 sample = UNKNOWN
         variables[variable] = sample
-        self.current.stores[id(node)] = variable
+        self.current.stores[node] = variable
 
     def read(self, node: ast.Name) -> Sample:
         for scope in reversed(self.scopes):
@@ -135,8 +137,8 @@ class VariableSamples:
     def record_join(self, node: ast.AST, sample: Sample) -> Sample:
         """Record the type of a node that joins values; a comprehension may give it several."""
         joined = variable_type(sample)
-        if joined is not None and self.current.joins.setdefault(id(node), joined) != joined:
-            self.mixed.add(id(node))
+        if joined is not None and self.current.joins.setdefault(node, joined) != joined:
+            self.mixed.add(node)
         return sample
 
     def result(self) -> Sample:
@@ -153,50 +155,12 @@ class VariableSamples:
         """Return the types of the nodes of the function and of its nested functions."""
         variables = self.previous.variables
         types = {key: variable_type(variables[name]) for key, name in self.previous.stores.items()}
-        local_types: dict[int, ParameterType] = {
+        local_types: dict[ast.AST, ParameterType] = {
             key: known for key, known in types.items() if known is not None
         }
-        joins = dict(self.previous.joins)
+        joins = {k: t for k, t in self.previous.joins.items() if k not in self.mixed}
         result = variable_type(self.result())
         if result is not None:
             joins |= dict.fromkeys(self.previous.returns, result)
         own = InferredTypes(self.source.tree, local_types, joins, frozenset(self.mixed))
         return merge_types([own, *self.previous.inner])
-
-
-T = TypeVar("T", bound=ParameterType)
-
-
-@dataclass(frozen=True, slots=True)
-class InferredTypes:
-    """The types of syntax nodes in one function.
-
-    ``local_types``: the type of the variable that an ``ast.Name`` or ``ast.arg`` assigns.
-    ``join_types``: the type of a node that joins several values: an ``ast.IfExp``, ``ast.BoolOp``,
-    ``ast.Return`` or ``ast.Subscript``. ``mixed``: nodes without a single type, which keep the
-    types of their values: items of a comprehension or several specializations give them different
-    types. ``tree``: the function with unrolled loops over tuples, where each iteration has its own
-    nodes.
-    """
-
-    tree: ast.FunctionDef
-    local_types: Mapping[int, ParameterType] = field(default_factory=dict)
-    join_types: Mapping[int, ParameterType] = field(default_factory=dict)
-    mixed: frozenset[int] = frozenset()
-
-
-def merge_types(types: Iterable[InferredTypes]) -> InferredTypes:
-    """Merge types of one function; nodes with different types become mixed."""
-    all_types = list(types)
-    mixed = {key for t in all_types for key in t.mixed}
-    local_types = _first_types([t.local_types for t in all_types], mixed)
-    join_types = _first_types([t.join_types for t in all_types], mixed)
-    return InferredTypes(all_types[0].tree, local_types, join_types, frozenset(mixed))
-
-
-def _first_types(all_types: Iterable[Mapping[int, T]], mixed: set[int]) -> dict[int, T]:
-    """Return the types that all agree on, and add the other nodes to ``mixed``."""
-    first_types: dict[int, T] = {}
-    pairs = (pair for types in all_types for pair in types.items())
-    mixed |= {k for k, node_type in pairs if first_types.setdefault(k, node_type) != node_type}
-    return {key: node_type for key, node_type in first_types.items() if key not in mixed}

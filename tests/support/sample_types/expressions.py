@@ -14,13 +14,14 @@ from pycu2c.base.records import replace
 from pycu2c.base.source import LAMBDA_NAME, Source
 from pycu2c.base.values import scalar_of
 from pycu2c.base.vectors import Vector
+from pycu2c.frontend.statements.unroll import TripCount
 from pycu2c.ops.operators import BINARY_BY_NODE, UNARY_BY_NODE
 from pycu2c.reference import calls as calls
 from pycu2c.reference import elements as elements
 from pycu2c.reference import operators as operators
 from pycu2c.reference.expressions import NOT_STATIC
-from pycu2c.reference.sample_conditions import ConditionSamples
-from pycu2c.reference.samples import (
+from support.sample_types.conditions import ConditionSamples
+from support.sample_types.samples import (
     NestedFunction,
     NoSample,
     Sample,
@@ -171,50 +172,61 @@ class ExpressionSamples(ConditionSamples):
 
     # ---- iterables ----
 
-    def iterable(self, node: ast.expr) -> tuple[list[Sample], bool]:
-        """Return samples of the items, and whether these are all items, of a loop to unroll."""
+    def iterable(self, node: ast.expr) -> tuple[list[Sample], TripCount | None]:
+        """Return samples of the items, and the number of iterations of a loop to unroll."""
         function: object = None
         if isinstance(node, ast.Call) and not node.keywords:
             function = self.rewriter.static_object(node.func)
             if function is builtins.range:
                 for argument in node.args:
                     self.evaluate(argument)
-                return [1], False
+                return [1], None
             if function in (builtins.enumerate, builtins.zip, builtins.reversed):
                 return self.combined_iterable(function, node.args)
         value = self.expression(node)
         if is_tuple(value) or isinstance(value, str):
-            return list(value), True
+            return list(value), TripCount(len(value))
         if isinstance(value, range):
-            return [1], False
+            return [1], None
         if isinstance(value, np.flatiter) or (isinstance(value, np.ndarray) and value.ndim):
-            return [elements.to_scalar(value[0])], False
+            return [elements.to_scalar(value[0])], None
         raise NoSample
 
     def combined_iterable(
         self, function: object, arguments: list[ast.expr]
-    ) -> tuple[list[Sample], bool]:
+    ) -> tuple[list[Sample], TripCount | None]:
         """Return the items of ``enumerate``, ``zip`` or ``reversed``."""
         if function is not builtins.zip:
             for start in arguments[1:]:
                 self.evaluate(start)
-            items, is_listed = self.iterable(arguments[0])
+            items, count = self.iterable(arguments[0])
             if function is builtins.reversed:
-                return items[::-1], is_listed
-            return [(position, item) for position, item in enumerate(items)], is_listed
+                return items[::-1], count
+            return [(position, item) for position, item in enumerate(items)], count
         parts = [self.iterable(argument) for argument in arguments]
-        lengths = [len(items) for items, is_listed in parts if is_listed]
-        if not lengths:
-            return [tuple(items[0] for items, _ in parts)], False
-        columns = [i if is_listed else i * min(lengths) for i, is_listed in parts]
-        return list(zip(*columns)), True
+        counts = [count for _, count in parts if count is not None]
+        if not counts:
+            return [tuple(items[0] for items, _ in parts)], None
+        ranges = [*filter(None, map(self.constant_range, arguments))]
+        iterations = min(*(count.iterations for count in counts), *map(len, ranges), 1024)
+        may_be_skipped = len(counts) + len(ranges) < len(parts)
+        may_be_skipped = may_be_skipped or any(count.may_be_skipped for count in counts)
+        columns = [items if count else items * iterations for items, count in parts]
+        return list(zip(*columns)), TripCount(iterations, may_be_skipped)
+
+    def constant_range(self, node: ast.expr) -> range | None:
+        """Return a range of constants, whose length is known."""
+        if not isinstance(node, ast.Call) or self.rewriter.static_object(node.func) is not range:
+            return None
+        bounds = [self.rewriter.constants.fold(argument) for argument in node.args]
+        return range(*bounds) if all(type(bound) is int for bound in bounds) else None
 
     def comprehension(self, elt: ast.expr, generators: Sequence[ast.comprehension]) -> list[Sample]:
         """Return samples of all items; those that conditions exclude are of the same types."""
         results: list[Sample] = []
         generator, *others = generators
-        items, is_listed = self.iterable(generator.iter)
-        if not is_listed:
+        items, count = self.iterable(generator.iter)
+        if count is None:
             items = list(self.attempt(tuple, self.expression(generator.iter)))
         names = {n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name)}
         for item in items:

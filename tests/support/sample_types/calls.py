@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pycu2c.base.source import Source
-from pycu2c.base.types import ParameterType, Scalar
+from pycu2c.base.types import ParameterType, Scalar, Tuple
 from pycu2c.frontend.calls.declared_signatures import declared_signature
 from pycu2c.frontend.scope.bindings import parameters
 from pycu2c.ops.intrinsics import library
@@ -24,9 +24,8 @@ from pycu2c.reference import calls as calls
 from pycu2c.reference import elements as elements
 from pycu2c.reference.device_variants import kind_of_value
 from pycu2c.reference.expressions import NOT_STATIC
-from pycu2c.reference.sample_expressions import ExpressionSamples
-from pycu2c.reference.sample_variables import FunctionKey, UndeclaredRecursion
-from pycu2c.reference.samples import (
+from support.sample_types.expressions import ExpressionSamples
+from support.sample_types.samples import (
     UNKNOWN,
     NestedFunction,
     NoSample,
@@ -38,6 +37,7 @@ from pycu2c.reference.samples import (
     sample_of,
     type_key,
 )
+from support.sample_types.variables import FunctionKey, UndeclaredRecursion
 
 
 class CallSamples(ExpressionSamples):
@@ -213,6 +213,9 @@ def _defaults(source: Source) -> dict[str, Any]:
 
 
 def _declared(sample: Sample, parameter_type: ParameterType) -> Sample:
+    if isinstance(parameter_type, Tuple) and is_tuple(sample):
+        items = [_declared(s, t) for s, t in zip(sample, parameter_type.items)]
+        return getattr(type(sample), "_make", tuple)(items)
     is_number = isinstance(parameter_type, Scalar) and number_type(sample) is not None
     return sample_of(parameter_type) if is_number else sample
 

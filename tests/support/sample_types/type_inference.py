@@ -22,23 +22,17 @@ from pycu2c.base.records import replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, ParameterType
 from pycu2c.frontend.scope.bindings import bound_name, parameters
+from pycu2c.frontend.scope.inferred_types import InferredTypes, merge_types
 from pycu2c.frontend.scope.live_ranges import live_ranges
-from pycu2c.frontend.statements.unroll import TripCount, UnrolledLoop
+from pycu2c.frontend.statements.unroll import UnrolledLoop
 from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.operators import BINARY_BY_NODE
 from pycu2c.reference import elements as elements
 from pycu2c.reference import operators as operators
-from pycu2c.reference.sample_calls import CallSamples
-from pycu2c.reference.sample_patterns import matches
-from pycu2c.reference.sample_variables import (
-    FunctionKey,
-    InferencePass,
-    InferredTypes,
-    Specializations,
-    UndeclaredRecursion,
-    merge_types,
-)
-from pycu2c.reference.samples import (
+from pycu2c.reference.weak_floats import ReferenceTypes
+from support.sample_types.calls import CallSamples
+from support.sample_types.patterns import matches
+from support.sample_types.samples import (
     UNKNOWN,
     NestedFunction,
     NoSample,
@@ -49,7 +43,12 @@ from pycu2c.reference.samples import (
     type_key,
     types_of,
 )
-from pycu2c.reference.weak_floats import ReferenceTypes
+from support.sample_types.variables import (
+    FunctionKey,
+    InferencePass,
+    Specializations,
+    UndeclaredRecursion,
+)
 
 _MAX_PASSES = 50
 _ANNOTATED = {int: WEAK_INT, float: WEAK_FLOAT, bool: WEAK_BOOL}
@@ -162,14 +161,18 @@ class _FunctionRun(CallSamples):
 
     # ---- statements ----
 
-    def block(self, body: Sequence[ast.stmt]) -> None:
+    def block(self, body: Sequence[ast.stmt]) -> bool:
+        """Run the statements up to one that none follows; return whether there is one."""
         for node in body:
             try:
-                self.statement(node)
+                if self.statement(node):
+                    return True
             except NotTyped:  # a variable that it reads gets its type in a later pass
                 continue
+        return False
 
-    def statement(self, node: ast.stmt) -> None:
+    def statement(self, node: ast.stmt) -> bool:
+        """Run a statement, and return whether no statement follows it."""
         match node:
             case ast.Assign(targets=targets, value=value):
                 sample = self.evaluate(value)
@@ -182,21 +185,24 @@ class _FunctionRun(CallSamples):
             case ast.AugAssign(target=target, op=op, value=value):
                 self.assign(target, self.augmented(target, op, value))
             case ast.If(test=test, body=body, orelse=orelse):
-                self.branches(test, lambda: self.block(body), lambda: self.block(orelse))
+                return all(
+                    self.branches(test, lambda: self.block(body), lambda: self.block(orelse))
+                )
             case ast.While(test=test, body=body, orelse=orelse):
                 self.condition(test)
                 self.block(body)
                 self.block(orelse)
             case ast.For() | UnrolledLoop():
-                self.loop(node)
+                if self.loop(node):  # an iteration ends it
+                    return not self.reaches(node, ast.Break)
                 self.block(node.orelse)
             case ast.Match(subject=subject, cases=cases):
-                self.match(self.evaluate(subject), cases)
+                return self.match(self.evaluate(subject), cases)
             case ast.FunctionDef(name=name, args=arguments, body=body):
                 self.assign_name(node, name, self.local_function(node, name, arguments, body))
             case ast.Return(value=value) if value is not None:
                 self.current.results.append(self.evaluate(value))
-                self.current.returns.append(id(node))
+                self.current.returns.append(node)
             case ast.Expr(value=value):
                 self.evaluate(value)
             case ast.Assert(test=test, msg=message) if self.specializations.checked:
@@ -207,6 +213,12 @@ class _FunctionRun(CallSamples):
                     self.evaluate(argument)
             case _:
                 pass
+        self.current.reached.add(node)
+        return isinstance(node, ast.Return | ast.Break | ast.Continue | ast.Raise)
+
+    def reaches(self, node: ast.AST, kind: type[ast.stmt]) -> bool:
+        """Return whether a statement of a kind inside of a node has been run."""
+        return any(isinstance(n, kind) and n in self.current.reached for n in ast.walk(node))
 
     def declare(self, target: ast.Name, annotation: ast.expr) -> None:
         named = self.rewriter.static_object(annotation)
@@ -224,23 +236,27 @@ class _FunctionRun(CallSamples):
         except NoSample:
             return UNKNOWN
 
-    def loop(self, node: ast.For | UnrolledLoop) -> None:
+    def loop(self, node: ast.For | UnrolledLoop) -> bool:
+        """Run the iterations, and return whether one of them always ends an unrolled loop."""
         try:
-            items, is_listed = self.iterable(node.iter)
+            items, count = self.iterable(node.iter)
         except NoSample:
-            items, is_listed = [UNKNOWN], False
+            items, count = [UNKNOWN], None
         if isinstance(node, UnrolledLoop):
-            items = items if is_listed else items * len(node.iterations)
+            items = items if count else items * len(node.iterations)
             for iteration, item in zip(node.iterations, items):
                 self.assign(iteration.target, item)
-                self.block(iteration.body)
-        elif is_listed:
-            self.unroller.pending[node] = TripCount(len(items))
+                if self.block(iteration.body) and not self.reaches(iteration, ast.Continue):
+                    return True
+        elif count is not None:
+            self.unroller.pending[node] = count
         else:
             self.assign(node.target, items[0])
             self.block(node.body)
+        return False
 
-    def match(self, subject: Sample, cases: Sequence[ast.match_case]) -> None:
+    def match(self, subject: Sample, cases: Sequence[ast.match_case]) -> bool:
+        all_end = True
         for case in cases:
             captures: list[tuple[ast.AST, Sample]] = []
             truth = matches(self.static_value, case.pattern, subject, captures)
@@ -249,11 +265,13 @@ class _FunctionRun(CallSamples):
             for node, sample in captures:
                 self.assign_name(node, bound_name(node) or "", sample)
             if case.guard is None:
-                self.block(case.body)
+                all_end &= self.block(case.body)
                 if truth:
-                    return
+                    return all_end
             else:
-                self.branches(case.guard, partial(self.block, case.body), lambda: None)
+                body = partial(self.block, case.body)
+                all_end &= all(self.branches(case.guard, body, lambda: True))
+        return False
 
     # ---- targets ----
 
@@ -279,7 +297,7 @@ def _unpacked(targets: list[ast.expr], sample: Sample) -> list[Sample]:
         return [elements.to_scalar(sample[0])] * len(targets)
     items: list[Sample] = [*sample] if isinstance(sample, tuple) else []
     if isinstance(sample, np.void):
-        items = [*sample.item()]
+        items = [elements.to_scalar(sample[name]) for name in sample.dtype.names or ()]
     starred = [i for i, t in enumerate(targets) if isinstance(t, ast.Starred)]
     for i in starred:
         end = i + len(items) - len(targets) + 1

@@ -15,15 +15,15 @@ from pycu2c.reference import elements as elements
 from pycu2c.reference import operators as operators
 from pycu2c.reference.expressions import NOT_STATIC, ExpressionRewriter, FunctionProperties
 from pycu2c.reference.rewrite import globals_of
-from pycu2c.reference.sample_variables import Specializations, VariableSamples
-from pycu2c.reference.samples import (
+from pycu2c.reference.weak_floats import ReferenceTypes
+from support.sample_types.samples import (
     UNKNOWN,
     NoSample,
     NotTyped,
     Sample,
     is_tuple,
 )
-from pycu2c.reference.weak_floats import ReferenceTypes
+from support.sample_types.variables import Specializations, VariableSamples
 
 
 class ConditionSamples(VariableSamples):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycu2c.base.dtypes import DTypeKind
-from pycu2c.reference.samples import UNKNOWN, Sample, is_tuple, number_type
+from support.sample_types.samples import UNKNOWN, Sample, is_tuple, number_type
 
 Captures = list[tuple[ast.AST, Sample]]
 StaticValue = Callable[[ast.expr], Any]

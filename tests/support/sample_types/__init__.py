@@ -1,0 +1,1 @@
+"""Infer the types of a kernel without the compiler, as a check of its own inference."""

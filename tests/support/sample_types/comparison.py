@@ -1,0 +1,80 @@
+"""Compare the types that the compiler infers with those of samples, node by node."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from pycu2c.base.source import Source
+from pycu2c.base.types import ParameterType
+from pycu2c.frontend.function_builder import BuiltModule
+from pycu2c.kernels import specialization
+from pycu2c.reference.device_variants import types_of
+from pycu2c.reference.weak_floats import ReferenceTypes
+from support.sample_types.type_inference import inferred_from
+
+
+class DifferentTypes(AssertionError):
+    """The compiler and the samples give a syntax node different types."""
+
+
+def check_types(
+    built: BuiltModule, source: Source, types: Sequence[ParameterType], checked: bool = False
+) -> ReferenceTypes:
+    """Return the types of samples; raise DifferentTypes if the compiler's are others."""
+    samples = inferred_from(source, types, checked=checked)
+    found = [*differences(types_of(built, source, types, False), samples)]
+    if found:
+        raise DifferentTypes("\n".join(found))
+    return samples
+
+
+def check_launches() -> None:
+    """Check the types of each kernel that the reference interpreter runs from now on."""
+    new_runner = specialization._reference_runner
+
+    def checked_runner(kernel: specialization.Specialization) -> specialization.ReferenceRunner:
+        types, checked = kernel.signature.parameters, bool(kernel.options.check)
+        check_types(kernel.built, kernel.source, types, checked)
+        return new_runner(kernel)
+
+    specialization._reference_runner = checked_runner
+
+
+def differences(
+    ours: ReferenceTypes, samples: ReferenceTypes, *, all_reached: bool = False
+) -> Iterator[str]:
+    """Yield the nodes with different types in a kernel and in its device functions.
+
+    Nodes without a type of samples are not compared. Nodes that the compiler finds unreachable have
+    no type; ``all_reached``: there are none.
+    """
+    yield from _differences_in("kernel", ours, samples, all_reached)
+    for source, by_kinds in ours.variants.items():
+        for kinds, types in by_kinds.items():
+            others = samples.variants.get(source, {})
+            other = others.get(kinds) or (next(iter(others.values())) if len(others) == 1 else None)
+            if other is not None:
+                yield from _differences_in(source.name, types, other, all_reached)
+
+
+def _differences_in(
+    name: str, ours: ReferenceTypes, samples: ReferenceTypes, all_reached: bool
+) -> Iterator[str]:
+    assert ours.tree is not None
+    assert samples.tree is not None
+    for a, b in _pairs(ours.tree, samples.tree):
+        for table in ("local_types", "join_types"):
+            compiled, sampled = getattr(ours, table), getattr(samples, table)
+            is_compared = b in sampled and (all_reached or a in compiled)
+            if is_compared and compiled.get(a) != sampled[b]:
+                text = f"{name}, line {getattr(a, 'lineno', 0)}, {type(a).__name__}"
+                yield f"{text}: {compiled.get(a)}, by samples {sampled[b]}"
+
+
+def _pairs(a: ast.AST, b: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """Yield corresponding nodes; those of loops that only one of the two unrolls have none."""
+    if type(a) is type(b):
+        yield a, b
+        for x, y in zip(ast.iter_child_nodes(a), ast.iter_child_nodes(b)):
+            yield from _pairs(x, y)
