@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from pycu2c.compat.pycuda import absent_names
+from pycu2c.compat.pycuda.absent_names import getattr_of as _getattr_of
 from pycu2c.compat.pycuda.kernels.reduction import ReductionKernel as ReductionKernel
 
 if not TYPE_CHECKING:
-    __getattr__ = absent_names.getattr_of(__name__)
+    __getattr__ = _getattr_of(__name__)
