@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pycu2c.compat.pycuda.absent_names import getattr_of as _getattr_of
+from pycu2c.compat.pycuda.absent_names import getattr_of
 from pycu2c.compat.pycuda.errors import CompileError as CompileError
 from pycu2c.compat.pycuda.modules.binaries import compile as compile
 from pycu2c.compat.pycuda.modules.binaries import compile_plain as compile_plain
@@ -15,4 +15,5 @@ from pycu2c.compat.pycuda.modules.source_module import SourceModule as SourceMod
 CudaModule = Module  # PyCUDA's base class of SourceModule
 
 if not TYPE_CHECKING:
-    __getattr__ = _getattr_of(__name__)
+    __getattr__ = getattr_of(__name__)
+    del getattr_of

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pycu2c.compat.pycuda.absent_names import getattr_of as _getattr_of
+from pycu2c.compat.pycuda.absent_names import getattr_of
 from pycu2c.compat.pycuda.curandom import (
     MRG32k3aRandomNumberGenerator as MRG32k3aRandomNumberGenerator,
 )
@@ -14,4 +14,5 @@ from pycu2c.compat.pycuda.curandom import seed_getter_uniform as seed_getter_uni
 from pycu2c.compat.pycuda.curandom import seed_getter_unique as seed_getter_unique
 
 if not TYPE_CHECKING:
-    __getattr__ = _getattr_of(__name__)
+    __getattr__ = getattr_of(__name__)
+    del getattr_of

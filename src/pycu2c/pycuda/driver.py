@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pycu2c.compat.pycuda.absent_names import getattr_of as _getattr_of
+from pycu2c.compat.pycuda.absent_names import getattr_of
 from pycu2c.compat.pycuda.contexts import Context as Context
 from pycu2c.compat.pycuda.contexts import Device as Device
 from pycu2c.compat.pycuda.contexts import get_driver_version as get_driver_version
@@ -94,4 +94,5 @@ from pycu2c.compat.pycuda.streams import stop_profiler as stop_profiler
 ArgumentError = LogicError
 
 if not TYPE_CHECKING:  # type checkers report unknown names themselves
-    __getattr__ = _getattr_of(__name__)
+    __getattr__ = getattr_of(__name__)
+    del getattr_of
