@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -37,7 +38,12 @@ def run(*command: str | Path, folder: Path | None = None) -> str:
     program = str(command[0])
     needed(shutil.which(program), program)
     done = subprocess.run(
-        [str(part) for part in command], cwd=folder, capture_output=True, text=True, check=False
+        [str(part) for part in command],
+        cwd=folder,
+        env={**os.environ, "ASAN_OPTIONS": "protect_shadow_gap=0"},  # which CUDA needs
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     return done.stdout

@@ -72,6 +72,8 @@ def test_results_are_those_of_launches(
 
 
 def bytes_of(array: Any) -> bytes:
+    if isinstance(array, tvm_ffi.Tensor) and array.device.type == "cuda":
+        array = cuda.from_dlpack(array)
     if hasattr(array, "copy_to_host"):
         array = array.copy_to_host()
     return np.from_dlpack(array.cpu() if hasattr(array, "cpu") else array).tobytes()

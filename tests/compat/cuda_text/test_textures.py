@@ -93,7 +93,7 @@ def test_elements_of_several_numbers(backend: str) -> None:
 def test_fetches_of_elements(backend: str) -> None:
     text = """
     extern "C" __global__ void k(int *out, cudaTextureObject_t t)
-    { out[threadIdx.x] = tex1Dfetch<int>(t, (int)threadIdx.x); }
+    { out[threadIdx.x] = tex1D<int>(t, threadIdx.x); }
     """
     texture = cuda.texture(np.arange(1, 5, dtype=np.int32))
     assert output_of(text, backend, 4, np.int32, texture, block=4).tolist() == [1, 2, 3, 4]

@@ -43,7 +43,8 @@ class Fusion:
     @cached_property
     def _fused(self) -> Callable[..., Any]:
         cupy: Any = sys.modules["cupy"]
-        fused: Callable[..., Any] = cupy.fuse(kernel_name=self._kernel_name)(self._function)
+        name = self.name if is_kernel_name(self.name) else "fused"  # not <lambda>
+        fused: Callable[..., Any] = cupy.fuse(kernel_name=name)(self._function)
         return fused
 
     def clear_cache(self) -> None:
