@@ -35,6 +35,7 @@ CUPY = Suite(
     },
     known_failures={
         "core_tests/test_raw.py::*::test_template_failure[[]NVCC*": "compiles: nvcc means NVRTC",
+        "core_tests/test_raw.py::*::test_dynamical_parallelism*": "docs/cuda_text.md: launches",
         "jit_tests/test_raw.py::TestRaw::test_range[[]*": "docs/cupy.md: unroll has no effect",
         "jit_tests/test_raw.py::TestRaw::test_error_msg": "another text of the error",
         "jit_tests/test_cooperative_groups.py::*_memcpy_async_*": "docs/cupy.md: jit.cg",
