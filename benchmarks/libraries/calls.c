@@ -19,6 +19,7 @@ struct image {
     size_t size;
     int compute_capability;
     bool is_ptx;
+    int module;
 };
 #include "scaling_images.h"
 

@@ -355,4 +355,4 @@ def test_signature_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
             np.testing.assert_array_equal(f(unusual, by), unusual * by)
     assert len(made) == 2
     assert len({*made}) == 1
-    assert len(loaded) == 1
+    assert len(loaded) <= 1  # 0 after a test on another device, whose library it is

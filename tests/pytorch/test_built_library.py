@@ -126,6 +126,8 @@ def test_wrong_dtype(square: Any, device: torch.device) -> None:
 
 def test_same_results_as_in_process(tmp_path: Path, device: torch.device) -> None:
     build(tmp_path, "--targets", TARGETS)
+    for name in [n for n in sys.modules if n.partition(".")[0] == "finance"]:
+        del sys.modules[name]  # the package of another test
     sys.path.insert(0, str(tmp_path / "python"))
     package = importlib.import_module("finance")
     operators = importlib.import_module("finance.torch")
