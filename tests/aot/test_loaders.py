@@ -128,3 +128,14 @@ def test_library_needs_neither_python_nor_pycu2c(library: Path) -> None:
     exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", shared).splitlines()}
     launches = {f"{name}_launch" for name in ("stencil", "block_sums", "black_scholes")}
     assert exported == {"finance_last_error", *launches}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_python_package(library: Path, numbers: Path, tmp_path: Path, device: str) -> None:
+    """The package works in the folder of the build, too, and on a GPU."""
+    program, result = LOADERS / "packaged.py", tmp_path / "result"
+    code = f"import sys; sys.path.insert(0, {str(library / 'python')!r}); import runpy; "
+    code += f"sys.argv[1:] = {[str(numbers), str(result), device]!r}; "
+    code += f"runpy.run_path({str(program)!r}, run_name='__main__')"
+    run(sys.executable, "-c", code)
+    check_results(numbers, result, device)
