@@ -133,7 +133,11 @@ def test_same_results_as_in_process(tmp_path: Path, device: torch.device) -> Non
     operators = importlib.import_module("finance.torch")
     sys.path.pop(0)
     op = operators.op(
-        package.stencil, "finance::stencil", grid=(5, 9), block=(16, 8), out={"out": "a"}
+        package.stencil,
+        f"finance::stencil_{device.type}",
+        grid=(5, 9),
+        block=(16, 8),
+        out={"out": "a"},
     )
     image = torch.rand(70, 71)
     expected = image.clone()

@@ -6,6 +6,7 @@ import platform
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pycu2c.aot.bindings import FRAMEWORKS
@@ -57,8 +58,12 @@ def compile_library(
             compile_c += ("-DPYCU2C_AVX512",)
             commands[avx512_path(library)] = (*compile_c, *AVX512_FLAGS)
         objects = [f"{Path(source).name}.o" for source in sources]
-        for source, path in zip(sources, objects):
-            _run((*commands.get(source, compile_c), "-c", source, "-o", path), folder)
+        compiled = (
+            (*commands.get(source, compile_c), "-c", source, "-o", path)
+            for source, path in zip(sources, objects)
+        )
+        with ThreadPoolExecutor() as executor:
+            list(executor.map(lambda command: _run(command, folder), compiled))
         if static:
             result = f"lib{library.name}.a"
             _run(("ar", "Drcs", result, *objects), folder)
