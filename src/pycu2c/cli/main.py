@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import sys
 
 import click
 
 from pycu2c import __version__
+from pycu2c.base.lazy_imports import import_module
 
 COMMANDS = ("emit", "build", "explain", "check", "errors", "doctor", "cache", "migrate")
 
@@ -22,7 +22,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"pycu2c.cli.{cmd_name}")
+        module = import_module(f"pycu2c.cli.{cmd_name}")
         command: click.Command = getattr(module, cmd_name)
         return command
 
