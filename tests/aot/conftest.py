@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,12 @@ def build_file(path: str, folder: Path, *options: str) -> None:
     """Build a library of the kernels of a file."""
     result = CliRunner().invoke(main, ["build", path, "-o", str(folder), *options])
     assert result.exit_code == 0, result.output
+
+
+def forget_package(name: str) -> None:
+    """Remove the modules of an imported package, as another test has one of this name."""
+    for module in [m for m in sys.modules if m.partition(".")[0] == name]:
+        del sys.modules[module]
 
 
 def run(*command: str | Path, folder: Path | None = None) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from aot.conftest import build, build_file, run
+from aot.conftest import build, build_file, forget_package, run
 from pytorch import exported_gradients
 from support.paths import ROOT
 
@@ -126,12 +126,12 @@ def test_wrong_dtype(square: Any, device: torch.device) -> None:
 
 def test_same_results_as_in_process(tmp_path: Path, device: torch.device) -> None:
     build(tmp_path, "--targets", TARGETS)
-    for name in [n for n in sys.modules if n.partition(".")[0] == "finance"]:
-        del sys.modules[name]  # the package of another test
+    forget_package("finance")
     sys.path.insert(0, str(tmp_path / "python"))
     package = importlib.import_module("finance")
     operators = importlib.import_module("finance.torch")
     sys.path.pop(0)
+    forget_package("finance")
     op = operators.op(
         package.stencil,
         f"finance::stencil_{device.type}",
