@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from pycu2c.base.recursion_limit import frames_for_calls
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType
 from pycu2c.frontend.function_builder import BuiltModule
@@ -35,7 +36,8 @@ def check_launches() -> None:
 
     def checked_runner(kernel: specialization.Specialization) -> specialization.ReferenceRunner:
         types, checked = kernel.signature.parameters, bool(kernel.options.check)
-        check_types(kernel.built, kernel.source, types, checked)
+        with frames_for_calls(2 * len(kernel.built.module.device_functions)):
+            check_types(kernel.built, kernel.source, types, checked)
         return new_runner(kernel)
 
     specialization._reference_runner = checked_runner
@@ -53,7 +55,8 @@ def differences(
     for source, by_kinds in ours.variants.items():
         for kinds, types in by_kinds.items():
             others = samples.variants.get(source, {})
-            other = others.get(kinds) or (next(iter(others.values())) if len(others) == 1 else None)
+            is_only_one = len(others) == len(by_kinds) == 1
+            other = others.get(kinds) or (next(iter(others.values())) if is_only_one else None)
             if other is not None:
                 yield from _differences_in(source.name, types, other, all_reached)
 
@@ -63,13 +66,21 @@ def _differences_in(
 ) -> Iterator[str]:
     assert ours.tree is not None
     assert samples.tree is not None
+    nodes = ast.walk(ours.tree)
+    calls_itself = any(isinstance(n, ast.Call) and _called(n) == name for n in nodes)
     for a, b in _pairs(ours.tree, samples.tree):
+        if calls_itself and isinstance(a, ast.Return):
+            continue  # samples may have the result of an earlier step of the inference
         for table in ("local_types", "join_types"):
             compiled, sampled = getattr(ours, table), getattr(samples, table)
             is_compared = b in sampled and (all_reached or a in compiled)
             if is_compared and compiled.get(a) != sampled[b]:
                 text = f"{name}, line {getattr(a, 'lineno', 0)}, {type(a).__name__}"
                 yield f"{text}: {compiled.get(a)}, by samples {sampled[b]}"
+
+
+def _called(call: ast.Call) -> str | None:
+    return call.func.id if isinstance(call.func, ast.Name) else None
 
 
 def _pairs(a: ast.AST, b: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
