@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 
 from pycu2c import CheckError, LaunchError, LaunchWarning, cuda, kernel
 from pycu2c.analysis.ranges.interval_arithmetic import Interval
-from pycu2c.checks.proofs.conflict_analysis import _Affine, _equal_digits
+from pycu2c.checks.proofs.conflict_analysis import _Affine, _equal_variables
 
 FACTORS = st.lists(st.integers(-12, 12).filter(bool), min_size=1, max_size=4)
 
 
 @given(FACTORS, st.lists(st.integers(1, 4), min_size=4, max_size=4), st.integers(-20, 20))
-def test_digits_of_equal_numbers(factors: list[int], extents: list[int], offset: int) -> None:
+def test_variables_of_equal_numbers(factors: list[int], extents: list[int], offset: int) -> None:
     names = "wxyz"[: len(factors)]
     ranges = {name: Interval(0, n - 1) for name, n in zip(names, extents)}
     left = _Affine(0, dict(zip(names, factors)), ranges)
     right = _Affine(offset, dict(zip(names, factors)), ranges)
-    equal = _equal_digits(left, right, set())
+    equal = _equal_variables(left, right, set())
     numbers = list(itertools.product(*(range(n) for n in extents[: len(factors)])))
 
     def value(digits: Iterable[int]) -> int:

@@ -11,7 +11,7 @@ from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.call_graph import callees, fixed_point_summaries, functions_that
-from pycu2c.ir.walk import all_expressions, contains, expressions, statements
+from pycu2c.ir.walk import all_expressions, contains, expressions, operations, statements
 from pycu2c.ops.intrinsics.registry import Effect
 
 
@@ -144,9 +144,7 @@ def block_level_functions(module: ir.Module) -> frozenset[str]:
 
 def needs_cooperative_launch(module: ir.Module) -> bool:
     """Return whether the kernel synchronizes the whole grid."""
-    functions = module.functions
-    found = (e for f in functions for e in all_expressions(f.body) if isinstance(e, ir.Apply))
-    return any(e.intrinsic.effect is Effect.GRID for e in found)
+    return any(e.intrinsic.effect is Effect.GRID for e in operations(module.functions))
 
 
 def may_be_contracted(e: ir.Expr) -> bool:

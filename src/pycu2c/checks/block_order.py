@@ -7,19 +7,14 @@ from collections.abc import Collection, Iterator, Mapping
 from pycu2c.analysis.busy_wait import polled_arrays
 from pycu2c.base.types import Array
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.ir.walk import all_expressions, operations, statements
 from pycu2c.ops.intrinsics.registry import Effect
 
 
 def needs_block_clocks(module: ir.Module) -> bool:
     """Return whether a kernel has fences, or barriers of the grid or the cluster."""
-    operations = (
-        e.intrinsic
-        for f in module.functions
-        for e in all_expressions(f.body)
-        if isinstance(e, ir.Apply)
-    )
-    return any(i.effect in (Effect.GRID, Effect.CLUSTER) or is_fence(i.name) for i in operations)
+    intrinsics = (e.intrinsic for e in operations(module.functions))
+    return any(i.effect in (Effect.GRID, Effect.CLUSTER) or is_fence(i.name) for i in intrinsics)
 
 
 def is_fence(name: str) -> bool:

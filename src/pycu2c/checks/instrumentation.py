@@ -27,7 +27,7 @@ from pycu2c.checks.device_functions import recording
 from pycu2c.checks.element_layout import loaded_field, number_at, used_fields
 from pycu2c.checks.initialization import InitializationChecks, cleared
 from pycu2c.checks.memory_regions import MemoryRegion
-from pycu2c.checks.proofs.kernel_proofs import may_wait_alone, prove
+from pycu2c.checks.proofs.kernel_proofs import has_divergent_waits, prove
 from pycu2c.checks.shadow_arrays import ShadowParameter
 from pycu2c.checks.shadow_plan import ShadowPlan, plan_shadows
 from pycu2c.checks.shuffle_uses import shuffle_uses
@@ -94,7 +94,7 @@ def instrument(
         for f in chains.module.functions
     }
     proofs = prove(chains, ranges, facts.assumptions, facts.shared_bytes, wraparound)
-    bounds_waiting = facts.bounds_waiting and may_wait_alone(chains.module, proofs)
+    bounds_waiting = facts.bounds_waiting and has_divergent_waits(chains.module, proofs)
     plan = plan_shadows(chains.module, chains.calls, groups, facts.regions, proofs, bounds_waiting)
     skips = proofs.skips if "sync" in groups else BarrierBits()
     ends_early = walk.contains(chains.module.kernel.body, ir.Return)

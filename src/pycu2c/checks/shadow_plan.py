@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 
-from pycu2c.analysis.effects import written_arguments
+from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import Array, MemorySpace, uint64
 from pycu2c.checks.block_order import has_unknown_accesses, needs_block_clocks
@@ -36,7 +36,6 @@ from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, const
 from pycu2c.ir.walk import all_expressions
-from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.ops.operators import SUB
 
 
@@ -129,7 +128,7 @@ def plan_shadows(
         found[ARRIVALS] = None
     unrecorded = _passed_in_cluster(reached)
     for function, array, p in shared_shadows(reached) if groups & {"race", "init"} else ():
-        if not proofs.covers(groups, (function, array.name)):
+        if not proofs.exempts(groups, (function, array.name)):
             if array.name not in unrecorded[function]:
                 found[p] = None
                 shadow = Shadow(p.var, start_of(array), p.unit, BLOCK_INDEX, word_count=words)
@@ -168,17 +167,10 @@ def plan_shadows(
         module.cluster,
         unknown,
         compares_lanes,
-        checks_barriers and _has_grid_barriers(reached),
+        checks_barriers and needs_cooperative_launch(module),
         size,
         shadows,
     )
-
-
-def _has_grid_barriers(functions: Sequence[ir.Function]) -> bool:
-    """Return whether functions have barriers of the grid."""
-    expressions = (e for f in functions for e in all_expressions(f.body))
-    operations = (e for e in expressions if isinstance(e, ir.Apply))
-    return any(e.intrinsic.effect is Effect.GRID for e in operations)
 
 
 def _local_shadows(

@@ -57,7 +57,7 @@ class WaitLimits:
 
         ``e``: the operation before it was instrumented.
         """
-        if self.arrivals is None or not self._may_wait_alone(e):
+        if self.arrivals is None or not self._may_diverge(e):
             return Guard()
         kind: CheckKind = "divergent-barrier"
         values: dict[str, ir.Expr] = {}
@@ -84,11 +84,11 @@ class WaitLimits:
         CUDA's barriers expect all lanes of a warp at one place: lanes that wait in a later
         iteration of a loop have arrived, too.
         """
-        if self.arrivals is None or not self._may_wait_alone(e):
+        if self.arrivals is None or not self._may_diverge(e):
             return checked
         return replace(checked, intrinsic=DIVERGED.get(e.intrinsic, e.intrinsic))
 
-    def _may_wait_alone(self, e: ir.Apply) -> bool:
+    def _may_diverge(self, e: ir.Apply) -> bool:
         return may_wait(e) and e not in self.convergent
 
     def loop(self, s: ir.While, rewritten: ir.Stmt) -> ir.Body:

@@ -7,7 +7,7 @@ object if nothing changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from types import UnionType
 from typing import Any, TypeVar
@@ -265,6 +265,12 @@ def all_expressions(body: ir.Body) -> Iterator[ir.Expr]:
     for s in statements(body):
         for e in operands(s):
             yield from expressions(e)
+
+
+def operations(functions: Iterable[ir.Function]) -> Iterator[ir.Apply]:
+    """Yield the calls of intrinsics in functions."""
+    for f in functions:
+        yield from (e for e in all_expressions(f.body) if isinstance(e, ir.Apply))
 
 
 def rewrite(e: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:

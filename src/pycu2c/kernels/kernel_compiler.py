@@ -25,8 +25,8 @@ from pycu2c.explain.notes import Note, format_notes
 from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.ir import printer
 from pycu2c.ir.forms import summarize_module
-from pycu2c.ir.nodes import Apply, Module
-from pycu2c.ir.walk import all_expressions
+from pycu2c.ir.nodes import Module
+from pycu2c.ir.walk import operations
 from pycu2c.kernels import checked_runner, specialization
 from pycu2c.kernels.slow_compilation import description, reporting_slow_compilation
 from pycu2c.kernels.source_map import errors_at_source_lines
@@ -185,8 +185,4 @@ def _bytes_per_thread(module: Module) -> int:
 
 def _uses_threads(module: Module) -> bool:
     """Return whether a kernel uses CUDA intrinsics; without them it is plain loops."""
-    return any(
-        isinstance(e, Apply) and e.intrinsic.name.startswith("cuda.")
-        for f in (module.kernel, *module.device_functions)
-        for e in all_expressions(f.body)
-    )
+    return any(e.intrinsic.name.startswith("cuda.") for e in operations(module.functions))

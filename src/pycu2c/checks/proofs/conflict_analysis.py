@@ -1,9 +1,9 @@
 """Prove that threads access different elements of an array, so that it needs no shadow.
 
-An index of a launch is affine: a constant, plus coordinates of the thread and other numbers of
-known ranges, times constants. If these are the digits of a number, each is determined by the index:
-equal indices have equal coordinates, and so are of one thread. ``out[y * width + x]`` is one
-element per thread where ``x < width``, and ``out[block]`` is one where ``thread == 0``.
+Indices are affine in the coordinates of the thread and in other variables of known ranges. A
+dependence test shows whether equal indices have equal coordinates, and so are of one thread: those
+of ``out[y * width + x]`` where ``x < width``, and of ``out[block]`` where ``thread == 0``. Source:
+Maslov, "Delinearization" (PLDI 1992).
 """
 
 from __future__ import annotations
@@ -13,11 +13,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
-from pycu2c.analysis.ranges.interval_arithmetic import Interval, all_values, is_integral
+from pycu2c.analysis.ranges.interval_arithmetic import (
+    Interval,
+    all_values,
+    exact_result,
+    is_exact,
+    is_integral,
+)
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import Array
 from pycu2c.ir import nodes as ir
+from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.verify_expressions import is_linear_index
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements
 from pycu2c.ops.intrinsics.memory.subscripts import from_start, index_from_end
@@ -41,22 +48,22 @@ _COORDINATES = {
 
 @dataclass(frozen=True, slots=True)
 class _Affine:
-    """``offset + sum(factor * digit)``; ``ranges`` has the range of each digit."""
+    """``offset + sum(coefficient * variable)``, with the ranges of the variables."""
 
     offset: int
-    factors: Mapping[object, int] = field(default_factory=dict)
+    coefficients: Mapping[object, int] = field(default_factory=dict)
     ranges: Mapping[object, Interval] = field(default_factory=dict)
 
     def plus(self, other: _Affine, sign: int) -> _Affine:
-        factors = Counter(self.factors)
-        for digit, factor in other.factors.items():
-            factors[digit] += sign * factor
+        coefficients = Counter(self.coefficients)
+        for variable, coefficient in other.coefficients.items():
+            coefficients[variable] += sign * coefficient
         ranges = {**other.ranges, **self.ranges}
-        return _Affine(self.offset + sign * other.offset, factors, ranges)
+        return _Affine(self.offset + sign * other.offset, coefficients, ranges)
 
-    def times(self, factor: int) -> _Affine:
-        factors = {digit: factor * old for digit, old in self.factors.items()}
-        return _Affine(factor * self.offset, factors, self.ranges)
+    def times(self, coefficient: int) -> _Affine:
+        coefficients = {variable: coefficient * old for variable, old in self.coefficients.items()}
+        return _Affine(coefficient * self.offset, coefficients, self.ranges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,31 +115,32 @@ def _shared_coordinates(a: _IndexedAccess, b: _IndexedAccess) -> set[str]:
     These are all coordinates if the threads never do.
     """
     equal: set[object] = set()
-    for _ in a.indices:  # an axis may tell what another one needs
+    for _ in a.indices:  # what is equal on one axis may help on another
         for left, right in zip(a.indices, b.indices):
-            found = _equal_digits(left, right, equal)
+            found = _equal_variables(left, right, equal)
             if found is None:
                 return {part for parts in _COORDINATES.values() for part in parts}
             equal |= found
     equal |= {coordinate for coordinate, _ in a.fixed & b.fixed}
-    return {part for digit in equal for part in _COORDINATES.get(str(digit), ())}
+    return {part for variable in equal for part in _COORDINATES.get(str(variable), ())}
 
 
-def _equal_digits(a: _Affine, b: _Affine, equal: set[object]) -> set[object] | None:
-    """Return the digits that are equal where two numbers are; None if the numbers never are.
+def _equal_variables(a: _Affine, b: _Affine, equal: set[object]) -> set[object] | None:
+    """Return the variables that are equal if two numbers are; None if the numbers never are.
 
-    equal: digits that are known to be equal. In ``offset + f1 * d1 + f2 * d2 + … == 0``, where the
-    ``d`` are differences of digits by ascending factors, the sum of the first ones is a multiple of
-    the common divisor of the other factors. If only 0 is one in its range, both parts are 0.
+    equal: variables that are known to be equal. In ``offset + c1 * d1 + c2 * d2 + … == 0``, the
+    ``d`` are differences of variables, by ascending coefficients. The sum of the first terms is a
+    multiple of the common divisor of the other coefficients. If only 0 is one in its range, both
+    parts are 0.
     """
-    if a.factors != b.factors:
+    if a.coefficients != b.coefficients:
         return set()
-    digits = sorted((abs(f), str(d), d) for d, f in a.factors.items() if f and d not in equal)
+    terms = sorted((abs(c), str(v), v) for v, c in a.coefficients.items() if c and v not in equal)
     found: set[object] = set()
     part: list[object] = []
     low = high = a.offset - b.offset
-    for k, (factor, _, digit) in enumerate(digits):
-        divisor = math.gcd(*(f for f, _, _ in digits[k:]))
+    for k, (coefficient, _, variable) in enumerate(terms):
+        divisor = math.gcd(*(c for c, _, _ in terms[k:]))
         first, last = -(-low // divisor), high // divisor  # multiples of the divisor in the range
         if first > last:
             return None
@@ -140,8 +148,8 @@ def _equal_digits(a: _Affine, b: _Affine, equal: set[object]) -> set[object] | N
             if len(part) == 1 and low + high == 0:
                 found.add(part[0])
             part, low, high = [], 0, 0
-        span = factor * _largest_difference(a.ranges[digit], b.ranges[digit])
-        part.append(digit)
+        span = coefficient * _largest_difference(a.ranges[variable], b.ranges[variable])
+        part.append(variable)
         low, high = low - span, high + span
     if len(part) == 1 and low + high == 0:
         found.add(part[0])
@@ -152,18 +160,20 @@ def _largest_difference(a: Interval, b: Interval) -> int:
     return int(max(a.high, b.high) - min(a.low, b.low))
 
 
-def _with_dividends(digits: set[object]) -> set[object]:
-    """Add the digits of which a quotient and the remainder by the same number are known."""
-    pairs = [d for d in digits if isinstance(d, _Quotient)]
-    dividends = {d.digit for d in pairs if replace(d, is_remainder=not d.is_remainder) in digits}
-    return digits | dividends
+def _with_dividends(variables: set[object]) -> set[object]:
+    """Add the variables of which a quotient and the remainder by the same number are equal."""
+    found = [v for v in variables if isinstance(v, _Quotient)]
+    dividends = {
+        q.dividend for q in found if replace(q, is_remainder=not q.is_remainder) in variables
+    }
+    return variables | dividends
 
 
 @dataclass(frozen=True, slots=True)
 class _Quotient:
-    """``digit // divisor``, or ``digit % divisor``."""
+    """``dividend // divisor``, or ``dividend % divisor``."""
 
-    digit: object
+    dividend: object
     divisor: int
     is_remainder: bool
 
@@ -218,7 +228,7 @@ class _Accesses:
             case ir.Binary(op, left, right) if op is (EQ if holds else NE):
                 a, b = self._affine(left), self._affine(right)
                 difference = a.plus(b, -1) if a and b else _Affine(0)
-                match [(d, f) for d, f in difference.factors.items() if f]:
+                match [(d, f) for d, f in difference.coefficients.items() if f]:
                     case [(str(name), 1 | -1 as sign)] if name in _COORDINATES:
                         return frozenset({(name, -sign * difference.offset)})
         return frozenset()
@@ -246,8 +256,8 @@ class _Accesses:
         match e:
             case ir.Binary() if e.op in (FLOORDIV, MOD):
                 return self._quotient(e, interval)
-            case ir.Binary() if is_integral(e.type) and self._is_exact(e):
-                return self._affine_binary(e) or self._digit(id(e), interval)
+            case ir.Binary() if is_integral(e.type):
+                return self._affine_binary(e) or self._of_variable(id(e), interval)
             case ir.Cast(operand) if is_integral(operand.type) and is_integral(e.type):
                 if all_values(e.type).contains(self._ranges.of(operand)):
                     return self._affine(operand)
@@ -255,64 +265,56 @@ class _Accesses:
                 if self._ranges.of(e.arguments[0]).low >= 0:
                     return self._affine(e.arguments[0])
             case ir.Apply() if e.intrinsic.name in _COORDINATES:
-                return self._digit(e.intrinsic.name, interval)
+                return self._of_variable(e.intrinsic.name, interval)
             case ir.Var(name) if name in self._definitions:
-                return self._affine_variable(self._definitions[name], interval)
-        return self._digit(id(e), interval)
+                return self._affine_definition(self._definitions[name], interval)
+        return self._of_variable(id(e), interval)
 
-    def _digit(self, digit: object, interval: Interval) -> _Affine | None:
+    def _of_variable(self, variable: object, interval: Interval) -> _Affine | None:
         if interval.high - interval.low > _MAX_RANGE:
             return None
-        return _Affine(0, {digit: 1}, {digit: interval})
+        return _Affine(0, {variable: 1}, {variable: interval})
 
-    def _affine_variable(
+    def _affine_definition(
         self, definition: ir.Assign | ir.For, interval: Interval
     ) -> _Affine | None:
         """Return the value of a variable with one definition; ``interval`` is that of its use."""
         if isinstance(definition, ir.Assign):
             value = self._affine(definition.value)
-            if value is None or list(value.factors.values()) != [1] or value.offset:
+            if value is None or list(value.coefficients.values()) != [1] or value.offset:
                 return value
-            (digit,) = value.factors
-            return _Affine(0, {digit: 1}, {digit: interval})
+            (variable,) = value.coefficients
+            return _Affine(0, {variable: 1}, {variable: interval})
         start, step = self._affine(definition.start), self._ranges.of(definition.step)
         if start is None or step.low != step.high or not step.low:
-            return self._digit(definition.var.name, interval)
+            return self._of_variable(definition.var.name, interval)
         count = (interval.high - interval.low) // abs(int(step.low))
-        trips = self._digit(definition.var.name, Interval(0, count))
+        trips = self._of_variable(definition.var.name, Interval(0, count))
         return trips and start.plus(trips.times(int(step.low)), 1)
 
     def _affine_binary(self, e: ir.Binary) -> _Affine | None:
-        left, right = self._affine(e.left), self._affine(e.right)
-        if left is None or right is None:
+        """Return the result of an operation that does not wrap."""
+        left, right, kind = self._affine(e.left), self._affine(e.right), scalar_type(e)
+        ranges = self._ranges.of(e.left), self._ranges.of(e.right)
+        is_wrapped = not is_exact(exact_result(e.op, *ranges, kind.dtype), kind)
+        if left is None or right is None or is_wrapped:
             return None
         if e.op in (ADD, SUB):
             return left.plus(right, 1 if e.op is ADD else -1)
-        if e.op is MUL and not right.factors:
+        if e.op is MUL and not right.coefficients:
             return left.times(right.offset)
-        if e.op is MUL and not left.factors:
+        if e.op is MUL and not left.coefficients:
             return right.times(left.offset)
         return None
 
     def _quotient(self, e: ir.Binary, interval: Interval) -> _Affine | None:
         dividend, divisor = self._affine(e.left), self._ranges.of(e.right)
-        if dividend and list(dividend.factors.values()) == [1] and not dividend.offset:
+        if dividend and list(dividend.coefficients.values()) == [1] and not dividend.offset:
             if divisor.low == divisor.high:
-                (digit,) = dividend.factors
-                quotient = _Quotient(digit, int(divisor.low), e.op is MOD)
-                return self._digit(quotient, interval)
-        return self._digit(id(e), interval)
-
-    def _is_exact(self, e: ir.Binary) -> bool:
-        """Return whether an operation does not wrap around."""
-        a, b = self._ranges.of(e.left), self._ranges.of(e.right)
-        limits = all_values(e.type)
-        if e.op is ADD:
-            return limits.contains(Interval(a.low + b.low, a.high + b.high))
-        if e.op is SUB:
-            return limits.contains(Interval(a.low - b.high, a.high - b.low))
-        products = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-        return e.op is MUL and limits.contains(Interval(min(products), max(products)))
+                (variable,) = dividend.coefficients
+                quotient = _Quotient(variable, int(divisor.low), e.op is MOD)
+                return self._of_variable(quotient, interval)
+        return self._of_variable(id(e), interval)
 
 
 def _accesses_of(s: ir.Stmt) -> Iterator[_Access]:

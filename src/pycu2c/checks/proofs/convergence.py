@@ -1,4 +1,4 @@
-"""Find the operations that all running threads of a block, or lanes of a warp, reach together."""
+"""Find convergent operations: all running threads of a block, or lanes of a warp, reach them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ _FULL_MASK = 0xFFFFFFFF
 def convergent_operations(
     module: ir.Module, own_callees: Set[str], block: Shape | None
 ) -> Set[ir.Apply]:
-    """Return barriers that no thread of a block waits for alone, and such operations of warps.
+    """Return the convergent barriers and warp operations: all threads of their scope reach them.
 
-    ``own_callees``: the device functions with one caller; in the others nothing is convergent. Not
-    of the grid and of clusters, unless all their threads execute the operation.
+    own_callees: the device functions with one caller; in the others nothing is convergent.
     """
     functions = {f.name: f for f in module.device_functions if f.name in own_callees}
     finder = _Finder(functions, block, frozenset(_written_arrays(module)))
-    finder.function(module.kernel, _EVERYWHERE)
+    finder.function(module.kernel, _CONVERGED)
     for f in module.device_functions:  # may have the same nodes as a function with one caller
         if f.name not in functions:
             finder.divergent.update(walk.all_expressions(f.body))
@@ -33,15 +32,15 @@ def convergent_operations(
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Which threads reach a statement together: those of the grid, of the block, of a warp."""
+class _Convergence:
+    """Whether all threads of the grid, of the block, and of a warp reach a statement."""
 
     in_grid: bool = True
     in_block: bool = True
     in_warp: bool = True
 
-    def inside(self, s: ir.Stmt, block: Uniformity, warp: Uniformity) -> _Place:
-        return _Place(
+    def inside(self, s: ir.Stmt, block: Uniformity, warp: Uniformity) -> _Convergence:
+        return _Convergence(
             False,
             self.in_block and s not in block.divergent,
             self.in_warp and s not in warp.divergent,
@@ -57,49 +56,53 @@ class _Place:
                 return self.in_grid
 
 
-_EVERYWHERE, _NOWHERE = _Place(), _Place(False, False, False)
+_CONVERGED, _DIVERGED = _Convergence(), _Convergence(False, False, False)
 
 
 @dataclass(slots=True)
 class _Finder:
+    """written: the arrays that threads may read while others write them."""
+
     functions: Mapping[str, ir.Function]
     block: Shape | None
-    written: Set[str]  # the arrays that threads may read while others write them
-    convergent: set[ir.Apply] = field(default_factory=set)  # where a call reaches them
+    written: Set[str]
+    convergent: set[ir.Apply] = field(default_factory=set)
     divergent: set[ir.Expr] = field(default_factory=set)
 
-    def function(self, function: ir.Function, place: _Place) -> None:
+    def function(self, function: ir.Function, threads: _Convergence) -> None:
         is_called = function.name in self.functions
         varying = {p.name for p in function.parameters} if is_called else self.written
         block = uniformity(function.body, self.block, varying=varying)
         warp = warp_uniformity(function.body, self.block, varying)
         returns = (s for s in walk.statements(function.body) if isinstance(s, ir.Return))
         if is_called and any(s is not function.body[-1] for s in returns):
-            place = _NOWHERE  # threads that have returned go on in the caller
-        self._body(function.body, place, block, warp)
+            threads = _DIVERGED  # threads that have returned continue in the caller
+        self._body(function.body, threads, block, warp)
 
-    def _body(self, body: ir.Body, place: _Place, block: Uniformity, warp: Uniformity) -> None:
+    def _body(
+        self, body: ir.Body, threads: _Convergence, block: Uniformity, warp: Uniformity
+    ) -> None:
         for s in body:
-            inner = place.inside(s, block, warp)
+            inner = threads.inside(s, block, warp)
             for e in walk.operands(s):
-                self._expression(e, inner if isinstance(s, ir.While) else place)
+                self._expression(e, inner if isinstance(s, ir.While) else threads)
             for nested in walk.bodies(s):
                 self._body(nested, inner, block, warp)
-            if place.in_grid and walk.contains((s,), ir.Return):
-                place = _Place(False, place.in_block, place.in_warp)
+            if threads.in_grid and walk.contains((s,), ir.Return):
+                threads = _Convergence(False, threads.in_block, threads.in_warp)
 
-    def _expression(self, e: ir.Expr, place: _Place) -> None:
+    def _expression(self, e: ir.Expr, threads: _Convergence) -> None:
         if isinstance(e, ir.Apply) and e.intrinsic.synchronizes:
-            is_convergent = _names_all(e) and place.holds_for(e.intrinsic.effect)
+            is_convergent = _waits_for_all(e) and threads.holds_for(e.intrinsic.effect)
             (self.convergent if is_convergent else self.divergent).add(e)
         if isinstance(e, ir.Call) and e.function in self.functions:
-            self.function(self.functions[e.function], place)
+            self.function(self.functions[e.function], threads)
         is_conditional = isinstance(e, ir.Logical | ir.Select)
         for child in walk.children(e):
-            self._expression(child, _NOWHERE if is_conditional else place)
+            self._expression(child, _DIVERGED if is_conditional else threads)
 
 
-def _names_all(e: ir.Apply) -> bool:
+def _waits_for_all(e: ir.Apply) -> bool:
     """Return whether an operation waits for all threads of its scope."""
     if e.intrinsic.effect is not Effect.WARP:
         return True
@@ -120,8 +123,7 @@ def _written_arrays(module: ir.Module) -> Iterator[str]:
 
 def has_masks(module: ir.Module) -> bool:
     """Return whether a kernel has operations of some lanes of a warp."""
-    expressions = (e for f in module.functions for e in walk.all_expressions(f.body))
-    masks = (e.arguments[0] for e in expressions if has_mask(e))
+    masks = (e.arguments[0] for e in walk.operations(module.functions) if has_mask(e))
     return not all(map(is_full_mask, masks))
 
 
@@ -131,5 +133,5 @@ def has_mask(e: ir.Expr) -> TypeGuard[ir.Apply]:
 
 
 def is_full_mask(mask: ir.Expr) -> bool:
-    """Return whether a mask certainly names all lanes."""
+    """Return whether a mask is a constant with all lanes."""
     return isinstance(mask, ir.Const) and int(mask.value) & _FULL_MASK == _FULL_MASK

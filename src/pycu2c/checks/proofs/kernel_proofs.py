@@ -1,8 +1,8 @@
-"""What is proved of a kernel before it is instrumented, so that less of it needs checks."""
+"""Prove that parts of a kernel need no checks, before it is instrumented."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.launch_assumptions import LaunchAssumptions
@@ -10,8 +10,8 @@ from pycu2c.base.records import dataclass
 from pycu2c.checks import block_order
 from pycu2c.checks.barrier_skips import BARRIER_EFFECTS, BarrierBits, find_skips
 from pycu2c.checks.call_chains import CallChains
-from pycu2c.checks.proofs.block_execution.evaluator import BlockLaunch, Logs
-from pycu2c.checks.proofs.block_execution.interpreter import logs_of_block
+from pycu2c.checks.proofs.abstract_interpretation.evaluator import BlockLaunch, Logs
+from pycu2c.checks.proofs.abstract_interpretation.interpreter import interpret_block
 from pycu2c.checks.proofs.conflict_analysis import arrays_without_conflicts
 from pycu2c.checks.proofs.convergence import convergent_operations, has_mask
 from pycu2c.checks.waiting import may_wait
@@ -24,12 +24,12 @@ ArrayKey = tuple[str, str]  # the names of the function and the array
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """The proofs for a launch.
+    """What is proved of a kernel for a launch.
 
-    convergent: the operations at which no thread waits alone. disjoint: the arguments of which no
-    two threads access one element. race_free: the shared and local arrays without races.
-    initialized: those of them whose elements are written before they are read. skips: where threads
-    may go past barriers, or operations of the warp, at which others wait.
+    convergent: the operations that all threads of their scope reach. skips: where threads may skip
+    the others. disjoint: the arguments of which no two threads access one element. race_free: the
+    shared and local arrays without races. initialized: those of them whose elements are written
+    before they are read.
     """
 
     convergent: Set[ir.Apply]
@@ -39,7 +39,7 @@ class Proofs:
     race_free: Set[ArrayKey] = frozenset()
     initialized: Set[ArrayKey] = frozenset()
 
-    def covers(self, groups: Set[CheckGroup], array: ArrayKey) -> bool:
+    def exempts(self, groups: Set[CheckGroup], array: ArrayKey) -> bool:
         """Return whether an array needs no check of these groups."""
         is_race_free = "race" not in groups or array in self.race_free
         return is_race_free and ("init" not in groups or array in self.initialized)
@@ -52,18 +52,20 @@ def prove(
     shared_bytes: int,
     wraparound: bool,
 ) -> Proofs:
-    """Return what is proved of a kernel whose device functions have one caller each.
+    """Prove what holds for a kernel whose device functions have one caller each.
 
     shared_bytes: of dynamic shared memory.
     """
     module, grid, block = chains.module, assumptions.grid, assumptions.block
     convergent = convergent_operations(module, chains.calls.keys(), block)
-    barriers = {e for e in _operations(module) if e.intrinsic.effect in BARRIER_EFFECTS}
+    operations = list(walk.operations(module.functions))
+    barriers = {e for e in operations if e.intrinsic.effect in BARRIER_EFFECTS}
     are_convergent = barriers <= convergent
-    of_warp = {e for e in _operations(module) if has_mask(e)}
-    compared = of_warp - convergent if are_convergent else barriers | (of_warp - convergent)
-    operations = (e for e in _operations(module) if e in compared)
-    skips = find_skips(module, set(chains.calls), block, operations)
+    skippable = {e for e in operations if has_mask(e)} - convergent
+    if not are_convergent:
+        skippable |= barriers
+    bits = (e for e in operations if e in skippable)
+    skips = find_skips(module, set(chains.calls), block, bits)
     if grid is None or block is None:
         return Proofs(convergent, are_convergent, skips)
     excluded: set[ArrayKey] = set()
@@ -77,13 +79,8 @@ def prove(
     disjoint = arrays_without_conflicts(module, ranges[kernel.name], grid, block)
     logs: Logs = {}
     if are_convergent and _allocates(module) and not module.cluster:
-        logs = logs_of_block(
-            module,
-            chains.calls.keys(),
-            ranges,
-            BlockLaunch(grid, block, shared_bytes),
-            wraparound,
-        )
+        launch = BlockLaunch(grid, block, shared_bytes)
+        logs = interpret_block(module, chains.calls.keys(), ranges, launch, wraparound)
     race_free = {key for key, log in logs.items() if not log.has_conflict} - excluded
     return Proofs(
         convergent,
@@ -95,14 +92,10 @@ def prove(
     )
 
 
-def may_wait_alone(module: ir.Module, proofs: Proofs) -> bool:
+def has_divergent_waits(module: ir.Module, proofs: Proofs) -> bool:
     """Return whether an operation may wait for threads that do not reach it."""
-    return any(may_wait(e) and e not in proofs.convergent for e in _operations(module))
-
-
-def _operations(module: ir.Module) -> Iterator[ir.Apply]:
-    expressions = (e for f in module.functions for e in walk.all_expressions(f.body))
-    return (e for e in expressions if isinstance(e, ir.Apply))
+    waits = filter(may_wait, walk.operations(module.functions))
+    return not all(e in proofs.convergent for e in waits)
 
 
 def _allocates(module: ir.Module) -> bool:

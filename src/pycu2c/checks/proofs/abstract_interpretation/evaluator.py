@@ -13,15 +13,15 @@ from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, MemorySpace, int64
 from pycu2c.base.values import fits
-from pycu2c.checks.proofs.block_execution import vectors
-from pycu2c.checks.proofs.block_execution.access_log import (
-    SEVERAL,
+from pycu2c.checks.proofs.abstract_interpretation import vectors
+from pycu2c.checks.proofs.abstract_interpretation.access_log import (
+    MANY_THREADS,
     AccessKind,
     AccessLog,
     Numbers,
     Writes,
 )
-from pycu2c.checks.proofs.block_execution.vectors import Mask, Vector
+from pycu2c.checks.proofs.abstract_interpretation.vectors import Mask, Vector
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_linear_index
 from pycu2c.ir.walk import children
@@ -34,8 +34,8 @@ Logs: TypeAlias = "dict[tuple[str, str], AccessLog]"  # by the names of the func
 _ElementNode: TypeAlias = "ir.Load | ir.Store | ir.ElementOf"
 BLOCK_BARRIERS = (Effect.BARRIER, Effect.GRID)
 _WARP = 32
-_MAX_WORK = 1 << 25  # lanes, over all expressions that are evaluated
-_OVERHEAD = 1 << 11  # of an expression, as that of so many lanes
+_MAX_WORK = 1 << 25  # evaluations of an expression for a lane
+_OVERHEAD = 1 << 11  # the work of an expression without lanes
 _MAX_ELEMENTS = 1 << 22  # of an array in a block
 
 
@@ -49,7 +49,7 @@ class BlockLaunch:
 
 
 class TooComplexError(Exception):
-    """Executing the block would take long, or the paths to its barriers are not known."""
+    """The execution would take too long, or the paths to barriers are unknown."""
 
 
 @dataclass(slots=True)
@@ -70,16 +70,16 @@ class Frame:
 class Lanes:
     """The threads, or iterations of threads, that are executed at once.
 
-    times: the iteration, in units of ``unit``; 0 outside of loops. can: whether a lane may reach
-    the statement. sure: whether it does on the current path, unless it has returned. running:
+    times: the iteration, in units of ``unit``; 0 outside of loops. may: whether a lane may reach
+    the statement. must: whether it must on the current path, unless it has returned. running:
     whether it has not. live: whether its variables may be read later. left, continued, broken:
     whether it may have left the iteration of the innermost loop.
     """
 
     threads: Numbers
     times: Numbers
-    can: Mask
-    sure: Mask
+    may: Mask
+    must: Mask
     running: Mask
     live: Mask
     left: Mask
@@ -96,12 +96,12 @@ class Lanes:
     def iterations(self, lanes: Numbers, iteration: Numbers, unit: int) -> Lanes:
         """Return iterations of lanes as lanes."""
         times, none = self.times[lanes] + (iteration + 1) * unit, np.zeros(len(lanes), bool)
-        flow = self.can[lanes], self.sure[lanes], self.running[lanes], self.can[lanes]
+        flow = self.may[lanes], self.must[lanes], self.running[lanes], self.may[lanes]
         return Lanes(self.threads[lanes], times, *flow, none, none, none, unit)
 
-    def leave(self) -> None:
-        """Execute no lane until the paths meet."""
-        self.can = self.sure = np.zeros_like(self.can)
+    def deactivate(self) -> None:
+        """Execute no lane until the paths join."""
+        self.may = self.must = np.zeros_like(self.may)
 
 
 class LaneEvaluator:
@@ -133,7 +133,7 @@ class LaneEvaluator:
 
     def value(self, e: ir.Expr) -> Vector:
         """Return the integer of each lane; None if it is unknown, or no integer."""
-        self._work += len(self.lanes.can) + _OVERHEAD
+        self._work += len(self.lanes.may) + _OVERHEAD
         if self._work > _MAX_WORK:
             raise TooComplexError
         found = self._compute(e)
@@ -152,8 +152,8 @@ class LaneEvaluator:
                     self.argument(e) if isinstance(e.type, Array) else self.frame.values.get(name)
                 )
             case ir.Logical():
-                holds, is_sure = self.condition(e)
-                return holds.astype(np.int64) if np.array_equal(holds, is_sure) else None
+                may_hold, must_hold = self.condition(e)
+                return may_hold.astype(np.int64) if np.array_equal(may_hold, must_hold) else None
             case ir.Unary():
                 return vectors.unary(e.op, self.value(e.operand), e.type)
             case ir.Binary():
@@ -181,7 +181,7 @@ class LaneEvaluator:
         return None
 
     def argument(self, e: ir.Expr) -> Vector:
-        """Return an argument that is a number. An array that is one may be accessed anyhow."""
+        """Return an argument that is a number. The function may access an array in any way."""
         if not isinstance(e.type, Array) and not isinstance(e, ir.ElementOf):
             return self.value(e)
         for child in children(e):
@@ -193,38 +193,42 @@ class LaneEvaluator:
         return None
 
     def _select(self, e: ir.Select) -> Vector:
-        holds, is_sure = self.condition(e.condition)
-        then = self._under(holds, lambda: self.value(e.then))
-        orelse = self._under(self.lanes.can & ~is_sure, lambda: self.value(e.orelse))
-        if then is None or orelse is None or not np.array_equal(holds, is_sure):
+        may_hold, must_hold = self.condition(e.condition)
+        then = self._masked(may_hold, lambda: self.value(e.then))
+        orelse = self._masked(self.lanes.may & ~must_hold, lambda: self.value(e.orelse))
+        if then is None or orelse is None or not np.array_equal(may_hold, must_hold):
             return None
-        return np.where(holds, then, orelse)
+        return np.where(may_hold, then, orelse)
 
-    def _under(self, can: Mask, evaluate: Callable[[], vectors.T]) -> vectors.T:
+    def _masked(self, may: Mask, evaluate: Callable[[], vectors.T]) -> vectors.T:
         """Evaluate for some lanes only."""
-        lanes, flow = self.lanes, (self.lanes.can, self.lanes.sure)
-        lanes.can, lanes.sure = can, lanes.sure & can
+        lanes, flow = self.lanes, (self.lanes.may, self.lanes.must)
+        lanes.may, lanes.must = may, lanes.must & may
         result = evaluate()
-        lanes.can, lanes.sure = flow
+        lanes.may, lanes.must = flow
         return result
 
     def condition(self, e: ir.Expr) -> tuple[Mask, Mask]:
-        """Return the lanes for which a condition may hold, and those for which it does."""
-        can = self.lanes.can
+        """Return the lanes for which a condition may hold, and those for which it must."""
+        may = self.lanes.may
         if isinstance(e, ir.Logical):
-            left, is_left = self.condition(e.left)
+            left, must_left = self.condition(e.left)
             is_and = e.op is ir.LogicalOp.AND
-            rest = left if is_and else can & ~is_left
-            right, is_right = self._under(rest, lambda: self.condition(e.right))
-            return (right, is_left & is_right) if is_and else (left | right, is_left | is_right)
+            rest = left if is_and else may & ~must_left
+            right, must_right = self._masked(rest, lambda: self.condition(e.right))
+            return (
+                (right, must_left & must_right)
+                if is_and
+                else (left | right, must_left | must_right)
+            )
         if isinstance(e, ir.Unary) and e.op is NOT:
-            holds, is_sure = self.condition(e.operand)
-            return can & ~is_sure, can & ~holds
+            may_hold, must_hold = self.condition(e.operand)
+            return may & ~must_hold, may & ~may_hold
         value = self.value(e)
         if value is None:
-            return can, np.zeros_like(can)
-        holds = can & (value != 0)
-        return holds, holds
+            return may, np.zeros_like(may)
+        may_hold = may & (value != 0)
+        return may_hold, may_hold
 
     # ---- intrinsics ----
 
@@ -233,7 +237,7 @@ class LaneEvaluator:
         for element in e.arguments:
             if isinstance(element, ir.ElementOf):
                 self._access_by(e, element)
-        if e.intrinsic.effect in BLOCK_BARRIERS and self.lanes.can.any():
+        if e.intrinsic.effect in BLOCK_BARRIERS and self.lanes.may.any():
             for log in self.logs.values():
                 log.pass_barrier()
         scope, _, axis = e.intrinsic.name.rpartition(".")
@@ -245,7 +249,7 @@ class LaneEvaluator:
 
     def _coordinate(self, axis: int, *, in_grid: bool) -> Vector:
         if in_grid and self._launch.grid[axis] > 1:
-            return None  # the block may be any one
+            return None  # the block is unknown
         width, height, _ = self._launch.block
         rows = self.lanes.threads // width
         return (self.lanes.threads % width, rows % height, rows // height)[axis]
@@ -282,20 +286,20 @@ class LaneEvaluator:
         """Record an access of all lanes. reads: whether an atomic operation needs a value."""
         indices = [self.value(index) for index in element.indices]
         key = self.frame.arrays.get(element.array.name)
-        if key is None or self.logs[key].is_lost:
+        if key is None or self.logs[key].proves_nothing:
             return
         log, lanes = self.logs[key], self.lanes
         found = self._elements(element, indices, log)
         if found is None:
-            self._access_any(log, kind)
+            self._access_unknown_element(log, kind)
             return
         elements, in_bounds = found
-        executed = lanes.can & in_bounds
+        executed = lanes.may & in_bounds
         log.access(kind, elements[executed], lanes.threads[executed])
         if kind is not AccessKind.WRITE and reads:
             log.read(elements[executed], lanes.times[executed])
         elif kind is AccessKind.WRITE and not element_path(element):
-            certain = lanes.sure & in_bounds
+            certain = lanes.must & in_bounds
             if log.threads is not None:
                 certain &= lanes.running  # threads that have returned write nothing for others
             log.writes.add(elements[certain], lanes.times[certain], np.flatnonzero(certain))
@@ -308,8 +312,8 @@ class LaneEvaluator:
         assert isinstance(kind, Array)
         is_linear = is_linear_index(kind, element.indices)
         shape = (math.prod(log.shape),) if is_linear else log.shape
-        total = np.zeros(len(self.lanes.can), np.int64)
-        in_bounds = np.ones(len(self.lanes.can), bool)
+        total = np.zeros(len(self.lanes.may), np.int64)
+        in_bounds = np.ones(len(self.lanes.may), bool)
         for e, index, length in zip(element.indices, indices, shape):
             if index is None:
                 return None
@@ -321,9 +325,9 @@ class LaneEvaluator:
             total += self.lanes.threads * math.prod(shape)
         return total, in_bounds
 
-    def _access_any(self, log: AccessLog, kind: AccessKind) -> None:
+    def _access_unknown_element(self, log: AccessLog, kind: AccessKind) -> None:
         """Record an access of any element."""
-        threads = np.unique(self.lanes.threads[self.lanes.can])
+        threads = np.unique(self.lanes.threads[self.lanes.may])
         if not len(threads):
             return
         size = log.size
@@ -332,12 +336,12 @@ class LaneEvaluator:
             elements = rows[threads].ravel()
         else:
             elements = np.arange(size)
-        thread = threads[0] if len(threads) == 1 else SEVERAL
+        thread = threads[0] if len(threads) == 1 else MANY_THREADS
         log.access(kind, elements, np.full(len(elements), thread))
         if kind is not AccessKind.WRITE:
             log.read(elements, np.zeros_like(elements))
 
-    def copied_logs(self) -> Logs:
+    def copy_logs(self) -> Logs:
         self._work += sum(log.size for log in self.logs.values())
         return {key: log.copy() for key, log in self.logs.items()}
 
@@ -347,7 +351,7 @@ class LaneEvaluator:
             self.logs.setdefault(key, log).join(log)
 
     def forget_new_writes(self, before: Logs) -> None:
-        """Take arrays that only one path allocates as unwritten."""
+        """Discard the writes to arrays that only one path has allocated."""
         for key in self.logs.keys() - before.keys():
             self.logs[key].writes = Writes.of(self.logs[key].size)
 

@@ -15,8 +15,8 @@ from pycu2c import cuda, device, float32, int32, kernel, uint64
 from pycu2c.analysis.ranges.range_analysis import analyse_module
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.checks.call_chains import copy_callees
-from pycu2c.checks.proofs.block_execution.evaluator import BlockLaunch
-from pycu2c.checks.proofs.block_execution.interpreter import logs_of_block
+from pycu2c.checks.proofs.abstract_interpretation.evaluator import BlockLaunch
+from pycu2c.checks.proofs.abstract_interpretation.interpreter import interpret_block
 from pycu2c.declarations.signatures import parse_signature
 
 THREADS = 8
@@ -32,7 +32,7 @@ def verdicts(function: Callable[..., Any], signature: str, threads: int) -> dict
     assumptions = LaunchAssumptions(index32_safe=True, block=(threads, 1, 1), grid=(4, 1, 1))
     ranges = analyse_module(chains.module, assumptions, None)
     launch = BlockLaunch((4, 1, 1), (threads, 1, 1), shared_bytes=256)
-    logs = logs_of_block(chains.module, chains.calls.keys(), ranges, launch, wraparound=True)
+    logs = interpret_block(chains.module, chains.calls.keys(), ranges, launch, wraparound=True)
     return {
         name: " ".join(
             ["race"] * log.has_conflict + ["init"] * log.has_unwritten,

@@ -14,7 +14,7 @@ from pycu2c.ops import operators as ops
 from pycu2c.ops.intrinsics.memory.subscripts import from_start, index_from_end
 from pycu2c.ops.intrinsics.registry import Intrinsic
 
-Vector: TypeAlias = "npt.NDArray[np.int64] | None"  # also of one number, that of all lanes
+Vector: TypeAlias = "npt.NDArray[np.int64] | None"  # without axes if all lanes have one number
 Mask: TypeAlias = "npt.NDArray[np.bool_]"  # whether a lane is one of a set
 T = TypeVar("T")
 _LARGE = 1 << 31  # products of numbers below do not overflow

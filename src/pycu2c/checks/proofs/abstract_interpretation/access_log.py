@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pycu2c.base.records import dataclass, replace
-from pycu2c.checks.proofs.block_execution.vectors import Mask
+from pycu2c.checks.proofs.abstract_interpretation.vectors import Mask
 
-NO_THREAD, SEVERAL = -1, -2  # in place of a thread
+NO_THREAD, MANY_THREADS = -1, -2  # in place of a thread
 _NEVER = np.iinfo(np.int64).max
 Numbers = npt.NDArray[np.int64]
 
@@ -63,7 +63,7 @@ class Writes(NamedTuple):
         return Writes(self.times, np.full_like(self.lanes, NO_THREAD))
 
     def after_iterations(self, inner: Writes, lanes: Numbers, is_outermost: bool) -> Writes:
-        """Return the writes after a loop: those before are ``self``. lanes: of each iteration."""
+        """Return the writes after a loop; ``self`` are those before. lanes: of each iteration."""
         outer = self.lanes.copy()
         is_new = inner.lanes != NO_THREAD
         outer[is_new] = lanes[inner.lanes[is_new]]
@@ -97,8 +97,8 @@ class AccessLog:
         return len(self.writes.times)
 
     @property
-    def is_lost(self) -> bool:
-        """Return whether nothing can be proved any more."""
+    def proves_nothing(self) -> bool:
+        """Return whether the log has a conflict, and an element that may be unwritten."""
         return (self.has_conflict or self.threads is None) and self.has_unwritten
 
     def access(self, kind: AccessKind, elements: Numbers, threads: Numbers) -> None:
@@ -107,24 +107,24 @@ class AccessLog:
             return
         concurrent = set(AccessKind) if kind is AccessKind.WRITE else set(AccessKind) - {kind}
         found = [self.threads[other][elements] for other in concurrent]
-        if any(np.any((t != NO_THREAD) & ((t != threads) | (t == SEVERAL))) for t in found):
+        if any(np.any((t != NO_THREAD) & ((t != threads) | (t == MANY_THREADS))) for t in found):
             self.has_conflict = True
             return
         own = self.threads[kind]
         earlier = own[elements]
-        new = np.where((earlier == NO_THREAD) | (earlier == threads), threads, SEVERAL)
+        new = np.where((earlier == NO_THREAD) | (earlier == threads), threads, MANY_THREADS)
         own[elements] = new
         differs = own[elements] != new
-        own[elements[differs]] = SEVERAL
-        self.has_conflict = kind is AccessKind.WRITE and bool(np.any(own[elements] == SEVERAL))
+        own[elements[differs]] = MANY_THREADS
+        self.has_conflict = kind is AccessKind.WRITE and bool(np.any(own[elements] == MANY_THREADS))
 
     def read(self, elements: Numbers, times: Numbers) -> None:
         """Check that elements have values when they are read."""
         self.has_unwritten |= bool(np.any(self.writes.times[elements] > times))
 
     def clear(self, times: Numbers) -> None:
-        """Take the elements of a local array as unwritten, as its function is called again."""
-        self.has_unwritten |= bool(times.any())  # an iteration may see the elements of another
+        """Discard the writes to a local array, as its function is called again."""
+        self.has_unwritten |= bool(times.any())  # an iteration may read the elements of another
         self.writes = Writes.of(self.size)
 
     def pass_barrier(self) -> None:
@@ -143,4 +143,4 @@ class AccessLog:
             added = (other.threads or {})[kind]
             either = np.where(own == NO_THREAD, added, own)
             is_same = (added == NO_THREAD) | (added == either)
-            own[...] = np.where(is_same, either, SEVERAL)
+            own[...] = np.where(is_same, either, MANY_THREADS)
