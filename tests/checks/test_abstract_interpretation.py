@@ -14,7 +14,7 @@ import pytest
 from pycu2c import cuda, device, float32, int32, kernel, uint64
 from pycu2c.analysis.ranges.range_analysis import analyse_module
 from pycu2c.base.launch_assumptions import LaunchAssumptions
-from pycu2c.checks.call_chains import copy_callees
+from pycu2c.checks.function_cloning import clone_callees
 from pycu2c.checks.proofs.abstract_interpretation.evaluator import BlockLaunch
 from pycu2c.checks.proofs.abstract_interpretation.interpreter import interpret_block
 from pycu2c.declarations.signatures import parse_signature
@@ -28,11 +28,11 @@ BARRIER = "cuda.syncthreads()"
 def verdicts(function: Callable[..., Any], signature: str, threads: int) -> dict[str, str]:
     """Return what is not proved of each array: "race", "init", both, or neither."""
     built = kernel(function, cache=False).launcher.compiler.build(parse_signature(signature))
-    chains = copy_callees(built.module)
+    cloned = clone_callees(built.module)
     assumptions = LaunchAssumptions(index32_safe=True, block=(threads, 1, 1), grid=(4, 1, 1))
-    ranges = analyse_module(chains.module, assumptions, None)
+    ranges = analyse_module(cloned.module, assumptions, None)
     launch = BlockLaunch((4, 1, 1), (threads, 1, 1), shared_bytes=256)
-    logs = interpret_block(chains.module, chains.calls.keys(), ranges, launch, wraparound=True)
+    logs = interpret_block(cloned.module, cloned.calls.keys(), ranges, launch, wraparound=True)
     return {
         name: " ".join(
             ["race"] * log.has_conflict + ["init"] * log.has_unwritten,

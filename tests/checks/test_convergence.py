@@ -13,10 +13,10 @@ from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.source import source_of
 from pycu2c.base.types import WEAK_INT, Array, Signature
 from pycu2c.checks.barrier_skips import BARRIER_EFFECTS
-from pycu2c.checks.call_chains import copy_callees
+from pycu2c.checks.function_cloning import clone_callees
+from pycu2c.checks.hidden_arrays import BARRIERS
 from pycu2c.checks.instrumentation import LaunchFacts, instrument
 from pycu2c.checks.proofs.convergence import convergent_operations
-from pycu2c.checks.shadow_arrays import BARRIERS
 from pycu2c.frontend.function_builder import build
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions
@@ -151,11 +151,11 @@ DIVERGENT = (
 @pytest.mark.parametrize("function", [*CONVERGENT, *DIVERGENT], ids=lambda f: f.__name__)
 def test_convergent_operations(function: Callable[..., Any]) -> None:
     module = build(source_of(cast(FunctionType, function)), Signature(TYPES)).module
-    chains = copy_callees(module)
-    found = convergent_operations(chains.module, chains.calls.keys(), (64, 1, 1))
+    cloned = clone_callees(module)
+    found = convergent_operations(cloned.module, cloned.calls.keys(), (64, 1, 1))
     operations = {
         e
-        for f in chains.module.functions
+        for f in cloned.module.functions
         for e in all_expressions(f.body)
         if isinstance(e, ir.Apply) and e.intrinsic.synchronizes
     }

@@ -9,8 +9,8 @@ import pytest
 
 from pycu2c import kernel
 from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.checks.coverage_flags import with_coverage_flags
 from pycu2c.checks.instrumentation import LaunchFacts, instrument
-from pycu2c.checks.line_flags import with_line_flags
 from pycu2c.checks.memory_regions import memory_regions
 from pycu2c.compiler import build_module, generate
 from pycu2c.declarations.options import CHECK_GROUPS, Options
@@ -46,5 +46,5 @@ def instrumented_text(seeded: Seeded) -> str:
     arrays = {n: a for n, a in enumerate(flattened.leaves) if isinstance(a, ArrayArgument)}
     facts = LaunchFacts(assumptions, None, tuple(memory_regions(arrays)), bounds_waiting=True)
     instrumented = instrument(module, frozenset(CHECK_GROUPS), facts)
-    marked, _ = with_line_flags(instrumented.module)
+    marked, _ = with_coverage_flags(instrumented.module)
     return generate(marked, TARGETS["cuda"], LaunchAssumptions(), OPTIONS, "lines").text

@@ -1,4 +1,4 @@
-"""The order of blocks by barriers of clusters, by chains of flags, and without enough memory."""
+"""The order of blocks by barriers of clusters, by cloned of flags, and without enough memory."""
 
 from __future__ import annotations
 

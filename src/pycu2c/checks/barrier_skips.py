@@ -1,9 +1,8 @@
-"""Find where threads may go past barriers, or operations of the warp, that others reach.
+"""Find where threads may skip barriers, or warp operations, that others reach.
 
-Each barrier and operation has a bit. ``if c: barrier`` skips it at the end of the other branch, a
-loop after its end, ``continue`` for the rest of the loop, and ``return`` for that of a device
-function. ``c and barrier`` skips it if c is false. Conditions on which the threads of a block agree
-skip nothing.
+Each barrier and warp operation has a bit. ``if c: barrier`` skips it in the other branch, and a
+loop after its end. ``continue`` skips those in the rest of the loop, and ``return`` in the rest of
+a device function. ``c and barrier`` skips it if c is false. Uniform conditions skip nothing.
 """
 
 from __future__ import annotations
@@ -41,21 +40,22 @@ _NONE = Skips()
 
 @dataclass(slots=True)
 class BarrierBits:
-    """The bits of barriers, by the identity of the operation, and those of functions, by name.
+    """The bits of barriers and warp operations.
 
-    of_warp: the bits of operations of the warp. in_expressions: of those that are operands of
-    ``and``, ``or`` and conditional expressions.
+    functions: the bits in functions, by name. skips: by the identity of the statement. of_warp: the
+    bits of warp operations. in_expressions: the bits in operands of ``and``, ``or`` and conditional
+    expressions.
     """
 
     functions: dict[str, int] = field(default_factory=dict)
-    skips: dict[int, Skips] = field(default_factory=dict)  # by the identity of the statement
+    skips: dict[int, Skips] = field(default_factory=dict)
     of_warp: int = 0
     in_expressions: int = 0
-    _operations: dict[int, int] = field(default_factory=dict)
+    _operations: dict[int, int] = field(default_factory=dict)  # by their identity
 
     @property
     def skipped(self) -> int:
-        """Return the bits of the operations that threads may go past."""
+        """Return the bits of the operations that threads may skip."""
         skips = (s.before | s.then | s.orelse | s.after for s in self.skips.values())
         return reduce(int.__or__, skips, self.in_expressions)
 
@@ -63,7 +63,7 @@ class BarrierBits:
         return self.skips.get(id(s), _NONE)
 
     def add(self, operations: Iterable[ir.Apply]) -> None:
-        """Give bits to operations, as long as there are any."""
+        """Give bits to operations; those after the last bit get none."""
         for e in operations:
             count = len(self._operations)
             bit = 1 << count if count < MAX_BARRIERS else 0
@@ -91,21 +91,21 @@ class BarrierBits:
 
 def find_skips(
     module: ir.Module,
-    own_callees: Set[str],
+    clones: Set[str],
     block: Shape | None,
     operations: Iterable[ir.Apply],
 ) -> BarrierBits:
-    """Return the bits of operations of a kernel and of its callees, which have one caller."""
+    """Return the bits of operations of a kernel, and where threads may skip them."""
     bits = BarrierBits()
     bits.add(operations)
     for function in module.device_functions:
-        if function.name in own_callees:
+        if function.name in clones:
             bits.functions[function.name] = bits.of(function.body)
             if bits.functions[function.name]:
-                _Visitor(bits, is_kernel=False).visit(function.body, _Rest())
+                _Visitor(bits, is_kernel=False).visit(function.body, _Following())
     body = module.kernel.body
     if bits.of(body):
-        _Visitor(bits, True, _divergent(body, block)).visit(body, _Rest())
+        _Visitor(bits, True, _divergent(body, block)).visit(body, _Following())
     return bits
 
 
@@ -114,14 +114,14 @@ def _divergent(body: ir.Body, block: Shape | None) -> Set[ir.Stmt] | None:
         return None
     found = uniformity(body, block, _is_vote)
 
-    def ends_together(s: ir.Stmt) -> bool:
-        """Return whether all threads of a loop have as many rounds, though some continue."""
+    def has_uniform_count(s: ir.Stmt) -> bool:
+        """Return whether all threads execute as many iterations, though some may continue."""
         if not isinstance(s, ir.For) or not found.agrees(*walk.operands(s)):
             return False
         leaves = any(isinstance(jump, ir.Break) for jump in walk.loop_jumps(s.body))
         return not leaves and not walk.contains(s.body, ir.Return)
 
-    return {s for s in found.divergent if not ends_together(s)}
+    return {s for s in found.divergent if not has_uniform_count(s)}
 
 
 def _is_vote(e: ir.Expr) -> bool:
@@ -129,8 +129,8 @@ def _is_vote(e: ir.Expr) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rest:
-    """The barriers after a statement, up to the end of the loop and the function; of its loops."""
+class _Following:
+    """The bits after a statement in its loop and function, and those of the loops around it."""
 
     of_loop: int = 0
     of_function: int = 0
@@ -139,19 +139,19 @@ class _Rest:
 
 @dataclass(frozen=True, slots=True)
 class _Visitor:
-    """Find the skips of a function. divergent: None if it is not known where threads differ."""
+    """Find the skips of a function. divergent: None if no uniformity analysis was made."""
 
     bits: BarrierBits
     is_kernel: bool
     divergent: Set[ir.Stmt] | None = None
 
-    def visit(self, body: ir.Body, rest: _Rest) -> None:
+    def visit(self, body: ir.Body, rest: _Following) -> None:
         for s in reversed(body):
             own = self.bits.of((s,))
             self._statement(s, rest, own)
-            rest = _Rest(rest.of_loop | own, rest.of_function | own, rest.loops)
+            rest = _Following(rest.of_loop | own, rest.of_function | own, rest.loops)
 
-    def _statement(self, s: ir.Stmt, rest: _Rest, own: int) -> None:
+    def _statement(self, s: ir.Stmt, rest: _Following, own: int) -> None:
         skips = Skips()
         for e in (e for o in walk.operands(s) for e in walk.expressions(o)) if own else ():
             if isinstance(e, ir.Logical | ir.Select):
@@ -163,7 +163,7 @@ class _Visitor:
             case ir.While() | ir.For():
                 if own and self._may_diverge(s):
                     skips.after = own
-                rest = _Rest(0, rest.of_function | own, rest.loops | own)
+                rest = _Following(0, rest.of_function | own, rest.loops | own)
             case ir.Continue():
                 skips.before = rest.of_loop
             case ir.Return() if self.is_kernel:

@@ -40,7 +40,7 @@ def guard_access(
     checked = list(indices)
     for axis, index in enumerate(indices):
         length = _element_count(access.array) if is_linear else _length(access.array, axis)
-        checked[axis] = checks.index(axis, index, length, is_proved=axis not in unproved)
+        checked[axis] = checks.add(axis, index, length, is_proved=axis not in unproved)
     return checks.guard(python_name(access.array.name), access.span), tuple(checked)
 
 
@@ -50,7 +50,7 @@ def guard_subscript(context: CheckContext, e: ir.Apply, checked: ir.Apply) -> ir
         return checked
     checks = _IndexChecks(context)
     length, binding = context.bind(checked.arguments[1], "length")
-    index = checks.index(0, checked.arguments[0], length)
+    index = checks.add(0, checked.arguments[0], length, is_proved=False)
     no_element = const(NO_ELEMENT, e.span, WEAK_INT)
     guard = checks.guard("", e.span)
     assert guard.condition is not None
@@ -75,7 +75,7 @@ def guard_view(context: CheckContext, original: ir.View, view: ir.View) -> tuple
     for axis, index in enumerate(first):
         if axis not in view.axes:
             length = _length(view.array, axis)
-            first[axis] = checks.index(axis, index, length, is_proved=axis not in unproved)
+            first[axis] = checks.add(axis, index, length, is_proved=axis not in unproved)
     return checks.guard(python_name(view.array.name), view.span), replace(view, first=tuple(first))
 
 
@@ -94,7 +94,7 @@ def guard_path(
             path.append(step)
             continue
         length = field_type(kind, element.path[:k]).dtype.extents[0]
-        path.append(checks.item(step, length, change))
+        path.append(checks.add_field(step, length, change))
     if not checks.is_needed:
         return Guard(checks.bindings), tuple(path)
     return checks.guard(field_name(element.array.name, element.path), element.span), tuple(path)
@@ -109,37 +109,40 @@ class _IndexChecks:
     _conditions: list[ir.Expr] = field(default_factory=list)
     _values: dict[str, ir.Expr] = field(default_factory=dict)
 
-    def index(
-        self, axis: int, index: ir.Expr, length: ir.Expr, *, is_proved: bool = False
-    ) -> ir.Expr:
-        """Record an index, and check it if it is not proved; return a variable or constant."""
-        is_from_start = isinstance(index, ir.Apply) and index.intrinsic is from_start
-        operand = index.arguments[0] if isinstance(index, ir.Apply) and is_from_start else index
-        at, binding = self.context.bind(cast(operand, WEAK_INT), "at")
-        is_from_end = self.context.wraparound and not is_from_start
-        lowest = unary(NEG, length, at.span) if is_from_end else integer(0, at.span)
-        if not is_proved:
-            self._conditions += compare(GE, at, lowest), compare(LT, at, length)
-        self.bindings = (*self.bindings, *binding)
-        self._values |= {f"index{axis}": at, f"length{axis}": length}
-        return ir.Apply(from_start, (at,), WEAK_INT, index.span) if is_from_start else at
+    def add(self, axis: int, index: ir.Expr, length: ir.Expr, *, is_proved: bool) -> ir.Expr:
+        """Add an index, which is checked if it is not proved; return a variable or constant."""
+        if isinstance(index, ir.Apply) and index.intrinsic is from_start:
+            lowest: ir.Expr = integer(0, index.span)
+            at = self._add(axis, index.arguments[0], (lowest, length), is_proved)
+            return ir.Apply(from_start, (at,), WEAK_INT, index.span)
+        is_from_end = self.context.wraparound
+        lowest = unary(NEG, length, index.span) if is_from_end else integer(0, index.span)
+        return self._add(axis, index, (lowest, length), is_proved)
 
-    def item(self, index: ir.Expr, length: int, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
-        """Record an index of an array field, as ``index`` does; it counts from the start."""
+    def add_field(
+        self, index: ir.Expr, length: int, change: Callable[[ir.Expr], ir.Expr]
+    ) -> ir.Expr:
+        """Add an index of an array field; return it as one that counts from the start."""
         is_from_end = isinstance(index, ir.Apply) and index.intrinsic is index_from_end
         operand = index.arguments[0] if isinstance(index, ir.Apply) and is_from_end else index
         interval, count = self.context.ranges.of(operand), integer(length, index.span)
         lowest = -length if is_from_end else 0
-        at, binding = self.context.bind(cast(change(operand), WEAK_INT), "at")
-        self.bindings = (*self.bindings, *binding)
-        if not (lowest <= interval.low and interval.high < length):
-            low = integer(lowest, index.span)
-            self._conditions += compare(GE, at, low), compare(LT, at, count)
-        position = len(self._values) // 2
-        self._values |= {f"index{position}": at, f"length{position}": count}
+        is_proved = lowest <= interval.low and interval.high < length
+        bounds, axis = (integer(lowest, index.span), count), len(self._values) // 2
+        at = self._add(axis, change(operand), bounds, is_proved)
         if interval.low >= 0 or not is_from_end:
             return at
         return ir.Apply(index_from_end, (at, count), WEAK_INT, index.span)
+
+    def _add(
+        self, axis: int, index: ir.Expr, bounds: tuple[ir.Expr, ir.Expr], is_proved: bool
+    ) -> ir.Expr:
+        at, binding = self.context.bind(cast(index, WEAK_INT), "at")
+        self.bindings = (*self.bindings, *binding)
+        if not is_proved:
+            self._conditions += compare(GE, at, bounds[0]), compare(LT, at, bounds[1])
+        self._values |= {f"index{axis}": at, f"length{axis}": bounds[1]}
+        return at
 
     @property
     def is_needed(self) -> bool:

@@ -14,8 +14,7 @@ from types import FunctionType
 
 from pycu2c.base.records import replace
 from pycu2c.base.source import source_of
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, ParameterType, Tuple, uint64
-from pycu2c.checks.context import FINDINGS_TYPE, OWN_COUNT_TYPE
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, ParameterType, Tuple, uint64
 from pycu2c.checks.device_functions import (
     barrier_divergence,
     lane_clocks,
@@ -27,7 +26,14 @@ from pycu2c.checks.device_functions import (
     timed_barriers,
     warp_lanes,
 )
-from pycu2c.checks.shadow_arrays import FLAGS, OF_BLOCK, ROWS_OF_BLOCK
+from pycu2c.checks.hidden_arrays import (
+    FINDINGS,
+    OWN_COUNT,
+    ROWS_OF_BLOCK,
+    WORDS,
+    WORDS_OF_BLOCK,
+)
+from pycu2c.checks.shadow_arrays import FLAGS
 from pycu2c.frontend.function_builder import build_device
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, map_expr
@@ -46,20 +52,20 @@ _MODULES = (
 _FUNCTIONS: Mapping[str, FunctionType] = {
     name: f for module in _MODULES for name, f in vars(module).items() if isfunction(f)
 }
-_WORDS, _MATRIX = Array(uint64.dtype, 1, "C"), Array(uint64.dtype, 2, "C")
+_MATRIX = replace(WORDS, ndim=2)
 # the types of parameters, by their names
 _TYPES: Mapping[str, ParameterType] = {
-    "state": _WORDS,
-    "shadow": _WORDS,
-    "row": _WORDS,
+    "state": WORDS,
+    "shadow": WORDS,
+    "row": WORDS,
     "rows": ROWS_OF_BLOCK,
     "clocks": _MATRIX,
-    "own": OF_BLOCK,
+    "own": WORDS_OF_BLOCK,
     "block_clocks": Tuple(()),
-    "arrivals": replace(_WORDS, ndim=3),
+    "arrivals": replace(WORDS, ndim=3),
     "flags": FLAGS,
-    "findings": FINDINGS_TYPE,
-    "own_count": OWN_COUNT_TYPE,
+    "findings": FINDINGS.type,
+    "own_count": OWN_COUNT.type,
     "extents": Tuple((WEAK_INT,) * 3),
     "is_sum": WEAK_BOOL,
     **dict.fromkeys(("site", "access", "needs_all", "releases", "is_of_device"), uint64),
@@ -69,8 +75,8 @@ _TYPES: Mapping[str, ParameterType] = {
 }
 _VARIANTS: Mapping[str, Mapping[str, ParameterType]] = {
     "check": {},
-    "ordered": {"block_clocks": Tuple((_MATRIX, OF_BLOCK))},
-    "of_block": {"shadow": OF_BLOCK},
+    "ordered": {"block_clocks": Tuple((_MATRIX, WORDS_OF_BLOCK))},
+    "of_block": {"shadow": WORDS_OF_BLOCK},
     **{str(n): {"values": Tuple((WEAK_INT,) * n)} for n in range(recording.MAX_VALUES + 1)},
 }
 

@@ -1,4 +1,4 @@
-"""What the checks of one function share: proofs, check sites, and guards of accesses."""
+"""What the checks of one function share: ranges, check sites, and guards."""
 
 from __future__ import annotations
 
@@ -7,42 +7,16 @@ from functools import reduce
 from typing import TypeAlias
 
 from pycu2c.analysis.ranges.range_analysis import Ranges
-from pycu2c.base.records import dataclass, field
+from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, MemorySpace, Scalar, int64
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
 from pycu2c.checks.check_sites import CheckSite
+from pycu2c.checks.hidden_arrays import FINDINGS, OWN_COUNT, device_call
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast, integer, is_atom, logical, scalar_type, zero
 from pycu2c.ops.operators import Operator
 from pycu2c.runtime.findings import CheckKind
-
-FINDINGS_TYPE = Array(int64.dtype, 2, "C")
-FINDINGS = ir.Var("findings.check", FINDINGS_TYPE, Span("", 0, 0, 0, 0))
-# how many findings the thread has had: see recording
-OWN_COUNT_TYPE = Array(int64.dtype, 1, "C", MemorySpace.LOCAL, (1,))
-OWN_COUNT = ir.Var("own_count.check", OWN_COUNT_TYPE, FINDINGS.span)
-
-
-@dataclass(slots=True)
-class SiteTable:
-    """The check sites of a kernel, in the order of their rows in the array of findings."""
-
-    sites: list[CheckSite] = field(default_factory=list)
-
-    def failure(self, site: CheckSite, values: Sequence[ir.Expr]) -> ir.Expr:
-        """Return the call that records a finding at a new site; its result is False."""
-        number = integer(len(self.sites), site.span)
-        self.sites.append(site)
-        numbers = [cast(value, WEAK_INT) for value in values]
-        arguments = FINDINGS, OWN_COUNT, number, *numbers
-        return device_call(f"record.{len(values)}", site.span, *arguments)
-
-
-def device_call(name: str, span: Span, *arguments: ir.Expr, result: Scalar = WEAK_BOOL) -> ir.Call:
-    """Return a call of a function of ``device_functions``."""
-    return ir.Call(f"{name}.check", arguments, result, span)
-
 
 Bindings: TypeAlias = tuple[tuple[ir.Var, ir.Expr], ...]
 
@@ -51,18 +25,18 @@ Bindings: TypeAlias = tuple[tuple[ir.Var, ir.Expr], ...]
 class Guard:
     """Variables, to be assigned in order, and a condition on them; None if it always holds.
 
-    Where the condition does not hold, evaluating it records a finding. What is guarded is then left
-    out, if ``skips``.
+    The condition records a finding if it does not hold. predicated: whether what is guarded is then
+    left out.
     """
 
     bindings: Bindings = ()
     condition: ir.Expr | None = None
-    skips: bool = True
+    predicated: bool = True
 
     def expression(self, guarded: ir.Expr) -> ir.Expr:
         """Return the expression; 0 where the guard leaves it out."""
         result = guarded
-        if self.condition is not None and self.skips:
+        if self.condition is not None and self.predicated:
             kind, otherwise = scalar_type(guarded), zero(scalar_type(guarded), guarded.span)
             result = ir.Select(self.condition, guarded, otherwise, kind, guarded.span)
         elif self.condition is not None:
@@ -76,7 +50,7 @@ class Guard:
         assignments = tuple(ir.Assign(var, value, value.span) for var, value in self.bindings)
         if self.condition is None:
             return (*assignments, *guarded)
-        if self.skips:
+        if self.predicated:
             return (*assignments, ir.If(self.condition, guarded, (), span))
         checked = ir.Assign(ir.Var("checked.check", WEAK_BOOL, span), self.condition, span)
         return (*assignments, checked, *guarded)
@@ -86,15 +60,15 @@ class Guard:
 class CheckContext:
     """One function, and what its checks need.
 
-    ranges: of its integers, which prove that checks are not needed.
-    calls: the calls that lead to the function.
-    wraparound: whether an index may be negative, and counts from the end.
+    ranges: of its integers, which prove that checks are not needed. sites: the check sites of the
+    kernel, in the order of their rows in the array of findings. calls: the calls that lead to the
+    function. wraparound: whether an index may be negative, and counts from the end.
     has_partial_warp: whether the last warp of a block may have fewer than 32 lanes.
     """
 
     function: ir.Function
     ranges: Ranges
-    table: SiteTable
+    sites: list[CheckSite]
     groups: frozenset[CheckGroup]
     calls: tuple[Span, ...]
     wraparound: bool
@@ -124,8 +98,10 @@ class CheckContext:
 
         detail: the access and the field of the site, if it has them.
         """
-        site = CheckSite(kind, span, subject, self.calls, tuple(values), *detail)
-        return self.table.failure(site, tuple(values.values()))
+        numbers = (cast(value, WEAK_INT) for value in values.values())
+        arguments = FINDINGS, OWN_COUNT, integer(len(self.sites), span), *numbers
+        self.sites.append(CheckSite(kind, span, subject, self.calls, tuple(values), *detail))
+        return device_call(f"record.{len(values)}", span, *arguments)
 
 
 def or_record(condition: ir.Expr, failure: ir.Expr) -> ir.Expr:
@@ -133,14 +109,13 @@ def or_record(condition: ir.Expr, failure: ir.Expr) -> ir.Expr:
     return ir.Logical(ir.LogicalOp.OR, condition, failure, condition.span)
 
 
-def all_of(conditions: Sequence[ir.Expr]) -> ir.Expr:
+def all_of(conditions: Sequence[ir.Expr], op: ir.LogicalOp = ir.LogicalOp.AND) -> ir.Expr:
     """Return the conjunction of conditions, of which there is at least one."""
-    return reduce(lambda a, b: logical(ir.LogicalOp.AND, a, b, b.span), conditions)
+    return reduce(lambda a, b: logical(op, a, b, b.span), conditions)
 
 
 def any_of(conditions: Sequence[ir.Expr]) -> ir.Expr:
-    """Return the disjunction of conditions, of which there is at least one."""
-    return reduce(lambda a, b: logical(ir.LogicalOp.OR, a, b, b.span), conditions)
+    return all_of(conditions, ir.LogicalOp.OR)
 
 
 def compare(op: Operator, left: ir.Expr, right: ir.Expr) -> ir.Expr:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -94,37 +93,28 @@ def _finding(
     )
     if "other" not in values:
         return finding
-    other = _decode_word(values["other"])
-    other_site = sites[other.site] if other.site is not None else None
-    thread, of_block = _coordinates(other.thread, block), _coordinates(other.block, grid)
-    if site.kind == "divergent-barrier" and other_site is None:
-        where = f"thread {tuple(thread)} of block {tuple(of_block)}"
+    number, thread, of_block = _decode_word(values["other"])
+    other = sites[number - 1] if 0 < number < MAX_SITE else None
+    place = _coordinates(thread, block), _coordinates(of_block, grid)
+    if site.kind == "divergent-barrier" and other is None:
+        where = f"thread {tuple(place[0])} of block {tuple(place[1])}"
         finding = replace(finding, message=f"{message}, and {where} does not come")
     # several threads read the element, and the last of them is the one that writes it
-    is_itself = (other.thread, other.block) == (row[THREAD], row[BLOCK] % MAX_BLOCKS)
+    is_itself = (thread, of_block) == (row[THREAD], row[BLOCK] % MAX_BLOCKS)
     return replace(
         finding,
-        other_span=other_site.span if other_site else None,
-        other_access=other_site.access if other_site else "",
-        other_thread=None if is_itself else thread,
-        other_block=None if is_itself else of_block,
-        hint=_race_hint(row, other) if site.kind == "race" else hint,
+        other_span=other.span if other else None,
+        other_access=other.access if other else "",
+        other_thread=None if is_itself else place[0],
+        other_block=None if is_itself else place[1],
+        hint=_race_hint(row, thread, of_block) if site.kind == "race" else hint,
     )
 
 
-class _OtherAccess(NamedTuple):
-    """The access of a shadow word; ``site`` is None if its number does not fit."""
-
-    site: int | None
-    thread: int
-    block: int
-
-
-def _decode_word(word: int) -> _OtherAccess:
-    number = word & MAX_SITE
-    site = number - 1 if 0 < number < MAX_SITE else None
+def _decode_word(word: int) -> tuple[int, int, int]:
+    """Return the number of the site, the thread and the block of a shadow word."""
     thread = word >> shadow_words.THREAD & shadow_words.MAX_THREAD
-    return _OtherAccess(site, thread, word >> shadow_words.BLOCK & MAX_BLOCKS - 1)
+    return word & MAX_SITE, thread, word >> shadow_words.BLOCK & MAX_BLOCKS - 1
 
 
 def _numbered(values: dict[str, int], name: str) -> Iterator[int]:
@@ -142,9 +132,10 @@ def _explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
     match site.kind:
         case "out-of-bounds":
             axes = [key.removeprefix("index") for key in values if key.startswith("index")]
-            bad = [a for a in axes if not _is_inside(values[f"index{a}"], values[f"length{a}"])]
-            axis = bad[0] if bad else axes[0]
-            index, length = values[f"index{axis}"], values[f"length{axis}"]
+            pairs = {axis: (values[f"index{axis}"], values[f"length{axis}"]) for axis in axes}
+            bad = [axis for axis, (i, n) in pairs.items() if not -n <= i < n]
+            axis = (bad or axes)[0]
+            index, length = pairs[axis]
             where = f" of axis {axis}" if axis != "0" else ""
             text = f"index {index}{where}, and `{name}` has {length}"
             limit = _length_text(site, axes, axis)
@@ -204,27 +195,22 @@ def _length_text(site: CheckSite, axes: Sequence[str], axis: str) -> str:
     return f"{site.subject}.shape[{axis}]" if len(axes) > 1 else f"len({site.subject})"
 
 
-def _race_hint(row: npt.NDArray[np.int64], other: _OtherAccess) -> str:
+def _race_hint(row: npt.NDArray[np.int64], thread: int, block: int) -> str:
     """Return how to order the two accesses of a race."""
-    if row[BLOCK] % MAX_BLOCKS != other.block:
+    if row[BLOCK] % MAX_BLOCKS != block:
         return "use cuda.atomic, a barrier of the cluster or the grid, or a later launch"
-    is_in_warp = row[THREAD] // _WARP_SIZE == other.thread // _WARP_SIZE
+    is_in_warp = row[THREAD] // _WARP_SIZE == thread // _WARP_SIZE
     barrier = "cuda.syncwarp() or " if is_in_warp else ""
     return f"put {barrier}cuda.syncthreads() between the accesses, or use cuda.atomic for both"
 
 
-def _is_inside(index: int, length: int) -> bool:
-    return -length <= index < length
-
-
 def _arithmetic_explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
     if site.access == "convert":
-        unsigned = {key: value % 2**64 for key, value in values.items() if key == "unsigned"}
-        (number,) = unsigned.values() or values.values() or ("an integral number",)
-        hint = (
-            f"limit the value before, or use a type that represents it in place of {site.subject}"
-        )
-        return f"`{site.subject}` does not represent {number}", hint
+        number = values.get("value", "an integral number")
+        if "unsigned" in values:
+            number = values["unsigned"] % 2**64
+        hint = "limit the value before, or use a type that represents it in place of "
+        return f"`{site.subject}` does not represent {number}", hint + site.subject
     if site.access:
         operands = f"{values['left']} {site.access} {values['right']}" if values else "the result"
         hint = "convert an operand to a wider type, or limit the operands"

@@ -51,7 +51,7 @@ class InitializationChecks:
         if e.name not in self._unassigned:
             return e
         failure = self._context.failure("uninitialized", e.span, python_name(e.name), {})
-        return Guard((), or_record(_flag(e.name, e), failure), skips=False).expression(e)
+        return Guard((), or_record(_flag(e.name, e), failure), predicated=False).expression(e)
 
 
 def cleared(flags: ir.Var, span: Span) -> ir.Body:

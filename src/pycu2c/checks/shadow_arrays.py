@@ -12,17 +12,14 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass, replace
-from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, uint8, uint64
-from pycu2c.checks.context import device_call
-from pycu2c.checks.device_functions.barrier_divergence import GRID_ROW, ROWS
 from pycu2c.checks.device_functions.shadow_words import CELL_WORDS
 from pycu2c.checks.element_layout import field_offset, unit_of
+from pycu2c.checks.hidden_arrays import HiddenArray, cluster_extents, device_call, unsigned, words
 from pycu2c.checks.memory_regions import MemoryRegion
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import binary, cast, const, integer
+from pycu2c.ir.builders import binary, cast, integer
 from pycu2c.ir.verify_expressions import is_linear_index
 from pycu2c.ir.views import add_scaled
 from pycu2c.ir.walk import statements
@@ -30,9 +27,6 @@ from pycu2c.ops.intrinsics.memory.addresses import address_of
 from pycu2c.ops.intrinsics.memory.subscripts import from_start, index_from_end
 from pycu2c.ops.operators import ADD, FLOORDIV, MUL, SUB
 
-_NOWHERE = Span("", 0, 0, 0, 0)
-BLOCK_INDEX = ir.Var("block.check", WEAK_INT, _NOWHERE)  # the linear index of the block
-THREAD_STATE = ir.Var("state.check", Array(uint64.dtype, 1, "C"), _NOWHERE)
 FLAGS = Array(uint8.dtype, 1, "C")
 _HiddenArguments: TypeAlias = "tuple[tuple[ir.Var, ir.Expr], ...]"
 
@@ -58,13 +52,15 @@ class Shadow:
 
     @property
     def is_private(self) -> bool:
-        """Return whether no other thread has access to the memory."""
+        """Whether no other thread can access the memory."""
         return _array_type(self.array).dtype is FLAGS.dtype
 
     @property
     def space(self) -> MemorySpace:
-        """Return SHARED if only the threads of one block access the shadow: the CPU then needs no
-        atomic operations. On a GPU it is in global memory."""
+        """The memory space for the CPU: SHARED if only one block accesses the shadow.
+
+        Then no atomic operations are needed. On a GPU, all shadows are in global memory.
+        """
         is_of_block = self.row is not None or _array_type(self.array).space is MemorySpace.SHARED
         return MemorySpace.SHARED if is_of_block else MemorySpace.GLOBAL
 
@@ -77,17 +73,13 @@ class Shadow:
         if ir.in_cluster(element.array):
             return self._in_cluster(element).cells(_in_block(element), offset, size)
         span, array_type = element.span, _array_type(element.array)
-        words = self.word_count
-        start = binary(
-            ADD,
-            field_offset(array_type.element, element.path, span),
-            const(offset, span, uint64),
-            span,
-        )
+        count = self.word_count
+        start = field_offset(array_type.element, element.path, span)
+        start = binary(ADD, start, unsigned(offset, span), span)
         distance = binary(ADD, self._distance(element), start, span)
-        cell = binary(FLOORDIV, distance, const(self.unit, span, uint64), span)
-        first = binary(MUL, cell, const(words, span, uint64), span)
-        return self._view(first, integer(words * max(1, size // self.unit), span))
+        cell = binary(FLOORDIV, distance, unsigned(self.unit, span), span)
+        first = binary(MUL, cell, unsigned(count, span), span)
+        return self._view(first, integer(count * max(1, size // self.unit), span))
 
     def _in_cluster(self, element: ir.ElementOf) -> Shadow:
         """Return the shadow of the array in the block whose rank is the first index."""
@@ -98,8 +90,8 @@ class Shadow:
     def _distance(self, element: ir.ElementOf) -> ir.Expr:
         """Return the bytes from the start of the memory to an element.
 
-        Of an array that the function allocates, the indices tell them. Compilers keep arrays in
-        registers that have no address.
+        They are computed from the indices if the function allocates the array: compilers may keep
+        it in registers, which have no address.
         """
         kind, span = _array_type(element.array), element.span
         if kind.shape is None or self.is_passed:
@@ -109,7 +101,7 @@ class Shadow:
         total: ir.Expr = integer(0, span)
         for index, length in zip(element.indices, lengths):
             total = add_scaled(_from_start(index, length), integer(length, span), total)
-        return binary(MUL, cast(total, uint64), const(kind.dtype.size, span, uint64), span)
+        return binary(MUL, cast(total, uint64), unsigned(kind.dtype.size, span), span)
 
     def as_argument(self, parameter: str) -> tuple[Shadow, _HiddenArguments]:
         """Return the shadow in a function that is called with it, and the hidden arguments."""
@@ -122,20 +114,11 @@ class Shadow:
         inner = replace(self, array=var, base=base, row=None, is_passed=True)
         return inner, ((var, array), (base, self.base))
 
-    @property
-    def _dtype(self) -> DType:
-        return _array_type(self.array).dtype
-
     def _view(self, first: ir.Expr, length: ir.Expr) -> ir.View:
         indices = (first,) if self.row is None else (self.row, first)
-        kind, one = replace(FLAGS, dtype=self._dtype, space=self.space), (integer(1, first.span),)
-        axes = (len(indices) - 1,)
+        dtype, one = _array_type(self.array).dtype, (integer(1, first.span),)
+        kind, axes = Array(dtype, 1, "C", self.space), (len(indices) - 1,)
         return ir.View(self.array, indices, axes, one, (length,), kind, first.span)
-
-
-def cluster_extents(cluster: tuple[int, ...], span: Span) -> tuple[ir.Expr, ...]:
-    """Return how many blocks a cluster has along x, y and z."""
-    return tuple(integer(size, span) for size in (*cluster, 1, 1, 1)[:3])
 
 
 def _in_block(element: ir.ElementOf) -> ir.ElementOf:
@@ -168,74 +151,10 @@ def start_of(array: ir.Var) -> ir.Expr:
     return _address(ir.ElementOf(array, zeros, array.span))
 
 
-@dataclass(frozen=True, slots=True)
-class ShadowParameter:
-    """A hidden parameter of the kernel.
-
-    region: the memory of arguments that it is the shadow of. Without one, it has a row for each
-    block: for the ``size`` bytes of a shared array, or the dynamic shared memory if that is None.
-    unit: the bytes of a cell.
-    """
-
-    var: ir.Var
-    region: MemoryRegion | None = None
-    size: int | None = 1
-    unit: int = 1
-    rows: tuple[int, ...] = ()
-
-    def shape(self, blocks: int, dynamic_bytes: int, words: int) -> tuple[int, ...]:
-        """Return the shape of the argument of a launch, with ``words`` words of a cell."""
-        if self.region is not None:
-            return (-(-self.region.size // self.unit) * words,)
-        size = dynamic_bytes if self.size is None else self.size
-        return blocks, *self.rows, -(-size // self.unit) * words
-
-
-def _parameter(name: str, ndim: int, suffix: str = "shadow") -> ir.Var:
-    return ir.Var(f"{name}.{suffix}", Array(uint64.dtype, ndim, "C"), _NOWHERE)
-
-
-# Rows that only the threads of a block change have the space of shared memory, so that the CPU
-# needs no atomic operations. On a GPU they are in global memory.
-OF_BLOCK = Array(uint64.dtype, 1, "C", MemorySpace.SHARED)
-ROWS_OF_BLOCK = replace(OF_BLOCK, ndim=2)
-# of the last barriers of the threads of a block
-BARRIERS = ShadowParameter(_parameter("barriers", 3, "check"), rows=(ROWS,))
-# the clocks of lanes, by thread: see lane_clocks
-LANES = ShadowParameter(_parameter("lanes", 3, "check"))
-# the clocks of blocks: see block_clocks
-BLOCK_CLOCKS = ShadowParameter(_parameter("clocks", 2, "check"))
-
-
-def rows_of_block(p: ShadowParameter, span: Span) -> ir.View:
-    """Return the rows of the block in a shadow."""
-    zero, one = integer(0, span), integer(1, span)
-    lengths = ir.Dim(p.var, 1, span), ir.Dim(p.var, 2, span)
-    first = (BLOCK_INDEX, zero, zero)
-    return ir.View(p.var, first, (1, 2), (one, one), lengths, ROWS_OF_BLOCK, span)
-
-
-def row_of_grid(span: Span) -> ir.View:
-    """Return the row for the barriers of the grid."""
-    zero, one = integer(0, span), integer(1, span)
-    indices = zero, integer(GRID_ROW, span), zero
-    kind, length = Array(uint64.dtype, 1, "C"), ir.Dim(BARRIERS.var, 2, span)
-    return ir.View(BARRIERS.var, indices, (2,), (one,), (length,), kind, span)
-
-
-def clocks(span: Span) -> tuple[ir.Expr, ...]:
-    """Return the arguments of functions for the clocks of blocks: all, and the row of the block."""
-    zero, one = integer(0, span), integer(1, span)
-    lengths = (ir.Dim(BLOCK_CLOCKS.var, 1, span),)
-    return BLOCK_CLOCKS.var, ir.View(
-        BLOCK_CLOCKS.var, (BLOCK_INDEX, zero), (1,), (one,), lengths, OF_BLOCK, span
-    )
-
-
-def of_region(region: MemoryRegion) -> ShadowParameter:
+def of_region(region: MemoryRegion) -> HiddenArray:
     """Return the shadow of the memory of arguments."""
     positions = "_".join(str(position) for position, _ in region.offsets)
-    return ShadowParameter(_parameter(f"arguments{positions}", 1), region, None, region.unit)
+    return HiddenArray(words(f"arguments{positions}.shadow", 1), region, unit=region.unit)
 
 
 def allocated_arrays(function: ir.Function, space: MemorySpace) -> Iterator[ir.Var]:
@@ -247,19 +166,19 @@ def allocated_arrays(function: ir.Function, space: MemorySpace) -> Iterator[ir.V
 
 def shared_shadows(
     functions: Sequence[ir.Function],
-) -> Iterator[tuple[str, ir.Var, ShadowParameter]]:
+) -> Iterator[tuple[str, ir.Var, HiddenArray]]:
     """Yield the shared arrays of functions, with their shadows. All dynamic ones have the same."""
     arrays = [(f.name, a) for f in functions for a in allocated_arrays(f, MemorySpace.SHARED)]
     kinds = [_array_type(array) for _, array in arrays]
     dynamic_unit = math.gcd(*(unit_of(k.dtype) for k in kinds if k.shape is None))
-    dynamic = ShadowParameter(_parameter("dynamic", 2), None, None, dynamic_unit)
+    dynamic = HiddenArray(words("dynamic.shadow", 2), unit=dynamic_unit)
     for (function, array), kind in zip(arrays, kinds):
         if kind.shape is None:
             yield function, array, dynamic
         else:
             size = math.prod(kind.shape) * kind.dtype.size
-            var = _parameter(f"{array.name}.{function}", 2)
-            yield function, array, ShadowParameter(var, None, size, unit_of(kind.dtype))
+            var = words(f"{array.name}.{function}.shadow", 2)
+            yield function, array, HiddenArray(var, None, size, unit_of(kind.dtype))
 
 
 def flags_of(array: ir.Var) -> Shadow:

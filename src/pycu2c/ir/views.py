@@ -14,6 +14,12 @@ from pycu2c.ir.walk import path_indices, with_path_indices
 from pycu2c.ops.operators import ADD, MUL, SUB
 
 
+def array_of(e: ir.Expr) -> ir.Var | None:
+    """Return the array that an expression is, or is a view or an element of; None for others."""
+    array = e.array if isinstance(e, ir.View | ir.ElementOf) else e
+    return array if isinstance(array, ir.Var) and isinstance(array.type, Array) else None
+
+
 def start_indices(view: ir.View) -> list[ir.Expr]:
     """Return the start of a view along each axis of the array, then along the axes of fields."""
     return [*view.first, *path_indices(view.path)]

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +17,18 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.dtypes import INT64, UINT64, DType
 from pycu2c.checks.decoding import FindingRows, found_offset, is_clear, new_rows
 from pycu2c.checks.device_functions import block_clocks
+from pycu2c.checks.device_functions.barrier_divergence import ROWS
 from pycu2c.checks.device_functions.lane_clocks import ROW_WORDS
 from pycu2c.checks.device_functions.shadow_words import CELL_WORDS, MAX_BLOCKS, SYNC_CELL_WORDS
 from pycu2c.checks.device_functions.timed_barriers import BARRIER_ENTRIES
+from pycu2c.checks.hidden_arrays import (
+    ARRIVALS,
+    BARRIERS,
+    BLOCK_CLOCKS,
+    LANES,
+    HiddenArray,
+)
 from pycu2c.checks.instrumentation import InstrumentedKernel
-from pycu2c.checks.shadow_arrays import BLOCK_CLOCKS, LANES
-from pycu2c.checks.waiting import ARRIVALS
 from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.cuda import memory_pool
@@ -32,7 +38,7 @@ from pycu2c.runtime.runner import HiddenArguments
 
 Shapes: TypeAlias = tuple[tuple[int, ...], ...]
 _ALIGNED_WORDS = 32
-_MAX_KEPT_ON_HOST, _MAX_KEPT_ON_GPU = 1 << 20, 1 << 24  # bytes of shadows
+_MAX_PERSISTENT_ON_HOST, _MAX_PERSISTENT_ON_GPU = 1 << 20, 1 << 24  # bytes of shadows
 
 
 # ---- sizes -------------------------------------------------------------------------------------
@@ -41,21 +47,30 @@ _MAX_KEPT_ON_HOST, _MAX_KEPT_ON_GPU = 1 << 20, 1 << 24  # bytes of shadows
 def shadow_shapes(kernel: InstrumentedKernel, launch: Launch) -> Iterator[tuple[int, ...]]:
     """Yield the shapes of the shadows of a launch."""
     blocks, size = math.prod(launch.grid), 0
-    words = SYNC_CELL_WORDS if BLOCK_CLOCKS in kernel.shadows else CELL_WORDS
+    cell_words = SYNC_CELL_WORDS if BLOCK_CLOCKS in kernel.shadows else CELL_WORDS
     for shadow in kernel.shadows if kernel.sites else ():
         if shadow == BLOCK_CLOCKS:  # the last one
             columns = block_clocks.ENTRIES + 2 * blocks
             is_small = blocks <= MAX_BLOCKS and size + 8 * blocks * columns <= memory_limit()
-            shape: tuple[int, ...] = (blocks, columns if is_small else block_clocks.ENTRIES + 2)
-        elif shadow == ARRIVALS:
-            threads = math.prod(launch.block)
-            shape = (blocks, threads + (threads + 31) // 32 + BARRIER_ENTRIES, CELL_WORDS)
-        elif shadow == LANES:
-            shape = (blocks, math.prod(launch.block), ROW_WORDS)
+            yield blocks, columns if is_small else block_clocks.ENTRIES + 2
         else:
-            shape = shadow.shape(blocks, launch.shared_bytes, words)
-        size += 8 * math.prod(shape)
-        yield shape
+            shape = _shape(shadow, launch, cell_words)
+            size += 8 * math.prod(shape)
+            yield shape
+
+
+def _shape(shadow: HiddenArray, launch: Launch, cell_words: int) -> tuple[int, ...]:
+    blocks, threads = math.prod(launch.grid), math.prod(launch.block)
+    if shadow == BARRIERS:
+        return blocks, ROWS, 2
+    if shadow == ARRIVALS:
+        return blocks, threads + (threads + 31) // 32 + BARRIER_ENTRIES, 2
+    if shadow == LANES:
+        return blocks, threads, ROW_WORDS
+    if shadow.region:
+        return (-(-shadow.region.size // shadow.unit) * cell_words,)
+    size = launch.shared_bytes if shadow.size is None else shadow.size
+    return blocks, -(-size // shadow.unit) * cell_words
 
 
 def has_clocks(kernel: InstrumentedKernel, launch: Launch) -> bool:
@@ -92,35 +107,16 @@ def wait_limit() -> float:
     return seconds
 
 
-class CheckArrays(Protocol):
-    """The arrays of a launch. ``rows``: its findings. ``arguments``: all, the findings first."""
-
-    rows: FindingRows
-    arguments: list[ArrayArgument]
-
-
-class KeptArrays(Protocol):
-    """The arrays of an entry of the dispatch table, for one launch at a time."""
-
-    arguments: list[ArrayArgument]
-
-    def hidden(self, packed: bytes) -> HiddenArguments:
-        """Return what the entry needs. ``packed``: the parameters of a launch."""
-
-    def take(self) -> FindingRows:
-        """Return the findings of the launch that has ended, and remove them."""
-
-
-def kept_arrays(
+def persistent_arrays(
     site_count: int, shapes: Shapes, limit: float, *, on_gpu: bool
-) -> KeptArrays | None:
-    """Return arrays for later launches; None if the shadows need too much memory."""
+) -> PersistentArrays | None:
+    """Return arrays for later launches, one at a time; None if the shadows are too large."""
     size = 8 * starts(shapes)[-1]
     if not on_gpu:
-        return HostArrays(site_count, shapes) if size <= _MAX_KEPT_ON_HOST else None
-    if size > _MAX_KEPT_ON_GPU or not memory_pool.caches_blocks():
+        return HostArrays(site_count, shapes) if size <= _MAX_PERSISTENT_ON_HOST else None
+    if size > _MAX_PERSISTENT_ON_GPU or not memory_pool.caches_blocks():
         return None
-    return _KeptDeviceArrays(site_count, shapes, limit)
+    return _PersistentDeviceArrays(site_count, shapes, limit)
 
 
 # ---- on the CPU --------------------------------------------------------------------------------
@@ -144,10 +140,12 @@ class HostArrays:
             self.arguments.append(host_argument(words, UINT64))
 
     def hidden(self, packed: bytes) -> HiddenArguments:
+        """Return what an entry of the dispatch table needs. packed: the parameters of a launch."""
         shadows, found = self.shadows.ctypes.data, self.rows.ctypes.data + found_offset(self.rows)
         return HiddenArguments(packed, shadows, self.shadows.nbytes, found)
 
-    def take(self) -> FindingRows:
+    def take_findings(self) -> FindingRows:
+        """Return the findings of the launch that has ended, and remove them."""
         rows = self.rows.copy()
         self.rows.fill(0)
         return rows
@@ -219,7 +217,7 @@ class _DeviceArrays:
         driver.synchronize(self._stream)
 
 
-class _KeptDeviceArrays:
+class _PersistentDeviceArrays:
     """The arrays of an entry of the dispatch table on a GPU, which every stream may use."""
 
     def __init__(self, site_count: int, shapes: Shapes, limit: float) -> None:
@@ -239,7 +237,7 @@ class _KeptDeviceArrays:
             *(libcuda.address_of(name, takes_stream=True) for name in _DRIVER_FUNCTIONS),
         )
 
-    def take(self) -> FindingRows:
+    def take_findings(self) -> FindingRows:
         rows = np.empty_like(self._clean)
         driver.copy_out(rows.ctypes.data, self._findings.address, rows.nbytes)
         driver.copy_in(self._findings.address, self._clean.ctypes.data, rows.nbytes)
@@ -247,6 +245,8 @@ class _KeptDeviceArrays:
         return rows
 
 
+PersistentArrays: TypeAlias = HostArrays | _PersistentDeviceArrays
+CheckArrays: TypeAlias = HostArrays | _DeviceArrays  # of one launch
 _DRIVER_FUNCTIONS = "cuMemsetD32Async", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"
 
 

@@ -16,7 +16,7 @@ from pycu2c.base.dtypes import UINT8
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.checks import decoding, instrumentation
 from pycu2c.checks.check_sites import CheckSite
-from pycu2c.checks.line_flags import LineFlags, with_line_flags
+from pycu2c.checks.coverage_flags import CoverageFlags, with_coverage_flags
 from pycu2c.checks.memory_regions import MemoryRegion, memory_regions
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.frontend.function_builder import BuiltModule
@@ -26,12 +26,12 @@ from pycu2c.kernels.checked_memory import (
     CheckArrays,
     DeviceFindings,
     HostArrays,
-    KeptArrays,
+    PersistentArrays,
     Shapes,
     has_clocks,
     host_argument,
-    kept_arrays,
     memory_limit,
+    persistent_arrays,
     shadow_shapes,
     wait_limit,
 )
@@ -54,7 +54,7 @@ class _Binary:
 
     text: str
     sites: tuple[CheckSite, ...]
-    lines: LineFlags
+    lines: CoverageFlags
     runner: Runner
     device_findings: DeviceFindings
 
@@ -170,18 +170,18 @@ class CheckedRunner:
         if not binary.sites:
             return fast_path
         limit, on_gpu = variant.wait_limit, self._is_on_gpu
-        kept = kept_arrays(len(binary.sites), variant.shapes, limit, on_gpu=on_gpu)
-        if kept is None:
+        persistent = persistent_arrays(len(binary.sites), variant.shapes, limit, on_gpu=on_gpu)
+        if persistent is None:
             return None
-        passed = (*arguments, *kept.arguments)
+        passed = (*arguments, *persistent.arguments)
         addresses = [a.address if isinstance(a, ArrayArgument) else 0 for a in passed]
-        hidden = kept.hidden(pack(fast_path.layout, passed, addresses))
-        finish = self._finish(kept, binary.sites, launch, fast_path.raise_for_code)
+        hidden = persistent.hidden(pack(fast_path.layout, passed, addresses))
+        finish = self._finish(persistent, binary.sites, launch, fast_path.raise_for_code)
         return replace(fast_path, raise_for_code=finish, hidden=hidden)
 
     def _finish(
         self,
-        kept: KeptArrays,
+        arrays: PersistentArrays,
         sites: Sequence[CheckSite],
         launch: Launch,
         raise_for_code: Callable[[int, bytes], None],
@@ -191,7 +191,7 @@ class CheckedRunner:
         def finish(code: int, header: bytes) -> None:
             if self._is_on_gpu and code != HAS_FINDINGS:
                 raise_for_code(code, header)  # the context is of no more use
-            rows = kept.take()
+            rows = arrays.take_findings()
             if code != HAS_FINDINGS:
                 raise_for_code(code, header)
             self._raise_findings(rows, sites, launch, None)
@@ -294,7 +294,9 @@ class CheckedRunner:
         sites, text = kernel.sites, self._text(kernel)
         binary = self._binaries.get((sites, text))
         if binary is None:
-            module, lines = with_line_flags(kernel.module if sites else self._kernel.built.module)
+            module, lines = with_coverage_flags(
+                kernel.module if sites else self._kernel.built.module
+            )
             compiled = replace(self._kernel, built=BuiltModule(module))
             runner = specialization.compile_runner(compiled, self._key, self._cache)
             binary = _Binary(text, sites, lines, runner, DeviceFindings(len(sites)))

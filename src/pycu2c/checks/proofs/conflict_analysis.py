@@ -26,6 +26,7 @@ from pycu2c.base.types import Array
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.verify_expressions import is_linear_index
+from pycu2c.ir.views import array_of
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements
 from pycu2c.ops.intrinsics.memory.subscripts import from_start, index_from_end
 from pycu2c.ops.operators import ADD, EQ, FLOORDIV, MOD, MUL, NE, NOT, SUB
@@ -200,7 +201,8 @@ class _Accesses:
             else:
                 earlier.append(indexed)
         calls = (e for e in all_expressions(self._body) if isinstance(e, ir.Call))
-        return found | {name: None for call in calls for name in _array_arguments(call)}
+        passed = (array_of(argument) for call in calls for argument in call.arguments)
+        return found | {array.name: None for array in passed if array}
 
     def _accesses(
         self, body: ir.Body, fixed: Set[_FixedCoordinate]
@@ -328,10 +330,3 @@ def _accesses_of(s: ir.Stmt) -> Iterator[_Access]:
         for element in elements:
             if isinstance(e, ir.Apply) and isinstance(element, ir.ElementOf):
                 yield element, not e.intrinsic.reads, "atomic" in e.intrinsic.name
-
-
-def _array_arguments(call: ir.Call) -> Iterator[str]:
-    for argument in call.arguments:
-        array = argument.array if isinstance(argument, ir.View | ir.ElementOf) else argument
-        if isinstance(array, ir.Var):
-            yield array.name

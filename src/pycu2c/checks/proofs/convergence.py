@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from typing import TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from pycu2c.analysis.effects import written_arguments
 from pycu2c.analysis.uniformity import Shape, Uniformity, uniformity, warp_uniformity
@@ -16,47 +16,25 @@ _FULL_MASK = 0xFFFFFFFF
 
 
 def convergent_operations(
-    module: ir.Module, own_callees: Set[str], block: Shape | None
+    module: ir.Module, clones: Set[str], block: Shape | None
 ) -> Set[ir.Apply]:
     """Return the convergent barriers and warp operations: all threads of their scope reach them.
 
-    own_callees: the device functions with one caller; in the others nothing is convergent.
+    clones: the device functions with one caller; in the others nothing is convergent.
     """
-    functions = {f.name: f for f in module.device_functions if f.name in own_callees}
+    functions = {f.name: f for f in module.device_functions if f.name in clones}
     finder = _Finder(functions, block, frozenset(_written_arrays(module)))
-    finder.function(module.kernel, _CONVERGED)
+    finder.function(module.kernel, _GRID | {Effect.BARRIER, Effect.WARP})
     for f in module.device_functions:  # may have the same nodes as a function with one caller
         if f.name not in functions:
             finder.divergent.update(walk.all_expressions(f.body))
     return finder.convergent.difference(finder.divergent)
 
 
-@dataclass(frozen=True, slots=True)
-class _Convergence:
-    """Whether all threads of the grid, of the block, and of a warp reach a statement."""
-
-    in_grid: bool = True
-    in_block: bool = True
-    in_warp: bool = True
-
-    def inside(self, s: ir.Stmt, block: Uniformity, warp: Uniformity) -> _Convergence:
-        return _Convergence(
-            False,
-            self.in_block and s not in block.divergent,
-            self.in_warp and s not in warp.divergent,
-        )
-
-    def holds_for(self, effect: Effect) -> bool:
-        match effect:
-            case Effect.WARP:
-                return self.in_warp
-            case Effect.BARRIER:
-                return self.in_block
-            case _:
-                return self.in_grid
-
-
-_CONVERGED, _DIVERGED = _Convergence(), _Convergence(False, False, False)
+# the effects of the operations that all threads of their scope reach at a statement
+_Scopes: TypeAlias = frozenset[Effect]
+_DIVERGED: _Scopes = frozenset()
+_GRID = frozenset({Effect.GRID, Effect.CLUSTER})
 
 
 @dataclass(slots=True)
@@ -69,37 +47,37 @@ class _Finder:
     convergent: set[ir.Apply] = field(default_factory=set)
     divergent: set[ir.Expr] = field(default_factory=set)
 
-    def function(self, function: ir.Function, threads: _Convergence) -> None:
+    def function(self, function: ir.Function, scopes: _Scopes) -> None:
         is_called = function.name in self.functions
         varying = {p.name for p in function.parameters} if is_called else self.written
         block = uniformity(function.body, self.block, varying=varying)
         warp = warp_uniformity(function.body, self.block, varying)
         returns = (s for s in walk.statements(function.body) if isinstance(s, ir.Return))
         if is_called and any(s is not function.body[-1] for s in returns):
-            threads = _DIVERGED  # threads that have returned continue in the caller
-        self._body(function.body, threads, block, warp)
+            scopes = _DIVERGED  # threads that have returned continue in the caller
+        self._body(function.body, scopes, block, warp)
 
-    def _body(
-        self, body: ir.Body, threads: _Convergence, block: Uniformity, warp: Uniformity
-    ) -> None:
+    def _body(self, body: ir.Body, scopes: _Scopes, block: Uniformity, warp: Uniformity) -> None:
         for s in body:
-            inner = threads.inside(s, block, warp)
+            inner = scopes - _GRID
+            inner -= {Effect.BARRIER} if s in block.divergent else set()
+            inner -= {Effect.WARP} if s in warp.divergent else set()
             for e in walk.operands(s):
-                self._expression(e, inner if isinstance(s, ir.While) else threads)
+                self._expression(e, inner if isinstance(s, ir.While) else scopes)
             for nested in walk.bodies(s):
                 self._body(nested, inner, block, warp)
-            if threads.in_grid and walk.contains((s,), ir.Return):
-                threads = _Convergence(False, threads.in_block, threads.in_warp)
+            if walk.contains((s,), ir.Return):
+                scopes -= _GRID
 
-    def _expression(self, e: ir.Expr, threads: _Convergence) -> None:
+    def _expression(self, e: ir.Expr, scopes: _Scopes) -> None:
         if isinstance(e, ir.Apply) and e.intrinsic.synchronizes:
-            is_convergent = _waits_for_all(e) and threads.holds_for(e.intrinsic.effect)
+            is_convergent = _waits_for_all(e) and e.intrinsic.effect in scopes
             (self.convergent if is_convergent else self.divergent).add(e)
         if isinstance(e, ir.Call) and e.function in self.functions:
-            self.function(self.functions[e.function], threads)
+            self.function(self.functions[e.function], scopes)
         is_conditional = isinstance(e, ir.Logical | ir.Select)
         for child in walk.children(e):
-            self._expression(child, _DIVERGED if is_conditional else threads)
+            self._expression(child, _DIVERGED if is_conditional else scopes)
 
 
 def _waits_for_all(e: ir.Apply) -> bool:
@@ -118,7 +96,13 @@ def _written_arrays(module: ir.Module) -> Iterator[str]:
             yield s.var.name
 
 
-# ---- masks of operations of the warp ----
+def may_wait(e: ir.Apply) -> bool:
+    """Return whether an operation waits for other threads."""
+    is_of_warp = e.intrinsic.effect is Effect.WARP
+    return e.intrinsic.synchronizes and (not is_of_warp or bool(e.arguments))
+
+
+# ---- masks of warp operations ----
 
 
 def has_masks(module: ir.Module) -> bool:

@@ -7,14 +7,13 @@ from collections.abc import Mapping, Set
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass
-from pycu2c.checks import block_order
+from pycu2c.checks import block_synchronization
 from pycu2c.checks.barrier_skips import BARRIER_EFFECTS, BarrierBits, find_skips
-from pycu2c.checks.call_chains import CallChains
+from pycu2c.checks.function_cloning import ClonedModule
 from pycu2c.checks.proofs.abstract_interpretation.evaluator import BlockLaunch, Logs
 from pycu2c.checks.proofs.abstract_interpretation.interpreter import interpret_block
 from pycu2c.checks.proofs.conflict_analysis import arrays_without_conflicts
-from pycu2c.checks.proofs.convergence import convergent_operations, has_mask
-from pycu2c.checks.waiting import may_wait
+from pycu2c.checks.proofs.convergence import convergent_operations, has_mask, may_wait
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
@@ -46,7 +45,7 @@ class Proofs:
 
 
 def prove(
-    chains: CallChains,
+    cloned: ClonedModule,
     ranges: Mapping[str, Ranges],
     assumptions: LaunchAssumptions,
     shared_bytes: int,
@@ -56,8 +55,8 @@ def prove(
 
     shared_bytes: of dynamic shared memory.
     """
-    module, grid, block = chains.module, assumptions.grid, assumptions.block
-    convergent = convergent_operations(module, chains.calls.keys(), block)
+    module, grid, block = cloned.module, assumptions.grid, assumptions.block
+    convergent = convergent_operations(module, cloned.calls.keys(), block)
     operations = list(walk.operations(module.functions))
     barriers = {e for e in operations if e.intrinsic.effect in BARRIER_EFFECTS}
     are_convergent = barriers <= convergent
@@ -65,22 +64,22 @@ def prove(
     if not are_convergent:
         skippable |= barriers
     bits = (e for e in operations if e in skippable)
-    skips = find_skips(module, set(chains.calls), block, bits)
+    skips = find_skips(module, set(cloned.calls), block, bits)
     if grid is None or block is None:
         return Proofs(convergent, are_convergent, skips)
     excluded: set[ArrayKey] = set()
-    if block_order.needs_block_clocks(module):
+    if block_synchronization.needs_block_clocks(module):
         excluded = {
             (f.name, name)
             for f in module.functions
-            for name in block_order.synchronizing_arrays(f.body)
+            for name in block_synchronization.atomically_accessed_arrays(f.body)
         }
     kernel = module.kernel
     disjoint = arrays_without_conflicts(module, ranges[kernel.name], grid, block)
     logs: Logs = {}
     if are_convergent and _allocates(module) and not module.cluster:
         launch = BlockLaunch(grid, block, shared_bytes)
-        logs = interpret_block(module, chains.calls.keys(), ranges, launch, wraparound)
+        logs = interpret_block(module, cloned.calls.keys(), ranges, launch, wraparound)
     race_free = {key for key, log in logs.items() if not log.has_conflict} - excluded
     return Proofs(
         convergent,

@@ -24,6 +24,7 @@ from pycu2c.checks.proofs.abstract_interpretation.access_log import (
 from pycu2c.checks.proofs.abstract_interpretation.vectors import Mask, Vector
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_linear_index
+from pycu2c.ir.views import array_of
 from pycu2c.ir.walk import children
 from pycu2c.ops.intrinsics.memory.addresses import address_of
 from pycu2c.ops.intrinsics.registry import Effect
@@ -72,8 +73,8 @@ class Lanes:
 
     times: the iteration, in units of ``unit``; 0 outside of loops. may: whether a lane may reach
     the statement. must: whether it must on the current path, unless it has returned. running:
-    whether it has not. live: whether its variables may be read later. left, continued, broken:
-    whether it may have left the iteration of the innermost loop.
+    whether it has not. live: whether its variables may be read later. continued, broken: whether
+    it may have left the iteration of the innermost loop.
     """
 
     threads: Numbers
@@ -82,7 +83,6 @@ class Lanes:
     must: Mask
     running: Mask
     live: Mask
-    left: Mask
     continued: Mask
     broken: Mask
     unit: int
@@ -91,13 +91,13 @@ class Lanes:
     def of_block(cls, count: int) -> Lanes:
         every, none = np.ones(count, bool), np.zeros(count, bool)
         times = np.zeros(count, np.int64)
-        return cls(np.arange(count), times, *(every,) * 4, none, none, none, 1 << 60)
+        return cls(np.arange(count), times, *(every,) * 4, none, none, 1 << 60)
 
     def iterations(self, lanes: Numbers, iteration: Numbers, unit: int) -> Lanes:
         """Return iterations of lanes as lanes."""
         times, none = self.times[lanes] + (iteration + 1) * unit, np.zeros(len(lanes), bool)
         flow = self.may[lanes], self.must[lanes], self.running[lanes], self.may[lanes]
-        return Lanes(self.threads[lanes], times, *flow, none, none, none, unit)
+        return Lanes(self.threads[lanes], times, *flow, none, none, unit)
 
     def deactivate(self) -> None:
         """Execute no lane until the paths join."""
@@ -187,8 +187,8 @@ class LaneEvaluator:
         for child in children(e):
             if not isinstance(child.type, Array):
                 self.value(child)
-        array = e.array if isinstance(e, ir.View | ir.ElementOf) else e
-        if isinstance(array, ir.Var) and (key := self.frame.arrays.get(array.name)):
+        array = array_of(e)
+        if array and (key := self.frame.arrays.get(array.name)):
             self.logs[key].has_conflict = self.logs[key].has_unwritten = True
         return None
 

@@ -137,7 +137,6 @@ class _Interpreter(LaneEvaluator):
 
     def _jump(self, s: ir.Break | ir.Continue) -> None:
         lanes = self.lanes
-        lanes.left = lanes.left | lanes.may
         if isinstance(s, ir.Continue):
             lanes.continued = lanes.continued | lanes.may
         else:
@@ -180,7 +179,10 @@ class _Interpreter(LaneEvaluator):
             self.logs[key].writes = log.writes.joined(*both, must_hold, fails)
         self.forget_new_writes(before)
         self._join_values(then, orelse)
-        lanes.may, lanes.must = then.end | orelse.end, lanes.must & ~lanes.left
+        lanes.may, lanes.must = (
+            then.end | orelse.end,
+            lanes.must & ~(lanes.continued | lanes.broken),
+        )
 
     def _may_skip_barrier(self, s: ir.If) -> bool:
         """Return whether a branch may skip barriers of the loop or the function."""
@@ -245,7 +247,7 @@ class _Interpreter(LaneEvaluator):
         lanes, exit_loop = self.lanes, self._enter_loop(s)
         none, must = np.zeros_like(lanes.may), lanes.must
         for k in range(_MAX_ITERATIONS):
-            lanes.left = lanes.continued = lanes.broken = none
+            lanes.continued = lanes.broken = none
             may_hold, must_hold = enter(k)
             if not may_hold.any():
                 break
@@ -282,11 +284,11 @@ class _Interpreter(LaneEvaluator):
     def _enter_loop(self, s: ir.While | ir.For) -> Callable[[], None]:
         """Save the masks of the lanes before a loop; return the function that restores them."""
         lanes, loop_has_barrier = self.lanes, self._loop_has_barrier
-        outer = lanes.may, lanes.must, lanes.left, lanes.continued, lanes.broken
+        outer = lanes.may, lanes.must, lanes.continued, lanes.broken
         self._loop_has_barrier = self._has_barrier(s)
 
         def exit_loop() -> None:
-            lanes.may, lanes.must, lanes.left, lanes.continued, lanes.broken = outer
+            lanes.may, lanes.must, lanes.continued, lanes.broken = outer
             self._loop_has_barrier = loop_has_barrier
 
         return exit_loop

@@ -1,7 +1,8 @@
-"""Let a kernel set a flag for each pair of lines that a thread executes in succession.
+"""Instrument a kernel for coverage: set a flag for each arc that a thread executes.
 
-Before: marks, which assign a line to ``LINE``. After: a mark first sets the flag of the line before
-and its own line, in a hidden array, which is the last parameter of the kernel.
+An arc is a pair of lines in succession. Before: marks, which assign a line to ``LINE``. After: a
+mark sets the flag of the arc from the last line to its own one. The flags are in a hidden array,
+the last parameter of the kernel.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _LINE = ir.Var(LINE, WEAK_INT, _NOWHERE)
 
 @dataclass(frozen=True, slots=True)
 class _MarkedFunction:
-    """The lines of a function, and the index of its first flag. ``exit``: what marks its exits."""
+    """The lines of a function. exit: the number of its exits. start: its first flag."""
 
     file: str
     lines: tuple[int, ...]
@@ -38,16 +39,16 @@ class _MarkedFunction:
 
     @property
     def size(self) -> int:
-        """The number of places: outside of the function, and the lines."""
+        """The number of lines, and one for entry and exit."""
         return len(self.lines) + 1
 
-    def place(self, line: int) -> int:
+    def index(self, line: int) -> int:
         return 0 if line < 0 else self.lines.index(line) + 1
 
 
 @dataclass(slots=True)
-class LineFlags:
-    """The flags of a kernel: a square of flags for each function."""
+class CoverageFlags:
+    """The flags of a kernel: a square matrix for each function."""
 
     functions: list[_MarkedFunction] = field(default_factory=list)
     count: int = 0
@@ -65,22 +66,22 @@ class LineFlags:
         return marked
 
     def arcs(self, flags: npt.NDArray[np.uint8]) -> Arcs:
-        """Return the pairs of lines whose flags are set."""
+        """Return the arcs whose flags are set."""
         arcs: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
         for f in self.functions:
-            square = flags[f.start : f.start + f.size**2].reshape(f.size, f.size)
-            for before, after in np.argwhere(square):
+            matrix = flags[f.start : f.start + f.size**2].reshape(f.size, f.size)
+            for before, after in np.argwhere(matrix):
                 source = f.lines[before - 1] if before else f.exit
                 arcs[f.file].add((source, f.lines[after - 1] if after else f.exit))
         return arcs
 
 
-def with_line_flags(module: ir.Module) -> tuple[ir.Module, LineFlags]:
+def with_coverage_flags(module: ir.Module) -> tuple[ir.Module, CoverageFlags]:
     """Return a kernel that sets flags. Functions in C, and what they call, set none."""
     callees = transitive_callees(module.functions)
     external = {f.name for f in module.functions if f.external_code is not None}
     skipped = external.union(*(callees[name] for name in external))
-    flags = LineFlags()
+    flags = CoverageFlags()
     marked = {f.name: m for f in module.functions if f.name not in skipped and (m := flags.add(f))}
 
     def with_flags(function: ir.Function) -> ir.Function:
@@ -106,11 +107,11 @@ def with_line_flags(module: ir.Module) -> tuple[ir.Module, LineFlags]:
 def _set_flag(s: ir.Stmt, function: _MarkedFunction) -> ir.Body:
     if not _is_mark(s):
         return (s,)
-    span, place = s.span, function.place(_marked_line(s))
+    span, index = s.span, function.index(_marked_line(s))
     row = binary(MUL, _LINE, integer(function.size, span), span)
-    flag = binary(ADD, row, integer(function.start + place, span), span)
+    flag = binary(ADD, row, integer(function.start + index, span), span)
     store = ir.Store(_FLAGS, (flag,), const(1, span, uint8), span)
-    return store, ir.Assign(_LINE, integer(place, span), span)
+    return store, ir.Assign(_LINE, integer(index, span), span)
 
 
 def _is_mark(s: ir.Stmt) -> bool:

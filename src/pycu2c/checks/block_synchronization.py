@@ -1,4 +1,4 @@
-"""Which kernels order accesses by other means than barriers of a block, and by which arrays."""
+"""Find what orders accesses of different blocks: fences, atomic operations, busy-wait loops."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pycu2c.analysis.busy_wait import polled_arrays
 from pycu2c.base.types import Array
 from pycu2c.ir import nodes as ir
+from pycu2c.ir.views import array_of
 from pycu2c.ir.walk import all_expressions, operations, statements
 from pycu2c.ops.intrinsics.registry import Effect
 
@@ -21,17 +22,17 @@ def is_fence(name: str) -> bool:
     return name.startswith("cuda.threadfence")
 
 
-def has_unknown_accesses(module: ir.Module, own_callees: Collection[str]) -> bool:
-    """Return whether functions that are not instrumented may synchronize by memory."""
+def has_untracked_accesses(module: ir.Module, clones: Collection[str]) -> bool:
+    """Return whether functions that are not instrumented may access memory."""
     return any(
         isinstance(p.type, Array)
         for f in module.device_functions
-        if f.name not in own_callees or f.external_code is not None
+        if f.name not in clones or f.external_code is not None
         for p in f.parameters
     )
 
 
-def synchronizing_arrays(body: ir.Body) -> Iterator[str]:
+def atomically_accessed_arrays(body: ir.Body) -> Iterator[str]:
     """Yield the arrays of a body that atomic operations access."""
     for e in all_expressions(body):
         if isinstance(e, ir.ElementOf):
@@ -64,11 +65,10 @@ def _polled_in(body: ir.Body) -> set[str]:
 def _passed_arrays(
     function: ir.Function, parameters: Mapping[str, list[str]]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield arrays that a function passes on: the array, the parameter, and the callee."""
+    """Yield the arrays that a function passes to others, with the parameter and the callee."""
     for e in all_expressions(function.body):
         if not isinstance(e, ir.Call) or e.function not in parameters:
             continue
         for argument, parameter in zip(e.arguments, parameters[e.function]):
-            array = argument.array if isinstance(argument, ir.View) else argument
-            if isinstance(array, ir.Var) and isinstance(array.type, Array):
+            if array := array_of(argument):
                 yield array.name, parameter, e.function
