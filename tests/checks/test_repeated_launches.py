@@ -45,7 +45,7 @@ def test_findings_of_one_launch(backend: str) -> None:
     checked = prepared(gather, backend, "memory", 1, a, at, out, 8)
     at[2:4] = 8, 9
     for _ in range(2):
-        with pytest.raises(CheckError, match=r"index 8, and `a` has 8|index 9, and") as caught:
+        with pytest.raises(CheckError, match=r"index [89] is out of bounds") as caught:
             is_dispatched(checked, 1, a, at, out, 8)
         assert [f.count for f in caught.value.findings] == [2]
     at[:] = 7
@@ -81,7 +81,7 @@ def test_a_kernel_without_check_sites(backend: str) -> None:
     memory = np.zeros(64, INT)
     checked = prepared(fill, backend, True, 1, np.zeros(8, INT), 8, 0)
     checked[1, 8](memory[:8], 8, 0)
-    with pytest.raises(CheckError, match="index 8, and `a` has 8"):
+    with pytest.raises(CheckError, match="index 8 is out of bounds"):
         checked[1, 8](memory[:8], 8, 1)
     assert memory.tolist() == [1] * 8 + [0] * 56
 

@@ -105,7 +105,7 @@ def test_text(script: Path) -> None:
     result = checked(script, FINDING)
     assert "Traceback" not in result.output
     assert result.stdout.startswith("out-of-bounds: thread (3, 0, 0) of block (0, 0, 0)\n")
-    assert "index 4, and `a` has 4" in result.stdout
+    assert "index 4 is out of bounds for axis 0 of `a` with size 4" in result.stdout
     assert result.stdout.endswith("\n1 finding\n")
     result = checked(script, 2 * CAUGHT)  # one finding of a place and the calls that lead to it
     assert result.stdout.count("called here") == 1
@@ -189,7 +189,7 @@ def test_environment(body: str, script: Path) -> None:
     ran = subprocess.run(program, env=environment, capture_output=True, text=True)
     assert ran.returncode == 1
     assert "1 finding\n" in ran.stderr
-    assert "index 4, and `a` has 4" in ran.stderr
+    assert "index 4 is out of bounds for axis 0 of `a` with size 4" in ran.stderr
 
 
 # ---- formats -----------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ def test_json(script: Path) -> None:
     assert finding == {
         "kind": "out-of-bounds",
         "severity": "error",
-        "message": "index 4, and `a` has 4",
+        "message": "index 4 is out of bounds for axis 0 of `a` with size 4",
         "hint": "compare the index with len(a) before the access",
         "location": access,
         "related": [{**call, "message": "called here"}],

@@ -83,7 +83,7 @@ class BarrierChecks:
         if not self.skips.skipped:
             return Guard()
         if self.compares_barriers:
-            self.context.failure("divergent-barrier", span, "", {}, "goes on")
+            self.context.failure("divergent-barrier", span, "", {}, "continues")
         call = device_call("confirm_skips", span, THREAD_STATE, self._last_site(span))
         return Guard((), call, predicated=False)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 from functools import reduce
 
 from pycu2c.base.records import dataclass, field, replace
@@ -27,21 +27,15 @@ def guard_access(
     access: the node before it was instrumented, to which the ranges refer. indices: its
     instrumented indices.
     """
-    is_linear = is_linear_index(_type(access.array), access.indices)
-    unproved = [
+    array, is_linear = access.array, is_linear_index(_type(access.array), access.indices)
+    unproved = {
         axis
         for axis in range(len(indices))
-        if not (axis == 0 and ir.in_cluster(access.array))
+        if not (axis == 0 and ir.in_cluster(array))
         and not _is_proved(context, access, axis, is_linear)
-    ]
-    if not unproved or "memory" not in context.groups:
-        return Guard(), indices
-    checks = _IndexChecks(context)
-    checked = list(indices)
-    for axis, index in enumerate(indices):
-        length = _element_count(access.array) if is_linear else _length(access.array, axis)
-        checked[axis] = checks.add(axis, index, length, is_proved=axis not in unproved)
-    return checks.guard(python_name(access.array.name), access.span), tuple(checked)
+    }
+    lengths = {0: _element_count(array)} if is_linear else _lengths(array)
+    return _IndexChecks(context).guard_axes(access, indices, unproved, lengths)
 
 
 def guard_subscript(context: CheckContext, e: ir.Apply, checked: ir.Apply) -> ir.Expr:
@@ -63,20 +57,11 @@ def guard_view(context: CheckContext, original: ir.View, view: ir.View) -> tuple
     """Return the guard of the indices that a view fixes, such as ``i`` in ``a[i]``."""
     if len(view.first) != _type(view.array).ndim:
         return Guard(), view
-    unproved = [
-        axis
-        for axis, index in enumerate(original.first)
-        if axis not in view.axes and not _is_within(context, index, view.array, axis)
-    ]
-    if not unproved or "memory" not in context.groups:
-        return Guard(), view
-    checks = _IndexChecks(context)
-    first = list(view.first)
-    for axis, index in enumerate(first):
-        if axis not in view.axes:
-            length = _length(view.array, axis)
-            first[axis] = checks.add(axis, index, length, is_proved=axis not in unproved)
-    return checks.guard(python_name(view.array.name), view.span), replace(view, first=tuple(first))
+    lengths = {axis: n for axis, n in _lengths(view.array).items() if axis not in view.axes}
+    first = original.first
+    unproved = {axis for axis in lengths if not _is_within(context, first[axis], view.array, axis)}
+    guard, first = _IndexChecks(context).guard_axes(view, view.first, unproved, lengths)
+    return guard, replace(view, first=first)
 
 
 def guard_path(
@@ -152,6 +137,21 @@ class _IndexChecks:
         failure = self.context.failure("out-of-bounds", span, array, self._values)
         return Guard(self.bindings, or_record(all_of(self._conditions), failure))
 
+    def guard_axes(
+        self,
+        access: ir.Load | ir.ElementOf | ir.Store | ir.View,
+        indices: tuple[ir.Expr, ...],
+        unproved: Set[int],
+        lengths: Mapping[int, ir.Expr],
+    ) -> tuple[Guard, tuple[ir.Expr, ...]]:
+        """Return the guard of indices on the axes of ``lengths``, and the indices to use."""
+        if not unproved or "memory" not in self.context.groups:
+            return Guard(), indices
+        checked = list(indices)
+        for axis, length in lengths.items():
+            checked[axis] = self.add(axis, indices[axis], length, is_proved=axis not in unproved)
+        return self.guard(python_name(access.array.name), access.span), tuple(checked)
+
 
 def python_name(name: str) -> str:
     return name.split(".")[0]
@@ -167,15 +167,17 @@ def _type(array: ir.Var) -> Array:
     return array.type
 
 
-def _length(array: ir.Var, axis: int) -> ir.Expr:
-    shape = _type(array).shape
-    return ir.Dim(array, axis, array.span) if shape is None else integer(shape[axis], array.span)
+def _lengths(array: ir.Var) -> dict[int, ir.Expr]:
+    """Return the lengths of an array, by axis."""
+    kind, span = _type(array), array.span
+    if kind.shape is not None:
+        return {axis: integer(length, span) for axis, length in enumerate(kind.shape)}
+    return {axis: ir.Dim(array, axis, span) for axis in range(kind.ndim)}
 
 
 def _element_count(array: ir.Var) -> ir.Expr:
     """Return the number of elements of an array of several axes."""
-    lengths = (_length(array, axis) for axis in range(_type(array).ndim))
-    return reduce(lambda a, b: binary(MUL, a, b, array.span), lengths)
+    return reduce(lambda a, b: binary(MUL, a, b, array.span), _lengths(array).values())
 
 
 # ---- proofs ------------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ def _finding(
     place = _coordinates(thread, block), _coordinates(of_block, grid)
     if site.kind == "divergent-barrier" and other is None:
         where = f"thread {tuple(place[0])} of block {tuple(place[1])}"
-        finding = replace(finding, message=f"{message}, and {where} does not come")
+        finding = replace(finding, message=f"{message}, and {where} does not reach it")
     # several threads read the element, and the last of them is the one that writes it
     is_itself = (thread, of_block) == (row[THREAD], row[BLOCK] % MAX_BLOCKS)
     return replace(
@@ -128,7 +128,7 @@ def _coordinates(linear: int, extent: Extent) -> Coordinates:
 
 def _explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
     """Return the message and the hint of a finding."""
-    name = site.subject or "the view"
+    name = f"`{site.subject}`" if site.subject else "the view"
     match site.kind:
         case "out-of-bounds":
             axes = [key.removeprefix("index") for key in values if key.startswith("index")]
@@ -136,18 +136,16 @@ def _explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
             bad = [axis for axis, (i, n) in pairs.items() if not -n <= i < n]
             axis = (bad or axes)[0]
             index, length = pairs[axis]
-            where = f" of axis {axis}" if axis != "0" else ""
-            text = f"index {index}{where}, and `{name}` has {length}"
-            limit = _length_text(site, axes, axis)
-            return text, f"compare the index with {limit} before the access"
+            text = f"index {index} is out of bounds for axis {axis} of {name} with size {length}"
+            hint = f"compare the index with {_length_text(site, axes, axis)} before the access"
+            return text, hint
         case "race":
-            text = f"`{_element(site, values)}` is {site.access} here"
-            return text, ""  # the hint needs both accesses
+            return f"`{_element(site, values)}` is {site.access} here", ""  # see _race_hint
         case "divergent-barrier":
-            text = "the thread waits here"
-            return text, "move the barrier out of the branch or loop that only some threads execute"
+            hint = "move the barrier out of the branch or loop that only some threads execute"
+            return "the thread waits here", hint
         case "deadlock":
-            text = "the thread waits in this loop for what does not happen"
+            text = "the thread waits in this loop for a change that does not happen"
             return text, "let another thread that runs at the same time end the loop"
         case "warp-sync":
             return _warp_explanation(values)
@@ -160,17 +158,17 @@ def _explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
 def _warp_explanation(values: dict[str, int]) -> tuple[str, str]:
     mask = values["mask"] & 0xFFFFFFFF
     if "lane" in values and mask >> values["lane"] & 1:
-        text = f"lanes of the mask {mask:#010x} do not come, or with another mask"
+        text = f"lanes of the mask {mask:#010x} do not reach the operation, or have another mask"
         return text, "let all lanes of the mask reach the operation, with this mask"
     if "lane" in values:
         text = f"lane {values['lane']} is not in the mask {mask:#010x}"
         return text, "pass a mask with the bit of each lane that executes the operation"
     if "absent" in values:
-        text = f"lane {values['absent']} of the mask {mask:#010x} goes past without this operation"
+        text = f"lane {values['absent']} of the mask {mask:#010x} skips this operation"
         return text, "move the operation out of the branch or loop, or name only lanes in it"
     source, hint = values["source"], "a shuffle reads from lanes of its mask that the block has"
     if mask >> source & 1:
-        return f"the shuffle reads from lane {source}, which does not exist or has ended", hint
+        return f"the shuffle reads from lane {source}, which does not exist or has exited", hint
     return f"the shuffle reads from lane {source}, which is not in the mask {mask:#010x}", hint
 
 

@@ -46,8 +46,8 @@ class Finding:
         The other access of a race, or the other barrier; None for other kinds. The thread and the
         block are also None if several threads read the element, and it is not known which.
     other_access : str
-        "read", "written" or "changed by an atomic operation", for a race; "goes on" for a thread
-        that does not reach a barrier.
+        "read", "written" or "changed by an atomic operation", for a race; "continues" for a
+        thread that skips a barrier.
     array : str
         The name of the array or variable; empty if there is none.
     index, shape : tuple of int
