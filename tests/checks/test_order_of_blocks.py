@@ -145,7 +145,7 @@ def test_without_memory_for_the_order_of_blocks(
     backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYCU2C_CHECK_MEMORY", "450")
-    with pytest.warns(LaunchWarning, match="accesses of different blocks are taken as ordered"):
+    with pytest.warns(LaunchWarning, match="races between blocks are not found"):
         found = findings_of(hand_over_too_early, backend, (3, 1), counts(1), counts(1), counts(1))
     assert found == []
 

@@ -65,8 +65,8 @@ class BarrierChecks:
         """Return what records skips before a statement, at the ends of its bodies, and after it."""
         skips, span = self.skips.at(s), s.span
         before = _evaluate(self._skip(skips.before, span))
-        if skips.kept is not None:
-            before = self.at_exit(skips.kept, span)
+        if skips.outer is not None:
+            before = self.at_exit(skips.outer, span)
         then, orelse = self._skip(skips.then, span), self._skip(skips.orelse, span)
         after = self._skip(skips.after, span, "skip_by_loop_exit")
         return before, (_evaluate(then), _evaluate(orelse)), _evaluate(after)
@@ -93,17 +93,17 @@ class BarrierChecks:
             bits = unsigned(self.skips.of_warp, e.span)
             yield device_call("clear_skips", e.span, THREAD_STATE, bits)
 
-    def at_exit(self, kept: int, span: Span) -> ir.Body:
+    def at_exit(self, outer: int, span: Span) -> ir.Body:
         """Return what compares the barriers that a thread has skipped, when it exits.
 
-        kept: the bits of the barriers outside of the loops that the thread leaves.
+        outer: the bits of the barriers outside of the loops that the thread leaves.
         """
         calls: list[ir.Call] = []
         skipped, of_warp = self.skips.skipped, self.skips.of_warp
         if skipped & of_warp:
-            calls.append(lane_call("store_skips", span, unsigned(kept & of_warp, span)))
+            calls.append(lane_call("store_skips", span, unsigned(outer & of_warp, span)))
         if self.compares_barriers and skipped & ~of_warp:
-            bits = unsigned(kept & _ALL_BITS & ~of_warp, span)
+            bits = unsigned(outer & _ALL_BITS & ~of_warp, span)
             arguments = FINDINGS, barrier_rows(span), THREAD_STATE, bits
             calls.append(device_call("check_skips_at_exit", span, *arguments))
         return _evaluate(calls)

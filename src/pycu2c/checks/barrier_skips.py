@@ -24,15 +24,15 @@ BARRIER_EFFECTS = (Effect.BARRIER, Effect.CLUSTER, Effect.GRID)
 class Skips:
     """The bits of the barriers that a thread skips at a statement.
 
-    before: at a jump. then, orelse: at the ends of the branches. after: after a loop. kept: at a
-    return of the kernel, the barriers outside of the loops around it.
+    before: at a jump. then, orelse: at the ends of the branches. after: after a loop. outer: at a
+    return of the kernel, those outside of the loops around it.
     """
 
     before: int = 0
     then: int = 0
     orelse: int = 0
     after: int = 0
-    kept: int | None = None
+    outer: int | None = None
 
 
 _NONE = Skips()
@@ -167,7 +167,7 @@ class _Visitor:
             case ir.Continue():
                 skips.before = rest.of_loop
             case ir.Return() if self.is_kernel:
-                skips.kept = ~rest.loops
+                skips.outer = ~rest.loops
             case ir.Return():
                 skips.before = rest.of_function
             case _:

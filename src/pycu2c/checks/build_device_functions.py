@@ -69,7 +69,7 @@ _TYPES: Mapping[str, ParameterType] = {
     "extents": Tuple((WEAK_INT,) * 3),
     "is_sum": WEAK_BOOL,
     **dict.fromkeys(("site", "access", "needs_all", "releases", "is_of_device"), uint64),
-    **dict.fromkeys(("bit", "bits", "kept"), uint64),
+    **dict.fromkeys(("bit", "bits", "outer"), uint64),
     **dict.fromkeys(("cell", "site_index", "rank", "start"), WEAK_INT),
     **dict.fromkeys(("mask", "present", "shuffle", "operand", "width"), WEAK_INT),
 }

@@ -1,4 +1,4 @@
-"""Check sites: the places of an instrumented kernel that may record a finding."""
+"""Check sites: the expressions of an instrumented kernel that may record a finding."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pycu2c.runtime.findings import CheckKind
 
 @dataclass(frozen=True, slots=True)
 class CheckSite:
-    """A place of a kernel, and what is checked there.
+    """An expression of a kernel, and what is checked there.
 
     subject: the Python name of the array or variable, or the operation.
     calls: the calls through which a thread reaches a device function, the outermost first.

@@ -30,7 +30,7 @@ _WARP_SIZE = 32
 def new_rows(site_count: int, wait_limit: float = 0.0) -> FindingRows:
     """Return the rows of a launch without findings, and one for its state.
 
-    ``wait_limit``: how many seconds a thread may wait for others on a GPU.
+    wait_limit: how many seconds a thread may wait for others on a GPU.
     """
     rows = np.zeros((site_count + 1, VALUES + MAX_VALUES), np.int64)
     rows[-1, LIMIT] = int(wait_limit * 1e9)
@@ -38,12 +38,12 @@ def new_rows(site_count: int, wait_limit: float = 0.0) -> FindingRows:
 
 
 def is_clear(rows: FindingRows) -> bool:
-    """Return whether a launch has changed nothing in its rows, and so has no findings."""
+    """Return whether a launch has no findings, so that its rows can be used again."""
     return not rows[-1, FOUND]
 
 
 def found_offset(rows: FindingRows) -> int:
-    """Return where the number is, in bytes, that tells whether there are findings."""
+    """Return the offset of the number that is not 0 if there are findings, in bytes."""
     return rows.nbytes - rows.strides[0] + FOUND * rows.itemsize
 
 
@@ -57,12 +57,12 @@ def decode(
     for row, site in zip(rows, sites):
         if row[COUNT]:
             finding = _finding(row, site, sites, grid, block)
-            found.setdefault(_place(finding), finding)
+            found.setdefault(_mistake(finding), finding)
     return sorted(found.values(), key=lambda f: (f.file, f.line, f.column))
 
 
-def _place(finding: Finding) -> object:
-    """Return what is equal for findings of one mistake: ``a[i] += 1`` reads and writes."""
+def _mistake(finding: Finding) -> object:
+    """Return what findings of one mistake share: ``a[i] += 1`` reads and writes."""
     place = finding.kind, finding.file, finding.calls
     if finding.kind == "race":
         return *place, frozenset((finding.line, finding.other_line)), finding.array

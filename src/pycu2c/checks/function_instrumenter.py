@@ -32,7 +32,7 @@ from pycu2c.ops.operators import GE
 
 @dataclass(frozen=True, slots=True)
 class KernelChecks:
-    """What is known of a kernel when its functions are instrumented.
+    """What the instrumenters of all functions of a kernel share.
 
     convergent: the operations that all threads of their scope reach. skips: where threads may skip
     the others. external: the functions that are left as they are. block_level: the functions that
@@ -96,10 +96,10 @@ class FunctionInstrumenter:
         return *before, *new, *after
 
     def _limit_findings(self, s: ir.While, new: ir.Body, *, has_sites: bool) -> ir.Body:
-        """Return an instrumented loop, which a thread with many findings leaves.
+        """Return an instrumented loop that a thread leaves after many findings.
 
-        A finding may keep a loop from ending, as what was not read is 0. A loop with a barrier is
-        left as it is: others would wait there for the thread.
+        A finding may keep a loop from ending, as the value that is not read is 0. Loops with
+        barriers do not change: other threads would wait there.
         """
         expressions = list(walk.all_expressions((s,)))
         called = {e.function for e in expressions if isinstance(e, ir.Call)}

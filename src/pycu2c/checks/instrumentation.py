@@ -61,12 +61,11 @@ class InstrumentedKernel:
 
 @dataclass(frozen=True, slots=True)
 class LaunchFacts:
-    """What is known of the launches that an instrumented kernel is for.
+    """The facts of the launches for which a kernel is instrumented.
 
-    assumptions: hold for the launch. parameters: the ranges of the kernel's parameters; None if
-    the assumptions tell them. regions: the memory of its array arguments. bounds_waiting: whether
-    threads that wait for ever do not end by themselves: on a GPU. shared_bytes: of dynamic shared
-    memory.
+    parameters: the ranges of the kernel's parameters; None for those of the assumptions. regions:
+    the memory of its array arguments. bounds_waiting: whether a deadlock would never end: on a GPU.
+    shared_bytes: of dynamic shared memory.
     """
 
     assumptions: LaunchAssumptions
@@ -117,7 +116,7 @@ def instrument(
 
 
 def _uninstrumented(module: ir.Module) -> set[str]:
-    """Return the functions in C, and those that their Python bodies call: their calls are fixed."""
+    """Return the functions in C, and those that they call, whose parameters are fixed."""
     found: set[str] = set()
     for f in reversed(module.functions):  # callers first
         if f.external_code is not None or f.name in found:
@@ -155,7 +154,7 @@ def _with_thread_state(body: ir.Body, plan: ShadowPlan, span: Span) -> ir.Body:
     memory = ir.Var("state.words", kind, span)
     state = ir.View(memory, (zero,), (0,), (one,), (size,), WORDS, span)
     start = device_call("start_thread", span, state)
-    if plan.has_block_clocks and plan.has_untracked_accesses:  # all are taken as ordered
+    if plan.has_block_clocks and plan.has_untracked_accesses:  # no race is found
         start = device_call("start_thread.ordered", span, state, *block_clocks(span))
     block = ir.Assign(BLOCK_INDEX, _block_index(span), span)
     body = walk.map_expr(body, lambda e: state if e is THREAD_STATE else e)

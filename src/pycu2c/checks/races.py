@@ -98,7 +98,7 @@ class RaceChecks:
             _Part(leaf.offset, leaf.dtype.size, _hash(value, leaf.path), is_atomic)
             for leaf in found[:_MAX_LEAVES]
         ]
-        if len(found) > _MAX_LEAVES:  # taken as equal to other writes of all numbers
+        if len(found) > _MAX_LEAVES:  # whose writes count as equal
             equal = _value_field(shadow_words.UNKNOWN_VALUE - 1, element.span)
             parts = [_Part(*part, equal, is_atomic) for part in contiguous(found)]
         return self._guard(element, "written", parts, needs_value=False)

@@ -1,6 +1,6 @@
-"""Shadow memory: which memory of a kernel has a shadow, and where the cells of an element are.
+"""Shadow memory: the arrays that have shadows, and the cells of an element.
 
-A shadow has a *cell* for each unit of memory, which is found by the address of an element: views,
+A shadow has a *cell* for each unit of memory. The address of an element selects the cell, so views,
 fields and arguments that share memory share cells. A cell of memory that threads share has two or
 four words, and a shadow of shared memory has a row for each block. A cell of a local array is a
 flag.

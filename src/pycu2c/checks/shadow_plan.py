@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
@@ -173,7 +173,30 @@ class _Planner:
         proofs: Proofs,
     ) -> None:
         self._module, self._clones, self._groups, self._proofs = module, clones, groups, proofs
-        self._escaping = {f.name: _escaping_arrays(f, clones) for f in module.functions}
+        self._escaping = {f.name: self._arrays(f, self._passed_arrays) for f in module.functions}
+
+    def _arrays(self, function: ir.Function, find: Callable[[ir.Function], set[str]]) -> set[str]:
+        """Return what ``find`` returns of a function, and of the clones that it calls."""
+        found = find(function)
+        for e in all_expressions(function.body):
+            callee = self._clones.get(e.function) if isinstance(e, ir.Call) else None
+            if isinstance(e, ir.Call) and callee is not None:
+                inner, arrays = self._arrays(callee, find), map(array_of, e.arguments)
+                pairs = zip(callee.parameters, arrays)
+                found |= {array.name for p, array in pairs if array and p.name in inner}
+        return found
+
+    def _passed_arrays(self, function: ir.Function) -> set[str]:
+        """Return the arrays that a function passes to functions that are not instrumented."""
+        expressions = all_expressions(function.body)
+        calls = (
+            e for e in expressions if isinstance(e, ir.Call) and not self._is_clone(e.function)
+        )
+        passed = (array_of(argument) for call in calls for argument in call.arguments)
+        return {array.name for array in passed if array}
+
+    def _is_clone(self, function: str) -> bool:
+        return function in self._clones and self._clones[function].external_code is None
 
     def local_arrays(self, function: ir.Function) -> Iterator[tuple[str, Shadow]]:
         """Yield the flags of the local arrays that may be read before they are written."""
@@ -198,8 +221,12 @@ class _Planner:
 
     def arguments(self, regions: Iterable[MemoryRegion]) -> Iterator[_PlannedShadow]:
         kernel = self._module.kernel
-        written, read = written_arguments(self._module), _read_arrays(kernel, self._clones)
-        arrays = {p.argument: _variable(p) for p in kernel.parameters if isinstance(p.type, Array)}
+        written, read = written_arguments(self._module), self._arrays(kernel, _read_arrays)
+        arrays = {
+            p.argument: ir.Var(p.name, p.type, THREAD_STATE.span)
+            for p in kernel.parameters
+            if isinstance(p.type, Array)
+        }
         for region in regions:
             names = {arrays[position].name for position, _ in region.offsets}
             has_conflicts = len(names) > 1 or self._proofs.disjoint.isdisjoint(names)
@@ -226,25 +253,10 @@ def _with_callees(
             yield from _with_callees(clones[e.function], clones)
 
 
-def _escaping_arrays(function: ir.Function, clones: Mapping[str, ir.Function]) -> set[str]:
-    """Return the arrays that a function passes to functions whose accesses are not recorded."""
-    found: set[str] = set()
-    for call, callee in _calls(function, clones):
-        if callee is None or callee.external_code is not None:
-            found |= {array.name for array in map(array_of, call.arguments) if array is not None}
-        else:
-            found |= _passed(call, callee, _escaping_arrays(callee, clones))
-    return found
-
-
-def _read_arrays(function: ir.Function, clones: Mapping[str, ir.Function]) -> set[str]:
-    """Return the arrays of which a function, or what it calls, may read elements."""
+def _read_arrays(function: ir.Function) -> set[str]:
+    """Return the arrays of which a function may read elements."""
     accesses = ir.Load | ir.ElementOf
-    found = {e.array.name for e in all_expressions(function.body) if isinstance(e, accesses)}
-    for call, callee in _calls(function, clones):
-        if callee is not None:
-            found |= _passed(call, callee, _read_arrays(callee, clones))
-    return found
+    return {e.array.name for e in all_expressions(function.body) if isinstance(e, accesses)}
 
 
 def _untracked_arrays(function: ir.Function) -> set[str]:
@@ -258,23 +270,3 @@ def _untracked_arrays(function: ir.Function) -> set[str]:
     passed = {array for call in calls for array in map(array_of, call.arguments)}
     dynamic = {e for e in used if isinstance(e.type, Array) and e.type.shape is None}
     return {e.name for e in used & passed | dynamic}
-
-
-def _calls(
-    function: ir.Function, clones: Mapping[str, ir.Function]
-) -> Iterator[tuple[ir.Call, ir.Function | None]]:
-    """Yield the calls of a function, with the clones that have one caller."""
-    for e in all_expressions(function.body):
-        if isinstance(e, ir.Call):
-            yield e, clones.get(e.function)
-
-
-def _passed(call: ir.Call, callee: ir.Function, parameters: Set[str]) -> set[str]:
-    """Return the arrays that a call passes for some parameters."""
-    pairs = zip(callee.parameters, map(array_of, call.arguments))
-    return {array.name for p, array in pairs if array is not None and p.name in parameters}
-
-
-def _variable(p: ir.Parameter) -> ir.Var:
-    assert isinstance(p.type, Array)
-    return ir.Var(p.name, p.type, THREAD_STATE.span)

@@ -1,8 +1,8 @@
-"""Find shuffles whose values matter only in some lanes: a right kernel may read undefined ones.
+"""Find shuffles whose values are used only in some lanes: a correct kernel may read undefined ones.
 
-``x += shfl_down(mask, x, n)`` sums to the first lane of the mask, whatever the others compute, and
-so does ``y = shfl_down(mask, x, n)`` before ``if y > x: x = y``. The value of ``y`` before ``if
-lane < 8: x += y`` matters in these lanes.
+``x += shfl_down(mask, x, n)`` reduces to the first lane of the mask, whatever the others compute.
+So does ``y = shfl_down(mask, x, n)`` before ``if y > x: x = y``. Before ``if lane < 8: x += y``,
+the value of ``y`` is used in these lanes.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from pycu2c.base.records import dataclass, field, replace
 from pycu2c.checks import decoding, instrumentation
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.coverage_flags import CoverageFlags, with_coverage_flags
+from pycu2c.checks.instrumentation import InstrumentedKernel, LaunchFacts
 from pycu2c.checks.memory_regions import MemoryRegion, memory_regions
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.frontend.function_builder import BuiltModule
@@ -50,7 +51,7 @@ from pycu2c.runtime.runner import (
 
 @dataclass(frozen=True, slots=True)
 class _Binary:
-    """A compiled kernel, its check sites and flags of lines. ``text``: its instrumented IR."""
+    """A compiled kernel. text: its instrumented IR. lines: the flags for coverage."""
 
     text: str
     sites: tuple[CheckSite, ...]
@@ -58,17 +59,13 @@ class _Binary:
     runner: Runner
     device_findings: DeviceFindings
 
-    @property
-    def has_hidden_arguments(self) -> bool:
-        return bool(self.sites or self.lines.count)
-
 
 @dataclass(slots=True)
 class _Variant:
-    """What launches with the same facts run, whose integers are in ranges.
+    """The binary of launches with the same facts, and with integers in these ranges.
 
-    groups: of the checks that it has. shapes: of its shadows. wait_limit: how many seconds a thread
-    may wait on a GPU. has_overlap: whether arrays share memory.
+    groups: of its checks. shapes: of its shadows. wait_limit: how many seconds a thread may wait on
+    a GPU. has_overlap: whether arrays share memory.
     """
 
     binary: _Binary
@@ -82,9 +79,9 @@ class _Variant:
 
 @dataclass(slots=True)
 class _Variants:
-    """The variants for launches that differ in their integers only.
+    """The variants of launches that differ only in their integers.
 
-    by_integers: for one value each. general: for all values in its ranges.
+    general: the variant for ranges of integers, if there is one.
     """
 
     by_integers: dict[tuple[int, ...], _Variant] = field(default_factory=dict)
@@ -92,10 +89,10 @@ class _Variants:
 
 
 class CheckedRunner:
-    """A kernel that is instrumented for each launch with the checks that it needs.
+    """Instruments a kernel for the facts of its launches, and runs it.
 
-    The values of integers and the lengths of arrays prove that most accesses are in bounds; the
-    other ones are checked. Launches that need the same checks share a binary.
+    The values of integers and the lengths of arrays prove that most accesses are in bounds. Only
+    the others are checked. Launches that need the same checks share a binary.
     """
 
     def __init__(
@@ -116,7 +113,7 @@ class CheckedRunner:
         variant = self._variant(launch, arguments)
         variant.launch_count += 1
         binary = variant.binary
-        if not binary.has_hidden_arguments:
+        if not binary.sites and not binary.lines.count:
             binary.runner.run(launch, arguments)
             return
         lines = np.zeros(binary.lines.count, np.uint8)
@@ -126,7 +123,7 @@ class CheckedRunner:
             hidden = arrays.arguments if binary.sites else ()
             try:
                 binary.runner.run(launch, (*arguments, *hidden, *flags))
-            except CheckError as error:  # of threads, or of threads that wait for each other
+            except CheckError as error:  # an exception of a thread, or a deadlock
                 raised = error
         if len(lines):
             line_coverage.record(binary.lines.arcs(lines))
@@ -157,7 +154,7 @@ class CheckedRunner:
     # ---- launches by the dispatch table ----
 
     def fast_path_for(self, launch: Launch, arguments: Sequence[Argument]) -> FastPathLaunch | None:
-        """Return how C starts the kernel for launches with the same facts, after the second."""
+        """Return the fast path of launches with the same facts, from the third one on."""
         variant = self._variant(launch, arguments)
         binary, arrays = variant.binary, [a for a in arguments if isinstance(a, ArrayArgument)]
         fast_path = binary.runner.fast_path
@@ -190,7 +187,7 @@ class CheckedRunner:
 
         def finish(code: int, header: bytes) -> None:
             if self._is_on_gpu and code != HAS_FINDINGS:
-                raise_for_code(code, header)  # the context is of no more use
+                raise_for_code(code, header)  # the context can no longer be used
             rows = arrays.take_findings()
             if code != HAS_FINDINGS:
                 raise_for_code(code, header)
@@ -220,26 +217,24 @@ class CheckedRunner:
 
     def _facts(
         self, launch: Launch, arguments: Sequence[Argument], regions: tuple[MemoryRegion, ...]
-    ) -> instrumentation.LaunchFacts:
+    ) -> LaunchFacts:
         """Return what is known of a launch, without its integers."""
         assumptions = replace(self._key.assumptions, block=launch.block, grid=launch.grid)
-        lengths: dict[tuple[str, int], Interval] = {}
-        for p in self._kernel.built.module.kernel.parameters:
-            argument = arguments[p.argument]
-            if isinstance(argument, ArrayArgument):
-                for axis, length in enumerate(argument.shape):
-                    lengths[p.name, axis] = Interval(length, length)
-        ranges = ParameterRanges({}, lengths)
-        return instrumentation.LaunchFacts(
-            assumptions, ranges, regions, self._is_on_gpu, launch.shared_bytes
-        )
+        lengths = {
+            (p.name, axis): Interval(length, length)
+            for p in self._kernel.built.module.kernel.parameters
+            if isinstance(array := arguments[p.argument], ArrayArgument)
+            for axis, length in enumerate(array.shape)
+        }
+        ranges, on_gpu = ParameterRanges({}, lengths), self._is_on_gpu
+        return LaunchFacts(assumptions, ranges, regions, on_gpu, launch.shared_bytes)
 
     def _instrument(
         self,
-        facts: instrumentation.LaunchFacts,
+        facts: LaunchFacts,
         integers: Sequence[Interval],
         groups: frozenset[CheckGroup],
-    ) -> instrumentation.InstrumentedKernel:
+    ) -> InstrumentedKernel:
         module, by_argument = self._kernel.built.module, dict(zip(self._integers, integers))
         parameters = module.kernel.parameters
         numbers = {p.name: by_argument[p.argument] for p in parameters if is_integral(p.type)}
@@ -248,11 +243,11 @@ class CheckedRunner:
         return instrumentation.instrument(module, groups, facts, self._kernel.options.wraparound)
 
     def _general(
-        self, variants: _Variants, variant: _Variant, facts: instrumentation.LaunchFacts
+        self, variants: _Variants, variant: _Variant, facts: LaunchFacts
     ) -> _Variant | None:
-        """Return a variant for more integers; None if they need other checks than ``variant``.
+        """Return a variant for ranges of integers; None if they need more checks than ``variant``.
 
-        A launch with a counter would else be instrumented for each of its values.
+        Otherwise, a kernel with a counter would be instrumented for each value.
         """
         integers = tuple(map(_widened, zip(*variants.by_integers)))
         instrumented = self._instrument(facts, integers, variant.groups)
@@ -261,9 +256,9 @@ class CheckedRunner:
         return replace(variant, integers=integers, launch_count=0) if is_equal else None
 
     def _compile(
-        self, launch: Launch, facts: instrumentation.LaunchFacts, integers: tuple[Interval, ...]
+        self, launch: Launch, facts: LaunchFacts, integers: tuple[Interval, ...]
     ) -> _Variant:
-        """Instrument the kernel for a launch, and compile it unless a launch before has."""
+        """Instrument the kernel for a launch, and compile it unless an earlier launch has."""
         groups = frozenset(self._kernel.options.check)
         instrumented = self._instrument(facts, integers, groups)
         size = 8 * sum(map(math.prod, shadow_shapes(instrumented, launch)))
@@ -278,7 +273,7 @@ class CheckedRunner:
             instrumented = self._instrument(facts, integers, groups)
         elif not has_clocks(instrumented, launch):
             warn(
-                f"{self._kernel.source.name}: accesses of different blocks are taken as ordered: "
+                f"{self._kernel.source.name}: races between blocks are not found: "
                 "launch fewer blocks, or set PYCU2C_CHECK_MEMORY to more bytes",
                 LaunchWarning,
             )
@@ -287,10 +282,10 @@ class CheckedRunner:
         has_overlap = any(len(region.offsets) > 1 for region in facts.regions)
         return _Variant(binary, integers, groups, shapes, wait_limit(), has_overlap)
 
-    def _text(self, kernel: instrumentation.InstrumentedKernel) -> str:
+    def _text(self, kernel: InstrumentedKernel) -> str:
         return print_module(kernel.module) if kernel.sites else ""
 
-    def _binary(self, kernel: instrumentation.InstrumentedKernel) -> _Binary:
+    def _binary(self, kernel: InstrumentedKernel) -> _Binary:
         sites, text = kernel.sites, self._text(kernel)
         binary = self._binaries.get((sites, text))
         if binary is None:
@@ -305,7 +300,7 @@ class CheckedRunner:
 
 
 def _widened(values: Sequence[int]) -> Interval:
-    """Return a range of which later values are likely: numbers of four more bits."""
+    """Return a range that later values are likely to be in: numbers of four more bits."""
     low, high = min(values), max(values)
     if low == high:
         return Interval(low, high)

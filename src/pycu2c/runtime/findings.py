@@ -31,7 +31,7 @@ class Coordinates(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A mistake at one place of a kernel, with one thread that made it.
+    """A mistake in a kernel, with one thread that made it.
 
     Attributes
     ----------
@@ -39,12 +39,12 @@ class Finding:
         "out-of-bounds", "uninitialized", "arithmetic", "race", "divergent-barrier", "warp-sync",
         "deadlock" or "assertion".
     span : Span
-        The place in the source; ``file``, ``line`` and ``column`` are those of its start.
+        The source of the mistake; ``file``, ``line`` and ``column`` are those of its start.
     calls : tuple of Span
         The calls that lead to it, the outermost first; empty in the kernel itself.
     other_span, other_thread, other_block
         The other access of a race, or the other barrier; None for other kinds. The thread and the
-        block are also None if several threads read the element, and it is not known which.
+        block are also None if several threads read the element.
     other_access : str
         "read", "written" or "changed by an atomic operation", for a race; "continues" for a
         thread that skips a barrier.
@@ -140,9 +140,9 @@ class CheckError(LaunchError):
 
 
 class FindingRecorder:
-    """Records what all launches find in a ``with`` block, also if the program catches the errors.
+    """Records the findings of all launches in a ``with`` block, even if the program catches them.
 
-    A place has one finding of each kind, that of the first launch.
+    It keeps the first finding of each kind for a span.
     """
 
     def __init__(self) -> None:
@@ -185,8 +185,7 @@ def check_error(name: str, findings: Sequence[Finding]) -> CheckError:
 def check_error_class(exception: type[BaseException]) -> type[BaseException]:
     """Return the class of an exception that a thread raises, which is also a CheckError.
 
-    An exception whose instances have a memory layout of their own, such as OSError, remains as it
-    is.
+    An exception with another memory layout, such as OSError, does not change.
     """
     bases = (CheckError,) if issubclass(CheckError, exception) else (exception, CheckError)
     try:

@@ -104,12 +104,12 @@ def confirm_skips(state: Any, site: Any) -> Any:
     return False
 
 
-def check_skips_at_exit(findings: Any, rows: Any, state: Any, kept: Any) -> Any:
+def check_skips_at_exit(findings: Any, rows: Any, state: Any, outer: Any) -> Any:
     """Compare the barriers that the thread has skipped with those of others, at its end.
 
-    kept: the barriers outside of the loops that the thread leaves by its end.
+    outer: the barriers outside of the loops that the thread leaves by its end.
     """
-    bits = (state[CONFIRMED] | state[MISSED]) & kept
+    bits = (state[CONFIRMED] | state[MISSED]) & outer
     if bits == 0:
         return False
     tag = state[BARRIERS] & _TAG

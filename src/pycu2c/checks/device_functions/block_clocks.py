@@ -5,8 +5,8 @@ the *settled* release, which holds for all threads of the row's block, and the *
 which holds for the threads that have acquired it. After the next barrier of the block, the pending
 one is merged with the settled one. ``own`` is the row of the thread's block.
 
-Where a word cannot be changed, or the array has no space for an entry for each block, accesses are
-taken as ordered.
+Accesses count as ordered if a word cannot be changed, or if the array has no space for an entry for
+each block.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def own_word(clocks: Any, column: Any) -> Any:
 
 
 def assume_ordered(own: Any) -> Any:
-    """Take all accesses as ordered before those of the own block from now on."""
+    """Order all accesses before those of the own block from now on."""
     if cuda.atomic.exch(own, IS_ORDERED, 1) == 0:
         cuda.atomic.add(own, VERSIONS, 1)
     return False
@@ -151,7 +151,7 @@ def happens_before(word: Any, state: Any, is_read: Any, clocks: Any, own: Any) -
         if barriers != 0 and (passed >> 10 < barriers or accessed < passed & MAX_EPOCH):
             return True
     elif word >> READ_SHARED & 1 != 0 or (is_read and word >> READ_SHARED_IN_WARP != 0):
-        # the other readers are not known
+        # the other readers are unknown
         return own_word(clocks, ACQUIRED) == epoch_of(state[NOW]) + 1
     column = entry_of(clocks, other)
     if precedes(word, own_word(clocks, column), is_read):

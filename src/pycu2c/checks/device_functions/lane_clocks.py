@@ -49,8 +49,7 @@ def reset_lane_clock(rows: Any, state: Any) -> Any:
 def join_lane_clocks(rows: Any, state: Any, mask: Any) -> Any:
     """Join the rows of the lanes of an operation, in its first lane.
 
-    All lanes have arrived; the others wait at the operation. The own count in a row is what others
-    are to know of.
+    All lanes have arrived; the others wait at the operation.
     """
     lane = int(thread_of(state[NOW])) % 32
     first = int(thread_of(state[NOW])) - lane

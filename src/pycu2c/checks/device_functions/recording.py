@@ -13,20 +13,19 @@ from pycu2c import cuda
 from pycu2c.checks.device_functions.thread_indices import block_index, thread_index
 
 COUNT, THREAD, BLOCK, VALUES = range(4)  # the columns; the values take all from VALUES on
-# ---- the columns of the state of the launch ----
-# whether waiting ends; for how many nanoseconds a thread may wait; whether the launch has changed
-# the array
+# the columns of the last row: whether all waiting ends, for how many nanoseconds a thread may wait,
+# and whether there are findings
 IS_ENDING, LIMIT, FOUND = range(3)
-MAX_OF_THREAD = 1000  # findings, after which a thread leaves loops without a known end
+MAX_OF_THREAD = 1000  # findings, after which a thread leaves ``while`` loops
 MAX_VALUES = 16  # an index and a length for each of eight axes
-NO_ELEMENT = 1 << 49  # what an index of a view becomes if it is out of bounds: no array is so long
+NO_ELEMENT = 1 << 49  # replaces an index of a view that is out of bounds: no array is so long
 
 
 def record(findings: Any, own_count: Any, site_index: Any, *values: Any) -> Any:
     """Record a finding.
 
-    own_count: the number of findings of the thread, in a local array.
-    An index of ``NO_ELEMENT`` or so comes from another finding, which is recorded there.
+    own_count: the number of findings of the thread, in a local array. An index near ``NO_ELEMENT``
+    results from another finding.
     """
     own_count[0] += 1
     if len(values) > 1 and abs(values[0]) >= NO_ELEMENT // 2:

@@ -6,7 +6,7 @@ a thread. The bits below ``RELEASE_WARP_EPOCH`` are for the owner of the word. I
 are the block, and from ``VERSION`` on how many releases it had acquired. In a pending entry of
 ``block_clocks``, they are the thread and the epoch of the acquisition.
 
-What does not fit is taken as released. Source: FastTrack (Flanagan and Freund, PLDI 2009).
+What does not fit counts as released. Source: FastTrack (Flanagan and Freund, PLDI 2009).
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ The shadow of an element has two words: its last write and its last read. Two ac
 one block are concurrent if they have the same epoch, and no warp operation orders them. Source:
 HiRace (Jacobson et al., SC 2024) keeps such words for each location.
 
-Counts that do not fit are not compared: such accesses are taken as ordered, so that no race is
-reported that is none.
+Epochs that do not fit are not compared: the accesses count as ordered, so that no false race is
+found.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def start_thread(state: Any, *block_clocks: Any) -> Any:
 
 
 def value_bits(bits: Any) -> Any:
-    """Return a hash of a number, in its place in a word."""
+    """Return a hash of a number, as a field of a word."""
     bits ^= bits >> 32
     bits ^= bits >> 16
     return ((bits ^ bits >> 8) & 255) << VALUE
@@ -137,8 +137,8 @@ def is_redundant_read(differences: Any, state: Any) -> Any:
 def record_read(shadow: Any, position: Any, word: Any, state: Any, *block_clocks: Any) -> Any:
     """Record a read.
 
-    Of concurrent reads of a block at two places, the first stays: a thread often reads an element
-    right before it writes it, and the race is with another thread.
+    Of concurrent reads of a block at two sites, the first one remains: a thread often reads an
+    element before it writes it, and its write races with the read of another thread.
     """
     earlier = cuda.atomic.exch(shadow, position, word)
     if is_concurrent(earlier, state, True, *block_clocks):

@@ -9,7 +9,7 @@ Maslov, "Delinearization" (PLDI 1992).
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
@@ -90,7 +90,7 @@ def arrays_without_conflicts(
     shape |= {f"threadIdx.{a}": n for a, n in zip("xyz", block)}
     several = {name for name, count in shape.items() if count > 1}
     for name, found in accesses.by_array().items():
-        if found is not None and _are_disjoint(found, several):
+        if _are_disjoint(found, several):
             yield name
 
 
@@ -189,20 +189,18 @@ class _Accesses:
         counts.update(s.var.name for s in assigned)
         self._definitions = {s.var.name: s for s in assigned if counts[s.var.name] == 1}
 
-    def by_array(self) -> dict[str, list[_IndexedAccess] | None]:
-        """Return the accesses by array; None for arrays of which some index is unknown."""
-        found: dict[str, list[_IndexedAccess] | None] = {}
-        for access, fixed in self._accesses(self._body, frozenset()):
-            indexed = self._indexed(*access, fixed)
-            name = access[0].array.name
-            earlier = found.setdefault(name, [])
-            if indexed is None or earlier is None:
-                found[name] = None
-            else:
-                earlier.append(indexed)
+    def by_array(self) -> Mapping[str, Sequence[_IndexedAccess]]:
+        """Return the accesses by array, without arrays of which some index is unknown."""
+        found: defaultdict[str, list[_IndexedAccess]] = defaultdict(list)
         calls = (e for e in all_expressions(self._body) if isinstance(e, ir.Call))
         passed = (array_of(argument) for call in calls for argument in call.arguments)
-        return found | {array.name: None for array in passed if array}
+        unknown = {array.name for array in passed if array}
+        for access, fixed in self._accesses(self._body, frozenset()):
+            if indexed := self._indexed(*access, fixed):
+                found[access[0].array.name].append(indexed)
+            else:
+                unknown.add(access[0].array.name)
+        return {name: accesses for name, accesses in found.items() if name not in unknown}
 
     def _accesses(
         self, body: ir.Body, fixed: Set[_FixedCoordinate]
@@ -241,14 +239,11 @@ class _Accesses:
         assert isinstance(node.array.type, Array)
         if is_linear_index(node.array.type, node.indices) and node.array.type.ndim > 1:
             return None
-        indices = tuple(map(self._index, node.indices))
-        known = tuple(index for index in indices if index is not None)
         intervals = tuple(map(self._ranges.of, node.indices))
-        is_known = len(known) == len(indices)
-        return _IndexedAccess(known, intervals, is_write, is_atomic, fixed) if is_known else None
-
-    def _index(self, e: ir.Expr) -> _Affine | None:
-        return self._affine(e) if self._ranges.of(e).low >= 0 else None
+        affine = (self._affine(e) for e, i in zip(node.indices, intervals) if i.low >= 0)
+        indices = tuple(index for index in affine if index)
+        is_known = len(indices) == len(intervals)
+        return _IndexedAccess(indices, intervals, is_write, is_atomic, fixed) if is_known else None
 
     def _affine(self, e: ir.Expr) -> _Affine | None:
         """Return an integer as an affine form; None if its range is unknown."""

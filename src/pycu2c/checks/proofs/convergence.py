@@ -88,7 +88,7 @@ def _waits_for_all(e: ir.Apply) -> bool:
 
 
 def _written_arrays(module: ir.Module) -> Iterator[str]:
-    """Yield the names of the arrays of a kernel whose elements are not the same for all threads."""
+    """Yield the arrays of a kernel whose elements may differ between reads of two threads."""
     written = written_arguments(module)
     yield from (p.name for p in module.kernel.parameters if p.argument in written)
     for s in walk.statements(module.kernel.body):

@@ -51,7 +51,7 @@ def prove(
     shared_bytes: int,
     wraparound: bool,
 ) -> Proofs:
-    """Prove what holds for a kernel whose device functions have one caller each.
+    """Return the proofs for a kernel whose device functions have one caller each.
 
     shared_bytes: of dynamic shared memory.
     """
