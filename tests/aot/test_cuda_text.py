@@ -19,8 +19,8 @@ from aot.conftest import build_file, run
 from aot.loaders.plain import Dim3, Tensor, tensor
 from aot.test_loaders import C11, COMPILERS, DEVICES, WARNINGS
 from pycu2c import cuda
+from pycu2c.aot.cuda_text_kernels import CudaTextKernel
 from pycu2c.aot.export import kernels_of
-from pycu2c.aot.text_kernels import TextKernel
 from pycu2c.cli.main import main
 from pycu2c.compat.cuda_text import TextModule
 
@@ -80,7 +80,7 @@ def launch_in_process(
 ) -> None:
     """Launch a kernel of a text on the CPU."""
     kernel = next(k for k in kernels_of(owner) if k.name == name)
-    assert isinstance(kernel, TextKernel)
+    assert isinstance(kernel, CudaTextKernel)
     text, options = kernel.module.text.code, kernel.module.options.words
     names = kernel.module.name_expressions
     module = TextModule(text, options=options, name_expressions=names, backend="cpu")

@@ -18,7 +18,7 @@ NAMES = (
     "src/finance.c",
     "src/finance_avx512.c",
     "src/finance.cu",
-    "src/finance_library.c",
+    "src/finance_launch.c",
 )
 
 

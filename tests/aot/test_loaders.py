@@ -22,7 +22,7 @@ LIBRARIES = ("-pthread", "-ldl", "-lm")
 
 
 def sources(library: Path) -> list[Path]:
-    return [library / "src/finance_library.c", library / "src/finance.c"]
+    return [library / "src/finance_launch.c", library / "src/finance.c"]
 
 
 def check_results(numbers: Path, result: Path, device: str) -> None:

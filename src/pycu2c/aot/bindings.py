@@ -6,8 +6,8 @@ import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 
-from pycu2c.aot.c_interface import number_type, wrapped
 from pycu2c.aot.exported_library import ExportedKernel, ExportedLibrary
+from pycu2c.aot.headers import number_type, wrapped
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
@@ -47,7 +47,7 @@ _KINDS = {"r": "READ", "w": "WRITTEN", "u": "WRITTEN", "d": "REAL", "q": "INTEGE
 _MEMBERS = {"REAL": "real", "INTEGER": "integer"}  # of the union of values; others are arrays
 
 
-def parameter_letters(kernel: ExportedKernel) -> dict[str, str]:
+def parameter_kinds(kernel: ExportedKernel) -> dict[str, str]:
     """Return the letter of each parameter, as in ``python_package/jax_ffi.py``."""
     numbers = {"double": "d", "int64_t": "q", "bool": "?"}
     return {
@@ -71,16 +71,16 @@ def write_binding(library: ExportedLibrary, framework: Framework) -> str:
 
 
 def _binding(kernel: ExportedKernel) -> Iterator[str]:
-    name, kinds = kernel.name, {n: _KINDS[k] for n, k in parameter_letters(kernel).items()}
+    name, kinds = kernel.name, {n: _KINDS[k] for n, k in parameter_kinds(kernel).items()}
     yield f"/* ---- {name} ---- */"
     yield f"static const struct parameter {name}_parameters[] = {{"
     yield wrapped("    ", [f'{{"{parameter}", {kind}}}' for parameter, kind in kinds.items()], "};")
     values = [f"c->values[{i}].{_MEMBERS.get(k, 'array')}" for i, k in enumerate(kinds.values())]
-    values += ["c->grid", "c->block", "c->shared_bytes"] if kernel.array_launch is None else []
+    values += ["c->grid", "c->block", "c->shared_bytes"] if kernel.inferred_grid is None else []
     yield f"static pycu2c_status {name}_call(const struct call *c) {{"
     yield wrapped(f"    return {name}_launch(", (*values, "c->stream"), ");")
     yield "}"
-    has_grid = str(kernel.array_launch is None).lower()
+    has_grid = str(kernel.inferred_grid is None).lower()
     fields = (f'"{name}"', f"{name}_parameters", str(len(kinds)), has_grid, f"{name}_call")
     yield f"static const struct kernel {name}_kernel = {{"
     yield wrapped("    ", fields, "};")

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
-from pycu2c.aot.array_kernels import ArrayKernel, export_array_kernel
-from pycu2c.aot.exported_kernels import KernelRequest, export_python
-from pycu2c.aot.exported_library import ExportedLibrary, ExportError, TargetName
-from pycu2c.aot.text_kernels import TextKernel, export_text
+from pycu2c.aot.cuda_text_kernels import CudaTextKernel, export_cuda_text
+from pycu2c.aot.elementwise_and_reduction import (
+    ElementwiseOrReduction,
+    export_elementwise_or_reduction,
+)
+from pycu2c.aot.exported_library import ExportedLibrary, ExportError, KernelRequest, TargetName
+from pycu2c.aot.python_kernels import export_python
 from pycu2c.base.records import replace
 from pycu2c.compat.cuda_text.module import TextModule
 from pycu2c.compat.cupy.elementwise.kernel import ElementwiseKernel
@@ -18,7 +21,7 @@ from pycu2c.compat.pycuda.modules.function import Function
 from pycu2c.compat.pycuda.modules.source_module import SourceModule
 from pycu2c.kernels.kernel import Kernel
 
-AnyKernel: TypeAlias = Kernel[object] | TextKernel | ArrayKernel
+AnyKernel: TypeAlias = Kernel[object] | CudaTextKernel | ElementwiseOrReduction
 CLASSES = (
     Kernel,
     RawKernel,
@@ -34,21 +37,21 @@ def kernels_of(value: object) -> Iterator[AnyKernel]:
     """Yield the kernels of an object of one of CLASSES."""
     match value:
         case RawKernel():
-            yield TextKernel(value.text_module, value.name, value.enable_cooperative_groups)
+            yield CudaTextKernel(value.text_module, value.name, value.enable_cooperative_groups)
         case RawModule():
             yield from _kernels_of_text(value.module, value.enable_cooperative_groups)
         case SourceModule():
             yield from _kernels_of_text(value.text_module, False)
         case Function():
-            yield TextKernel(value.kernel.module, value.kernel.name)
+            yield CudaTextKernel(value.kernel.module, value.kernel.name)
         case Kernel() | ElementwiseKernel() | ReductionKernel():
             yield value
 
 
-def _kernels_of_text(module: TextModule, is_cooperative: bool) -> Iterator[TextKernel]:
+def _kernels_of_text(module: TextModule, is_cooperative: bool) -> Iterator[CudaTextKernel]:
     names = [f.path for f in module.kernels if not f.is_template]
     for name in (*names, *(n for n in module.name_expressions if not n.startswith("&"))):
-        yield TextKernel(module, name, is_cooperative)
+        yield CudaTextKernel(module, name, is_cooperative)
 
 
 def export(
@@ -57,7 +60,7 @@ def export(
     """Export kernels for their signatures. Raises ExportError, CompileError, ToolchainError."""
     groups: dict[int, list[KernelRequest[Any]]] = {}  # by what is compiled together
     for request in requests:
-        is_text = isinstance(request.kernel, TextKernel)
+        is_text = isinstance(request.kernel, CudaTextKernel)
         of_python = 0 if isinstance(request.kernel, Kernel) else id(request.kernel)
         groups.setdefault(id(request.kernel.module) if is_text else of_python, []).append(request)
     library = export_python(name, groups.pop(0, []), targets)
@@ -65,7 +68,11 @@ def export(
         kernel = group[0].kernel
         if group[0].block:
             raise ExportError(f"{kernel.name} is not from Python: it takes no --block")
-        export_group = export_text if isinstance(kernel, TextKernel) else export_array_kernel
+        export_group = (
+            export_cuda_text
+            if isinstance(kernel, CudaTextKernel)
+            else export_elementwise_or_reduction
+        )
         units, kernels = export_group(name, len(library.units), group, targets)
         library = replace(
             library, units=(*library.units, *units), kernels=(*library.kernels, *kernels)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import MAX_BLOCK_THREADS
 from pycu2c.base.parameters import ArgumentPart, OverlapRule, Parameter
 from pycu2c.base.records import dataclass
-from pycu2c.base.types import Array, Scalar, assumed_magnitude_limit
+from pycu2c.base.types import Array, Scalar, Signature, assumed_magnitude_limit
 from pycu2c.codegen.reserved_names import is_reserved
 from pycu2c.declarations.options import Options
+from pycu2c.runtime.launch_configuration import Extent
 from pycu2c.toolchain.nvrtc.flags import BinaryKind
 
+K = TypeVar("K")
 TargetName: TypeAlias = str  # "cuda" or "cpu"
 MAX_ARGUMENTS = 64  # as in runtime/launch.h
 _POINTER_SIZE = 8
@@ -31,12 +33,24 @@ class ExportError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class KernelRequest(Generic[K]):
+    """A kernel, the signatures to compile it for, and the shape of its blocks on the CPU.
+
+    block: launches with other blocks are possible, too, but slower on the CPU; None for any.
+    """
+
+    kernel: K
+    signatures: Sequence[Signature]
+    block: Extent | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ExportedArgument:
     """An argument of a kernel: a number or an array.
 
     lanes: of the vectors that the kernel takes the elements of an array for.
     has_any_axes: whether an array may have any number of axes.
-    is_internal: whether the launch function computes the number.
+    is_implicit: whether the launch function computes the number.
     is_read: False for an array of which the kernel only stores elements.
     """
 
@@ -45,7 +59,7 @@ class ExportedArgument:
     is_written: bool
     lanes: int = 1
     has_any_axes: bool = False
-    is_internal: bool = False
+    is_implicit: bool = False
     is_read: bool = True
 
     @property
@@ -59,7 +73,7 @@ class ExportedArgument:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class KernelFunction:
     """A function of the generated text: its name, and its parameters in order.
 
     is_coroutine: whether threads on the CPU are coroutines; the name is that of a structure then.
@@ -91,7 +105,7 @@ class Variant:
     """The functions of a signature for some launches, by target."""
 
     assumptions: LaunchAssumptions
-    functions: dict[TargetName, Function]
+    functions: dict[TargetName, KernelFunction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +118,16 @@ class ExportedSignature:
 
 
 @dataclass(frozen=True, slots=True)
-class ArrayLaunch:
-    """A launch whose grid follows from the shapes of arrays, as in runtime/array_launches.h.
+class InferredGrid:
+    """A launch whose grid follows from the shapes of arrays, as in runtime/inferred_grids.h.
 
-    kind: "elements" or "reduction", the name of the structure that has its state. state: initial
-    values. internal: the fields that are internal arguments, in order.
+    kind: "elementwise" or "reduction", the name of the structure that has its state. state: initial
+    values. implicit: the fields that are implicit arguments, in order.
     """
 
     kind: str
     state: dict[str, int]
-    internal: tuple[str, ...]
+    implicit: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +142,14 @@ class ExportedKernel:
     max_threads: int = MAX_BLOCK_THREADS
     cluster: tuple[int, int, int] = (1, 1, 1)
     is_cooperative: bool = False
-    array_launch: ArrayLaunch | None = None
+    inferred_grid: InferredGrid | None = None
 
     @property
     def arguments(self) -> tuple[ExportedArgument, ...]:
         """Return the arguments of the first signature that a launch function takes."""
-        return tuple(a for a in self.signatures[0].arguments if not a.is_internal)
+        return tuple(a for a in self.signatures[0].arguments if not a.is_implicit)
 
-    def functions(self) -> Iterator[Function]:
+    def functions(self) -> Iterator[KernelFunction]:
         """Yield the functions of all variants."""
         for signature in self.signatures:
             for variant in signature.variants:
@@ -143,7 +157,7 @@ class ExportedKernel:
 
 
 @dataclass(frozen=True, slots=True)
-class TextUnit:
+class TranslationUnit:
     """CUDA C of a user, or C++ from it: a text that is compiled by itself.
 
     name: of its files. cpp: for the CPU, or empty. compiler, flags: of C++; the compiler that is
@@ -167,10 +181,10 @@ class ExportedLibrary:
     texts: dict[TargetName, str]
     options: Options
     targets: tuple[TargetName, ...]
-    units: tuple[TextUnit, ...] = ()
+    units: tuple[TranslationUnit, ...] = ()
 
     @property
-    def cpp_units(self) -> tuple[TextUnit, ...]:
+    def cpp_units(self) -> tuple[TranslationUnit, ...]:
         return tuple(unit for unit in self.units if unit.cpp)
 
     @property

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pycu2c.aot.bindings import FRAMEWORKS, Framework, parameter_letters, write_binding
-from pycu2c.aot.c_interface import write_cpp_header, write_header
-from pycu2c.aot.c_library import write_library
+from pycu2c.aot.bindings import FRAMEWORKS, Framework, parameter_kinds, write_binding
 from pycu2c.aot.exported_library import ExportedLibrary
+from pycu2c.aot.headers import write_cpp_header, write_header
 from pycu2c.aot.images import Image, write_images
+from pycu2c.aot.launch_functions import write_launch_functions
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.cpu.coroutine_scheduler import scheduler_text
 from pycu2c.runtime.cpu.fibers import fibers_text
@@ -58,7 +58,7 @@ def source_paths(library: ExportedLibrary) -> tuple[str, ...]:
     """Return the C and C++ files of the library."""
     name = library.name
     suffixes = [
-        "_library.c",
+        "_launch.c",
         *([".c"] if "cpu" in library.texts else ()),
         *(["_coroutines.c"] if library.has_coroutines else ()),
         *(["_fibers.c"] if library.cpp_units else ()),
@@ -87,13 +87,13 @@ def _texts(
     if "cpp" in bindings:
         yield f"include/{name}.hpp", write_cpp_header(library)
         yield "include/pycu2c_runtime.hpp", _read("runtime/pycu2c_runtime.hpp")
-    yield f"src/{name}_library.c", write_library(library)
-    for header in ("launch", "checks"):
+    yield f"src/{name}_launch.c", write_launch_functions(library)
+    for header in ("launch", "argument_checks"):
         yield f"src/runtime/{header}.h", _read(f"runtime/{header}.h")
     if "cpu" in library.targets:
         yield "src/runtime/cpu_threads.h", _read("runtime/cpu_threads.h")
-    if any(k.array_launch for k in library.kernels):
-        yield "src/runtime/array_launches.h", _read("runtime/array_launches.h")
+    if any(k.inferred_grid for k in library.kernels):
+        yield "src/runtime/inferred_grids.h", _read("runtime/inferred_grids.h")
     if library.has_coroutines or library.cpp_units:
         yield "src/runtime/schedulers.h", _read("runtime/schedulers.h")
     if library.has_coroutines:
@@ -234,6 +234,6 @@ def _flags_of_old_compilers(library: ExportedLibrary) -> Iterator[str]:
 def _python_kernels(library: ExportedLibrary) -> Iterator[str]:
     """Yield lines of Python that define a function for each kernel."""
     for kernel in library.kernels:
-        letters, has_grid = [*parameter_letters(kernel).items()], kernel.array_launch is None
+        letters, has_grid = [*parameter_kinds(kernel).items()], kernel.inferred_grid is None
         arguments = f'"{kernel.name}", {letters}, has_grid={has_grid}'.replace("'", '"')
         yield f"{kernel.name} = _library.kernel({arguments})"

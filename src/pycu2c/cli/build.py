@@ -10,11 +10,10 @@ from typing import Any
 
 import click
 
-from pycu2c.aot.artifact import compile_library, differences, write_files
 from pycu2c.aot.bindings import FRAMEWORKS
+from pycu2c.aot.compilation import compile_library, differences, write_files
 from pycu2c.aot.export import CLASSES, AnyKernel, export, kernels_of
-from pycu2c.aot.exported_kernels import KernelRequest
-from pycu2c.aot.exported_library import ExportedLibrary, ExportError
+from pycu2c.aot.exported_library import ExportedLibrary, ExportError, KernelRequest
 from pycu2c.aot.images import compile_images
 from pycu2c.aot.library_files import THREADS, BuildSettings, Files, library_files
 from pycu2c.base.diagnostics import CompileError, LaunchError

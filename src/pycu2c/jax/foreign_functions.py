@@ -10,14 +10,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from pycu2c.aot.artifact import compile_flags, compile_library
-from pycu2c.aot.bindings import JAX, parameter_letters
-from pycu2c.aot.exported_kernels import KernelRequest, export_python
-from pycu2c.aot.exported_library import ExportedLibrary, c_name
+from pycu2c.aot.bindings import JAX, parameter_kinds
+from pycu2c.aot.compilation import compile_flags, compile_library
+from pycu2c.aot.exported_library import ExportedLibrary, KernelRequest, c_name
 from pycu2c.aot.images import compile_images
 from pycu2c.aot.library_files import BuildSettings, library_files
-from pycu2c.aot.parameter_access import overwritten_names
+from pycu2c.aot.python_kernels import export_python
 from pycu2c.aot.python_package import jax_ffi
+from pycu2c.aot.write_only import write_only_arrays
 from pycu2c.cuda_driver import driver
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.cache import artifact_store
@@ -70,7 +70,7 @@ def ffi(
         arrays in the order of the parameters.
     """
     names = [c_name(name) for name in kernel.launcher.parameters]
-    overwritten = overwritten_names(kernel.source.tree)
+    overwritten = write_only_arrays(kernel.source.tree)
     stored = [name for name in kernel.launcher.parameters if name in overwritten]
     if isinstance(out_shapes, Mapping):
         out_shapes = {c_name(name): rule for name, rule in out_shapes.items()}
@@ -84,7 +84,7 @@ def ffi(
         if key not in built:
             request = KernelRequest(kernel, [signature])
             library = export_python(kernel.name, [request], _targets(kernel))
-            letters = parameter_letters(library.kernels[0])
+            letters = parameter_kinds(library.kernels[0])
             built[key] = _register(library), jax_ffi.with_results(kernel.name, letters, results)
         return built[key]
 

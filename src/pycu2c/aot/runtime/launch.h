@@ -87,13 +87,13 @@ struct variant {
     const struct fiber_kernel *fibers;
     run_kernel *run; /* with fibers */
 #endif
-    struct parameters of_cpu;
+    struct parameters cpu_parameters;
 #endif
 #ifdef PYCU2C_IMAGES
     const char *entry;
     loaded_kernel *loaded;
     int module; /* that has the entry */
-    struct parameters of_gpu;
+    struct parameters gpu_parameters;
 #endif
 };
 
@@ -137,7 +137,7 @@ static bool has_type(const struct argument *expected, const DLTensor *a) {
            && a->dtype.code == expected->type.code && a->dtype.bits == expected->type.bits;
 }
 
-#include "checks.h"
+#include "argument_checks.h"
 
 /* ---- the signature and the variant of a launch ---- */
 
@@ -350,7 +350,7 @@ static pycu2c_status run_on_cpu(const struct variant *variant, const struct sign
     memcpy(arguments.grid, grid, sizeof grid);
     memcpy(arguments.block, block, sizeof block);
     arguments.shared_bytes = (int64_t)l->shared_bytes;
-    store_parameters(arguments.parameters, NULL, &variant->of_cpu, signature, l);
+    store_parameters(arguments.parameters, NULL, &variant->cpu_parameters, signature, l);
     const int64_t blocks = (int64_t)grid[0] * grid[1] * grid[2];
 #if defined(PYCU2C_COROUTINES) || defined(PYCU2C_FIBERS)
     use_pool();
@@ -375,7 +375,7 @@ static pycu2c_status run_on_gpu(const struct variant *variant, const struct sign
         variant->entry, variant->loaded, variant->module, l->grid, l->block, l->shared_bytes, l->stream, places,
         l->kernel->is_cooperative,
     };
-    store_parameters(parameters, places, &variant->of_gpu, signature, l);
+    store_parameters(parameters, places, &variant->gpu_parameters, signature, l);
     return launch_on_gpu(&gpu, ordinal);
 }
 #endif

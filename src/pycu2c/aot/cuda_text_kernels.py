@@ -10,15 +10,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from pycu2c.aot.exported_kernels import KernelRequest
 from pycu2c.aot.exported_library import (
     ExportedArgument,
     ExportedKernel,
     ExportedSignature,
     ExportError,
-    Function,
+    KernelFunction,
+    KernelRequest,
     TargetName,
-    TextUnit,
+    TranslationUnit,
     Variant,
     c_name,
     check_arguments,
@@ -46,7 +46,7 @@ from pycu2c.toolchain.nvrtc.flags import BinaryKind
 
 
 @dataclass(frozen=True, slots=True)
-class TextKernel:
+class CudaTextKernel:
     """A kernel of a CUDA C text. expression: its name, or that of an instance, ``add<int>``."""
 
     module: TextModule
@@ -69,15 +69,15 @@ class TextKernel:
         raise ExportError(f"{self.module.text.name}: {self.expression} {reason}")
 
 
-_Typed: TypeAlias = tuple[TextKernel, tuple[ExportedArgument, ...]]
+_Typed: TypeAlias = tuple[CudaTextKernel, tuple[ExportedArgument, ...]]
 
 
-def export_text(
+def export_cuda_text(
     library: str,
     unit_count: int,
-    requests: Sequence[KernelRequest[TextKernel]],
+    requests: Sequence[KernelRequest[CudaTextKernel]],
     targets: Sequence[TargetName],
-) -> tuple[list[TextUnit], list[ExportedKernel]]:
+) -> tuple[list[TranslationUnit], list[ExportedKernel]]:
     """Export the kernels of one text. Raises ExportError, CompileError, ToolchainError.
 
     unit_count: of the units before this one.
@@ -101,13 +101,15 @@ def export_text(
         return module.ptx(arch).encode() if kind == "ptx" else module.cubin(arch).data
 
     cuda = module.options.with_macros(module.text)
-    return [TextUnit(unit, cuda, cpp, "clang++", cpp_flags(module.options), compile)], exported
+    return [
+        TranslationUnit(unit, cuda, cpp, "clang++", cpp_flags(module.options), compile)
+    ], exported
 
 
 def _exported(
-    kernel: TextKernel,
+    kernel: CudaTextKernel,
     arguments: tuple[ExportedArgument, ...],
-    functions: dict[TargetName, Function],
+    functions: dict[TargetName, KernelFunction],
 ) -> ExportedKernel:
     text, definition = kernel.module.text, kernel.definition
     start, end = text.tokens[definition.start].start, text.tokens[definition.body[0]].start
@@ -125,7 +127,9 @@ def _exported(
 # ---- targets ----
 
 
-def _export_cpp(library: str, unit: str, typed: Sequence[_Typed]) -> tuple[str, list[Function]]:
+def _export_cpp(
+    library: str, unit: str, typed: Sequence[_Typed]
+) -> tuple[str, list[KernelFunction]]:
     """Return the C++ of a text, and the functions of its kernels."""
     module = typed[0][0].module
     options, name = module.options, module.text.name
@@ -172,7 +176,7 @@ def cpp_flags(options: CompilerOptions) -> tuple[str, ...]:
     return tuple(f.replace("-std=c++", "-std=gnu++") for f in cpu_build.language_flags(options))
 
 
-def _export_cuda(module: int, typed: Sequence[_Typed]) -> list[Function]:
+def _export_cuda(module: int, typed: Sequence[_Typed]) -> list[KernelFunction]:
     cubin = typed[0][0].module.cubin(DEFAULT_ARCH)
     compiled = entry_parameters(cubin.entry_declarations)
     functions = []
@@ -182,23 +186,23 @@ def _export_cuda(module: int, typed: Sequence[_Typed]) -> list[Function]:
     return functions
 
 
-def _found(kernel: TextKernel, name: str | None) -> str:
+def _found(kernel: CudaTextKernel, name: str | None) -> str:
     if name is None:
         raise ExportError(f"{kernel.module.text.name} has no kernel {kernel.expression}")
     return name
 
 
 def _function(
-    kernel: TextKernel,
+    kernel: CudaTextKernel,
     arguments: Sequence[ExportedArgument],
     symbol: str,
     compiled: Sequence[KernelParameter],
     **fields: Any,
-) -> Function:
+) -> KernelFunction:
     """Return a function, whose parameters have the sizes of the compiled ones."""
     parts = {True: ArgumentPart.DATA, False: ArgumentPart.VALUE}
     parameters = (Parameter(a.name, a.type, i, parts[a.is_array]) for i, a in enumerate(arguments))
-    function = Function(symbol, tuple(parameters), **fields)
+    function = KernelFunction(symbol, tuple(parameters), **fields)
     is_float = [not a.is_array and a.type.dtype.is_float for a in arguments]
     if list(zip(function.sizes(), is_float)) != [
         (p.size, p.kind is ParameterKind.FLOAT) for p in compiled
@@ -213,7 +217,9 @@ def _function(
 # ---- arguments ----
 
 
-def _arguments(kernel: TextKernel, signatures: Sequence[Signature]) -> tuple[ExportedArgument, ...]:
+def _arguments(
+    kernel: CudaTextKernel, signatures: Sequence[Signature]
+) -> tuple[ExportedArgument, ...]:
     """Return the arguments, with the types of the signature or of the text. Raises ExportError."""
     parameters = kernel.definition.parameters
     types = signatures[0].parameters if signatures else _types_in_text(kernel)
@@ -237,7 +243,7 @@ def _argument(parameter: ParsedParameter, kind: ParameterType, position: int) ->
     return ExportedArgument(name, element, not parameter.is_read_only, max(len(vector), 1), True)
 
 
-def _types_in_text(kernel: TextKernel) -> list[ParameterType]:
+def _types_in_text(kernel: CudaTextKernel) -> list[ParameterType]:
     """Return the types of the parameters of a kernel, as its text names them."""
     text = kernel.module.text
     macros = Macros(text, kernel.module.options.macros)
@@ -257,7 +263,7 @@ def _types_in_text(kernel: TextKernel) -> list[ParameterType]:
     return types
 
 
-def _template_arguments(kernel: TextKernel) -> Iterator[tuple[str, str]]:
+def _template_arguments(kernel: CudaTextKernel) -> Iterator[tuple[str, str]]:
     """Yield the parameters of a template, and the arguments of its instance."""
     definition, tokens = kernel.definition, kernel.module.text.tokens
     if not definition.is_template:

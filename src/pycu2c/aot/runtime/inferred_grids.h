@@ -50,19 +50,19 @@ static pycu2c_status set_grid(struct launch *l, int64_t blocks, uint32_t threads
 /* ---- elementwise kernels ---- */
 
 /* The numbers of elements of a block. size: an argument of the kernel. */
-struct elements {
-    int64_t of_cpu_block, of_gpu_block, size;
+struct elementwise {
+    int64_t cpu_block_elements, gpu_block_elements, size;
 };
 
-#ifdef PYCU2C_ELEMENTS
-static pycu2c_status launch_elements(struct launch *l, struct elements *e) {
+#ifdef PYCU2C_ELEMENTWISE
+static pycu2c_status launch_elementwise(struct launch *l, struct elementwise *e) {
     const DLTensor *array;
     DLDevice device = {kDLCPU, 0};
     pycu2c_status status = check_arrays(l, &device);
     if (!status) status = check_shapes(l, 0, l->kernel->argument_count, &array);
     if (status) return status;
     const bool on_gpu = device.device_type == kDLCUDA;
-    const int64_t length = on_gpu ? e->of_gpu_block : e->of_cpu_block;
+    const int64_t length = on_gpu ? e->gpu_block_elements : e->cpu_block_elements;
     e->size = elements_from(array, 0);
     status = set_grid(l, (e->size + length - 1) / length, on_gpu ? THREADS : 1);
     return status || e->size == 0 ? status : launch(l);

@@ -71,7 +71,7 @@ def prototype(library: ExportedLibrary, kernel: ExportedKernel) -> str:
     """Return the declaration of the launch function of a kernel, without the semicolon."""
     parameters = [c_parameter(kernel, i) for i in range(len(kernel.arguments))]
     start = f"{export_macro(library)} pycu2c_status {kernel.name}_launch("
-    launch_parameters = _LAUNCH_PARAMETERS[3 if kernel.array_launch else 0 :]
+    launch_parameters = _LAUNCH_PARAMETERS[3 if kernel.inferred_grid else 0 :]
     return wrapped(start, (*parameters, *launch_parameters), ")")
 
 
@@ -110,7 +110,7 @@ def _comment(kernel: ExportedKernel) -> str:
     if kernel.doc:
         lines += ["", *(line.strip().replace("*/", "* /") for line in kernel.doc.splitlines())]
     for signature in kernel.signatures:
-        shown = (a for a in signature.arguments if not a.is_internal)
+        shown = (a for a in signature.arguments if not a.is_implicit)
         lines += ["", *(f"{a.name}: {_description(a)}" for a in shown)]
     text = "\n".join(f" * {line}".rstrip() for line in lines)
     return f"/*{text[2:]}\n */"
@@ -158,11 +158,11 @@ namespace {library.name} {{
 def _overload(
     library: ExportedLibrary, kernel: ExportedKernel, signature: ExportedSignature
 ) -> str:
-    shown = [a for a in signature.arguments if not a.is_internal]
+    shown = [a for a in signature.arguments if not a.is_implicit]
     parameters = [*map(_cpp_parameter, shown), "const pycu2c::configuration &launch"]
     arguments = [a.name if not a.is_array else f"{a.name}.tensor()" for a in shown]
     configuration = ["launch.grid", "launch.block", "launch.shared_bytes", "launch.stream"]
-    if kernel.array_launch:
+    if kernel.inferred_grid:
         parameters[-1], configuration = "void *stream = nullptr", ["stream"]
     axes = ", ".join(f"std::size_t {_axes(a)}" for a in shown if a.has_any_axes)
     template = f"template <{axes}> " if axes else ""

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pycu2c.aot.bindings import FRAMEWORKS
-from pycu2c.aot.exported_library import ExportedLibrary, TextUnit
+from pycu2c.aot.exported_library import ExportedLibrary, TranslationUnit
 from pycu2c.aot.library_files import (
     AVX512_FLAGS,
     THREADS,
@@ -81,7 +81,7 @@ def compile_library(
 
 
 def _cpp_command(
-    library: ExportedLibrary, unit: TextUnit, settings: BuildSettings
+    library: ExportedLibrary, unit: TranslationUnit, settings: BuildSettings
 ) -> tuple[str, ...]:
     """Return the command that compiles the C++ of a unit."""
     compiler = cxx.find(unit.compiler)

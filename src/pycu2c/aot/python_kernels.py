@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Generic, TypeAlias, TypeVar
+from typing import TypeAlias
 
 from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
 from pycu2c.analysis.suspension_points import coroutine_loop
@@ -14,13 +14,14 @@ from pycu2c.aot.exported_library import (
     ExportedLibrary,
     ExportedSignature,
     ExportError,
-    Function,
+    KernelFunction,
+    KernelRequest,
     TargetName,
     Variant,
     c_name,
     check_arguments,
 )
-from pycu2c.aot.parameter_access import overwritten_names
+from pycu2c.aot.write_only import write_only_arrays
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import MAX_BLOCK_THREADS
 from pycu2c.base.records import dataclass, replace
@@ -35,7 +36,6 @@ from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import target_of
 from pycu2c.runtime.launch_configuration import Extent
 
-K = TypeVar("K")
 Lowered: TypeAlias = tuple[ir.Module, Dialect]
 MAX_PARAMETERS = 256  # as in runtime/launch.h
 
@@ -53,18 +53,6 @@ class _TypedKernel:
     name: str
     arguments: tuple[ExportedArgument, ...]
     block: Extent | None
-
-
-@dataclass(frozen=True, slots=True)
-class KernelRequest(Generic[K]):
-    """A kernel, the signatures to compile it for, and the shape of its blocks on the CPU.
-
-    block: launches with other blocks are possible, too, but slower on the CPU; None for any.
-    """
-
-    kernel: K
-    signatures: Sequence[Signature]
-    block: Extent | None = None
 
 
 def export_python(
@@ -145,7 +133,7 @@ def _arguments(
     kernel: Kernel[object], signature: Signature, module: ir.Module
 ) -> Iterator[ExportedArgument]:
     written, position = written_arguments(module), 0
-    overwritten = overwritten_names(kernel.source.tree)
+    overwritten = write_only_arrays(kernel.source.tree)
     for name, parameter in zip(kernel.launcher.parameters, signature.parameters):
         for path, leaf in leaf_paths(parameter):
             is_written = position in written
@@ -175,7 +163,7 @@ class _EmittedTarget:
     """The text of a target, and the functions of each variant by its name."""
 
     text: str
-    functions: dict[str, Function]
+    functions: dict[str, KernelFunction]
 
 
 def _lower(library: str, target: TargetName, typed: Sequence[_TypedKernel]) -> _EmittedTarget:
@@ -201,10 +189,10 @@ def _lower(library: str, target: TargetName, typed: Sequence[_TypedKernel]) -> _
     return _EmittedTarget(file.text, functions)
 
 
-def _function(target: TargetName, name: str, kernel: ir.Function) -> Function:
+def _function(target: TargetName, name: str, kernel: ir.Function) -> KernelFunction:
     is_coroutine = coroutine_loop(kernel.body) is not None
     has_avx512 = target == "cpu" and not is_coroutine
-    return Function(name, kernel.parameters, is_coroutine, has_avx512=has_avx512)
+    return KernelFunction(name, kernel.parameters, is_coroutine, has_avx512=has_avx512)
 
 
 def _lowered(
@@ -233,7 +221,7 @@ def _variants(typed: _TypedKernel) -> Iterator[tuple[str, LaunchAssumptions]]:
 
 
 def _exported(
-    group: Sequence[_TypedKernel], functions: dict[TargetName, dict[str, Function]]
+    group: Sequence[_TypedKernel], functions: dict[TargetName, dict[str, KernelFunction]]
 ) -> ExportedKernel:
     signatures = []
     for typed in group:

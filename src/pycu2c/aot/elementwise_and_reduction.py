@@ -1,7 +1,7 @@
 """Export elementwise and reduction kernels of ``pycu2c.cupy``, for C-contiguous arrays.
 
 The kernels' own modules generate the texts, for a call with small arrays of the same types. The
-grid of a launch follows from the shapes of its arrays (``runtime/array_launches.h``).
+grid of a launch follows from the shapes of its arrays (``runtime/inferred_grids.h``).
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pycu2c.aot.exported_kernels import KernelRequest
+from pycu2c.aot.cuda_text_kernels import cpp_flags, isolated_cpp
 from pycu2c.aot.exported_library import (
-    ArrayLaunch,
     ExportedArgument,
     ExportedKernel,
     ExportedSignature,
     ExportError,
-    Function,
+    InferredGrid,
+    KernelFunction,
+    KernelRequest,
     TargetName,
-    TextUnit,
+    TranslationUnit,
     Variant,
     c_name,
     check_arguments,
 )
-from pycu2c.aot.text_kernels import cpp_flags, isolated_cpp
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.launch_assumptions import LaunchAssumptions
@@ -46,7 +46,7 @@ from pycu2c.compat.cupy.parameter_declarations import ParameterInfo
 from pycu2c.compat.cupy.reduction.kernel import ReductionKernel
 from pycu2c.toolchain.nvrtc.flags import BinaryKind
 
-ArrayKernel: TypeAlias = ElementwiseKernel | ReductionKernel
+ElementwiseOrReduction: TypeAlias = ElementwiseKernel | ReductionKernel
 _Typed: TypeAlias = list[tuple[ParameterInfo, Array | Scalar]]
 _Texts: TypeAlias = Mapping[TargetName, GeneratedText]
 _NUMBER = Scalar(dtypes.INT64)
@@ -54,17 +54,17 @@ _GPU_THREADS = 256
 # fields of struct reduction, in the order of the parameters that source_parts.py generates
 _REDUCTION = ("rows", "length", "parts", "part_length", "rows_of_group", "rows", "length")
 _WORKSPACE = ("values", "counters")
-# of short, longer and long rows, as in runtime/array_launches.h: a length, and threads on a GPU
+# of short, longer and long rows, as in runtime/inferred_grids.h: a length, and threads on a GPU
 _ROWS = ((8, 8), (100, 32), (1000, 256))
 
 
-def export_array_kernel(
+def export_elementwise_or_reduction(
     library: str,
     unit_count: int,
-    requests: Sequence[KernelRequest[ArrayKernel]],
+    requests: Sequence[KernelRequest[ElementwiseOrReduction]],
     targets: Sequence[TargetName],
-) -> tuple[list[TextUnit], list[ExportedKernel]]:
-    """Export one kernel, as ``export_text`` does. Raises ExportError, CompileError."""
+) -> tuple[list[TranslationUnit], list[ExportedKernel]]:
+    """Export one kernel, as ``export_cuda_text`` does. Raises ExportError, CompileError."""
     kernel = requests[0].kernel
     typed = _with_types(kernel, requests[0].signatures)
     arguments = [
@@ -85,19 +85,19 @@ def export_array_kernel(
         Variant(LaunchAssumptions(), _functions(kernel, f"{name}_run", each, unit_count + k))
         for k, (name, each) in enumerate(zip(names, texts), 1)
     ]
-    internal = [ExportedArgument(f, _NUMBER, False, is_internal=True) for f in launch.internal]
+    implicit = [ExportedArgument(f, _NUMBER, False, is_implicit=True) for f in launch.implicit]
     exported = ExportedKernel(
         kernel.name,
         "",
         type(kernel).__name__,
-        (ExportedSignature(kernel.name, (*arguments, *internal), tuple(variants)),),
+        (ExportedSignature(kernel.name, (*arguments, *implicit), tuple(variants)),),
         tuple(_overlap_rules(kernel, arguments)),
-        array_launch=launch,
+        inferred_grid=launch,
     )
     return units, [exported]
 
 
-def _with_types(kernel: ArrayKernel, signatures: Sequence[Signature]) -> _Typed:
+def _with_types(kernel: ElementwiseOrReduction, signatures: Sequence[Signature]) -> _Typed:
     """Return the parameters with the types of the signature, or of the declaration, as arrays."""
     given: list[Array | Scalar] = [
         replace(t, ndim=1, layout="C") if isinstance(t, Array) else t
@@ -120,7 +120,7 @@ def _with_types(kernel: ArrayKernel, signatures: Sequence[Signature]) -> _Typed:
 
 
 def _overlap_rules(
-    kernel: ArrayKernel, arguments: Sequence[ExportedArgument]
+    kernel: ElementwiseOrReduction, arguments: Sequence[ExportedArgument]
 ) -> Iterator[OverlapRule]:
     """Yield that inputs may be the outputs of elementwise kernels, but share no other memory."""
     may_be_same = isinstance(kernel, ElementwiseKernel)
@@ -130,11 +130,11 @@ def _overlap_rules(
         yield from (OverlapRule(output, k, may_be_same) for k in inputs)
 
 
-def _launch(kernel: ArrayKernel, typed: _Typed, texts: _Texts) -> ArrayLaunch:
+def _launch(kernel: ElementwiseOrReduction, typed: _Typed, texts: _Texts) -> InferredGrid:
     if isinstance(kernel, ElementwiseKernel):
         cpu, gpu = (texts[t].elements_per_thread if t in texts else 1 for t in ("cpu", "cuda"))
-        state = {"of_cpu_block": cpu, "of_gpu_block": gpu * _GPU_THREADS}
-        return ArrayLaunch("elements", state, ("size",))
+        state = {"cpu_block_elements": cpu, "gpu_block_elements": gpu * _GPU_THREADS}
+        return InferredGrid("elementwise", state, ("size",))
     by_name = {parameter_declarations.c_name(dtype): dtype for dtype in dtypes.DTYPES}
     by_name |= {p.ctype: t.dtype for p, t in typed if p.dtype is None}
     if kernel.reduce_type not in by_name:
@@ -145,14 +145,14 @@ def _launch(kernel: ArrayKernel, typed: _Typed, texts: _Texts) -> ArrayLaunch:
         "has_identity": int(bool(kernel.identity)),
         "part_size": 2 * by_name[kernel.reduce_type].size,  # without an identity, with a flag
     }
-    return ArrayLaunch("reduction", state, (*_REDUCTION, *_WORKSPACE))
+    return InferredGrid("reduction", state, (*_REDUCTION, *_WORKSPACE))
 
 
 # ---- texts ----
 
 
 def _text(
-    kernel: ArrayKernel, typed: _Typed, rows: tuple[int, int], target: TargetName
+    kernel: ElementwiseOrReduction, typed: _Typed, rows: tuple[int, int], target: TargetName
 ) -> GeneratedText:
     """Generate the text for arrays of these types. Raises CompileError, ExportError."""
     length, threads = rows
@@ -171,7 +171,9 @@ def _text(
     return kernel.text(call, target, **changes)
 
 
-def _unit(library: str, unit: str, kernel: ArrayKernel, texts: _Texts) -> TextUnit:
+def _unit(
+    library: str, unit: str, kernel: ElementwiseOrReduction, texts: _Texts
+) -> TranslationUnit:
     options, cpp, cuda = options_of(kernel.options), "", texts.get("cuda")
     if options.arch:
         raise ExportError(f"{kernel.name} is compiled for one GPU: pass --arch")
@@ -190,12 +192,12 @@ def _unit(library: str, unit: str, kernel: ArrayKernel, texts: _Texts) -> TextUn
         with translate_errors(cuda.user_texts, cuda.name):
             return cuda_binary(cuda, arch, kernel.options, kind).data
 
-    return TextUnit(unit, cuda.text if cuda else "", cpp, "g++", cpp_flags(options), compile)
+    return TranslationUnit(unit, cuda.text if cuda else "", cpp, "g++", cpp_flags(options), compile)
 
 
 def _functions(
-    kernel: ArrayKernel, symbol: str, texts: _Texts, module: int
-) -> dict[TargetName, Function]:
+    kernel: ElementwiseOrReduction, symbol: str, texts: _Texts, module: int
+) -> dict[TargetName, KernelFunction]:
     """Return the functions of a variant, with the arguments that a launch function passes."""
 
     def passed(parameter: Parameter) -> Parameter:
@@ -209,6 +211,8 @@ def _functions(
         return replace(parameter, type=_NUMBER, argument=position, part=ArgumentPart.VALUE)
 
     return {
-        target: Function(symbol, tuple(passed(f.parameter) for f in text.fields), module=module)
+        target: KernelFunction(
+            symbol, tuple(passed(f.parameter) for f in text.fields), module=module
+        )
         for target, text in texts.items()
     }

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from pycu2c.aot.parameter_access import overwritten_names
+from pycu2c.aot.write_only import write_only_arrays
 
 ONLY_STORED = [
     "out[i] = x[i]",
@@ -33,9 +33,9 @@ READ = [
 
 @pytest.mark.parametrize("body", ONLY_STORED)
 def test_arrays_that_are_only_stored_to(body: str) -> None:
-    assert "out" in overwritten_names(ast.parse(body))
+    assert "out" in write_only_arrays(ast.parse(body))
 
 
 @pytest.mark.parametrize("body", READ)
 def test_arrays_that_are_read_or_not_stored_to(body: str) -> None:
-    assert "out" not in overwritten_names(ast.parse(body))
+    assert "out" not in write_only_arrays(ast.parse(body))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pycu2c.aot.c_interface import export_macro, number_type, prototype, wrapped
 from pycu2c.aot.exported_library import (
     ExportedArgument,
     ExportedKernel,
     ExportedLibrary,
     ExportedSignature,
-    Function,
+    KernelFunction,
     TargetName,
     Variant,
 )
+from pycu2c.aot.headers import export_macro, number_type, prototype, wrapped
 from pycu2c.base.dtypes import BFLOAT16, DType, DTypeKind
 from pycu2c.base.types import Array
 
@@ -26,8 +26,8 @@ _DLPACK_CODES = {
 }
 
 
-def write_library(library: ExportedLibrary) -> str:
-    """Return the text of ``NAME_library.c``."""
+def write_launch_functions(library: ExportedLibrary) -> str:
+    """Return the text of ``NAME_launch.c``."""
     has_cpu, has_cuda = "cpu" in library.targets, "cuda" in library.targets
     lines = [
         "#define _GNU_SOURCE  /* for the cores of the process */",
@@ -39,10 +39,10 @@ def write_library(library: ExportedLibrary) -> str:
     if library.cpp_units:
         lines.append(f"#define PYCU2C_FIBERS(name) {library.name}_pycu2c_##name")
     lines += [f'#define PYCU2C_IMAGES "../{library.name}_images.h"'] * has_cuda
-    kinds = {k.array_launch.kind for k in library.kernels if k.array_launch}
+    kinds = {k.inferred_grid.kind for k in library.kernels if k.inferred_grid}
     lines += [f"#define PYCU2C_{kind.upper()}" for kind in sorted(kinds)]
     lines += ['#include "runtime/launch.h"']
-    lines += ['#include "runtime/array_launches.h"'] * bool(kinds)
+    lines += ['#include "runtime/inferred_grids.h"'] * bool(kinds)
     for kernel in library.kernels:
         lines += ["", *_kernel_tables(kernel)]
     lines += [
@@ -107,7 +107,7 @@ def _signature_tables(kernel: ExportedKernel, signature: ExportedSignature) -> I
     yield "};"
 
 
-def _function_tables(target: TargetName, function: Function) -> Iterator[str]:
+def _function_tables(target: TargetName, function: KernelFunction) -> Iterator[str]:
     if function.is_coroutine:
         yield f"extern const struct coroutine_kernel {function.name};"
     elif function.runs_fibers:
@@ -126,7 +126,7 @@ def _function_tables(target: TargetName, function: Function) -> Iterator[str]:
     yield wrapped(start, parameters or ["{VALUE, 0, 0, 1}"], "};")
 
 
-def _table(target: TargetName, function: Function) -> str:
+def _table(target: TargetName, function: KernelFunction) -> str:
     """Return the name of the table of the parameters of a function."""
     return f"{function.name}_on_{'cpu' if target == 'cpu' else 'gpu'}"
 
@@ -159,12 +159,12 @@ def _variant(variant: Variant) -> str:
             code = ".coroutines = &" if function.is_coroutine else ".body = "
             if function.runs_fibers:
                 code = f".run = PYCU2C_FIBERS({function.runs_fibers}), .fibers = &"
-            parts += [f"{code}{function.name}", f".of_cpu = {parameters}"]
+            parts += [f"{code}{function.name}", f".cpu_parameters = {parameters}"]
             if function.has_avx512:
                 parts.append(f".avx512 = AVX512({function.avx512_name})")
         else:
             parts += [f'.entry = "{function.name}"', f".loaded = {function.name}_loaded"]
-            parts += [f".module = {function.module}", f".of_gpu = {parameters}"]
+            parts += [f".module = {function.module}", f".gpu_parameters = {parameters}"]
     return wrapped("    {", parts, "}")
 
 
@@ -181,12 +181,12 @@ def _launch(kernel: ExportedKernel) -> Iterator[str]:
         addresses.append(f"&{name}")
     fields = ["arguments", "grid", "block", "shared_bytes", "stream"]
     call = "launch(&l)"
-    if kernel.array_launch:
-        kind, state = kernel.array_launch.kind, kernel.array_launch.state
+    if kernel.inferred_grid:
+        kind, state = kernel.inferred_grid.kind, kernel.inferred_grid.state
         fields, call = ["arguments", "stream"], f"launch_{kind}(&l, &state)"
         initial = [f".{field} = {value}" for field, value in state.items()]
         yield wrapped(f"    struct {kind} state = {{", initial, "};")
-        addresses += [f"&state.{field}" for field in kernel.array_launch.internal]
+        addresses += [f"&state.{field}" for field in kernel.inferred_grid.implicit]
     yield wrapped("    const void *const arguments[] = {", addresses, "};")
     initial = [f".kernel = &{kernel.name}_kernel", *(f".{field} = {field}" for field in fields)]
     yield wrapped("    struct launch l = {", initial, "};")

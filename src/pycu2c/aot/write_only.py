@@ -10,7 +10,7 @@ import ast
 _DESCRIPTIONS = ("dtype", "itemsize", "nbytes", "ndim", "shape", "size", "strides")
 
 
-def overwritten_names(tree: ast.AST) -> frozenset[str]:
+def write_only_arrays(tree: ast.AST) -> frozenset[str]:
     """Return the arrays of which a kernel stores elements and reads none.
 
     An array that it views, binds to another name or passes to a function counts as read.

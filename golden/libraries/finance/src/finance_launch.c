@@ -24,13 +24,15 @@ static const struct parameter stencil_large_on_gpu[] = {{DATA, 0, 0, 8}, {SHAPE,
         {SHAPE, 0, 1, 8}, {DATA, 1, 0, 8}, {SHAPE, 1, 1, 8}, {VALUE, 2, 0, 4}};
 static const struct variant stencil_variants[] = {
     {.needs_small_indices = true, .block = {16, 8, 1}, .body = finance_stencil_block,
-     .of_cpu = {finance_stencil_block_on_cpu, 6}, .avx512 = AVX512(finance_stencil_block_avx512)},
-    {.needs_small_indices = true, .body = finance_stencil, .of_cpu = {finance_stencil_on_cpu, 6},
-     .avx512 = AVX512(finance_stencil_avx512), .entry = "stencil", .loaded = stencil_loaded,
-     .module = 0, .of_gpu = {stencil_on_gpu, 6}},
-    {.body = finance_stencil, .of_cpu = {finance_stencil_on_cpu, 6},
+     .cpu_parameters = {finance_stencil_block_on_cpu, 6},
+     .avx512 = AVX512(finance_stencil_block_avx512)},
+    {.needs_small_indices = true, .body = finance_stencil,
+     .cpu_parameters = {finance_stencil_on_cpu, 6}, .avx512 = AVX512(finance_stencil_avx512),
+     .entry = "stencil", .loaded = stencil_loaded, .module = 0,
+     .gpu_parameters = {stencil_on_gpu, 6}},
+    {.body = finance_stencil, .cpu_parameters = {finance_stencil_on_cpu, 6},
      .avx512 = AVX512(finance_stencil_avx512), .entry = "stencil_large",
-     .loaded = stencil_large_loaded, .module = 0, .of_gpu = {stencil_large_on_gpu, 6}},
+     .loaded = stencil_large_loaded, .module = 0, .gpu_parameters = {stencil_large_on_gpu, 6}},
 };
 
 static const struct signature stencil_signatures[] = {
@@ -68,15 +70,15 @@ static const struct parameter block_sums_large_on_gpu[] = {{DATA, 0, 0, 8}, {SHA
         {STRIDE, 0, 0, 8}, {DATA, 1, 0, 8}, {VALUE, 2, 0, 4}};
 static const struct variant block_sums_variants[] = {
     {.needs_small_indices = true, .block = {128, 1, 1}, .body = finance_block_sums_block,
-     .of_cpu = {finance_block_sums_block_on_cpu, 5},
+     .cpu_parameters = {finance_block_sums_block_on_cpu, 5},
      .avx512 = AVX512(finance_block_sums_block_avx512)},
     {.needs_small_indices = true, .body = finance_block_sums,
-     .of_cpu = {finance_block_sums_on_cpu, 5}, .avx512 = AVX512(finance_block_sums_avx512),
+     .cpu_parameters = {finance_block_sums_on_cpu, 5}, .avx512 = AVX512(finance_block_sums_avx512),
      .entry = "block_sums", .loaded = block_sums_loaded, .module = 0,
-     .of_gpu = {block_sums_on_gpu, 5}},
-    {.body = finance_block_sums, .of_cpu = {finance_block_sums_on_cpu, 5},
+     .gpu_parameters = {block_sums_on_gpu, 5}},
+    {.body = finance_block_sums, .cpu_parameters = {finance_block_sums_on_cpu, 5},
      .avx512 = AVX512(finance_block_sums_avx512), .entry = "block_sums_large",
-     .loaded = block_sums_large_loaded, .module = 0, .of_gpu = {block_sums_large_on_gpu, 5}},
+     .loaded = block_sums_large_loaded, .module = 0, .gpu_parameters = {block_sums_large_on_gpu, 5}},
 };
 
 static const struct signature block_sums_signatures[] = {
@@ -122,13 +124,15 @@ static const struct parameter black_scholes_f32_large_on_gpu[] = {{DATA, 0, 0, 8
         {VALUE, 6, 0, 1}};
 static const struct variant black_scholes_f32_variants[] = {
     {.needs_small_indices = true, .body = finance_black_scholes_f32,
-     .of_cpu = {finance_black_scholes_f32_on_cpu, 8},
+     .cpu_parameters = {finance_black_scholes_f32_on_cpu, 8},
      .avx512 = AVX512(finance_black_scholes_f32_avx512), .entry = "black_scholes_f32",
-     .loaded = black_scholes_f32_loaded, .module = 0, .of_gpu = {black_scholes_f32_on_gpu, 8}},
-    {.body = finance_black_scholes_f32_large, .of_cpu = {finance_black_scholes_f32_large_on_cpu, 8},
+     .loaded = black_scholes_f32_loaded, .module = 0,
+     .gpu_parameters = {black_scholes_f32_on_gpu, 8}},
+    {.body = finance_black_scholes_f32_large,
+     .cpu_parameters = {finance_black_scholes_f32_large_on_cpu, 8},
      .avx512 = AVX512(finance_black_scholes_f32_large_avx512), .entry = "black_scholes_f32_large",
      .loaded = black_scholes_f32_large_loaded, .module = 0,
-     .of_gpu = {black_scholes_f32_large_on_gpu, 8}},
+     .gpu_parameters = {black_scholes_f32_large_on_gpu, 8}},
 };
 static const struct argument black_scholes_f64_arguments[] = {
     {"price", {kDLFloat, 64, 1}, 1, true, false, 0},
@@ -157,13 +161,15 @@ static const struct parameter black_scholes_f64_large_on_gpu[] = {{DATA, 0, 0, 8
         {VALUE, 6, 0, 1}};
 static const struct variant black_scholes_f64_variants[] = {
     {.needs_small_indices = true, .body = finance_black_scholes_f64,
-     .of_cpu = {finance_black_scholes_f64_on_cpu, 8},
+     .cpu_parameters = {finance_black_scholes_f64_on_cpu, 8},
      .avx512 = AVX512(finance_black_scholes_f64_avx512), .entry = "black_scholes_f64",
-     .loaded = black_scholes_f64_loaded, .module = 0, .of_gpu = {black_scholes_f64_on_gpu, 8}},
-    {.body = finance_black_scholes_f64_large, .of_cpu = {finance_black_scholes_f64_large_on_cpu, 8},
+     .loaded = black_scholes_f64_loaded, .module = 0,
+     .gpu_parameters = {black_scholes_f64_on_gpu, 8}},
+    {.body = finance_black_scholes_f64_large,
+     .cpu_parameters = {finance_black_scholes_f64_large_on_cpu, 8},
      .avx512 = AVX512(finance_black_scholes_f64_large_avx512), .entry = "black_scholes_f64_large",
      .loaded = black_scholes_f64_large_loaded, .module = 0,
-     .of_gpu = {black_scholes_f64_large_on_gpu, 8}},
+     .gpu_parameters = {black_scholes_f64_large_on_gpu, 8}},
 };
 
 static const struct signature black_scholes_signatures[] = {
