@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import sys
 from pathlib import Path
@@ -102,6 +103,43 @@ def test_kernel_without_a_grid(tmp_path: Path) -> None:
         result = jax.jit(lambda *arrays: blend(*arrays, out_shapes={"z": "x"}))(x, y, table[0])
         np.testing.assert_array_equal(result, expected)
         np.testing.assert_array_equal(blend(x, y, table[0], x), expected)
+
+
+class Extension(ctypes.Structure):
+    """An XLA_FFI_Metadata_Extension and the XLA_FFI_Metadata that it points to."""
+
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("type", ctypes.c_int),
+        ("next", ctypes.c_void_p),
+        ("metadata", ctypes.c_void_p),
+        ("metadata_size", ctypes.c_size_t),
+        ("version", ctypes.c_uint64 * 3),
+        ("traits", ctypes.c_uint32),
+    ]
+
+
+def traits(library: Path, handler: str) -> int:
+    """Ask a handler for its traits, as XLA does."""
+    extension = Extension(type=1)
+    extension.metadata = ctypes.addressof(extension) + Extension.metadata_size.offset
+    frame = (ctypes.c_void_p * 20)(160, ctypes.addressof(extension))
+    handle = getattr(ctypes.CDLL(str(library)), handler)
+    handle.restype = ctypes.c_void_p
+    assert handle(frame) is None  # no error
+    return extension.traits
+
+
+def test_handlers_that_command_buffers_may_record(finance: Path, tmp_path: Path) -> None:
+    """XLA may capture launches on GPUs that allocate no memory."""
+    options = "--name", "norms", "--targets", "cpu", "--bindings", "c,jax"
+    build_file(f"{exported_text.__file__}:norm", tmp_path, *options)
+    built = finance / "lib/libfinance_xla.so", tmp_path / "lib/libnorms_xla.so"
+    handlers = ("stencil_on_cuda", "stencil_on_cpu"), ("norm_on_cuda", "norm_on_cpu")
+    assert [[traits(path, h) for h in names] for path, names in zip(built, handlers)] == [
+        [1, 0],
+        [0, 0],
+    ]
 
 
 def test_handlers_are_a_library_of_their_own(finance: Path) -> None:

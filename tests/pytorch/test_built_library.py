@@ -98,6 +98,18 @@ def test_cuda_graph(square: Any, gpu: torch.device) -> None:
     assert torch.equal(result, torch.full_like(x, 9))
 
 
+def test_first_launch_in_a_cuda_graph(squares: Any, gpu: torch.device) -> None:
+    """A kernel is loaded while its launch is captured."""
+    package, operators = squares
+    double = operators.op(package.double, "squares::captured", grid=4, block=256)
+    x, graph = numbers(gpu), torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        double(x)
+    x.fill_(3)
+    graph.replay()
+    assert torch.equal(x, torch.full_like(x, 6))
+
+
 def test_current_stream(square: Any, gpu: torch.device) -> None:
     stream = torch.cuda.Stream(gpu)
     x = numbers(gpu)

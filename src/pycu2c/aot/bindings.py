@@ -80,8 +80,10 @@ def _binding(kernel: ExportedKernel) -> Iterator[str]:
     yield f"static pycu2c_status {name}_call(const struct call *c) {{"
     yield wrapped(f"    return {name}_launch(", (*values, "c->stream"), ");")
     yield "}"
-    has_grid = str(kernel.inferred_grid is None).lower()
-    fields = (f'"{name}"', f"{name}_parameters", str(len(kinds)), has_grid, f"{name}_call")
+    launch = kernel.inferred_grid
+    allocates = launch is not None and launch.kind == "reduction"
+    flags = f"{launch is None}, {allocates}".lower()
+    fields = (f'"{name}"', f"{name}_parameters", str(len(kinds)), flags, f"{name}_call")
     yield f"static const struct kernel {name}_kernel = {{"
     yield wrapped("    ", fields, "};")
     yield f"EXPORT({name})"

@@ -20,6 +20,7 @@ enum {
     COMPUTE_MAJOR = 75, /* attributes of devices */
     COMPUTE_MINOR = 76,
     MAX_DYNAMIC_SHARED = 8, /* attribute of kernels */
+    RELAXED_CAPTURE = 2,    /* a mode of stream captures */
     LEGACY_STREAM = 1,      /* 0 is the default stream that synchronizes with the others */
     MAX_DEVICES = 64
 };
@@ -59,6 +60,7 @@ static struct {
     CUresult (*allocate)(uint64_t *, size_t, void *);
     CUresult (*fill)(uint64_t, unsigned char, size_t, void *);
     CUresult (*free)(uint64_t, void *);
+    CUresult (*exchange_capture_mode)(int *);
 } cuda;
 
 static pthread_once_t cuda_once = PTHREAD_ONCE_INIT;
@@ -88,6 +90,7 @@ static void load_driver(void) {
         {"cuMemAllocAsync", &cuda.allocate},
         {"cuMemsetD8Async", &cuda.fill},
         {"cuMemFreeAsync", &cuda.free},
+        {"cuThreadExchangeStreamCaptureMode", &cuda.exchange_capture_mode},
     };
     void *const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     missing = "libcuda.so.1, the driver of NVIDIA GPUs, is not installed";
@@ -167,15 +170,19 @@ static int image_of(int module, int ordinal) {
     return number;
 }
 
+/* Load a kernel, also while the thread captures the launch in a graph. */
 static pycu2c_status load_kernel(int image, const char *entry, loaded_kernel *loaded) {
     static CUlibrary libraries[IMAGE_COUNT];
     CUresult code = 0;
     CUkernel kernel = NULL;
+    int capture_mode = RELAXED_CAPTURE;
     pthread_mutex_lock(&loading);
+    cuda.exchange_capture_mode(&capture_mode);
     if (!libraries[image])
         code = cuda.load_library(&libraries[image], images[image].data, NULL, NULL, 0, NULL, NULL, 0);
     if (!code) code = cuda.get_kernel(&kernel, libraries[image], entry);
     if (!code) atomic_store_explicit(loaded, kernel, memory_order_release);
+    cuda.exchange_capture_mode(&capture_mode);
     pthread_mutex_unlock(&loading);
     return code ? cuda_failure("load the kernel", code) : PYCU2C_SUCCESS;
 }

@@ -2,7 +2,8 @@
  *
  * The operands of a call are the arrays that the kernel only reads. The results are the other
  * arrays; operands that XLA aliases to results may follow. Attributes are the numbers, `grid`,
- * `block` and `shared_bytes`.
+ * `block` and `shared_bytes`. XLA may record a launch on a GPU in a command buffer (a CUDA graph),
+ * unless it allocates memory.
  *
  * You may use, change and distribute this file freely, for any purpose and without conditions.
  */
@@ -168,7 +169,8 @@ static XLA_FFI_Error *handle(const XLA_FFI_CallFrame *frame, const struct kernel
         XLA_FFI_Metadata *const metadata = ((XLA_FFI_Metadata_Extension *)extension)->metadata;
         metadata->api_version = (XLA_FFI_Api_Version){
             XLA_FFI_Api_Version_STRUCT_SIZE, NULL, XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR};
-        metadata->traits = 0;
+        const bool is_capturable = type == kDLCUDA && !kernel->allocates;
+        metadata->traits = is_capturable ? XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE : 0;
         return NULL;
     }
     XLA_FFI_Error *error = NULL;
