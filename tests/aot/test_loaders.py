@@ -85,7 +85,7 @@ def test_wheel_in_a_clean_environment(library: Path, numbers: Path, tmp_path: Pa
     (wheel,) = tmp_path.glob("finance-*.whl")
     venv.create(tmp_path / "clean", with_pip=True)
     python = tmp_path / "clean/bin/python"
-    run(python, "-m", "pip", "install", "-q", wheel)
+    run(python, "-m", "pip", "install", "-q", wheel, "numpy")
     run(python, LOADERS / "packaged.py", numbers, result, folder=tmp_path)
     check_results(numbers, result, "cpu")
 

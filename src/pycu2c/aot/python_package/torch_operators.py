@@ -9,24 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
-
-from ._launch import Tensor  # type: ignore[import-not-found]
+from torch.utils.dlpack import to_dlpack
 
 _TYPES = {"r": "Tensor", "d": "float", "q": "int", "?": "bool"}
-_CODES = {
-    torch.bool: (6, 8),
-    torch.int8: (0, 8),
-    torch.int16: (0, 16),
-    torch.int32: (0, 32),
-    torch.int64: (0, 64),
-    torch.uint8: (1, 8),
-    torch.float16: (2, 16),
-    torch.bfloat16: (4, 16),
-    torch.float32: (2, 32),
-    torch.float64: (2, 64),
-    torch.complex64: (5, 64),
-    torch.complex128: (5, 128),
-}
 _LIBRARIES: dict[str, torch.library.Library] = {}  # operators exist as long as these
 
 
@@ -74,7 +59,8 @@ def op(
         every = [*values, *results]
         device = values[first_tensor].device
         stream = torch._C._cuda_getCurrentRawStream(device.index) if device.type == "cuda" else 0
-        arguments = [_described(every[place]) for place in places]
+        passed = [to_dlpack(v) if isinstance(v, torch.Tensor) else v for v in every]
+        arguments = [passed[place] for place in places]
         configuration = {
             key: extent(*values) if callable(extent) else extent
             for key, extent in (("grid", grid), ("block", block))
@@ -103,12 +89,3 @@ def _schema(inputs: list[tuple[str, str]], output_count: int) -> str:
     ]
     results = ", ".join(["Tensor"] * output_count)
     return f"({', '.join(types)}) -> {results if output_count == 1 else f'({results})'}"
-
-
-def _described(value: Any) -> Any:
-    if not isinstance(value, torch.Tensor):
-        return value
-    device, shape = value.device, value.shape
-    where = (2, device.index) if device.type == "cuda" else (1, 0)
-    code, bits = _CODES[value.dtype]
-    return Tensor.of(value.data_ptr(), where, (code, bits), shape, value.stride())

@@ -1,0 +1,90 @@
+"""The Python package of a library: what it takes, and the errors that it raises."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aot.conftest import forget_package
+
+
+@pytest.fixture(scope="module")
+def finance(library: Path) -> Iterator[Any]:
+    """Return the package of the library finance."""
+    sys.path.insert(0, str(library / "python"))
+    forget_package("finance")
+    yield importlib.import_module("finance")
+    sys.path.remove(str(library / "python"))
+    forget_package("finance")
+
+
+class UnversionedArray:
+    """An array that exports DLPack before version 1.0, as NumPy before 2.1 does."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self._array = array
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._array.__dlpack_device__()
+
+    def __dlpack__(self, *, stream: None = None) -> Any:
+        return self._array.__dlpack__(stream=stream)
+
+
+@pytest.mark.parametrize("as_array", [np.asarray, UnversionedArray, lambda a: a.__dlpack__()])
+def test_arrays(finance: Any, as_array: Any) -> None:
+    x, sums = np.arange(512.0), np.zeros(2)
+    finance.block_sums(as_array(x[::2]), as_array(sums), 0, grid=2, block=128)
+    assert sums.tolist() == [x[:256:2].sum(), x[256::2].sum()]
+
+
+def test_numbers_of_numpy(finance: Any) -> None:
+    x, sums = np.ones(128), np.zeros(1)
+    finance.block_sums(x, sums, np.int32(28), grid=np.int64(1), block=[np.int64(128)])
+    assert sums.tolist() == [100]
+
+
+def read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    array.flags.writeable = False
+    return array
+
+
+def test_arrays_that_are_read_may_be_read_only(finance: Any) -> None:
+    sums = np.zeros(1)
+    finance.block_sums(read_only(np.ones(128)), sums, 0, grid=1, block=128)
+    assert sums.tolist() == [128]
+
+
+ONES = np.ones(128)
+ERRORS: dict[str, tuple[tuple[Any, ...], type[Exception], str]] = {
+    "count": ((ONES,), TypeError, r"block_sums takes \(a, sums, first\), not 1 arguments"),
+    "list": (([1.0], ONES, 0), TypeError, "a is a list, which has no __dlpack__"),
+    "float": ((ONES, ONES, 1.5), TypeError, "'float' object cannot be interpreted as an integer"),
+    "range": ((ONES, ONES, 1 << 31), RuntimeError, "first = 2147483648 is not an int32"),
+    "read-only": (
+        (ONES, read_only(np.zeros(1)), 0),
+        ValueError,
+        "sums is read-only, and the kernel writes it",
+    ),
+    "byte order": ((ONES.astype(">f8"), ONES, 0), BufferError, "native byte order"),
+    "dtype": ((ONES.astype(np.float32), ONES, 0), RuntimeError, "a is float32 with 1 axes"),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_wrong_arguments(finance: Any, case: str) -> None:
+    arguments, kind, message = ERRORS[case]
+    with pytest.raises(kind, match=message):
+        finance.block_sums(*arguments, grid=1, block=128)
+
+
+@pytest.mark.parametrize("grid", [(1, 1, 1, 1), (), -1, 1 << 32])
+def test_wrong_grids(finance: Any, grid: Any) -> None:
+    with pytest.raises(ValueError, match="a grid or block has 1 to 3 lengths"):
+        finance.block_sums(ONES, ONES, 0, grid=grid, block=128)
