@@ -41,11 +41,11 @@ def pytest_load_initial_conftests(
     groups = namespace.pycu2c_check
     if groups is None:
         return
-    from pycu2c.declarations.options import BadOption, parse_options
+    from pycu2c.declarations.options import OptionError, parse_options
 
     try:
         parse_options({"check": groups == "1" or groups})
-    except BadOption as error:
+    except OptionError as error:
         raise pytest.UsageError(f"{_OPTION}: {error}") from None
     patch = pytest.MonkeyPatch()
     patch.setenv("PYCU2C_CHECK", groups)

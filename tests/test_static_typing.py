@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from pycu2c import Array, cuda, float32, int32, kernel, types
-from pycu2c.declarations.signatures import BadSignature, annotated_signature, parse_type
+from pycu2c.declarations.signatures import SignatureError, annotated_signature, parse_type
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
 from pycu2c.ops.names.cuda_namespace import Namespace
 
@@ -149,7 +149,7 @@ def test_an_array_is_named(arguments: object, meant: object) -> None:
     ],
 )
 def test_names_of_no_array(arguments: str) -> None:
-    with pytest.raises(BadSignature, match=r"write Array\[float32\]"):
+    with pytest.raises(SignatureError, match=r"write Array\[float32\]"):
         parse_type(arguments)
     if "n" not in arguments:
         with pytest.raises(TypeError, match=r"write Array\[float32\]"):

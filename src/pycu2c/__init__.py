@@ -11,16 +11,33 @@ from pycu2c.base.diagnostics import (
     LaunchWarning,
 )
 from pycu2c.base.dtypes import VECTORS
+from pycu2c.base.errors import EnvironmentVariableError, Error
 from pycu2c.base.vector_types import *  # noqa: F403
-from pycu2c.cuda_driver.cuda_errors import CudaError, KernelFault, OutOfMemoryError
+from pycu2c.cuda_driver.cuda_errors import (
+    CaptureError,
+    CudaError,
+    DeviceAssertError,
+    DriverError,
+    IllegalAddressError,
+    KernelFault,
+    LaunchResourcesError,
+    LaunchTimeoutError,
+    MisalignedAddressError,
+    NoDeviceError,
+    OutOfMemoryError,
+    PeerAccessError,
+)
 from pycu2c.declarations import annotations
 from pycu2c.declarations.annotations import *  # noqa: F403
+from pycu2c.declarations.options import OptionError
+from pycu2c.declarations.signatures import SignatureError
 from pycu2c.kernels.kernel import device, kernel
 from pycu2c.ops.names import numba_type_names
 from pycu2c.ops.names.numba_type_names import *  # noqa: F403
 from pycu2c.runtime.findings import CheckError, DeadlockError, Finding
 
 if TYPE_CHECKING:
+    from pycu2c.aot.exported_library import ExportError
     from pycu2c.compat.numba import config
     from pycu2c.compat.numba.guvectorize import guvectorize
     from pycu2c.compat.numba.host_functions import jit, njit, prange
@@ -34,16 +51,31 @@ if TYPE_CHECKING:
         NumbaWarning,
         TypingError,
     )
+    from pycu2c.ir.verifier import InternalError
     from pycu2c.ops.names.loop_hints import literal_unroll
+    from pycu2c.reference.elements import UnsupportedByReferenceError
+    from pycu2c.toolchain.toolchain_errors import (
+        LinkError,
+        RejectedCodeError,
+        ToolchainError,
+        UndefinedFunctionError,
+    )
 
-# names of numba, imported when a program first uses one
-_NUMBA_NAMES = {
+# names that are imported when a program first uses one
+_LAZY_NAMES = {
+    "ExportError": "pycu2c.aot.exported_library",
+    "InternalError": "pycu2c.ir.verifier",
+    "LinkError": "pycu2c.toolchain.toolchain_errors",
     "NumbaDeprecationWarning": "pycu2c.core.errors",
     "NumbaError": "pycu2c.core.errors",
     "NumbaPendingDeprecationWarning": "pycu2c.core.errors",
     "NumbaPerformanceWarning": "pycu2c.core.errors",
     "NumbaWarning": "pycu2c.core.errors",
+    "RejectedCodeError": "pycu2c.toolchain.toolchain_errors",
+    "ToolchainError": "pycu2c.toolchain.toolchain_errors",
     "TypingError": "pycu2c.core.errors",
+    "UndefinedFunctionError": "pycu2c.toolchain.toolchain_errors",
+    "UnsupportedByReferenceError": "pycu2c.reference.elements",
     "config": "pycu2c.compat.numba",
     "from_dtype": "pycu2c.compat.numba.typeof",
     "guvectorize": "pycu2c.compat.numba.guvectorize",
@@ -57,9 +89,9 @@ _NUMBA_NAMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name not in _NUMBA_NAMES:
+    if name not in _LAZY_NAMES:
         raise AttributeError(f"module pycu2c has no attribute {name}", name=name)
-    value: object = getattr(lazy_imports.import_module(_NUMBA_NAMES[name]), name)
+    value: object = getattr(lazy_imports.import_module(_LAZY_NAMES[name]), name)
     globals()[name] = value
     return value
 
@@ -71,22 +103,42 @@ def __dir__() -> list[str]:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CaptureError",
     "CheckError",
     "CompileError",
     "CompileWarning",
     "CudaError",
     "DeadlockError",
+    "DeviceAssertError",
+    "DriverError",
+    "EnvironmentVariableError",
+    "Error",
+    "ExportError",
     "Finding",
+    "IllegalAddressError",
+    "InternalError",
     "KernelFault",
     "LaunchError",
+    "LaunchResourcesError",
+    "LaunchTimeoutError",
     "LaunchWarning",
+    "LinkError",
+    "MisalignedAddressError",
+    "NoDeviceError",
     "NumbaDeprecationWarning",
     "NumbaError",
     "NumbaPendingDeprecationWarning",
     "NumbaPerformanceWarning",
     "NumbaWarning",
+    "OptionError",
     "OutOfMemoryError",
+    "PeerAccessError",
+    "RejectedCodeError",
+    "SignatureError",
+    "ToolchainError",
     "TypingError",
+    "UndefinedFunctionError",
+    "UnsupportedByReferenceError",
     "config",
     "cuda",
     "device",

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pycu2c import CheckError, LaunchError, LaunchWarning, cuda, kernel
+from pycu2c import CheckError, LaunchWarning, cuda, kernel
 from pycu2c.analysis.ranges.interval_arithmetic import Interval
 from pycu2c.checks.proofs.conflict_analysis import _Affine, _equal_variables
 
@@ -108,20 +108,3 @@ def test_kernels(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) 
     other = kernel(function, backend="cpu", check="race")
     with pytest.warns(LaunchWarning, match="races and initialization are not checked"):
         (other[(2, 4), (4, 2)] if is_plane else other[2, 8])(np.ones(32), 32)
-
-
-@pytest.mark.parametrize(
-    ("variable", "value", "message"),
-    [
-        ("MEMORY", "1 GiB", "is a number of bytes, not '1 GiB'"),
-        ("TIMEOUT", "soon", "is a number of seconds, not 'soon'"),
-        ("TIMEOUT", "0", "is a number of seconds, not '0'"),
-    ],
-)
-def test_limits_are_numbers(
-    variable: str, value: str, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(f"PYCU2C_CHECK_{variable}", value)
-    checked = kernel(one_axis, backend="cpu", check=True)
-    with pytest.raises(LaunchError, match=message):
-        checked[1, 8](np.ones(8), 8)

@@ -325,7 +325,7 @@ def test_a_backend_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said.exit_code == 1
     last = said.output.splitlines()[-1]
     assert last.startswith("not ready: the environment variable PYCU2C_BACKEND is 'gpu'")
-    with pytest.raises(ValueError, match="variable PYCU2C_BACKEND is 'gpu', which is no backend"):
+    with pytest.raises(ValueError, match="variable PYCU2C_BACKEND is 'gpu': set it to one of"):
         kernel(print)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pycu2c import cuda, kernel
-from pycu2c.toolchain.toolchain_errors import RejectedCode
+from pycu2c.toolchain.toolchain_errors import RejectedCodeError
 
 
 def branches(a, n):
@@ -47,7 +47,7 @@ def test_the_line_of_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, num
     monkeypatch.setenv("PYCU2C_CC", str(spoiled))
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path / "cache"))
     rejected = kernel(backend="cpu")(branches)
-    with pytest.raises(RejectedCode) as caught:
+    with pytest.raises(RejectedCodeError) as caught:
         rejected[1, 8](np.zeros(8, np.int64), 8)
     (row,) = (n for n, line in enumerate(LINES, 1) if f" {number}" in line and "x" in line)
     last = str(caught.value).splitlines()[-1].strip()

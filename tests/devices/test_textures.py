@@ -11,7 +11,7 @@ import pytest
 from pycu2c import CompileError, LaunchError, cuda, device, float4, float32, kernel, types, uchar4
 from pycu2c.base.dtypes import FLOAT32, TEXEL_COMPONENTS, VECTOR_OF, DType
 from pycu2c.base.types import HANDLES, Scalar
-from pycu2c.declarations.signatures import BadSignature, parse_signature, parse_type
+from pycu2c.declarations.signatures import SignatureError, parse_signature, parse_type
 from pycu2c.kernels.specialization import generate_text
 from pycu2c.reference import texture_sampling
 from pycu2c.runtime import texture_modes
@@ -403,7 +403,7 @@ def test_arguments_that_do_not_fit() -> None:
 def test_types_are_written_as_they_are_shown() -> None:
     for kind in (types.texture2d[float32], types.surface3d[uchar4]):
         assert parse_type(str(kind)) == kind
-    with pytest.raises(BadSignature, match="texture1d gives int8"):
+    with pytest.raises(SignatureError, match="texture1d gives int8"):
         parse_type("texture1d[float64]")
     with pytest.raises(TypeError, match="no arrays of texture1d"):
         types.texture1d[float32][:]  # type: ignore[misc]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, cuda, device, float32, int32, kernel, uint8
-from pycu2c.declarations.signatures import BadSignature, parse_signature
+from pycu2c.declarations.signatures import SignatureError, parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.nvrtc import nvrtc
 from support.kernels_from_text import module_from
@@ -430,7 +430,7 @@ def test_rejected(functions: str, call: str, code: str, text: str, tmp_path: Pat
 
 
 def test_a_signature_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(BadSignature, match="f: 'int33'"):
+    with pytest.raises(SignatureError, match="f: 'int33'"):
         module_from(
             "from pycu2c import device\n\n@device('int33(int32)')\ndef f(n):\n    return n\n",
             tmp_path,

@@ -13,7 +13,7 @@ import pytest
 from pycu2c import cuda, kernel
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, error_codes, render
 from pycu2c.base.source import Source, Span
-from pycu2c.declarations.signatures import BadSignature
+from pycu2c.declarations.signatures import SignatureError
 from pycu2c.frontend.subset import unsupported_syntax
 from pycu2c.frontend.subset.subset_check import check_subset
 from pycu2c.frontend.subset.unsupported_syntax import UnsupportedSyntax
@@ -209,7 +209,7 @@ def test_functions_in_a_kernel_return_values(target: str) -> None:
 
 @pytest.mark.parametrize("signature", ["int32(int32[:])", ["void(int32[:])", "bool(int8[:])"]])
 def test_a_signature_with_a_result(signature: object) -> None:
-    with pytest.raises(BadSignature, match=r"k: a kernel returns nothing: write void\(int"):
+    with pytest.raises(SignatureError, match=r"k: a kernel returns nothing: write void\(int"):
 
         @kernel(signature=signature)
         def k(a):

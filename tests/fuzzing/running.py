@@ -31,7 +31,7 @@ from pycu2c.declarations.options import Options
 from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.kernels import assumption_checks, specialization
 from pycu2c.pipeline import TARGETS
-from pycu2c.reference.elements import UnsupportedByReference
+from pycu2c.reference.elements import UnsupportedByReferenceError
 from pycu2c.runtime.arguments.arguments import layout_of
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.flattened_arguments import unflatten
@@ -45,7 +45,7 @@ from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import build, cc
 from pycu2c.toolchain.nvrtc import nvrtc
-from pycu2c.toolchain.toolchain_errors import RejectedCode
+from pycu2c.toolchain.toolchain_errors import RejectedCodeError
 from pycu2c.transforms.cpu.memory.privatize_accumulators import accumulator_arguments
 from support.launching import IN_STRIPS, NARROWED
 
@@ -199,7 +199,7 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         known = error.code == "constant-range" or any(t in str(error) for t in _RAISED_BY_NUMPY)
         status = "out-of-range" if known else "refused"
         return Outcome(text, status, f"{error.code}\n{error}", seed)
-    except (UnsupportedByReference, ValueError, OverflowError) as error:
+    except (UnsupportedByReferenceError, ValueError, OverflowError) as error:
         if may_be_rejected:  # a step of 0, three numbers for two places
             return Outcome(text, "undefined", str(error), seed)
         return crash(text, error, seed)
@@ -248,7 +248,7 @@ def _together(
     entries = _entries(prepared)
     try:
         binary = compiled(entries)
-    except RejectedCode as error:
+    except RejectedCodeError as error:
         if len(prepared) == 1:
             yield Outcome(prepared[0].case.text, "c-refused", error.log, prepared[0].seed)
             return
@@ -345,7 +345,7 @@ def _compiled_c(
     words = (*compiler.command, *flags, *names, "-lm")
     ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     if ran.returncode:
-        raise RejectedCode(str(compiler), "", ran.stderr)
+        raise RejectedCodeError(str(compiler), "", ran.stderr)
     return CompiledBinary("so", entries[0][0], "", b"", str(library), "")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pycu2c import LaunchError, cuda, device, kernel
-from pycu2c.declarations.options import BadOption
+from pycu2c.declarations.options import OptionError
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.cc import cc
@@ -222,5 +222,5 @@ def test_a_declared_block_keeps_within_the_bounds():
     ],
 )
 def test_mistakes_in_limits(arguments, message):
-    with pytest.raises(BadOption, match=message):
+    with pytest.raises(OptionError, match=message):
         kernel(**arguments)(lambda: None)

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from pycu2c import CompileError, CompileWarning, cuda, device, float32, kernel
 from pycu2c.cli.main import main
-from pycu2c.declarations.options import BadOption, Options
+from pycu2c.declarations.options import OptionError, Options
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
@@ -67,7 +67,7 @@ def test_options_are_read(given, expected):
     ],
 )
 def test_mistakes_in_options(arguments, message):
-    with pytest.raises(BadOption, match=message):
+    with pytest.raises(OptionError, match=message):
         kernel(**arguments)(lambda: None)
 
 
@@ -81,7 +81,7 @@ def test_a_signature_may_be_the_first_argument():
 
 
 def test_a_signature_is_given_once():
-    with pytest.raises(BadOption, match="two signatures"):
+    with pytest.raises(OptionError, match="two signatures"):
         kernel("float32[:]", signature="float32[:]")
 
 
@@ -356,5 +356,5 @@ def test_the_backend_of_kernels_that_name_none(monkeypatch):
         kernel(beyond)[1, 1](np.zeros(3))
     assert kernel(backend="cpu")(beyond).backend == "cpu"
     monkeypatch.setenv("PYCU2C_BACKEND", "gpu")
-    with pytest.raises(ValueError, match=r"PYCU2C_BACKEND is 'gpu', .* one of auto, "):
+    with pytest.raises(ValueError, match=r"PYCU2C_BACKEND is 'gpu': .* one of auto, "):
         kernel(beyond)

@@ -14,7 +14,7 @@ from pycu2c.analysis.suspension_points import coroutine_loop
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import lower
 from pycu2c.cuda_driver import driver, kernel_api
-from pycu2c.declarations.options import BadOption
+from pycu2c.declarations.options import OptionError
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.pipeline import TARGETS
@@ -34,7 +34,7 @@ HEAD = "from pycu2c import cuda, device, int32, kernel\n\n\n"
 
 @pytest.mark.parametrize("size", [0, 17, (4, 4, 2), (2, 2, 2, 2), "2", 2.0, (2, -1)])
 def test_invalid_cluster_sizes_are_rejected(size):
-    with pytest.raises(BadOption, match=r"cluster is how many blocks a cluster has, .* not "):
+    with pytest.raises(OptionError, match=r"cluster is how many blocks a cluster has, .* not "):
 
         @kernel(cluster=size)
         def k(a):

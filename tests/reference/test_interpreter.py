@@ -14,7 +14,7 @@ import pytest
 from pycu2c import cuda
 from pycu2c.base.source import Source, source_of
 from pycu2c.base.types import Scalar, boolean, float32, float64, int8, int32, int64
-from pycu2c.reference.elements import UnsupportedByReference
+from pycu2c.reference.elements import UnsupportedByReferenceError
 from pycu2c.reference.interpreter import ReferenceKernel
 from pycu2c.reference.weak_floats import ReferenceTypes
 
@@ -402,7 +402,7 @@ def unknown(out):
 
 def test_an_unknown_function_raises_when_it_is_called() -> None:
     line = unknown.__code__.co_firstlineno + 1
-    with pytest.raises(UnsupportedByReference, match=rf"py:{line}: .*length_hint"):
+    with pytest.raises(UnsupportedByReferenceError, match=rf"py:{line}: .*length_hint"):
         run(unknown, np.zeros(1, np.int32))
 
 

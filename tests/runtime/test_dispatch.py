@@ -30,7 +30,7 @@ from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar, Signature
 from pycu2c.base.values import scalar_of
-from pycu2c.declarations.signatures import BadSignature
+from pycu2c.declarations.signatures import SignatureError
 from pycu2c.devices.allocation import to_device
 from pycu2c.kernels.kernel import Configured, Kernel
 from pycu2c.native import _dispatch
@@ -1038,7 +1038,7 @@ def test_errors_of_a_prepared_launch() -> None:
         prepared(out)
     with pytest.raises(LaunchError, match="a grid has at least 1"):
         k.prepare("float64[::1], float64[::1], int", 0, 4)
-    with pytest.raises(BadSignature):
+    with pytest.raises(SignatureError):
         k.prepare("nonsense", 1, 4)
 
 

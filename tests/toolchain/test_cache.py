@@ -200,13 +200,6 @@ def test_the_limit(monkeypatch: pytest.MonkeyPatch, text: str, size: int) -> Non
     assert (eviction.limit(), eviction.usage().problem) == (size, "")
 
 
-def test_a_limit_that_is_none(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYCU2C_CACHE_SIZE", "much")
-    assert (eviction.limit(), eviction.usage().limit) == (1 << 30, 1 << 30)
-    assert "PYCU2C_CACHE_SIZE is 'much'" in eviction.usage().problem
-    assert directory in stored(KEY, ".so", b"code").parents
-
-
 def test_the_time_of_use_is_written_once_an_hour(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

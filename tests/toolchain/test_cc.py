@@ -19,7 +19,7 @@ from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import cache_directory, eviction
 from pycu2c.toolchain.cc import cc, compiler_identity, cxx, discovery
-from pycu2c.toolchain.toolchain_errors import RejectedCode, ToolchainError
+from pycu2c.toolchain.toolchain_errors import RejectedCodeError, ToolchainError
 
 TWICE = "/* doubles: ≥ 0 or not */ int twice(int x) { return 2 * x; }\n"
 
@@ -114,7 +114,7 @@ def test_without_the_cache_nothing_is_kept(runs: list[tuple[str, ...]]) -> None:
 def test_rejected_code_is_an_internal_error() -> None:
     discovery.find_compiler()  # its version is kept
     before = eviction.usage().entries
-    with pytest.raises(RejectedCode, match=r"bug in pycu2c(.|\n)*kernel.c:1:") as caught:
+    with pytest.raises(RejectedCodeError, match=r"bug in pycu2c(.|\n)*kernel.c:1:") as caught:
         cc.compile("int f(void) { return missing; }\n", "f")
     assert caught.value.text.startswith("int f")
     assert "missing" in caught.value.log
@@ -130,14 +130,14 @@ def test_a_compiler_that_cannot_compile_is_not_our_bug(
     monkeypatch.setenv("PYCU2C_CC", path)
     with pytest.raises(ToolchainError, match=r"does not work(.|\n)*no headers") as caught:
         cc.compile(TWICE, "twice")
-    assert not isinstance(caught.value, RejectedCode)
+    assert not isinstance(caught.value, RejectedCodeError)
 
 
 def test_a_compiler_that_writes_nothing_is_not_our_bug(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYCU2C_CC", "true")
     with pytest.raises(ToolchainError, match=r"`.*/true` does not work") as caught:
         cc.compile(TWICE, "twice")
-    assert not isinstance(caught.value, RejectedCode)
+    assert not isinstance(caught.value, RejectedCodeError)
 
 
 def test_rejected_code_where_the_exit_code_is_lost() -> None:
@@ -145,7 +145,7 @@ def test_rejected_code_where_the_exit_code_is_lost() -> None:
     ignored = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
         assert call(cc.compile(TWICE, "twice"), 2) == 4
-        with pytest.raises(RejectedCode, match="missing"):
+        with pytest.raises(RejectedCodeError, match="missing"):
             cc.compile("int f(void) { return missing; }\n", "f")
     finally:
         signal.signal(signal.SIGCHLD, ignored)
@@ -153,7 +153,7 @@ def test_rejected_code_where_the_exit_code_is_lost() -> None:
 
 def test_rejected_code_is_saved_for_a_report(directory: Path) -> None:
     text = "int f(void) {\n    return missing;\n}\n"
-    with pytest.raises(RejectedCode) as caught:
+    with pytest.raises(RejectedCodeError) as caught:
         cc.compile(text, "f")
     error = caught.value
     assert error.saved_path is not None

@@ -15,7 +15,7 @@ import pytest
 from pycu2c import CompileError, cuda, float32, int32, kernel
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.link_files import BadLink, links_for_target, parse_links
-from pycu2c.declarations.options import BadOption, Options
+from pycu2c.declarations.options import OptionError, Options
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.kernel_cache import KernelCacheEntry
@@ -463,9 +463,9 @@ def test_from_buffer_is_of_arrays(target: str) -> None:
 
 
 def test_a_device_function_of_jit_is_linked_with_its_kernels(files: dict[str, Path]) -> None:
-    with pytest.raises(BadOption, match="link is an option of kernels"):
+    with pytest.raises(OptionError, match="link is an option of kernels"):
         cuda.jit(device=True, link=[files["f.c"]])(lambda: None)
-    with pytest.raises(BadOption, match="there is no file"):
+    with pytest.raises(OptionError, match="there is no file"):
         cuda.jit(link=["own.cu"])(lambda: None)
 
 
@@ -588,7 +588,7 @@ def test_files_are_taken_by_their_suffixes(tmp_path: Path) -> None:
 def test_wrong_files(inputs: object, said: str) -> None:
     with pytest.raises(BadLink, match=said):
         parse_links(inputs)
-    with pytest.raises(BadOption, match=said):
+    with pytest.raises(OptionError, match=said):
         kernel(link=inputs)(lambda: None)
     with pytest.raises(BadLink, match=said):
         cuda.declare_device("f", "float32(float32)", inputs)

@@ -10,7 +10,7 @@ import pytest
 from fuzzing.cases import load
 from pycu2c.declarations.options import Options
 from pycu2c.toolchain.nvrtc import identity, nvrtc, program
-from pycu2c.toolchain.toolchain_errors import RejectedCode, ToolchainError
+from pycu2c.toolchain.toolchain_errors import RejectedCodeError, ToolchainError
 from support.paths import TESTS
 
 try:
@@ -74,7 +74,7 @@ def test_ptx_does_not_negate_in_16_bits():
 
 
 def test_rejected_text_is_shown_with_line_numbers_and_the_log():
-    with pytest.raises(RejectedCode) as caught:
+    with pytest.raises(RejectedCodeError) as caught:
         compiled(SCALE.replace("* a", "* missing"))
     message = str(caught.value)
     assert 'scale.cu(3): error: identifier "missing" is undefined' in message

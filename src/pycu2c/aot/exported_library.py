@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeAlias, TypeVar
 
 from pycu2c.base.dtypes import DTypeKind
+from pycu2c.base.errors import Error
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import MAX_BLOCK_THREADS
 from pycu2c.base.parameters import ArgumentPart, OverlapRule, Parameter
@@ -28,8 +29,8 @@ _SCALAR_KINDS = (DTypeKind.BOOL, DTypeKind.SIGNED, DTypeKind.UNSIGNED, DTypeKind
 _ARRAY_KINDS = (*_SCALAR_KINDS, DTypeKind.COMPLEX)
 
 
-class ExportError(ValueError):
-    """Raised for a kernel that a library cannot have."""
+class ExportError(Error, ValueError):
+    """A library cannot have a kernel, such as one with another kind of argument."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,13 @@
 """Names of the back ends that run kernels, and their defaults from the environment.
 
-This module is imported with the package, so it imports only ``os``.
+This module is imported with the package, so it imports little.
 """
 
 from __future__ import annotations
 
 import os
+
+from pycu2c.base.errors import environment_setting
 
 CPU_BACKENDS = ("cpu", "cpu-resumable")
 BACKENDS = ("auto", "cuda", *CPU_BACKENDS, "python")
@@ -14,15 +16,14 @@ BACKENDS = ("auto", "cuda", *CPU_BACKENDS, "python")
 def default_backend() -> str:
     """Return the back end of kernels that name none.
 
-    Raises ValueError if ``PYCU2C_BACKEND`` names no back end.
+    Raises EnvironmentVariableError if ``PYCU2C_BACKEND`` names no back end.
     """
-    name = os.environ.get("PYCU2C_BACKEND") or "auto"
-    if name not in BACKENDS:
-        raise ValueError(
-            f"the environment variable PYCU2C_BACKEND is {name!r}, which is no backend: set it to "
-            f"one of {', '.join(BACKENDS)}, or unset it"
-        )
-    return name
+    allowed = f"one of {', '.join(BACKENDS)}"
+    return environment_setting("PYCU2C_BACKEND", _parse_backend, allowed, "auto")
+
+
+def _parse_backend(name: str) -> str:
+    return BACKENDS[BACKENDS.index(name)]
 
 
 def gpu_disabled_by() -> str:

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
+from pycu2c.base.errors import Error
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 
@@ -82,7 +83,7 @@ _EXCEPTIONS: dict[str, tuple[type[Exception], ...]] = {
 }
 
 
-class CompileError(Exception):
+class CompileError(Error):
     """A kernel is outside the supported language; ``str()`` renders all diagnostics.
 
     ``code``, ``file`` and ``line`` are those of the first diagnostic; ``diagnostics`` holds all.
@@ -119,7 +120,7 @@ class CompileWarning(UserWarning):
     """A kernel compiles, but is probably wrong."""
 
 
-class LaunchError(ValueError):
+class LaunchError(Error, ValueError):
     """A launch was rejected before it ran: arguments, grid, block or device are invalid."""
 
 

@@ -26,7 +26,7 @@ from pycu2c.cli.kernel_file import (
     select_kernel,
 )
 from pycu2c.codegen.multi_module import MultiplePrintsError
-from pycu2c.declarations.signatures import BadSignature, parse_signature
+from pycu2c.declarations.signatures import SignatureError, parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
@@ -135,7 +135,7 @@ def build(
         files = _files(library, archs.split(","), settings, static)
     except CompileError as error:
         report_error(error)
-    except (BadSignature, ExportError, LaunchError, MultiplePrintsError, ToolchainError) as error:
+    except (SignatureError, ExportError, LaunchError, MultiplePrintsError, ToolchainError) as error:
         raise click.ClickException(str(error)) from None
     if not check:
         write_files(output, files)

@@ -14,7 +14,7 @@ import click
 
 from pycu2c.base.diagnostics import CompileError
 from pycu2c.cli.diagnostic_formats import FORMATS, compile_error_objects, finding_objects
-from pycu2c.declarations.options import CHECK_GROUPS, BadOption, parse_options
+from pycu2c.declarations.options import CHECK_GROUPS, OptionError, parse_options
 from pycu2c.runtime.findings import CheckError, Finding, FindingRecorder
 
 
@@ -68,7 +68,7 @@ def _parse_checks(checks: str | None) -> str:
     """Return the value of ``PYCU2C_CHECK``."""
     try:
         parse_options({"check": checks or True})
-    except BadOption:
+    except OptionError:
         groups = ", ".join(CHECK_GROUPS)
         raise click.BadParameter(
             f"some of {groups}, not {checks!r}", param_hint="--checks"

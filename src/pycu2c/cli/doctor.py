@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import sys
 import sysconfig
+from collections.abc import Callable
 
 import click
 import numpy as np
 
 from pycu2c import __version__
 from pycu2c.base.backends import default_backend
+from pycu2c.base.errors import EnvironmentVariableError
 from pycu2c.cuda_driver import driver
+from pycu2c.declarations.options import parse_options
 from pycu2c.native import extension
 from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.toolchain.cache import eviction
@@ -45,19 +48,29 @@ def report() -> tuple[dict[str, str], str]:
         "Python": f"{sys.version.split()[0]}, pycu2c {__version__}",
         "numpy": np.__version__,
         "compiler": compiler,
-        **({"threads": str(thread_count())} if has_compiler else {}),
+        **({"threads": _or_problem(thread_count)} if has_compiler else {}),
         "launches": _dispatch(),
         "C++": _cxx(),
         "NVRTC": nvrtc_text,
         "linker": _linker(),
         "GPU": gpu,
-        "cache": _cache(),
+        "cache": _or_problem(_cache),
     }
     try:
+        for read_setting in (thread_count, eviction.limit, lambda: parse_options({})):
+            read_setting()
         backend = default_backend()
-    except ValueError as error:
+    except EnvironmentVariableError as error:
         return facts, f"not ready: {error}"
     return facts, _verdict(backend, has_cuda, has_nvrtc, has_compiler)
+
+
+def _or_problem(fact: Callable[[], object]) -> str:
+    """Return a fact, or which environment variable is invalid."""
+    try:
+        return str(fact())
+    except EnvironmentVariableError as error:
+        return str(error)
 
 
 def _verdict(backend: str, has_cuda: bool, has_nvrtc: bool, has_compiler: bool) -> str:

@@ -29,7 +29,7 @@ from pycu2c.cli.time_passes import time_passes
 from pycu2c.codegen.multi_module import MultiplePrintsError
 from pycu2c.codegen.statements import Comments
 from pycu2c.compiler import generate_file
-from pycu2c.declarations.signatures import BadSignature
+from pycu2c.declarations.signatures import SignatureError
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.source_map import errors_at_source_lines
 from pycu2c.runtime.launch_configuration import Extent
@@ -104,7 +104,7 @@ def emit(
             _write(_generate(kernel, request), request.target, output)
     except CompileError as error:
         report_error(error, error_format)
-    except (BadSignature, LaunchError, MultiplePrintsError, ToolchainError) as error:
+    except (SignatureError, LaunchError, MultiplePrintsError, ToolchainError) as error:
         raise click.ClickException(str(error)) from None
 
 

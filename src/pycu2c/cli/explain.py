@@ -13,7 +13,7 @@ from pycu2c.cli.kernel_file import (
     select_kernel,
     signature_of,
 )
-from pycu2c.declarations.signatures import BadSignature
+from pycu2c.declarations.signatures import SignatureError
 from pycu2c.explain.notes import format_notes
 
 
@@ -29,7 +29,7 @@ def explain(location: str, signature: str | None, output_format: str) -> None:
         notes = kernel.launcher.compiler.notes(signature_of(kernel, signature))
     except CompileError as error:
         report_error(error, output_format)
-    except BadSignature as error:
+    except SignatureError as error:
         raise click.ClickException(str(error)) from None
     if output_format in FORMATS:
         click.echo(FORMATS[output_format](note_objects(notes)))

@@ -8,6 +8,7 @@ import sys
 import click
 
 from pycu2c import __version__
+from pycu2c.base.errors import EnvironmentVariableError
 from pycu2c.base.lazy_imports import import_module
 
 COMMANDS = ("emit", "build", "explain", "check", "errors", "doctor", "cache", "migrate")
@@ -15,6 +16,12 @@ COMMANDS = ("emit", "build", "explain", "check", "errors", "doctor", "cache", "m
 
 class _LazyGroup(click.Group):
     """A group of commands, each in the module of its name."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except EnvironmentVariableError as error:
+            raise click.ClickException(str(error)) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -13,7 +13,7 @@ from pycu2c.base.records import replace
 from pycu2c.base.types import Signature
 from pycu2c.compat.migrate.migrate_file import MigratedFile, Types, migrate_file
 from pycu2c.compat.migrate.remarks import Severity, merge_by_topic
-from pycu2c.declarations.signatures import BadSignature, parse_signature
+from pycu2c.declarations.signatures import SignatureError, parse_signature
 
 
 @click.command()
@@ -65,7 +65,7 @@ def _parse_types(options: Iterable[str]) -> dict[str, list[Signature]]:
             raise click.ClickException(f"--types is {option!r}; write KERNEL=f4[:], i4")
         try:
             types_by_kernel.setdefault(name.strip(), []).append(parse_signature(types.strip()))
-        except BadSignature as error:
+        except SignatureError as error:
             raise click.ClickException(str(error)) from None
     return types_by_kernel
 

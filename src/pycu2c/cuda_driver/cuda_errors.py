@@ -6,12 +6,13 @@ from collections import deque
 from collections.abc import Iterator
 from typing import ClassVar
 
+from pycu2c.base.errors import Error
 from pycu2c.native.extension import recent_kernels
 
 _PREFIX = "CUDA_ERROR_"
 
 
-class CudaError(RuntimeError):
+class CudaError(Error, RuntimeError):
     """A call of the CUDA driver failed.
 
     name: the error code, such as ``CUDA_ERROR_OUT_OF_MEMORY``.

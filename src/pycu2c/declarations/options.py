@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
 from pycu2c.base import spelling_suggestions
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType
+from pycu2c.base.errors import Error, environment_setting, environment_switch
 from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_CLUSTER_BLOCKS, MAX_REGISTERS
 from pycu2c.base.records import dataclass, field_names, replace
 from pycu2c.declarations import link_files
@@ -19,7 +19,7 @@ CHECK_GROUPS: tuple[CheckGroup, ...] = get_args(CheckGroup)
 DEFAULT_CHECK_GROUPS = CHECK_GROUPS[:-2]  # programs wrap and round on purpose, too
 
 
-class BadOption(TypeError):
+class OptionError(Error, TypeError):
     """An unknown option of ``@kernel``, or an invalid value."""
 
 
@@ -65,10 +65,12 @@ OPTION_NAMES = field_names(Options)
 
 
 def parse_options(options: Mapping[str, object]) -> Options:
-    """Return the options of a ``@kernel`` decorator. Raises BadOption."""
+    """Return the options of a ``@kernel`` decorator. Raises OptionError."""
     options = {
-        "lineinfo": os.environ.get("PYCU2C_LINEINFO") == "1",
-        "check": _check("PYCU2C_CHECK", _checks_of_environment()),
+        "lineinfo": environment_switch("PYCU2C_LINEINFO"),
+        "check": environment_setting(
+            "PYCU2C_CHECK", _parse_checks, _CHECK_VALUES, DEFAULT_OPTIONS.check
+        ),
         **options,
     }
     return Options(
@@ -78,7 +80,7 @@ def parse_options(options: Mapping[str, object]) -> Options:
 
 def _boolean(name: str, setting: object) -> bool:
     if type(setting) is not bool:
-        raise BadOption(f"{name} is True or False, not {setting!r}")
+        raise OptionError(f"{name} is True or False, not {setting!r}")
     return setting
 
 
@@ -87,14 +89,14 @@ def _weak_float(name: str, setting: object) -> DType | None:
         return None
     scalar = scalar_named(setting)
     if scalar is None or scalar.dtype not in (FLOAT32, FLOAT64):
-        raise BadOption(f"{name} is float32 or float64, not {setting!r}")
+        raise OptionError(f"{name} is float32 or float64, not {setting!r}")
     return FLOAT32 if scalar.dtype is FLOAT32 else None
 
 
 def _max_registers(name: str, setting: object) -> int | None:
     if setting is None or (type(setting) is int and 16 <= setting <= MAX_REGISTERS):
         return setting
-    raise BadOption(f"{name} is a number from 16 to {MAX_REGISTERS}, not {setting!r}")
+    raise OptionError(f"{name} is a number from 16 to {MAX_REGISTERS}, not {setting!r}")
 
 
 def _launch_bounds(name: str, setting: object) -> tuple[int, ...]:
@@ -103,7 +105,7 @@ def _launch_bounds(name: str, setting: object) -> tuple[int, ...]:
     if setting is None or setting == ():
         return ()
     if len(valid) != len(numbers) or len(valid) > 2 or valid[0] > MAX_BLOCK_THREADS:
-        raise BadOption(
+        raise OptionError(
             f"{name} is the most threads of a block, up to {MAX_BLOCK_THREADS}, or a tuple of that "
             f"and the least number of blocks on a multiprocessor, not {setting!r}"
         )
@@ -116,7 +118,7 @@ def _cluster(name: str, setting: object) -> tuple[int, ...]:
     if setting is None or setting == ():
         return ()
     if len(valid) != len(numbers) or len(valid) > 3 or math.prod(valid) > MAX_CLUSTER_BLOCKS:
-        raise BadOption(
+        raise OptionError(
             f"{name} is how many blocks a cluster has, or a tuple of that along x, y and z; all "
             f"GPUs that have clusters take 8, and some up to {MAX_CLUSTER_BLOCKS}, not {setting!r}"
         )
@@ -127,13 +129,18 @@ def _links(name: str, setting: object) -> tuple[link_files.Link, ...]:
     try:
         return link_files.parse_links(setting)
     except link_files.BadLink as error:
-        raise BadOption(str(error)) from None
+        raise OptionError(str(error)) from None
 
 
-def _checks_of_environment() -> bool | str:
-    """Return the checks that ``PYCU2C_CHECK`` sets: 1 for all, or a list of groups."""
-    setting = os.environ.get("PYCU2C_CHECK", "")
-    return setting == "1" if setting in ("", "0", "1") else setting
+_CHECK_VALUES = f"0, 1, or some of {', '.join(CHECK_GROUPS)}"
+
+
+def _parse_checks(text: str) -> tuple[CheckGroup, ...]:
+    """Parse the environment variable: 1 for the default checks, or a list of groups."""
+    try:
+        return _check("check", text == "1" if text in ("0", "1") else text)
+    except OptionError as error:
+        raise ValueError(text) from error
 
 
 def _check(name: str, setting: object) -> tuple[CheckGroup, ...]:
@@ -142,7 +149,7 @@ def _check(name: str, setting: object) -> tuple[CheckGroup, ...]:
         return DEFAULT_CHECK_GROUPS if setting else ()
     groups = setting.replace(" ", "").split(",") if isinstance(setting, str) else setting
     if not isinstance(groups, (tuple, list)) or not set(groups) <= set(CHECK_GROUPS):
-        raise BadOption(f"{name} is True, or some of {', '.join(CHECK_GROUPS)}, not {setting!r}")
+        raise OptionError(f"{name} is True, or some of {', '.join(CHECK_GROUPS)}, not {setting!r}")
     return tuple(group for group in CHECK_GROUPS if group in groups)
 
 
@@ -157,10 +164,10 @@ _PARSERS: dict[str, Callable[[str, object], Any]] = {
 
 
 def check_option_names(names: Iterable[str], other_options: Iterable[str]) -> None:
-    """Raise BadOption for names that are neither in ``other_options`` nor in ``Options``."""
+    """Raise OptionError for names that are neither in ``other_options`` nor in ``Options``."""
     valid_names = [*other_options, *OPTION_NAMES]
     for name in names:
         if name not in valid_names:
             closest = spelling_suggestions.closest_name(name, valid_names, cutoff=0.5)
             hint = f"did you mean {closest}?" if closest else f"it has {', '.join(valid_names)}"
-            raise BadOption(f"@kernel has no option {name!r}: {hint}")
+            raise OptionError(f"@kernel has no option {name!r}: {hint}")

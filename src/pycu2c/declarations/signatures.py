@@ -14,6 +14,7 @@ import numpy as np
 
 from pycu2c.base import dtypes, spelling_suggestions, types
 from pycu2c.base.dtypes import BY_NAME
+from pycu2c.base.errors import Error
 from pycu2c.base.records import replace
 from pycu2c.base.types import (
     HANDLES,
@@ -40,12 +41,12 @@ _PYTHON_TYPES: dict[type, Scalar] = {
 _EXAMPLES = "write float32, float32[:], float32[:, ::1], Array[float32, 2], (int32, float32)"
 
 
-class BadSignature(TypeError):
+class SignatureError(Error, TypeError):
     """An invalid signature; the message says which part is wrong and what to write."""
 
 
 def parse_type(value: object) -> ParameterType:
-    """Return the type of one parameter. Raises BadSignature."""
+    """Return the type of one parameter. Raises SignatureError."""
     if value is None or value is type(None):
         return NONE
     if isinstance(value, (Scalar, Array, Tuple, Constant)):
@@ -62,7 +63,7 @@ def parse_type(value: object) -> ParameterType:
             return Scalar(dtype)
     parsed = numba_type(value) or _type_from_python(value)
     if parsed is None:
-        raise BadSignature(
+        raise SignatureError(
             f"{value!r} is not a type of kernels: write float32, float32[:], 'float32[:, :]', …"
         )
     return parsed
@@ -93,7 +94,7 @@ def _parse(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except SyntaxError:
-        raise BadSignature(f"cannot read the type {text!r}: {_EXAMPLES}") from None
+        raise SignatureError(f"cannot read the type {text!r}: {_EXAMPLES}") from None
 
 
 def _type_from_node(node: ast.expr, text: str) -> ParameterType:
@@ -123,7 +124,7 @@ def _type_from_node(node: ast.expr, text: str) -> ParameterType:
         case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=axes):
             return _array_from_axes(_scalar_type(name, text), axes, text)
         case _:
-            raise BadSignature(f"cannot read the type {text!r}: {_EXAMPLES}")
+            raise SignatureError(f"cannot read the type {text!r}: {_EXAMPLES}")
 
 
 def _scalar_type(name: str, text: str) -> Scalar:
@@ -138,7 +139,7 @@ def _scalar_type(name: str, text: str) -> Scalar:
         otherwise = f"there are {', '.join(dtype_names)}, and vectors such as float4"
         hint = spelling_suggestions.did_you_mean(name, BY_NAME, otherwise)
         hint = spelling_suggestions.did_you_mean(name, dtype_names, hint)
-        raise BadSignature(f"{name!r} in {text!r} is no dtype: {hint}")
+        raise SignatureError(f"{name!r} in {text!r} is no dtype: {hint}")
     return Scalar(dtype)
 
 
@@ -146,7 +147,7 @@ def _array_from_axes(element: Scalar, axes: ast.expr, text: str) -> Array:
     slices = axes.elts if isinstance(axes, ast.Tuple) else [axes]
     steps = [s.step for s in slices if isinstance(s, ast.Slice) and s.lower is None]
     if len(steps) != len(slices):
-        raise BadSignature(f"cannot read the axes of {text!r}: write [:], [:, :] or [::1]")
+        raise SignatureError(f"cannot read the axes of {text!r}: write [:], [:, :] or [::1]")
     contiguous = isinstance(steps[-1], ast.Constant) and steps[-1].value == 1
     return Array(element.dtype, len(slices), "C" if contiguous else "A")
 
@@ -156,7 +157,7 @@ def _handle_type(name: str, element: ast.expr, text: str) -> Scalar:
     try:
         return HANDLES[name][_type_from_node(element, text)]
     except TypeError as error:
-        raise BadSignature(f"cannot read {text!r}: {error}") from None
+        raise SignatureError(f"cannot read {text!r}: {error}") from None
 
 
 def _array_type(parts: list[ast.expr], text: str) -> Array:
@@ -166,7 +167,7 @@ def _array_type(parts: list[ast.expr], text: str) -> Array:
     try:
         return Array.__class_getitem__((_type_from_node(parts[0], text), *rank_and_layout))
     except TypeError as error:
-        raise BadSignature(f"cannot read {text!r}: {error}") from None
+        raise SignatureError(f"cannot read {text!r}: {error}") from None
 
 
 def _pointer_type(parts: list[ast.expr], text: str) -> Array:
@@ -175,7 +176,7 @@ def _pointer_type(parts: list[ast.expr], text: str) -> Array:
         case [Scalar() as element]:
             return types.CPointer(element)
         case _:
-            raise BadSignature(f"cannot read {text!r}: write CPointer(float32)")
+            raise SignatureError(f"cannot read {text!r}: write CPointer(float32)")
 
 
 def _uniform_tuple(parts: list[ast.expr], text: str) -> Tuple:
@@ -184,7 +185,7 @@ def _uniform_tuple(parts: list[ast.expr], text: str) -> Tuple:
         case [item, ast.Constant(value=int(count))]:
             return types.UniTuple(_type_from_node(item, text), count)
         case _:
-            raise BadSignature(f"cannot read {text!r}: write UniTuple(float32, 3)")
+            raise SignatureError(f"cannot read {text!r}: write UniTuple(float32, 3)")
 
 
 def _tuple_type(parts: list[ast.expr], text: str) -> Tuple:
@@ -193,7 +194,7 @@ def _tuple_type(parts: list[ast.expr], text: str) -> Tuple:
         case [ast.Tuple(elts=items) | ast.List(elts=items)]:
             return Tuple(tuple(_type_from_node(item, ast.unparse(item)) for item in items))
         case _:
-            raise BadSignature(f"cannot read {text!r}: write Tuple((float32, int32))")
+            raise SignatureError(f"cannot read {text!r}: write Tuple((float32, int32))")
 
 
 # numba's type constructors
@@ -302,8 +303,8 @@ def _is_unspecific(note: object) -> bool:
 def _annotated_type(name: str, note: object) -> ParameterType:
     try:
         return parse_type(note)
-    except BadSignature as error:
-        raise BadSignature(f"parameter {name}: {error}") from None
+    except SignatureError as error:
+        raise SignatureError(f"parameter {name}: {error}") from None
 
 
 def annotated_device_signature(function: FunctionType) -> Signature | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias, assert_never
 
+from pycu2c.base.errors import Error
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import VOID, Array, MemorySpace, Scalar, Type
 from pycu2c.ir import nodes as ir
@@ -32,8 +33,8 @@ class Violation:
         return f"{self.function}: {self.message}"
 
 
-class InternalError(Exception):
-    """Raised for invalid IR, which is a bug in pycu2c."""
+class InternalError(Error):
+    """A pass has created invalid IR: a bug in pycu2c, not in the program."""
 
 
 def verified(module: ir.Module, after: str) -> ir.Module:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,8 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.dtypes import INT64, UINT64, DType
+from pycu2c.base.errors import environment_setting, parse_count
 from pycu2c.checks.decoding import FindingRows, found_offset, is_clear, new_rows
 from pycu2c.checks.device_functions import block_clocks
 from pycu2c.checks.device_functions.barrier_divergence import ROWS
@@ -88,22 +87,20 @@ def starts(shapes: Shapes) -> tuple[int, ...]:
 
 
 def memory_limit() -> int:
-    """Return how many bytes the shadows of a launch may take. Raises LaunchError."""
-    setting = os.environ.get("PYCU2C_CHECK_MEMORY", str(1 << 30))
-    if not setting.isdecimal():
-        raise LaunchError(f"PYCU2C_CHECK_MEMORY is a number of bytes, not {setting!r}")
-    return int(setting)
+    """Return how many bytes the shadows of a launch may take."""
+    return environment_setting("PYCU2C_CHECK_MEMORY", parse_count, "a number of bytes", 1 << 30)
 
 
 def wait_limit() -> float:
-    """Return how many seconds a thread may wait for others on a GPU. Raises LaunchError."""
-    setting = os.environ.get("PYCU2C_CHECK_TIMEOUT", "10")
-    try:
-        seconds = float(setting)
-    except ValueError:
-        seconds = math.nan
+    """Return how many seconds a thread may wait for others on a GPU."""
+    allowed = "a number of seconds, more than 0 and less than 1e6"
+    return environment_setting("PYCU2C_CHECK_TIMEOUT", _parse_seconds, allowed, 10.0)
+
+
+def _parse_seconds(text: str) -> float:
+    seconds = float(text)
     if not 0 < seconds < 1e6:
-        raise LaunchError(f"PYCU2C_CHECK_TIMEOUT is a number of seconds, not {setting!r}")
+        raise ValueError(text)
     return seconds
 
 

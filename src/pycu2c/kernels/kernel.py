@@ -27,13 +27,13 @@ from pycu2c.base.source import Source, SourceUnavailable, source_of
 from pycu2c.base.types import NONE, Array, Scalar, Signature, Tuple
 from pycu2c.declarations.options import (
     DEFAULT_OPTIONS,
-    BadOption,
+    OptionError,
     Options,
     check_option_names,
     parse_options,
 )
 from pycu2c.declarations.signatures import (
-    BadSignature,
+    SignatureError,
     annotated_signature,
     is_signature,
     parse_signature,
@@ -380,14 +380,14 @@ def _parse_declared(
             signatures = () if annotated is None else (annotated,)
         for signature in signatures:
             if is_kernel and signature.result not in (None, NONE):
-                raise BadSignature(
+                raise SignatureError(
                     f"a kernel returns nothing: write void{signature}, "
                     f"and give the results in an array"
                 )
         return signatures
-    except BadSignature as error:
+    except SignatureError as error:
         label = source.span(source.tree)
-        raise BadSignature(f"{label}: {source.name}: {error}") from None
+        raise SignatureError(f"{label}: {source.name}: {error}") from None
 
 
 def _check_subset(source: Source, *, may_return_value: bool) -> None:
@@ -476,7 +476,7 @@ def kernel(function: Any = None, /, **arguments: Any) -> Any:
         return make_kernel(Kernel, function, arguments)
     if function is not None:
         if "signature" in arguments:
-            raise BadOption("@kernel was given two signatures")
+            raise OptionError("@kernel was given two signatures")
         arguments["signature"] = function
     return lambda f: make_kernel(Kernel, f, arguments)
 
@@ -491,7 +491,7 @@ def make_kernel(cls: type[K], function: Any, arguments: Mapping[str, Any]) -> K:
     options = {n: value for n, value in arguments.items() if n not in KERNEL_PARAMETERS}
     try:
         return cls(function, options=parse_options(options), **parameters)
-    except (CompileError, BadSignature) as error:
+    except (CompileError, SignatureError) as error:
         raise error.with_traceback(None) from error.__cause__
 
 
@@ -511,5 +511,5 @@ def device(function: Any = None, /, *, signature: object = None) -> Any:
     if function is not None and not is_signature(function):
         return DeviceFunction(function, signature=signature)
     if function is not None and signature is not None:
-        raise BadOption("@device was given two signatures")
+        raise OptionError("@device was given two signatures")
     return lambda f: DeviceFunction(f, signature=signature if function is None else function)

@@ -6,7 +6,6 @@ table, which starts later launches of the same form from C.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from pycu2c.base import graph_capture
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.diagnostics import CompileError, LaunchError, LaunchWarning, warn
+from pycu2c.base.errors import environment_switch
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
@@ -402,7 +402,7 @@ class Launcher:
             runner = self.compiler.runner(signature, names, key)
             if entry:
                 entry.store_runner(key, runner)
-        if os.environ.get("PYCU2C_NVTX") == "1":
+        if environment_switch("PYCU2C_NVTX"):
             return nvtx_ranges.with_nvtx_ranges(runner, self.name)
         return runner
 

@@ -17,7 +17,7 @@ from pycu2c.codegen.inline_c import INLINE_C_MARK
 from pycu2c.codegen.statements import POSITION_MARK, Comments
 from pycu2c.toolchain.toolchain_errors import (
     CompilerDiagnostic,
-    RejectedCode,
+    RejectedCodeError,
     UndefinedFunctionError,
 )
 
@@ -33,7 +33,7 @@ def errors_at_source_lines(generate: Callable[[Comments], str]) -> Iterator[None
     """Add the location in the kernel to compiler errors about the text of ``generate``."""
     try:
         yield
-    except RejectedCode as error:
+    except RejectedCodeError as error:
         annotated = generate("positions")
         diagnostics = _inline_c_diagnostics(error, _positions(generate("none"), annotated))
         if diagnostics:
@@ -70,7 +70,7 @@ def _undefined_function_diagnostics(
     return diagnostics
 
 
-def _inline_c_diagnostics(error: RejectedCode, positions: list[str]) -> list[Diagnostic]:
+def _inline_c_diagnostics(error: RejectedCodeError, positions: list[str]) -> list[Diagnostic]:
     """Return the errors in inline C, one for each line."""
     inline = {p.removeprefix(INLINE_C_MARK) for p in positions if p.startswith(INLINE_C_MARK)}
     messages: dict[str, dict[str, None]] = {}

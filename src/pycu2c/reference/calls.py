@@ -46,7 +46,7 @@ from pycu2c.ops.names.operator_functions import operator_named
 from pycu2c.ops.operators import ADD, FLOORDIV, MOD, POW, Operator
 from pycu2c.reference.elements import (
     Location,
-    UnsupportedByReference,
+    UnsupportedByReferenceError,
     out_of_bounds_error,
     scalar_type,
     subscript,
@@ -95,7 +95,7 @@ def run_without_waiting(steps: Coroutine) -> Any:
         next(steps)
     except StopIteration as stop:
         return stop.value
-    raise UnsupportedByReference("threads synchronize inside of a comprehension")
+    raise UnsupportedByReferenceError("threads synchronize inside of a comprehension")
 
 
 def is_local_function(target: object) -> bool:
@@ -129,14 +129,14 @@ def raise_undefined(name: str, location: Location) -> Any:
 
 def unsupported_callee(value: object, location: Location) -> Callable[..., Any]:
     def reject(*_: object, **__: object) -> Any:
-        raise UnsupportedByReference(f"{location}: {value!r} is not known to kernels")
+        raise UnsupportedByReferenceError(f"{location}: {value!r} is not known to kernels")
 
     return reject
 
 
 def unsupported_c_function(name: str) -> Callable[..., Any]:
     def reject(*_: object, **__: object) -> Any:
-        raise UnsupportedByReference(
+        raise UnsupportedByReferenceError(
             f"{name} is C alone: give it a Python body, which says what it computes"
         )
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from pycu2c.base.dtypes import from_numpy
+from pycu2c.base.errors import Error
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert, scalar_of
 from pycu2c.base.vectors import Vector, vector
@@ -30,14 +31,14 @@ class AccessLocation(NamedTuple):
 Location: TypeAlias = str | AccessLocation
 
 
-class UnsupportedByReference(TypeError):
+class UnsupportedByReferenceError(Error, TypeError):
     """A kernel uses what the reference interpreter does not support."""
 
 
 def type_of(value: object) -> Scalar:
     scalar = scalar_of(value)
     if scalar is None:
-        raise UnsupportedByReference(f"{value!r} is not a number that kernels have")
+        raise UnsupportedByReferenceError(f"{value!r} is not a number that kernels have")
     return scalar
 
 

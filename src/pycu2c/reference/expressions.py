@@ -203,7 +203,7 @@ class ExpressionRewriter:
             case ast.JoinedStr(values=parts):
                 return ast.JoinedStr([self.fstring_part(part) for part in parts])
             case _:
-                raise elements.UnsupportedByReference(
+                raise elements.UnsupportedByReferenceError(
                     f"{type(node).__name__} is not in the kernel language"
                 )
 

@@ -222,7 +222,7 @@ def _local_array(shape: Any, dtype: Any) -> Any:
 def _dtype(value: object) -> np.dtype[np.generic]:
     scalar = scalar_named(value)
     if scalar is None:
-        raise elements.UnsupportedByReference(f"{value!r} names no dtype")
+        raise elements.UnsupportedByReferenceError(f"{value!r} names no dtype")
     return scalar.dtype.numpy
 
 

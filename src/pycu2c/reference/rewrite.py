@@ -191,7 +191,7 @@ class _Rewriter(ExpressionRewriter):
             case ast.Return() | ast.Break() | ast.Continue() | ast.Pass():
                 return [copy.copy(node)]
             case _:
-                raise elements.UnsupportedByReference(
+                raise elements.UnsupportedByReferenceError(
                     f"{type(node).__name__} is not in the kernel language"
                 )
 
@@ -236,7 +236,7 @@ class _Rewriter(ExpressionRewriter):
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return self.unpack(items, value)
             case _:
-                raise elements.UnsupportedByReference(
+                raise elements.UnsupportedByReferenceError(
                     "a kernel assigns to names, elements and tuples of these"
                 )
 

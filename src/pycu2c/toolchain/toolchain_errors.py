@@ -6,11 +6,12 @@ import errno
 import os
 import re
 
+from pycu2c.base.errors import Error
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain.cache import artifact_store, cache_directory
 
 
-class ToolchainError(RuntimeError):
+class ToolchainError(Error, RuntimeError):
     """A compiler is missing or does not work; the message says what to do."""
 
 
@@ -67,7 +68,7 @@ class CompilerDiagnostic:
     text: str
 
 
-class RejectedCode(ToolchainError):
+class RejectedCodeError(ToolchainError):
     """A working compiler rejected generated text: a bug of pycu2c, not of the kernel's author.
 
     ``line`` is the line of the first error in the text. ``origin`` describes the source of that
@@ -103,12 +104,12 @@ class RejectedCode(ToolchainError):
         )
 
 
-def rejected_code_error(compiler: str, name: str, text: str, log: str) -> RejectedCode:
+def rejected_code_error(compiler: str, name: str, text: str, log: str) -> RejectedCodeError:
     """Save a rejected text and return the exception to raise.
 
     ``compiler`` is the command with its flags. The file name is ``name`` with a hash.
     """
-    return RejectedCode(compiler.split(" ")[0], text, log, _save(compiler, name, text, log))
+    return RejectedCodeError(compiler.split(" ")[0], text, log, _save(compiler, name, text, log))
 
 
 def _save(compiler: str, name: str, text: str, log: str) -> str | None:

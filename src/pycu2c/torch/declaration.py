@@ -12,7 +12,7 @@ import torch
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, ParameterType, Scalar, leaf_types
-from pycu2c.declarations.signatures import BadSignature, evaluate_annotation, parse_type
+from pycu2c.declarations.signatures import SignatureError, evaluate_annotation, parse_type
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.runtime.arguments import record_references
 
@@ -162,7 +162,7 @@ def _python_type(note: object) -> object:
         return torch.Tensor
     try:
         declared = parse_type(note)
-    except BadSignature:
+    except SignatureError:
         return note
     if isinstance(declared, Array):
         return torch.Tensor

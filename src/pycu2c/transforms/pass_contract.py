@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
+from pycu2c.base.errors import environment_switch
 from pycu2c.base.records import dataclass
 from pycu2c.base.recursion_limit import frames_for_calls
 from pycu2c.ir import nodes as ir
@@ -58,7 +58,7 @@ def run_passes(
     program. ``observe`` is called after each pass with the module before and after it.
     ``created_by``: what has created the module, if that is not verified yet.
     """
-    verifies_each = os.environ.get("PYCU2C_VERIFY") == "1"
+    verifies_each = environment_switch("PYCU2C_VERIFY")
     form, analyses, changed_by = TYPED, Analyses(module, inputs), created_by
     if verifies_each and created_by:
         _verify(analyses, form, created_by)

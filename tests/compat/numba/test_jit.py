@@ -12,8 +12,8 @@ import pytest
 from pycu2c import CompileError, CompileWarning, LaunchError, cuda, float32, int32, kernel, types
 from pycu2c.base import types as base_types
 from pycu2c.compat.numba.dispatcher import JitDeviceFunction
-from pycu2c.declarations.options import BadOption
-from pycu2c.declarations.signatures import BadSignature
+from pycu2c.declarations.options import OptionError
+from pycu2c.declarations.signatures import SignatureError
 
 
 @cuda.jit(device=True)
@@ -199,7 +199,7 @@ def test_options(options, target):
     ],
 )
 def test_unsupported_options(options, message):
-    with pytest.raises(BadOption, match=message):
+    with pytest.raises(OptionError, match=message):
         cuda.jit(**options)(fill.py_func)
 
 
@@ -246,7 +246,7 @@ def test_the_best_matching_signature_is_selected(target):
 
 
 def test_a_kernel_returns_nothing():
-    with pytest.raises(BadSignature, match="write void"):
+    with pytest.raises(SignatureError, match="write void"):
         cuda.jit("float32(float32[:])")(fill.py_func)
 
 

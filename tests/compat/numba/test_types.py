@@ -7,7 +7,7 @@ import pytest
 
 from pycu2c import float32, int32, types
 from pycu2c.base.types import NONE, Array, Signature, Tuple
-from pycu2c.declarations.signatures import BadSignature, parse_signature, parse_signatures
+from pycu2c.declarations.signatures import SignatureError, parse_signature, parse_signatures
 
 NAMES = """
 b1 i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 c16 byte uchar char short ushort intc uintc int_ intp longlong
@@ -62,7 +62,7 @@ def test_a_list_is_of_signatures():
 
 @pytest.mark.parametrize("text", ["UniTuple(f4)", "Tuple(f4, i4)", "void(UniTuple(3, f4))"])
 def test_a_tuple_that_cannot_be_read(text):
-    with pytest.raises(BadSignature, match=r"write .*Tuple"):
+    with pytest.raises(SignatureError, match=r"write .*Tuple"):
         parse_signature(text)
 
 

@@ -23,7 +23,7 @@ from pycu2c import (
     vectorize,
 )
 from pycu2c.compat.numba.elementwise import map_1d_by_four
-from pycu2c.declarations.signatures import BadSignature
+from pycu2c.declarations.signatures import SignatureError
 from pycu2c.kernels.kernel import DeviceFunction, Kernel
 
 
@@ -323,9 +323,9 @@ def test_wrong_calls(target):
 
 @pytest.mark.parametrize("layout", ["(n)", "n->n", "(n)->(m)", "(n),->(n)", "(n)->(n)->(n)"])
 def test_wrong_layouts(layout, target):
-    with pytest.raises(BadSignature, match="layout"):
+    with pytest.raises(SignatureError, match="layout"):
         guvectorize(["void(f4[:], f4[:])"], layout)
-    with pytest.raises(BadSignature, match="2 inputs and 1 outputs"):
+    with pytest.raises(SignatureError, match="2 inputs and 1 outputs"):
         guvectorize(["void(f4[:], f4[:])"], "(n),(n)->(n)")(multiplied)
 
 

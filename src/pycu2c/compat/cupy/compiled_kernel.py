@@ -23,7 +23,7 @@ from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import cxx
 from pycu2c.toolchain.nvrtc import nvrtc
-from pycu2c.toolchain.toolchain_errors import CompilerDiagnostic, RejectedCode
+from pycu2c.toolchain.toolchain_errors import CompilerDiagnostic, RejectedCodeError
 
 _STANDARD = "gnu++17"
 _MAX_DIAGNOSTICS = 8
@@ -91,7 +91,7 @@ def cpu_binary(text: GeneratedText, options: Sequence[str]) -> CompiledBinary:
     try:
         return cxx.compile(text.text, text.entry, flags, files, first="g++")
     except cxx.CxxCompileError as error:
-        raise RejectedCode(error.compiler, text.text, error.log) from None
+        raise RejectedCodeError(error.compiler, text.text, error.log) from None
 
 
 def cuda_binary(
@@ -111,11 +111,13 @@ def translate_errors(user_texts: Mapping[str, str], name: str) -> Iterator[None]
     """Raise CompileError for compiler errors; ``user_texts``: the user's texts by role."""
     try:
         yield
-    except RejectedCode as error:
+    except RejectedCodeError as error:
         raise CompileError(_diagnostics(error, user_texts, name)) from None
 
 
-def _diagnostics(error: RejectedCode, user_texts: Mapping[str, str], name: str) -> list[Diagnostic]:
+def _diagnostics(
+    error: RejectedCodeError, user_texts: Mapping[str, str], name: str
+) -> list[Diagnostic]:
     compiler = error.compiler.split("/")[-1].split()[0]
     hint = f"the error message is from {compiler}"
     lines = error.text.splitlines()

@@ -22,8 +22,8 @@ from pycu2c.compat.migrate.import_bindings import NumbaNames
 from pycu2c.compat.migrate.name_map import is_numba, lookup, pycu2c_path
 from pycu2c.compat.migrate.remarks import Remark, remarks_of_error
 from pycu2c.compat.migrate.text_edits import EditableText
-from pycu2c.declarations.options import BadOption
-from pycu2c.declarations.signatures import BadSignature
+from pycu2c.declarations.options import OptionError
+from pycu2c.declarations.signatures import SignatureError
 from pycu2c.kernels.kernel import Kernel
 
 JIT_DECORATORS = ("numba.cuda.jit", "numba.cuda.decorators.jit", "pycu2c.cuda.jit")
@@ -151,7 +151,7 @@ class StaticEnvironment:
             self._define(node, jit)
         except CompileError as error:
             self._record_error(node, jit, error)
-        except (BadOption, BadSignature) as error:
+        except (OptionError, SignatureError) as error:
             assert jit is not None
             label = Label(self._text.span(jit))
             self.remarks.append(Remark(remarks.COMPILE_ERROR, (label,), title=str(error)))

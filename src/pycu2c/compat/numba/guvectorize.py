@@ -23,7 +23,7 @@ from pycu2c.compat.numba.array_placement import (
 )
 from pycu2c.compat.numba.dispatcher import python_function
 from pycu2c.compat.numba.elementwise import call_per_core_array
-from pycu2c.declarations.signatures import BadSignature, parse_signatures
+from pycu2c.declarations.signatures import SignatureError, parse_signatures
 from pycu2c.devices import view_geometry
 from pycu2c.devices.array import DeviceArray
 from pycu2c.frontend import function_builder
@@ -46,18 +46,18 @@ class CoreDimensions:
 
 
 def parse_core_dimensions(text: str) -> CoreDimensions:
-    """Parse a layout such as ``(m,n),(n)->(m)``. Raises BadSignature."""
+    """Parse a layout such as ``(m,n),(n)->(m)``. Raises SignatureError."""
     sides = text.replace(" ", "").split("->")
     core = r"\((?:\w+(?:,\w+)*)?\)"
     if len(sides) != 2 or not all(re.fullmatch(rf"(?:{core}(?:,{core})*)?", s) for s in sides):
-        raise BadSignature(f"cannot read the layout {text!r}: write '(m,n),(n)->(m)'")
+        raise SignatureError(f"cannot read the layout {text!r}: write '(m,n),(n)->(m)'")
     inputs, outputs = (
         tuple(tuple(filter(None, axes[1:-1].split(","))) for axes in re.findall(core, side))
         for side in sides
     )
     unknown = {a for axes in outputs for a in axes} - {a for axes in inputs for a in axes}
     if unknown:
-        raise BadSignature(f"no input of the layout {text!r} has the axis {min(unknown)}")
+        raise SignatureError(f"no input of the layout {text!r} has the axis {min(unknown)}")
     return CoreDimensions(inputs, outputs)
 
 
@@ -81,7 +81,7 @@ class GUFuncDispatcher:
         self.nin, self.nout = len(layout.inputs), len(layout.outputs)
         for signature in signatures:
             if len(signature.parameters) != self.nin + self.nout:
-                raise BadSignature(
+                raise SignatureError(
                     f"{self!r} has {self.nin} inputs and {self.nout} outputs, which the signature "
                     f"{signature} does not match"
                 )
@@ -260,7 +260,7 @@ def _convert(array: DeviceArray, parameter_type: ParameterType | None) -> Device
 def _dtype(parameter_type: ParameterType) -> np.dtype[Any]:
     """Return the dtype of a scalar or of an array's elements."""
     if not isinstance(parameter_type, (Scalar, Array)):
-        raise BadSignature(f"guvectorize takes array and scalar types, not {parameter_type}")
+        raise SignatureError(f"guvectorize takes array and scalar types, not {parameter_type}")
     return parameter_type.dtype.numpy
 
 
@@ -283,7 +283,7 @@ def guvectorize(
 
     Raises
     ------
-    BadSignature
+    SignatureError
         If the core dimensions are malformed or do not match a signature.
     """
     if signature is None:

@@ -8,8 +8,8 @@ from typing import Any, Literal, ParamSpec, Protocol, TypeVar, overload
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import NONE, Signature
 from pycu2c.compat.numba.dispatcher import JitDeviceFunction, JitKernel, python_function
-from pycu2c.declarations.options import OPTION_NAMES, BadOption
-from pycu2c.declarations.signatures import BadSignature, is_signature, parse_signatures
+from pycu2c.declarations.options import OPTION_NAMES, OptionError
+from pycu2c.declarations.signatures import SignatureError, is_signature, parse_signatures
 from pycu2c.kernels.kernel import KERNEL_PARAMETERS, SignatureLike, make_kernel
 
 # accepted and ignored: the C compilers inline and optimize
@@ -97,9 +97,9 @@ def jit(
 
     Raises
     ------
-    BadOption
+    OptionError
         If an option is unknown or unsupported.
-    BadSignature
+    SignatureError
         If the signature of a kernel has a result.
     CompileError
         If the function cannot be typed for a signature.
@@ -117,20 +117,20 @@ def jit(
 
 
 def _check_options(passed_options: Mapping[str, Any]) -> None:
-    """Raise BadOption for unknown and unsupported options."""
+    """Raise OptionError for unknown and unsupported options."""
     for name, value in passed_options.items():
         if name in _UNSUPPORTED_OPTIONS and value:
-            raise BadOption(f"cuda.jit has no option {name!r} here: {_UNSUPPORTED_OPTIONS[name]}")
+            raise OptionError(f"cuda.jit has no option {name!r} here: {_UNSUPPORTED_OPTIONS[name]}")
         if name not in (*_ACCEPTED_OPTIONS, *_UNSUPPORTED_OPTIONS):
             hint = did_you_mean(name, _ACCEPTED_OPTIONS, f"it has {', '.join(_ACCEPTED_OPTIONS)}")
-            raise BadOption(f"cuda.jit has no option {name!r}: {hint}")
+            raise OptionError(f"cuda.jit has no option {name!r}: {hint}")
 
 
 def _signatures(declared: Any, device: bool) -> list[Signature]:
     signatures = list(parse_signatures(declared))
     for signature in signatures:
         if not device and signature.result not in (None, NONE):
-            raise BadSignature(
+            raise SignatureError(
                 f"a kernel returns nothing, and the signature {declared!r} has the result "
                 f"{signature.result}: write void(…), or device=True"
             )
@@ -141,7 +141,7 @@ def _decorate(function: Any, device: bool, passed_options: Mapping[str, Any]) ->
     python = python_function(function)
     if device:
         if passed_options.get("link"):
-            raise BadOption("link is an option of kernels: a device function is linked with them")
+            raise OptionError("link is an option of kernels: a device function is linked with them")
         return JitDeviceFunction(python, signature=passed_options.get("signature"))
     without_annotations: dict[str, Any] = {"signature": []}  # numba ignores annotations
     kernel = make_kernel(

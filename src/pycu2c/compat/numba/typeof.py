@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from pycu2c.base.types import ParameterType, Scalar, default_type
-from pycu2c.declarations.signatures import BadSignature, parse_type
+from pycu2c.declarations.signatures import SignatureError, parse_type
 from pycu2c.runtime.arguments.flattened_arguments import flatten_arguments
 
 
@@ -22,5 +22,5 @@ def from_dtype(dtype: DTypeLike) -> Scalar:
     """Return the element type of a NumPy dtype: a scalar or a record."""
     element_type = parse_type(np.dtype(dtype))
     if not isinstance(element_type, Scalar):
-        raise BadSignature(f"{dtype!r} is not an element type")
+        raise SignatureError(f"{dtype!r} is not an element type")
     return element_type

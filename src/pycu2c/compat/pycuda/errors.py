@@ -5,11 +5,11 @@ from __future__ import annotations
 import builtins
 import contextlib
 
-from pycu2c.base import diagnostics
+from pycu2c.base import diagnostics, errors
 from pycu2c.cuda_driver import cuda_errors
 
 
-class Error(Exception):
+class Error(errors.Error):
     """An error of the driver, or of this package in its place."""
 
 

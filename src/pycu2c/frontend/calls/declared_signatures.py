@@ -27,7 +27,7 @@ from pycu2c.base.types import (
     Signature,
     Tuple,
 )
-from pycu2c.declarations.signatures import BadSignature, annotated_device_signature
+from pycu2c.declarations.signatures import SignatureError, annotated_device_signature
 from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.expressions.composite_values import displayed_type, result_type, type_of
@@ -51,7 +51,7 @@ def declared_signature(source: Source) -> Signature | None:
     """Return the declared signature of a device function, or that of its annotations."""
     try:
         signature = source.signature or annotated_device_signature(source.python)
-    except BadSignature as error:
+    except SignatureError as error:
         fail(
             "signature",
             Label(source.span(source.tree), str(error)),

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 
-from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.errors import environment_setting, parse_count
 
 ROOT = "/"
 
 
 def thread_count() -> int:
     """Return PYCU2C_THREADS, or the available cores: CPU affinity, limited by cgroup quotas."""
-    setting = os.environ.get("PYCU2C_THREADS", "")
-    if not setting:
-        return max(1, min(_usable_cores(), *_cgroup_quotas(ROOT)))
-    if not setting.isascii() or not setting.isdigit() or int(setting) == 0:
-        raise LaunchError(f"PYCU2C_THREADS is {setting!r}; it takes a number of threads, 1 or more")
-    return int(setting)
+    parse = partial(parse_count, least=1)
+    chosen = environment_setting("PYCU2C_THREADS", parse, "a number of threads, 1 or more", 0)
+    return chosen or max(1, min(_usable_cores(), *_cgroup_quotas(ROOT)))
 
 
 def _usable_cores() -> int:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import functools
 import gc
-import os
 import threading
 from typing import Any
 
+from pycu2c.base.errors import environment_switch
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.cuda_errors import error_for
 
@@ -100,7 +100,7 @@ class BlockCache(dict[tuple[int, int], list[int]]):
     """
 
     def __init__(self) -> None:
-        self.is_enabled = os.environ.get("PYCU2C_KEEP_MEMORY", "1") != "0"
+        self.is_enabled = environment_switch("PYCU2C_KEEP_MEMORY", default=True)
 
     def take(self, ordinal: int, size: int) -> int:
         """Return the address of a block, or 0."""

@@ -16,6 +16,7 @@ import time
 from _thread import _local as ThreadLocal  # importing ``threading`` takes longer
 from collections.abc import Callable, Iterator
 
+from pycu2c.base.errors import environment_setting
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain.cache import file_locks
 
@@ -23,7 +24,7 @@ SCHEMA = 4  # increase it when the format of entries or of keys changes
 
 # prefix of the directories of one process, and the lock file that the process holds there
 _PREFIX, _LOCK_NAME = "pycu2c-run-", "alive"
-_OFF_VALUES = ("0", "off", "no", "false")
+_ON_VALUES, _OFF_VALUES = ("1", "on", "yes", "true"), ("0", "off", "no", "false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +76,24 @@ def _settings() -> tuple[str, str, str, str]:
         switch = "" if _OVERRIDE.directory else "off"
         return switch, _OVERRIDE.directory, "", os.path.expanduser("~")
     return (
-        environment.get("PYCU2C_CACHE", ""),
+        environment_setting("PYCU2C_CACHE", _parse_switch, "0 or 1", ""),
         environment.get("PYCU2C_CACHE_DIR", ""),
         environment.get("XDG_CACHE_HOME", ""),
         os.path.expanduser("~"),
     )
 
 
+def _parse_switch(text: str) -> str:
+    """Return the text if it disables the cache, an empty text if it enables it."""
+    if text.lower() not in (*_ON_VALUES, *_OFF_VALUES):
+        raise ValueError(text)
+    return text if text.lower() in _OFF_VALUES else ""
+
+
 @functools.lru_cache(maxsize=8)
 def _locate(switch: str, chosen: str, xdg: str, home: str, creates: bool = True) -> CacheLocation:
     path = _configured_path(chosen, xdg, home)
-    if switch.lower() in _OFF_VALUES:
+    if switch:
         return CacheLocation(path or "", f"PYCU2C_CACHE is {switch}", readable=False)
     if path is None:
         return CacheLocation("", "there is no home directory", readable=False)

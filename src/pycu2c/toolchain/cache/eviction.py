@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from pycu2c.base.errors import environment_setting
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain.cache import cache_directory
 
@@ -63,8 +64,15 @@ class _File:
 
 def limit() -> int:
     """Return the size limit in bytes, from PYCU2C_CACHE_SIZE, such as 500M or 2G."""
-    found = _SIZE.fullmatch(os.environ.get("PYCU2C_CACHE_SIZE", "").strip())
-    return int(float(found[1]) * _UNITS[found[2].upper()]) if found else _DEFAULT_LIMIT
+    allowed = "a size such as 500M or 2G"
+    return environment_setting("PYCU2C_CACHE_SIZE", _parse_size, allowed, _DEFAULT_LIMIT)
+
+
+def _parse_size(text: str) -> int:
+    found = _SIZE.fullmatch(text)
+    if not found:
+        raise ValueError(text)
+    return int(float(found[1]) * _UNITS[found[2].upper()])
 
 
 def usage() -> CacheUsage:
@@ -78,14 +86,7 @@ def usage() -> CacheUsage:
         SuffixUsage(suffix, len(files), sum(f.size for f in files), max(f.last_used for f in files))
         for suffix, files in sorted(by_suffix.items())
     ]
-    return CacheUsage(directory, tuple(counted), limit(), location.problem or _limit_problem())
-
-
-def _limit_problem() -> str:
-    text = os.environ.get("PYCU2C_CACHE_SIZE", "").strip()
-    if not text or _SIZE.fullmatch(text):
-        return ""
-    return f"PYCU2C_CACHE_SIZE is {text!r}, which is no size such as 500M or 2G"
+    return CacheUsage(directory, tuple(counted), limit(), location.problem)
 
 
 def clear(*, unused_for: float = 0.0, everything: bool = False) -> tuple[int, int]:

@@ -134,7 +134,7 @@ def _lto_flags(job: CcJob) -> tuple[str, ...]:
 
 def _compile_error(
     job: CcJob, log: str
-) -> toolchain_errors.ToolchainError | toolchain_errors.RejectedCode:
+) -> toolchain_errors.ToolchainError | toolchain_errors.RejectedCodeError:
     """Return the exception to raise: an error in files of the user, or in generated text."""
     missing = toolchain_errors.undefined_functions_in(log)
     if missing:

@@ -44,8 +44,8 @@ _LINK_FLAGS = ("-pipe", "-shared", "-pthread", "-x", "c++", "-", "-x", "none", "
 _ENVIRONMENT_VARIABLES = ("CPLUS_INCLUDE_PATH",)
 
 
-class CxxCompileError(ToolchainError):
-    """The compiler rejected the source; ``log`` is its output."""
+class CxxCompileError(Exception):
+    """The compiler rejected the source; ``log`` is its output. Callers translate this error."""
 
     def __init__(self, compiler: str, log: str) -> None:
         super().__init__(f"{compiler} failed to compile the source:\n{log}")

@@ -20,7 +20,7 @@ from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.cc import build
 from pycu2c.toolchain.cc.compiler_identity import identity_of
 from pycu2c.toolchain.cc.discovery import Compiler
-from pycu2c.toolchain.toolchain_errors import RejectedCode, ToolchainError
+from pycu2c.toolchain.toolchain_errors import RejectedCodeError, ToolchainError
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def _find_miscompilations(
         entry = artifact_store.load_or_make(
             key, ".txt", lambda: (_run_checks(compiler, flags, text).encode(), "")
         )
-    except (ToolchainError, RejectedCode):  # the kernel itself will report it
+    except (ToolchainError, RejectedCodeError):  # the kernel itself will report it
         return frozenset()
     return frozenset(entry.data.decode().split())
 

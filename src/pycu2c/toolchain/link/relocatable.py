@@ -31,7 +31,7 @@ _PARAMETER = re.compile(r"\.param\s+((?:\.align\s+\d+\s+)?\.\w+)\s+[\w$]+(\[\d+\
 
 
 def link(job: NvrtcJob, files: Sequence[str]) -> tuple[bytes, str]:
-    """Return the cubin and the log. Raises RejectedCode, LinkError, ToolchainError."""
+    """Return the cubin and the log. Raises RejectedCodeError, LinkError, ToolchainError."""
     linker = nvjitlink.find_linker()
     kernel, _ = compile_job(_with_kind(job, linker.input_kind))
     inputs = [LinkInput(linker.input_kind, kernel, job.name)]
@@ -42,7 +42,7 @@ def link(job: NvrtcJob, files: Sequence[str]) -> tuple[bytes, str]:
     except UndefinedFunctionError:
         raise
     except LinkError:
-        compile_job(_with_kind(job, "cubin"))  # raises RejectedCode if the kernel is at fault
+        compile_job(_with_kind(job, "cubin"))  # raises RejectedCodeError if the kernel is at fault
         raise
 
 

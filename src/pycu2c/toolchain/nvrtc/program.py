@@ -104,7 +104,7 @@ def check_clusters(entry: str, arch: str, options: Options) -> None:
 
 
 def compile_job(job: NvrtcJob) -> tuple[bytes, str]:
-    """Return the binary and the log. Raises RejectedCode."""
+    """Return the binary and the log. Raises RejectedCodeError."""
     binary, log = try_compile(job)
     if binary is not None:
         return binary, log
