@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pycu2c.aot.exported_library import (
     ExportedArgument,
@@ -109,16 +109,28 @@ def _comment(kernel: ExportedKernel) -> str:
     lines = [f"{kernel.name}, from {kernel.location}."]
     if kernel.doc:
         lines += ["", *(line.strip().replace("*/", "* /") for line in kernel.doc.splitlines())]
-    for signature in kernel.signatures:
-        shown = (a for a in signature.arguments if not a.is_implicit)
-        lines += ["", *(f"{a.name}: {_description(a)}" for a in shown)]
+    lines += ["", *_argument_descriptions(kernel)]
+    if len(kernel.signatures) > 1:
+        lines += ["", "A launch has the types at one position among those separated by |."]
     text = "\n".join(f" * {line}".rstrip() for line in lines)
     return f"/*{text[2:]}\n */"
 
 
-def _description(argument: ExportedArgument) -> str:
+def _argument_descriptions(kernel: ExportedKernel) -> Iterator[str]:
+    """Yield what each argument must be; what all signatures have in common is said once."""
+    for position, argument in enumerate(kernel.arguments):
+        each = [signature.arguments[position] for signature in kernel.signatures]
+        dtypes, layouts = [str(a.type.dtype) for a in each], list(map(_layout, each))
+        if len(set(layouts)) == 1:
+            types = dtypes if len(set(dtypes)) > 1 else dtypes[:1]
+            yield f"{argument.name}: {' | '.join(types)}{layouts[0]}"
+        else:
+            yield f"{argument.name}: {' | '.join(map(''.join, zip(dtypes, layouts)))}"
+
+
+def _layout(argument: ExportedArgument) -> str:
     if not isinstance(argument.type, Array):
-        return str(argument.type.dtype)
+        return ""
     axes = "1 axis" if argument.type.ndim == 1 else f"{argument.type.ndim} axes"
     if argument.has_any_axes:
         axes = "any number of axes"
@@ -126,7 +138,7 @@ def _description(argument: ExportedArgument) -> str:
         axes += f", a multiple of {argument.lanes} along the last one"
     layout = ", C-contiguous" if argument.type.layout == "C" else ""
     written = ", written" if argument.is_written else ""
-    return f"{argument.type.dtype}, {axes}{layout}{written}"
+    return f", {axes}{layout}{written}"
 
 
 # ---- C++ ----

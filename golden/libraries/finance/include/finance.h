@@ -50,21 +50,15 @@ FINANCE_API pycu2c_status block_sums_launch(const DLTensor *a, const DLTensor *s
  *
  * Compute the prices of European options.
  *
- * price: float32, 1 axis, C-contiguous
- * strike: float32, 1 axis, C-contiguous
- * years: float32, 1 axis, C-contiguous
- * rate: float32
- * volatility: float32
- * result: float32, 1 axis, C-contiguous, written
+ * price: float32 | float64, 1 axis, C-contiguous
+ * strike: float32 | float64, 1 axis, C-contiguous
+ * years: float32 | float64, 1 axis, C-contiguous
+ * rate: float32 | float64
+ * volatility: float32 | float64
+ * result: float32 | float64, 1 axis, C-contiguous, written
  * is_put: bool
  *
- * price: float64, 1 axis, C-contiguous
- * strike: float64, 1 axis, C-contiguous
- * years: float64, 1 axis, C-contiguous
- * rate: float64
- * volatility: float64
- * result: float64, 1 axis, C-contiguous, written
- * is_put: bool
+ * A launch has the types at one position among those separated by |.
  */
 FINANCE_API pycu2c_status black_scholes_launch(const DLTensor *price, const DLTensor *strike,
                                                const DLTensor *years, double rate,
