@@ -55,7 +55,8 @@ static DLTensor x = {NULL, {kDLCPU, 0}, 1, {kDLFloat, 32, 1}, shape, NULL, 0};
 static const pycu2c_dim3 grid = {1, 1, 1}, block = {256, 1, 1};
 
 static void launch(void) {
-    require(scale_launch(&x, 1.5, grid, block, 0, NULL) == PYCU2C_SUCCESS, "scale_launch");
+    const pycu2c_status status = scaling_scale_launch(&x, 1.5, grid, block, 0, NULL);
+    require(status == PYCU2C_SUCCESS, scaling_last_error());
 }
 
 static void wait_for_nothing(void) {}

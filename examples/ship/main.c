@@ -17,7 +17,7 @@ int main(void) {
     for (int x = 0; x < SIZE; x++) plates[0][x] = 100; /* the first row is hot */
     for (int step = 0; step < 100; step++) {
         const DLTensor *const from = &tensors[step % 2], *const to = &tensors[1 - step % 2];
-        if (diffuse_launch(from, to, 0.2, grid, block, 0, NULL) != PYCU2C_SUCCESS) {
+        if (heat_diffuse_launch(from, to, 0.2, grid, block, 0, NULL) != PYCU2C_SUCCESS) {
             fprintf(stderr, "%s\n", heat_last_error());
             return 1;
         }

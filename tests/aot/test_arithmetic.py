@@ -59,4 +59,4 @@ def test_library_computes_what_launches_do(tmp_path: Path, dtype: str, options: 
 def launch(library: Path, arrays: list[Any]) -> int:
     tensors = [ctypes.byref(tensor(a)) for a in arrays]
     configuration = Dim3(50, 1, 1), Dim3(100, 1, 1), ctypes.c_size_t(0), None
-    return ctypes.CDLL(str(library)).k_launch(*tensors, *configuration)
+    return ctypes.CDLL(str(library)).arithmetic_k_launch(*tensors, *configuration)

@@ -126,8 +126,8 @@ def test_signatures_of_the_command_line(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
     text = (tmp_path / "library/include/scaling.h").read_text()
-    assert "x: float32, 1 axis, C-contiguous, written" in text
-    assert "x: float64, 1 axis, written" in text
+    assert "x: float32, 1 axis, C-contiguous, written | float64, 1 axis, written\n" in text
+    assert "by: float32 | float64\n" in text
 
 
 @pytest.mark.parametrize(("binding", "package"), [("jax", "jax"), ("tvm-ffi", "apache-tvm-ffi")])
@@ -156,5 +156,5 @@ def test_names_of_arguments_that_c_reserves(tmp_path: Path) -> None:
     result, one = np.zeros(1, np.float32), Dim3(1, 1, 1)
     numbers = ctypes.c_int64(1), ctypes.c_double(0.5), ctypes.c_bool(True), ctypes.c_int64(7)
     configuration = one, one, ctypes.c_size_t(0), None
-    assert loaded.k_launch(ctypes.byref(tensor(result)), *numbers, *configuration) == 0
+    assert loaded.named_k_launch(ctypes.byref(tensor(result)), *numbers, *configuration) == 0
     assert result[0] == 9.5

@@ -28,7 +28,7 @@ def launch(library: Path, name: str, *arrays: np.ndarray, blocks: int) -> tuple[
     loaded.waiting_last_error.restype = ctypes.c_char_p
     tensors = [ctypes.byref(tensor(a)) for a in arrays]
     configuration = Dim3(blocks, 1, 1), Dim3(64, 1, 1), ctypes.c_size_t(0), None
-    status = getattr(loaded, f"{name}_launch")(*tensors, *configuration)
+    status = getattr(loaded, f"waiting_{name}_launch")(*tensors, *configuration)
     return status, loaded.waiting_last_error().decode()
 
 

@@ -64,7 +64,7 @@ def launch(signals: Path) -> Launch:
                     argument.device[0] = 2
             passed.append(ctypes.byref(argument) if isinstance(argument, Tensor) else argument)
         configuration = (Dim3(grid, 1, 1), Dim3(block, 1, 1), ctypes.c_size_t(shared))
-        status = getattr(library, f"{name}_launch")(
+        status = getattr(library, f"signals_{name}_launch")(
             *passed, *(configuration if grid else ()), ctypes.c_void_p()
         )
         for position, copy in copies.items():
@@ -308,8 +308,9 @@ int main() {
     bool is_right = z[0] == 6 && sums[0] == 1 && sums[1] == 0;
 #ifdef HAS_OTHER
     other::other(c, {{1, 1, 1}, {12, 1, 1}});
-    other::services(pycu2c::array<float, 1>(z, {12}), {{1, 1, 1}, {1, 1, 1}});
-    is_right = is_right && z[0] == 6 && z[1] == 5;
+    for (auto add_one : {other::services, other::saxpy, other::saxpy_launch, other::last_error})
+        add_one(pycu2c::array<float, 1>(z, {12}), {{1, 1, 1}, {1, 1, 1}});
+    is_right = is_right && z[0] == 9 && z[1] == 5;
 #endif
     return is_right ? 0 : 1;
 }
@@ -321,6 +322,18 @@ from pycu2c import cupy, kernel
 
 @kernel
 def services(x: "float32[::1]"):  # as a symbol of the scheduler
+    x[0] += 1
+
+@kernel
+def saxpy(x: "float32[::1]"):  # as a kernel of the other library
+    x[0] += 1
+
+@kernel
+def saxpy_launch(x: "float32[::1]"):  # as the function that launches saxpy
+    x[0] += 1
+
+@kernel
+def last_error(x: "float32[::1]"):  # as a function of the library
     x[0] += 1
 
 other = cupy.RawKernel('''

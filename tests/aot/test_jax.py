@@ -145,7 +145,7 @@ def test_handlers_that_command_buffers_may_record(finance: Path, tmp_path: Path)
 def test_handlers_are_a_library_of_their_own(finance: Path) -> None:
     kernels = ("stencil", "block_sums", "black_scholes")
     handlers = {f"{name}_on_{target}" for name in kernels for target in ("cpu", "cuda")}
-    launches = {"finance_last_error", *(f"{name}_launch" for name in kernels)}
+    launches = {"finance_last_error", *(f"finance_{name}_launch" for name in kernels)}
     for library, expected in (("finance_xla", handlers), ("finance", launches)):
         symbols = run("nm", "-D", "--defined-only", finance / f"lib/lib{library}.so")
         assert {line.split()[-1] for line in symbols.splitlines()} == expected

@@ -28,7 +28,7 @@ def launch(library: Path) -> Launch:
     ) -> tuple[int, str]:
         passed = [ctypes.byref(a) if isinstance(a, Tensor) else a for a in arguments]
         configuration = Dim3(*grid), Dim3(*block), ctypes.c_size_t(shared), None
-        status = getattr(loaded, f"{name}_launch")(*passed, *configuration)
+        status = getattr(loaded, f"finance_{name}_launch")(*passed, *configuration)
         return status, loaded.finance_last_error().decode() if status else ""
 
     return launch_with

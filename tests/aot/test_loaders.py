@@ -126,7 +126,7 @@ def test_library_needs_neither_python_nor_pycu2c(library: Path) -> None:
     assert "pycu2c" not in needed
     assert platform.system() != "Linux" or "libc.so" in needed
     exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", shared).splitlines()}
-    launches = {f"{name}_launch" for name in ("stencil", "block_sums", "black_scholes")}
+    launches = {f"finance_{name}_launch" for name in ("stencil", "block_sums", "black_scholes")}
     assert exported == {"finance_last_error", *launches}
 
 

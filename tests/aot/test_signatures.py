@@ -35,7 +35,7 @@ def scaling(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 def scale(library: ctypes.CDLL, array: np.ndarray[Any, Any], factor: float) -> tuple[int, str]:
     configuration = Dim3(1, 1, 1), Dim3(64, 1, 1), ctypes.c_size_t(0), None
     number = ctypes.c_double(factor)
-    status = library.scale_launch(ctypes.byref(tensor(array)), number, *configuration)
+    status = library.scaling_scale_launch(ctypes.byref(tensor(array)), number, *configuration)
     return status, library.scaling_last_error().decode() if status else ""
 
 

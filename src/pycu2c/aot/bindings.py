@@ -66,11 +66,11 @@ def write_binding(library: ExportedLibrary, framework: Framework) -> str:
         f'#include "runtime/{framework.suffix}_functions.h"',
     ]
     for kernel in library.kernels:
-        lines += ["", *_binding(kernel)]
+        lines += ["", *_binding(kernel, library.launch_function(kernel))]
     return "\n".join(lines) + "\n"
 
 
-def _binding(kernel: ExportedKernel) -> Iterator[str]:
+def _binding(kernel: ExportedKernel, launch_function: str) -> Iterator[str]:
     name, kinds = kernel.name, {n: _KINDS[k] for n, k in parameter_kinds(kernel).items()}
     yield f"/* ---- {name} ---- */"
     yield f"static const struct parameter {name}_parameters[] = {{"
@@ -78,7 +78,7 @@ def _binding(kernel: ExportedKernel) -> Iterator[str]:
     values = [f"c->values[{i}].{_MEMBERS.get(k, 'array')}" for i, k in enumerate(kinds.values())]
     values += ["c->grid", "c->block", "c->shared_bytes"] if kernel.inferred_grid is None else []
     yield f"static pycu2c_status {name}_call(const struct call *c) {{"
-    yield wrapped(f"    return {name}_launch(", (*values, "c->stream"), ");")
+    yield wrapped(f"    return {launch_function}(", (*values, "c->stream"), ");")
     yield "}"
     launch = kernel.inferred_grid
     allocates = launch is not None and launch.kind == "reduction"

@@ -188,6 +188,10 @@ class ExportedLibrary:
     def cpp_units(self) -> tuple[TranslationUnit, ...]:
         return tuple(unit for unit in self.units if unit.cpp)
 
+    def launch_function(self, kernel: ExportedKernel) -> str:
+        """Return the name of the C function that launches a kernel."""
+        return f"{'' if kernel.name == self.name else f'{self.name}_'}{kernel.name}_launch"
+
     @property
     def has_coroutines(self) -> bool:
         return any(f.is_coroutine for k in self.kernels for f in k.functions())

@@ -70,7 +70,7 @@ def export_macro(library: ExportedLibrary) -> str:
 def prototype(library: ExportedLibrary, kernel: ExportedKernel) -> str:
     """Return the declaration of the launch function of a kernel, without the semicolon."""
     parameters = [c_parameter(kernel, i) for i in range(len(kernel.arguments))]
-    start = f"{export_macro(library)} pycu2c_status {kernel.name}_launch("
+    start = f"{export_macro(library)} pycu2c_status {library.launch_function(kernel)}("
     launch_parameters = _LAUNCH_PARAMETERS[3 if kernel.inferred_grid else 0 :]
     return wrapped(start, (*parameters, *launch_parameters), ")")
 
@@ -180,7 +180,9 @@ def _overload(
     template = f"template <{axes}> " if axes else ""
     head = wrapped(f"{template}inline void {kernel.name}(", parameters, ") {")
     call = wrapped(
-        f"{_INDENT}pycu2c::check({kernel.name}_launch(", (*arguments, *configuration), ")"
+        f"{_INDENT}pycu2c::check({library.launch_function(kernel)}(",
+        (*arguments, *configuration),
+        ")",
     )
     return f"\n{head}\n{call},\n{_INDENT * 2}{library.name}_last_error);\n}}"
 

@@ -198,7 +198,7 @@ def _function(target: TargetName, name: str, kernel: ir.Function) -> KernelFunct
 def _lowered(
     library: str, target: TargetName, typed: _TypedKernel, name: str, assumed: LaunchAssumptions
 ) -> Lowered:
-    entry = f"{library}_{name}" if target == "cpu" else name
+    entry = f"{library}_{name}_body" if target == "cpu" else name
     module = replace(typed.module, kernel=replace(typed.module.kernel, name=entry))
     options = typed.kernel.options
     chosen = target_of(target, options)

@@ -22,7 +22,7 @@ static void compute_stencil(void) {
     void *const a = on_device(image, sizeof image), *const out = on_device(smooth, sizeof smooth);
     const DLTensor from = tensor(a, 32, 2, shape, NULL), to = tensor(out, 32, 2, shape, NULL);
     const pycu2c_dim3 grid = {5, 9, 1}, block = {16, 8, 1};
-    check(stencil_launch(&from, &to, 0.2, grid, block, 0, NULL));
+    check(finance_stencil_launch(&from, &to, 0.2, grid, block, 0, NULL));
     from_device(smooth, out, sizeof smooth);
     from_device(image, a, sizeof image);
 }
@@ -32,7 +32,7 @@ static void compute_sums(void) {
     void *const a = on_device(input, sizeof input), *const out = on_device(sums, sizeof sums);
     const DLTensor from = tensor(a, 64, 1, shape, strides), to = tensor(out, 64, 1, count, NULL);
     const pycu2c_dim3 grid = {20, 1, 1}, block = {128, 1, 1};
-    check(block_sums_launch(&from, &to, 7, grid, block, 0, NULL));
+    check(finance_block_sums_launch(&from, &to, 7, grid, block, 0, NULL));
     from_device(sums, out, sizeof sums);
     from_device(input, a, sizeof input);
 }
@@ -42,7 +42,7 @@ static void compute_prices(void) {
     void *const a = on_device(input, sizeof input), *const out = on_device(prices, sizeof prices);
     const DLTensor from = tensor(a, 64, 1, shape, NULL), to = tensor(out, 64, 1, shape, NULL);
     const pycu2c_dim3 grid = {20, 1, 1}, block = {256, 1, 1};
-    check(black_scholes_launch(&from, &from, &from, 0.02, 0.3, &to, true, grid, block, 0, NULL));
+    check(finance_black_scholes_launch(&from, &from, &from, 0.02, 0.3, &to, true, grid, block, 0, NULL));
     from_device(prices, out, sizeof prices);
     from_device(input, a, sizeof input);
 }

@@ -58,11 +58,11 @@ def main(path: str, source: str, result: str) -> None:
     x = np.fromfile(source)
     image = x[: 70 * 71].astype(np.float32).reshape(70, 71)
     smooth, sums, prices = np.zeros_like(image), np.zeros(20), np.zeros(5000)
-    launch("stencil_launch", image, smooth, number(0.2), grid=(5, 9, 1), block=(16, 8, 1))
+    launch("finance_stencil_launch", image, smooth, number(0.2), grid=(5, 9, 1), block=(16, 8, 1))
     first = ctypes.c_int64(7)
-    launch("block_sums_launch", x[::2], sums, first, grid=(20, 1, 1), block=(128, 1, 1))
+    launch("finance_block_sums_launch", x[::2], sums, first, grid=(20, 1, 1), block=(128, 1, 1))
     numbers = number(0.02), number(0.3), prices, ctypes.c_bool(True)
-    launch("black_scholes_launch", x, x, x, *numbers, grid=(20, 1, 1), block=(256, 1, 1))
+    launch("finance_black_scholes_launch", x, x, x, *numbers, grid=(20, 1, 1), block=(256, 1, 1))
     Path(result).write_bytes(smooth.tobytes() + sums.tobytes() + prices.tobytes())
 
 

@@ -18,10 +18,10 @@ static void *launch_often(void *out) {
     const pycu2c_dim3 grid = {COUNT / 128, 1, 1}, block = {128, 1, 1};
     pthread_barrier_wait(&start);
     for (int i = 0; i < ROUNDS; i++) {
-        const pycu2c_status status = block_sums_launch(&a, &to, 0, grid, block, 0, NULL);
+        const pycu2c_status status = finance_block_sums_launch(&a, &to, 0, grid, block, 0, NULL);
         require(status == PYCU2C_SUCCESS, finance_last_error());
         const pycu2c_dim3 empty = {0, 1, 1}; /* each thread has its own message */
-        require(block_sums_launch(&a, &to, 0, empty, block, 0, NULL) == PYCU2C_INVALID_ARGUMENT,
+        require(finance_block_sums_launch(&a, &to, 0, empty, block, 0, NULL) == PYCU2C_INVALID_ARGUMENT,
                 "a grid without blocks");
     }
     return NULL;

@@ -30,9 +30,9 @@ FINANCE_API const char *finance_last_error(void);
  * out: float32, 2 axes, C-contiguous, written
  * weight: float32
  */
-FINANCE_API pycu2c_status stencil_launch(const DLTensor *a, const DLTensor *out, double weight,
-                                         pycu2c_dim3 grid, pycu2c_dim3 block, size_t shared_bytes,
-                                         void *stream);
+FINANCE_API pycu2c_status finance_stencil_launch(const DLTensor *a, const DLTensor *out,
+                                                 double weight, pycu2c_dim3 grid, pycu2c_dim3 block,
+                                                 size_t shared_bytes, void *stream);
 
 /* block_sums, from exported.py:27.
  *
@@ -42,9 +42,8 @@ FINANCE_API pycu2c_status stencil_launch(const DLTensor *a, const DLTensor *out,
  * sums: float64, 1 axis, C-contiguous, written
  * first: int32
  */
-FINANCE_API pycu2c_status block_sums_launch(const DLTensor *a, const DLTensor *sums, int64_t first,
-                                            pycu2c_dim3 grid, pycu2c_dim3 block,
-                                            size_t shared_bytes, void *stream);
+FINANCE_API pycu2c_status finance_block_sums_launch(const DLTensor *a, const DLTensor *sums,
+        int64_t first, pycu2c_dim3 grid, pycu2c_dim3 block, size_t shared_bytes, void *stream);
 
 /* black_scholes, from exported.py:55.
  *
@@ -60,11 +59,10 @@ FINANCE_API pycu2c_status block_sums_launch(const DLTensor *a, const DLTensor *s
  *
  * A launch has the types at one position among those separated by |.
  */
-FINANCE_API pycu2c_status black_scholes_launch(const DLTensor *price, const DLTensor *strike,
-                                               const DLTensor *years, double rate,
-                                               double volatility, const DLTensor *result,
-                                               bool is_put, pycu2c_dim3 grid, pycu2c_dim3 block,
-                                               size_t shared_bytes, void *stream);
+FINANCE_API pycu2c_status finance_black_scholes_launch(const DLTensor *price,
+        const DLTensor *strike, const DLTensor *years, double rate, double volatility,
+        const DLTensor *result, bool is_put, pycu2c_dim3 grid, pycu2c_dim3 block,
+        size_t shared_bytes, void *stream);
 
 #ifdef __cplusplus
 }

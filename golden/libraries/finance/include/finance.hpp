@@ -9,15 +9,15 @@ namespace finance {
 
 inline void stencil(pycu2c::array<const float, 2> a, pycu2c::array<float, 2> out, float weight,
                     const pycu2c::configuration &launch) {
-    pycu2c::check(stencil_launch(a.tensor(), out.tensor(), weight, launch.grid, launch.block,
-                                 launch.shared_bytes, launch.stream),
+    pycu2c::check(finance_stencil_launch(a.tensor(), out.tensor(), weight, launch.grid,
+                                         launch.block, launch.shared_bytes, launch.stream),
         finance_last_error);
 }
 
 inline void block_sums(pycu2c::array<const double, 1> a, pycu2c::array<double, 1> sums,
                        std::int32_t first, const pycu2c::configuration &launch) {
-    pycu2c::check(block_sums_launch(a.tensor(), sums.tensor(), first, launch.grid, launch.block,
-                                    launch.shared_bytes, launch.stream),
+    pycu2c::check(finance_block_sums_launch(a.tensor(), sums.tensor(), first, launch.grid,
+                                            launch.block, launch.shared_bytes, launch.stream),
         finance_last_error);
 }
 
@@ -25,9 +25,10 @@ inline void black_scholes(pycu2c::array<const float, 1> price, pycu2c::array<con
                           pycu2c::array<const float, 1> years, float rate, float volatility,
                           pycu2c::array<float, 1> result, bool is_put,
                           const pycu2c::configuration &launch) {
-    pycu2c::check(black_scholes_launch(price.tensor(), strike.tensor(), years.tensor(), rate,
-                                       volatility, result.tensor(), is_put, launch.grid,
-                                       launch.block, launch.shared_bytes, launch.stream),
+    pycu2c::check(finance_black_scholes_launch(price.tensor(), strike.tensor(), years.tensor(),
+                                               rate, volatility, result.tensor(), is_put,
+                                               launch.grid, launch.block, launch.shared_bytes,
+                                               launch.stream),
         finance_last_error);
 }
 
@@ -36,9 +37,10 @@ inline void black_scholes(pycu2c::array<const double, 1> price,
                           pycu2c::array<const double, 1> years, double rate, double volatility,
                           pycu2c::array<double, 1> result, bool is_put,
                           const pycu2c::configuration &launch) {
-    pycu2c::check(black_scholes_launch(price.tensor(), strike.tensor(), years.tensor(), rate,
-                                       volatility, result.tensor(), is_put, launch.grid,
-                                       launch.block, launch.shared_bytes, launch.stream),
+    pycu2c::check(finance_black_scholes_launch(price.tensor(), strike.tensor(), years.tensor(),
+                                               rate, volatility, result.tensor(), is_put,
+                                               launch.grid, launch.block, launch.shared_bytes,
+                                               launch.stream),
         finance_last_error);
 }
 }  // namespace finance

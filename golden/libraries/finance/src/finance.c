@@ -8,7 +8,7 @@ struct dim3 {
     int64_t z;
 };
 
-struct finance_stencil_block_args {
+struct finance_stencil_block_body_args {
     int32_t gridDim[3];
     int32_t blockDim[3];
     int64_t shared_bytes;
@@ -25,8 +25,8 @@ static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }
 
-void finance_stencil_block(const void *arguments, int64_t first_block, int64_t last_block) {
-    const struct finance_stencil_block_args *const args = arguments;
+void finance_stencil_block_body(const void *arguments, int64_t first_block, int64_t last_block) {
+    const struct finance_stencil_block_body_args *const args = arguments;
     const float *a = args->p0_data0;
     int64_t a_shape0 = args->p0_shape0;
     int64_t a_shape1 = args->p0_shape1;
@@ -59,7 +59,7 @@ void finance_stencil_block(const void *arguments, int64_t first_block, int64_t l
     }
 }
 
-struct finance_stencil_args {
+struct finance_stencil_body_args {
     int32_t gridDim[3];
     int32_t blockDim[3];
     int64_t shared_bytes;
@@ -71,8 +71,8 @@ struct finance_stencil_args {
     float p2_value0;
 };
 
-void finance_stencil(const void *arguments, int64_t first_block, int64_t last_block) {
-    const struct finance_stencil_args *const args = arguments;
+void finance_stencil_body(const void *arguments, int64_t first_block, int64_t last_block) {
+    const struct finance_stencil_body_args *const args = arguments;
     const float *a = args->p0_data0;
     int64_t a_shape0 = args->p0_shape0;
     int64_t a_shape1 = args->p0_shape1;
@@ -109,7 +109,7 @@ void finance_stencil(const void *arguments, int64_t first_block, int64_t last_bl
     }
 }
 
-struct finance_block_sums_block_args {
+struct finance_block_sums_block_body_args {
     int32_t gridDim[3];
     int32_t blockDim[3];
     int64_t shared_bytes;
@@ -120,8 +120,8 @@ struct finance_block_sums_block_args {
     int32_t p2_value0;
 };
 
-void finance_block_sums_block(const void *arguments, int64_t first_block, int64_t last_block) {
-    const struct finance_block_sums_block_args *const args = arguments;
+void finance_block_sums_block_body(const void *arguments, int64_t first_block, int64_t last_block) {
+    const struct finance_block_sums_block_body_args *const args = arguments;
     const double *a = args->p0_data0;
     int64_t a_len = args->p0_shape0;
     int64_t a_stride0 = args->p0_stride0;
@@ -177,7 +177,7 @@ void finance_block_sums_block(const void *arguments, int64_t first_block, int64_
     }
 }
 
-struct finance_block_sums_args {
+struct finance_block_sums_body_args {
     int32_t gridDim[3];
     int32_t blockDim[3];
     int64_t shared_bytes;
@@ -188,8 +188,8 @@ struct finance_block_sums_args {
     int32_t p2_value0;
 };
 
-void finance_block_sums(const void *arguments, int64_t first_block, int64_t last_block) {
-    const struct finance_block_sums_args *const args = arguments;
+void finance_block_sums_body(const void *arguments, int64_t first_block, int64_t last_block) {
+    const struct finance_block_sums_body_args *const args = arguments;
     const double *a = args->p0_data0;
     int64_t a_len = args->p0_shape0;
     int64_t a_stride0 = args->p0_stride0;
@@ -275,7 +275,7 @@ void finance_block_sums(const void *arguments, int64_t first_block, int64_t last
     }
 }
 
-struct finance_black_scholes_f32_args {
+struct finance_black_scholes_f32_body_args {
     int32_t gridDim[3];
     int32_t blockDim[3];
     int64_t shared_bytes;
@@ -357,8 +357,9 @@ static inline float normal(float x) {
     return 0.5f * erfcf(-x * 0.70710677f);
 }
 
-void finance_black_scholes_f32(const void *arguments, int64_t first_block, int64_t last_block) {
-    const struct finance_black_scholes_f32_args *const args = arguments;
+void finance_black_scholes_f32_body(const void *arguments, int64_t first_block,
+                                    int64_t last_block) {
+    const struct finance_black_scholes_f32_body_args *const args = arguments;
     const float *price = args->p0_data0;
     int64_t price_len = args->p0_shape0;
     const float *strike = args->p1_data0;
@@ -394,7 +395,7 @@ void finance_black_scholes_f32(const void *arguments, int64_t first_block, int64
     }
 }
 
-struct finance_black_scholes_f32_large_args {
+struct finance_black_scholes_f32_large_body_args {
     int32_t gridDim[3];
     int32_t blockDim[3];
     int64_t shared_bytes;
@@ -408,9 +409,9 @@ struct finance_black_scholes_f32_large_args {
     bool p6_value0;
 };
 
-void finance_black_scholes_f32_large(const void *arguments, int64_t first_block,
-                                     int64_t last_block) {
-    const struct finance_black_scholes_f32_large_args *const args = arguments;
+void finance_black_scholes_f32_large_body(const void *arguments, int64_t first_block,
+                                          int64_t last_block) {
+    const struct finance_black_scholes_f32_large_body_args *const args = arguments;
     const float *price = args->p0_data0;
     int64_t price_len = args->p0_shape0;
     const float *strike = args->p1_data0;
@@ -446,7 +447,7 @@ void finance_black_scholes_f32_large(const void *arguments, int64_t first_block,
     }
 }
 
-struct finance_black_scholes_f64_args {
+struct finance_black_scholes_f64_body_args {
     int32_t gridDim[3];
     int32_t blockDim[3];
     int64_t shared_bytes;
@@ -470,8 +471,9 @@ static inline double normal_1(double x) {
     return 0.5 * erfc(-x * 0.7071067811865476);
 }
 
-void finance_black_scholes_f64(const void *arguments, int64_t first_block, int64_t last_block) {
-    const struct finance_black_scholes_f64_args *const args = arguments;
+void finance_black_scholes_f64_body(const void *arguments, int64_t first_block,
+                                    int64_t last_block) {
+    const struct finance_black_scholes_f64_body_args *const args = arguments;
     const double *price = args->p0_data0;
     int64_t price_len = args->p0_shape0;
     const double *strike = args->p1_data0;
@@ -507,7 +509,7 @@ void finance_black_scholes_f64(const void *arguments, int64_t first_block, int64
     }
 }
 
-struct finance_black_scholes_f64_large_args {
+struct finance_black_scholes_f64_large_body_args {
     int32_t gridDim[3];
     int32_t blockDim[3];
     int64_t shared_bytes;
@@ -521,9 +523,9 @@ struct finance_black_scholes_f64_large_args {
     bool p6_value0;
 };
 
-void finance_black_scholes_f64_large(const void *arguments, int64_t first_block,
-                                     int64_t last_block) {
-    const struct finance_black_scholes_f64_large_args *const args = arguments;
+void finance_black_scholes_f64_large_body(const void *arguments, int64_t first_block,
+                                          int64_t last_block) {
+    const struct finance_black_scholes_f64_large_body_args *const args = arguments;
     const double *price = args->p0_data0;
     int64_t price_len = args->p0_shape0;
     const double *strike = args->p1_data0;

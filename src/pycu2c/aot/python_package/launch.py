@@ -79,6 +79,7 @@ class Library:
         folder = os.path.dirname(os.path.abspath(__file__))
         folders = folder, os.path.join(folder, "..", "..", "lib")
         paths = [os.path.join(each, f"lib{name}.so") for each in folders]
+        self._name = name
         self._library = ctypes.CDLL(next(filter(os.path.exists, paths), paths[0]))
         self._last_error = getattr(self._library, f"{name}_last_error")
         self._last_error.restype = ctypes.c_char_p
@@ -100,7 +101,8 @@ class Library:
             Whether a launch takes a grid, a block and a size of shared memory. Otherwise the
             library computes them from the shapes of the arrays.
         """
-        function = getattr(self._library, f"{name}_launch")
+        prefix = "" if name == self._name else f"{self._name}_"
+        function = getattr(self._library, f"{prefix}{name}_launch")
         types = [_NUMBER_TYPES.get(kind, ctypes.c_void_p) for _, kind in parameters]
         configuration_types = [_Dim3, _Dim3, ctypes.c_size_t] if has_grid else []
         function.argtypes = [*types, *configuration_types, ctypes.c_void_p]
