@@ -14,7 +14,7 @@ FRAMEWORK_TESTS := tests/pytorch tests/jax tests/aot/test_jax.py tests/aot/test_
 WITHOUT_FRAMEWORKS := $(FRAMEWORK_TESTS:%=--ignore=%)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-frameworks test-all check golden docs fuzz mutants bench gpu sanitize clean
+.PHONY: help demo test test-slow test-frameworks test-all check golden docs site fuzz mutants bench gpu sanitize clean
 .NOTPARALLEL:  # tests use all processors
 
 help:  ## this list
@@ -51,6 +51,11 @@ golden: $(VENV)/.test  ## write the golden files anew; fails if one changed, so 
 
 docs: $(VENV)/.test  ## run every Python block of README.md and docs/
 	@$(BIN)/python -m pytest -q tests/test_docs.py
+
+site: $(VENV)/.site  ## the documentation as a site, in build/site; runs the gallery; needs graphviz (dot)
+	@command -v dot >/dev/null || { echo "make site needs graphviz: apt-get install graphviz"; exit 1; }
+	@PYCU2C_BACKEND=cpu $(BIN)/python -m sphinx -q -W --keep-going -b html docs build/site
+	@echo "the site is build/site/index.html"
 
 N ?= 1000
 SEED ?= 0
@@ -111,6 +116,11 @@ $(VENV)/.demo: $(BUILT_FROM) | $(BIN)/python
 $(VENV)/.test: $(BUILT_FROM) | $(BIN)/python
 	@echo "installing pycu2c with its test tools into $(VENV)"
 	@$(PIP) --editable '.[gpu,link,sass,test,dev]'
+	@touch $@ $(VENV)/.demo
+
+$(VENV)/.site: $(BUILT_FROM) | $(BIN)/python
+	@echo "installing pycu2c with Sphinx into $(VENV)"
+	@$(PIP) --editable '.[site]'
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.bench: $(BUILT_FROM) | $(BIN)/python

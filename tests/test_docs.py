@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import builtins
 import cmath
-import importlib.util
+import importlib
 import math
+import operator
 import os
 import re
 import subprocess
@@ -15,36 +16,42 @@ import numpy as np
 import pytest
 
 from pycu2c import cuda
-from support.kernels_from_text import module_from, python_blocks
+from support.kernels_from_text import module_from, module_from_file, python_blocks
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+# pages that building the site generates are not in the repository
+GENERATED = {DOCS / "gallery", DOCS / "reference" / "intrinsics"}
+WRITTEN = sorted(p for p in DOCS.rglob("*.md") if p.parent not in GENERATED)
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *WRITTEN]
 NEED_OTHERS = {"jax.md", "pytorch.md"}  # tests/jax/test_page.py, tests/pytorch/test_page.py
 WITH_PYTHON = [p for p in PAGES if "```python\n" in p.read_text() and p.name not in NEED_OTHERS]
 
 
-@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda p: str(p.relative_to(ROOT)))
 def test_python_runs(page: Path, tmp_path: Path) -> None:
     module_from(python_blocks(page), tmp_path)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_links(page: Path) -> None:
     prose = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(), flags=re.S)
     for link in re.findall(r"\]\(([^)#:]+)\)", prose):
         assert (page.parent / link).exists(), link
 
 
-def test_tables_are_generated() -> None:
+@pytest.fixture
+def generators(monkeypatch: pytest.MonkeyPatch) -> None:
     if "CI" not in os.environ:  # make gpu installs nothing
         pytest.importorskip("grimp")
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
-    for name, text in generate.PAGES.items():
-        assert (ROOT / "docs" / name).read_text() == text(), "run python docs/generate.py"
+    monkeypatch.syspath_prepend(str(DOCS))
+
+
+@pytest.mark.usefixtures("generators")
+def test_tables_are_generated() -> None:
+    pages = module_from_file(DOCS / "generate.py").PAGES
+    for name, text in pages.items():
+        assert (DOCS / name).read_text() == text(), "run python docs/generate.py"
 
 
 def test_files_named_in_contributing_exist() -> None:
@@ -59,11 +66,24 @@ def test_every_target_of_the_makefile_has_its_help() -> None:
         assert re.search(rf"^make {name}\b.*\w", done.stdout, re.M)
 
 
-def test_functions_in_tables_exist() -> None:
-    """What the tables name can be written as it stands there."""
-    page = (ROOT / "docs" / "intrinsics.md").read_text().partition("## Groups of threads")[0]
-    names = re.findall(r"^\| `([\w.]+)` \|", page, re.M)
+@pytest.mark.usefixtures("generators")
+def test_pages_of_intrinsics_name_functions_that_exist() -> None:
+    intrinsics = importlib.import_module("generators.intrinsics")
+    pages = dict(intrinsics.pages())
+    listed = (DOCS / "reference" / "intrinsics" / "index.md").read_text()
+    assert {f"{name}.md" for name in re.findall(r"^\w+$", listed, re.M)} == pages.keys()
+    names = re.findall(r"^\| `([\w.]+)`|\{py:\w+\} ([\w.]+)", "\n".join(pages.values()), re.M)
     assert len(names) > 500
-    modules = {"cuda": cuda, "math": math, "cmath": cmath, "numpy": np, **vars(builtins)}
-    for name in names:
-        assert eval(name, modules) is not None, name
+    modules = {"cuda": cuda, "math": math, "cmath": cmath, "np": np, "operator": operator}
+    for name in map("".join, names):
+        if not name.startswith("cuda.cg."):  # members of groups
+            assert eval(name, {**modules, **vars(builtins)}) is not None, name
+
+
+def test_every_environment_variable_is_documented() -> None:
+    page = (DOCS / "reference" / "environment.md").read_text()
+    sources = "\n".join(path.read_text() for path in (ROOT / "src" / "pycu2c").rglob("*.py"))
+    read = set(re.findall(r"environ(?:ment)?(?:\.get\(|\[)\"(PYCU2C_\w+)", sources))
+    assert len(read) > 10
+    for name in read:
+        assert f"`{name}`" in page, name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import inspect
 import json
 import os
@@ -21,6 +20,7 @@ from pycu2c import Array, cuda, float32, int32, kernel, types
 from pycu2c.declarations.signatures import SignatureError, annotated_signature, parse_type
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
 from pycu2c.ops.names.cuda_namespace import Namespace
+from support.kernels_from_text import module_from_file
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -37,15 +37,6 @@ def said(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command, capture_output=True, text=True, cwd=ROOT, env=os.environ | places, check=False
     )
-
-
-def module_from_file(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def rejected(page: Path) -> set[tuple[str, int]]:
@@ -91,7 +82,7 @@ def test_pyright() -> None:
 
 
 def test_a_new_intrinsic_is_added_to_the_stub() -> None:
-    generated = module_from_file(ROOT / "docs" / "generate_stub.py")
+    generated = module_from_file(ROOT / "docs" / "generators" / "stubs.py")
 
     def body(array: Any, index: Any, n: int, value: Any) -> Any:
         """In one step; a backslash: \\."""

@@ -25,7 +25,7 @@ def test_example_builds_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_page_shows_the_files() -> None:
-    page = (ROOT / "docs/shipping.md").read_text()
+    page = (ROOT / "docs/guide/shipping.md").read_text()
     blocks = re.findall(r"```(?:py|c|cpp|cmake)\n(?:# \w+\.py\n)?(.*?)```", page, re.S)
     for name in ("kernels.py", "main.c", "main.cpp", "CMakeLists.txt", "use.py", "use_torch.py"):
         assert (EXAMPLE / name).read_text() in blocks, name

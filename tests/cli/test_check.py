@@ -316,7 +316,7 @@ def test_explain_has_the_same_formats(text: str, level: str, script: Path) -> No
 # ---- documentation -----------------------------------------------------------------------------
 
 
-PAGE = (ROOT / "docs" / "finding_mistakes.md").read_text()
+PAGE = (ROOT / "docs" / "guide" / "finding_mistakes.md").read_text()
 DOCUMENTED = re.findall(r"```py\n(.*?)```\n\n```text\n(.*?)```\n\n```diff\n(.*?)```", PAGE, re.S)
 
 

@@ -133,7 +133,7 @@ def test_negative_numbers_are_those_of_64_bits(seed: Any, target: str) -> None:
 
 
 def test_the_page_has_every_name() -> None:
-    page = (ROOT / "docs" / "random.md").read_text()
+    page = (ROOT / "docs" / "guide" / "random.md").read_text()
     # pytest adds names with @ to modules of the distribution of a plug-in
     names = [name for name in dir(cuda.random) if name[0] not in "_@"]
     assert [name for name in names if f"`{name}" not in page] == []

@@ -248,7 +248,7 @@ def test_surfaces_of_vectors(target: str) -> None:
 
 RECORDED = np.load(DATA / "recorded" / "textures.npz")
 CASES = sorted({name.rpartition(".")[0] for name in RECORDED})
-# of the greatest number in the texture: see docs/textures.md
+# of the greatest number in the texture: see docs/guide/textures.md
 BOUNDS = {"float32": 2**-23, "float16": 2**-10, "int8": 1.01 / 32767, "int16": 0.01 / 32767}
 
 

@@ -75,7 +75,7 @@ from support.random_integer_ir import (
     when,
 )
 
-DOCS = ROOT / "docs" / "ir.md"
+DOCS = ROOT / "docs" / "how_it_works" / "ir.md"
 SMALL = Scalar(INT32, weak=True)
 TILE = Array(FLOAT32, 2, "C", MemorySpace.SHARED, (16, 16))
 ONE = Const(1.0, Scalar(FLOAT32), HERE)

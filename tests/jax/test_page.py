@@ -6,7 +6,7 @@ from pathlib import Path
 
 from support.kernels_from_text import module_from, python_blocks
 
-PAGE = Path(__file__).parents[2] / "docs" / "jax.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "jax.md"
 
 
 def test_python_runs(tmp_path: Path) -> None:

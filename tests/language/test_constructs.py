@@ -1,4 +1,4 @@
-"""Every construct that ``docs/language.md`` lists, on every target, compared with plain Python."""
+"""Each construct of ``docs/guide/language.md``, on every target, compared with plain Python."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 
 from support.kernels_from_text import module_from, python_blocks
 
-PAGE = Path(__file__).parents[2] / "docs" / "pytorch.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "pytorch.md"
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")]
 
 

@@ -21,6 +21,11 @@ def module_from(text: str, folder: Path) -> ModuleType:
     """Import ``text`` as a module of its own."""
     path = folder / f"kernels_{next(_COUNT)}.py"
     path.write_text(textwrap.dedent(text))
+    return module_from_file(path)
+
+
+def module_from_file(path: Path) -> ModuleType:
+    """Import a file as a module of its own."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None

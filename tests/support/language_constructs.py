@@ -1,4 +1,4 @@
-"""The constructs of the language, one entry each: what ``docs/language.md`` lists and
+"""The constructs of the language, one entry each: what ``docs/guide/language.md`` lists and
 ``language/test_constructs.py`` runs on every target, against plain Python.
 
 A row's body stands in a kernel with these names: ``a`` (float32, 1-D), ``b`` (int32, 1-D), ``m``

@@ -35,10 +35,10 @@ CUPY = Suite(
     },
     known_failures={
         "core_tests/test_raw.py::*::test_template_failure[[]NVCC*": "compiles: nvcc means NVRTC",
-        "core_tests/test_raw.py::*::test_dynamical_parallelism*": "docs/cuda_text.md: launches",
-        "jit_tests/test_raw.py::TestRaw::test_range[[]*": "docs/cupy.md: unroll has no effect",
+        "core_tests/test_raw.py::*::test_dynamical_parallelism*": "cuda_text.md: launches",
+        "jit_tests/test_raw.py::TestRaw::test_range[[]*": "cupy.md: unroll has no effect",
         "jit_tests/test_raw.py::TestRaw::test_error_msg": "another text of the error",
-        "jit_tests/test_cooperative_groups.py::*_memcpy_async_*": "docs/cupy.md: jit.cg",
+        "jit_tests/test_cooperative_groups.py::*_memcpy_async_*": "cupy.md: jit.cg",
     },
 )
 
@@ -54,10 +54,10 @@ PYCUDA = Suite(
     },
     known_failures={
         "test_cumath.py::test_sin": "sinf: 1.8 ulp, CUDA's bound is 2; 3 times slower in double",
-        "test_driver.py::*::test_mempool_2": "docs/pycuda.md: the driver's pool has no bins",
-        "test_driver.py::*::test_recursive_launch": "docs/pycuda.md: DynamicModule",
-        "test_driver.py::*::test_jit_link_module": "docs/pycuda.md: DynamicModule",
-        "test_gpuarray.py::*::test_curand_wrappers": "docs/pycuda.md: Sobol generators",
+        "test_driver.py::*::test_mempool_2": "pycuda.md: the driver's pool has no bins",
+        "test_driver.py::*::test_recursive_launch": "pycuda.md: DynamicModule",
+        "test_driver.py::*::test_jit_link_module": "pycuda.md: DynamicModule",
+        "test_gpuarray.py::*::test_curand_wrappers": "pycuda.md: Sobol generators",
         "test_cumath.py::test_cos": "cosf: 1.8 ulp, CUDA's bound is 2; 3 times slower in double",
     },
 )

@@ -1,7 +1,7 @@
 """Write diagnostics as JSON and SARIF: compile errors, notes on costs, findings of checks.
 
-All have the same JSON objects, which ``docs/finding_mistakes.md`` describes. SARIF is built from
-them.
+All have the same JSON objects, which ``docs/guide/finding_mistakes.md`` describes. SARIF is built
+from them.
 """
 
 from __future__ import annotations

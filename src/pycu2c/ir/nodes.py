@@ -1,7 +1,7 @@
 """The nodes of the IR: frozen dataclasses in two closed unions, ``Expr`` and ``Stmt``.
 
 Every expression has a ``type`` and a ``span``, every statement a ``span``. Nodes refer to
-operators and intrinsics by object, not by name. ``docs/ir.md`` describes the text form.
+operators and intrinsics by object, not by name. ``docs/how_it_works/ir.md`` describes the text.
 
 All stages of the compiler share the nodes. ``forms.py`` lists which nodes may occur at each stage:
 the front end returns IR with the semantics of Python, and passes lower it step by step.

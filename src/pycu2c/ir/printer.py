@@ -1,7 +1,7 @@
 """Print the IR: one statement per line, with the type of a variable at its first assignment.
 
-``docs/ir.md`` describes the form. The text has no source positions, so moving a kernel does not
-change its golden files.
+``docs/how_it_works/ir.md`` describes the form. The text has no source positions, so moving a kernel
+does not change its golden files.
 """
 
 from __future__ import annotations

@@ -149,12 +149,12 @@ ROW = re.compile(r"^\| `([\w.]+)` \| (supported[^|]*) \| (test_\w+\.py) \|$", re
 
 
 def rows() -> list[tuple[str, str, str]]:
-    text = (ROOT / "docs" / "cuda_text.md").read_text()
+    text = (ROOT / "docs" / "guide" / "cuda_text.md").read_text()
     return ROW.findall(text[text.index("## The names of CuPy's page") :])
 
 
 def test_the_table_has_every_name() -> None:
-    text = (ROOT / "docs" / "cuda_text.md").read_text()
+    text = (ROOT / "docs" / "guide" / "cuda_text.md").read_text()
     table = text[text.index("## The names of CuPy's page") :]
     assert len(rows()) == table.count("\n| `")
     names = {name for name, _, _ in rows()}

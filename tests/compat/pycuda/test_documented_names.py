@@ -18,7 +18,7 @@ import pycu2c.pycuda.driver
 import pycu2c.pycuda.gpuarray
 from support.paths import ROOT
 
-PAGE = (ROOT / "docs" / "pycuda.md").read_text()
+PAGE = (ROOT / "docs" / "coming_from" / "pycuda.md").read_text()
 ROW = re.compile(r"^\| `([\w.]+)(?:\(([^`]*)\))?` \| `(\w+)::(\w+)` \| (.+?) \|$", re.M)
 ROWS = ROW.findall(PAGE)
 

@@ -3,8 +3,8 @@
 The inference runs a function once on *samples*: numbers of the types of its arguments, arrays with
 one element. Operators and intrinsics compute samples of their results, so NumPy's own promotion
 gives the types. Both arms of a branch run, and the run repeats until the types of all variables
-settle. The law of ``docs/semantics.md`` is written here a second time: a variable has the common
-type of its assignments, and a conditional expression that of its arms.
+settle. The law of ``docs/reference/semantics.md`` is written here a second time: a variable has the
+common type of its assignments, and a conditional expression that of its arms.
 
 It shares with the compiler only what is not typing: live ranges, and the copies of the bodies of
 loops over tuples. A value without a sample keeps its own type.

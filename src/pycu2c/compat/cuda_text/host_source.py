@@ -354,4 +354,4 @@ def _unsupported(text: CudaSource, supported: Container[str]) -> Iterator[tuple[
             yield token, "this header is not supported on the CPU"
 
 
-_HINT = "run it on a GPU, with backend='cuda'; docs/cuda_text.md lists what the CPU supports"
+_HINT = "run it on a GPU, with backend='cuda'; docs/guide/cuda_text.md lists what the CPU supports"

@@ -1,0 +1,1 @@
+"""Texts that are generated from the tables of the compiler, one module for each."""
