@@ -62,11 +62,11 @@ def groups() -> str:
 
 def operators() -> str:
     """Return the section on functions that are aliases of operators."""
-    head = "## Functions equivalent to operators\n\n| operator | functions |\n|---|---|\n"
+    head = "## Functions equivalent to operators\n\n| functions | operator |\n|---|---|\n"
     rows = []
     for row, functions in FUNCTIONS:
         names = [f"`{_module(f, 'operator')}.{f.__name__}`" for f in functions]
-        rows.append(f"| `{cell(row.symbol.strip())}` | {' '.join(names)} |")
+        rows.append(f"| {' '.join(names)} | `{cell(row.symbol.strip())}` |")
     return head + "\n".join(rows) + "\n"
 
 
@@ -77,7 +77,7 @@ def library() -> str:
         "These functions are compiled with the kernel that calls them.\n\n"
         "| function | meaning |\n|---|---|\n"
     )
-    rows = [f"| `{_module(f, 'math')}.{f.__name__}` | {s.__doc__} |" for f, s in LIBRARY]
+    rows = [f"| `{_module(f, f.__module__)}.{f.__name__}` | {s.__doc__} |" for f, s in LIBRARY]
     for name, implementation in REDUCTIONS.items():
         method = f", `a.{name}()`" if name in METHODS else ""
         rows.append(f"| `np.{name}(a)`{method} | {implementation.__doc__} |")
