@@ -42,11 +42,8 @@ def square(squares: Any) -> Any:
         package.square_gradient, "squares::gradient", grid=blocks, block=256, out={"result": "x"}
     )
 
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.save_for_backward(*inputs)
-
-    def backward(ctx: Any, grad: Any) -> Any:
-        return gradient(*ctx.saved_tensors, grad.contiguous())
+    def backward(x: torch.Tensor, grad_result: torch.Tensor) -> Any:
+        return gradient(x, grad_result.contiguous())
 
     return operators.op(
         package.square,
@@ -55,7 +52,6 @@ def square(squares: Any) -> Any:
         block=256,
         out={"result": "x"},
         backward=backward,
-        setup_context=setup_context,
     )
 
 
@@ -129,6 +125,46 @@ def test_operator_that_writes_in_place(squares: Any, device: torch.device) -> No
     assert double(x) is None
     assert torch.equal(x, expected)
     torch.library.opcheck(double, (x,))
+
+
+def test_in_place_operator_has_no_gradient(squares: Any, device: torch.device) -> None:
+    package, operators = squares
+    double = operators.op(package.double, "squares::double", grid=4, block=256)
+    with pytest.raises(RuntimeError, match="writes x in place, which records no gradient"):
+        double(numbers(device, requires_grad=True))
+
+
+def test_vmap(square: Any, device: torch.device) -> None:
+    x = numbers(device).view(4, 250)
+    assert torch.equal(torch.vmap(square)(x), x * x)
+
+
+def test_a_function_gives_shape_and_dtype(squares: Any, device: torch.device) -> None:
+    package, operators = squares
+    first = operators.op(
+        package.square,
+        "squares::first",
+        grid=lambda x: -(-x.numel() // 256),
+        block=256,
+        out={"result": lambda x: torch.zeros(2 * len(x), device=x.device)},
+    )
+    x = numbers(device)
+    assert torch.equal(first(x), torch.cat([x * x, torch.zeros_like(x)]))
+    assert first(x[:0]).shape == (0,)  # a grid of 0 blocks launches nothing
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "no grid": ({"block": 256}, "square needs a grid and a block: pass grid= and block="),
+    "an unknown output": ({"grid": 1, "block": 256, "out": {"y": "x"}}, "out names y, and"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_declarations(squares: Any, case: str) -> None:
+    package, operators = squares
+    options, message = WRONG[case]
+    with pytest.raises(ValueError, match=message):
+        operators.op(package.square, "squares::wrong", **options)
 
 
 def test_wrong_dtype(square: Any, device: torch.device) -> None:

@@ -554,7 +554,12 @@ def without_tensors(out, n: int):  # type: ignore[no-untyped-def]
 
 WRONG: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
     "no kernel": (np.add, {}, TypeError, "takes a kernel, as @kernel makes one, not <ufunc"),
-    "a name without a library": (saxpy, {"name": "saxpy"}, ValueError, "is 'library::name'"),
+    "a name without a library": (
+        saxpy,
+        {"name": "saxpy", "out": {"out": "x"}},
+        ValueError,
+        "is 'library::name'",
+    ),
     "no block": (without_block, {"out": {"out": "x"}}, ValueError, "has no block: pass block="),
     "no types": (
         without_types,

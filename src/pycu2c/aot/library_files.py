@@ -130,7 +130,8 @@ def _texts(
         yield f"python/{name}/__init__.py", _filled("package.py.in", values)
         yield f"python/{name}/_launch.py", _read("python_package/launch.py")
     if {"python", "torch"} <= set(bindings):
-        yield f"python/{name}/torch.py", _read("python_package/torch_operators.py")
+        yield f"python/{name}/torch.py", _filled("torch.py.in", values)
+        yield f"python/{name}/_torch_operators.py", _read("python_package/torch_operators.py")
     if {"python", "jax"} <= set(bindings):
         yield f"python/{name}/jax.py", _filled("jax.py.in", values)
         yield f"python/{name}/_jax_ffi.py", _read("python_package/jax_ffi.py")

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
-import torch
+from pycu2c.aot.python_package import torch_operators
+from pycu2c.aot.python_package.torch_operators import TorchOperator
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.types import Signature
+from pycu2c.kernels.configured_kernel import Configured, Launches
+from pycu2c.kernels.kernel import Dims, Kernel
+from pycu2c.kernels.launcher import Launcher, TypedKernel
+from pycu2c.torch.declaration import input_parameters, written_names, written_parameters
 
-from pycu2c.kernels.kernel import Kernel
-from pycu2c.torch import transforms
-from pycu2c.torch.declaration import OutputRule, declared_operator
-from pycu2c.torch.launch import ExtentRule, fake, on_cpu, on_cuda
-
-_LIBRARIES: dict[str, Any] = {}  # keeps each operator registered
+OutputRule: TypeAlias = "str | Callable[..., Any]"
+ExtentRule: TypeAlias = "Dims | Callable[..., Dims] | None"
+_Extents: TypeAlias = "tuple[int, ...] | None"
 
 
 def op(
@@ -36,7 +41,7 @@ def op(
         A kernel with a signature, or with annotations of its parameters: ``torch.Tensor``, ``int``,
         ``float``, ``bool``, ``str``, or one of these or None.
     name
-        The name of the operator, ``"library::name"``. A name that exists is defined anew.
+        The name of the operator, ``"library::name"``. An operator of this name is replaced.
     out
         The parameters that the operator allocates and returns, in this order, each with its rule:
         the name of a tensor that it is like, or a function. The function gets the arguments of the
@@ -63,29 +68,54 @@ def op(
     TypeError, ValueError
         If the operator cannot be declared.
     """
-    if name.count("::") != 1:
-        raise ValueError(f"the name of an operator is 'library::name', not {name!r}")
-    operator = declared_operator(kernel, name, out or {}, mutates_args)
-    if operator.mutated and backward is not None:
-        raise ValueError(
-            f"{name} writes {' and '.join(operator.mutated_names)} in place, which has no "
-            "gradient: let it allocate what it writes with out="
-        )
-    grid, block = grid or kernel.grid, block or kernel.block
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"pycu2c.torch.op takes a kernel, as @kernel makes one, not {kernel!r}")
+    grid, block, outputs = grid or kernel.grid, block or kernel.block, out or {}
     if block is None:
         raise ValueError(f"{kernel.name} has no block: pass block=, such as block=256")
-    namespace, short = name.split("::")
-    if name in _LIBRARIES:
-        _LIBRARIES.pop(name)._destroy()
-    library = _LIBRARIES[name] = torch.library.Library(namespace, "FRAGMENT")
-    library.define(short + operator.schema)
-    overload = getattr(getattr(torch.ops, namespace), short).default
-    library.impl(short, on_cpu(operator, grid, block), "CPU")
-    library.impl(short, on_cuda(operator, grid, block), "CUDA")
-    library.impl(short, transforms.with_autograd(overload, operator, backward), "Autograd")
-    if operator.mutated:
-        counting = transforms.with_version_counters(overload, operator)
-        library.impl(short, counting, "ADInplaceOrView", with_keyset=True)
-    torch.library.register_fake(name, fake(operator), lib=library)
-    torch.library.register_vmap(name, transforms.batched(overload, operator), lib=library)
-    return overload
+    inputs, names = input_parameters(kernel, outputs), kernel.launcher.parameters
+    if mutates_args is None:
+        written = written_names(kernel)
+        mutates_args = [n for n in inputs if n in written]
+    operator = TorchOperator(name, inputs, names, outputs, mutates_args, grid, block)
+    backend = "cpu" if kernel.backend == "auto" else kernel.backend
+    on_cpu = _launch_function(kernel, operator, backend)
+    on_gpu = _launch_function(kernel, operator, kernel.backend)
+    return torch_operators.register(operator, on_cpu, on_gpu, backward)
+
+
+class _OperatorLauncher(Launcher):
+    """Reject a kernel that writes an input which the operator declares to be only read."""
+
+    def __init__(self, kernel: Kernel[Any], operator: TorchOperator, backend: str) -> None:
+        own = kernel.launcher
+        super().__init__(own.source, own.declared, backend, own.cache, own.options)
+        self._operator = operator
+
+    def typed_kernel(self, signature: Signature) -> TypedKernel:
+        typed, operator = super().typed_kernel(signature), self._operator
+        declared = [*operator.outputs, *operator.mutated]
+        written = written_parameters(self.parameters, signature.parameters, typed.metadata.written)
+        undeclared = [name for name in written if name not in declared]
+        if undeclared:
+            raise LaunchError(
+                f"{self.name} writes {' and '.join(undeclared)}, and the operator {operator.name} "
+                "is declared without that: name it in mutates_args= or out= of pycu2c.torch.op"
+            )
+        return typed
+
+
+def _launch_function(
+    kernel: Kernel[Any], operator: TorchOperator, backend: str
+) -> torch_operators.Launch:
+    launches = Launches(_OperatorLauncher(kernel, operator, backend))
+
+    @functools.lru_cache(maxsize=256, typed=True)
+    def configured(grid: _Extents, block: _Extents, stream: int | None) -> Configured[Any]:
+        request = kernel.launch_request(grid, block, stream, kernel.shared_memory)
+        return Configured(launches, request)
+
+    def launch(arguments: list[Any], grid: _Extents, block: _Extents, stream: int | None) -> None:
+        configured(grid, block, stream)(*arguments)
+
+    return launch

@@ -47,14 +47,17 @@ def _extent(extent: Any) -> _Dim3:
     return _dim3(*extent) if isinstance(extent, (tuple, list)) else _dim3(extent)
 
 
-def _capsule(name: str, array: Any) -> Any:
-    """Return the DLPack capsule of an array; one is returned unchanged. Raises TypeError."""
+def _capsule(name: str, array: Any, stream: int) -> Any:
+    """Return the DLPack capsule of an array; a capsule is returned unchanged. Raises TypeError.
+
+    stream: of the launch, which waits for pending work on the array; 0 for the default stream.
+    """
     if type(array) is _Capsule:
         return array
     if not hasattr(array, "__dlpack__"):
         raise TypeError(f"{name} is a {type(array).__name__}, which has no __dlpack__")
     if array.__dlpack_device__()[0] in _ON_GPU:
-        return array.__dlpack__(stream=-1)  # the launch is ordered by its own stream
+        return array.__dlpack__(stream=stream or 1)  # 1: the default stream
     try:
         return array.__dlpack__(max_version=_VERSION)
     except TypeError:  # of NumPy before 2.1
@@ -107,7 +110,7 @@ class Library:
         configuration_types = [_Dim3, _Dim3, ctypes.c_size_t] if has_grid else []
         function.argtypes = [*types, *configuration_types, ctypes.c_void_p]
 
-        def call(arguments: tuple[Any, ...], *configuration: Any) -> None:
+        def call(arguments: tuple[Any, ...], stream: int, *configuration: Any) -> None:
             if len(arguments) != len(parameters):
                 names = ", ".join(parameter for parameter, _ in parameters)
                 raise TypeError(f"{name} takes ({names}), not {len(arguments)} arguments")
@@ -116,22 +119,22 @@ class Library:
                 if kind == "q":
                     values[i] = operator.index(values[i])
                 elif kind in "rwu":
-                    capsule = _capsule(parameter, values[i])
+                    capsule = _capsule(parameter, values[i], stream)
                     capsules.append(capsule)
                     values[i] = _tensor_address(parameter, capsule, kind != "r")
-            status = function(*values, *configuration)
+            status = function(*values, *configuration, stream)
             if status:
                 raise LaunchError(status, self._last_error().decode())
 
         def launch(
             *arguments: Any, grid: Any, block: Any, shared_bytes: int = 0, stream: int = 0
         ) -> None:
-            call(arguments, _extent(grid), _extent(block), shared_bytes, stream)
+            call(arguments, stream, _extent(grid), _extent(block), shared_bytes)
 
         def launch_without_grid(*arguments: Any, stream: int = 0) -> None:
             call(arguments, stream)
 
         function_of_kernel: Any = launch if has_grid else launch_without_grid
         function_of_kernel.__name__ = function_of_kernel.__qualname__ = name
-        function_of_kernel.parameters = parameters
+        function_of_kernel.parameters, function_of_kernel.has_grid = parameters, has_grid
         return function_of_kernel  # type: ignore[no-any-return]
