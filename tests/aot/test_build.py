@@ -130,6 +130,64 @@ def test_signatures_of_the_command_line(tmp_path: Path) -> None:
     assert "by: float32 | float64\n" in text
 
 
+FILL = 'from pycu2c import kernel\n@kernel\ndef fill(x: "float32[::1]"): x[0] = 1\n'
+
+
+def build_output(folder: Path, source: str, *options: str) -> str:
+    """Build a library of a file ``source.py`` with ``source``; return the error message."""
+    path = folder / "source.py"
+    path.write_text(source)
+    result = CliRunner().invoke(main, ["build", str(path), *options])
+    assert result.exit_code == 1
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result.output
+
+
+def test_all_kernels_without_signature_are_named(tmp_path: Path) -> None:
+    source = "from pycu2c import kernel\n@kernel\ndef k(x): x[0] = 1\n"
+    output = build_output(tmp_path, source + source.replace(" k(", " m("), "-o", str(tmp_path))
+    assert "k has no signature: pass --signature 'k=...', one type for each of (x)\n" in output
+    assert "m has no signature" in output
+
+
+@pytest.mark.parametrize(
+    "name", ["", "a b", "1x", "../x", "größe", "int", "template", "def", "c", "std", "numpy"]
+)
+def test_names_that_a_library_cannot_have(tmp_path: Path, name: str) -> None:
+    output = build_output(tmp_path, FILL, "-o", str(tmp_path / "library"), "--name", name)
+    assert f"{name!r} is no name of a library" in output
+    assert not (tmp_path / "library").exists()
+
+
+@pytest.mark.parametrize("file", ["CMakeLists.txt", "pyproject.toml", "src/source.c"])
+def test_other_files_are_not_replaced(tmp_path: Path, file: str) -> None:
+    path = tmp_path / "project" / file
+    path.parent.mkdir(parents=True)
+    path.write_text("of a user")
+    options = ["-o", str(tmp_path / "project"), "--targets", "cpu"]
+    assert f"pycu2c has not written {path}" in build_output(tmp_path, FILL, *options)
+    assert [p for p in (tmp_path / "project").rglob("*") if p.is_file()] == [path]
+    assert path.read_text() == "of a user"
+
+
+def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    output = build_output(tmp_path, FILL, "-o", "/dev/null/library", "--targets", "cpu")
+    assert "cannot write /dev/null/library/include: Not a directory" in output
+
+
+@pytest.mark.parametrize("archs", ["", "bogus", "sm_1", "sm_80,,sm_90"])
+def test_unknown_architectures(tmp_path: Path, archs: str) -> None:
+    output = build_output(tmp_path, FILL, "-o", str(tmp_path / "library"), "--arch", archs)
+    assert "NVRTC" in output
+    assert "; it knows sm_" in output
+
+
+def test_architectures_may_be_given_twice(tmp_path: Path) -> None:
+    (tmp_path / "source.py").write_text(FILL)
+    build_file(str(tmp_path / "source.py"), tmp_path, "--arch", "sm_80, sm_80,80")
+    assert (tmp_path / "src/source_images.h").read_text().count("cubin_0_80[]") == 1
+
+
 @pytest.mark.parametrize(("binding", "package"), [("jax", "jax"), ("tvm-ffi", "apache-tvm-ffi")])
 def test_binding_without_its_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, binding: str, package: str

@@ -22,7 +22,12 @@ class Image(NamedTuple):
 
     @property
     def compute_capability(self) -> int:
-        return int(re.sub(r"\D", "", self.arch))
+        return _compute_capability(self.arch)
+
+
+def _compute_capability(arch: str) -> int:
+    """Return 90 for sm_90a, and 0 for what NVRTC then rejects."""
+    return int(re.sub(r"\D", "", arch) or 0)
 
 
 def compile_images(library: ExportedLibrary, archs: Sequence[str]) -> tuple[Image, ...]:
@@ -30,10 +35,10 @@ def compile_images(library: ExportedLibrary, archs: Sequence[str]) -> tuple[Imag
 
     Module 0 has the kernels from Python. Raises CompileError, ToolchainError.
     """
-    lowest = min(archs, key=lambda arch: int(re.sub(r"\D", "", arch)))
+    by_capability = {_compute_capability(arch): arch for arch in archs}
     kinds: list[tuple[str, nvrtc.BinaryKind]] = [
-        *((arch, "cubin") for arch in archs),
-        (lowest, "ptx"),
+        *((arch, "cubin") for arch in by_capability.values()),
+        (by_capability[min(by_capability)], "ptx"),
     ]
     modules = range(0 if "cuda" in library.texts else 1, 1 + len(library.units))
 

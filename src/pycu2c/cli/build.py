@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 import click
 
 from pycu2c.aot.bindings import FRAMEWORKS
-from pycu2c.aot.compilation import compile_library, differences, write_files
+from pycu2c.aot.compilation import compile_library, differences, foreign_files, write_files
 from pycu2c.aot.export import CLASSES, AnyKernel, export, kernels_of
 from pycu2c.aot.exported_library import ExportedLibrary, ExportError, KernelRequest
 from pycu2c.aot.images import compile_images
@@ -26,6 +27,7 @@ from pycu2c.cli.kernel_file import (
     select_kernel,
 )
 from pycu2c.codegen.multi_module import MultiplePrintsError
+from pycu2c.codegen.reserved_names import is_reserved
 from pycu2c.declarations.signatures import SignatureError, parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.toolchain_errors import ToolchainError
@@ -33,6 +35,10 @@ from pycu2c.toolchain.toolchain_errors import ToolchainError
 TARGETS = ("cpu", "cuda")
 _DEFAULT_BINDINGS = ("c", "cpp", "cmake", "python", "torch")
 _DEFAULT_ARCHS = "sm_80,sm_90"
+_ARCH_SEPARATOR = re.compile(r"\s*,\s*")
+_OTHER_LIBRARIES = frozenset(
+    ("c", "m", "dl", "rt", "pthread", "std", "pycu2c", "numpy", "torch", "jax", "tvm_ffi")
+)
 
 
 class _Names(click.ParamType[list[str]]):
@@ -128,17 +134,18 @@ def build(
     Requires neither a GPU nor a driver; without NVRTC, pass --targets cpu.
     """
     settings = BuildSettings(threads, tuple(cpu_flags.split()), tuple(bindings))
+    library_name = _checked_name(parse_location(locations[0])[0].stem if name is None else name)
     try:
         kernels = _kernels(locations)
         requests = list(_requests(kernels, signatures, blocks))
-        library = export(name or _name(locations[0]), requests, targets)
-        files = _files(library, archs.split(","), settings, static)
+        library = export(library_name, requests, targets)
+        files = _files(library, _ARCH_SEPARATOR.split(archs.strip()), settings, static)
     except CompileError as error:
         report_error(error)
     except (SignatureError, ExportError, LaunchError, MultiplePrintsError, ToolchainError) as error:
         raise click.ClickException(str(error)) from None
     if not check:
-        write_files(output, files)
+        _write(output, files)
         click.echo(f"{output}: {len(files)} files, {', '.join(k.name for k in library.kernels)}")
         return
     found = list(differences(output, files))
@@ -155,11 +162,29 @@ def _files(
     return {**files, **compile_library(library, files, settings, static=static)}
 
 
-def _name(location: str) -> str:
-    name = parse_location(location)[0].stem
+def _write(output: Path, files: Files) -> None:
+    foreign = list(foreign_files(output, files))
+    if foreign:
+        raise click.ClickException(
+            f"pycu2c has not written {', '.join(map(str, foreign))}: name another folder with -o"
+        )
+    try:
+        write_files(output, files)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {error.filename}: {error.strerror}") from None
+
+
+def _checked_name(name: str) -> str:
+    """Return the name of a library, if C, C++ and Python can have it."""
     if not re.fullmatch(r"[a-z]\w*", name, re.ASCII | re.IGNORECASE):
-        raise click.ClickException(f"{name!r} is not a name in C: pass --name")
-    return name
+        reason = "one has letters, digits and _, and begins with a letter"
+    elif is_reserved(name) or keyword.iskeyword(name):
+        reason = "C, C++ or Python reserve it"
+    elif name in _OTHER_LIBRARIES:
+        reason = "it is that of another library"
+    else:
+        return name
+    raise click.ClickException(f"{name!r} is no name of a library: {reason}; pass another --name")
 
 
 def _kernels(locations: Sequence[str]) -> dict[str, AnyKernel]:
@@ -181,6 +206,7 @@ def _requests(
     """Yield each kernel with what the command line says of it, or else its declaration."""
     given = _by_kernel(kernels, "signature", signatures)
     shapes = _by_kernel(kernels, "block", blocks)
+    untyped: list[str] = []
     for name, kernel in kernels.items():
         chosen: Sequence[Signature] = [parse_signature(text) for text in given[name]]
         shape = [parse_extent(text, "block", name) for text in shapes[name]]
@@ -189,11 +215,13 @@ def _requests(
             chosen, block = chosen or kernel.declared, block or kernel.block
         if isinstance(kernel, Kernel) and not chosen:
             names = ", ".join(kernel.launcher.parameters)
-            raise click.ClickException(
+            untyped.append(
                 f"{name} has no signature: pass --signature '{name}=...', one type for each of "
-                f'({names}), such as "float32[::1], int32"'
+                f"({names})"
             )
         yield KernelRequest(kernel, chosen, block)
+    if untyped:
+        raise click.ClickException("\n".join(untyped) + ', such as "float32[::1], int32"')
 
 
 def _by_kernel(
