@@ -50,7 +50,7 @@ from pycu2c import kernel
 @kernel
 def k(x: "float32[::1]"):
     print(x[0])
-""": "k prints",
+""": "k calls print",
     """
 from pycu2c import kernel
 @kernel(check=True)
@@ -62,7 +62,7 @@ from pycu2c import kernel
 @kernel(["float32[::1], int32", "float32[::1], int64"])
 def k(x, n):
     x[0] = n
-""": "two signatures of k have arrays of the same types",
+""": "two signatures of k have the same array types",
     """
 from pycu2c import kernel
 @kernel(["float32[::1], int32[::1]", "float64[::1], float64"])

@@ -63,7 +63,7 @@ def test_numbers_that_are_no_integers(scaling: ctypes.CDLL, factor: float, messa
 
 
 UNSUPPORTED = {
-    "debug_print": "prints",
+    "debug_print": "calls print",
     "mandelbrot": "two signatures",
     "saxpy": "two signatures",
     "saxpy_half": "a float16",

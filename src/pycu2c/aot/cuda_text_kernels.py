@@ -149,7 +149,7 @@ def _export_cpp(
             raise ExportError(f"{kernel.name} waits for all blocks: build it with --targets cuda")
         symbol = f"{unit}_{'kernel' if runs else 'run'}_{entries[key].number}"
         compiled = cpu.parameters(key) or ()
-        functions.append(_function(kernel, arguments, symbol, compiled, runs_fibers=runs))
+        functions.append(_function(kernel, arguments, symbol, compiled, fiber_runner=runs))
     symbols = [f"{kind}_{e.number}" for e in cpu.entries for kind in ("run", "kernel")]
     renamed = {f"pycu2c_{symbol}": f"{unit}_{symbol}" for symbol in symbols}
     return isolated_cpp(library, unit, cpu.source.text, text, renamed), functions

@@ -1,4 +1,4 @@
-"""Describe a library: its kernels, their arguments, and the functions of the generated text."""
+"""The description of a library: kernels, signatures, arguments and generated functions."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ K = TypeVar("K")
 TargetName: TypeAlias = str  # "cuda" or "cpu"
 MAX_ARGUMENTS = 64  # as in runtime/launch.h
 _POINTER_SIZE = 8
-_NAMES_OF_PARAMETERS = (
-    *("grid", "block", "shared_bytes", "stream", "arguments", "l", "state"),
-    "launch",  # in C++
+# parameters and variables of launch functions; "launch" is one in C++
+_RESERVED_NAMES = (
+    *("grid", "block", "shared_bytes", "stream"),
+    *("arguments", "l", "state", "launch"),
 )
 _SCALAR_KINDS = (DTypeKind.BOOL, DTypeKind.SIGNED, DTypeKind.UNSIGNED, DTypeKind.FLOAT)
 _ARRAY_KINDS = (*_SCALAR_KINDS, DTypeKind.COMPLEX)
 
 
 class ExportError(Error, ValueError):
-    """A library cannot have a kernel, such as one with another kind of argument."""
+    """A library cannot have a kernel, for example one with an argument of another kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelRequest(Generic[K]):
-    """A kernel, the signatures to compile it for, and the shape of its blocks on the CPU.
+    """A kernel and the signatures to compile it for.
 
-    block: launches with other blocks are possible, too, but slower on the CPU; None for any.
+    block: the block shape that the CPU code is specialized for, besides code for any shape.
     """
 
     kernel: K
@@ -49,10 +50,10 @@ class KernelRequest(Generic[K]):
 class ExportedArgument:
     """An argument of a kernel: a number or an array.
 
-    lanes: of the vectors that the kernel takes the elements of an array for.
+    lanes: the number of elements in a vector, such as 4 if the parameter is a ``float4 *``.
     has_any_axes: whether an array may have any number of axes.
     is_implicit: whether the launch function computes the number.
-    is_read: False for an array of which the kernel only stores elements.
+    is_read: whether the kernel may load elements of an array.
     """
 
     name: str
@@ -69,30 +70,31 @@ class ExportedArgument:
 
     @property
     def index_limit(self) -> int:
-        """Return the greatest magnitude of an integer with which indices have 32 bits, or 0."""
+        """Return the limit on an integer's magnitude for 32-bit indices; 0 if there is none."""
         return assumed_magnitude_limit(self.type) or 0
 
 
 @dataclass(frozen=True, slots=True)
 class KernelFunction:
-    """A function of the generated text: its name, and its parameters in order.
+    """A generated function for one target.
 
-    is_coroutine: whether threads on the CPU are coroutines; the name is that of a structure then.
-    runs_fibers: the function of the scheduler that runs such a structure of CUDA C; empty if none.
-    module: the number of its text among those that are compiled for GPUs.
-    has_avx512: whether it is compiled for AVX-512, too.
+    is_coroutine: whether its threads are coroutines; ``name`` is then that of a structure.
+    fiber_runner: the scheduler's function that runs threads of CUDA C as fibers; ``name`` is then
+    that of a structure. Empty for other functions.
+    module: the number of the GPU module that contains the function.
+    has_avx512: whether the function is also compiled for AVX-512.
     """
 
     name: str
     parameters: tuple[Parameter, ...]
     is_coroutine: bool = False
-    runs_fibers: str = ""
+    fiber_runner: str = ""
     module: int = 0
     has_avx512: bool = False
 
     @property
     def avx512_name(self) -> str:
-        """Return the name of the function that is compiled for AVX-512."""
+        """Return the name of the AVX-512 version."""
         return f"{self.name}_avx512"
 
     def sizes(self) -> Iterator[int]:
@@ -103,7 +105,7 @@ class KernelFunction:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The functions of a signature for some launches, by target."""
+    """A specialization for some launches: its function for each target."""
 
     assumptions: LaunchAssumptions
     functions: dict[TargetName, KernelFunction]
@@ -111,7 +113,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class ExportedSignature:
-    """A signature of a kernel, and its variants; a launch uses the first that is possible."""
+    """A signature of a kernel. A launch uses the first variant whose assumptions hold."""
 
     name: str
     arguments: tuple[ExportedArgument, ...]
@@ -120,10 +122,11 @@ class ExportedSignature:
 
 @dataclass(frozen=True, slots=True)
 class InferredGrid:
-    """A launch whose grid follows from the shapes of arrays, as in runtime/inferred_grids.h.
+    """How a launch function computes the grid from array shapes (``runtime/inferred_grids.h``).
 
-    kind: "elementwise" or "reduction", the name of the structure that has its state. state: initial
-    values. implicit: the fields that are implicit arguments, in order.
+    kind: "elementwise" or "reduction": the structure with the state of the computation.
+    state: the initial values of fields of the structure.
+    implicit: the fields that are implicit arguments of the kernel, in order.
     """
 
     kind: str
@@ -133,13 +136,16 @@ class InferredGrid:
 
 @dataclass(frozen=True, slots=True)
 class ExportedKernel:
-    """A kernel of a library, with at least one signature."""
+    """A kernel of a library.
+
+    doc: the docstring. location: the file and line. signatures: at least one.
+    """
 
     name: str
     doc: str
     location: str
     signatures: tuple[ExportedSignature, ...]
-    rules: tuple[OverlapRule, ...] = ()
+    overlap_rules: tuple[OverlapRule, ...] = ()
     max_threads: int = MAX_BLOCK_THREADS
     cluster: tuple[int, int, int] = (1, 1, 1)
     is_cooperative: bool = False
@@ -147,7 +153,7 @@ class ExportedKernel:
 
     @property
     def arguments(self) -> tuple[ExportedArgument, ...]:
-        """Return the arguments of the first signature that a launch function takes."""
+        """Return the arguments of the launch function, with the types of the first signature."""
         return tuple(a for a in self.signatures[0].arguments if not a.is_implicit)
 
     def functions(self) -> Iterator[KernelFunction]:
@@ -159,10 +165,11 @@ class ExportedKernel:
 
 @dataclass(frozen=True, slots=True)
 class TranslationUnit:
-    """CUDA C of a user, or C++ from it: a text that is compiled by itself.
+    """A text in CUDA C that is compiled separately.
 
-    name: of its files. cpp: for the CPU, or empty. compiler, flags: of C++; the compiler that is
-    tried first. compile: returns a cubin or PTX for an architecture.
+    name: the stem of its files. cuda: its text for GPUs. cpp: its translation to C++ for the CPU;
+    empty if there is none. compiler, flags: the preferred C++ compiler, and its flags.
+    compile: return a cubin or PTX for an architecture.
     """
 
     name: str
@@ -175,7 +182,11 @@ class TranslationUnit:
 
 @dataclass(frozen=True, slots=True)
 class ExportedLibrary:
-    """The kernels of a library. texts: those that are generated from Python, by target."""
+    """The kernels of a library.
+
+    texts: the text that is generated from Python kernels, by target.
+    units: the texts in CUDA C.
+    """
 
     name: str
     kernels: tuple[ExportedKernel, ...]
@@ -198,22 +209,22 @@ class ExportedLibrary:
 
 
 def c_name(name: str) -> str:
-    """Return the name of an argument of a launch function."""
-    return f"{name}_" if is_reserved(name) or name in _NAMES_OF_PARAMETERS else name
+    """Return the C name of a kernel's argument; reserved names get an underscore."""
+    return f"{name}_" if is_reserved(name) or name in _RESERVED_NAMES else name
 
 
 def check_arguments(name: str, arguments: Sequence[ExportedArgument]) -> None:
     """Check that a launch function can take the arguments of a kernel. Raises ExportError."""
     if not any(a.is_array for a in arguments):
-        raise ExportError(f"{name} has no array argument, and so no result")
+        raise ExportError(f"{name} has no array argument, so it cannot return a result")
     if len(arguments) > MAX_ARGUMENTS:
-        raise ExportError(f"{name} has {len(arguments)} arguments; {MAX_ARGUMENTS} are possible")
+        raise ExportError(f"{name} has {len(arguments)} arguments; the limit is {MAX_ARGUMENTS}")
     for argument in arguments:
         kinds = _ARRAY_KINDS if argument.is_array else _SCALAR_KINDS
         is_half = not argument.is_array and argument.type.dtype.is_half
         if argument.type.dtype.kind not in kinds or is_half:
             what = "an array of" if argument.is_array else "a"
             raise ExportError(
-                f"{argument.name} of {name} is {what} {argument.type.dtype}, which functions of a "
-                "library do not take: pass an array of numbers"
+                f"{argument.name} of {name} is {what} {argument.type.dtype}, which libraries do "
+                "not support: pass an array of numbers"
             )

@@ -68,10 +68,10 @@ def _kernel_tables(kernel: ExportedKernel) -> Iterator[str]:
         yield f"    {{{signature.name}_arguments, {signature.name}_variants, {count}}},"
     yield "};"
     rules = "NULL"
-    if kernel.rules:
+    if kernel.overlap_rules:
         rules = f"{kernel.name}_rules"
         items = ", ".join(
-            f"{{{r.written}, {r.read}, {str(r.may_be_same).lower()}}}" for r in kernel.rules
+            f"{{{r.written}, {r.read}, {str(r.may_be_same).lower()}}}" for r in kernel.overlap_rules
         )
         yield f"static const struct overlap_rule {rules}[] = {{{items}}};"
     yield f"static const struct kernel {kernel.name}_kernel = {{"
@@ -81,7 +81,7 @@ def _kernel_tables(kernel: ExportedKernel) -> Iterator[str]:
         "signatures": f"{kernel.name}_signatures",
         "signature_count": len(kernel.signatures),
         "rules": rules,
-        "rule_count": len(kernel.rules),
+        "rule_count": len(kernel.overlap_rules),
         "max_threads": kernel.max_threads,
         "cluster": f"{{{', '.join(map(str, kernel.cluster))}}}",
         "is_cooperative": str(kernel.is_cooperative).lower(),
@@ -111,7 +111,7 @@ def _signature_tables(kernel: ExportedKernel, signature: ExportedSignature) -> I
 def _function_tables(target: TargetName, function: KernelFunction) -> Iterator[str]:
     if function.is_coroutine:
         yield f"extern const struct coroutine_kernel {function.name};"
-    elif function.runs_fibers:
+    elif function.fiber_runner:
         yield f"extern const struct fiber_kernel {function.name};"
     elif function.has_avx512:
         yield f"kernel_body {function.name}, {function.avx512_name};"
@@ -158,8 +158,8 @@ def _variant(variant: Variant) -> str:
         parameters = f"{{{_table(target, function)}, {len(function.parameters)}}}"
         if target == "cpu":
             code = ".coroutines = &" if function.is_coroutine else ".body = "
-            if function.runs_fibers:
-                code = f".run = PYCU2C_FIBERS({function.runs_fibers}), .fibers = &"
+            if function.fiber_runner:
+                code = f".run = PYCU2C_FIBERS({function.fiber_runner}), .fibers = &"
             parts += [f"{code}{function.name}", f".cpu_parameters = {parameters}"]
             if function.has_avx512:
                 parts.append(f".avx512 = AVX512({function.avx512_name})")

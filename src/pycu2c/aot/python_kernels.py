@@ -1,4 +1,4 @@
-"""Lower the kernels of a library for each signature, index width and target."""
+"""Export kernels in Python: lower each for its signatures, index widths and targets."""
 
 from __future__ import annotations
 
@@ -44,11 +44,10 @@ MAX_PARAMETERS = 256  # as in runtime/launch.h
 class _TypedKernel:
     """A kernel with one signature.
 
-    name: of its variant with 32-bit indices. block: for which C is compiled, besides any.
+    name: the name of the variant with 32-bit indices. block: as in KernelRequest.
     """
 
     kernel: Kernel[object]
-    signature: Signature
     module: ir.Module
     name: str
     arguments: tuple[ExportedArgument, ...]
@@ -60,19 +59,33 @@ def export_python(
     requests: Sequence[KernelRequest[Kernel[object]]],
     targets: Sequence[TargetName],
 ) -> ExportedLibrary:
-    """Lower kernels for their signatures. Raises ExportError, CompileError."""
+    """Lower kernels for their signatures.
+
+    Parameters
+    ----------
+    name
+        The name of the library.
+    requests
+        The kernels; all have the same options.
+    targets
+        "cpu", "cuda" or both.
+
+    Raises
+    ------
+    ExportError
+        If a library cannot have one of the kernels.
+    CompileError
+        If one of the kernels is not valid for its signature.
+    """
     if not requests:
         return ExportedLibrary(name, (), {}, DEFAULT_OPTIONS, tuple(targets))
     options = _common_options([request.kernel for request in requests])
-    typed = [list(_typed(request)) for request in requests]
-    lowered = {
-        target: _lower(name, target, [t for group in typed for t in group]) for target in targets
-    }
-    texts = {target: file.text for target, file in lowered.items()}
-    exported = tuple(
-        _exported(group, {target: file.functions for target, file in lowered.items()})
-        for group in typed
-    )
+    typed = [list(_type_kernel(request)) for request in requests]
+    every = [kernel for group in typed for kernel in group]
+    emitted = {target: _emit_target(name, target, every) for target in targets}
+    texts = {target: text.text for target, text in emitted.items()}
+    functions = {target: text.functions for target, text in emitted.items()}
+    exported = tuple(_exported_kernel(group, functions) for group in typed)
     return ExportedLibrary(name, exported, texts, options, tuple(targets))
 
 
@@ -97,28 +110,24 @@ def _common_options(kernels: Sequence[Kernel[object]]) -> Options:
 # ---- signatures ----
 
 
-def _typed(request: KernelRequest[Kernel[object]]) -> Iterator[_TypedKernel]:
+def _type_kernel(request: KernelRequest[Kernel[object]]) -> Iterator[_TypedKernel]:
+    """Yield a kernel with each of its signatures, in the order in which launches try them."""
     kernel, signatures = request.kernel, sorted(request.signatures, key=_strided_arrays)
     suffixes = [_suffix(signature) for signature in signatures]
     for position, (signature, suffix) in enumerate(zip(signatures, suffixes)):
         module = kernel.launcher.compiler.build(signature).module
         is_unique = suffixes.count(suffix) == 1
-        name = f"{kernel.name}_{suffix if is_unique else position + 1}"
+        name = kernel.name
+        if len(signatures) > 1:
+            name += f"_{suffix if is_unique else position + 1}"
         arguments = tuple(_arguments(kernel, signature, module))
-        typed = _TypedKernel(
-            kernel,
-            signature,
-            module,
-            name if len(signatures) > 1 else kernel.name,
-            arguments,
-            request.block,
-        )
-        _check(typed)
+        typed = _TypedKernel(kernel, module, name, arguments, request.block)
+        _check_supported(typed)
         yield typed
 
 
 def _strided_arrays(signature: Signature) -> int:
-    """Return how many arrays may have any strides: launches try those with fewer first."""
+    """Return how many arrays are not C-contiguous. Launches try signatures with fewer first."""
     leaves = (leaf for p in signature.parameters for _, leaf in leaf_paths(p))
     return sum(isinstance(leaf, Array) and leaf.layout != "C" for leaf in leaves)
 
@@ -133,17 +142,17 @@ def _arguments(
     kernel: Kernel[object], signature: Signature, module: ir.Module
 ) -> Iterator[ExportedArgument]:
     written, position = written_arguments(module), 0
-    overwritten = write_only_arrays(kernel.source.tree)
+    write_only = write_only_arrays(kernel.source.tree)
     for name, parameter in zip(kernel.launcher.parameters, signature.parameters):
         for path, leaf in leaf_paths(parameter):
             is_written = position in written
-            is_read = not is_written or name not in overwritten
+            is_read = not is_written or name not in write_only
             c_argument = c_name("_".join((name, *path)))
             yield ExportedArgument(c_argument, leaf, is_written, is_read=is_read)
             position += 1
 
 
-def _check(typed: _TypedKernel) -> None:
+def _check_supported(typed: _TypedKernel) -> None:
     """Check that a library supports a kernel. Raises ExportError."""
     name, options = typed.kernel.name, typed.kernel.options
     check_arguments(name, typed.arguments)
@@ -152,7 +161,7 @@ def _check(typed: _TypedKernel) -> None:
     if options.link:
         raise ExportError(f"{name} is linked with files (link=): a library cannot have those yet")
     if any(isinstance(s, ir.Print) for f in typed.module.functions for s in statements(f.body)):
-        raise ExportError(f"{name} prints, and only Python shows it: remove the print")
+        raise ExportError(f"{name} calls print, which libraries do not support: remove the call")
 
 
 # ---- text ----
@@ -160,23 +169,24 @@ def _check(typed: _TypedKernel) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _EmittedTarget:
-    """The text of a target, and the functions of each variant by its name."""
+    """The text for a target, and its functions by the name of the variant."""
 
     text: str
     functions: dict[str, KernelFunction]
 
 
-def _lower(library: str, target: TargetName, typed: Sequence[_TypedKernel]) -> _EmittedTarget:
+def _emit_target(library: str, target: TargetName, typed: Sequence[_TypedKernel]) -> _EmittedTarget:
+    """Lower all variants of kernels and emit one text. Variants with equal code share it."""
     lowered: dict[str, Lowered] = {}
     for kernel in typed:
         variants = [
-            (name, _lowered(library, target, kernel, name, assumed))
+            (name, _lower_variant(library, target, kernel, name, assumed))
             for name, assumed in _variants(kernel)
             if target == "cpu" or assumed.block is None
         ]
         for name, pair in variants:
             same = (lowered[other] for other, _ in variants if other in lowered)
-            lowered[name] = next((other for other in same if _are_equal(other, pair)), pair)
+            lowered[name] = next((other for other in same if _have_same_text(other, pair)), pair)
     pairs = list({id(pair): pair for pair in lowered.values()}.values())
     file = multi_module.emit_file(pairs, "none")
     entries = {id(pair): entry for pair, entry in zip(pairs, file.entries)}
@@ -195,7 +205,7 @@ def _function(target: TargetName, name: str, kernel: ir.Function) -> KernelFunct
     return KernelFunction(name, kernel.parameters, is_coroutine, has_avx512=has_avx512)
 
 
-def _lowered(
+def _lower_variant(
     library: str, target: TargetName, typed: _TypedKernel, name: str, assumed: LaunchAssumptions
 ) -> Lowered:
     entry = f"{library}_{name}_body" if target == "cpu" else name
@@ -205,22 +215,22 @@ def _lowered(
     return lower(module, chosen, assumed, options), chosen.dialect
 
 
-def _are_equal(small: Lowered, large: Lowered) -> bool:
-    """Return whether the variants of a kernel have the same text."""
-    texts = (multi_module.emit_file([pair], "none") for pair in (small, large))
+def _have_same_text(first: Lowered, second: Lowered) -> bool:
+    """Return whether two variants of a kernel have the same text except for their names."""
+    texts = (multi_module.emit_file([pair], "none") for pair in (first, second))
     (name, text), (other_name, other) = ((file.entries[0], file.text) for file in texts)
     return text == re.sub(rf"\b{other_name}(?=\b|_)", name, other)
 
 
 def _variants(typed: _TypedKernel) -> Iterator[tuple[str, LaunchAssumptions]]:
-    """Yield the names of variants, and what they assume of a launch: the most first."""
+    """Yield the name and the assumptions of each variant, those with most assumptions first."""
     if typed.block is not None:
         yield f"{typed.name}_block", LaunchAssumptions(index32_safe=True, block=typed.block)
     yield typed.name, LaunchAssumptions(index32_safe=True)
     yield f"{typed.name}_large", LaunchAssumptions()
 
 
-def _exported(
+def _exported_kernel(
     group: Sequence[_TypedKernel], functions: dict[TargetName, dict[str, KernelFunction]]
 ) -> ExportedKernel:
     signatures = []
@@ -259,6 +269,6 @@ def _check_same_interface(name: str, signatures: Sequence[ExportedSignature]) ->
     arrays = [tuple(a.type for a in s.arguments if a.is_array) for s in signatures]
     if len(set(arrays)) < len(arrays):
         raise ExportError(
-            f"two signatures of {name} have arrays of the same types, by which a launch would "
-            "choose: remove one"
+            f"two signatures of {name} have the same array types, by which a launch selects the "
+            "signature: remove one"
         )

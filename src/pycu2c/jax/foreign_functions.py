@@ -70,8 +70,8 @@ def ffi(
         arrays in the order of the parameters.
     """
     names = [c_name(name) for name in kernel.launcher.parameters]
-    overwritten = write_only_arrays(kernel.source.tree)
-    stored = [name for name in kernel.launcher.parameters if name in overwritten]
+    write_only = write_only_arrays(kernel.source.tree)
+    stored = [name for name in kernel.launcher.parameters if name in write_only]
     if isinstance(out_shapes, Mapping):
         out_shapes = {c_name(name): rule for name, rule in out_shapes.items()}
     results = jax_ffi.result_names(out_shapes, list(map(c_name, stored)))
