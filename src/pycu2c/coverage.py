@@ -16,7 +16,15 @@ from pycu2c.runtime import line_coverage
 
 
 def coverage_init(registry: object, options: object) -> None:
-    """Record the lines of kernels that are compiled from now on; coverage.py calls it."""
+    """Record the lines of kernels that are compiled from now on; coverage.py calls it.
+
+    Parameters
+    ----------
+    registry : object
+        The registry of plug-ins of coverage.py; not used.
+    options : dict
+        The options of the plug-in; not used.
+    """
     if _record not in line_coverage.RECORDERS:
         line_coverage.RECORDERS.append(_record)
 

@@ -85,6 +85,16 @@ class Scalar:
         """Convert a number, as ``numpy.float32(value)`` does, or build a vector from components.
 
         With types as arguments, return the signature of a function with this result type.
+
+        Parameters
+        ----------
+        *values : number or type
+            A number, the components of a vector, or parameter types.
+
+        Returns
+        -------
+        number or Signature
+            The NumPy scalar or vector; or for types the signature.
         """
         if values and isinstance(values[0], _PARAMETER_TYPES):
             return Signature(values, self)
@@ -154,6 +164,7 @@ class Array:
 
     @property
     def element(self) -> Scalar:
+        """Return the type of the elements."""
         return Scalar(self.dtype)
 
     @property
@@ -212,6 +223,18 @@ class Void:
         return "None"
 
     def __call__(self, *parameters: ParameterType) -> Signature:
+        """Return the signature of a function without a result.
+
+        Parameters
+        ----------
+        *parameters : type
+            The types of the parameters.
+
+        Returns
+        -------
+        Signature
+            The signature.
+        """
         return Signature(parameters, NONE)
 
 
@@ -451,10 +474,34 @@ float_, double = float32, float64
 
 
 def CPointer(element: Scalar) -> Array:
-    """Return the type of ``ffi.from_buffer(array)`` as a parameter of a C function."""
+    """Return the type of ``ffi.from_buffer(array)`` as a parameter of a C function.
+
+    Parameters
+    ----------
+    element : Scalar
+        The type of the elements.
+
+    Returns
+    -------
+    Array
+        The type of the parameter.
+    """
     return Array(element.dtype, 1, "C")
 
 
 def UniTuple(item: ParameterType, count: int) -> Tuple:
-    """Return the type of a tuple of ``count`` items of one type."""
+    """Return the type of a tuple of ``count`` items of one type.
+
+    Parameters
+    ----------
+    item : type
+        The type of the items.
+    count : int
+        The number of items.
+
+    Returns
+    -------
+    Tuple
+        The type of the tuple.
+    """
     return Tuple((item,) * count)

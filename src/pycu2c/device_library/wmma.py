@@ -65,15 +65,19 @@ def _mma_on_fragments(d: Any, a: Any, b: Any, c: Any) -> None:
 def mma_sync(d: Any, a: Any, b: Any, c: Any = None) -> None:
     """Compute ``d += a @ b`` of matrices in memory, or ``d = a @ b + c`` of fragments, in one warp.
 
-    Matrices: ``d`` has 16 rows and columns, ``a`` 16 rows and ``b`` 16 columns; the inner dimension
-    is a multiple of 16. They are in global or shared memory. float16 matrices are row-major or
-    column-major; on a GPU, each is aligned to 32 bytes and its leading stride is a multiple of 16
-    bytes. Other types may have any strides.
+    Matrices are in global or shared memory. float16 matrices are row-major or column-major; on a
+    GPU, each is aligned to 32 bytes and its leading stride is a multiple of 16 bytes. Other types
+    may have any strides. Fragments are local arrays of 8 elements.
 
-    Fragments: local arrays of 8 elements; ``c`` and ``d`` may be the same.
-
-    ``a`` and ``b`` are float16 or bfloat16, and ``c`` and ``d`` float32. Or they are int8 or uint8,
-    and ``c`` and ``d`` int32.
+    Parameters
+    ----------
+    d : array
+        The result: float32 or int32; a matrix of shape (16, 16), or a fragment.
+    a, b : array
+        The factors: float16 or bfloat16 for float32, int8 or uint8 for int32. Matrices have the
+        shapes (16, k) and (k, 16); k is a multiple of 16.
+    c : array, optional
+        For fragments, the addend; it may be ``d``.
     """
     if c is not None:
         _mma_on_fragments(d, a, b, c)
@@ -89,12 +93,12 @@ def load_matrix_sync(fragment: Any, matrix: Any, use: Any) -> None:
 
     Parameters
     ----------
-    fragment
+    fragment : array
         A local array of 8 elements.
-    matrix
-        The matrix.
-    use
-        "matrix_a", "matrix_b" or "accumulator": the operand of the product.
+    matrix : array
+        The matrix, of shape (16, 16).
+    use : {"matrix_a", "matrix_b", "accumulator"}
+        The operand of the product.
     """
     if use not in ("matrix_a", "matrix_b", "accumulator"):
         fragment[0] = matrix[use]  # raises a type error that names the use
@@ -118,7 +122,15 @@ def _element_position(fragment: Any, use: Any, n: Any) -> Any:
 
 @device
 def store_matrix_sync(matrix: Any, fragment: Any) -> None:
-    """Store the elements of an accumulator to a matrix."""
+    """Store the elements of an accumulator to a matrix.
+
+    Parameters
+    ----------
+    matrix : array
+        The matrix, of shape (16, 16).
+    fragment : array
+        A local array of 8 elements.
+    """
     group, pair = cuda.laneid // 4, cuda.laneid % 4 * 2
     for n in range(8):
         low, middle, high = n % 2, n // 2 % 2 * 8, n // 4 * 8
@@ -128,6 +140,14 @@ def store_matrix_sync(matrix: Any, fragment: Any) -> None:
 
 @device
 def fill_fragment(fragment: Any, value: Any) -> None:
-    """Set all elements of a fragment to a value."""
+    """Set all elements of a fragment to a value.
+
+    Parameters
+    ----------
+    fragment : array
+        A local array of 8 elements.
+    value : number
+        The value.
+    """
     for n in range(8):
         fragment[n] = value

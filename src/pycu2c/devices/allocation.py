@@ -53,21 +53,31 @@ def to_device(
 
     Parameters
     ----------
-    obj
+    obj : array_like
         A host array, or a device array of any package.
-    stream
+    stream : Stream, optional
         The stream of the copy.
-    copy
+    copy : bool, optional
         Whether to copy a device array that is already on ``device``.
-    to
-        The target; without it, a new array.
-    device
-        The GPU of the new array, or "cpu".
+    to : DeviceArray, optional
+        The target, of the same shape and dtype; by default a new array.
+    device : int or "cpu", optional
+        The GPU of the new array, or host memory; by default the current GPU.
 
     Returns
     -------
     DeviceArray
         The new array, or ``to``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pycu2c import cuda
+    >>> x = cuda.to_device(np.arange(3, dtype=np.float32))
+    >>> x.shape, x.dtype
+    ((3,), dtype('float32'))
+    >>> x.copy_to_host()
+    array([0., 1., 2.], dtype=float32)
     """
     stream = stream_or_none(stream)
     if to is not None:
@@ -91,7 +101,28 @@ def device_array(
     *,
     device: DeviceLike = None,
 ) -> DeviceArray:
-    """Return a new array on the device, with undefined elements."""
+    """Return a new array on the device, with undefined elements.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The lengths of the axes.
+    dtype : dtype_like, optional
+        The dtype of the elements.
+    strides : sequence of int, optional
+        The strides in bytes; by default those of a contiguous array.
+    order : {"C", "F"}, optional
+        The order of the axes in memory.
+    stream : Stream, optional
+        The stream of copies of the array by default.
+    device : int or "cpu", optional
+        The GPU, or host memory; by default the current GPU.
+
+    Raises
+    ------
+    OutOfMemoryError
+        If the device does not have enough free memory.
+    """
     layout = ArrayLayout(shape, dtype, strides, order)
     allocation = memory.allocate(layout.size, ordinal_of(device))
     array = DeviceArray(
@@ -109,7 +140,17 @@ def device_array(
 def device_array_like(
     ary: HasShape, stream: object = 0, *, device: DeviceLike = None
 ) -> DeviceArray:
-    """Return a new array on the device with the shape, dtype and order of axes of another one."""
+    """Return a new array on the device with the shape, dtype and order of axes of another one.
+
+    Parameters
+    ----------
+    ary : array_like
+        An array with a shape and a dtype.
+    stream : Stream, optional
+        The stream of copies of the array by default.
+    device : int or "cpu", optional
+        The GPU, or host memory; by default the current GPU.
+    """
     shape, strides = tuple(ary.shape), strides_like(ary)
     return device_array(shape, ary.dtype, strides, stream=stream, device=device)
 
@@ -126,17 +167,35 @@ def stream_or_none(stream: object) -> object:
 
 
 def In(ary: Any) -> DeviceArray:
-    """Return a copy for an argument that a launch reads, so that nothing is copied back."""
+    """Return a copy for an argument that a launch reads, so that nothing is copied back.
+
+    Parameters
+    ----------
+    ary : array_like
+        The array to copy to the device.
+    """
     return to_device(ary)
 
 
 def Out(ary: NDArray[Any]) -> NDArray[Any]:
-    """Return the array: an argument that a launch writes. Unread elements are not copied in."""
+    """Return the array: an argument that a launch writes. Unread elements are not copied in.
+
+    Parameters
+    ----------
+    ary : ndarray
+        The array.
+    """
     return ary
 
 
 def InOut(ary: NDArray[Any]) -> NDArray[Any]:
-    """Return the array: an argument that a launch reads and writes."""
+    """Return the array: an argument that a launch reads and writes.
+
+    Parameters
+    ----------
+    ary : ndarray
+        The array.
+    """
     return ary
 
 
@@ -149,7 +208,19 @@ def pinned_array(
     strides: Sequence[int] | None = None,
     order: Order = "C",
 ) -> NDArray[Any]:
-    """Return a new numpy array in pinned memory: copies are fastest, and asynchronous."""
+    """Return a new numpy array in pinned memory: copies are fastest, and asynchronous.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The lengths of the axes.
+    dtype : dtype_like, optional
+        The dtype of the elements.
+    strides : sequence of int, optional
+        The strides in bytes.
+    order : {"C", "F"}, optional
+        The order of the axes in memory.
+    """
     return ArrayLayout(shape, dtype, strides, order).array_in(PinnedMemory)
 
 
@@ -164,8 +235,24 @@ def mapped_array(
 ) -> NDArray[Any]:
     """Return a new numpy array in pinned host memory that kernels access in place.
 
-    Launches do not copy it, and do not wait for the kernel. ``wc``: write-combined memory, which
-    the host should only write.
+    Launches do not copy it, and do not wait for the kernel.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The lengths of the axes.
+    dtype : dtype_like, optional
+        The dtype of the elements.
+    strides : sequence of int, optional
+        The strides in bytes.
+    order : {"C", "F"}, optional
+        The order of the axes in memory.
+    stream : Stream, optional
+        Ignored, as is ``portable``.
+    portable : bool, optional
+        Ignored: the memory is pinned for all GPUs.
+    wc : bool, optional
+        Whether the memory is write-combined, so that the host should only write it.
     """
     allocate = functools.partial(PinnedMemory, in_place=True, write_combined=wc)
     return ArrayLayout(shape, dtype, strides, order).array_in(allocate)
@@ -182,20 +269,53 @@ def managed_array(
     """Return a new numpy array in managed memory, which kernels access in place.
 
     Launches do not copy it, and do not wait for the kernel.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The lengths of the axes.
+    dtype : dtype_like, optional
+        The dtype of the elements.
+    strides : sequence of int, optional
+        The strides in bytes.
+    order : {"C", "F"}, optional
+        The order of the axes in memory.
+    stream : Stream, optional
+        Ignored.
+    attach_global : bool, optional
+        Whether all streams may access the memory.
     """
     allocate = functools.partial(ManagedMemory, everywhere=attach_global)
     return ArrayLayout(shape, dtype, strides, order).array_in(allocate)
 
 
 def pinned_array_like(ary: HasShape) -> NDArray[Any]:
-    """Return a new pinned array with the shape, dtype and order of axes of another one."""
+    """Return a new pinned array with the shape, dtype and order of axes of another one.
+
+    Parameters
+    ----------
+    ary : array_like
+        An array with a shape and a dtype.
+    """
     return pinned_array(tuple(ary.shape), ary.dtype, strides_like(ary))
 
 
 def mapped_array_like(
     ary: HasShape, stream: object = 0, portable: bool = False, wc: bool = False
 ) -> NDArray[Any]:
-    """Return a new mapped array with the shape, dtype and order of axes of another one."""
+    """Return a new mapped array with the shape, dtype and order of axes of another one.
+
+    Parameters
+    ----------
+    ary : array_like
+        An array with a shape and a dtype.
+    stream : Stream, optional
+        Ignored.
+    portable : bool, optional
+        Ignored: the memory is pinned for all GPUs.
+    wc : bool, optional
+        Whether the memory is write-combined.
+    """
     return mapped_array(tuple(ary.shape), ary.dtype, strides_like(ary), wc=wc)
 
 
@@ -204,6 +324,16 @@ def pinned(*arylist: NDArray[Any]) -> Iterator[None]:
     """Pin numpy arrays inside a ``with``: copies are faster there, and asynchronous.
 
     Pinning takes as long as one or two copies.
+
+    Parameters
+    ----------
+    *arylist : ndarray
+        The arrays.
+
+    Yields
+    ------
+    None
+        Nothing.
     """
     with contextlib.ExitStack() as stack:
         if driver.available():
@@ -213,9 +343,21 @@ def pinned(*arylist: NDArray[Any]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def mapped(*arylist: NDArray[Any], stream: object = 0) -> Iterator[DeviceArray | list[DeviceArray]]:
-    """Yield device arrays over numpy arrays, which kernels access in place inside a ``with``.
+    """Map numpy arrays to the device inside a ``with``; kernels access them in place.
 
-    Launches do not wait for the kernel. A single array is yielded itself, several as a list.
+    Launches do not wait for the kernel.
+
+    Parameters
+    ----------
+    *arylist : ndarray
+        The arrays.
+    stream : Stream, optional
+        The stream of the work, which the end of the ``with`` waits for.
+
+    Yields
+    ------
+    DeviceArray or list of DeviceArray
+        A view for each array; a list if there are several.
     """
     stream, ordinal = stream_or_none(stream), ordinal_of(None)
     with contextlib.ExitStack() as stack:

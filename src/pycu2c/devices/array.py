@@ -36,10 +36,25 @@ _NUMBA_HINTS = {
 
 
 class DeviceArray(ArrayData, NoHostArithmetic):
-    """An array in GPU memory, or in host memory if there is no GPU.
+    """An array on a GPU, or in host memory if there is no GPU.
 
-    Its shape and strides do not change: a view is another array. ``writeable``: whether kernels
-    and assignments may write.
+    ``cuda.to_device``, ``cuda.device_array`` and similar functions create it. Kernels take it as an
+    argument, and other libraries read it by ``__cuda_array_interface__`` and ``__dlpack__``.
+    ``a[key]`` is a view, ``a[key] = value`` a copy, as in NumPy. Its shape and strides do not
+    change.
+
+    Attributes
+    ----------
+    shape, strides : tuple of int
+        The lengths of the axes, and their strides in bytes.
+    dtype : dtype
+        The dtype of the elements.
+    device : int
+        The number of the GPU; -1 for host memory.
+    address : int
+        The address of the first element.
+    writeable : bool
+        Whether kernels and assignments may write.
     """
 
     __slots__ = ()
@@ -92,7 +107,20 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         return self._view(view).copy_to_host()[()]
 
     def getitem(self, key: Any, stream: object = None) -> Any:
-        """Return ``a[key]``; the copy of a single element uses ``stream``."""
+        """Return ``a[key]``; the copy of a single element uses ``stream``.
+
+        Parameters
+        ----------
+        key : int, slice or tuple
+            The index.
+        stream : Stream, optional
+            The stream of the copy.
+
+        Returns
+        -------
+        DeviceArray or scalar
+            A view, or a single element.
+        """
         return self.bind(stream)[key]
 
     def __setitem__(self, key: Any, value: object) -> None:
@@ -100,13 +128,29 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         self.setitem(key, value)
 
     def setitem(self, key: Any, value: object, stream: object = None) -> None:
-        """Assign ``a[key] = value`` in a stream."""
+        """Assign ``a[key] = value`` in a stream.
+
+        Parameters
+        ----------
+        key : int, slice or tuple
+            The index.
+        value : array_like
+            The new elements, which are broadcast to the shape of ``a[key]``.
+        stream : Stream, optional
+            The stream of the copy.
+        """
         view = view_geometry.indexed(self.shape, self.strides, key)
         target = self if key is Ellipsis else self._view(view)
         copies.assign(target, _import_if_on_device(value), self._stream_for(stream))
 
     def item(self) -> Any:
-        """Return the only element as a Python number."""
+        """Return the only element as a Python number.
+
+        Raises
+        ------
+        ValueError
+            If the array does not have exactly one element.
+        """
         if self.size != 1:
             raise ValueError(f"an array of {self.size} elements is not a single number")
         return self.copy_to_host().item()
@@ -114,7 +158,20 @@ class DeviceArray(ArrayData, NoHostArithmetic):
     # ---- shapes ----
 
     def reshape(self, *shape: Any, order: Order | Literal["A"] = "C") -> DeviceArray:
-        """Return the elements with another shape: a view if possible, else a copy."""
+        """Return the elements with another shape: a view if possible, else a copy.
+
+        Parameters
+        ----------
+        *shape : int or tuple of int
+            The lengths of the axes; one may be -1.
+        order : {"C", "F", "A"}, optional
+            The order in which elements are read.
+
+        Raises
+        ------
+        ValueError
+            If the shape has another number of elements.
+        """
         if order == "A":
             order = self._memory_order
         if order not in ("C", "F"):
@@ -127,12 +184,30 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         return self._view(view)
 
     def ravel(self, order: Order | Literal["A"] = "C") -> DeviceArray:
-        """Return the elements along one axis: a view if possible, else a copy."""
+        """Return the elements along one axis: a view if possible, else a copy.
+
+        Parameters
+        ----------
+        order : {"C", "F", "A"}, optional
+            The order in which elements are read.
+        """
         return self.reshape(self.size, order=order)
 
     def split(self, section: int, stream: object = None) -> list[DeviceArray]:
-        """Return views of ``section`` elements each of a one-dimensional array; the last may be
-        shorter."""
+        """Split a one-dimensional array.
+
+        Parameters
+        ----------
+        section : int
+            The number of elements of each part; the last part may be shorter.
+        stream : Stream, optional
+            The stream that the parts use by default.
+
+        Returns
+        -------
+        list of DeviceArray
+            Views of the parts.
+        """
         if self.ndim != 1:
             raise ValueError("only an array with one axis is split")
         return [self.bind(stream)[i : i + section] for i in range(0, self.size, section)]
@@ -144,7 +219,13 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         return self.stream if stream is None or (type(stream) is int and not stream) else stream
 
     def bind(self, stream: object = None) -> DeviceArray:
-        """Return a view whose copies use a stream by default."""
+        """Return a view whose copies use a stream by default.
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            The stream.
+        """
         bound = self._view(ViewGeometry(0, self.shape, self.strides))
         bound.stream = self._stream_for(stream)
         return bound
@@ -154,15 +235,28 @@ class DeviceArray(ArrayData, NoHostArithmetic):
 
         Parameters
         ----------
-        ary
-            The target; without it, a new array.
-        stream
+        ary : ndarray, optional
+            The target, of the same shape and dtype; by default a new array.
+        stream : Stream, optional
             Copy in this stream, without waiting: synchronize with it before you read the array.
+
+        Returns
+        -------
+        ndarray
+            The target.
         """
         return copies.to_host(self, ary, self._stream_for(stream))
 
     def copy_to_device(self, ary: object, stream: object = None) -> None:
-        """Copy the elements of an array of the same shape and dtype to this array."""
+        """Copy the elements of an array of the same shape and dtype to this array.
+
+        Parameters
+        ----------
+        ary : array_like
+            An array on the host or on a device.
+        stream : Stream, optional
+            The stream of the copy.
+        """
         source = _import_if_on_device(ary)
         if not isinstance(source, ArrayData):
             source = np.asarray(source)
@@ -174,18 +268,44 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         copies.assign(self, source, self._stream_for(stream))
 
     def copy(self, order: Order = "C", stream: object = None) -> DeviceArray:
-        """Return a contiguous copy."""
+        """Return a contiguous copy.
+
+        Parameters
+        ----------
+        order : {"C", "F"}, optional
+            The order of the axes in memory.
+        stream : Stream, optional
+            The stream of the copy.
+        """
         return copies.duplicate(self, self._stream_for(stream), order=order)
 
     def copy_to(self, device: DeviceLike, stream: object = None) -> DeviceArray:
-        """Return a contiguous copy on a GPU, or in host memory if ``device`` is "cpu"."""
+        """Return a contiguous copy on a GPU, or in host memory if ``device`` is "cpu".
+
+        Parameters
+        ----------
+        device : int or "cpu"
+            The GPU, or host memory.
+        stream : Stream, optional
+            The stream of the copy.
+        """
         ordinal = gpu_selection.ordinal_of(device)
         out = self.empty(self.shape, self.dtype, ordinal, order=self._memory_order)
         copies.copy(out, self, self._stream_for(stream))
         return out
 
     def astype(self, dtype: DTypeLike, *, copy: bool = True, stream: object = None) -> DeviceArray:
-        """Return the elements converted to another dtype, as in numpy."""
+        """Return the elements converted to another dtype, as in numpy.
+
+        Parameters
+        ----------
+        dtype : dtype_like
+            The dtype of the result.
+        copy : bool, optional
+            False returns the array itself if it has the dtype.
+        stream : Stream, optional
+            The stream of the conversion.
+        """
         target = as_supported_dtype(dtype)
         if target == self.dtype and not copy:
             return self
@@ -261,9 +381,9 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceArray:
 
     Parameters
     ----------
-    obj
-        The object, which is kept alive.
-    sync
+    obj : object
+        An array of any library, which is kept alive.
+    sync : bool, optional
         Order later work on the array after the pending work of the object's stream.
 
     Raises
@@ -285,11 +405,11 @@ def from_cuda_array_interface(
 
     Parameters
     ----------
-    desc
+    desc : dict
         The value of ``__cuda_array_interface__``.
-    owner
+    owner : object, optional
         An object to keep alive.
-    sync
+    sync : bool, optional
         Order later work on the array after the pending work of the stream in ``desc``.
     """
     if desc.get("mask") is not None:
@@ -315,8 +435,20 @@ def from_cuda_array_interface(
 
 
 def from_dlpack(obj: Any) -> DeviceArray:
-    """Return a device array over the memory of an object with ``__dlpack__``, on a GPU or the
-    host. Raises TypeError, LaunchError."""
+    """Return a device array over the memory of an object with ``__dlpack__``.
+
+    Parameters
+    ----------
+    obj : object
+        An array of any library, on a GPU or in host memory.
+
+    Raises
+    ------
+    TypeError
+        If the object does not support DLPack.
+    LaunchError
+        If kernels do not have its dtype or layout.
+    """
     if isinstance(obj, DeviceArray):
         return obj
     if not hasattr(obj, "__dlpack__"):

@@ -72,7 +72,21 @@ class ArrayData(DeviceArrayBase):
         order: Order = "C",
         stream: object = None,
     ) -> Self:
-        """Return a new contiguous array with undefined elements, on a GPU or on ``HOST``."""
+        """Return a new contiguous array with undefined elements, on a GPU or on ``HOST``.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            The lengths of the axes.
+        dtype : dtype
+            The dtype of the elements.
+        ordinal : int
+            The number of the GPU, or ``HOST``.
+        order : {"C", "F"}, optional
+            The order of the axes in memory.
+        stream : Stream, optional
+            The stream of copies of the array by default.
+        """
         allocation = memory.allocate(math.prod(shape) * dtype.itemsize, ordinal)
         strides = packed_strides(shape, dtype.itemsize, order)
         return cls(allocation, allocation.address, shape, strides, dtype, stream=stream)
@@ -86,10 +100,12 @@ class ArrayData(DeviceArrayBase):
 
     @property
     def itemsize(self) -> int:
+        """Return the bytes of an element."""
         return self.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
+        """Return the bytes of all elements."""
         return self.size * self.dtype.itemsize
 
     @property
@@ -147,27 +163,58 @@ class ArrayData(DeviceArrayBase):
         return self._view(ViewGeometry(0, self.shape[::-1], self.strides[::-1]))
 
     def transpose(self, *axes: Any) -> Self:
-        """Return a view with reversed axes, or with the axes in the order of the arguments."""
+        """Return a view with reversed axes, or with the axes in the order of the arguments.
+
+        Parameters
+        ----------
+        *axes : int or tuple of int
+            The order of the axes; by default reversed.
+        """
         if not axes or axes == (None,):
             return self.T
         order = axes if len(axes) != 1 or hasattr(axes[0], "__index__") else axes[0]
         return self._view(view_geometry.transposed(self.shape, self.strides, order))
 
     def squeeze(self, axis: int | Sequence[int] | None = None) -> Self:
-        """Return a view without all axes of length 1, or without the named ones."""
+        """Return a view without all axes of length 1, or without the named ones.
+
+        Parameters
+        ----------
+        axis : int or sequence of int, optional
+            The axes to remove; by default all of length 1.
+
+        Raises
+        ------
+        ValueError
+            If the length of an axis is not 1.
+        """
         axes = (axis,) if isinstance(axis, int) else None if axis is None else tuple(axis)
         return self._view(view_geometry.squeezed(self.shape, self.strides, axes))
 
     def view(self, dtype: DTypeLike) -> Self:
-        """Return a view of the same bytes with another dtype."""
+        """Return a view of the same bytes with another dtype.
+
+        Parameters
+        ----------
+        dtype : dtype_like
+            The dtype. One of another size changes the length of the last axis.
+        """
         numpy_view = self._numpy_view.view(as_supported_dtype(dtype))
         return self._view(ViewGeometry(0, numpy_view.shape, numpy_view.strides), numpy_view.dtype)
 
     # ---- launches ----
 
     def used_on(self, stream: object) -> None:
-        """Order the release of the memory after the work of a stream that does not synchronize
-        with the default stream. Launches call it; call it for work of other packages."""
+        """Free the memory only after the present work of a stream.
+
+        It is needed for work of other packages in streams that do not synchronize with the default
+        stream. Launches call it.
+
+        Parameters
+        ----------
+        stream : Stream or object
+            The stream.
+        """
         self._memory.used_on(stream)
 
     def __pycu2c_array__(self, name: str) -> ArrayArgument:

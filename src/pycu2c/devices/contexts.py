@@ -16,12 +16,24 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def current_context(devnum: int | None = None) -> Context:
-    """Return the context of the calling thread, or of a device."""
+    """Return the context of the calling thread, or of a device.
+
+    Parameters
+    ----------
+    devnum : int, optional
+        The number of the device; by default that of the calling thread.
+    """
     return Context(get_current_device() if devnum is None else gpus[devnum])
 
 
 def require_context(function: F) -> F:
-    """Return the function unchanged: contexts are created when they are needed."""
+    """Return the function unchanged: contexts are created when they are needed.
+
+    Parameters
+    ----------
+    function : callable
+        The function.
+    """
     return function
 
 
@@ -36,7 +48,13 @@ def close() -> None:
 
 
 def detect() -> bool:
-    """Print the GPUs of this machine; return whether there is one."""
+    """Print the GPUs of this machine; return whether there is one.
+
+    Returns
+    -------
+    bool
+        Whether there is a GPU.
+    """
     print(f"Found {len(gpus)} CUDA devices")
     for gpu in gpus:
         print(f"id {gpu.id}    {gpu.name:>20}    [SUPPORTED]")
@@ -89,10 +107,12 @@ class Runtime:
         return nvrtc.version()
 
     def is_supported_version(self) -> bool:
+        """Return True: each version of CUDA is supported."""
         return is_supported_version()
 
     @property
     def supported_versions(self) -> tuple[tuple[int, int], ...]:
+        """Return the versions of CUDA, as numba does."""
         return (self.get_version(),)
 
 

@@ -82,6 +82,7 @@ class Gpu:
 
     @property
     def name(self) -> DeviceName:
+        """Return the name of the device."""
         return DeviceName(self._device.name)
 
     @property
@@ -97,6 +98,7 @@ class Gpu:
 
     @property
     def compute_capability(self) -> tuple[int, int]:
+        """Return the compute capability, such as (9, 0)."""
         return divmod(int(self.arch.removeprefix("sm_")), 10)
 
     def __getattr__(self, name: str) -> int:
@@ -131,13 +133,29 @@ class Gpu:
         return Context(self)
 
     def can_access_peer(self, other: int | Gpu) -> bool:
-        """Return whether the hardware lets kernels access the memory of another GPU."""
+        """Return whether the hardware lets kernels access the memory of another GPU.
+
+        Parameters
+        ----------
+        other : int or Gpu
+            The other GPU.
+        """
         return peer_access.can_access(self.id, check_ordinal(other))
 
     def enable_peer_access(self, other: int | Gpu) -> None:
         """Let kernels access arrays of another GPU.
 
         A launch that accesses such an array synchronizes with the other GPU's default stream.
+
+        Parameters
+        ----------
+        other : int or Gpu
+            The other GPU.
+
+        Raises
+        ------
+        PeerAccessError
+            If the hardware does not support the access.
         """
         peer_access.enable_access(self.id, check_ordinal(other))
 
@@ -180,7 +198,7 @@ def defer_cleanup() -> contextlib.AbstractContextManager[None]:
 
 
 class Context:
-    """The context of a GPU, or of the CPU: ``cuda.current_context()``."""
+    """The context of a device, under numba's name."""
 
     __slots__ = ("device",)
 
@@ -197,6 +215,7 @@ class Context:
 
     @property
     def deallocations(self) -> Deallocations:
+        """Return numba's object of pending deallocations, of which there are none."""
         return Deallocations()
 
     def get_memory_info(self) -> MemoryInfo:
@@ -218,26 +237,57 @@ class Context:
         """Do nothing: the thread still uses the device."""
 
     def create_stream(self) -> streams.Stream:
+        """Return a new stream, as ``cuda.stream`` does."""
         return streams.stream()
 
     def create_external_stream(self, ptr: object) -> streams.Stream:
+        """Return a stream of another package, as ``cuda.external_stream`` does.
+
+        Parameters
+        ----------
+        ptr : int or object
+            A ``CUstream`` handle, or a stream of another package.
+        """
         return streams.external_stream(ptr)
 
     def get_default_stream(self) -> streams.Stream:
+        """Return the default stream."""
         return streams.default_stream()
 
     def create_event(self, timing: bool = True) -> streams.Event:
+        """Return a new event, as ``cuda.event`` does.
+
+        Parameters
+        ----------
+        timing : bool, optional
+            Whether the event records its time.
+        """
         return streams.event(timing)
 
     def can_access_peer(self, peer_context: int | Context) -> bool:
-        """Return whether the hardware lets kernels access the memory of another device."""
+        """Return whether the hardware lets kernels access the memory of another device.
+
+        Parameters
+        ----------
+        peer_context : int or Context
+            The other device.
+        """
         return self.device.can_access_peer(_ordinal(peer_context))
 
     def enable_peer_access(self, peer_context: int | Context, flags: int = 0) -> None:
-        """Let kernels access the memory of another device."""
+        """Let kernels access the memory of another device.
+
+        Parameters
+        ----------
+        peer_context : int or Context
+            The other device.
+        flags : int, optional
+            Ignored.
+        """
         self.device.enable_peer_access(_ordinal(peer_context))
 
     def defer_cleanup(self) -> contextlib.AbstractContextManager[None]:
+        """Return a context manager without effect: freeing memory never blocks."""
         return defer_cleanup()
 
 

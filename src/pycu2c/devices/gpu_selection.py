@@ -69,6 +69,23 @@ def select_device(device_id: int) -> Gpu:
     """Set the GPU of the calling thread for launches, new arrays and streams, and return it.
 
     Without a GPU, 0 is the CPU.
+
+    Parameters
+    ----------
+    device_id : int
+        The number of the GPU; without a GPU, 0 is the CPU.
+
+    Returns
+    -------
+    Gpu
+        The GPU.
+
+    Raises
+    ------
+    IndexError
+        If there is no GPU with this number.
+    NoDeviceError
+        If there is no GPU.
     """
     if not driver.available() and operator.index(device_id) == 0:
         return get_current_device()
@@ -88,7 +105,13 @@ def list_devices() -> Gpus:
 
 
 def can_access_peer(device: int, peer: int) -> bool:
-    """Return whether the hardware lets kernels of a GPU access the memory of another."""
+    """Return whether the hardware lets kernels of a GPU access the memory of another.
+
+    Parameters
+    ----------
+    device, peer : int
+        The numbers of the GPUs.
+    """
     return gpus[device].can_access_peer(peer)
 
 

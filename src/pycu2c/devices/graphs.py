@@ -24,8 +24,23 @@ class Graph:
 
     Parameters
     ----------
-    device
-        The ordinal of a GPU, or "cpu"; by default the current GPU, or the CPU without one.
+    device : int or "cpu", optional
+        The GPU, or the CPU; by default the current GPU, or the CPU without one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pycu2c import cuda, kernel
+    >>> @kernel
+    ... def increment(x):
+    ...     x[cuda.grid(1)] += 1
+    >>> x = cuda.to_device(np.zeros(4))
+    >>> g = cuda.Graph()
+    >>> with g.capture():
+    ...     increment[1, 4](x)
+    >>> g.launch()
+    >>> x.copy_to_host()
+    array([1., 1., 1., 1.])
     """
 
     def __init__(self, *, device: DeviceLike = None) -> None:
@@ -52,8 +67,18 @@ class Graph:
 
         Parameters
         ----------
-        stream
+        stream : Stream, optional
             The stream to capture; by default a new one. It is ``g.stream`` inside the ``with``.
+
+        Yields
+        ------
+        Graph
+            The graph.
+
+        Raises
+        ------
+        LaunchError
+            If the work cannot be captured, such as a synchronization.
         """
         if graph_capture.current() is not None:
             graph_capture.reject(
@@ -81,7 +106,13 @@ class Graph:
         return cuda_graphs.CudaGraph(self.stream, self._ordinal)
 
     def launch(self, stream: object = None) -> None:
-        """Execute the captured work in a stream, by default the default stream."""
+        """Execute the captured work.
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            The stream; by default the default stream.
+        """
         if self._captured is None:
             raise LaunchError("this graph is empty: capture work in `with g.capture():`")
         self._captured.start(stream)
@@ -91,8 +122,20 @@ class Graph:
 
 @contextlib.contextmanager
 def graph(stream: object = None, *, device: DeviceLike = None) -> Iterator[Graph]:
-    """Yield a new graph that captures the work inside: ``with cuda.graph() as g: …``, then
-    ``g.launch()``."""
+    """Capture the work inside a ``with`` in a new graph: ``with cuda.graph() as g: …``.
+
+    Parameters
+    ----------
+    stream : Stream, optional
+        The stream to capture; by default a new one.
+    device : int or "cpu", optional
+        The GPU, or the CPU, as for ``Graph``.
+
+    Yields
+    ------
+    Graph
+        The graph; ``g.launch()`` executes it.
+    """
     new_graph = Graph(device=device)
     with new_graph.capture(stream):
         yield new_graph

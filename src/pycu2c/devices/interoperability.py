@@ -17,12 +17,24 @@ from pycu2c.runtime.cuda.memory import HOST
 
 
 def is_cuda_array(obj: object) -> bool:
-    """Return whether an object has ``__cuda_array_interface__``."""
+    """Return whether an object has ``__cuda_array_interface__``.
+
+    Parameters
+    ----------
+    obj : object
+        Any object.
+    """
     return hasattr(obj, "__cuda_array_interface__")
 
 
 def is_on_device(obj: object) -> bool:
-    """Return whether an object is an array in GPU memory, or a device array of this package."""
+    """Return whether an object is an array in GPU memory, or a device array of this package.
+
+    Parameters
+    ----------
+    obj : object
+        Any object.
+    """
     if isinstance(obj, ArrayData) or is_cuda_array(obj):
         return True
     device = getattr(obj, "__dlpack_device__", None)

@@ -74,8 +74,13 @@ class Stream:
         return _is_ready(driver.api().cuStreamQuery(self.handle), "query a stream")
 
     def wait(self, other: Event | Stream | object) -> None:
-        """Order later work of this stream after an event, or after the pending work of another
-        stream. The host does not wait."""
+        """Order later work of this stream after an event or another stream. The host does not wait.
+
+        Parameters
+        ----------
+        other : Event, Stream or object
+            An event, or a stream whose pending work is waited for.
+        """
         if isinstance(other, Event):
             other.wait(self)
             return
@@ -87,7 +92,13 @@ class Stream:
 
     @contextlib.contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
-        """Synchronize with the stream at the end of a ``with``."""
+        """Synchronize with the stream at the end of a ``with``.
+
+        Yields
+        ------
+        Stream
+            The stream.
+        """
         yield self
         self.synchronize()
 
@@ -95,6 +106,13 @@ class Stream:
         """Call ``callback(stream, 0, arg)`` after the pending work of the stream.
 
         A thread of the driver calls it. It must not use the GPU.
+
+        Parameters
+        ----------
+        callback : callable
+            A function of the stream, the status 0 and ``arg``.
+        arg : object, optional
+            The last argument of the function.
         """
         if graph_capture.current() is not None:
             graph_capture.reject(
@@ -131,10 +149,16 @@ def stream(*, blocking: bool = True, priority: int = 0) -> Stream:
 
     Parameters
     ----------
-    blocking
+    blocking : bool, optional
         Whether the stream and the default stream synchronize with each other.
-    priority
+    priority : int, optional
         Work of streams with lower numbers is started first.
+
+    Examples
+    --------
+    >>> from pycu2c import cuda
+    >>> stream = cuda.stream()
+    >>> stream.synchronize()
     """
     if not driver.available():
         return Stream(0)
@@ -162,7 +186,13 @@ def per_thread_default_stream() -> Stream:
 
 
 def external_stream(ptr: object) -> Stream:
-    """Return a stream of another package, given as a handle or an object, which is kept alive."""
+    """Return a stream of another package, given as a handle or an object, which is kept alive.
+
+    Parameters
+    ----------
+    ptr : int or object
+        A ``CUstream`` handle, or a stream of another package.
+    """
     handle = driver.stream_of(ptr)
     return Stream(handle, blocking=handle in (0, _LEGACY, _PER_THREAD), owner=ptr)
 
@@ -190,7 +220,13 @@ class Event:
             self.handle = int(driver.new_event(timing=timing))
 
     def record(self, stream: object = None) -> None:
-        """Move the event to the end of the work that a stream has now."""
+        """Move the event to the end of the work that a stream has now.
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            The stream; by default the default stream.
+        """
         self._seconds = time.perf_counter()
         stream_handle = driver.working_stream(stream)
         if self.handle:
@@ -211,7 +247,13 @@ class Event:
             driver.call("cuEventSynchronize", self.handle, doing="wait for an event")
 
     def wait(self, stream: object = None) -> None:
-        """Order later work of a stream after the work before the event."""
+        """Order later work of a stream after the work before the event.
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            The stream that waits; by default the default stream.
+        """
         waiting_stream = _handle_of(stream, "the stream that is to wait")
         if self.handle:
             driver.make_current()
@@ -220,7 +262,23 @@ class Event:
             driver.call("cuStreamWaitEvent", waiting_stream, self.handle, 0, doing=doing)
 
     def elapsed_time(self, end: Event) -> float:
-        """Return the milliseconds between this event and ``end``; both must have completed."""
+        """Return the milliseconds between this event and ``end``; both must have completed.
+
+        Parameters
+        ----------
+        end : Event
+            The later event.
+
+        Returns
+        -------
+        float
+            The time in milliseconds.
+
+        Raises
+        ------
+        ValueError
+            If an event was not recorded, or has no timing.
+        """
         if not (self.timing and end.timing):
             raise ValueError("an event made with timing=False has no time")
         if not (self._seconds and end._seconds):
@@ -237,12 +295,34 @@ class Event:
 
 
 def event(timing: bool = True) -> Event:
-    """Return a new event; events without timing are cheaper."""
+    """Return a new event; events without timing are cheaper.
+
+    Parameters
+    ----------
+    timing : bool, optional
+        Whether the event records its time.
+
+    See Also
+    --------
+    event_elapsed_time
+        The time between two events.
+    """
     return Event(timing)
 
 
 def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
-    """Return the milliseconds between two events."""
+    """Return the milliseconds between two events, which must have completed.
+
+    Parameters
+    ----------
+    evtstart, evtend : Event
+        Recorded events with timing.
+
+    Returns
+    -------
+    float
+        The time in milliseconds.
+    """
     return evtstart.elapsed_time(evtend)
 
 
@@ -296,7 +376,13 @@ def profile_stop() -> None:
 
 @contextlib.contextmanager
 def profiling() -> Iterator[None]:
-    """Profile the code inside a ``with``."""
+    """Profile the code inside a ``with``.
+
+    Yields
+    ------
+    None
+        Nothing.
+    """
     profile_start()
     try:
         yield

@@ -146,10 +146,12 @@ class _TexelObject:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Return the lengths of the axes."""
         return self._elements.texel_format.shape
 
     @property
     def ndim(self) -> int:
+        """Return the number of axes."""
         return len(self.shape)
 
     @property
@@ -163,7 +165,13 @@ class _TexelObject:
         return Scalar(dtypes.handle_dtype(self._access, self.ndim, self._element))
 
     def update(self, array: ArrayLike | DeviceArray) -> None:
-        """Replace the elements by those of an array of the same shape and dtype."""
+        """Replace the elements by those of an array of the same shape and dtype.
+
+        Parameters
+        ----------
+        array : array_like
+            The new elements.
+        """
         graph_capture.reject_during_capture("update() of a texture or surface")
         self._elements.fill(array)
 
@@ -207,7 +215,13 @@ class Texture(_TexelObject):
         self._struct = self._sampler.packed()
 
     def at(self, *coordinates: float) -> Any:
-        """Return what a kernel reads at ``x``, ``y``, ``z``; a coordinate for each axis."""
+        """Return what a kernel reads at ``x``, ``y``, ``z``; a coordinate for each axis.
+
+        Parameters
+        ----------
+        *coordinates : float
+            The coordinates x, y and z, one for each axis.
+        """
         self._elements.current_host_array()
         return self._sampler.at([float(np.float32(x)) for x in coordinates])
 
@@ -227,7 +241,13 @@ class Surface(_TexelObject):
         self._struct = texture_sampling.packed_surface(elements.host)
 
     def element(self, *coordinates: int) -> Any:
-        """Return what a kernel reads at ``x``, ``y``, ``z``; 0 outside."""
+        """Return what a kernel reads at ``x``, ``y``, ``z``; 0 outside.
+
+        Parameters
+        ----------
+        *coordinates : int
+            The indices x, y and z, one for each axis.
+        """
         host = self._elements.current_host_array()
         dtype, index = self._element, coordinates[::-1]
         if not self._is_inside(index):
@@ -236,7 +256,15 @@ class Surface(_TexelObject):
         return vector(dtype, list(components)) if dtype.is_vector else components[0]
 
     def set_element(self, value: Any, *coordinates: int) -> None:
-        """Write as a kernel does at ``x``, ``y``, ``z``; nothing outside."""
+        """Write as a kernel does at ``x``, ``y``, ``z``; nothing outside.
+
+        Parameters
+        ----------
+        value : number or tuple
+            The element.
+        *coordinates : int
+            The indices x, y and z, one for each axis.
+        """
         index = coordinates[::-1]
         if self._is_inside(index):
             components = list(value) if self._element.is_vector else [value]
@@ -265,18 +293,23 @@ def texture(
 
     Parameters
     ----------
-    array
-        An array, which is copied, or a surface, whose elements are shared.
-    address_mode
+    array : array_like or Surface
+        An array of one to three axes, which is copied, or a surface, whose elements are shared.
+    address_mode : {"clamp", "border", "wrap", "mirror"} or sequence, optional
         The addressing mode for coordinates outside: one for all axes, or one for each of x, y, z.
-    filter_mode
+    filter_mode : {"point", "linear"}, optional
         "point" for the nearest element, "linear" for interpolation.
-    normalized
+    normalized : bool, optional
         Whether coordinates are from 0 to 1 along each axis; otherwise they count elements.
-    read_mode
+    read_mode : {"element", "normalized_float"}, optional
         "normalized_float" returns integers of 8 and 16 bits as floats up to 1.
-    border
+    border : float or sequence of float, optional
         The value outside with the addressing mode "border".
+
+    Returns
+    -------
+    Texture
+        The texture, an argument of kernels.
     """
     elements = array._elements if isinstance(array, Surface) else _elements_of(array)
     axes, channels = len(elements.texel_format.shape), elements.texel_format.channels
@@ -297,10 +330,15 @@ def surface(
 
     Parameters
     ----------
-    source
-        An array, whose elements are copied, or with a ``dtype`` a shape.
-    dtype
+    source : array_like or tuple of int
+        An array of one to three axes, whose elements are copied, or with a ``dtype`` a shape.
+    dtype : dtype_like, optional
         The dtype of a surface of zeros.
+
+    Returns
+    -------
+    Surface
+        The surface, an argument of kernels.
     """
     if dtype is None:
         elements = _elements_of(source)

@@ -13,6 +13,7 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source, is_stub
 from pycu2c.csyntax.keywords import KEYWORDS
 from pycu2c.declarations.link_files import Link, links_for_target, parse_links
+from pycu2c.declarations.overloads import with_last_overload_signature
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.inline_c import external_functions, ptx
 from pycu2c.inline_c.external_functions import Abi
@@ -33,6 +34,18 @@ class CFunction(DeviceFunction[P, R]):
         self.__pycu2c_device__ = replace(source, external_code=external_code(source))
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
+        """Run the Python function.
+
+        Parameters
+        ----------
+        *arguments, **named : object
+            The arguments of the function.
+
+        Returns
+        -------
+        object
+            Its result.
+        """
         external_code = self.__pycu2c_device__.external_code
         if external_code is not None and not external_code.has_python_body:
             name = self.__pycu2c_device__.name
@@ -107,35 +120,48 @@ def c_function(
     pure: bool = False,
     signature: object = None,
 ) -> Callable[[Callable[P, R]], CFunction[P, R]]: ...
+@with_last_overload_signature
 def c_function(text: Any = None, /, **arguments: Any) -> Any:
     """Define a device function in C; the Python function declares the types and a reference body.
 
     Parameters
     ----------
-    text
+    text : str or callable, optional
         The body, CUDA C++ on a GPU. Parameters are available by name. An array ``a`` is a pointer;
         its length is ``a_len``, the lengths of several axes ``a_shape0``, …, and the strides of a
         non-contiguous array ``a_stride0``, …. Without a text, a linked file defines the function.
-    cuda, cpu
+    cuda, cpu : str, optional
         The body for one target. On the CPU, a function without ``cpu`` uses its Python body, or
         ``text`` if there is none.
-    preamble
+    preamble : str, optional
         C at file scope: helper functions, types, macros.
-    headers
+    headers : sequence of str, optional
         CUDA headers for a GPU, such as "mma.h".
-    link
-        Files that the C requires, as for ``@kernel``.
-    pure
+    link : path, sequence of path or dict, optional
+        Files that the C requires, as for ``kernel``.
+    pure : bool, optional
         True promises that the function only computes a value from its arguments and memory. Calls
         may then be moved, repeated, removed and vectorized. Otherwise each call is executed once,
         in program order.
-    signature
-        The types, if there are no annotations: "float32(float32, int32)".
+    signature : str, type or sequence, optional
+        The types, if there are no annotations: ``"float32(float32, int32)"``.
+
+    Returns
+    -------
+    CFunction or callable
+        The device function, or with options the decorator that returns it.
 
     Raises
     ------
     TypeError
         If an argument has the wrong type.
+
+    Examples
+    --------
+    >>> from pycu2c import cuda
+    >>> @cuda.c_function("return a * a;", signature="float32(float32)")
+    ... def square(a):
+    ...     return a * a
     """
     if callable(text):
         return _c_function(text, _parse_arguments(None), None)
@@ -175,14 +201,19 @@ def ptx_function(
 
     Parameters
     ----------
-    text
+    text : str
         The instructions. ``%name`` is a parameter and ``%result`` the result; other names after
         ``%`` are PTX names. Targets other than GPUs run the Python body.
-    pure
+    pure : bool, optional
         False if the function has side effects or its result depends on more than its arguments.
         Each call is then executed once, in program order.
-    signature
+    signature : str, type or sequence, optional
         The types, if there are no annotations.
+
+    Returns
+    -------
+    callable
+        A decorator, which returns the device function.
     """
 
     def decorate(function: Callable[P, R]) -> CFunction[P, R]:
@@ -210,18 +241,23 @@ def declare_device(
 
     Parameters
     ----------
-    name
+    name : str
         The name in C.
-    sig
-        The signature: "float32(float32, float32)". Arrays are passed as a pointer to their first
-        element.
-    link
-        Files that define it, in addition to those of ``@kernel(link=…)``.
-    abi
+    sig : str or type
+        The signature: ``"float32(float32, float32)"``. Arrays are passed as a pointer to their
+        first element.
+    link : path, sequence of path or dict, optional
+        Files that define it, in addition to those of ``kernel(link=…)``.
+    abi : {"numba", "c"}, optional
         "numba" for a function that returns an int status and stores its result through a pointer,
         its first parameter. "c" for one that returns its result.
-    pure
+    pure : bool, optional
         As for ``c_function``.
+
+    Returns
+    -------
+    CFunction
+        The device function.
 
     Raises
     ------

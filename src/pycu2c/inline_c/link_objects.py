@@ -11,7 +11,24 @@ from pycu2c.toolchain.cache.cache_directory import sibling_folder
 
 
 class LinkableCode:
-    """A link input; the subclass defines its kind."""
+    """A link input in memory: ``link=[cuda.CUSource("…")]``. The subclass defines its kind.
+
+    Parameters
+    ----------
+    data : str, bytes or file
+        The content; a file is open for reading.
+    name : str, optional
+        The name in messages.
+    setup_callback, teardown_callback : None, optional
+        Not supported.
+    nrt : bool, optional
+        Not supported.
+
+    Raises
+    ------
+    NotImplementedError
+        If callbacks or numba's runtime are requested.
+    """
 
     suffix: ClassVar[str] = ""
 
@@ -23,20 +40,6 @@ class LinkableCode:
         teardown_callback: object = None,
         nrt: bool = False,
     ) -> None:
-        """Create a link input.
-
-        Parameters
-        ----------
-        data
-            A string, bytes, or a file open for reading.
-        name
-            The name in messages.
-
-        Raises
-        ------
-        NotImplementedError
-            If callbacks or numba's runtime are requested.
-        """
         if setup_callback is not None or teardown_callback is not None or nrt:
             raise NotImplementedError(
                 "setup_callback, teardown_callback and nrt are not supported: code is linked into "

@@ -32,6 +32,7 @@ from pycu2c.declarations.options import (
     check_option_names,
     parse_options,
 )
+from pycu2c.declarations.overloads import with_last_overload_signature
 from pycu2c.declarations.signatures import (
     SignatureError,
     annotated_signature,
@@ -72,11 +73,31 @@ _MAX_CONFIGURED = 256  # configurations that a kernel caches
 
 
 class Kernel(KernelBase[P]):
-    """A function that runs on a grid of threads: ``k[grid, block](arguments)``.
+    """A kernel: ``k[grid, block](arguments)`` launches it on a grid of threads.
 
-    It is compiled at the first launch with each combination of argument types, or earlier by
-    ``prepare``. ``k(arguments)`` launches with the grid and block of the decorator. Without a grid
-    there, the grid is inferred from the lengths that the kernel compares ``cuda.grid`` with.
+    ``k[grid, block, stream, bytes]`` selects a stream, and the bytes of dynamic shared memory of a
+    block. The kernel is compiled at the first launch with each combination of argument types, or
+    earlier by ``prepare``. ``k(arguments)`` launches with the grid and block of the decorator.
+    Without a grid there, it is inferred from the lengths that ``cuda.grid`` is compared with.
+    ``kernel`` creates kernels.
+
+    Attributes
+    ----------
+    name : str
+        The name of the function.
+    python : function
+        The Python function.
+    grid, block : tuple of int or None
+        The declared launch configuration, along x, y and z.
+    backend : str
+        The back end of launches.
+
+    Raises
+    ------
+    LaunchError
+        By launches with an invalid configuration or invalid arguments.
+    CompileError
+        By the first launch with argument types that the kernel does not support.
     """
 
     __slots__ = ("__dict__", "__weakref__")
@@ -105,7 +126,7 @@ class Kernel(KernelBase[P]):
         self.backend = backend
         self.shared_memory = shared_size(shared_memory, self.name)
         self.options = options
-        request = self.launch_request(grid, block, None, self.shared_memory)
+        request = self._launch_request(grid, block, None, self.shared_memory)
         self.grid, self.block = request.grid, request.block
         _check_subset(self.source, may_return_value=self._may_return_value)
         self.declared = tuple(
@@ -118,7 +139,7 @@ class Kernel(KernelBase[P]):
         for declared in self.declared:
             self.launcher.typed_kernel(declared)
 
-    def launch_request(
+    def _launch_request(
         self, grid: object, block: object, stream: object, shared: int
     ) -> LaunchRequest:
         """Return a checked launch configuration; None for a grid or block to infer."""
@@ -168,16 +189,28 @@ class Kernel(KernelBase[P]):
 
         Parameters
         ----------
-        what
-            "ir", "cuda", "c", "c-resumable" (C in which each thread is a coroutine), "ptx", or
-            "sass" (machine instructions with lines of Python; needs nvdisasm).
-        signature
+        what : {"cuda", "c", "c-resumable", "ir", "ptx", "sass"}, optional
+            The language. "c-resumable" is C in which each thread is a coroutine. "sass" is machine
+            instructions with the lines of Python; it requires nvdisasm.
+        signature : str, type or sequence, optional
             The types of the arguments; by default those of the last launch, or the declared ones.
-        block
+        block : int or tuple of int, optional
             The shape of blocks for which C is generated; by default the declared one, or any.
-        arch
+        arch : str, optional
             The architecture of PTX and SASS, such as "sm_80"; by default that of the current GPU,
-            or sm_90 without one.
+            or "sm_90" without one.
+
+        Returns
+        -------
+        str
+            The text.
+
+        Raises
+        ------
+        ValueError
+            If the kernel has no types yet: it was not launched and has no signature.
+        ToolchainError
+            If NVRTC or nvdisasm is missing.
         """
         shape = self.block if block is None else extent(block, "block", self.name)
         return self.launcher.compiler.text(what, self._signature_or_latest(signature), shape, arch)
@@ -185,7 +218,22 @@ class Kernel(KernelBase[P]):
     def attributes(self, signature: object = None, arch: str | None = None) -> KernelAttributes:
         """Return what the kernel uses of a GPU: registers, memory, spills, threads per block.
 
-        ``signature`` and ``arch`` are as in ``inspect``. Requires NVRTC, but no GPU.
+        Parameters
+        ----------
+        signature : str, type or sequence, optional
+            The types of the arguments, as for ``inspect``.
+        arch : str, optional
+            The architecture, as for ``inspect``; no GPU is required.
+
+        Returns
+        -------
+        KernelAttributes
+            Counts per thread, and sizes in bytes.
+
+        Raises
+        ------
+        ToolchainError
+            If NVRTC is missing.
         """
         return self.launcher.compiler.attributes(self._signature_or_latest(signature), arch)
 
@@ -196,10 +244,28 @@ class Kernel(KernelBase[P]):
         signature: object = None,
         arch: str | None = None,
     ) -> Occupancy:
-        """Return how many blocks of this shape a multiprocessor holds, and what limits them.
+        """Return how many blocks of a shape a multiprocessor holds, and what limits them.
 
-        ``shared`` are bytes of dynamic shared memory; ``signature`` and ``arch`` are as in
-        ``inspect``. Requires NVRTC, but no GPU.
+        Parameters
+        ----------
+        block : int or tuple of int
+            Threads of a block, along up to three axes.
+        shared : int, optional
+            Bytes of dynamic shared memory; by default those of the decorator.
+        signature : str, type or sequence, optional
+            The types of the arguments, as for ``inspect``.
+        arch : str, optional
+            The architecture, as for ``inspect``; no GPU is required.
+
+        Returns
+        -------
+        Occupancy
+            Resident blocks and warps, and the resource that limits them.
+
+        Raises
+        ------
+        ToolchainError
+            If NVRTC is missing, or the limits of the architecture are not known.
         """
         threads = math.prod(extent(block, "block", self.name))
         size = shared_size(self.shared_memory if shared is None else shared, self.name)
@@ -217,7 +283,15 @@ class Kernel(KernelBase[P]):
     def explain(self, signature: object = None) -> str:
         """Return the cost of each line on a GPU, and the change that removes it.
 
-        ``signature`` is as in ``inspect``.
+        Parameters
+        ----------
+        signature : str, type or sequence, optional
+            The types of the arguments, as for ``inspect``.
+
+        Returns
+        -------
+        str
+            A report with lines of the kernel.
         """
         return self.launcher.compiler.explanation(self._signature_or_latest(signature))
 
@@ -269,7 +343,7 @@ class Kernel(KernelBase[P]):
                 f"{self.name}[grid, block, stream, shared_bytes]"
             )
         if len(parts) == 2:
-            request = self.launch_request(parts[0], parts[1], None, self.shared_memory)
+            request = self._launch_request(parts[0], parts[1], None, self.shared_memory)
         else:
             extents = self._configured_as(parts[:2])._request
             shared = shared_size(parts[3], self.name) if len(parts) > 3 else self.shared_memory
@@ -302,9 +376,30 @@ class Kernel(KernelBase[P]):
         class, dtype, number of axes and whether they are contiguous. It does not check that arrays
         are aligned, that those which the kernel writes are writable, and that they have from 1 to
         2**30 - 1 elements.
+
+        Parameters
+        ----------
+        signature : str, type or sequence
+            The types of the arguments.
+        grid, block : int or tuple of int
+            Blocks of the grid, and threads of a block.
+        stream : Stream or object, optional
+            The stream of launches; by default the default stream.
+        shared : int, optional
+            Bytes of dynamic shared memory; by default those of the decorator.
+
+        Returns
+        -------
+        Configured
+            The launch.
+
+        Raises
+        ------
+        CompileError
+            If the kernel does not support the types.
         """
         size = shared_size(self.shared_memory if shared is None else shared, self.name)
-        request, types = self.launch_request(grid, block, stream, size), parse_signature(signature)
+        request, types = self._launch_request(grid, block, stream, size), parse_signature(signature)
         launcher = self.launcher.trusting_launcher(types)
         launcher.compile(types, extent(block, "block", self.name))
         return Configured(Launches(launcher), request)
@@ -314,14 +409,39 @@ class Kernel(KernelBase[P]):
     ) -> forall.ForAll[P]:
         """Return a launch with a thread for each of n elements: ``k.forall(n)(…)``.
 
-        Blocks have one axis and ``threads`` threads. 0 is the size of the declared block, or else
-        the size with the best occupancy of the GPU. For n = 0 nothing is launched.
+        Parameters
+        ----------
+        n : int
+            The number of elements; for 0 nothing is launched.
+        threads : int, optional
+            Threads of a block, which has one axis. 0 is the size of the declared block, or else the
+            size with the best occupancy of the GPU.
+        stream : Stream or object, optional
+            The stream of the launch.
+        shared : int, optional
+            Bytes of dynamic shared memory; by default those of the decorator.
+
+        Returns
+        -------
+        ForAll
+            The launch; call it with the arguments.
+
+        Raises
+        ------
+        LaunchError
+            If a number is negative or not an integer.
         """
         return forall.ForAll(self, n, threads, stream, shared)
 
 
 class DeviceFunction(Generic[P, R]):
-    """A function that kernels call. Outside kernels, calls run the Python function."""
+    """A function that kernels call. Outside of kernels, a call runs the Python function.
+
+    Attributes
+    ----------
+    python : function
+        The Python function.
+    """
 
     _numba_type_ = property(type_of_function)
 
@@ -340,6 +460,18 @@ class DeviceFunction(Generic[P, R]):
         return _source_of(function)
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
+        """Run the Python function.
+
+        Parameters
+        ----------
+        *arguments, **named : object
+            The arguments of the function.
+
+        Returns
+        -------
+        object
+            Its result.
+        """
         return self.python(*arguments, **named)
 
     def __getitem__(self, configuration: object) -> NoReturn:
@@ -438,38 +570,95 @@ def kernel(
     cluster: int | tuple[int, ...] | None = None,
     link: LinkLike | None = None,
 ) -> Decorator: ...
+@with_last_overload_signature
 def kernel(function: Any = None, /, **arguments: Any) -> Any:
-    """Mark a function as a kernel.
+    """Mark a function as a kernel, which runs on a grid of threads.
 
-    grid, block: the blocks per grid and threads per block, ints or tuples of up to three. With both
-    fixed, call the kernel directly.
-    shared_memory: bytes of dynamic shared memory for each block.
-    signature: the types of the parameters, or a list of signatures; by default the types are those
-    of the arguments of each launch. It may come first: ``@kernel("void(float32[:], int32)")``.
-    backend: "auto" (CUDA if there is a GPU, else the CPU), "cuda", "cpu", "python" (the reference
-    interpreter: slow, for checking) or "cpu-resumable" (the CPU, with threads as coroutines). The
-    environment variable PYCU2C_BACKEND sets the default.
-    cache: whether to store compiled code on disk.
-    weak_float: "float32" makes Python floats float32 in operations without NumPy numbers.
-    wraparound: False promises that no index is negative, except constants.
-    fmad: False rounds after each operation, as Python does; no multiply-adds are fused.
-    fastmath: True allows less precise floating-point operations that are faster.
-    strict: True rejects reads of variables that some path has not assigned.
-    check: True checks accesses, arithmetic and synchronization in each launch, and raises
-    CheckError for what it finds; text or a tuple names some of the groups memory, race, init, sync,
-    arithmetic. Launches also raise exceptions of threads, and evaluate ``assert``. The environment
-    variable PYCU2C_CHECK=1 (or groups) makes it the default.
-    lineinfo: True gives profilers and debuggers (ncu, compute-sanitizer, perf) the lines of
-    Python; the environment variable PYCU2C_LINEINFO=1 makes it the default.
-    max_registers: the maximum of registers per thread on a GPU, from 16 to 255.
-    launch_bounds: the maximum of threads per block, or a tuple of that and the minimum of blocks
-    per multiprocessor; launches of larger blocks raise LaunchError.
-    cluster: the blocks of a cluster, along up to three axes; they run at the same time and access
-    each other's shared memory (``cuda.cg.this_cluster``).
-    link: files with functions in C that the kernel calls, for a GPU (.cu, .ptx, .cubin, …) or the
-    CPU (.c, .so, …) by their suffixes; or {"cuda": […], "cpu": […]}.
+    The decorator works with and without options: ``@kernel`` or ``@kernel(fastmath=True)``. The
+    syntax is checked when the function is decorated; a kernel with a signature is then typed, too.
 
-    Raises CompileError for unsupported code, when the function is decorated.
+    Parameters
+    ----------
+    types : callable, str, type or sequence, optional
+        The function, without options; or the types of its parameters, as ``signature``.
+    grid, block : int or tuple of int, optional
+        Blocks of the grid and threads of a block, along up to three axes. With both, the kernel is
+        called directly: ``k(arguments)``. A missing grid is inferred.
+    shared_memory : int, optional
+        Bytes of dynamic shared memory of each block.
+    signature : str, type or sequence, optional
+        The types of the parameters, such as ``"void(float32[:], int32)"``, or a list of signatures.
+        By default those of annotations, or of the arguments of each launch.
+    backend : {"auto", "cuda", "cpu", "cpu-resumable", "python"}, optional
+        "auto" is CUDA if there is a GPU, else the CPU. "cpu-resumable" compiles threads to
+        coroutines. "python" is the reference interpreter: slow, for checking. The environment
+        variable PYCU2C_BACKEND sets the default.
+    cache : bool, optional
+        Whether to store compiled code on disk.
+    weak_float : {"float32", "float64"}, optional
+        The type of Python floats in operations without NumPy numbers; float64 by default.
+    wraparound : bool, optional
+        False promises that no index is negative, except constants.
+    fmad : bool, optional
+        False rounds after each operation, as Python does: no multiply-adds are fused.
+    fastmath : bool, optional
+        True allows faster floating-point operations that are less precise.
+    strict : bool, optional
+        True rejects reads of variables that some path has not assigned.
+    check : bool, str or tuple of str, optional
+        True checks accesses, arithmetic and synchronization in each launch, and raises the
+        exceptions and failed assertions of threads. Text or a tuple selects some of the groups
+        "memory", "race", "init", "sync", "arithmetic", "wrap" and "lossy"; True omits the last two.
+        PYCU2C_CHECK sets the default.
+    lineinfo : bool, optional
+        True gives profilers and debuggers the lines of Python. PYCU2C_LINEINFO=1 makes it the
+        default.
+    max_registers : int, optional
+        The maximum of registers of a thread on a GPU, from 16 to 255.
+    launch_bounds : int or tuple of int, optional
+        The maximum of threads of a block, or a tuple of that and the minimum of resident blocks of
+        a multiprocessor. Launches of larger blocks raise LaunchError.
+    cluster : int or tuple of int, optional
+        The blocks of a cluster, along up to three axes. They run at the same time and access each
+        other's shared memory (``cuda.cg.this_cluster``).
+    link : path, sequence of path or dict, optional
+        Files with functions in C that the kernel calls. The suffix selects the target: .cu, .ptx,
+        .cubin, … for a GPU, .c, .so, … for the CPU. Or ``{"cuda": […], "cpu": […]}``.
+
+    Returns
+    -------
+    Kernel or callable
+        The kernel, or with options the decorator that returns it.
+
+    Raises
+    ------
+    CompileError
+        If the function is outside the supported language.
+    SignatureError
+        If the signature is invalid.
+    OptionError
+        If an option is unknown or has an invalid value.
+
+    See Also
+    --------
+    device
+        A function that kernels call.
+    cuda.jit
+        The decorator of numba.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pycu2c import cuda, kernel
+    >>> @kernel
+    ... def scale(x, factor):
+    ...     i = cuda.grid(1)
+    ...     if i < len(x):
+    ...         x[i] *= factor
+    >>> x = np.ones(1000, np.float32)
+    >>> scale[4, 256](x, 3.0)
+    >>> float(x.sum())
+    3000.0
     """
     check_option_names(arguments, KERNEL_PARAMETERS)
     if function is not None and not is_signature(function):
@@ -504,9 +693,40 @@ def device(
 def device(function: Any = None, /, *, signature: object = None) -> Any:
     """Mark a function that kernels may call; it is typed for each call.
 
-    signature: the types of the result and of the parameters, such as
-    ``@device("float32(float32, int32)")``. A call converts its arguments to them. A function that
-    calls itself requires a signature or annotations.
+    Parameters
+    ----------
+    function : callable, str, type or sequence, optional
+        The function, without options; or its types, as ``signature``.
+    signature : str, type or sequence, optional
+        The types of the result and the parameters, such as ``"float32(float32, int32)"``. A call
+        converts its arguments to them. A function that calls itself requires a signature or
+        annotations.
+
+    Returns
+    -------
+    DeviceFunction or callable
+        The device function, or with options the decorator that returns it.
+
+    Raises
+    ------
+    CompileError
+        If the function is outside the supported language.
+    SignatureError
+        If the signature is invalid.
+
+    See Also
+    --------
+    kernel
+        A function that is launched on a grid.
+
+    Examples
+    --------
+    >>> from pycu2c import device
+    >>> @device
+    ... def clamp(value, low, high):
+    ...     return min(max(value, low), high)
+    >>> clamp(7, 0, 5)  # in Python, too
+    5
     """
     if function is not None and not is_signature(function):
         return DeviceFunction(function, signature=signature)

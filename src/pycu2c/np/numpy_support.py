@@ -18,6 +18,16 @@ def __dir__() -> list[str]:
 def as_dtype(nbtype: object) -> np.dtype[Any]:
     """Return the NumPy dtype of a scalar or record type.
 
+    Parameters
+    ----------
+    nbtype : type or str
+        A scalar or record type.
+
+    Returns
+    -------
+    dtype
+        The dtype of its elements.
+
     Raises
     ------
     NotImplementedError

@@ -78,10 +78,12 @@ class Finding:
 
     @property
     def file(self) -> str:
+        """Return the file of the mistake."""
         return self.span.file
 
     @property
     def line(self) -> int:
+        """Return the line of the mistake, from 1."""
         return self.span.line
 
     @property
@@ -106,7 +108,13 @@ class Finding:
         return "\n".join(render_excerpts(title, labels, self.hint))
 
     def other_labels(self) -> Iterator[Label]:
-        """Yield the other access of a race."""
+        """Yield the other access of a race.
+
+        Yields
+        ------
+        Label
+            The text of the other access, with its span.
+        """
         if self.other_span:
             thread = "another thread"
             if self.other_thread and self.other_block:
@@ -130,6 +138,7 @@ class CheckError(LaunchError):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
+        """Return what the checks of the launch have found."""
         return self._findings
 
     @findings.setter

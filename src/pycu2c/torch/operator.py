@@ -112,7 +112,7 @@ def _launch_function(
 
     @functools.lru_cache(maxsize=256, typed=True)
     def configured(grid: _Extents, block: _Extents, stream: int | None) -> Configured[Any]:
-        request = kernel.launch_request(grid, block, stream, kernel.shared_memory)
+        request = kernel._launch_request(grid, block, stream, kernel.shared_memory)
         return Configured(launches, request)
 
     def launch(arguments: list[Any], grid: _Extents, block: _Extents, stream: int | None) -> None:

@@ -37,23 +37,27 @@ def compile(
 
     Parameters
     ----------
-    pyfunc, sig
-        The function and its signature.
-    debug, lineinfo
+    pyfunc : function
+        The function.
+    sig : str, type or sequence
+        The types of its parameters.
+    debug, lineinfo : bool, optional
         Emit line information.
-    device
+    device : bool, optional
         False for a kernel. A device function can be linked and called from C. A number is one C
         parameter. An array is its pointer, and the lengths and strides that the function uses.
-    fastmath
+    fastmath : bool, optional
         Use fast-math functions.
-    cc
+    cc : tuple of int, optional
         The compute capability, such as (9, 0); by default that of the current GPU, or 9.0.
-    abi_info
-        ``{"abi_name": name}`` sets the name of a device function.
-    output
-        "ptx", or "ltoir" for a device function.
-    opt, abi
+    opt : object, optional
         Ignored.
+    abi : str, optional
+        Ignored.
+    abi_info : dict, optional
+        ``{"abi_name": name}`` sets the name of a device function.
+    output : {"ptx", "ltoir"}, optional
+        The kind of code; "ltoir" is for device functions.
 
     Returns
     -------
@@ -109,7 +113,27 @@ def _compile_options(fastmath: bool, lineinfo: bool) -> Options:
 
 
 def compile_for_current_device(pyfunc: Any, sig: object, **options: Any) -> tuple[str, Any]:
-    """Compile for the GPU of the calling thread. Raises CudaError without a GPU."""
+    """Compile for the GPU of the calling thread, as ``compile`` does.
+
+    Parameters
+    ----------
+    pyfunc : function
+        The function.
+    sig : str, type or sequence
+        The types of its parameters.
+    **options : object
+        The other options of ``compile``.
+
+    Returns
+    -------
+    tuple
+        The PTX text or LTO-IR bytes, and the result type.
+
+    Raises
+    ------
+    CudaError
+        If there is no GPU.
+    """
     return compile(pyfunc, sig, cc=_current_capability(), **options)
 
 
@@ -125,12 +149,55 @@ def compile_ptx(
     abi: str = "numba",
     abi_info: Mapping[str, str] | None = None,
 ) -> tuple[str, Scalar | Void]:
-    """Compile a function to PTX, as ``compile`` does; by default a kernel."""
+    """Compile a function to PTX, as ``compile`` does; by default a kernel.
+
+    Parameters
+    ----------
+    pyfunc : function
+        The function.
+    sig : str, type or sequence
+        The types of its parameters.
+    debug, lineinfo, device, fastmath : bool, optional
+        As for ``compile``; ``device`` is False by default.
+    cc : tuple of int, optional
+        The compute capability, such as (9, 0).
+    opt : object, optional
+        Ignored.
+    abi : str, optional
+        Ignored.
+    abi_info : dict, optional
+        As for ``compile``.
+
+    Returns
+    -------
+    tuple
+        The PTX text, and the result type.
+    """
     return compile(pyfunc, sig, debug, lineinfo, device, fastmath, cc, abi_info=abi_info)
 
 
 def compile_ptx_for_current_device(pyfunc: Any, sig: object, **options: Any) -> tuple[str, Any]:
-    """Compile to PTX for the GPU of the calling thread. Raises CudaError without a GPU."""
+    """Compile to PTX for the GPU of the calling thread, as ``compile_ptx`` does.
+
+    Parameters
+    ----------
+    pyfunc : function
+        The function.
+    sig : str, type or sequence
+        The types of its parameters.
+    **options : object
+        The other options of ``compile_ptx``.
+
+    Returns
+    -------
+    tuple
+        The PTX text, and the result type.
+
+    Raises
+    ------
+    CudaError
+        If there is no GPU.
+    """
     return compile_ptx(pyfunc, sig, cc=_current_capability(), **options)
 
 

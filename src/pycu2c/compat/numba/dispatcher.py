@@ -34,11 +34,22 @@ def _attribute_getter(attribute: str, description: str) -> Callable[..., Any]:
     def get(self: JitKernel[Any], signature: object = None) -> Any:
         return self._per_signature(signature, operator.attrgetter(attribute))
 
-    get.__doc__ = f"""Return {description} for a signature.
-
-        Without a signature, an unspecialized kernel returns a dict by parameter types.
-        """
+    get.__doc__ = _ATTRIBUTE_DOC.format(description)
     return get
+
+
+_ATTRIBUTE_DOC = """Return {} for a signature.
+
+        Parameters
+        ----------
+        signature : str, type or sequence, optional
+            The types of the arguments.
+
+        Returns
+        -------
+        int or dict
+            The number; without a signature, a dict by parameter types if there are several.
+        """
 
 
 class Unconfigured(Configured[P]):
@@ -97,20 +108,65 @@ class JitKernel(Kernel[P]):
     def configure(
         self, griddim: Dims, blockdim: Dims, stream: object = 0, sharedmem: int = 0
     ) -> Configured[P]:
-        """Return the configured kernel ``k[griddim, blockdim, stream, sharedmem]``."""
+        """Return the configured kernel ``k[griddim, blockdim, stream, sharedmem]``.
+
+        Parameters
+        ----------
+        griddim, blockdim : int or tuple of int
+            Blocks of the grid, and threads of a block.
+        stream : Stream, optional
+            The stream of the launch.
+        sharedmem : int, optional
+            Bytes of dynamic shared memory of a block.
+
+        Returns
+        -------
+        Configured
+            The launch; call it with the arguments.
+        """
         return self[griddim, blockdim, stream, sharedmem or self.shared_memory]
 
     def forall(  # type: ignore[override]  # numba's names
         self, ntasks: int, tpb: int = 0, stream: object = 0, sharedmem: int = 0
     ) -> ForAll[P]:
-        """Return a launcher with one thread per task: ``k.forall(n)(…)``.
+        """Return a launch with one thread per task: ``k.forall(n)(…)``.
 
-        ``tpb`` is the block size; 0 selects it automatically.
+        Parameters
+        ----------
+        ntasks : int
+            The number of tasks.
+        tpb : int, optional
+            Threads of a block; 0 selects the number automatically.
+        stream : Stream, optional
+            The stream of the launch.
+        sharedmem : int, optional
+            Bytes of dynamic shared memory of a block.
+
+        Returns
+        -------
+        ForAll
+            The launch; call it with the arguments.
         """
         return super().forall(ntasks, tpb, stream, sharedmem or None)
 
     def specialize(self, *args: Any) -> JitKernel[P]:
-        """Return the kernel specialized for the types of these arguments."""
+        """Return the kernel specialized for the types of these arguments.
+
+        Parameters
+        ----------
+        *args : object
+            Arguments of a launch.
+
+        Returns
+        -------
+        JitKernel
+            A kernel that accepts only these types.
+
+        Raises
+        ------
+        RuntimeError
+            If the kernel is specialized already.
+        """
         if self.specialized:
             raise RuntimeError(f"{self.name} is specialized already")
         signature = self.launcher.signature_of(self.launcher.bind(args, {}))
@@ -161,7 +217,23 @@ class JitKernel(Kernel[P]):
         return {_parameter_types(s): Overload(self, s) for s in self._compiled_signatures}
 
     def compile(self, sig: object) -> Overload:
-        """Type the kernel for a signature. Raises CompileError."""
+        """Type the kernel for a signature.
+
+        Parameters
+        ----------
+        sig : str, type or sequence
+            The types of the arguments.
+
+        Returns
+        -------
+        Overload
+            The kernel for the signature.
+
+        Raises
+        ------
+        CompileError
+            If the kernel does not support the types.
+        """
         signature = parse_signature(sig)
         self.launcher.typed_kernel(signature)
         return Overload(self, signature)
@@ -169,24 +241,58 @@ class JitKernel(Kernel[P]):
     # ---- inspection ----
 
     def inspect_asm(self, signature: object = None) -> Any:
-        """Return the PTX for a signature, or a dict by parameter types."""
+        """Return the PTX for a signature.
+
+        Parameters
+        ----------
+        signature : str, type or sequence, optional
+            The types of the arguments.
+
+        Returns
+        -------
+        str or dict
+            The PTX; without a signature a dict, by parameter types.
+        """
         return self._per_signature(signature, lambda overload: overload.inspect_asm(), as_dict=True)
 
     def inspect_sass(self, signature: object = None) -> Any:
-        """Return the SASS, as ``inspect_asm`` does; it requires nvdisasm."""
+        """Return the machine instructions for a signature; it requires nvdisasm.
+
+        Parameters
+        ----------
+        signature : str, type or sequence, optional
+            The types of the arguments.
+
+        Returns
+        -------
+        str or dict
+            The SASS; without a signature a dict, by parameter types.
+        """
         return self._per_signature(
             signature, lambda overload: overload.inspect_sass(), as_dict=True
         )
 
     def inspect_llvm(self, signature: object = None) -> NoReturn:
-        """Raise NotImplementedError, because kernels are compiled from CUDA C, not from LLVM IR."""
+        """Raise NotImplementedError, because kernels are compiled from CUDA C, not from LLVM IR.
+
+        Parameters
+        ----------
+        signature : object, optional
+            Not used.
+        """
         raise NotImplementedError(
             f"{self.name} is compiled from CUDA C, not from LLVM IR: k.inspect('cuda') returns "
             "the C, and k.inspect('ir') the typed IR"
         )
 
     def inspect_types(self, file: TextIO | None = None) -> None:
-        """Print the typed IR of each signature."""
+        """Print the typed IR of each signature.
+
+        Parameters
+        ----------
+        file : file, optional
+            The file to print to; by default ``sys.stdout``.
+        """
         for signature in self._compiled_signatures:
             ir = self.launcher.compiler.text("ir", signature)
             print(f"{self.name} {signature}\n{ir}", file=file or sys.stdout)
@@ -224,11 +330,22 @@ def _parameter_types(signature: Signature) -> Types:
 
 def _attribute(name: str) -> property:
     """Return a property of overloads that reads an attribute of the compiled kernel."""
-    return property(lambda self: getattr(self._kernel.attributes(self.signature), name))
+
+    def get(self: Overload) -> int:
+        number: int = getattr(self._kernel.attributes(self.signature), name)
+        return number
+
+    return property(get, doc=f"Return ``{name}`` of the attributes of the kernel.")
 
 
 class Overload:
-    """A kernel compiled for one signature."""
+    """A kernel compiled for one signature.
+
+    Attributes
+    ----------
+    signature : Signature
+        The types of the arguments.
+    """
 
     def __init__(self, kernel: JitKernel[Any], signature: Signature) -> None:
         self._kernel, self.signature = kernel, signature
@@ -237,9 +354,11 @@ class Overload:
         return f"<kernel {self._kernel.name} for {self.signature}>"
 
     def inspect_asm(self) -> str:
+        """Return the PTX."""
         return self._kernel.inspect("ptx", self.signature)
 
     def inspect_sass(self) -> str:
+        """Return the machine instructions; it requires nvdisasm."""
         return self._kernel.inspect("sass", self.signature)
 
     @property
@@ -259,6 +378,18 @@ class Overload:
         """Return the maximum number of blocks that ``cg.this_grid().sync()`` can synchronize.
 
         The CPU has no limit; the result is that of a GPU with one multiprocessor per OS thread.
+
+        Parameters
+        ----------
+        blockdim : int or tuple of int
+            Threads of a block.
+        dynsmemsize : int, optional
+            Bytes of dynamic shared memory of a block.
+
+        Returns
+        -------
+        int
+            The number of blocks.
         """
         gpu: Any = gpu_selection.get_current_device()
         if isinstance(gpu, Gpu):

@@ -271,15 +271,20 @@ def guvectorize(
 
     Parameters
     ----------
-    ftylist
+    ftylist : str, type or sequence
         Signatures such as ``["void(float32[:], float32, float32[:])"]``. A call uses the first that
         its arguments fit. It may be omitted; calls then pass their outputs.
-    signature
+    signature : str, optional
         The core dimensions: ``"(n),()->(n)"``.
-    target
-        "cuda" for the default back end; "cpu" or "parallel" for the CPU.
-    **options
+    target : {"cpu", "parallel", "cuda"}, optional
+        "cuda" is the default back end, the others are the CPU.
+    **options : object
         Other options of numba, which are ignored.
+
+    Returns
+    -------
+    callable
+        A decorator, which returns the generalized ufunc.
 
     Raises
     ------

@@ -18,7 +18,24 @@ prange = range  # host loops run sequentially
 
 
 def njit(signature_or_function: Any = None, *signatures: Any, **options: Any) -> Any:
-    """Return the function, marked as a device function. Signatures and options are ignored."""
+    """Return the function, marked as a device function that kernels may call.
+
+    The host runs it as a Python function. Signatures and options of numba are ignored.
+
+    Parameters
+    ----------
+    signature_or_function : callable, str or type, optional
+        The function, or an ignored signature.
+    *signatures : str or type
+        Ignored.
+    **options : object
+        Ignored, such as ``cache`` and ``parallel``.
+
+    Returns
+    -------
+    callable
+        The function, or with options the decorator that returns it.
+    """
     if callable(signature_or_function) and not is_signature(signature_or_function):
         return _as_device_function(signature_or_function)
     return _as_device_function

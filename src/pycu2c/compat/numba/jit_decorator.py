@@ -68,32 +68,40 @@ def jit(
     cache: bool | None = None,
     **options: Any,
 ) -> Any:
-    """Compile a function to a kernel, or with ``device=True`` to a device function.
+    """Compile a function to a kernel, or with ``device=True`` to a device function, as numba does.
 
     Other kernels may call a kernel, too.
 
     Parameters
     ----------
-    func_or_sig
-        The function, a signature (a string or types), or a list of signatures. With signatures, the
-        kernel is typed at definition and accepts no other argument types.
-    device
+    func_or_sig : callable, str, type or sequence, optional
+        The function, a signature, or a list of signatures. With signatures, the kernel is typed at
+        definition and accepts no other argument types.
+    device : bool, optional
         Whether to define a device function.
-    debug, lineinfo
-        Emit line information for debuggers and profilers. With ``debug``, launches raise the
-        exceptions of the kernel, and ``assert`` is evaluated.
-    link
+    inline : object, optional
+        Ignored, as ``opt``, ``forceinline``, ``lto`` and ``nopython``: the C compilers optimize.
+    link : path or sequence of path, optional
         Files with functions that ``cuda.declare_device`` declares.
-    cache
+    debug : bool, optional
+        Emit line information; launches raise the exceptions of the kernel, and ``assert`` is
+        evaluated.
+    opt : object, optional
+        Ignored.
+    lineinfo : bool, optional
+        Emit line information for debuggers and profilers.
+    cache : bool, optional
         False disables the disk cache.
-    extensions
-        Objects whose ``prepare_args(type, value, stream=…, retr=…)`` returns the type and the value
-        that replace an argument of a launch, the last object first. The launch calls the functions
-        that they append to ``retr`` when it has started the kernel.
-    inline, forceinline, opt, lto, nopython
-        Accepted and ignored: the C compilers inline and optimize.
-    **options
-        ``fastmath``, ``max_registers``, ``launch_bounds`` and the other options of ``@kernel``.
+    **options : object
+        ``fastmath``, ``max_registers``, ``launch_bounds`` and the other options of ``kernel``.
+        ``extensions`` are objects whose ``prepare_args(type, value, stream=…, retr=…)`` returns the
+        type and the value that replace an argument of a launch, the last object first. The launch
+        calls the functions that they append to ``retr`` when it has started the kernel.
+
+    Returns
+    -------
+    JitKernel, JitDeviceFunction or callable
+        The kernel or device function, or with options the decorator that returns it.
 
     Raises
     ------
@@ -103,6 +111,11 @@ def jit(
         If the signature of a kernel has a result.
     CompileError
         If the function cannot be typed for a signature.
+
+    See Also
+    --------
+    kernel
+        The decorator of this package.
     """
     line_info = {"lineinfo": lineinfo or debug or None, "check": debug or None}
     all_options = {**line_info, "cache": cache, "link": link, **options}

@@ -76,7 +76,20 @@ def _kernel(backend: Any) -> Kernel[Any]:
 class Reduce:
     """A reduction of arrays: ``total = cuda.reduce(lambda a, b: a + b)``, then ``total(array)``.
 
-    The function must be associative and commutative.
+    Parameters
+    ----------
+    functor : callable
+        A function of two values, which is associative and commutative.
+    backend : str, optional
+        The back end of the kernels; by default that of ``kernel``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pycu2c import cuda
+    >>> total = cuda.reduce(lambda a, b: a + b)
+    >>> float(total(np.arange(1000.0)))
+    499500.0
     """
 
     def __init__(self, functor: Callable[..., Any], backend: Backend | None = None) -> None:
@@ -95,16 +108,16 @@ class Reduce:
 
         Parameters
         ----------
-        arr
-            The array.
-        size
+        arr : array_like
+            The array, with one axis.
+        size : int, optional
             The number of elements to reduce; by default all.
-        res
-            A device array whose first element receives the result. The call is then
-            asynchronous and returns None.
-        init
+        res : DeviceArray, optional
+            An array whose first element receives the result. The call is then asynchronous and
+            returns None.
+        init : number, optional
             The initial value, or None.
-        stream
+        stream : Stream, optional
             The stream of the launches.
 
         Returns

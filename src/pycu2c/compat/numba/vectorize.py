@@ -211,24 +211,39 @@ def _scalar_type(dtype: np.dtype[Any]) -> Scalar:
 def vectorize(
     ftylist_or_function: Any = (), target: str = "cpu", identity: object = None, **options: Any
 ) -> Any:
-    """Make a ufunc from a scalar function.
+    """Make a ufunc from a scalar function, as ``numba.vectorize``.
 
     Parameters
     ----------
-    ftylist_or_function
+    ftylist_or_function : callable, str or sequence, optional
         The function, or signatures such as ``["float32(float32, float32)"]``. A call uses the first
         signature that its arguments fit. Without signatures, each call selects the types.
-    target
-        "cuda" for the default back end; "cpu" or "parallel" for the CPU.
-    identity
+    target : {"cpu", "parallel", "cuda"}, optional
+        "cuda" is the default back end, the others are the CPU.
+    identity : number, optional
         The initial value of reductions.
-    **options
+    **options : object
         Other options of numba, which are ignored.
+
+    Returns
+    -------
+    callable
+        The ufunc, or with signatures the decorator that returns it.
 
     Raises
     ------
     ValueError
         If the target is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pycu2c import vectorize
+    >>> @vectorize(["float32(float32, float32)"])
+    ... def hypotenuse(a, b):
+    ...     return (a * a + b * b) ** 0.5
+    >>> hypotenuse(np.float32([3, 5]), np.float32([4, 12]))
+    array([ 5., 13.], dtype=float32)
     """
     backend = backend_of(target)
     if callable(ftylist_or_function) and not is_signature(ftylist_or_function):

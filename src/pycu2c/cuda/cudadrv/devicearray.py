@@ -19,12 +19,17 @@ def auto_device(obj: Any, stream: object = 0, copy: bool = True) -> tuple[Device
 
     Parameters
     ----------
-    obj
+    obj : array_like
         A device array of any library, or a host array.
-    stream
+    stream : Stream, optional
         The stream of the copy.
-    copy
+    copy : bool, optional
         Whether to copy a host array; otherwise the new array is uninitialized.
+
+    Returns
+    -------
+    tuple of DeviceArray and bool
+        The array, and whether it is new.
     """
     if is_on_device(obj):
         return as_cuda_array(obj), False
@@ -33,5 +38,16 @@ def auto_device(obj: Any, stream: object = 0, copy: bool = True) -> tuple[Device
 
 
 def is_cuda_ndarray(obj: object) -> bool:
-    """Return whether an object is a device array of this package."""
+    """Return whether an object is a device array of this package.
+
+    Parameters
+    ----------
+    obj : object
+        Any object.
+
+    Returns
+    -------
+    bool
+        Whether it is a ``DeviceArray``.
+    """
     return isinstance(obj, DeviceArray)

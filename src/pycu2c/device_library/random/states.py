@@ -38,14 +38,19 @@ def create_xoroshiro128p_states(
 
     Parameters
     ----------
-    n
+    n : int
         The number of states, each 2**64 numbers after the previous one.
-    seed
+    seed : int
         The seed.
-    subsequence_start
+    subsequence_start : int, optional
         The position of the first state, in units of 2**64 numbers.
-    stream
+    stream : Stream, optional
         The stream of the copy.
+
+    Returns
+    -------
+    DeviceArray
+        The states, of shape ``(n,)`` and dtype ``xoroshiro128p_dtype``.
     """
     states = device_array(n, xoroshiro128p_dtype, stream=stream)
     init_xoroshiro128p_states(states, seed, subsequence_start, stream)
@@ -57,7 +62,16 @@ def init_xoroshiro128p_states(
 ) -> None:
     """Initialize an array of states, as ``create_xoroshiro128p_states`` does.
 
-    ``states`` is a NumPy array or a device array of any library.
+    Parameters
+    ----------
+    states : array_like
+        An array of ``xoroshiro128p_dtype`` with one axis, on the host or a device.
+    seed : int
+        The seed.
+    subsequence_start : int, optional
+        The position of the first state, in units of 2**64 numbers.
+    stream : Stream, optional
+        The stream of the copy.
     """
     if isinstance(states, np.ndarray):
         init_xoroshiro128p_states_cpu(states, seed, subsequence_start)
@@ -70,6 +84,15 @@ def init_xoroshiro128p_states(
 
 def init_xoroshiro128p_states_cpu(states: States, seed: int, subsequence_start: int = 0) -> None:
     """Initialize a NumPy array of states.
+
+    Parameters
+    ----------
+    states : ndarray
+        An array of ``xoroshiro128p_dtype`` with one axis.
+    seed : int
+        The seed.
+    subsequence_start : int, optional
+        The position of the first state, in units of 2**64 numbers.
 
     Raises
     ------

@@ -8,5 +8,17 @@ T = TypeVar("T")
 
 
 def literal_unroll(container: T) -> T:
-    """Return the container. In kernels, loops over tuples are unrolled."""
+    """Return the container, as ``numba.literal_unroll``. In kernels, loops over tuples are
+    unrolled.
+
+    Parameters
+    ----------
+    container : tuple
+        The iterable of a loop.
+
+    Returns
+    -------
+    tuple
+        The same object.
+    """
     return container

@@ -47,9 +47,14 @@ _LIMITS = {
 class Occupancy:
     """The occupancy of a multiprocessor by a kernel.
 
-    blocks, warps: the resident blocks and warps.
-    fraction: warps divided by the limit of the multiprocessor.
-    limited_by: "warps", "blocks", "registers" or "shared memory".
+    Attributes
+    ----------
+    blocks, warps : int
+        The resident blocks and warps.
+    fraction : float
+        The resident warps, divided by the limit of the multiprocessor.
+    limited_by : str
+        "warps", "blocks", "registers" or "shared memory".
     """
 
     blocks: int

@@ -17,14 +17,24 @@ _REGISTER_GRANULARITY = 256  # registers are allocated to warps in these units
 
 @dataclass(frozen=True, slots=True)
 class KernelAttributes:
-    """The resource usage of a kernel, compiled for ``arch``.
+    """The resource usage of a kernel on an architecture.
 
-    registers: registers per thread.
-    shared_bytes: static shared memory per block.
-    local_bytes: local memory per thread: spilled registers, and arrays with non-constant indices.
-    spill_bytes: bytes that are stored to local memory because of register spills.
-    const_bytes: constant arrays.
-    max_threads: the maximum number of threads per block.
+    Attributes
+    ----------
+    arch : str
+        The architecture, such as "sm_90".
+    registers : int
+        Registers per thread.
+    shared_bytes : int
+        Bytes of static shared memory per block.
+    local_bytes : int
+        Bytes of local memory per thread: spilled registers, and arrays with non-constant indices.
+    spill_bytes : int
+        Bytes that are stored to local memory because of register spills.
+    const_bytes : int
+        Bytes of constant arrays.
+    max_threads : int
+        The maximum number of threads per block.
     """
 
     arch: str
