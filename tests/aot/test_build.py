@@ -155,7 +155,7 @@ def test_all_kernels_without_signature_are_named(tmp_path: Path) -> None:
 )
 def test_names_that_a_library_cannot_have(tmp_path: Path, name: str) -> None:
     output = build_output(tmp_path, FILL, "-o", str(tmp_path / "library"), "--name", name)
-    assert f"{name!r} is no name of a library" in output
+    assert f"{name!r} is not a valid library name" in output
     assert not (tmp_path / "library").exists()
 
 
@@ -165,7 +165,7 @@ def test_other_files_are_not_replaced(tmp_path: Path, file: str) -> None:
     path.parent.mkdir(parents=True)
     path.write_text("of a user")
     options = ["-o", str(tmp_path / "project"), "--targets", "cpu"]
-    assert f"pycu2c has not written {path}" in build_output(tmp_path, FILL, *options)
+    assert f"pycu2c did not write {path}" in build_output(tmp_path, FILL, *options)
     assert [p for p in (tmp_path / "project").rglob("*") if p.is_file()] == [path]
     assert path.read_text() == "of a user"
 

@@ -14,11 +14,11 @@ from pycu2c.base.source import source_of
 from pycu2c.base.types import Array, Signature
 from pycu2c.checks.instrumentation import LaunchFacts, instrument
 from pycu2c.checks.memory_regions import MemoryRegion
-from pycu2c.cli.print_after import target_of
 from pycu2c.codegen.emit import EmittedFile, emit
 from pycu2c.compiler import lower
 from pycu2c.declarations.options import Options
 from pycu2c.frontend.function_builder import BuildOptions, build
+from pycu2c.pipeline import TARGETS
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
@@ -70,7 +70,7 @@ def text(function: Callable[..., Any], target_name: str) -> EmittedFile:
     region = MemoryRegion(((0, 0),), 4, 4 * 128)
     facts = LaunchFacts(LAUNCH, None, (region,), bounds_waiting=target_name == "cuda")
     instrumented = instrument(module, frozenset(["race", "init"]), facts).module
-    target = target_of(target_name, "")
+    target = TARGETS["cpu" if target_name == "c" else target_name]
     return emit(lower(instrumented, target, LAUNCH, Options()), target.dialect)
 
 

@@ -13,11 +13,11 @@ from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.source import source_of
 from pycu2c.base.types import Array, Signature
 from pycu2c.checks.instrumentation import LaunchFacts, instrument
-from pycu2c.cli.print_after import target_of
 from pycu2c.codegen.emit import emit
 from pycu2c.compiler import lower
 from pycu2c.declarations.options import CheckGroup, Options
 from pycu2c.frontend.function_builder import BuildOptions, build
+from pycu2c.pipeline import TARGETS
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
@@ -96,7 +96,7 @@ def compile_text(function: Callable[..., Any], *groups: CheckGroup) -> str:
     module = build(source, Signature(TYPES), BuildOptions(checked=True, cluster=cluster)).module
     facts = LaunchFacts(LAUNCH, None, (), bounds_waiting=True)
     instrumented = instrument(module, frozenset(groups), facts).module
-    target = target_of("cuda", "")
+    target = TARGETS["cuda"]
     made = emit(lower(instrumented, target, LAUNCH, Options()), target.dialect)
     try:
         nvrtc.version()

@@ -488,7 +488,7 @@ def test_time_passes_has_a_row_for_each_part_of_a_compilation(target: str) -> No
 def test_time_passes_of_a_target_without_passes() -> None:
     result = called("emit", SAXPY, "--target", "ptx", "--signature", TYPES, "--time-passes")
     assert result.exit_code == 1
-    assert "--time-passes is for --target cuda, c, c-resumable" in result.output
+    assert "--time-passes are for --target cuda, c, c-resumable" in result.output
 
 
 @pytest.mark.parametrize(
@@ -496,7 +496,7 @@ def test_time_passes_of_a_target_without_passes() -> None:
     [
         ("cuda", "flaten_arrays", "cuda has no pass `flaten_arrays`: did you mean"),
         ("cuda", "axis_loops", "cuda has no pass `axis_loops`"),
-        ("ptx", "all", "--print-after is for --target cuda, c, c-resumable"),
+        ("ptx", "all", "--print-after and --time-passes are for --target cuda, c, c-resumable"),
     ],
 )
 def test_print_after_no_pass(target: str, name: str, complaint: str) -> None:

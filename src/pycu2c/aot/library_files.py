@@ -26,19 +26,27 @@ _FLAGS = tuple(f for f in FLAGS if not f.startswith(("-std", "-fPIC", "-Werror",
 X86_FLAG = "-march=x86-64-v3"
 AVX512_FLAGS = ("-march=x86-64-v4", "-mprefer-vector-width=512")
 THREADS = {"none": 0, "pool": 1, "openmp": 2}
+DEFAULT_BINDINGS = ("c", "cpp", "cmake", "python", "torch")
+DEFAULT_ARCHS = ("sm_80", "sm_90")
 
 
 @dataclass(frozen=True, slots=True)
 class BuildSettings:
-    """How the C of a library is compiled.
+    """How a library is compiled.
 
-    threads: ``pool``, ``openmp`` or ``none``. cpu_flags: those that select the instructions of the
-    processor; by default those of the last ten years.
+    threads: how launches on the CPU use its cores: ``pool``, ``openmp`` or ``none``.
+    cpu_flags: compiler flags that select the instruction set; by default x86-64-v3, and AVX-512 in
+    addition.
+    bindings: the languages and frameworks that files are written for.
+    archs: the architectures of GPUs.
+    static: whether to make a static library.
     """
 
     threads: str = "pool"
     cpu_flags: tuple[str, ...] = ()
-    bindings: tuple[str, ...] = ("c", "cpp", "cmake", "python", "torch")
+    bindings: tuple[str, ...] = DEFAULT_BINDINGS
+    archs: tuple[str, ...] = DEFAULT_ARCHS
+    static: bool = False
 
 
 def library_files(

@@ -16,7 +16,14 @@ from pycu2c.aot.compilation import compile_library, differences, foreign_files, 
 from pycu2c.aot.export import CLASSES, AnyKernel, export, kernels_of
 from pycu2c.aot.exported_library import ExportedLibrary, ExportError, KernelRequest
 from pycu2c.aot.images import compile_images
-from pycu2c.aot.library_files import THREADS, BuildSettings, Files, library_files
+from pycu2c.aot.library_files import (
+    DEFAULT_ARCHS,
+    DEFAULT_BINDINGS,
+    THREADS,
+    BuildSettings,
+    Files,
+    library_files,
+)
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.types import Signature
 from pycu2c.cli.kernel_file import (
@@ -33,28 +40,25 @@ from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 TARGETS = ("cpu", "cuda")
-_DEFAULT_BINDINGS = ("c", "cpp", "cmake", "python", "torch")
-_DEFAULT_ARCHS = "sm_80,sm_90"
-_ARCH_SEPARATOR = re.compile(r"\s*,\s*")
 _OTHER_LIBRARIES = frozenset(
     ("c", "m", "dl", "rt", "pthread", "std", "pycu2c", "numpy", "torch", "jax", "tvm_ffi")
 )
 
 
-class _Names(click.ParamType[list[str]]):
-    """A list of names, separated by commas."""
+class _Names(click.ParamType[tuple[str, ...]]):
+    """Names that are separated by commas: those of a sequence, in its order, or any."""
 
     name = "names"
 
-    def __init__(self, choices: Sequence[str]) -> None:
+    def __init__(self, choices: Sequence[str] = ()) -> None:
         self._choices = choices
 
-    def convert(self, value: object, param: object, context: click.Context | None) -> list[str]:
-        names = str(value).split(",")
+    def convert(self, value: str, param: object, context: object) -> tuple[str, ...]:
+        names = tuple(name.strip() for name in value.split(","))
         for name in names:
-            if name not in self._choices:
+            if self._choices and name not in self._choices:
                 self.fail(f"{name!r} is none of {', '.join(self._choices)}")
-        return [name for name in self._choices if name in names]
+        return tuple(name for name in self._choices if name in names) or names
 
 
 @click.command()
@@ -79,20 +83,21 @@ class _Names(click.ParamType[list[str]]):
     "blocks",
     multiple=True,
     metavar="[KERNEL=]X,Y,Z",
-    help="The shape of blocks for which C is compiled, besides any: faster on the CPU.",
+    help="A block shape to specialize CPU code for; launches with other shapes are slower.",
 )
 @click.option("--targets", type=_Names(TARGETS), default=",".join(TARGETS), show_default=True)
 @click.option(
     "--arch",
     "archs",
-    default=_DEFAULT_ARCHS,
+    type=_Names(),
+    default=",".join(DEFAULT_ARCHS),
     show_default=True,
-    help="The architectures of GPUs. Later ones run the PTX of the first.",
+    help="The architectures of GPUs. Later ones run PTX for the lowest.",
 )
 @click.option(
     "--bindings",
-    type=_Names((*_DEFAULT_BINDINGS, *FRAMEWORKS)),
-    default=",".join(_DEFAULT_BINDINGS),
+    type=_Names((*DEFAULT_BINDINGS, *FRAMEWORKS)),
+    default=",".join(DEFAULT_BINDINGS),
     show_default=True,
     help="The interfaces of the library; jax and tvm-ffi, too, if these are installed.",
 )
@@ -101,13 +106,14 @@ class _Names(click.ParamType[list[str]]):
     type=click.Choice(tuple(THREADS)),
     default="pool",
     show_default=True,
-    help="The threads of launches on the CPU.",
+    help="How launches on the CPU use its cores.",
 )
 @click.option(
     "--cpu-flags",
     default="",
-    help="Flags of the C compiler for the processor, such as "
-    "-march=native; by default those for processors of the last ten years.",
+    callback=lambda _context, _parameter, flags: tuple(flags.split()),
+    help="Compiler flags that select the instruction set, such as -march=native; by default "
+    "x86-64-v3, and AVX-512 in addition.",
 )
 @click.option("--static", is_flag=True, help="Make libNAME.a in place of libNAME.so.")
 @click.option(
@@ -121,25 +127,20 @@ def build(
     name: str | None,
     signatures: tuple[str, ...],
     blocks: tuple[str, ...],
-    targets: list[str],
-    archs: str,
-    bindings: list[str],
-    threads: str,
-    cpu_flags: str,
-    static: bool,
+    targets: tuple[str, ...],
     check: bool,
+    **settings: Any,
 ) -> None:
-    """Make a library of the kernels in FILE, which programs in C, C++ and Python call.
+    """Build a library of the kernels in FILE for programs in C, C++ and Python.
 
     Requires neither a GPU nor a driver; without NVRTC, pass --targets cpu.
     """
-    settings = BuildSettings(threads, tuple(cpu_flags.split()), tuple(bindings))
     library_name = _checked_name(parse_location(locations[0])[0].stem if name is None else name)
     try:
         kernels = _kernels(locations)
         requests = list(_requests(kernels, signatures, blocks))
         library = export(library_name, requests, targets)
-        files = _files(library, _ARCH_SEPARATOR.split(archs.strip()), settings, static)
+        files = _files(library, BuildSettings(**settings))
     except CompileError as error:
         report_error(error)
     except (SignatureError, ExportError, LaunchError, MultiplePrintsError, ToolchainError) as error:
@@ -154,19 +155,17 @@ def build(
     sys.exit(bool(found))
 
 
-def _files(
-    library: ExportedLibrary, archs: Sequence[str], settings: BuildSettings, static: bool
-) -> Files:
-    images = compile_images(library, archs) if "cuda" in library.targets else ()
+def _files(library: ExportedLibrary, settings: BuildSettings) -> Files:
+    images = compile_images(library, settings.archs) if "cuda" in library.targets else ()
     files = library_files(library, images, settings)
-    return {**files, **compile_library(library, files, settings, static=static)}
+    return {**files, **compile_library(library, files, settings)}
 
 
 def _write(output: Path, files: Files) -> None:
     foreign = list(foreign_files(output, files))
     if foreign:
         raise click.ClickException(
-            f"pycu2c has not written {', '.join(map(str, foreign))}: name another folder with -o"
+            f"pycu2c did not write {', '.join(map(str, foreign))}: pass another folder with -o"
         )
     try:
         write_files(output, files)
@@ -175,16 +174,18 @@ def _write(output: Path, files: Files) -> None:
 
 
 def _checked_name(name: str) -> str:
-    """Return the name of a library, if C, C++ and Python can have it."""
+    """Return the name of a library. Raises ClickException if C, C++ or Python reject it."""
     if not re.fullmatch(r"[a-z]\w*", name, re.ASCII | re.IGNORECASE):
-        reason = "one has letters, digits and _, and begins with a letter"
+        reason = "it must begin with a letter and contain only letters, digits and _"
     elif is_reserved(name) or keyword.iskeyword(name):
         reason = "C, C++ or Python reserve it"
     elif name in _OTHER_LIBRARIES:
-        reason = "it is that of another library"
+        reason = "another library has this name"
     else:
         return name
-    raise click.ClickException(f"{name!r} is no name of a library: {reason}; pass another --name")
+    raise click.ClickException(
+        f"{name!r} is not a valid library name: {reason}; pass another --name"
+    )
 
 
 def _kernels(locations: Sequence[str]) -> dict[str, AnyKernel]:
@@ -203,7 +204,7 @@ def _kernels(locations: Sequence[str]) -> dict[str, AnyKernel]:
 def _requests(
     kernels: Mapping[str, AnyKernel], signatures: Sequence[str], blocks: Sequence[str]
 ) -> Iterator[KernelRequest[Any]]:
-    """Yield each kernel with what the command line says of it, or else its declaration."""
+    """Yield a request for each kernel, with the options of the command line or its own ones."""
     given = _by_kernel(kernels, "signature", signatures)
     shapes = _by_kernel(kernels, "block", blocks)
     untyped: list[str] = []

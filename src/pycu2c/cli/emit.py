@@ -24,8 +24,7 @@ from pycu2c.cli.kernel_file import (
     select_kernel,
     signature_of,
 )
-from pycu2c.cli.print_after import PassPrinter, print_after
-from pycu2c.cli.time_passes import time_passes
+from pycu2c.cli.pass_reports import PassPrinter, PassTimer, report_passes
 from pycu2c.codegen.multi_module import MultiplePrintsError
 from pycu2c.codegen.statements import Comments
 from pycu2c.compiler import generate_file
@@ -86,19 +85,14 @@ def emit(
     try:
         path, name = parse_location(location)
         kernels = load_kernels(path)
-        if timed:
-            kernel = select_kernel(kernels, path, name)
-            signature, block = request.signature_of(kernel), request.block_of(kernel)
-            _write(time_passes(kernel, request.target, signature, block), "ir", output)
-        elif pass_name is not None:
-            kernel = select_kernel(kernels, path, name)
-            printer = PassPrinter(pass_name, diff)
-            signature, block = request.signature_of(kernel), request.block_of(kernel)
-            _write(print_after(kernel, request.target, signature, block, printer), "ir", output)
-        elif (
-            name is None and len(kernels) > 1 and request.target == "cuda" and not request.signature
-        ):
+        report = PassTimer() if timed else PassPrinter(pass_name, diff) if pass_name else None
+        is_file = name is None and len(kernels) > 1 and not report
+        if is_file and request.target == "cuda" and not request.signature:
             _write(_cuda_file(kernels, request.comments), "cuda", output)
+        elif report:
+            kernel = select_kernel(kernels, path, name)
+            signature, block = request.signature_of(kernel), request.block_of(kernel)
+            _write(report_passes(kernel, request.target, signature, block, report), "ir", output)
         else:
             kernel = select_kernel(kernels, path, name)
             _write(_generate(kernel, request), request.target, output)

@@ -119,15 +119,21 @@ def _targets(kernel: Kernel[Any]) -> list[str]:
 
 def _register(library: ExportedLibrary) -> str:
     """Compile and register the handlers of a library with one kernel; return their name."""
-    settings = BuildSettings(cpu_flags=find_compiler().flags, bindings=("jax",))
-    images = compile_images(library, [driver.arch()]) if "cuda" in library.targets else ()
+    has_gpu = "cuda" in library.targets
+    settings = BuildSettings(
+        cpu_flags=find_compiler().flags,
+        bindings=("jax",),
+        archs=(driver.arch(),) if has_gpu else (),
+        static=True,
+    )
+    images = compile_images(library, settings.archs) if has_gpu else ()
     files = library_files(library, images, settings)
     flags = compile_flags(library, settings, find_compiler())
     texts = (text.decode() for text in files.values())
     key = artifact_store.key_of(jax.lib.__version__, compiler_identity(), *flags, *texts)
 
     def make() -> tuple[bytes, str]:
-        compiled = compile_library(library, files, settings, static=True)
+        compiled = compile_library(library, files, settings)
         return compiled[f"lib/lib{library.name}_{JAX.suffix}.so"], ""
 
     found, target = artifact_store.load_or_make(key, ".so", make), f"{library.name}.{key[:16]}"
