@@ -1,23 +1,29 @@
-"""The page of compile errors: a section for each code."""
+"""The page of errors: the classes, and a section for each code of compile errors."""
 
 from __future__ import annotations
 
+import pycu2c
 from generators.tables import cell
 from pycu2c.base.diagnostics import error_codes, rule
 from pycu2c.cli import error_catalog
 
-ERRORS = """# Compile errors
+ERRORS = """# Errors
+
+`pycu2c.Error` is the base class of the errors that pycu2c defines. Most derive from a class of
+Python, too: `except ValueError` catches a `LaunchError`. Wrong arguments of functions of the host
+raise `TypeError` and `ValueError`, as in NumPy.
+
+| class | also a | meaning |
+|---|---|---|
+"""
+COMPILE_ERRORS = """
+A [checked](../guide/finding_mistakes.md) launch raises `CheckError`.
+
+## Compile errors
 
 Each error message of the compiler begins with a code. The section of a code shows programs that
 break its rule, the message, and the corrected programs. `pycu2c errors CODE` prints the section.
 The tests run all of these programs.
-
-| class | meaning |
-|---|---|
-| `CompileError` | the kernel does not compile; one exception reports all errors of the kernel |
-| `CompileWarning` | the kernel compiles, but is probably wrong |
-| `LaunchError`, a `ValueError` | the arguments or the configuration of a launch are invalid |
-| `CheckError`, a `LaunchError` | a [checked](../guide/finding_mistakes.md) launch has findings |
 
 A `CompileError` is also an instance of the exception that Python raises for its first mistake:
 `NameError` for an unknown name, `TypeError` for a wrong type, `ValueError` for a wrong value.
@@ -28,7 +34,26 @@ A `CompileError` is also an instance of the exception that Python raises for its
 
 
 def page() -> str:
-    """Return the page of compile errors, with a section for each code."""
+    """Return the page of errors, with a section for each code of compile errors."""
     codes = error_codes()
     rows = "".join(f"| [`{code}`](#{code}) | {cell(rule(code))} |\n" for code in codes)
-    return ERRORS + rows + "\n" + "\n".join(map(error_catalog.as_markdown, codes))
+    return (
+        ERRORS
+        + _classes()
+        + COMPILE_ERRORS
+        + rows
+        + "\n"
+        + "\n".join(map(error_catalog.as_markdown, codes))
+    )
+
+
+def _classes() -> str:
+    """Return a row for each public error class: its bases, and the summary of its docstring."""
+    public = {getattr(pycu2c, name) for name in pycu2c.__all__}
+    classes = [c for c in public if isinstance(c, type) and issubclass(c, pycu2c.Error)]
+    rows = ""
+    for cls in sorted(classes, key=lambda c: c.__name__):
+        bases = ", ".join(f"`{b.__name__}`" for b in cls.__bases__ if b is not pycu2c.Error)
+        summary = (cls.__doc__ or "").split("\n\n")[0].replace("``", "`")
+        rows += f"| `{cls.__name__}` | {bases} | {cell(' '.join(summary.split()))} |\n"
+    return rows

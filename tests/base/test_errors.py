@@ -117,7 +117,9 @@ def test_errors_are_public() -> None:
     classes = [c for c in error_classes() if not c.__module__.startswith("pycu2c.compat.")]
     assert len(classes) > 20
     by_name = {c.__name__: c for c in classes if not issubclass(c, pycu2c.CompileError)}
+    page = (FOLDER.parent.parent / "docs/reference/api/exceptions.md").read_text()
     for name, cls in by_name.items():
+        assert f".. autoexception:: {name}\n" in page
         assert getattr(pycu2c, name, None) is cls
         assert name in pycu2c.__all__
 
