@@ -21,7 +21,7 @@ help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
 	  || sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1: \2/p' Makefile
 
-demo: $(VENV)/.demo  ## run the examples on this machine's CPU; shows the CUDA C and checks the results
+demo: $(VENV)/.demo  ## run the examples on this machine's CPU; shows the CUDA C, checks the results, draws pictures
 	@mkdir -p out
 	@for example in edges heat reduction; do \
 	  echo "==== examples/$$example.py ===="; \
@@ -110,7 +110,7 @@ BUILT_FROM := pyproject.toml setup.py $(wildcard src/pycu2c/native/*.[ch])
 
 $(VENV)/.demo: $(BUILT_FROM) | $(BIN)/python
 	@echo "installing pycu2c into $(VENV)"
-	@$(PIP) --editable .
+	@$(PIP) --editable '.[plot]'
 	@touch $@
 
 $(VENV)/.test: $(BUILT_FROM) | $(BIN)/python
@@ -125,7 +125,7 @@ $(VENV)/.site: $(BUILT_FROM) | $(BIN)/python
 
 $(VENV)/.bench: $(BUILT_FROM) | $(BIN)/python
 	@echo "installing pycu2c with the others that its benchmarks run into $(VENV)"
-	@$(PIP) --editable '.[bench]'
+	@$(PIP) --editable '.[bench,plot]'
 	@touch $@ $(VENV)/.demo
 
 $(FRAMEWORKS_VENV)/.ready: $(BUILT_FROM)

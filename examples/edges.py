@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import png
 from photo import landscape
-from report import blocks, checked, parser, show
+from report import blocks, checked, parser, save_figure, show
 
 from pycu2c import cuda, device, float32, kernel
 from pycu2c.kernels.kernel import Backend
@@ -124,30 +124,38 @@ def find_edges_numpy(photo: np.ndarray) -> np.ndarray:
     return np.hypot(vertical[:, 2:] - vertical[:, :-2], horizontal[2:] - horizontal[:-2])
 
 
-def photograph(given: Path | None, size: int, out: Path) -> np.ndarray:
-    """The pixels of the given file, or of one written beside the result; RGB."""
-    path = given or out.with_name(f"{out.stem}-input.png")
+def photograph(given: Path | None, size: int) -> np.ndarray:
+    """Return the pixels of a file, or of a picture that is computed; RGB, uint8."""
     if given is None:
-        png.write(path, landscape(size))
-    pixels = png.read(path)
-    if pixels.ndim == 2 or pixels.shape[2] == 2:  # gray: the same in every channel
-        gray = pixels if pixels.ndim == 2 else pixels[:, :, 0]
-        pixels = np.stack([gray] * 3, axis=2)
-    print(f"read {path}: {pixels.shape[1]} x {pixels.shape[0]}")
+        return landscape(size)
+    from matplotlib.image import imread
+
+    pixels = np.asarray(imread(given))
+    if pixels.dtype != np.uint8:  # a PNG file: floats, 0 to 1
+        pixels = np.round(pixels * 255).astype(np.uint8)
+    if pixels.ndim == 2:  # gray: the same in every channel
+        pixels = np.stack([pixels] * 3, axis=2)
     return np.ascontiguousarray(pixels[:, :, :3])
+
+
+def draw(figure: Any, photo: np.ndarray, strength: np.ndarray) -> None:
+    left, right = figure.subplots(1, 2, sharey=True)
+    left.imshow(photo)
+    left.set(title="Photograph", xlabel="column (pixel)", ylabel="row (pixel)")
+    image = right.imshow(strength, cmap="gray_r", vmin=0, vmax=0.6)
+    right.set(title="Edges", xlabel="column (pixel)")
+    figure.colorbar(image, label="edge strength", extend="max", shrink=0.7)
 
 
 def main(arguments: list[str] | None = None) -> None:
     options = parser(__doc__, size=1024, meaning="pixels a side", out="out/edges.png")
-    options.add_argument("--input", type=Path, help="an 8-bit PNG, gray or RGB")
+    options.add_argument("--input", type=Path, help="a picture, in place of a computed one")
     given = options.parse_args(arguments)
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    photo = photograph(given.input, given.size, given.out)
+    photo = photograph(given.input, given.size)
 
     strength = find_edges(photo, given.backend)
     difference = np.abs(strength - find_edges_numpy(photo)).max()
-    png.write(given.out, np.clip(255 - strength * 255, 0, 255).astype(np.uint8))
-    print(f"wrote {given.out}")
+    save_figure(given.out, lambda figure: draw(figure, photo, strength))
     checked("edge strength (about 0 to 4)", difference, 1e-5)
 
 

@@ -1,32 +1,21 @@
-"""Heat spreading on a plate with heated parts: hundreds of launches between two arrays.
+"""Heat on a plate with heated parts: hundreds of launches between two arrays.
 
-Each step reads one array and writes the other, then they change places, so that no thread
-reads a value that another has already replaced.
+Each step reads one array and writes the other, then they are swapped, so that no thread reads a
+value that another has already replaced.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-import png
-from report import blocks, checked, parser, show
+from report import blocks, checked, parser, save_figure, show
 
 from pycu2c import cuda, kernel
 from pycu2c.kernels.kernel import Backend
 
 BLOCK = (32, 8)  # wide, so that neighbouring threads read neighbouring elements
 RATE = np.float32(0.24)  # how much flows in a step; above 0.25 the method is unstable
-
-# temperature (0 cold to 1 hot) -> red, green, blue
-COLOURS = np.array(
-    [
-        [0.00, 8, 10, 40],
-        [0.20, 70, 20, 120],
-        [0.45, 190, 45, 90],
-        [0.70, 245, 130, 35],
-        [0.90, 255, 220, 90],
-        [1.00, 255, 255, 235],
-    ]
-)
 
 
 def step(now, held, following, rate):
@@ -79,10 +68,11 @@ def simulated_numpy(size: int, steps: int) -> np.ndarray:
     return now
 
 
-def coloured(temperature: np.ndarray) -> np.ndarray:
-    """Temperatures as pixels."""
-    channels = [np.interp(temperature, COLOURS[:, 0], COLOURS[:, k]) for k in (1, 2, 3)]
-    return np.stack(channels, axis=2).astype(np.uint8)
+def draw(figure: Any, temperature: np.ndarray, steps: int) -> None:
+    ax = figure.add_subplot()
+    image = ax.imshow(temperature, cmap="inferno", vmin=0, vmax=1, extent=(0, 1, 1, 0))
+    ax.set(title=f"A plate with heated parts after {steps} steps", xlabel="x", ylabel="y")
+    figure.colorbar(image, label="temperature (0 cold, 1 hot)")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -92,9 +82,7 @@ def main(arguments: list[str] | None = None) -> None:
     temperature = simulated(given.size, given.steps, given.backend)
     difference = np.abs(temperature - simulated_numpy(given.size, given.steps)).max()
 
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    png.write(given.out, coloured(temperature))
-    print(f"wrote {given.out}")
+    save_figure(given.out, lambda figure: draw(figure, temperature, given.steps))
     checked(f"temperature after {given.steps} steps", difference, 1e-4)
 
 

@@ -1,14 +1,15 @@
 """Sum and histogram of millions of readings: threads of a block work together in shared memory.
 
-Both kernels use a grid-stride loop: a fixed number of threads walks over any number of
-elements, and neighbouring threads read neighbouring elements.
+Both kernels use a grid-stride loop: a fixed number of threads reads any number of elements, and
+neighbouring threads read neighbouring elements.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-import png
-from report import blocks, checked, parser, show
+from report import blocks, checked, parser, save_figure, show
 
 from pycu2c import cuda, float32, int32, kernel
 
@@ -71,11 +72,11 @@ def histogram_numpy(data: np.ndarray) -> np.ndarray:
     return np.bincount(np.clip(position.astype(np.int32), 0, BINS - 1), minlength=BINS)
 
 
-def drawn(counts: np.ndarray, height: int = 200) -> np.ndarray:
-    """Bars, dark on white, three pixels wide."""
-    levels = np.repeat(counts / max(1, counts.max()) * height, 3)
-    from_below = np.arange(height)[::-1, None]
-    return np.where(from_below < levels, 60, 255).astype(np.uint8)
+def draw(figure: Any, counts: np.ndarray) -> None:
+    ax = figure.add_subplot()
+    ax.stairs(counts, np.linspace(LOW, HIGH, BINS + 1), fill=True)
+    ax.set(title=f"Histogram of {counts.sum():,} readings", xlim=(LOW, HIGH))
+    ax.set(xlabel="temperature (°C)", ylabel=f"readings in each of {BINS} bins")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -91,9 +92,7 @@ def main(arguments: list[str] | None = None) -> None:
     histogram_kernel[grid, BLOCK](data, counts)
     show(sum_kernel, histogram_kernel)
 
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    png.write(given.out, drawn(counts))
-    print(f"wrote {given.out}")
+    save_figure(given.out, lambda figure: draw(figure, counts))
     total, expected = sums.sum(dtype=np.float64), data.sum(dtype=np.float64)
     print(f"{given.size} readings, mean {total / given.size:.4f} degrees")
     checked("sum (relative)", abs(total - expected) / expected, 1e-5)

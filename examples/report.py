@@ -1,8 +1,9 @@
-"""What every example does besides its kernels: options, the CUDA C, and the check."""
+"""What every example does besides its kernels: options, the CUDA C, the check, the picture."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,20 @@ def checked(what: str, difference: float, allowed: float) -> None:
     if not difference <= allowed:  # so that NaN fails
         raise SystemExit(f"FAILED: {what}: {difference:.3g} away from numpy, {allowed:.3g} allowed")
     print(f"checked: {what}: {difference:.3g} away from numpy at most, {allowed:.3g} allowed")
+
+
+def save_figure(out: Path, draw: Callable[[Any], None]) -> None:
+    """Write a picture that a function draws on a figure, if Matplotlib is installed."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        print("no picture: install Matplotlib, pip install '.[plot]'")
+        return
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    draw(figure)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(out, dpi=150)
+    print(f"wrote {out}")
 
 
 def blocks(extent: int, block: int) -> int:

@@ -1,9 +1,11 @@
-"""The examples of the gallery: they run, pass their own checks, and their pictures have labels."""
+"""The gallery and the demo: programs run, pass their own checks, and draw pictures with labels."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import runpy
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,9 @@ if "CI" not in os.environ:  # make gpu installs nothing
 import matplotlib
 import matplotlib.pyplot as plt
 
-EXAMPLES = sorted((Path(__file__).parent.parent / "examples" / "gallery").glob("*.py"))
+FOLDER = Path(__file__).parent.parent / "examples"
+EXAMPLES = sorted((FOLDER / "gallery").glob("*.py"))
+DEMO = ("edges", "heat", "reduction")
 
 
 @pytest.fixture(autouse=True)
@@ -50,3 +54,33 @@ def assert_labelled(figure: Any) -> None:
         is_colour_bar = hasattr(ax, "_colorbar")
         assert ax.get_xlabel() or is_colour_bar, ax.get_title()
         assert ax.get_ylabel() or shares_y, ax.get_title()
+
+
+@pytest.fixture
+def demo_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+
+
+@pytest.mark.parametrize("name", DEMO)
+def test_demo_writes_a_picture(name: str, demo_modules: None, tmp_path: Path) -> None:
+    out = tmp_path / "out" / f"{name}.png"
+    importlib.import_module(name).main(["--size", "100", "--out", str(out)])
+    assert plt.imread(out).shape[2] == 4
+
+
+def test_edges_of_a_picture(demo_modules: None, tmp_path: Path) -> None:
+    """8-bit pixels of a PNG file, which Matplotlib reads as floats."""
+    edges, photo = importlib.import_module("edges"), importlib.import_module("photo")
+    pixels = photo.landscape(50)
+    plt.imsave(tmp_path / "input.png", pixels)
+    assert (edges.photograph(tmp_path / "input.png", 0) == pixels).all()
+
+
+def test_demo_without_matplotlib(
+    demo_modules: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    importlib.import_module("heat").main(["--size", "64", "--steps", "2"])
+    output = capsys.readouterr().out
+    assert "no picture: install Matplotlib" in output
+    assert "checked: temperature after 2 steps" in output
