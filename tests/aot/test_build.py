@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import importlib.util
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from aot import exported
-from aot.conftest import build, build_file, run
+from aot.conftest import build, build_file, forget_package, run
 from aot.loaders.plain import Dim3, tensor
 from pycu2c.cli.main import main
 
@@ -205,8 +207,8 @@ def test_names_of_arguments_that_c_reserves(tmp_path: Path) -> None:
     path = tmp_path / "named.py"
     path.write_text(
         "from pycu2c import kernel\n@kernel\n"
-        'def k(register: "float32[::1]", grid: int, stream: float, launch: bool, l: int):\n'
-        "    register[0] = grid + stream + launch + l\n"
+        'def k(register: "float32[::1]", grid: int, stream: float, launch: bool, pycu2c: int):\n'
+        "    register[0] = grid + stream + launch + pycu2c\n"
     )
     build_file(str(path), tmp_path, "--targets", "cpu")
     run("g++", "-std=c++17", "-fsyntax-only", tmp_path / "include/named.hpp")
@@ -216,3 +218,37 @@ def test_names_of_arguments_that_c_reserves(tmp_path: Path) -> None:
     configuration = one, one, ctypes.c_size_t(0), None
     assert loaded.named_k_launch(ctypes.byref(tensor(result)), *numbers, *configuration) == 0
     assert result[0] == 9.5
+
+
+NAMES = (
+    *("main", "launch", "run", "load", "loaded", "std", "class_", "größe", "library", "last_error"),
+    *("int", "template", "printf", "named", "named_named"),
+    *("blur", "blur_block", "blur_large", "blur_f32", "blur_f64", "blur_f32_large"),
+)
+CUDA_NAMES = ("lambda", "pass")
+
+
+def test_names_of_kernels(tmp_path: Path) -> None:
+    """Kernels may have names of C, C++, Python, the runtime, and of variants of other kernels."""
+    kernels = "".join(
+        f'@kernel(block=32)\ndef {name}(x: "float32[::1]"): x[0] = {i}\n'
+        for i, name in enumerate(NAMES)
+    )
+    texts = "".join(
+        f'kernel_{name} = cupy.RawKernel(\'extern "C" __global__ void {name}(float *x) '
+        f"{{ *x = {len(NAMES) + i}; }}', '{name}')\n"
+        for i, name in enumerate(CUDA_NAMES)
+    )
+    path = tmp_path / "named.py"
+    path.write_text(f"from pycu2c import cupy, kernel\n{kernels}{texts}")
+    signatures = ["--signature", "blur=float32[::1]", "--signature", "blur=float64[::1]"]
+    build_file(str(path), tmp_path, *signatures)
+    run("g++", "-std=c++17", "-fsyntax-only", tmp_path / "include/named.hpp")
+    forget_package("named")  # the file of the kernels
+    sys.path.insert(0, str(tmp_path / "python"))
+    package = importlib.import_module("named")
+    sys.path.pop(0)
+    for i, name in enumerate([*NAMES, *(f"{name}_" for name in CUDA_NAMES)]):
+        for x in [np.zeros(1, np.float32), *[np.zeros(1)] * (name == "blur")]:
+            getattr(package, name)(x, grid=1, block=1)
+            assert x == [i], name

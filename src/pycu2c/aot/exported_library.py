@@ -25,6 +25,7 @@ _POINTER_SIZE = 8
 _RESERVED_NAMES = (
     *("grid", "block", "shared_bytes", "stream"),
     *("arguments", "l", "state", "launch"),
+    *("pycu2c", "pycu2c_dim3", "DLTensor"),
 )
 _SCALAR_KINDS = (DTypeKind.BOOL, DTypeKind.SIGNED, DTypeKind.UNSIGNED, DTypeKind.FLOAT)
 _ARRAY_KINDS = (*_SCALAR_KINDS, DTypeKind.COMPLEX)

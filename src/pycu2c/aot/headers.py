@@ -12,6 +12,7 @@ from pycu2c.aot.exported_library import (
 )
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.types import Array
+from pycu2c.csyntax.keywords import KEYWORDS
 
 _LAUNCH_PARAMETERS = (
     "pycu2c_dim3 grid",
@@ -178,13 +179,17 @@ def _overload(
         parameters[-1], configuration = "void *stream = nullptr", ["stream"]
     axes = ", ".join(f"std::size_t {_axes(a)}" for a in shown if a.has_any_axes)
     template = f"template <{axes}> " if axes else ""
-    head = wrapped(f"{template}inline void {kernel.name}(", parameters, ") {")
+    head = wrapped(f"{template}inline void {_cpp_name(kernel.name)}(", parameters, ") {")
     call = wrapped(
         f"{_INDENT}pycu2c::check({library.launch_function(kernel)}(",
         (*arguments, *configuration),
         ")",
     )
     return f"\n{head}\n{call},\n{_INDENT * 2}{library.name}_last_error);\n}}"
+
+
+def _cpp_name(name: str) -> str:
+    return f"{name}_" if name in KEYWORDS else name
 
 
 def _cpp_parameter(argument: ExportedArgument) -> str:

@@ -118,7 +118,7 @@ def _function_tables(target: TargetName, function: KernelFunction) -> Iterator[s
     elif target == "cpu":
         yield f"kernel_body {function.name};"
     else:
-        yield f"static loaded_kernel {function.name}_loaded[IMAGE_COUNT];"
+        yield f"static loaded_function {function.name}_loaded[IMAGE_COUNT];"
     parameters = [
         f"{{{p.part.name}, {p.argument}, {p.axis}, {size}}}"
         for p, size in zip(function.parameters, function.sizes())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -206,7 +207,7 @@ def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[
         "NAME": library.name,
         "UPPER": library.name.upper(),
         "REQUIRED": '", "'.join(("scikit-build-core>=0.10", *packages)),
-        "KERNEL_NAMES": ", ".join(f'"{kernel.name}"' for kernel in library.kernels),
+        "KERNEL_NAMES": ", ".join(f'"{_python_name(kernel.name)}"' for kernel in library.kernels),
         "KERNELS": "\n".join(_python_kernels(library)),
         "THREADS": settings.threads,
         "CPU_FLAGS": " ".join(settings.cpu_flags),
@@ -249,4 +250,8 @@ def _python_kernels(library: ExportedLibrary) -> Iterator[str]:
     for kernel in library.kernels:
         letters, has_grid = [*parameter_kinds(kernel).items()], kernel.inferred_grid is None
         arguments = f'"{kernel.name}", {letters}, has_grid={has_grid}'.replace("'", '"')
-        yield f"{kernel.name} = _library.kernel({arguments})"
+        yield f"{_python_name(kernel.name)} = _library.kernel({arguments})"
+
+
+def _python_name(name: str) -> str:
+    return f"{name}_" if keyword.iskeyword(name) else name

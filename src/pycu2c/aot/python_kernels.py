@@ -44,14 +44,15 @@ MAX_PARAMETERS = 256  # as in runtime/launch.h
 class _TypedKernel:
     """A kernel with one signature.
 
-    name: the name of the variant with 32-bit indices. block: as in KernelRequest.
+    name: the name of the variant with 32-bit indices. variants: the name and the assumptions of
+    each, those with most assumptions first.
     """
 
     kernel: Kernel[object]
     module: ir.Module
     name: str
     arguments: tuple[ExportedArgument, ...]
-    block: Extent | None
+    variants: tuple[tuple[str, LaunchAssumptions], ...]
 
 
 def export_python(
@@ -80,7 +81,8 @@ def export_python(
     if not requests:
         return ExportedLibrary(name, (), {}, DEFAULT_OPTIONS, tuple(targets))
     options = _common_options([request.kernel for request in requests])
-    typed = [list(_type_kernel(request)) for request in requests]
+    names = {request.kernel.name for request in requests}
+    typed = [list(_type_kernel(request, names)) for request in requests]
     every = [kernel for group in typed for kernel in group]
     emitted = {target: _emit_target(name, target, every) for target in targets}
     texts = {target: text.text for target, text in emitted.items()}
@@ -110,8 +112,11 @@ def _common_options(kernels: Sequence[Kernel[object]]) -> Options:
 # ---- signatures ----
 
 
-def _type_kernel(request: KernelRequest[Kernel[object]]) -> Iterator[_TypedKernel]:
-    """Yield a kernel with each of its signatures, in the order in which launches try them."""
+def _type_kernel(request: KernelRequest[Kernel[object]], names: set[str]) -> Iterator[_TypedKernel]:
+    """Yield a kernel with each of its signatures, in the order in which launches try them.
+
+    names: those of all kernels and variants so far; the names of the new variants are added.
+    """
     kernel, signatures = request.kernel, sorted(request.signatures, key=_strided_arrays)
     suffixes = [_suffix(signature) for signature in signatures]
     for position, (signature, suffix) in enumerate(zip(signatures, suffixes)):
@@ -119,11 +124,29 @@ def _type_kernel(request: KernelRequest[Kernel[object]]) -> Iterator[_TypedKerne
         is_unique = suffixes.count(suffix) == 1
         name = kernel.name
         if len(signatures) > 1:
-            name += f"_{suffix if is_unique else position + 1}"
+            name = _unused(f"{name}_{suffix if is_unique else position + 1}", names)
         arguments = tuple(_arguments(kernel, signature, module))
-        typed = _TypedKernel(kernel, module, name, arguments, request.block)
+        variants = tuple(_variants(name, request.block, names))
+        typed = _TypedKernel(kernel, module, name, arguments, variants)
         _check_supported(typed)
         yield typed
+
+
+def _variants(
+    name: str, block: Extent | None, names: set[str]
+) -> Iterator[tuple[str, LaunchAssumptions]]:
+    if block is not None:
+        yield _unused(f"{name}_block", names), LaunchAssumptions(index32_safe=True, block=block)
+    yield name, LaunchAssumptions(index32_safe=True)
+    yield _unused(f"{name}_large", names), LaunchAssumptions()
+
+
+def _unused(name: str, names: set[str]) -> str:
+    """Return a name that is not in a set, and add it."""
+    while name in names:
+        name += "_"
+    names.add(name)
+    return name
 
 
 def _strided_arrays(signature: Signature) -> int:
@@ -181,7 +204,7 @@ def _emit_target(library: str, target: TargetName, typed: Sequence[_TypedKernel]
     for kernel in typed:
         variants = [
             (name, _lower_variant(library, target, kernel, name, assumed))
-            for name, assumed in _variants(kernel)
+            for name, assumed in kernel.variants
             if target == "cpu" or assumed.block is None
         ]
         for name, pair in variants:
@@ -222,14 +245,6 @@ def _have_same_text(first: Lowered, second: Lowered) -> bool:
     return text == re.sub(rf"\b{other_name}(?=\b|_)", name, other)
 
 
-def _variants(typed: _TypedKernel) -> Iterator[tuple[str, LaunchAssumptions]]:
-    """Yield the name and the assumptions of each variant, those with most assumptions first."""
-    if typed.block is not None:
-        yield f"{typed.name}_block", LaunchAssumptions(index32_safe=True, block=typed.block)
-    yield typed.name, LaunchAssumptions(index32_safe=True)
-    yield f"{typed.name}_large", LaunchAssumptions()
-
-
 def _exported_kernel(
     group: Sequence[_TypedKernel], functions: dict[TargetName, dict[str, KernelFunction]]
 ) -> ExportedKernel:
@@ -239,7 +254,7 @@ def _exported_kernel(
             Variant(
                 assumed, {t: by_name[name] for t, by_name in functions.items() if name in by_name}
             )
-            for name, assumed in _variants(typed)
+            for name, assumed in typed.variants
         )
         signatures.append(ExportedSignature(typed.name, typed.arguments, variants))
     first = group[0]

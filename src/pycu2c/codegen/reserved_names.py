@@ -15,7 +15,7 @@ from pycu2c.csyntax.keywords import KEYWORDS
 
 _BUILT_IN_NAMES = frozenset(
     """
-    threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 clock clock64 printf assert
+    threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 clock clock64 printf assert std EOF
     memcpy memmove memset strlen main arguments args self block thread first_block last_block
     next_block row_end state
     dynamic_shared

@@ -17,10 +17,10 @@ static const struct parameter finance_stencil_block_body_on_cpu[] = {{DATA, 0, 0
 kernel_body finance_stencil_body, finance_stencil_body_avx512;
 static const struct parameter finance_stencil_body_on_cpu[] = {{DATA, 0, 0, 8}, {SHAPE, 0, 0, 8},
         {SHAPE, 0, 1, 8}, {DATA, 1, 0, 8}, {SHAPE, 1, 1, 8}, {VALUE, 2, 0, 4}};
-static loaded_kernel stencil_loaded[IMAGE_COUNT];
+static loaded_function stencil_loaded[IMAGE_COUNT];
 static const struct parameter stencil_on_gpu[] = {{DATA, 0, 0, 8}, {SHAPE, 0, 0, 4},
         {SHAPE, 0, 1, 4}, {DATA, 1, 0, 8}, {SHAPE, 1, 1, 4}, {VALUE, 2, 0, 4}};
-static loaded_kernel stencil_large_loaded[IMAGE_COUNT];
+static loaded_function stencil_large_loaded[IMAGE_COUNT];
 static const struct parameter stencil_large_on_gpu[] = {{DATA, 0, 0, 8}, {SHAPE, 0, 0, 8},
         {SHAPE, 0, 1, 8}, {DATA, 1, 0, 8}, {SHAPE, 1, 1, 8}, {VALUE, 2, 0, 4}};
 static const struct variant stencil_variants[] = {
@@ -63,10 +63,10 @@ static const struct parameter finance_block_sums_block_body_on_cpu[] = {{DATA, 0
 kernel_body finance_block_sums_body, finance_block_sums_body_avx512;
 static const struct parameter finance_block_sums_body_on_cpu[] = {{DATA, 0, 0, 8}, {SHAPE, 0, 0, 8},
         {STRIDE, 0, 0, 8}, {DATA, 1, 0, 8}, {VALUE, 2, 0, 4}};
-static loaded_kernel block_sums_loaded[IMAGE_COUNT];
+static loaded_function block_sums_loaded[IMAGE_COUNT];
 static const struct parameter block_sums_on_gpu[] = {{DATA, 0, 0, 8}, {SHAPE, 0, 0, 4},
         {STRIDE, 0, 0, 4}, {DATA, 1, 0, 8}, {VALUE, 2, 0, 4}};
-static loaded_kernel block_sums_large_loaded[IMAGE_COUNT];
+static loaded_function block_sums_large_loaded[IMAGE_COUNT];
 static const struct parameter block_sums_large_on_gpu[] = {{DATA, 0, 0, 8}, {SHAPE, 0, 0, 8},
         {STRIDE, 0, 0, 8}, {DATA, 1, 0, 8}, {VALUE, 2, 0, 4}};
 static const struct variant block_sums_variants[] = {
@@ -111,7 +111,7 @@ kernel_body finance_black_scholes_f32_body, finance_black_scholes_f32_body_avx51
 static const struct parameter finance_black_scholes_f32_body_on_cpu[] = {{DATA, 0, 0, 8},
         {SHAPE, 0, 0, 8}, {DATA, 1, 0, 8}, {DATA, 2, 0, 8}, {VALUE, 3, 0, 4}, {VALUE, 4, 0, 4},
         {DATA, 5, 0, 8}, {VALUE, 6, 0, 1}};
-static loaded_kernel black_scholes_f32_loaded[IMAGE_COUNT];
+static loaded_function black_scholes_f32_loaded[IMAGE_COUNT];
 static const struct parameter black_scholes_f32_on_gpu[] = {{DATA, 0, 0, 8}, {SHAPE, 0, 0, 4},
         {DATA, 1, 0, 8}, {DATA, 2, 0, 8}, {VALUE, 3, 0, 4}, {VALUE, 4, 0, 4}, {DATA, 5, 0, 8},
         {VALUE, 6, 0, 1}};
@@ -119,7 +119,7 @@ kernel_body finance_black_scholes_f32_large_body, finance_black_scholes_f32_larg
 static const struct parameter finance_black_scholes_f32_large_body_on_cpu[] = {{DATA, 0, 0, 8},
         {SHAPE, 0, 0, 8}, {DATA, 1, 0, 8}, {DATA, 2, 0, 8}, {VALUE, 3, 0, 4}, {VALUE, 4, 0, 4},
         {DATA, 5, 0, 8}, {VALUE, 6, 0, 1}};
-static loaded_kernel black_scholes_f32_large_loaded[IMAGE_COUNT];
+static loaded_function black_scholes_f32_large_loaded[IMAGE_COUNT];
 static const struct parameter black_scholes_f32_large_on_gpu[] = {{DATA, 0, 0, 8}, {SHAPE, 0, 0, 8},
         {DATA, 1, 0, 8}, {DATA, 2, 0, 8}, {VALUE, 3, 0, 4}, {VALUE, 4, 0, 4}, {DATA, 5, 0, 8},
         {VALUE, 6, 0, 1}};
@@ -148,7 +148,7 @@ kernel_body finance_black_scholes_f64_body, finance_black_scholes_f64_body_avx51
 static const struct parameter finance_black_scholes_f64_body_on_cpu[] = {{DATA, 0, 0, 8},
         {SHAPE, 0, 0, 8}, {DATA, 1, 0, 8}, {DATA, 2, 0, 8}, {VALUE, 3, 0, 8}, {VALUE, 4, 0, 8},
         {DATA, 5, 0, 8}, {VALUE, 6, 0, 1}};
-static loaded_kernel black_scholes_f64_loaded[IMAGE_COUNT];
+static loaded_function black_scholes_f64_loaded[IMAGE_COUNT];
 static const struct parameter black_scholes_f64_on_gpu[] = {{DATA, 0, 0, 8}, {SHAPE, 0, 0, 4},
         {DATA, 1, 0, 8}, {DATA, 2, 0, 8}, {VALUE, 3, 0, 8}, {VALUE, 4, 0, 8}, {DATA, 5, 0, 8},
         {VALUE, 6, 0, 1}};
@@ -156,7 +156,7 @@ kernel_body finance_black_scholes_f64_large_body, finance_black_scholes_f64_larg
 static const struct parameter finance_black_scholes_f64_large_body_on_cpu[] = {{DATA, 0, 0, 8},
         {SHAPE, 0, 0, 8}, {DATA, 1, 0, 8}, {DATA, 2, 0, 8}, {VALUE, 3, 0, 8}, {VALUE, 4, 0, 8},
         {DATA, 5, 0, 8}, {VALUE, 6, 0, 1}};
-static loaded_kernel black_scholes_f64_large_loaded[IMAGE_COUNT];
+static loaded_function black_scholes_f64_large_loaded[IMAGE_COUNT];
 static const struct parameter black_scholes_f64_large_on_gpu[] = {{DATA, 0, 0, 8}, {SHAPE, 0, 0, 8},
         {DATA, 1, 0, 8}, {DATA, 2, 0, 8}, {VALUE, 3, 0, 8}, {VALUE, 4, 0, 8}, {DATA, 5, 0, 8},
         {VALUE, 6, 0, 1}};

@@ -37,7 +37,7 @@ struct image {
 enum { IMAGE_COUNT = sizeof images / sizeof *images };
 
 /* A kernel of an image, which is loaded at its first launch. */
-typedef _Atomic(CUkernel) loaded_kernel;
+typedef _Atomic(CUkernel) loaded_function;
 
 static struct {
     CUresult (*init)(unsigned);
@@ -171,7 +171,7 @@ static int image_of(int module, int ordinal) {
 }
 
 /* Load a kernel, also while the thread captures the launch in a graph. */
-static pycu2c_status load_kernel(int image, const char *entry, loaded_kernel *loaded) {
+static pycu2c_status load_function(int image, const char *entry, loaded_function *loaded) {
     static CUlibrary libraries[IMAGE_COUNT];
     CUresult code = 0;
     CUkernel kernel = NULL;
@@ -189,7 +189,7 @@ static pycu2c_status load_kernel(int image, const char *entry, loaded_kernel *lo
 
 struct gpu_launch {
     const char *entry;
-    loaded_kernel *loaded; /* IMAGE_COUNT of them */
+    loaded_function *loaded; /* IMAGE_COUNT of them */
     int module;
     pycu2c_dim3 grid, block;
     size_t shared_bytes;
@@ -203,7 +203,7 @@ static pycu2c_status launch_on_current(const struct gpu_launch *l, int ordinal) 
     if (image < 0)
         return fail(PYCU2C_UNSUPPORTED_DEVICE, "the library has no code for GPU %d", ordinal);
     if (!atomic_load_explicit(&l->loaded[image], memory_order_acquire)) {
-        const pycu2c_status status = load_kernel(image, l->entry, &l->loaded[image]);
+        const pycu2c_status status = load_function(image, l->entry, &l->loaded[image]);
         if (status) return status;
     }
     const CUkernel kernel = atomic_load_explicit(&l->loaded[image], memory_order_acquire);
@@ -221,7 +221,7 @@ static pycu2c_status launch_on_current(const struct gpu_launch *l, int ordinal) 
     return code ? cuda_failure("launch the kernel", code) : PYCU2C_SUCCESS;
 }
 
-static pycu2c_status launch_on_gpu(const struct gpu_launch *l, int ordinal) {
+static pycu2c_status launch_function(const struct gpu_launch *l, int ordinal) {
     bool pushed;
     pycu2c_status status = enter_device(ordinal, &pushed);
     if (!status) status = launch_on_current(l, ordinal);

@@ -85,13 +85,13 @@ struct variant {
 #endif
 #ifdef PYCU2C_FIBERS
     const struct fiber_kernel *fibers;
-    run_kernel *run; /* with fibers */
+    fiber_scheduler *run; /* with fibers */
 #endif
     struct parameters cpu_parameters;
 #endif
 #ifdef PYCU2C_IMAGES
     const char *entry;
-    loaded_kernel *loaded;
+    loaded_function *loaded;
     int module; /* that has the entry */
     struct parameters gpu_parameters;
 #endif
@@ -334,8 +334,8 @@ static bool has_avx512(void) {
 #endif
 }
 
-static pycu2c_status run_on_cpu(const struct variant *variant, const struct signature *signature,
-                                const struct launch *l) {
+static pycu2c_status run_cpu_variant(const struct variant *variant, const struct signature *signature,
+                                     const struct launch *l) {
     struct {
         int32_t grid[3], block[3];
         int64_t shared_bytes;
@@ -367,8 +367,8 @@ static pycu2c_status run_on_cpu(const struct variant *variant, const struct sign
 #endif
 
 #ifdef PYCU2C_IMAGES
-static pycu2c_status run_on_gpu(const struct variant *variant, const struct signature *signature,
-                                const struct launch *l, int ordinal) {
+static pycu2c_status run_gpu_variant(const struct variant *variant, const struct signature *signature,
+                                     const struct launch *l, int ordinal) {
     _Alignas(8) char parameters[MAX_PARAMETER_BYTES];
     void *places[MAX_PARAMETERS];
     const struct gpu_launch gpu = {
@@ -376,7 +376,7 @@ static pycu2c_status run_on_gpu(const struct variant *variant, const struct sign
         l->kernel->is_cooperative,
     };
     store_parameters(parameters, places, &variant->gpu_parameters, signature, l);
-    return launch_on_gpu(&gpu, ordinal);
+    return launch_function(&gpu, ordinal);
 }
 #endif
 
@@ -411,10 +411,10 @@ static pycu2c_status launch(const struct launch *l) {
         return fail(PYCU2C_UNSUPPORTED_DEVICE, "the library has no code for %s",
                     on_gpu ? "GPUs" : "the CPU");
 #ifdef PYCU2C_IMAGES
-    if (on_gpu) return run_on_gpu(variant, signature, l, device.device_id);
+    if (on_gpu) return run_gpu_variant(variant, signature, l, device.device_id);
 #endif
 #ifdef PYCU2C_HAS_CPU
-    return run_on_cpu(variant, signature, l);
+    return run_cpu_variant(variant, signature, l);
 #else
     return PYCU2C_SUCCESS;
 #endif

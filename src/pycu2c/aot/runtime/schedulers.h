@@ -30,9 +30,9 @@ void PYCU2C_COROUTINES(set_scheduler_pool)(run_in_parallel *run, announce_callee
 
 #ifdef PYCU2C_FIBERS
 struct fiber_kernel;
-typedef int run_kernel(const struct fiber_kernel *kernel, const void *arguments, int64_t blocks);
+typedef int fiber_scheduler(const struct fiber_kernel *kernel, const void *arguments, int64_t blocks);
 
-run_kernel PYCU2C_FIBERS(run_fibers), PYCU2C_FIBERS(run_split);
+fiber_scheduler PYCU2C_FIBERS(run_fibers), PYCU2C_FIBERS(run_split);
 void PYCU2C_FIBERS(set_fiber_pool)(run_in_parallel *run, announce_callee *announce);
 #endif
 

@@ -95,7 +95,7 @@ static int reject_count(const struct kernel *kernel) {
                        kernel->has_grid ? ", grid, block, shared_bytes=0)" : ")", names);
 }
 
-static int call_kernel(const struct kernel *kernel, const TVMFFIAny *arguments, int32_t count) {
+static int call_function(const struct kernel *kernel, const TVMFFIAny *arguments, int32_t count) {
     struct call call = {0};
     int64_t shared_bytes = 0;
     const TVMFFIAny *const rest = arguments + kernel->parameter_count;
@@ -125,5 +125,5 @@ static int call_kernel(const struct kernel *kernel, const TVMFFIAny *arguments, 
                            TVMFFIAny *result) {                                                 \
         (void)self;                                                                             \
         result->type_index = kTVMFFINone;                                                       \
-        return call_kernel(&kernel##_kernel, arguments, count);                                 \
+        return call_function(&kernel##_kernel, arguments, count);                               \
     }

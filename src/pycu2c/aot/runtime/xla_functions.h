@@ -17,7 +17,7 @@ static XLA_FFI_Error *xla_error(const XLA_FFI_CallFrame *frame, XLA_FFI_Error_Co
     return frame->api->XLA_FFI_Error_Create(&args);
 }
 
-static XLA_FFI_Error *wrong_call(const XLA_FFI_CallFrame *frame, const struct kernel *kernel,
+static XLA_FFI_Error *call_error(const XLA_FFI_CallFrame *frame, const struct kernel *kernel,
                                  const char *problem, const char *name) {
     char text[MAX_MESSAGE];
     snprintf(text, sizeof text, "%s: %s%s", kernel->name, problem, name);
@@ -142,14 +142,14 @@ static XLA_FFI_Error *store_values(const XLA_FFI_CallFrame *frame, const struct 
             const bool is_operand = p->kind == READ;
             int64_t *const next = is_operand ? &operands : &results;
             if (*next >= (is_operand ? frame->args.size : frame->rets.size))
-                return wrong_call(frame, kernel, is_operand ? "there is no operand for "
+                return call_error(frame, kernel, is_operand ? "there is no operand for "
                                                             : "there is no result for ", p->name);
             void *const *const buffers = is_operand ? frame->args.args : frame->rets.rets;
             tensors[i] = tensor_of(buffers[(*next)++], device);
             value->array = &tensors[i];
         } else if (!(p->kind == REAL ? read_real(frame, p->name, &value->real)
                                      : read_integers(frame, p->name, &value->integer, &count, 1))) {
-            return wrong_call(frame, kernel, p->kind == REAL ? "there is no float attribute "
+            return call_error(frame, kernel, p->kind == REAL ? "there is no float attribute "
                                                              : "there is no integer attribute ",
                               p->name);
         }
@@ -179,7 +179,7 @@ static XLA_FFI_Error *handle(const XLA_FFI_CallFrame *frame, const struct kernel
     if (error) return error;
     if (kernel->has_grid && (!read_lengths(frame, "grid", &call.grid)
                              || !read_lengths(frame, "block", &call.block)))
-        return wrong_call(frame, kernel, "grid and block are 1 to 3 lengths each", "");
+        return call_error(frame, kernel, "grid and block are 1 to 3 lengths each", "");
     if (read_integers(frame, "shared_bytes", &shared_bytes, &count, 1))
         call.shared_bytes = (size_t)shared_bytes;
     const pycu2c_status status = kernel->launch(&call);
