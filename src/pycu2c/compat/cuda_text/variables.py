@@ -36,9 +36,9 @@ class ModuleVariable:
 
         Parameters
         ----------
-        shape
+        shape : int or tuple of int, optional
             The shape; by default one axis over the whole variable.
-        dtype
+        dtype : dtype_like, optional
             The element type.
 
         Raises

@@ -53,9 +53,22 @@ class Fusion:
 
 
 def fuse(*args: Any, **kwargs: Any) -> Any:
-    """Fuse a function of arrays: ``@fuse``, ``@fuse()``, ``@fuse(kernel_name="f")``.
+    """Fuse a function of arrays: ``@fuse``, ``@fuse()``, ``@fuse(kernel_name="f")``, as
+    ``cupy.fuse``.
 
     As with CuPy, calls with an array of CuPy run few kernels, and other calls run the function.
+
+    Parameters
+    ----------
+    *args : callable
+        The function.
+    **kwargs : str
+        ``kernel_name``, the name of the kernels.
+
+    Returns
+    -------
+    callable
+        The fused function, or the decorator that returns it.
     """
     if len(args) == 1 and callable(args[0]) and not kwargs:
         return Fusion(args[0])

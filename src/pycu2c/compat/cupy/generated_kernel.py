@@ -78,7 +78,13 @@ class KernelCall:
         )
 
     def with_backend(self: C, backend: str) -> C:
-        """Return a copy of this call for another backend."""
+        """Return a copy of this call for another backend.
+
+        Parameters
+        ----------
+        backend : str
+            The backend.
+        """
         return replace(self, arguments=replace(self.arguments, backend=backend))
 
 
@@ -132,7 +138,12 @@ class GeneratedKernel:
     def inspect(self, language: Language = "cuda", arch: str | None = None) -> str:
         """Return the code of the kernel of the last call.
 
-        language: "cuda", "c", "ptx" or "sass"; the last two are for ``arch``, such as "sm_90".
+        Parameters
+        ----------
+        language : {"cuda", "c", "ptx", "sass"}, optional
+            The language.
+        arch : str, optional
+            The architecture of PTX and SASS, such as "sm_90".
         """
         if language not in LANGUAGES:
             raise ValueError(f"the language is one of {', '.join(LANGUAGES)}, not {language!r}")
@@ -151,7 +162,22 @@ class GeneratedKernel:
     # ---- text ----
 
     def text(self, call: KernelCall, backend: str, **changes: object) -> GeneratedText:
-        """Generate the text for a call, whose spec may be changed. Raises CompileError."""
+        """Return the text for a call.
+
+        Parameters
+        ----------
+        call : KernelCall
+            The call.
+        backend : str
+            "cuda" or "cpu".
+        **changes : object
+            Changes of the specification of the kernel.
+
+        Raises
+        ------
+        CompileError
+            If the text of the user is not supported.
+        """
         spec = self._plan(call.with_backend(backend))[0]
         return self._text(replace(spec, **changes), backend)
 

@@ -37,10 +37,16 @@ class JitRawKernel(Kernel[P]):
     ) -> None:
         """Launch the kernel.
 
-        grid, block: ints, or tuples of one to three.
-        args: arrays and numbers, in the order of the parameters.
-        shared_mem: bytes of dynamic shared memory of a block.
-        stream: None is the default stream.
+        Parameters
+        ----------
+        grid, block : int or tuple of int
+            Blocks of the grid, and threads of a block.
+        args : sequence
+            Arrays and numbers, in the order of the parameters.
+        shared_mem : int, optional
+            Bytes of dynamic shared memory of a block.
+        stream : Stream, optional
+            The stream of the launch.
         """
         configured: Any = self[grid, block, stream, shared_mem]
         configured(*args)
@@ -80,10 +86,19 @@ def rawkernel(
     *, mode: Mode = "cuda", device: Literal[True]
 ) -> Callable[[Callable[P, R]], JitDevice[P, R]]: ...
 def rawkernel(*, mode: Mode = "cuda", device: bool = False) -> Any:
-    """Compile a function as a kernel or device function.
+    """Compile a function as a kernel or device function, as ``cupyx.jit.rawkernel``.
 
-    mode: ignored; types follow the rules of this package.
-    device: whether the function is a device function.
+    Parameters
+    ----------
+    mode : {"cuda", "numpy"}, optional
+        Ignored: types follow the rules of this package.
+    device : bool, optional
+        Whether the function is a device function.
+
+    Returns
+    -------
+    callable
+        A decorator, which returns a ``JitRawKernel`` or a ``JitDevice``.
     """
     if callable(mode):
         raise TypeError("rawkernel takes options: write @jit.rawkernel()")

@@ -19,6 +19,16 @@ def memoize(for_each_device: bool = False) -> Callable[[F], F]:
     """Cache the results of a function by its arguments, as ``cupy.memoize``.
 
     for_each_device: cache results for each GPU separately.
+
+    Parameters
+    ----------
+    for_each_device : bool, optional
+        Whether to cache results for each GPU separately.
+
+    Returns
+    -------
+    callable
+        A decorator.
     """
 
     def decorated(function: F) -> F:

@@ -59,14 +59,31 @@ def _missing_symbols(name: str) -> Iterator[None]:
 
 
 class RawModule:
-    """Kernels and variables of a CUDA C text.
+    """Kernels and variables of a CUDA C text, as ``cupy.RawModule``.
 
-    code, path: the source text, or a file: .cu, .cubin or .ptx.
-    options: options of NVRTC, such as ``-DN=3``.
-    name_expressions: template instances that ``get_function`` may return.
-    enable_cooperative_groups: launch all blocks at the same time, so that they can synchronize.
-    translate_cucomplex: whether the types of ``cuComplex.h`` are ``complex<T>``, with operators.
-    jitify: accepted and ignored.
+    Parameters
+    ----------
+    code : str, optional
+        The source text.
+    path : str, optional
+        A file in place of the text: .cu, .cubin or .ptx.
+    options : sequence of str, optional
+        Options of NVRTC, such as ``-DN=3``.
+    backend : str, optional
+        "nvrtc" and "nvcc" select the device automatically; or "cpu" or "cuda".
+    translate_cucomplex : bool, optional
+        Whether the types of ``cuComplex.h`` are ``complex<T>``, with operators.
+    enable_cooperative_groups : bool, optional
+        Whether to launch all blocks at the same time, so that they can synchronize.
+    name_expressions : sequence of str, optional
+        Template instances that ``get_function`` may return.
+    jitify : bool, optional
+        Ignored.
+
+    Raises
+    ------
+    ValueError
+        If compiled code is given name expressions.
     """
 
     def __init__(
@@ -112,7 +129,18 @@ class RawModule:
         return _unpickle, (_state(self),)
 
     def get_function(self, name: str) -> RawKernel:
-        """Return a kernel by its name or name expression. Raises SymbolNotFoundError."""
+        """Return a kernel by its name or name expression.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+
+        Raises
+        ------
+        SymbolNotFoundError
+            If the module does not have the kernel.
+        """
         with _missing_symbols(name):
             self.module.function(name)
         return RawKernel._from_module(self, name)
@@ -120,34 +148,82 @@ class RawModule:
     def get_global(self, name: str) -> ModuleVariable:
         """Return a ``__device__`` or ``__constant__`` variable.
 
-        Its address is ``ptr``; ``view(shape, dtype)`` returns an array over it. Raises
-        SymbolNotFoundError.
+        Its address is ``ptr``; ``view(shape, dtype)`` returns an array over it.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+
+        Raises
+        ------
+        SymbolNotFoundError
+            If the module does not have the variable.
         """
         with _missing_symbols(name):
             return ModuleVariable(self.module, name)
 
     def get_global_var(self, name: str) -> int:
-        """Return the address of a variable. Raises SymbolNotFoundError."""
+        """Return the address of a variable.
+
+        Parameters
+        ----------
+        name : str
+            The name.
+
+        Raises
+        ------
+        SymbolNotFoundError
+            If the module does not have the variable.
+        """
         with _missing_symbols(name):
             return self.module.variable(name)[0]
 
     def compile(self, log_stream: TextIO | None = None) -> None:
-        """Compile the module, and write the compiler's log."""
+        """Compile the module, and write the compiler's log.
+
+        Parameters
+        ----------
+        log_stream : file, optional
+            The file that receives the log.
+
+        Raises
+        ------
+        CompileError
+            If the text does not compile.
+        """
         log = self.module.compile()
         if log_stream is not None:
             log_stream.write(log)
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the source text, "ptx" or "sass" for GPUs, or "c" for the CPU."""
+        """Return the source text, "ptx" or "sass" for GPUs, or "c" for the CPU.
+
+        Parameters
+        ----------
+        language : {"cuda", "ptx", "sass", "c"}, optional
+            The language.
+        """
         if language == "cuda" and self.code is not None:
             return self.code
         return self.module.inspect(language)
 
 
 class RawKernel:
-    """A kernel in CUDA C: ``kernel((blocks,), (threads,), (arguments, …))``.
+    """A kernel in CUDA C, as ``cupy.RawKernel``: ``kernel((blocks,), (threads,), (arguments, …))``.
 
-    The parameters are those of RawModule.
+    Parameters
+    ----------
+    code : str
+        The source text.
+    name : str
+        The name of the kernel, or a template instance.
+    options : sequence of str, optional
+        Options of NVRTC, such as ``-DN=3``.
+    backend : str, optional
+        As for ``RawModule``.
+    translate_cucomplex, enable_cooperative_groups, jitify : bool, optional
+        As for ``RawModule``.
     """
 
     def __init__(
@@ -196,6 +272,7 @@ class RawKernel:
 
     @property
     def text_module(self) -> TextModule:
+        """Return the module of this package that compiles the text."""
         return self._owner.module
 
     @property
@@ -213,19 +290,52 @@ class RawKernel:
         shared_mem: int = 0,
         stream: object = None,
     ) -> None:
-        """Launch the kernel with a grid, a block, a tuple of arguments, and a size of dynamic
-        shared memory in bytes."""
+        """Launch the kernel.
+
+        Parameters
+        ----------
+        grid, block : int or tuple of int
+            Blocks of the grid, and threads of a block.
+        args : tuple
+            Arrays and NumPy scalars, in the order of the parameters.
+        shared_mem : int, optional
+            Bytes of dynamic shared memory of a block.
+        stream : Stream, optional
+            The stream of the launch.
+
+        Raises
+        ------
+        LaunchError
+            If arguments or the configuration are invalid.
+        """
         launch = self._launch
         if launch is None:
             launch = self._launch = self.kernel.launch
         launch(grid, block, args, shared_mem, stream, self._owner.enable_cooperative_groups)
 
     def compile(self, log_stream: TextIO | None = None) -> None:
-        """Compile the kernel, and write the compiler's log."""
+        """Compile the kernel, and write the compiler's log.
+
+        Parameters
+        ----------
+        log_stream : file, optional
+            The file that receives the log.
+
+        Raises
+        ------
+        CompileError
+            If the text does not compile.
+        """
         self._owner.compile(log_stream)
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the source text, "ptx" or "sass" for GPUs, or "c" for the CPU."""
+        """Return the source text, "ptx" or "sass" for GPUs, or "c" for the CPU.
+
+        Parameters
+        ----------
+        language : {"cuda", "ptx", "sass", "c"}, optional
+            The language.
+        """
         return self._owner.inspect(language)
 
     @property
@@ -258,9 +368,27 @@ for _name in _ATTRIBUTES:
 
 
 def compile_with_cache(source: str, *positional: Any, **options: Any) -> RawModule:
-    """Compile a text, with the disk cache.
+    """Compile a text, with the disk cache, as ``cupy.cuda.compile_with_cache``.
 
-    options: options of the compiler. A file name and a cache folder are accepted and ignored.
+    Parameters
+    ----------
+    source : str
+        The source text.
+    *positional : object
+        Options of the compiler as a tuple; others are ignored.
+    **options : object
+        ``options``, ``backend``, ``name_expressions`` and ``log_stream`` of ``RawModule`` and its
+        ``compile``; others are ignored.
+
+    Returns
+    -------
+    RawModule
+        The module.
+
+    Raises
+    ------
+    CompileError
+        If the text does not compile.
     """
     flags = next((tuple(m) for m in positional if isinstance(m, (tuple, list))), ())
     module = RawModule(

@@ -86,7 +86,20 @@ _C_NAMES: dict[np.dtype[Any], str] = {
 
 
 def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np.dtype[Any]:
-    """Register C type names for a dtype, and return it. Without a dtype, look the name up."""
+    """Return the dtype of a C type, after registering C types for a given dtype.
+
+    Parameters
+    ----------
+    c_names : str or sequence of str
+        The C types.
+    dtype : dtype_like, optional
+        The dtype to register; by default the registered one is looked up.
+
+    Raises
+    ------
+    RuntimeError
+        If a name is registered for another dtype.
+    """
     names = [c_names] if isinstance(c_names, str) else list(c_names)
     if dtype is None:
         return _dtype_of(names[0])
@@ -102,14 +115,45 @@ def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np
 def register_dtype(
     dtype: Any, c_names: str | Sequence[str], alias_ok: bool = False
 ) -> np.dtype[Any]:
-    """Register the C type name of a dtype."""
+    """Register the C type of a dtype.
+
+    Parameters
+    ----------
+    dtype : dtype_like
+        The dtype.
+    c_names : str or sequence of str
+        The C types.
+    alias_ok : bool, optional
+        Whether the dtype may be registered already.
+
+    Returns
+    -------
+    dtype
+        The dtype.
+
+    Raises
+    ------
+    RuntimeError
+        If it is registered already.
+    """
     if not alias_ok and np.dtype(dtype) in _C_NAMES:
         raise RuntimeError(f"dtype '{np.dtype(dtype)}' already registered")
     return get_or_register_dtype(c_names, dtype)
 
 
 def dtype_to_ctype(dtype: Any) -> str:
-    """Return the C type name of a dtype."""
+    """Return the C type name of a dtype.
+
+    Parameters
+    ----------
+    dtype : dtype_like
+        The dtype.
+
+    Raises
+    ------
+    ValueError
+        If no C type is registered for the dtype.
+    """
     if dtype is None:
         raise ValueError("dtype may not be None")
     dtype = np.dtype(dtype)
@@ -123,7 +167,15 @@ def dtype_to_ctype(dtype: Any) -> str:
 
 
 class Argument:
-    """A kernel argument. ``c_name``: its C type, if it is not the default type of its dtype."""
+    """A kernel argument. ``c_name`` is its C type, if it is not the default type of its dtype.
+
+    Parameters
+    ----------
+    dtype : dtype_like
+        The dtype of the number, or of the elements of the array.
+    name : str
+        The name of the parameter.
+    """
 
     struct_char = ""
     c_name = ""
@@ -170,7 +222,18 @@ _PARAMETER_NAME = re.compile(r"(\w+)\s*(\[\s*\d*\s*\])?\s*$")
 
 
 def parse_c_arg(c_arg: str) -> Argument:
-    """Parse a declaration such as ``"const float *x"``. Raises ValueError."""
+    """Return the argument of a declaration.
+
+    Parameters
+    ----------
+    c_arg : str
+        A declaration such as ``"const float *x"``.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be parsed.
+    """
     text = _QUALIFIERS.sub(" ", c_arg)
     name = _PARAMETER_NAME.search(text)
     if name is None:
@@ -207,7 +270,13 @@ def _dtype_of(c_name: str, declaration: str = "") -> np.dtype[Any]:
 
 
 def get_arg_type(c_arg: str) -> str:
-    """Return the format character of ``prepare`` for an argument."""
+    """Return the format character of ``prepare`` for an argument.
+
+    Parameters
+    ----------
+    c_arg : str
+        A declaration such as ``"const float *x"``.
+    """
     return parse_c_arg(c_arg).struct_char
 
 

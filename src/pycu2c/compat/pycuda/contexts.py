@@ -32,7 +32,13 @@ _CPU_ATTRIBUTES = {
 
 
 def init(flags: int = 0) -> None:
-    """Do nothing: the driver starts when it is used."""
+    """Do nothing: the driver starts when it is used.
+
+    Parameters
+    ----------
+    flags : int, optional
+        Ignored.
+    """
 
 
 def get_version() -> tuple[int, int, int]:
@@ -89,7 +95,13 @@ class Device:
 
     @translate_errors
     def get_attribute(self, attribute: Any) -> int:
-        """Return an attribute: ``device_attribute.WARP_SIZE``."""
+        """Return an attribute: ``device_attribute.WARP_SIZE``.
+
+        Parameters
+        ----------
+        attribute : device_attribute
+            The attribute.
+        """
         name = device_attribute(attribute).name
         try:
             value = self._integer_attribute(name)
@@ -119,7 +131,18 @@ class Device:
         return self.get_attribute(device_attribute[name.upper()])
 
     def make_context(self, flags: int = 0) -> Context:
-        """Create a context of the device and push it."""
+        """Create a context of the device and push it.
+
+        Parameters
+        ----------
+        flags : int, optional
+            Flags of ``ctx_flags``.
+
+        Returns
+        -------
+        Context
+            The context.
+        """
         context = Context(self)
         context.push()
         return context
@@ -129,7 +152,13 @@ class Device:
         return Context(self)
 
     def can_access_peer(self, other: Device) -> bool:
-        """Return whether the device can access the memory of another one."""
+        """Return whether the device can access the memory of another one.
+
+        Parameters
+        ----------
+        other : Device
+            The other device.
+        """
         return bool(self._device.can_access_peer(other.number))
 
     def __eq__(self, other: object) -> bool:
@@ -196,7 +225,13 @@ class Context:
 
     @staticmethod
     def attach(flags: int = 0) -> Context:
-        """Return the context of the calling thread, or a new one of its device."""
+        """Return the context of the calling thread, or a new one of its device.
+
+        Parameters
+        ----------
+        flags : int, optional
+            Ignored.
+        """
         return Context.get_current() or Context(Context.get_device())
 
     @staticmethod
@@ -217,7 +252,15 @@ class Context:
     @staticmethod
     @translate_errors
     def set_limit(which: Any, value: int) -> None:
-        """Set a limit such as ``limit.STACK_SIZE``."""
+        """Set a limit such as ``limit.STACK_SIZE``.
+
+        Parameters
+        ----------
+        which : limit
+            The limit.
+        value : int
+            Its value, mostly in bytes.
+        """
         if on_gpu():
             driver.make_current()
             driver_limit = driver.api().CUlimit(int(which))
@@ -226,7 +269,13 @@ class Context:
     @staticmethod
     @translate_errors
     def get_limit(which: Any) -> int:
-        """Return a limit; 0 on the CPU."""
+        """Return a limit; 0 on the CPU.
+
+        Parameters
+        ----------
+        which : limit
+            The limit.
+        """
         if not on_gpu():
             return 0
         driver.make_current()
@@ -240,7 +289,13 @@ class Context:
 
     @staticmethod
     def set_cache_config(config: Any) -> None:
-        """Check the value; the preference has no effect."""
+        """Check the value; the preference has no effect.
+
+        Parameters
+        ----------
+        config : func_cache
+            The preference.
+        """
         func_cache(config)
 
     @staticmethod
@@ -250,15 +305,35 @@ class Context:
 
     @staticmethod
     def set_shared_config(config: Any) -> None:
-        """Check the value; the bank size has no effect."""
+        """Check the value; the bank size has no effect.
+
+        Parameters
+        ----------
+        config : shared_config
+            The bank size.
+        """
         shared_config(config)
 
     def enable_peer_access(self, peer: Context, flags: int = 0) -> None:
-        """Enable access to the memory of another device."""
+        """Enable access to the memory of another device.
+
+        Parameters
+        ----------
+        peer : Context
+            The context of the other device.
+        flags : int, optional
+            Ignored.
+        """
         self._device._device.enable_peer_access(peer._device.number)
 
     def disable_peer_access(self, peer: Context) -> None:
-        """Do nothing: peer access stays enabled."""
+        """Do nothing: peer access stays enabled.
+
+        Parameters
+        ----------
+        peer : Context
+            The context of the other device.
+        """
 
 
 def release_unused_memory() -> None:

@@ -62,12 +62,16 @@ _DEPRECATED_NAMES = {"SHARED_MEMORY_PER_BLOCK": 8, "REGISTERS_PER_BLOCK": 12}  #
 
 def _enumeration(name: str, members: object, start: int = 0) -> Any:
     dynamic_enum: Any = _NamedEnum  # hide the dynamic members from type checkers
-    return dynamic_enum(name, members, start=start, module=__name__)
+    created = dynamic_enum(name, members, start=start, module=__name__)
+    created.__doc__ = f"Values of the enumeration ``{name}`` of PyCUDA."
+    return created
 
 
 def _flags(name: str, **members: int) -> Any:
     dynamic_flags: Any = enum.IntFlag
-    return dynamic_flags(name, members, module=__name__)
+    created = dynamic_flags(name, members, module=__name__)
+    created.__doc__ = f"Flags ``{name}`` of PyCUDA; ``|`` combines them."
+    return created
 
 
 device_attribute = _enumeration(

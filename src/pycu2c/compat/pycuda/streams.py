@@ -10,7 +10,13 @@ from pycu2c.devices import streams
 
 
 class Stream:
-    """A stream: work on the device in order."""
+    """A stream: work on the device in order.
+
+    Parameters
+    ----------
+    flags : int, optional
+        1 for a stream that does not synchronize with the default stream.
+    """
 
     __slots__ = ("__weakref__", "_stream")
 
@@ -49,7 +55,13 @@ class Stream:
 
     @translate_errors
     def wait_for_event(self, evt: Event) -> None:
-        """Order later work of the stream after an event."""
+        """Order later work of the stream after an event.
+
+        Parameters
+        ----------
+        evt : Event
+            The event.
+        """
         self._stream.wait(evt._event)
 
 
@@ -64,7 +76,13 @@ def stop_profiler() -> None:
 
 
 class Event:
-    """An event in a stream."""
+    """An event in a stream.
+
+    Parameters
+    ----------
+    flags : int, optional
+        Flags of ``event_flags``.
+    """
 
     __slots__ = ("__weakref__", "_event")
 
@@ -74,13 +92,30 @@ class Event:
 
     @translate_errors
     def record(self, stream: Stream | None = None) -> Event:
-        """Record the event in a stream."""
+        """Record the event in a stream.
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            The stream.
+
+        Returns
+        -------
+        Event
+            The event itself.
+        """
         self._event.record(stream)
         return self
 
     @translate_errors
     def synchronize(self) -> Event:
-        """Wait for the event."""
+        """Wait for the event.
+
+        Returns
+        -------
+        Event
+            The event itself.
+        """
         self._event.synchronize()
         return self
 
@@ -91,10 +126,22 @@ class Event:
 
     @translate_errors
     def time_since(self, event: Event) -> float:
-        """Return the milliseconds from another event to this one."""
+        """Return the milliseconds from another event to this one.
+
+        Parameters
+        ----------
+        event : Event
+            The earlier event.
+        """
         return event._event.elapsed_time(self._event)
 
     @translate_errors
     def time_till(self, event: Event) -> float:
-        """Return the milliseconds from this event to another one."""
+        """Return the milliseconds from this event to another one.
+
+        Parameters
+        ----------
+        event : Event
+            The later event.
+        """
         return self._event.elapsed_time(event._event)

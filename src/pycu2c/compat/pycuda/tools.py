@@ -19,18 +19,40 @@ R = TypeVar("R")
 
 
 class PageLockedAllocator:
-    """Allocates arrays of page-locked memory."""
+    """Allocates arrays of page-locked memory.
+
+    Parameters
+    ----------
+    flags : int, optional
+        Flags of ``host_alloc_flags``.
+    """
 
     def __init__(self, flags: int = 0) -> None:
         self.flags = flags
 
     def allocate(self, shape: Any, dtype: Any, order: str = "C") -> Any:
-        """Return a new array."""
+        """Return a new array.
+
+        Parameters
+        ----------
+        shape : int or tuple of int
+            The lengths of the axes.
+        dtype : dtype_like
+            The dtype of the elements.
+        order : {"C", "F"}, optional
+            The order of the axes in memory.
+        """
         return pagelocked_empty(shape, dtype, order, self.flags)
 
 
 def bitlog2(value: int) -> int:
-    """Return the position of the highest bit."""
+    """Return the position of the highest bit.
+
+    Parameters
+    ----------
+    value : int
+        A positive number.
+    """
     return value.bit_length() - 1
 
 
@@ -38,8 +60,25 @@ def bitlog2(value: int) -> int:
 
 
 def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -> Context:
-    """Create a context on the device that CUDA_DEVICE or the file .cuda_device names, or on the
-    first usable device."""
+    """Create a context on the default device.
+
+    It is the device that CUDA_DEVICE or the file ~/.cuda_device names, or the first usable one.
+
+    Parameters
+    ----------
+    ctx_maker : callable, optional
+        A function of a device that creates the context.
+
+    Returns
+    -------
+    Context
+        The context, which is current.
+
+    Raises
+    ------
+    RuntimeError
+        If no device is usable.
+    """
     make_context = ctx_maker or Device.make_context
     selected = _device_from_environment()
     if selected is not None:
@@ -73,13 +112,25 @@ def _device_from_environment() -> int | None:
 
 
 def get_default_device(default: int = 0) -> Device:
-    """Return the device that CUDA_DEVICE or ~/.cuda_device names, or else the default."""
+    """Return the device that CUDA_DEVICE or ~/.cuda_device names, or else the default.
+
+    Parameters
+    ----------
+    default : int, optional
+        The number of the device that is used otherwise.
+    """
     selected = _device_from_environment()
     return Device(default if selected is None else selected)
 
 
 class DeviceData:
-    """Device limits that determine the occupancy of kernels."""
+    """Device limits that determine the occupancy of kernels.
+
+    Parameters
+    ----------
+    dev : Device, optional
+        The device; by default that of the thread.
+    """
 
     def __init__(self, dev: Device | None = None) -> None:
         device = dev or Context.get_device()
@@ -96,7 +147,24 @@ class DeviceData:
 
 
 class OccupancyRecord:
-    """The resident blocks of a kernel per multiprocessor, and the limiting resource."""
+    """The resident blocks of a kernel per multiprocessor, and the limiting resource.
+
+    Parameters
+    ----------
+    devdata : DeviceData
+        The limits of the device.
+    threads : int
+        Threads of a block.
+    shared_mem : int, optional
+        Bytes of shared memory of a block.
+    registers : int, optional
+        Registers of a thread.
+
+    Raises
+    ------
+    ValueError
+        If a block exceeds a limit.
+    """
 
     def __init__(
         self, devdata: DeviceData, threads: int, shared_mem: int = 0, registers: int = 0
@@ -130,7 +198,13 @@ _CACHES: list[dict[Any, Any]] = []
 
 
 def context_dependent_memoize(func: Callable[P, R]) -> Callable[P, R]:
-    """Memoize a function for each context."""
+    """Return a function that caches its results for each context.
+
+    Parameters
+    ----------
+    func : callable
+        The function.
+    """
     cache: dict[Any, R] = {}
     _CACHES.append(cache)
 
@@ -151,7 +225,13 @@ def clear_context_caches() -> None:
 
 
 def init_cuda_context_fixture() -> Iterator[None]:
-    """Create a context, and detach it at the end, for a fixture of pytest: ``yield from`` this."""
+    """Create a context, and detach it at the end, for a fixture of pytest: ``yield from`` this.
+
+    Yields
+    ------
+    None
+        Nothing.
+    """
     context = make_default_context()
     try:
         yield
@@ -162,7 +242,13 @@ def init_cuda_context_fixture() -> Iterator[None]:
 
 
 def mark_cuda_test(inner_f: Callable[P, R]) -> Callable[P, R]:
-    """Run a test in its own context."""
+    """Return a test that runs in its own context.
+
+    Parameters
+    ----------
+    inner_f : callable
+        The test.
+    """
 
     @functools.wraps(inner_f)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -25,13 +25,38 @@ _DEFAULT_BLOCK = 256
 
 
 class ElementwiseKernel(GeneratedKernel):
-    """An operation on each element of broadcast arrays.
+    """An operation on each element of broadcast arrays, as ``cupy.ElementwiseKernel``.
 
     ``k(x, y)`` returns new arrays, ``k(x, y, out)`` writes to ``out``.
 
-    in_params, out_params: ``"T x, raw float32 y"``. A letter is a placeholder for a type. The
-    operation indexes ``raw`` arrays itself, ``y[i]``.
-    operation: CUDA C++ text.
+    Parameters
+    ----------
+    in_params, out_params : str
+        Declarations: ``"T x, raw float32 y"``. A letter is a placeholder for a type. The operation
+        indexes ``raw`` arrays itself, ``y[i]``.
+    operation : str
+        CUDA C++ text.
+    name : str, optional
+        The name of the kernel.
+    reduce_dims : bool, optional
+        Whether axes are merged for raw indexing, as in CuPy.
+    preamble : str, optional
+        CUDA C++ before the kernel.
+    no_return : bool, optional
+        Whether calls return None.
+    return_tuple : bool, optional
+        Whether calls return a tuple of one output, too.
+    loop_prep, after_loop : str, optional
+        CUDA C++ before and after the loop over elements.
+    options : sequence of str, optional
+        Options of the compiler.
+    type_preamble : str, optional
+        CUDA C++ before ``preamble``.
+
+    Raises
+    ------
+    CompileError
+        By the first call, if the text does not compile.
     """
 
     def __init__(
@@ -68,6 +93,27 @@ class ElementwiseKernel(GeneratedKernel):
 
         size: the number of elements, if all arrays are raw.
         block_size: threads per block on a GPU.
+
+        Parameters
+        ----------
+        *args : array_like
+            The inputs, optionally followed by the outputs.
+        size : int, optional
+            The number of elements, if all arrays are raw.
+        stream : Stream, optional
+            The stream of the launch.
+        block_size : int, optional
+            Threads per block on a GPU.
+
+        Returns
+        -------
+        array or tuple of array
+            The outputs.
+
+        Raises
+        ------
+        LaunchError
+            If arguments do not match the declarations.
         """
         if block_size is not None and block_size <= 0:
             raise ValueError("block_size must be greater than zero")
@@ -89,7 +135,25 @@ class ElementwiseKernel(GeneratedKernel):
     # ---- arguments ----
 
     def check_call(self, args: tuple[Any, ...], size: int | None = None) -> KernelCall:
-        """Check the arguments of a call, and allocate its outputs. Raises LaunchError."""
+        """Check the arguments of a call, and allocate its outputs.
+
+        Parameters
+        ----------
+        args : tuple
+            The arguments.
+        size : int, optional
+            The number of elements, if all arrays are raw.
+
+        Returns
+        -------
+        KernelCall
+            The checked call.
+
+        Raises
+        ------
+        LaunchError
+            If arguments do not match the declarations.
+        """
         arguments = self._declaration.parse(args)
         shape = self._shape((*arguments.inputs, *arguments.out), size)
         raw = [p.name for p in self.out_params if p.raw]

@@ -29,6 +29,7 @@ class ReductionCall(KernelCall):
 
     @property
     def is_empty(self) -> bool:
+        """Return whether there are no elements to reduce."""
         outputs = self.operands[len(self.arguments.inputs) :]
         return not any(a.size for a in outputs if isinstance(a, ArrayArgument))
 

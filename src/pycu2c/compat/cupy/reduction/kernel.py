@@ -43,12 +43,37 @@ _INDEX_NAMES = frozenset(("_J", "_i", "_j"))
 
 
 class ReductionKernel(GeneratedKernel):
-    """A reduction of arrays along axes: ``k(x, y, axis=1)``.
+    """A reduction of arrays along axes, as ``cupy.ReductionKernel``: ``k(x, y, axis=1)``.
 
-    map_expr: maps the elements. reduce_expr: combines two values ``a`` and ``b``, in any order.
-    post_map_expr: maps a result ``a`` to the outputs, ``"out = sqrt(a)"``.
-    identity: the result for no elements; without it, empty reductions are errors.
-    reduce_type: the type of intermediate values, if it is not that of the first output.
+    Parameters
+    ----------
+    in_params, out_params : str
+        Declarations, as for ``ElementwiseKernel``.
+    map_expr : str
+        Maps the elements.
+    reduce_expr : str
+        Combines two values ``a`` and ``b``, in any order.
+    post_map_expr : str, optional
+        Maps a result ``a`` to the outputs: ``"out = sqrt(a)"``.
+    identity : number or str, optional
+        The result for no elements; without it, empty reductions are errors.
+    name : str, optional
+        The name of the kernel.
+    reduce_type : str, optional
+        The type of intermediate values, if it is not that of the first output.
+    reduce_dims : bool, optional
+        Accepted, as in CuPy.
+    preamble : str, optional
+        CUDA C++ before the kernel.
+    options : sequence of str, optional
+        Options of the compiler.
+    type_preamble : str, optional
+        CUDA C++ before ``preamble``.
+
+    Raises
+    ------
+    CompileError
+        By the first call, if the text does not compile.
     """
 
     def __init__(
@@ -88,9 +113,30 @@ class ReductionKernel(GeneratedKernel):
         keepdims: bool = False,
         stream: Any = None,
     ) -> Any:
-        """Reduce along ``axis``, or all axes.
+        """Reduce along axes.
 
-        out: the array for the result. keepdims: keep reduced axes with length 1.
+        Parameters
+        ----------
+        *args : array_like
+            The inputs, optionally followed by the outputs.
+        axis : int or sequence of int, optional
+            The axes; by default all.
+        out : array or tuple of array, optional
+            The arrays for the results.
+        keepdims : bool, optional
+            Whether reduced axes are kept with length 1.
+        stream : Stream, optional
+            The stream of the launch.
+
+        Returns
+        -------
+        array or tuple of array
+            The outputs.
+
+        Raises
+        ------
+        LaunchError
+            If arguments do not match the declarations.
         """
         if out is not None:
             if len(args) > self.nin:
@@ -114,6 +160,27 @@ class ReductionKernel(GeneratedKernel):
     # ---- arguments ----
 
     def check_call(self, args: Sequence[Any], axis: Any, *, keepdims: bool) -> ReductionCall:
+        """Check the arguments of a call, and allocate its outputs.
+
+        Parameters
+        ----------
+        args : sequence
+            The arguments.
+        axis : int, sequence of int or None
+            The axes; None for all.
+        keepdims : bool
+            Whether reduced axes are kept.
+
+        Returns
+        -------
+        ReductionCall
+            The checked call.
+
+        Raises
+        ------
+        LaunchError
+            If arguments do not match the declarations.
+        """
         arguments = self._declaration.parse(args)
         arrays = [
             (name, a)

@@ -30,7 +30,20 @@ empty = GPUArray
 
 
 def to_gpu(ary: NDArray[Any], allocator: Any = mem_alloc) -> GPUArray:
-    """Copy a numpy array to the device."""
+    """Copy a numpy array to the device.
+
+    Parameters
+    ----------
+    ary : ndarray
+        The array.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+
+    Returns
+    -------
+    GPUArray
+        A copy with the same strides.
+    """
     if not hasattr(ary, "shape"):
         raise TypeError(
             f"to_gpu takes numpy arrays: convert the {type(ary).__name__} with np.array(…)"
@@ -41,7 +54,22 @@ def to_gpu(ary: NDArray[Any], allocator: Any = mem_alloc) -> GPUArray:
 
 
 def to_gpu_async(ary: NDArray[Any], allocator: Any = mem_alloc, stream: object = None) -> GPUArray:
-    """Copy a numpy array to the device, in a stream."""
+    """Copy a numpy array to the device, in a stream.
+
+    Parameters
+    ----------
+    ary : ndarray
+        The array; page-locked memory is copied asynchronously.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+    stream : Stream, optional
+        The stream.
+
+    Returns
+    -------
+    GPUArray
+        A copy with the same strides.
+    """
     result = GPUArray(ary.shape, ary.dtype, allocator, strides=strides_like(ary))
     result.set_async(ary, stream)
     return result
@@ -50,19 +78,55 @@ def to_gpu_async(ary: NDArray[Any], allocator: Any = mem_alloc, stream: object =
 def zeros(
     shape: Any, dtype: Any = np.float64, allocator: Any = mem_alloc, order: str = "C"
 ) -> GPUArray:
-    """Return a new array of zeros."""
+    """Return a new array of zeros.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The lengths of the axes.
+    dtype : dtype_like, optional
+        The dtype of the elements.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+    order : {"C", "F"}, optional
+        The order of the axes in memory.
+    """
     return GPUArray(shape, dtype, allocator, order=order).fill(np.zeros((), dtype))
 
 
 def ones(
     shape: Any, dtype: Any = np.float64, allocator: Any = mem_alloc, order: str = "C"
 ) -> GPUArray:
-    """Return a new array of ones."""
+    """Return a new array of ones.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The lengths of the axes.
+    dtype : dtype_like, optional
+        The dtype of the elements.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+    order : {"C", "F"}, optional
+        The order of the axes in memory.
+    """
     return GPUArray(shape, dtype, allocator, order=order).fill(np.ones((), dtype))
 
 
 def empty_like(other_ary: GPUArray, dtype: Any = None, order: str = "K", **kwargs: Any) -> GPUArray:
-    """Return a new array with the shape, dtype and order of axes of another array."""
+    """Return a new array with the shape, dtype and order of axes of another array.
+
+    Parameters
+    ----------
+    other_ary : GPUArray
+        The other array.
+    dtype : dtype_like, optional
+        The dtype; by default that of the other array.
+    order : {"C", "F", "A", "K"}, optional
+        The order of axes in memory; "K" keeps that of the other array.
+    **kwargs : object
+        ``allocator``, a function of a size in bytes.
+    """
     allocator = kwargs.pop("allocator", None) or other_ary.allocator
     if kwargs:
         raise TypeError(f"extra keyword arguments specified: {', '.join(kwargs)}")
@@ -80,20 +144,53 @@ def empty_like(other_ary: GPUArray, dtype: Any = None, order: str = "K", **kwarg
 
 
 def zeros_like(other_ary: GPUArray, dtype: Any = None, order: str = "K") -> GPUArray:
-    """Return a new array of zeros like another array."""
+    """Return a new array of zeros like another array.
+
+    Parameters
+    ----------
+    other_ary : GPUArray
+        The other array.
+    dtype : dtype_like, optional
+        The dtype; by default that of the other array.
+    order : {"C", "F", "A", "K"}, optional
+        The order of axes in memory; "K" keeps that of the other array.
+    """
     result = empty_like(other_ary, dtype, order)
     return result.fill(np.zeros((), result.dtype))
 
 
 def ones_like(other_ary: GPUArray, dtype: Any = None, order: str = "K") -> GPUArray:
-    """Return a new array of ones like another array."""
+    """Return a new array of ones like another array.
+
+    Parameters
+    ----------
+    other_ary : GPUArray
+        The other array.
+    dtype : dtype_like, optional
+        The dtype; by default that of the other array.
+    order : {"C", "F", "A", "K"}, optional
+        The order of axes in memory; "K" keeps that of the other array.
+    """
     result = empty_like(other_ary, dtype, order)
     return result.fill(np.ones((), result.dtype))
 
 
 @translate_errors
 def arange(*args: Any, **kwargs: Any) -> GPUArray:
-    """Return numbers from ``start`` up to ``stop``, with distance ``step``."""
+    """Return numbers from ``start`` up to ``stop``, with distance ``step``.
+
+    Parameters
+    ----------
+    *args : number
+        ``start`` (0 by default), ``stop`` and ``step`` (1 by default).
+    **kwargs : object
+        The same by name; ``dtype`` and ``stream``.
+
+    Raises
+    ------
+    ValueError
+        If ``stop`` is missing, or an argument is unknown.
+    """
     stream = kwargs.pop("stream", None)
     start, stop, step, dtype = _arange_arguments(args, kwargs)
     if dtype is None:
@@ -132,7 +229,15 @@ def _arange_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[An
 
 
 def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
-    """Return a grid and a block for a number of elements, as PyCUDA does."""
+    """Return a grid and a block for a number of elements, as PyCUDA does.
+
+    Parameters
+    ----------
+    n : int
+        The number of elements.
+    dev : Device, optional
+        The device; by default that of the thread.
+    """
     device = dev or Context.get_device()
     min_threads, max_threads = 32, 128
     blocks = 32 * device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
@@ -153,7 +258,19 @@ def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int
 def take(
     a: GPUArray, indices: GPUArray, out: GPUArray | None = None, stream: object = None
 ) -> GPUArray:
-    """Return ``a[indices]``."""
+    """Return ``a[indices]``.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    indices : GPUArray
+        The indices.
+    out : GPUArray, optional
+        The array for the result.
+    stream : Stream, optional
+        The stream.
+    """
     a, indices = as_gpuarray(a), as_gpuarray(indices)
     result = GPUArray(indices.shape, a.dtype, a.allocator) if out is None else out
     launch(kernels.take, indices.size, (a.flat(), indices.flat(), result.flat()), stream)
@@ -163,7 +280,19 @@ def take(
 def multi_take(
     arrays: Sequence[GPUArray], indices: GPUArray, out: Any = None, stream: object = None
 ) -> list[GPUArray]:
-    """Call ``take`` for several arrays."""
+    """Return ``a[indices]`` for several arrays.
+
+    Parameters
+    ----------
+    arrays : sequence of GPUArray
+        The arrays.
+    indices : GPUArray
+        The indices.
+    out : sequence of GPUArray, optional
+        The targets; by default new arrays.
+    stream : Stream, optional
+        The stream.
+    """
     targets = out or [None] * len(arrays)
     if len(targets) != len(arrays):
         raise ValueError("out and arrays must have the same length")
@@ -188,7 +317,26 @@ def multi_put(
     out: Any = None,
     stream: object = None,
 ) -> list[GPUArray]:
-    """Assign ``out[dest_indices] = a`` for several arrays."""
+    """Assign ``out[dest_indices] = a`` for several arrays.
+
+    Parameters
+    ----------
+    arrays : sequence of GPUArray
+        The arrays.
+    dest_indices : GPUArray
+        The indices.
+    dest_shape : int or tuple of int, optional
+        The shape of new arrays.
+    out : sequence of GPUArray, optional
+        The targets; by default new arrays.
+    stream : Stream, optional
+        The stream.
+
+    Returns
+    -------
+    list of GPUArray
+        The targets.
+    """
     targets = _targets(arrays, dest_shape, out)
     for a, target in zip(arrays, targets):
         arguments = (a.flat(), dest_indices.flat(), target.flat())
@@ -206,7 +354,28 @@ def multi_take_put(
     stream: object = None,
     src_offsets: Sequence[int] | None = None,
 ) -> list[GPUArray]:
-    """Assign ``out[dest_indices] = a[src_indices + offset]`` for several arrays."""
+    """Assign ``out[dest_indices] = a[src_indices + offset]`` for several arrays.
+
+    Parameters
+    ----------
+    arrays : sequence of GPUArray
+        The arrays.
+    dest_indices, src_indices : GPUArray
+        The indices, of one shape with one axis.
+    dest_shape : int or tuple of int, optional
+        The shape of new arrays.
+    out : sequence of GPUArray, optional
+        The targets; by default new arrays.
+    stream : Stream, optional
+        The stream.
+    src_offsets : sequence of int, optional
+        The offset of each array; 0 by default.
+
+    Returns
+    -------
+    list of GPUArray
+        The targets.
+    """
     if src_indices.dtype != dest_indices.dtype:
         raise TypeError("src_indices and dest_indices must have the same dtype")
     if src_indices.ndim != 1 or src_indices.shape != dest_indices.shape:
@@ -225,7 +394,22 @@ def multi_take_put(
 
 
 def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> GPUArray:
-    """Concatenate arrays along an axis."""
+    """Concatenate arrays along an axis.
+
+    Parameters
+    ----------
+    arrays : sequence of GPUArray
+        The arrays, with equal shapes except along the axis.
+    axis : int, optional
+        The axis.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+
+    Returns
+    -------
+    GPUArray
+        The new array.
+    """
     arrays = [as_gpuarray(each) for each in arrays]
     first = arrays[0]
     axis = axis % builtins.max(first.ndim, 1)
@@ -252,7 +436,22 @@ def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None
 
 
 def stack(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> GPUArray:
-    """Stack arrays along a new axis."""
+    """Stack arrays along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of GPUArray
+        The arrays, of one shape.
+    axis : int, optional
+        The position of the new axis.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+
+    Returns
+    -------
+    GPUArray
+        The new array.
+    """
     if not arrays:
         raise ValueError("need at least one array to stack")
     arrays = [as_gpuarray(each) for each in arrays]
@@ -273,17 +472,41 @@ def stack(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> G
 
 
 def shapes_differ(arrays: Sequence[GPUArray]) -> bool:
-    """Return whether arrays have different shapes."""
+    """Return whether arrays have different shapes.
+
+    Parameters
+    ----------
+    arrays : sequence of GPUArray
+        The arrays.
+    """
     return len({each.shape for each in arrays}) > 1
 
 
 def transpose(a: GPUArray, axes: Any = None) -> GPUArray:
-    """Return a view with permuted axes."""
+    """Return a view with permuted axes.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    axes : sequence of int, optional
+        The order of the axes; by default reversed.
+    """
     return a.transpose(axes)
 
 
 def reshape(a: GPUArray, *shape: Any, **kwargs: Any) -> GPUArray:
-    """Return a view with another shape."""
+    """Return a view with another shape.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    *shape : int or tuple of int
+        The lengths of the axes; one may be -1.
+    **kwargs : str
+        ``order``, "C" or "F".
+    """
     return a.reshape(*shape, **kwargs)
 
 
@@ -297,7 +520,22 @@ def if_positive(
     out: GPUArray | None = None,
     stream: object = None,
 ) -> GPUArray:
-    """Select elements of one array where a criterion is positive, else of another."""
+    """Select elements of one array where a criterion is positive, else of another.
+
+    Parameters
+    ----------
+    criterion, then_, else_ : GPUArray
+        The arrays, of one shape.
+    out : GPUArray, optional
+        The array for the result.
+    stream : Stream, optional
+        The stream.
+
+    Returns
+    -------
+    GPUArray
+        The selected elements.
+    """
     if not criterion.shape == then_.shape == else_.shape:
         raise ValueError("shapes do not match")
     if then_.dtype != else_.dtype:
@@ -312,7 +550,22 @@ def where(
     out: GPUArray | None = None,
     stream: object = None,
 ) -> GPUArray:
-    """Select elements of one array where a criterion is true, else of another."""
+    """Select elements of one array where a criterion is true, else of another.
+
+    Parameters
+    ----------
+    criterion, then_, else_ : GPUArray
+        The arrays, of one shape.
+    out : GPUArray, optional
+        The array for the result.
+    stream : Stream, optional
+        The stream.
+
+    Returns
+    -------
+    GPUArray
+        The selected elements.
+    """
     if not criterion.shape == then_.shape == else_.shape:
         raise NotImplementedError("shape broadcast not implemented")
     if then_.dtype != else_.dtype:
@@ -345,12 +598,32 @@ def apply_binary(
 
 
 def minimum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) -> GPUArray:
-    """Return the smaller elements."""
+    """Return the smaller elements.
+
+    Parameters
+    ----------
+    a, b : GPUArray or number
+        The operands.
+    out : GPUArray, optional
+        The array for the result.
+    stream : Stream, optional
+        The stream.
+    """
     return apply_binary(kernels.MINIMUM, a, b, out, stream)
 
 
 def maximum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) -> GPUArray:
-    """Return the larger elements."""
+    """Return the larger elements.
+
+    Parameters
+    ----------
+    a, b : GPUArray or number
+        The operands.
+    out : GPUArray, optional
+        The array for the result.
+    stream : Stream, optional
+        The stream.
+    """
     return apply_binary(kernels.MAXIMUM, a, b, out, stream)
 
 
@@ -372,19 +645,49 @@ def _apply_logical(
 def logical_and(
     x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: Any = None
 ) -> GPUArray:
-    """Return the logical conjunction."""
+    """Return the logical conjunction.
+
+    Parameters
+    ----------
+    x1, x2 : GPUArray or number
+        The operands.
+    out : GPUArray, optional
+        The array for the result.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+    """
     return _apply_logical(kernels.LOGICAL_AND, x1, x2, out, allocator)
 
 
 def logical_or(
     x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: Any = None
 ) -> GPUArray:
-    """Return the logical disjunction."""
+    """Return the logical disjunction.
+
+    Parameters
+    ----------
+    x1, x2 : GPUArray or number
+        The operands.
+    out : GPUArray, optional
+        The array for the result.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+    """
     return _apply_logical(kernels.LOGICAL_OR, x1, x2, out, allocator)
 
 
 def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: Any = mem_alloc) -> GPUArray:
-    """Return the logical negation."""
+    """Return the logical negation.
+
+    Parameters
+    ----------
+    x : GPUArray or number
+        The operand.
+    out : GPUArray, optional
+        The array for the result.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+    """
     if is_number(x):
         result = GPUArray((), np.bool_, allocator) if out is None else out
         return result.fill(not x)
@@ -396,17 +699,49 @@ def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: Any = mem_
 
 
 def sum(a: GPUArray, dtype: Any = None, stream: object = None, allocator: Any = None) -> GPUArray:
-    """Return the sum of the elements, as an array without axes."""
+    """Return the sum of the elements, as an array without axes.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    dtype : dtype_like, optional
+        The dtype of the result.
+    stream : Stream, optional
+        The stream.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+    """
     return reduce_arrays("sum", a, dtype=dtype, stream=stream, allocator=allocator)
 
 
 def any(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
-    """Return whether any element is true."""
+    """Return whether any element is true.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    stream : Stream, optional
+        The stream.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+    """
     return reduce_arrays("any", a, dtype=np.bool_, stream=stream, allocator=allocator)
 
 
 def all(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
-    """Return whether all elements are true."""
+    """Return whether all elements are true.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    stream : Stream, optional
+        The stream.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+    """
     return reduce_arrays("all", a, dtype=np.bool_, stream=stream, allocator=allocator)
 
 
@@ -417,7 +752,21 @@ def subset_sum(
     stream: object = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """Return the sum of ``a[subset]``."""
+    """Return the sum of ``a[subset]``.
+
+    Parameters
+    ----------
+    subset : GPUArray
+        The indices.
+    a : GPUArray
+        The array.
+    dtype : dtype_like, optional
+        The dtype of the result.
+    stream : Stream, optional
+        The stream.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+    """
     options = {"subset": subset, "stream": stream, "allocator": allocator}
     return reduce_arrays("sum", a, dtype=dtype, **options)
 
@@ -425,32 +774,96 @@ def subset_sum(
 def dot(
     a: GPUArray, b: GPUArray, dtype: Any = None, stream: object = None, allocator: Any = None
 ) -> GPUArray:
-    """Return the sum of the products of elements."""
+    """Return the sum of the products of elements.
+
+    Parameters
+    ----------
+    a, b : GPUArray
+        The factors.
+    dtype : dtype_like, optional
+        The dtype of the result.
+    stream : Stream, optional
+        The stream.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+    """
     return reduce_arrays("dot", a, b, dtype=dtype, stream=stream, allocator=allocator)
 
 
 def subset_dot(
     subset: GPUArray, a: GPUArray, b: GPUArray, dtype: Any = None, **kwargs: Any
 ) -> GPUArray:
-    """Return the sum of ``a[subset] * b[subset]``."""
+    """Return the sum of ``a[subset] * b[subset]``.
+
+    Parameters
+    ----------
+    subset : GPUArray
+        The indices.
+    a, b : GPUArray
+        The factors.
+    dtype : dtype_like, optional
+        The dtype of the result.
+    **kwargs : object
+        ``stream`` and ``allocator``.
+    """
     return reduce_arrays("dot", a, b, dtype=dtype, subset=subset, **kwargs)
 
 
 def min(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
-    """Return the minimum."""
+    """Return the minimum.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    stream : Stream, optional
+        The stream.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+    """
     return reduce_arrays("min", a, stream=stream, allocator=allocator)
 
 
 def max(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
-    """Return the maximum."""
+    """Return the maximum.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    stream : Stream, optional
+        The stream.
+    allocator : callable, optional
+        A function of a size in bytes that returns device memory.
+    """
     return reduce_arrays("max", a, stream=stream, allocator=allocator)
 
 
 def subset_min(subset: GPUArray, a: GPUArray, stream: object = None) -> GPUArray:
-    """Return the minimum of ``a[subset]``."""
+    """Return the minimum of ``a[subset]``.
+
+    Parameters
+    ----------
+    subset : GPUArray
+        The indices.
+    a : GPUArray
+        The array.
+    stream : Stream, optional
+        The stream.
+    """
     return reduce_arrays("min", a, subset=subset, stream=stream)
 
 
 def subset_max(subset: GPUArray, a: GPUArray, stream: object = None) -> GPUArray:
-    """Return the maximum of ``a[subset]``."""
+    """Return the maximum of ``a[subset]``.
+
+    Parameters
+    ----------
+    subset : GPUArray
+        The indices.
+    a : GPUArray
+        The array.
+    stream : Stream, optional
+        The stream.
+    """
     return reduce_arrays("max", a, subset=subset, stream=stream)

@@ -71,8 +71,15 @@ class StridedMemory:
         return operator.index(self.gpudata) if self.gpudata is not None else 0
 
     def flat(self, order: str = "") -> DeviceArray:
-        """Return the elements along one axis, in memory order; a copy if the array is not
-        contiguous in the requested order."""
+        """Return the elements along one axis, in memory order.
+
+        The result is a copy if the array is not contiguous in the requested order.
+
+        Parameters
+        ----------
+        order : {"", "C", "F"}, optional
+            The requested order; any by default.
+        """
         flags = self.flags
         is_flat = flags.forc if not order else getattr(flags, f"{order.lower()}_contiguous")
         shape, strides = (self.size,), (self.itemsize,)

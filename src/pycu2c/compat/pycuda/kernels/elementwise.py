@@ -31,7 +31,21 @@ _RANGE_LOOP = """const long count_ = step < 0 ? (start - stop - step - 1) / -ste
 def elementwise_text(
     arguments: Sequence[Argument], operation: str, name: str, has_range: bool, **c_texts: str
 ) -> str:
-    """Return CUDA C that runs an operation for each ``i``."""
+    """Return CUDA C that runs an operation for each ``i``.
+
+    Parameters
+    ----------
+    arguments : list of Argument
+        The parameters.
+    operation : str
+        C for the element ``i``.
+    name : str
+        The name of the kernel.
+    has_range : bool
+        Whether the kernel has the bounds of a slice as parameters.
+    **c_texts : str
+        ``preamble``, ``loop_prep`` and ``after_loop``.
+    """
     n = "n_" if any(argument.name == "n" for argument in arguments) else "n"
     loop = _RANGE_LOOP if has_range else (_GPU_LOOP if on_gpu() else _CPU_LOOP).format(n=n)
     return cuda_template("elementwise").substitute(
@@ -50,10 +64,20 @@ def elementwise_text(
 class ElementwiseKernel:
     """An elementwise kernel: ``ElementwiseKernel("float a, float *x", "x[i] = a * x[i]")``.
 
-    arguments: C declarations, or ``VectorArg`` and ``ScalarArg``; the first array determines the
-    number of elements.
-    loop_prep, after_loop: C before and after the loop over elements.
-    preamble: C before the kernel.
+    Parameters
+    ----------
+    arguments : str or list of Argument
+        Declarations in C; the first array determines the number of elements.
+    operation : str
+        C for the element ``i``.
+    name : str, optional
+        The name of the kernel.
+    keep : bool, optional
+        Whether to keep the files of the compiler.
+    options : sequence of str, optional
+        Options of nvcc; those that NVRTC supports are used.
+    **c_texts : str
+        ``preamble`` before the kernel; ``loop_prep`` and ``after_loop`` before and after the loop.
     """
 
     def __init__(
@@ -83,7 +107,15 @@ class ElementwiseKernel:
 
     @translate_errors
     def __call__(self, *args: Any, **kwargs: Any) -> None:
-        """Run the kernel for all elements, or for ``range=slice(…)`` or ``slice=``."""
+        """Run the kernel for all elements, or for a slice.
+
+        Parameters
+        ----------
+        *args : GPUArray or number
+            The arguments, as declared.
+        **kwargs : object
+            ``stream``; ``range`` or ``slice``, a slice of the elements.
+        """
         stream = kwargs.pop("stream", None)
         selection = kwargs.pop("range", None) or kwargs.pop("slice", None)
         kwargs.pop("slice", None)
@@ -117,11 +149,23 @@ class ElementwiseKernel:
         return self._compiled[key]
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the compiled source text, or "ptx", "sass" or "c"."""
+        """Return the compiled source text, or "ptx", "sass" or "c".
+
+        Parameters
+        ----------
+        language : {"cuda", "ptx", "sass", "c"}, optional
+            The language.
+        """
         return str(self._function(has_range=False).inspect(language))
 
     def text(self, *, has_range: bool = False) -> str:
-        """Return the CUDA C."""
+        """Return the CUDA C.
+
+        Parameters
+        ----------
+        has_range : bool, optional
+            Whether the kernel has the bounds of a slice as parameters.
+        """
         return elementwise_text(
             self.arguments, self.operation, self.name, has_range, **self._c_texts
         )

@@ -27,7 +27,25 @@ _MIN_TILES_PER_BLOCK = 2
 
 
 class _ScanKernel:
-    """The base class of inclusive and exclusive scans."""
+    """A prefix sum, or a scan with another operation.
+
+    Parameters
+    ----------
+    dtype : dtype_like
+        The dtype of the elements.
+    scan_expr : str
+        C that combines two values ``a`` and ``b``.
+    neutral : str or number, optional
+        The first result of an exclusive scan.
+    name_prefix : str, optional
+        The start of the names of kernels.
+    options : sequence of str, optional
+        Options of nvcc.
+    preamble : str, optional
+        C before the kernels.
+    devices : object, optional
+        Ignored.
+    """
 
     _exclusive: ClassVar[bool]
 
@@ -47,7 +65,13 @@ class _ScanKernel:
         self._compiled: dict[bool, dict[str, Any]] = {}
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the compiled source text, or "ptx", "sass" or "c"."""
+        """Return the compiled source text, or "ptx", "sass" or "c".
+
+        Parameters
+        ----------
+        language : {"cuda", "ptx", "sass", "c"}, optional
+            The language.
+        """
         return str(self._functions()["update"].inspect(language))
 
     def text(self) -> str:
@@ -105,7 +129,24 @@ class _ScanKernel:
         allocator: Any = None,
         stream: object = None,
     ) -> GPUArray:
-        """Scan an array. ``output_ary``: an array, "new" for a new one, or None for in place."""
+        """Scan an array.
+
+        Parameters
+        ----------
+        input_ary : GPUArray
+            The array.
+        output_ary : GPUArray, "new" or None, optional
+            The array for the result; None for in place.
+        allocator : callable, optional
+            A function of a size in bytes that returns device memory.
+        stream : Stream, optional
+            The stream.
+
+        Returns
+        -------
+        GPUArray
+            The result.
+        """
         input_ary = as_gpuarray(input_ary)
         out: GPUArray = input_ary if output_ary is None else output_ary
         if not isinstance(output_ary, str):
@@ -130,14 +171,46 @@ class _ScanKernel:
 
 
 class InclusiveScanKernel(_ScanKernel):
-    """``InclusiveScanKernel(np.int32, "a+b")``: each result includes its own element."""
+    """A scan in which each result includes its own element: ``InclusiveScanKernel(np.int32,
+    "a+b")``.
+
+    Parameters
+    ----------
+    dtype : dtype_like
+        The dtype of the elements.
+    scan_expr : str
+        C that combines two values ``a`` and ``b``.
+    neutral : str or number, optional
+        The first result of an exclusive scan.
+    name_prefix : str, optional
+        The start of the names of kernels.
+    options : sequence of str, optional
+        Options of nvcc.
+    preamble : str, optional
+        C before the kernels.
+    devices : object, optional
+        Ignored.
+    """
 
     _exclusive = False
 
 
 class ExclusiveScanKernel(_ScanKernel):
-    """``ExclusiveScanKernel(np.int32, "a+b", neutral="0")``: each result includes only previous
-    elements."""
+    """A scan in which each result includes only previous elements.
+
+    ``ExclusiveScanKernel(np.int32, "a+b", neutral="0")`` is a prefix sum.
+
+    Parameters
+    ----------
+    dtype : dtype_like
+        The dtype of the elements.
+    scan_expr : str
+        C that combines two values ``a`` and ``b``.
+    neutral : str or number
+        The first result.
+    *args, **kwargs : object
+        The other parameters of ``InclusiveScanKernel``.
+    """
 
     _exclusive = True
 

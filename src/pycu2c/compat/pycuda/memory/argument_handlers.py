@@ -13,14 +13,26 @@ from pycu2c.compat.pycuda.memory.allocations import (
 
 
 class ArgumentHandler:
-    """A host array and its device memory."""
+    """A host array and its device memory.
+
+    Parameters
+    ----------
+    ary : array_like
+        The array.
+    """
 
     def __init__(self, ary: Any) -> None:
         self.array = ary
         self.dev_alloc: DeviceAllocation | None = None
 
     def get_device_alloc(self) -> DeviceAllocation:
-        """Allocate device memory for the array. Raises TypeError."""
+        """Return the device memory of the array, which is allocated once.
+
+        Raises
+        ------
+        TypeError
+            If the object is not an array.
+        """
         if self.dev_alloc is None:
             if not hasattr(self.array, "nbytes"):
                 raise TypeError(
@@ -31,10 +43,22 @@ class ArgumentHandler:
         return self.dev_alloc
 
     def pre_call(self, stream: object) -> None:
-        """Copy before the launch."""
+        """Copy before the launch.
+
+        Parameters
+        ----------
+        stream : Stream
+            The stream of the launch.
+        """
 
     def post_call(self, stream: object) -> None:
-        """Copy after the launch."""
+        """Copy after the launch.
+
+        Parameters
+        ----------
+        stream : Stream
+            The stream of the launch.
+        """
 
     writes = False
 

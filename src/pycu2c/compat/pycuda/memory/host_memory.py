@@ -24,7 +24,15 @@ _PAGE_SIZE = 4096
 
 
 class HostPointer(OwnedMemory):
-    """The host memory of an array."""
+    """The host memory of an array.
+
+    Parameters
+    ----------
+    memory : Memory
+        The allocation.
+    layout : ArrayLayout
+        The layout of the array.
+    """
 
     def __init__(self, memory: Memory, layout: ArrayLayout) -> None:
         super().__init__(memory)
@@ -61,7 +69,17 @@ class AlignedHostAllocation(HostPointer):
 
 
 class RegisteredHostMemory(HostPointer):
-    """Page-locked memory that another object owns."""
+    """Page-locked memory that another object owns.
+
+    Parameters
+    ----------
+    memory : Memory
+        The memory.
+    layout : ArrayLayout
+        The layout of the array.
+    owner : object
+        The owner of the memory.
+    """
 
     def __init__(self, memory: Memory, layout: ArrayLayout, owner: object) -> None:
         super().__init__(memory, layout)
@@ -84,7 +102,15 @@ class ManagedAllocation(HostPointer, PointerHolderBase):
 
     @translate_errors
     def attach(self, mem_flags: int, stream: object = None) -> None:
-        """Attach the memory to a stream."""
+        """Attach the memory to a stream.
+
+        Parameters
+        ----------
+        mem_flags : int
+            Flags of ``mem_attach_flags``.
+        stream : Stream, optional
+            The stream.
+        """
         if on_gpu():
             handle = driver.working_stream(stream)
             result = driver.api().cuStreamAttachMemAsync(handle, self.memory.address, 0, mem_flags)
@@ -115,14 +141,39 @@ def _variants(empty: Allocator) -> tuple[Allocator, Allocator, Allocator]:
     """
 
     def zeros(*args: Any, **kwargs: Any) -> NDArray[Any]:
+        """Return a new array of zeros.
+
+        Parameters
+        ----------
+        *args, **kwargs : object
+            The arguments of the function for empty arrays.
+        """
         array = empty(*args, **kwargs)
         array.fill(0)
         return array
 
     def empty_like(array: NDArray[Any], *args: Any, **kwargs: Any) -> NDArray[Any]:
+        """Return a new array with undefined elements like another one.
+
+        Parameters
+        ----------
+        array : ndarray
+            An array with the shape, dtype and order of the result.
+        *args, **kwargs : object
+            The last argument of the function for empty arrays.
+        """
         return empty(array.shape, array.dtype, _order_of(array), *args, **kwargs)
 
     def zeros_like(array: NDArray[Any], *args: Any, **kwargs: Any) -> NDArray[Any]:
+        """Return a new array of zeros like another one.
+
+        Parameters
+        ----------
+        array : ndarray
+            An array with the shape, dtype and order of the result.
+        *args, **kwargs : object
+            The last argument of the function for empty arrays.
+        """
         return zeros(array.shape, array.dtype, _order_of(array), *args, **kwargs)
 
     return zeros, empty_like, zeros_like
@@ -141,7 +192,19 @@ def _order_of(array: NDArray[Any]) -> str:
 
 @translate_errors
 def pagelocked_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
-    """Return a new page-locked array, for asynchronous copies."""
+    """Return a new page-locked array, for asynchronous copies.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The lengths of the axes.
+    dtype : dtype_like
+        The dtype of the elements.
+    order : {"C", "F"}, optional
+        The order of the axes in memory.
+    mem_flags : int, optional
+        Flags of ``host_alloc_flags``.
+    """
     layout = ArrayLayout(shape, dtype, None, order)
     flags = host_alloc_flags(int(mem_flags))
     memory: Memory = (
@@ -175,7 +238,19 @@ class _ArrayMemory(Memory):
 def aligned_empty(
     shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE_SIZE
 ) -> NDArray[Any]:
-    """Return a new array whose address is a multiple of ``alignment``."""
+    """Return a new array whose address is a multiple of ``alignment``.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The lengths of the axes.
+    dtype : dtype_like
+        The dtype of the elements.
+    order : {"C", "F"}, optional
+        The order of the axes in memory.
+    alignment : int, optional
+        The alignment in bytes.
+    """
     layout = ArrayLayout(shape, dtype, None, order)
     buffer = np.empty(layout.size + alignment, np.uint8)
     start = -(-buffer.ctypes.data // alignment) * alignment
@@ -187,7 +262,16 @@ aligned_zeros, aligned_empty_like, aligned_zeros_like = _variants(aligned_empty)
 
 @translate_errors
 def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
-    """Page-lock the memory of an array; ``base.unregister()`` of the result undoes it."""
+    """Return an array over the page-locked memory of an array; ``base.unregister()`` undoes the
+    lock.
+
+    Parameters
+    ----------
+    ary : ndarray
+        The array.
+    flags : int, optional
+        Flags of ``mem_host_register_flags``.
+    """
     layout = ArrayLayout(ary.shape, ary.dtype, ary.strides, "C")
     if on_gpu():
         driver.make_current()
@@ -202,7 +286,19 @@ def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
 
 @translate_errors
 def managed_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
-    """Return a new managed array, which kernels access in place."""
+    """Return a new managed array, which kernels access in place.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        The lengths of the axes.
+    dtype : dtype_like
+        The dtype of the elements.
+    order : {"C", "F"}, optional
+        The order of the axes in memory.
+    mem_flags : int, optional
+        Flags of ``mem_attach_flags``.
+    """
     layout = ArrayLayout(shape, dtype, None, order)
     everywhere = mem_attach_flags.HOST not in mem_attach_flags(int(mem_flags))
     memory: Memory = (

@@ -50,7 +50,13 @@ class DeviceMemoryPool(_Pool):
     """A pool of device memory: ``pool.allocate`` replaces ``mem_alloc``."""
 
     def allocate(self, size: int) -> DeviceAllocation:
-        """Return device memory."""
+        """Return device memory.
+
+        Parameters
+        ----------
+        size : int
+            The size in bytes.
+        """
         allocation = mem_alloc(size or 1)
         self._allocations.add(allocation)
         return allocation
@@ -62,7 +68,17 @@ class PageLockedMemoryPool(_Pool):
     """A pool of page-locked host memory."""
 
     def allocate(self, shape: Any, dtype: Any, order: Any = "C") -> NDArray[Any]:
-        """Return a new page-locked array."""
+        """Return a new page-locked array.
+
+        Parameters
+        ----------
+        shape : int or tuple of int
+            The lengths of the axes.
+        dtype : dtype_like
+            The dtype of the elements.
+        order : {"C", "F"}, optional
+            The order of the axes in memory.
+        """
         array = pagelocked_empty(shape, dtype, order)
         allocation: Any = array.base
         self._allocations.add(allocation)

@@ -34,7 +34,39 @@ def compile(
     include_dirs: Sequence[str] | None = None,
     target: str = "cubin",
 ) -> bytes:
-    """Compile CUDA C to a cubin or PTX, for any GPU. Raises CompileError."""
+    """Compile CUDA C for any GPU.
+
+    Parameters
+    ----------
+    source : str
+        The text.
+    nvcc : str, optional
+        Ignored: NVRTC compiles.
+    options : sequence of str, optional
+        Options of nvcc; those that NVRTC supports are used.
+    keep : bool, optional
+        Whether to keep the files, and print their folder.
+    no_extern_c : bool, optional
+        Whether the text itself declares its functions ``extern "C"``.
+    arch, code : str, optional
+        The architecture, such as "sm_90".
+    cache_dir : str, optional
+        The cache directory.
+    include_dirs : sequence of str, optional
+        Folders with headers.
+    target : {"cubin", "ptx"}, optional
+        The kind of code.
+
+    Returns
+    -------
+    bytes
+        The code.
+
+    Raises
+    ------
+    CompileError
+        If the text does not compile.
+    """
     return _compile_binary(settings_of(dict(locals())), source, target)
 
 
@@ -46,7 +78,28 @@ def compile_plain(
     cache_dir: Any = None,
     target: str = "cubin",
 ) -> bytes:
-    """Compile a text as it is, without ``extern "C"`` for its functions."""
+    """Compile a text as it is, without ``extern "C"`` for its functions.
+
+    Parameters
+    ----------
+    source : str
+        The text.
+    options : sequence of str, optional
+        Options of nvcc; those that NVRTC supports are used.
+    keep : bool, optional
+        Whether to keep the files, and print their folder.
+    nvcc : str, optional
+        Ignored: NVRTC compiles.
+    cache_dir : str, optional
+        The cache directory.
+    target : {"cubin", "ptx"}, optional
+        The kind of code.
+
+    Returns
+    -------
+    bytes
+        The code.
+    """
     return _compile_binary(settings_of({**dict(locals()), "no_extern_c": True}), source, target)
 
 
@@ -81,7 +134,22 @@ def _compile_with_nvrtc(
 def preprocess_source(
     source: str, options: Sequence[str] | None = None, nvcc: str = nvcc_compiler.DEFAULT
 ) -> str:
-    """Return the preprocessed text, without its ``#`` lines. Raises CompileError."""
+    """Return the preprocessed text, without its ``#`` lines.
+
+    Parameters
+    ----------
+    source : str
+        The text.
+    options : sequence of str, optional
+        Options of nvcc; -I, -D and -U are used.
+    nvcc : str, optional
+        Ignored: the C compiler preprocesses.
+
+    Raises
+    ------
+    CompileError
+        If preprocessing fails.
+    """
     options = nvcc_compiler.nvrtc_options(options or ())[0]
     kept = [option for option in options if option.startswith(("-I", "-D", "-U"))]
     compiler = discovery.find_compiler().command
@@ -93,5 +161,11 @@ def preprocess_source(
 
 
 def get_nvcc_version(nvcc: str = nvcc_compiler.DEFAULT) -> tuple[int, int]:
-    """Return the version of NVRTC."""
+    """Return the version of NVRTC.
+
+    Parameters
+    ----------
+    nvcc : str, optional
+        Ignored.
+    """
     return nvrtc.version()

@@ -21,6 +21,7 @@ class CallTime(float):
     """The seconds of a launch, as a float; in PyCUDA a function returns them."""
 
     def __call__(self) -> float:
+        """Return the time in seconds."""
         return float(self)
 
 
@@ -48,8 +49,24 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> float | None:
         """Launch the kernel.
 
-        ``block=`` is required unless ``prepare`` has set it; ``grid=``, ``stream=``, ``shared=``.
-        With ``time_kernel=True``, wait for it and return its seconds.
+        Parameters
+        ----------
+        *args : object
+            NumPy scalars, arrays, allocations and ``In``, ``Out``, ``InOut``.
+        **kwargs : object
+            ``block``, a tuple of three, required unless ``prepare`` has set it; ``grid``, a tuple;
+            ``stream``; ``shared``, bytes of dynamic shared memory; ``time_kernel``, whether to
+            wait.
+
+        Returns
+        -------
+        float or None
+            With ``time_kernel`` the seconds.
+
+        Raises
+        ------
+        LaunchError
+            If the launch is rejected, or the kernel fails.
         """
         grid, block = kwargs.pop("grid", (1, 1)), kwargs.pop("block", None)
         stream, shared = kwargs.pop("stream", None), kwargs.pop("shared", 0)
@@ -96,7 +113,22 @@ class Function:
     def prepare(
         self, arg_types: Iterable[Any], block: Any = None, shared: int | None = None
     ) -> Function:
-        """Set the argument formats of prepared calls, ``"PPif"``, and their default block."""
+        """Set the types of the arguments of prepared calls.
+
+        Parameters
+        ----------
+        arg_types : str or sequence
+            Format characters of ``struct``, ``"PPif"``, or dtypes.
+        block : tuple of int, optional
+            The default block.
+        shared : int, optional
+            Bytes of dynamic shared memory.
+
+        Returns
+        -------
+        Function
+            The function itself.
+        """
         if block is not None and not isinstance(block, (tuple, list)):
             raise TypeError(f"block must be a tuple such as (256, 1, 1), not {block!r}")
         self._formats = argument_packing.parse_formats(arg_types)
@@ -106,19 +138,54 @@ class Function:
         return self
 
     def prepared_call(self, grid: Any, *args: Any, **kwargs: Any) -> None:
-        """Launch: ``prepared_call(grid, block, …)``, or without the block."""
+        """Launch with prepared arguments: ``prepared_call(grid, block, …)``, or without the block.
+
+        Parameters
+        ----------
+        grid : tuple of int
+            The grid.
+        *args : object
+            The block and the arguments.
+        **kwargs : int
+            ``shared_size``, bytes of dynamic shared memory.
+        """
         block, launch_arguments = self._split_block(args)
         self._launch_prepared(grid, block, None, launch_arguments, kwargs)
 
     def prepared_async_call(self, grid: Any, *args: Any, **kwargs: Any) -> None:
-        """Launch in a stream: ``prepared_async_call(grid, block, stream, …)``."""
+        """Launch with prepared arguments in a stream.
+
+        Parameters
+        ----------
+        grid : tuple of int
+            The grid.
+        *args : object
+            The block, which may be omitted, the stream and the arguments.
+        **kwargs : int
+            ``shared_size``, bytes of dynamic shared memory.
+        """
         block, launch_arguments = self._split_block(args)
         if not launch_arguments:
             raise TypeError("prepared_async_call takes a stream, or None, before the arguments")
         self._launch_prepared(grid, block, launch_arguments[0], launch_arguments[1:], kwargs)
 
     def prepared_timed_call(self, grid: Any, *args: Any, **kwargs: Any) -> CallTime:
-        """Launch as ``prepared_call``, and return the seconds."""
+        """Launch as ``prepared_call``, and measure the time.
+
+        Parameters
+        ----------
+        grid : tuple of int
+            The grid.
+        *args : object
+            The block and the arguments.
+        **kwargs : int
+            ``shared_size``, bytes of dynamic shared memory.
+
+        Returns
+        -------
+        callable
+            A function that returns the seconds.
+        """
         block, launch_arguments = self._split_block(args)
         start, end = Event(), Event()
         start.record()
@@ -158,12 +225,26 @@ class Function:
 
     @translate_errors
     def get_attribute(self, attribute: Any) -> int:
-        """Return an attribute, such as ``function_attribute.NUM_REGS``."""
+        """Return an attribute, such as ``function_attribute.NUM_REGS``.
+
+        Parameters
+        ----------
+        attribute : function_attribute
+            The attribute.
+        """
         return int(self.kernel.attribute(function_attribute(attribute).name))
 
     @translate_errors
     def set_attribute(self, attribute: Any, value: int) -> None:
-        """Set an attribute, such as ``function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES``."""
+        """Set an attribute, such as ``function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES``.
+
+        Parameters
+        ----------
+        attribute : function_attribute
+            The attribute.
+        value : int
+            Its value.
+        """
         self.kernel.set_attribute(function_attribute(attribute).name, value)
 
     def __getattr__(self, name: str) -> int:
@@ -179,15 +260,33 @@ class Function:
     max_threads_per_block = _attribute("MAX_THREADS_PER_BLOCK", "The maximum threads per block.")
 
     def set_cache_config(self, fc: Any) -> None:
-        """Set the cache preference, which current GPUs may ignore."""
+        """Set the cache preference, which current GPUs may ignore.
+
+        Parameters
+        ----------
+        fc : func_cache
+            The preference.
+        """
         func_cache(fc)
 
     def set_shared_config(self, sc: Any) -> None:
-        """Set the bank size of shared memory, which current GPUs ignore."""
+        """Set the bank size of shared memory, which current GPUs ignore.
+
+        Parameters
+        ----------
+        sc : shared_config
+            The bank size.
+        """
         shared_config(sc)
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the compiled source text, or "ptx", "sass" or "c"."""
+        """Return the compiled source text, or "ptx", "sass" or "c".
+
+        Parameters
+        ----------
+        language : {"cuda", "ptx", "sass", "c"}, optional
+            The language.
+        """
         return str(self.kernel.inspect(language))
 
 

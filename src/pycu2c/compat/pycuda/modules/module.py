@@ -44,7 +44,18 @@ class Module:
         self._functions: dict[str, Function] = {}
 
     def get_function(self, name: str) -> Function:
-        """Return a kernel. Raises LogicError."""
+        """Return a kernel.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Raises
+        ------
+        LogicError
+            If the module does not have it.
+        """
         if name not in self._functions:
             try:
                 kernel = self.text_module.function(name)
@@ -55,7 +66,23 @@ class Module:
 
     @translate_errors
     def get_global(self, name: str) -> tuple[GlobalPointer, int]:
-        """Return address and size of a variable. Raises LogicError."""
+        """Return address and size of a variable.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Returns
+        -------
+        tuple
+            The address, and the size in bytes.
+
+        Raises
+        ------
+        LogicError
+            If the module does not have it.
+        """
         try:
             address, size = self.text_module.variable(name)
         except LookupError as error:
@@ -63,7 +90,13 @@ class Module:
         return GlobalPointer(address, size, self), size
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the compiled source text, or "ptx", "sass" or "c"."""
+        """Return the compiled source text, or "ptx", "sass" or "c".
+
+        Parameters
+        ----------
+        language : {"cuda", "ptx", "sass", "c"}, optional
+            The language.
+        """
         code: str = self.text_module.inspect(language)
         return code
 
@@ -134,7 +167,22 @@ class LoadedModule:
 
 @translate_errors
 def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = None) -> Module:
-    """Load a cubin, PTX or fatbin as a module for a GPU."""
+    """Load a cubin, PTX or fatbin as a module for a GPU.
+
+    Parameters
+    ----------
+    buffer : bytes
+        The code.
+    options : object, optional
+        Ignored, as is ``message_handler``.
+    message_handler : object, optional
+        Ignored.
+
+    Returns
+    -------
+    Module
+        The module.
+    """
     if not on_gpu():
         raise RuntimeError(
             f"compiled code requires a GPU: {driver.unavailable_reason()}. SourceModule compiles "
@@ -146,6 +194,17 @@ def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = No
 
 
 def module_from_file(filename: str) -> Module:
-    """Load a file with a cubin, PTX or fatbin as a module."""
+    """Load a file with a cubin, PTX or fatbin as a module.
+
+    Parameters
+    ----------
+    filename : str
+        The path.
+
+    Returns
+    -------
+    Module
+        The module.
+    """
     with open(filename, "rb") as file:
         return module_from_buffer(file.read())
