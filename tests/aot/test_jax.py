@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from aot import exported_coroutines, exported_text
+from aot import exported_coroutines, exported_records, exported_text
 from aot.conftest import LOADERS, build, build_file, run
 from aot.test_loaders import C11, COMPILERS, DEVICES, LIBRARIES, WARNINGS, check_results, sources
 from pycu2c.aot.bindings import JAX
@@ -103,6 +103,19 @@ def test_kernel_without_a_grid(tmp_path: Path) -> None:
         result = jax.jit(lambda *arrays: blend(*arrays, out_shapes={"z": "x"}))(x, y, table[0])
         np.testing.assert_array_equal(result, expected)
         np.testing.assert_array_equal(blend(x, y, table[0], x), expected)
+
+
+def test_vectors_and_records_are_elements_of_a_last_axis(tmp_path: Path) -> None:
+    options = "--name", "records", "--targets", "cpu", "--bindings", "python,jax"
+    build_file(exported_records.__file__, tmp_path, *options)
+    records = imported(tmp_path, "records")
+    pixels = np.zeros((3, 5), exported_records.color)
+    pixels["g"] = np.arange(15).reshape(3, 5)
+    as_bytes, like = pixels[..., None].view(np.uint8), jax.ShapeDtypeStruct((3, 5, 4), np.float32)
+    with jax.default_device(jax.devices("cpu")[0]):
+        gray = lambda p: records.gray(p, grid=1, block=(8, 8), out_shapes=like)  # noqa: E731
+        result = jax.jit(gray)(as_bytes)
+    np.testing.assert_array_equal(result[..., 2], pixels["g"])
 
 
 class Extension(ctypes.Structure):

@@ -62,7 +62,10 @@ WRONG_ARRAYS = {
     ),
     "dtype": (tensor(np.ones(9, np.float32)), "a is float32 with 1 axes"),
     "integers": (changed(values(), code=0), "a is int64 with 1 axes"),
-    "vectors": (changed(values(), lanes=4), "of vectors"),
+    "vectors": (
+        changed(values(), lanes=4),
+        "a is float64x4 with 1 axes, and block_sums takes float64 with 1",
+    ),
     "no address": (changed(values(), data=None), "a has elements, and its address is NULL"),
     "alignment": (changed(values(), byte_offset=4), "a does not begin at a multiple of 8 bytes"),
     "another device": (changed(values(), device=(2, 0)), "a and sums are on different devices"),

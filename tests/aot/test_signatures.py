@@ -69,8 +69,6 @@ UNSUPPORTED = {
     "saxpy_half": "a float16",
     "scale": "two signatures",
     "texture_rotate": "a texture2d",
-    "vector_copy": "an array of float4",
-    "xoroshiro_pi": "an array of {",
 }
 
 

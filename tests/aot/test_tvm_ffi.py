@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import tvm_ffi
 
-from aot import exported_text
+from aot import exported_records, exported_text
 from aot.conftest import LOADERS, build, build_file, run
+from aot.exported_records import message, particle
 from aot.test_loaders import C11, COMPILERS, DEVICES, LIBRARIES, WARNINGS, check_results, sources
 from pycu2c import cuda
 from pycu2c.aot.bindings import TVM_FFI
@@ -21,6 +22,7 @@ from support.frameworks import is_tested
 
 TARGETS = "cpu,cuda" if driver.available() else "cpu"
 HEADERS, LINKED = TVM_FFI.flags()[:2], TVM_FFI.flags()[2:]
+FOR_CPU = "--targets", "cpu", "--bindings", "c,tvm-ffi"
 Arrays = Callable[[Any, str], Any]
 
 
@@ -107,14 +109,27 @@ def test_numbers_of_numpy(module: Any) -> None:
 
 def test_kernel_without_a_grid(tmp_path: Path) -> None:
     """The grid of an elementwise kernel follows from its arrays."""
-    options = "--name", "signals", "--targets", "cpu", "--bindings", "c,tvm-ffi"
-    build_file(f"{exported_text.__file__}:blend", tmp_path, *options)
+    build_file(f"{exported_text.__file__}:blend", tmp_path, "--name", "signals", *FOR_CPU)
     blend = tvm_ffi.load_module(str(tmp_path / "lib/libsignals_tvm_ffi.so")).blend
     x, y, table, z = (np.random.default_rng(i).random(60, np.float32) for i in range(4))
     blend(x, y, table, z)
     np.testing.assert_array_equal(z, np.asarray(exported_text.blend(x, y, table)))
     with pytest.raises(TypeError, match=r"blend: takes \(x, y, table, z\)"):
         blend(x, y, table, z, 1, 1)
+
+
+def test_records_are_bytes_along_a_last_axis(tmp_path: Path) -> None:
+    build_file(exported_records.__file__, tmp_path, "--name", "records", *FOR_CPU)
+    records = tvm_ffi.load_module(str(tmp_path / "lib/librecords_tvm_ffi.so"))
+    particles, messages = np.zeros(5, particle), np.zeros(5, message)
+    as_bytes = [a[:, None].view(np.uint8) for a in (particles, messages)]
+    records.move(*as_bytes, 0.5, 1, 8)
+    assert particles["at"]["x"].tolist() == messages["from"]["at"]["x"].tolist() == [0.5] * 5
+    v, out = np.ones((5, 4), np.float32), np.zeros((5, 4), np.float32)
+    records.shift(v, out, 1, 8)
+    assert out.tolist() == [[2, 1, 1, 1]] * 5
+    with pytest.raises(ValueError, match="one more axis of length 72"):
+        records.move(particles.view(np.uint8), as_bytes[1], 0.5, 1, 8)
 
 
 def test_functions_are_a_library_of_their_own(finance: Path) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from aot import exported_records
 from aot.conftest import build, build_file, forget_package, run
 from pytorch import exported_gradients
 from support.paths import ROOT
@@ -92,6 +93,18 @@ def test_cuda_graph(square: Any, gpu: torch.device) -> None:
     x.fill_(3)
     graph.replay()
     assert torch.equal(result, torch.full_like(x, 9))
+
+
+def test_vectors_are_elements_of_a_last_axis(tmp_path: Path, device: torch.device) -> None:
+    build_file(exported_records.__file__, tmp_path, "--name", "records", "--targets", TARGETS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(tmp_path / "python"), *sys.path])
+        package, operators = (importlib.import_module(n) for n in ("records", "records.torch"))
+    shift = operators.op(package.shift, "records::shift", grid=1, block=8, out={"out": "v"})
+    v = torch.ones(5, 4, device=device)
+    assert shift(v).tolist() == [[2, 1, 1, 1]] * 5
+    assert shift(v[:, :2].contiguous()).tolist() == [[2, 1]] * 5
+    forget_package("records")
 
 
 def test_first_launch_in_a_cuda_graph(squares: Any, gpu: torch.device) -> None:

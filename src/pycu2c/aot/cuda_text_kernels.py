@@ -238,9 +238,8 @@ def _argument(parameter: ParsedParameter, kind: ParameterType, position: int) ->
     if not isinstance(kind, Array):
         assert isinstance(kind, Scalar)
         return ExportedArgument(name, kind, False)
-    vector = kind.dtype.fields if kind.dtype.is_vector else ()
-    element = Array(vector[0].dtype if vector else kind.dtype, 1, "C")
-    return ExportedArgument(name, element, not parameter.is_read_only, max(len(vector), 1), True)
+    array = Array(kind.dtype, 1, "C")
+    return ExportedArgument(name, array, not parameter.is_read_only, has_any_axes=True)
 
 
 def _types_in_text(kernel: CudaTextKernel) -> list[ParameterType]:

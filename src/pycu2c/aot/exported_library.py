@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeAlias, TypeVar
 
-from pycu2c.base.dtypes import DTypeKind
+from pycu2c.aot.record_types import RecordNames
+from pycu2c.base.dtypes import UINT8, DType, DTypeKind
 from pycu2c.base.errors import Error
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import MAX_BLOCK_THREADS
 from pycu2c.base.parameters import ArgumentPart, OverlapRule, Parameter
-from pycu2c.base.records import dataclass
+from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, Scalar, Signature, assumed_magnitude_limit
 from pycu2c.codegen.reserved_names import is_reserved
 from pycu2c.declarations.options import Options
@@ -28,7 +29,8 @@ _RESERVED_NAMES = (
     *("pycu2c", "pycu2c_dim3", "DLTensor"),
 )
 _SCALAR_KINDS = (DTypeKind.BOOL, DTypeKind.SIGNED, DTypeKind.UNSIGNED, DTypeKind.FLOAT)
-_ARRAY_KINDS = (*_SCALAR_KINDS, DTypeKind.COMPLEX)
+_ARRAY_KINDS = (*_SCALAR_KINDS, DTypeKind.COMPLEX, DTypeKind.VECTOR, DTypeKind.RECORD)
+_MAX_LANES = 65535  # of a DLDataType
 
 
 class ExportError(Error, ValueError):
@@ -51,7 +53,6 @@ class KernelRequest(Generic[K]):
 class ExportedArgument:
     """An argument of a kernel: a number or an array.
 
-    lanes: the number of elements in a vector, such as 4 if the parameter is a ``float4 *``.
     has_any_axes: whether an array may have any number of axes.
     is_implicit: whether the launch function computes the number.
     is_read: whether the kernel may load elements of an array.
@@ -60,7 +61,6 @@ class ExportedArgument:
     name: str
     type: Scalar | Array
     is_written: bool
-    lanes: int = 1
     has_any_axes: bool = False
     is_implicit: bool = False
     is_read: bool = True
@@ -68,6 +68,19 @@ class ExportedArgument:
     @property
     def is_array(self) -> bool:
         return isinstance(self.type, Array)
+
+    @property
+    def lane_type(self) -> DType:
+        """Return the type of the lanes of elements: of a vector's components, or of bytes."""
+        dtype = self.type.dtype
+        if dtype.kind is DTypeKind.RECORD:
+            return UINT8
+        return dtype.fields[0].dtype if dtype.is_vector else dtype
+
+    @property
+    def lanes(self) -> int:
+        """Return the number of lanes of elements; 1 for numbers."""
+        return self.type.dtype.size // self.lane_type.size
 
     @property
     def index_limit(self) -> int:
@@ -187,6 +200,7 @@ class ExportedLibrary:
 
     texts: the text that is generated from Python kernels, by target.
     units: the texts in CUDA C.
+    records: the names in C of the records in arrays.
     """
 
     name: str
@@ -195,6 +209,7 @@ class ExportedLibrary:
     options: Options
     targets: tuple[TargetName, ...]
     units: tuple[TranslationUnit, ...] = ()
+    records: RecordNames = field(default_factory=dict)
 
     @property
     def cpp_units(self) -> tuple[TranslationUnit, ...]:
@@ -228,4 +243,9 @@ def check_arguments(name: str, arguments: Sequence[ExportedArgument]) -> None:
             raise ExportError(
                 f"{argument.name} of {name} is {what} {argument.type.dtype}, which libraries do "
                 "not support: pass an array of numbers"
+            )
+        if argument.lanes > _MAX_LANES:
+            raise ExportError(
+                f"{argument.name} of {name} has records of {argument.lanes} bytes; "
+                f"{_MAX_LANES} are possible"
             )

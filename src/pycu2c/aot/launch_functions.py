@@ -44,6 +44,9 @@ def write_launch_functions(library: ExportedLibrary) -> str:
     lines += [f"#define PYCU2C_{kind.upper()}" for kind in sorted(kinds)]
     lines += ['#include "runtime/launch.h"']
     lines += ['#include "runtime/inferred_grids.h"'] * bool(kinds)
+    for dtype, record in library.records.items():
+        size = f"sizeof(struct {record}) == {dtype.size}"
+        lines.append(f'_Static_assert({size}, "another layout than that of the kernels");')
     for kernel in library.kernels:
         lines += ["", *_kernel_tables(kernel)]
     lines += [
@@ -139,8 +142,8 @@ def _argument(argument: ExportedArgument, is_double: bool) -> str:
     contiguous = isinstance(kind, Array) and kind.layout == "C"
     limit = f"INT64_C({argument.index_limit})" if argument.index_limit else "0"
     flags = f"{contiguous}, {is_double}".lower()
-    dlpack_type = _dlpack_type(kind.dtype, argument.lanes)
-    return f'{{"{argument.name}", {dlpack_type}, {axes}, {flags}, {limit}}}'
+    dlpack_type = _dlpack_type(argument.lane_type, argument.lanes)
+    return f'{{"{argument.name}", {dlpack_type}, {axes}, {kind.dtype.alignment}, {flags}, {limit}}}'
 
 
 def _dlpack_type(dtype: DType, lanes: int) -> str:

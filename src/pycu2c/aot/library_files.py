@@ -12,6 +12,7 @@ from pycu2c.aot.exported_library import ExportedLibrary
 from pycu2c.aot.headers import write_cpp_header, write_header
 from pycu2c.aot.images import Image, write_images
 from pycu2c.aot.launch_functions import write_launch_functions
+from pycu2c.aot.record_types import numpy_dtype, numpy_structure
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.cpu.coroutine_scheduler import scheduler_text
 from pycu2c.runtime.cpu.fibers import fibers_text
@@ -209,6 +210,7 @@ def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[
         "REQUIRED": '", "'.join(("scikit-build-core>=0.10", *packages)),
         "KERNEL_NAMES": ", ".join(f'"{_python_name(kernel.name)}"' for kernel in library.kernels),
         "KERNELS": "\n".join(_python_kernels(library)),
+        "STRUCTURES": "".join(f"{line}\n" for line in _python_structures(library)),
         "THREADS": settings.threads,
         "CPU_FLAGS": " ".join(settings.cpu_flags),
         "X86_FLAG": X86_FLAG,
@@ -255,3 +257,19 @@ def _python_kernels(library: ExportedLibrary) -> Iterator[str]:
 
 def _python_name(name: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _python_structures(library: ExportedLibrary) -> Iterator[str]:
+    """Yield lines of Python that describe the vectors and records in arrays, for NumPy."""
+    names = {d: name.removeprefix(f"{library.name}_") for d, name in library.records.items()}
+    for dtype, name in names.items():
+        yield f"{name} = {numpy_structure(dtype, names)}"
+    for kernel in library.kernels:
+        structures: dict[str, dict[str, None]] = {}
+        for argument in (a for s in kernel.signatures for a in s.arguments):
+            if argument.is_array and argument.type.dtype.has_fields:
+                structure = numpy_dtype(argument.type.dtype, names)
+                entry = f'("{argument.lane_type}", {structure})'
+                structures.setdefault(argument.name, {})[entry] = None
+        for parameter, entries in structures.items():
+            yield f'{_python_name(kernel.name)}.structures["{parameter}"] = [{", ".join(entries)}]'

@@ -21,7 +21,9 @@ from pycu2c.aot.exported_library import (
     c_name,
     check_arguments,
 )
+from pycu2c.aot.record_types import names_of_records, unique_names
 from pycu2c.aot.write_only import write_only_arrays
+from pycu2c.base.dtypes import DType
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import MAX_BLOCK_THREADS
 from pycu2c.base.records import dataclass, replace
@@ -88,7 +90,19 @@ def export_python(
     texts = {target: text.text for target, text in emitted.items()}
     functions = {target: text.functions for target, text in emitted.items()}
     exported = tuple(_exported_kernel(group, functions) for group in typed)
-    return ExportedLibrary(name, exported, texts, options, tuple(targets))
+    records = unique_names(name, _record_names(every), {*names, "LaunchError", "Library"})
+    return ExportedLibrary(name, exported, texts, options, tuple(targets), records=records)
+
+
+def _record_names(typed: Sequence[_TypedKernel]) -> dict[DType, str]:
+    """Return the names of the records in arrays; the first name of each."""
+    names: dict[DType, str] = {}
+    for each in typed:
+        scope = each.kernel.python.__globals__
+        for argument in each.arguments:
+            fallback = f"{each.kernel.name}_{argument.name}"
+            names = {**names_of_records(argument.type.dtype, fallback, scope), **names}
+    return names
 
 
 def _common_options(kernels: Sequence[Kernel[object]]) -> Options:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pycu2c.base.dtypes import UINT8, DType, DTypeKind, RecordField
 from pycu2c.base.types import Array, Scalar, Type
@@ -166,8 +166,8 @@ class Structs:
             return c.CompoundLiteral("", parts)
         part_of_field = dict(zip(dtype.fields, parts, strict=True))
         zeros = c.CompoundLiteral("", (c.Number("0"),))
-        members = _members(dtype, packed)
-        values = (zeros if isinstance(m, int) else part_of_field[m] for m in members)
+        listed = _members_of(dtype, packed)
+        values = (zeros if isinstance(m, int) else part_of_field[m] for m in listed)
         return c.CompoundLiteral("", tuple(values))
 
     def load_field(self, record: DType, dtype: DType, lvalue: c.Expr) -> c.Expr:
@@ -187,7 +187,7 @@ class Structs:
 
     def _struct(self, dtype: DType, name: str, packed: bool) -> c.Struct:
         fields: list[c.ParameterDecl] = []
-        for member in _members(dtype, packed):
+        for member in _members_of(dtype, packed):
             if isinstance(member, int):
                 fields.append(self._padding(member, len(fields)))
                 continue
@@ -208,18 +208,25 @@ class Structs:
         return c.ParameterDecl(c.ArrayType(byte, (size,)), f"unused{number}")
 
 
-def _members(record: DType, packed: bool) -> Iterator[RecordField | int]:
-    """Yield the members of a struct: fields by offset, and the sizes of explicit padding."""
+def members(record: DType, alignment: Callable[[DType], int]) -> Iterator[RecordField | int]:
+    """Yield the members of a struct: fields by offset, and the sizes of explicit padding.
+
+    alignment: of a type in the struct.
+    """
     end = 0
     for field in sorted(record.fields, key=lambda f: f.offset):
-        alignment = 1 if packed else field.dtype.alignment
-        if -(-end // alignment) * alignment < field.offset:
+        multiple = alignment(field.dtype)
+        if -(-end // multiple) * multiple < field.offset:
             yield field.offset - end
         yield field
         end = field.offset + field.dtype.size
-    alignment = 1 if packed else record.alignment
-    if -(-end // alignment) * alignment < record.size:
+    multiple = alignment(record)
+    if -(-end // multiple) * multiple < record.size:
         yield record.size - end
+
+
+def _members_of(record: DType, packed: bool) -> Iterator[RecordField | int]:
+    return members(record, lambda dtype: 1 if packed else dtype.alignment)
 
 
 def _is_packed(record: DType) -> bool:

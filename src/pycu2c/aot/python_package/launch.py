@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+Structures = Sequence[tuple[str, Any]]  # the type of the numbers, the dtype
 _NUMBER_TYPES: dict[str, Any] = {"d": ctypes.c_double, "q": ctypes.c_int64, "?": ctypes.c_bool}
 _ON_GPU = (2, 13)  # kDLCUDA, kDLCUDAManaged
 _Capsule = type(datetime.datetime_CAPI)
@@ -64,6 +65,33 @@ def _capsule(name: str, array: Any, stream: int) -> Any:
         return array.__dlpack__()
 
 
+def _as_numbers(name: str, array: Any, structures: Structures) -> Any:
+    """Return an array of structures as numbers, with those of one along a last axis.
+
+    Other arrays are returned unchanged. structures: those that the kernel takes. Raises TypeError.
+    """
+    if not getattr(getattr(array, "dtype", None), "names", None):
+        return array
+    import numpy as np  # the module works without it
+
+    for number, structure in structures:
+        if _layout(array.dtype) == _layout(np.dtype(structure)):
+            return array[..., None].view(number)
+    taken = " or ".join(str(np.dtype(structure)) for _, structure in structures) or "numbers"
+    raise TypeError(f"{name} has elements of {array.dtype}, and the kernel takes {taken}")
+
+
+def _layout(dtype: Any) -> object:
+    """Return the fields of a dtype without their titles, or the name of a type of numbers."""
+    if dtype.subdtype:
+        element, shape = dtype.subdtype
+        return _layout(element), shape
+    if dtype.names is None:
+        return dtype.name, dtype.isnative
+    fields = (dtype.fields[name] for name in dtype.names)
+    return dtype.itemsize, dtype.names, [(offset, _layout(d)) for d, offset, *_ in fields]
+
+
 def _tensor_address(name: str, capsule: Any, is_written: bool) -> int:
     """Return the address of the DLTensor of a capsule. Raises ValueError if it is read-only."""
     try:
@@ -103,11 +131,14 @@ class Library:
         has_grid
             Whether a launch takes a grid, a block and a size of shared memory. Otherwise the
             library computes them from the shapes of the arrays.
+
+        The attribute ``structures`` of the function has the vectors and records of each parameter.
         """
         prefix = "" if name == self._name else f"{self._name}_"
         function = getattr(self._library, f"{prefix}{name}_launch")
         types = [_NUMBER_TYPES.get(kind, ctypes.c_void_p) for _, kind in parameters]
         configuration_types = [_Dim3, _Dim3, ctypes.c_size_t] if has_grid else []
+        structures: dict[str, Structures] = {}
         function.argtypes = [*types, *configuration_types, ctypes.c_void_p]
 
         def call(arguments: tuple[Any, ...], stream: int, *configuration: Any) -> None:
@@ -119,7 +150,8 @@ class Library:
                 if kind == "q":
                     values[i] = operator.index(values[i])
                 elif kind in "rwu":
-                    capsule = _capsule(parameter, values[i], stream)
+                    array = _as_numbers(parameter, values[i], structures.get(parameter, ()))
+                    capsule = _capsule(parameter, array, stream)
                     capsules.append(capsule)
                     values[i] = _tensor_address(parameter, capsule, kind != "r")
             status = function(*values, *configuration, stream)
@@ -137,4 +169,5 @@ class Library:
         function_of_kernel: Any = launch if has_grid else launch_without_grid
         function_of_kernel.__name__ = function_of_kernel.__qualname__ = name
         function_of_kernel.parameters, function_of_kernel.has_grid = parameters, has_grid
+        function_of_kernel.structures = structures
         return function_of_kernel  # type: ignore[no-any-return]

@@ -8,7 +8,8 @@
 static const char *type_name(DLDataType type, char *buffer, size_t size) {
     static const char *const names[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
     const char *const name = type.code < sizeof names / sizeof *names ? names[type.code] : "type";
-    snprintf(buffer, size, type.code == kDLBool ? "%s" : "%s%d", name, type.bits);
+    const int length = snprintf(buffer, size, type.code == kDLBool ? "%s" : "%s%d", name, type.bits);
+    if (type.lanes != 1) snprintf(buffer + length, size - (size_t)length, "x%d", type.lanes);
     return buffer;
 }
 
@@ -64,22 +65,33 @@ static pycu2c_status check_array(const struct argument *expected, const DLTensor
     return PYCU2C_SUCCESS;
 }
 
-/* Check an array of the right type and number of axes. */
-static pycu2c_status check_layout(const struct argument *expected, const DLTensor *a) {
-    const int lanes = expected->type.lanes;
-    const size_t size = (size_t)(expected->type.bits + 7) / 8 * (lanes == 3 ? 1 : (size_t)lanes);
-    const size_t component = expected->type.code == kDLComplex ? size / 2 : size;
-    const size_t alignment = component > 16 ? 16 : component;
-    bool is_empty = false;
-    for (int i = 0; i < a->ndim; i++) is_empty |= a->shape[i] == 0;
-    if (lanes > 1 && (a->ndim == 0 || a->shape[a->ndim - 1] % lanes))
+/* Check that the last axis of an array has whole elements, and that the other strides are multiples of
+ * their lanes. */
+static pycu2c_status check_lanes(const struct argument *expected, const DLTensor *a) {
+    const int lanes = lanes_of_axis(expected, a);
+    if (lanes == 1) return PYCU2C_SUCCESS;
+    if (a->ndim == 0 || a->shape[a->ndim - 1] % lanes)
         return fail(PYCU2C_INVALID_ARGUMENT, "the last axis of %s is not a multiple of %d",
                     expected->name, lanes);
+    bool is_whole = stride_of(a, a->ndim - 1) == 1;
+    for (int i = 0; i < a->ndim - 1; i++) is_whole &= a->shape[i] < 2 || stride_of(a, i) % lanes == 0;
+    if (!is_whole)
+        return fail(PYCU2C_INVALID_ARGUMENT, "%s has strides that are no multiples of %d: pass a copy",
+                    expected->name, lanes);
+    return PYCU2C_SUCCESS;
+}
+
+/* Check an array of the right type and number of axes. */
+static pycu2c_status check_layout(const struct argument *expected, const DLTensor *a) {
+    const pycu2c_status status = check_lanes(expected, a);
+    bool is_empty = false;
+    if (status) return status;
+    for (int i = 0; i < a->ndim; i++) is_empty |= a->shape[i] == 0;
     if (!a->data && !is_empty)
         return fail(PYCU2C_INVALID_ARGUMENT, "%s has elements, and its address is NULL", expected->name);
-    if (address_of(a) % alignment)
-        return fail(PYCU2C_INVALID_ARGUMENT, "%s does not begin at a multiple of %zu bytes",
-                    expected->name, alignment);
+    if (address_of(a) % expected->alignment)
+        return fail(PYCU2C_INVALID_ARGUMENT, "%s does not begin at a multiple of %d bytes",
+                    expected->name, expected->alignment);
     if (expected->is_contiguous && !is_c_contiguous(a))
         return fail(PYCU2C_INVALID_ARGUMENT, "%s is not C-contiguous: pass a copy", expected->name);
     return PYCU2C_SUCCESS;
@@ -167,7 +179,7 @@ static pycu2c_status check_configuration(const struct launch *l) {
 
 /* Return the addresses that an array spans, in bytes. */
 static void region_of(const DLTensor *a, uintptr_t *first, uintptr_t *end) {
-    const int64_t size = (a->dtype.bits + 7) / 8;
+    const int64_t size = (a->dtype.bits + 7) / 8 * a->dtype.lanes;
     *first = *end = address_of(a);
     for (int i = 0; i < a->ndim; i++) {
         const int64_t extent = (a->shape[i] - 1) * stride_of(a, i) * size;

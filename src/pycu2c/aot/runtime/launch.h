@@ -61,14 +61,16 @@ struct parameters {
 
 enum { IS_NUMBER = -1, ANY_AXES = -2 };
 
-/* What an argument must be. type: with the lanes of vectors; the last axis of such an array has a
- * multiple of this number of elements. axes: their number, ANY_AXES, or IS_NUMBER for a number, which
- * is given as a double if `is_double`, else as an int64_t. limit: the greatest magnitude of an integer
- * with which indices have 32 bits; 0 for any. */
+/* What an argument must be. type: of a number, or of the elements of an array: those of a record are
+ * uint8, with a lane for each byte. An array may have the lanes of its elements along one more axis, the
+ * last one. axes: their number, ANY_AXES, or IS_NUMBER for a number, which is given as a double if
+ * `is_double`, else as an int64_t. alignment: of elements, in bytes. limit: the greatest magnitude of an
+ * integer with which indices have 32 bits; 0 for any. */
 struct argument {
     const char *name;
     DLDataType type;
     int8_t axes;
+    uint8_t alignment;
     bool is_contiguous, is_double;
     int64_t limit;
 };
@@ -131,10 +133,21 @@ struct launch {
 
 static bool is_array(const struct argument *expected) { return expected->axes != IS_NUMBER; }
 
+/* Return the number of elements of the array along its last axis that are lanes of one element; 1 if
+ * there is no such axis. */
+static int lanes_of_axis(const struct argument *expected, const DLTensor *a) {
+    return a->dtype.lanes == 1 ? expected->type.lanes : 1;
+}
+
 /* Return whether the number of axes and the type are right. */
 static bool has_type(const struct argument *expected, const DLTensor *a) {
-    return (expected->axes == ANY_AXES || expected->axes == a->ndim) && a->dtype.lanes == 1
-           && a->dtype.code == expected->type.code && a->dtype.bits == expected->type.bits;
+    const int lanes = lanes_of_axis(expected, a);
+    if (a->dtype.code != expected->type.code || a->dtype.bits != expected->type.bits
+        || a->dtype.lanes * lanes != expected->type.lanes)
+        return false;
+    if (expected->axes == ANY_AXES) return true;
+    if (lanes == 1) return a->ndim == expected->axes;
+    return a->ndim == expected->axes + 1 && a->shape[a->ndim - 1] == lanes;
 }
 
 #include "argument_checks.h"
@@ -172,18 +185,22 @@ static const struct signature *find_signature(const struct launch *l) {
 }
 
 static pycu2c_status reject_types(const struct launch *l) {
-    char expected_name[32], name[32];
+    char expected_name[32], name[32], with_axis[64] = "";
     for (int i = 0; i < l->kernel->argument_count; i++) {
         const struct argument *const expected = &l->kernel->signatures->arguments[i];
         const DLTensor *const a = l->arguments[i];
         if (!is_array(expected)) continue;
         const int axes = expected->axes == ANY_AXES ? a->ndim : expected->axes;
-        if (l->kernel->signature_count == 1 || a->ndim != axes) {
+        if (l->kernel->signature_count == 1 || (a->ndim != axes && expected->type.lanes == 1)) {
             if (has_type(expected, a)) continue;
-            return fail(PYCU2C_INVALID_ARGUMENT, "%s is %s with %d axes%s, and %s takes %s with %d",
+            if (expected->type.lanes > 1)
+                snprintf(with_axis, sizeof with_axis, ", or one more axis of length %d",
+                         expected->type.lanes);
+            return fail(PYCU2C_INVALID_ARGUMENT, "%s is %s with %d axes, and %s takes %s with %d%s",
                         expected->name, type_name(a->dtype, name, sizeof name), a->ndim,
-                        a->dtype.lanes == 1 ? "" : " of vectors", l->kernel->name,
-                        type_name(expected->type, expected_name, sizeof expected_name), axes);
+                        l->kernel->name,
+                        type_name(expected->type, expected_name, sizeof expected_name), axes,
+                        with_axis);
         }
     }
     int end = snprintf(message, sizeof message, "%s is not compiled for ", l->kernel->name);
@@ -207,7 +224,7 @@ static bool has_small_indices(const struct signature *signature, const struct la
         const struct argument *const expected = &signature->arguments[i];
         if (is_array(expected)) {
             const DLTensor *const a = l->arguments[i];
-            if (spanned_elements(a) >= INDEX32_LIMIT) return false;
+            if (spanned_elements(a) / lanes_of_axis(expected, a) >= INDEX32_LIMIT) return false;
             for (int axis = 0; axis < a->ndim; axis++)
                 if (a->shape[axis] == 0) return false;
         } else if (expected->limit) {
@@ -247,7 +264,8 @@ static void store_parameters(char *to, void **places, const struct parameters *p
             memcpy(place, &address, sizeof address);
         } else {
             const DLTensor *const a = argument;
-            const int64_t number = p->part == SHAPE ? a->shape[p->axis] : stride_of(a, p->axis);
+            const int lanes = lanes_of_axis(&signature->arguments[p->argument], a);
+            const int64_t number = p->part == SHAPE ? a->shape[p->axis] : stride_of(a, p->axis) / lanes;
             memcpy(place, &number, p->size);
         }
         if (places) places[i] = place;

@@ -44,6 +44,10 @@ struct configuration {
 constexpr DLDevice cpu = {kDLCPU, 0};
 constexpr DLDevice gpu(std::int32_t ordinal = 0) { return {kDLCUDA, ordinal}; }
 
+template <class T> constexpr bool is_complex = false;
+template <class T> constexpr bool is_complex<std::complex<T>> = true;
+
+// The type of a number, or of a record as bytes.
 template <class T> constexpr DLDataType type_of() {
     using U = std::remove_const_t<T>;
     constexpr auto bits = static_cast<std::uint8_t>(8 * sizeof(U));
@@ -53,7 +57,11 @@ template <class T> constexpr DLDataType type_of() {
         return {kDLFloat, bits, 1};
     else if constexpr (std::is_integral_v<U>)
         return {static_cast<std::uint8_t>(std::is_signed_v<U> ? kDLInt : kDLUInt), bits, 1};
-    else return {kDLComplex, bits, 1};
+    else if constexpr (is_complex<U>) return {kDLComplex, bits, 1};
+    else {
+        static_assert(std::is_class_v<U> && std::is_trivially_copyable_v<U>, "not a number or a record");
+        return {kDLUInt, 8, sizeof(U)};
+    }
 }
 
 // An array of N axes that this object does not own.
