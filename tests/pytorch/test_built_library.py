@@ -169,6 +169,7 @@ def test_a_function_gives_shape_and_dtype(squares: Any, device: torch.device) ->
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no grid": ({"block": 256}, "square needs a grid and a block: pass grid= and block="),
     "an unknown output": ({"grid": 1, "block": 256, "out": {"y": "x"}}, "out names y, and"),
+    "no kernel": ({"kernel": max, "grid": 1, "block": 1}, "op takes a kernel of squares, not"),
 }
 
 
@@ -176,8 +177,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 def test_wrong_declarations(squares: Any, case: str) -> None:
     package, operators = squares
     options, message = WRONG[case]
-    with pytest.raises(ValueError, match=message):
-        operators.op(package.square, "squares::wrong", **options)
+    with pytest.raises((TypeError, ValueError), match=message):
+        operators.op(**{"kernel": package.square, "name": "squares::wrong", **options})
 
 
 def test_wrong_dtype(square: Any, device: torch.device) -> None:

@@ -148,6 +148,13 @@ def test_an_argument_is_no_output() -> None:
         f(torch.ones(3), torch.ones(3))
 
 
+@pytest.mark.parametrize("result", ["x", (3,), ((3,), "float32"), None])
+def test_a_rule_returns_a_shape_and_a_dtype(result: Any) -> None:
+    f = op(saxpy, next(NAMES), out={"out": lambda x, y, a: result})
+    with pytest.raises(TypeError, match=r"a rule of out= returned .* a new tensor, or a shape and"):
+        f(torch.ones(3), torch.ones(3))
+
+
 def test_several_outputs(device: torch.device) -> None:
     f = op(product_backward, next(NAMES), out={"grad_y": "y", "grad_x": "x"})
     g, x, y = (torch.full((3,), n, device=device) for n in (2.0, 3.0, 5.0))
@@ -184,6 +191,12 @@ def test_the_block_and_the_grid_of_the_operator(device: torch.device) -> None:
         f = op(where, next(NAMES), out={"out": "x"}, **options)
         for _ in range(3):
             assert f(x).tolist() == [expected] * 40
+
+
+def test_a_grid_of_zero_launches_nothing() -> None:
+    f, x = op(scale, next(NAMES), grid=0), torch.ones(3)
+    f(x, 2.0)
+    assert x.tolist() == [1, 1, 1]
 
 
 def test_a_declared_signature(device: torch.device) -> None:
@@ -444,6 +457,14 @@ def test_vmap(device: torch.device) -> None:
     assert torch.allclose(second, y[:, 0] * x)
 
 
+def test_vmap_over_no_items(device: torch.device) -> None:
+    f, g = matmul_op(), op(product_backward, next(NAMES), out={"grad_x": "x", "grad_y": "y"})
+    x = torch.ones(4, 0, 5, device=device)
+    assert torch.vmap(f, in_dims=(1, None))(x, torch.ones(5, 3, device=device)).shape == (0, 4, 3)
+    y = torch.ones(0, 5, device=device)
+    assert [row.shape for row in torch.vmap(g)(y, y, y.double())] == [(0, 5), (0, 5)]
+
+
 def test_vmap_in_place(device: torch.device) -> None:
     f = op(scale, next(NAMES))
     x, factors = torch.ones(3, 5, device=device), torch.ones(3, device=device)
@@ -565,12 +586,24 @@ WRONG: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
         without_types,
         {"out": {"out": "x"}},
         TypeError,
-        r"x, a has none: annotate it, as in `x: torch\.Tensor`",
+        r"x and a have none: annotate them, as in `x: torch\.Tensor`",
     ),
     "a keyword": (with_keyword, {"out": {"out": "x"}}, TypeError, "are positional"),
     "a tuple": (with_a_tuple, {"out": {"out": "x"}}, ValueError, "p has unsupported type"),
     "no tensor": (without_tensors, {"out": {"out": "n"}}, TypeError, "an operator takes a tensor"),
-    "an unknown output": (saxpy, {"out": {"z": "x"}}, TypeError, "out has none: annotate"),
+    "no output": (saxpy, {}, TypeError, "out has none: annotate it"),
+    "an unknown output": (
+        saxpy,
+        {"out": {"z": "x"}},
+        ValueError,
+        "out names z, and there are out, x, y, a",
+    ),
+    "outputs without rules": (
+        saxpy,
+        {"out": ["out"]},
+        TypeError,
+        r"out is \['out'\]; write a rule for each array: {'y': 'x'}",
+    ),
     "a second unknown output": (
         saxpy,
         {"out": {"out": "x", "z": "x"}},

@@ -32,7 +32,8 @@ def input_parameters(kernel: Kernel[Any], outputs: Container[str]) -> dict[str, 
     if missing:
         raise TypeError(
             f"{kernel.name}: an operator needs the types of its parameters, and "
-            f"{', '.join(missing)} has none: annotate it, as in `{missing[0]}: torch.Tensor`"
+            f"{' and '.join(missing)} {'have' if missing[1:] else 'has'} none: annotate "
+            f"{'them' if missing[1:] else 'it'}, as in `{missing[0]}: torch.Tensor`"
         )
     names = kernel.python.__globals__
     return {

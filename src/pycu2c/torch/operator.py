@@ -70,10 +70,13 @@ def op(
     """
     if not isinstance(kernel, Kernel):
         raise TypeError(f"pycu2c.torch.op takes a kernel, as @kernel makes one, not {kernel!r}")
-    grid, block, outputs = grid or kernel.grid, block or kernel.block, out or {}
+    grid = kernel.grid if grid is None else grid
+    block = kernel.block if block is None else block
     if block is None:
         raise ValueError(f"{kernel.name} has no block: pass block=, such as block=256")
-    inputs, names = input_parameters(kernel, outputs), kernel.launcher.parameters
+    outputs, names = {} if out is None else out, kernel.launcher.parameters
+    torch_operators.check_outputs(name, outputs, names)
+    inputs = input_parameters(kernel, outputs)
     if mutates_args is None:
         written = written_names(kernel)
         mutates_args = [n for n in inputs if n in written]

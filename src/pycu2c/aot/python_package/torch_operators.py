@@ -86,10 +86,23 @@ class TorchOperator:
                 )
             if isinstance(result, torch.Tensor):
                 return result
+            if not isinstance(result, tuple) or not isinstance(result[-1], torch.dtype):
+                raise TypeError(
+                    f"{self.name}: a rule of out= returned {result!r}; it returns a new tensor, or "
+                    "a shape and a dtype, such as (x.shape, x.dtype)"
+                )
             shape, dtype = result
             return torch.empty(shape, dtype=dtype, device=_first_tensor(tensors, inputs).device)
 
         return allocate
+
+
+def check_outputs(name: str, outputs: Any, known: Sequence[str]) -> None:
+    """Check the names of arrays that an operator allocates. Raises TypeError, ValueError."""
+    if not isinstance(outputs, Mapping):
+        raise TypeError(f"{name}: out is {outputs!r}; write a rule for each array: {{'y': 'x'}}")
+    for unknown in [n for n in outputs if n not in known]:
+        raise ValueError(f"{name}: out names {unknown}, and there are {', '.join(known)}")
 
 
 def _is_tensor(annotation: object) -> bool:
@@ -156,7 +169,6 @@ def _check(operator: TorchOperator, has_gradient: bool) -> None:
     if not tensors:
         raise TypeError(f"{name}: an operator takes a tensor, which determines its device")
     for known, names, what in (
-        (operator.kernel_parameters, operator.outputs, "out names"),
         (
             tensors,
             [r for r in operator.outputs.values() if isinstance(r, str)],
@@ -362,7 +374,7 @@ def _with_version_counters(overload: Any, operator: TorchOperator) -> Callable[.
 def _batched(overload: Any, operator: TorchOperator) -> Callable[..., Any]:
     """Return the operator under ``torch.vmap``: a call for each item of the batch."""
 
-    mutated = [operator.inputs.index(name) for name in operator.mutated]
+    mutated, fake = [operator.inputs.index(name) for name in operator.mutated], _fake(operator)
 
     def run(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> Any:
         written = [i for i in mutated if i < len(inputs) and inputs[i] is not None]
@@ -377,7 +389,14 @@ def _batched(overload: Any, operator: TorchOperator) -> Callable[..., Any]:
         ]
         if not operator.outputs:
             return None, None
-        stacked = tuple(torch.stack(column) for column in zip(*map(_as_tuple, rows)))
+        if rows:
+            stacked = tuple(torch.stack(column) for column in zip(*map(_as_tuple, rows)))
+        else:
+            values = (
+                v if d is None else v.new_empty(v.movedim(d, 0).shape[1:])
+                for v, d in zip(inputs, in_dims)
+            )
+            stacked = tuple(r.new_empty((0, *r.shape)) for r in _as_tuple(fake(*values)))
         return (stacked[0], 0) if len(stacked) == 1 else (stacked, (0,) * len(stacked))
 
     return run
