@@ -36,7 +36,7 @@ test-slow: $(VENV)/.test  ## the tests that make test leaves out
 	@$(BIN)/python -m pytest -q -n auto -m slow $(WITHOUT_FRAMEWORKS)
 
 test-frameworks: $(FRAMEWORKS_VENV)/.ready  ## the tests with PyTorch, JAX and TVM-FFI, in a virtual environment of their own
-	@CI=1 $(FRAMEWORKS_VENV)/bin/python -m pytest -q $(FRAMEWORK_TESTS)
+	@CI=1 $(FRAMEWORKS_VENV)/bin/python -m pytest -q $(FRAMEWORK_TESTS) tests/test_docstrings.py
 
 test-all: test test-slow check  ## the whole test suite, then ruff and mypy
 
@@ -132,7 +132,7 @@ $(FRAMEWORKS_VENV)/.ready: $(BUILT_FROM)
 	@echo "installing pycu2c with PyTorch, JAX and TVM-FFI into $(FRAMEWORKS_VENV)"
 	@$(PYTHON) -m venv $(FRAMEWORKS_VENV)
 	@$(FRAMEWORKS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --editable '.[frameworks]' pytest hypothesis
+	  --editable '.[frameworks]' pytest hypothesis coverage numpydoc
 	@touch $@
 
 $(BIN)/python:

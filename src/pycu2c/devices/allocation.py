@@ -69,6 +69,13 @@ def to_device(
     DeviceArray
         The new array, or ``to``.
 
+    See Also
+    --------
+    device_array
+        An array with undefined elements.
+    DeviceArray.copy_to_host
+        The copy in the other direction.
+
     Examples
     --------
     >>> import numpy as np

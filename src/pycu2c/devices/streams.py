@@ -306,6 +306,16 @@ def event(timing: bool = True) -> Event:
     --------
     event_elapsed_time
         The time between two events.
+
+    Examples
+    --------
+    >>> from pycu2c import cuda
+    >>> start, end = cuda.event(), cuda.event()
+    >>> start.record()
+    >>> end.record()
+    >>> end.synchronize()
+    >>> start.elapsed_time(end) >= 0  # milliseconds
+    True
     """
     return Event(timing)
 

@@ -310,6 +310,14 @@ def texture(
     -------
     Texture
         The texture, an argument of kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pycu2c import cuda
+    >>> image = cuda.texture(np.float32([[0, 1], [2, 3]]), filter_mode="linear")
+    >>> float(image.at(1.0, 1.0))  # between the four elements
+    1.5
     """
     elements = array._elements if isinstance(array, Surface) else _elements_of(array)
     axes, channels = len(elements.texel_format.shape), elements.texel_format.channels

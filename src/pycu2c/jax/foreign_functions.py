@@ -46,22 +46,22 @@ def ffi(
 
     Parameters
     ----------
-    kernel
+    kernel : Kernel
         The kernel, with or without declared types.
-    grid, block
-        Blocks along each axis, and threads of a block: a number, a tuple, or a function of the
-        arguments; by default those of the decorator.
-    shared_bytes
-        The size of dynamic shared memory; by default that of the decorator.
-    out_shapes
+    grid, block : int, tuple of int or callable, optional
+        Blocks along each axis, and threads of a block: numbers, or a function of the arguments; by
+        default those of the decorator.
+    shared_bytes : int, optional
+        Bytes of dynamic shared memory of a block; by default those of the decorator.
+    out_shapes : object, sequence, dict or callable, optional
         For each result that is no argument: an object with ``shape`` and ``dtype``, or the name of
-        an argument; or a function of the arguments that returns these. By default, results are
-        like the first array. A mapping from names to these tells which arrays are no arguments;
-        by default those of which the kernel stores elements, and which it does not use otherwise.
+        an argument; or a function of the arguments that returns these. By default, results are like
+        the first array. A mapping from names to these tells which arrays are no arguments; by
+        default those of which the kernel stores elements, and which it does not use otherwise.
         Elements of these that it does not store are undefined.
-    vmap_method
-        ``sequential``: ``jax.vmap`` launches once for each element of the batch. ``broadcast_all``:
-        it launches once, and all arrays have the batch as first axis.
+    vmap_method : {"sequential", "broadcast_all"}, optional
+        "sequential": ``jax.vmap`` launches once for each element of the batch. "broadcast_all": it
+        launches once, and all arrays have the batch as first axis.
 
     Returns
     -------

@@ -30,9 +30,15 @@ class Launches(TableReference):
 
 
 class Configured(ConfiguredBase[P]):
-    """A kernel with its grid and block; call it with the arguments.
+    """A kernel with its grid and block, ``k[grid, block]``; call it with the arguments of the
+    kernel.
 
-    A call that misses the dispatch table of the kernel calls ``_launch_slow``.
+    Raises
+    ------
+    LaunchError
+        By calls with invalid arguments.
+    CompileError
+        By the first call with argument types that the kernel does not support.
     """
 
     __slots__ = ("_request",)

@@ -37,23 +37,23 @@ def op(
 
     Parameters
     ----------
-    kernel
+    kernel : Kernel
         A kernel with a signature, or with annotations of its parameters: ``torch.Tensor``, ``int``,
         ``float``, ``bool``, ``str``, or one of these or None.
-    name
+    name : str
         The name of the operator, ``"library::name"``. An operator of this name is replaced.
-    out
+    out : dict, optional
         The parameters that the operator allocates and returns, in this order, each with its rule:
         the name of a tensor that it is like, or a function. The function gets the arguments of the
         operator, and returns a shape and a dtype of PyTorch, or a new tensor.
-    grid, block
+    grid, block : int, tuple of int or callable, optional
         The launch configuration: numbers, or functions of the arguments of the operator. By default
         those of the decorator; a missing grid is inferred, as in other launches. A grid of 0 blocks
         launches nothing.
-    mutates_args
+    mutates_args : sequence of str, optional
         The tensors that the kernel writes in place; by default those that its text assigns to.
         Launches raise LaunchError if the kernel writes others.
-    backward
+    backward : callable, optional
         A function or an operator that returns the gradient of each tensor that is an argument, in
         order. Its parameters are named ``grad_y`` for the gradient of the output ``y``, or as the
         parameters of the kernel.

@@ -224,6 +224,16 @@ class RawKernel:
         As for ``RawModule``.
     translate_cucomplex, enable_cooperative_groups, jitify : bool, optional
         As for ``RawModule``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pycu2c.cupy import RawKernel
+    >>> text = 'extern "C" __global__ void twice(float *x) { x[threadIdx.x] *= 2; }'
+    >>> twice, x = RawKernel(text, "twice"), np.float32([1, 2])
+    >>> twice((1,), (2,), (x,))
+    >>> x
+    array([2., 4.], dtype=float32)
     """
 
     def __init__(

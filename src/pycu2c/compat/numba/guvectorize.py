@@ -103,11 +103,11 @@ class GUFuncDispatcher:
 
         Parameters
         ----------
-        *args
+        *args : array_like
             The inputs, optionally followed by outputs.
-        out
+        out : array or tuple of array, optional
             An output, or a tuple of outputs. Missing outputs are allocated.
-        stream
+        stream : Stream, optional
             The stream of the launch.
 
         Returns
@@ -290,6 +290,20 @@ def guvectorize(
     ------
     SignatureError
         If the core dimensions are malformed or do not match a signature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pycu2c import guvectorize
+    >>> @guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")
+    ... def running_sum(x, out):
+    ...     total = 0.0
+    ...     for i in range(len(x)):
+    ...         total += x[i]
+    ...         out[i] = total
+    >>> running_sum(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([[1., 3.],
+           [3., 7.]])
     """
     if signature is None:
         ftylist, signature = [], ftylist

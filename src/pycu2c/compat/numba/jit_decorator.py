@@ -116,6 +116,18 @@ def jit(
     --------
     kernel
         The decorator of this package.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pycu2c import cuda
+    >>> @cuda.jit("void(float64[:])")
+    ... def double(x):
+    ...     x[cuda.grid(1)] *= 2
+    >>> x = np.arange(4.0)
+    >>> double[1, 4](x)
+    >>> x
+    array([0., 2., 4., 6.])
     """
     line_info = {"lineinfo": lineinfo or debug or None, "check": debug or None}
     all_options = {**line_info, "cache": cache, "link": link, **options}

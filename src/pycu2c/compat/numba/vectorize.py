@@ -86,12 +86,17 @@ class UFuncDispatcher:
 
         Parameters
         ----------
-        *args
+        *args : array_like
             The inputs, optionally followed by the output.
-        out
-            The array that receives the result.
-        stream
+        out : array, optional
+            The array that receives the result, of the broadcast shape.
+        stream : Stream, optional
             The stream of the launch.
+
+        Returns
+        -------
+        array or scalar
+            The result: on the host if all inputs are, else a device array.
 
         Raises
         ------
@@ -142,7 +147,27 @@ class UFuncDispatcher:
         return to_device_array(out, ordinal, stream)
 
     def reduce(self, arg: Any, n: int = 0, stream: object = 0) -> Any:
-        """Reduce an array with one axis, or its first ``n`` elements."""
+        """Reduce an array with one axis, or its first ``n`` elements.
+
+        Parameters
+        ----------
+        arg : array_like
+            The array, with one axis.
+        n : int, optional
+            The number of elements to reduce; 0 for all.
+        stream : Stream, optional
+            The stream of the launches.
+
+        Returns
+        -------
+        scalar
+            The reduced value.
+
+        Raises
+        ------
+        TypeError
+            If the function does not have two parameters.
+        """
         if self.nin != 2:
             raise TypeError(f"{self!r} takes {self.nin} inputs: reduce needs a function of two")
         array = arg[:n] if n else arg

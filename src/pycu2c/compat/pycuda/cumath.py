@@ -40,7 +40,7 @@ _PARAMETERS = """
     Parameters
     ----------
     array : GPUArray
-        The array, of floats or complex numbers.
+        The array.
     stream_or_out : Stream or GPUArray, optional
         The stream or the array for the result, by position.
     out : GPUArray, optional

@@ -51,6 +51,20 @@ def create_xoroshiro128p_states(
     -------
     DeviceArray
         The states, of shape ``(n,)`` and dtype ``xoroshiro128p_dtype``.
+
+    Examples
+    --------
+    >>> from pycu2c import cuda, kernel
+    >>> from pycu2c.cuda.random import (
+    ...     create_xoroshiro128p_states,
+    ...     xoroshiro128p_uniform_float32,
+    ... )
+    >>> @kernel
+    ... def fill(states, out):
+    ...     i = cuda.grid(1)
+    ...     out[i] = xoroshiro128p_uniform_float32(states, i)
+    >>> out = cuda.device_array(4, "float32")
+    >>> fill[1, 4](create_xoroshiro128p_states(4, seed=1), out)
     """
     states = device_array(n, xoroshiro128p_dtype, stream=stream)
     init_xoroshiro128p_states(states, seed, subsequence_start, stream)

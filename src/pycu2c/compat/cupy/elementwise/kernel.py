@@ -39,7 +39,7 @@ class ElementwiseKernel(GeneratedKernel):
     name : str, optional
         The name of the kernel.
     reduce_dims : bool, optional
-        Whether axes are merged for raw indexing, as in CuPy.
+        Whether contiguous axes are merged to fewer ones.
     preamble : str, optional
         CUDA C++ before the kernel.
     no_return : bool, optional

@@ -62,7 +62,7 @@ class ReductionKernel(GeneratedKernel):
     reduce_type : str, optional
         The type of intermediate values, if it is not that of the first output.
     reduce_dims : bool, optional
-        Accepted, as in CuPy.
+        Whether contiguous axes are merged to fewer ones.
     preamble : str, optional
         CUDA C++ before the kernel.
     options : sequence of str, optional

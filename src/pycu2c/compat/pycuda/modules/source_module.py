@@ -39,6 +39,18 @@ class SourceModule(Module):
     ------
     CompileError
         If the text does not compile.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pycu2c.pycuda.autoinit
+    >>> from pycu2c.pycuda import driver
+    >>> from pycu2c.pycuda.compiler import SourceModule
+    >>> module = SourceModule("__global__ void twice(float *x) { x[threadIdx.x] *= 2; }")
+    >>> x = np.float32([1, 2])
+    >>> module.get_function("twice")(driver.InOut(x), block=(2, 1, 1))
+    >>> x
+    array([2., 4.], dtype=float32)
     """
 
     def __init__(
