@@ -11,10 +11,11 @@ MYPY := $(BIN)/mypy --no-error-summary
 
 # their packages are in a virtual environment of their own, as PyTorch fixes the version of NVRTC
 FRAMEWORK_TESTS := tests/pytorch tests/jax tests/aot/test_jax.py tests/aot/test_tvm_ffi.py
-WITHOUT_FRAMEWORKS := $(FRAMEWORK_TESTS:%=--ignore=%)
+# tests that make test and make test-slow leave to targets of their own
+APART := $(FRAMEWORK_TESTS:%=--ignore=%) --ignore=tests/site
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-frameworks test-all check golden docs site fuzz mutants bench gpu sanitize clean
+.PHONY: help demo test test-slow test-frameworks test-site test-all check golden docs site fuzz mutants bench gpu sanitize clean
 .NOTPARALLEL:  # tests use all processors
 
 help:  ## this list
@@ -30,13 +31,16 @@ demo: $(VENV)/.demo  ## run the examples on this machine's CPU; shows the CUDA C
 	@echo "The pictures are in out/."
 
 test: $(VENV)/.test  ## a sample of the test suite: each golden text, some cases of each test
-	@$(BIN)/python -m pytest -q -n auto -m "not slow" $(WITHOUT_FRAMEWORKS)
+	@$(BIN)/python -m pytest -q -n auto -m "not slow" $(APART)
 
 test-slow: $(VENV)/.test  ## the tests that make test leaves out
-	@$(BIN)/python -m pytest -q -n auto -m slow $(WITHOUT_FRAMEWORKS)
+	@$(BIN)/python -m pytest -q -n auto -m slow $(APART)
 
 test-frameworks: $(FRAMEWORKS_VENV)/.ready  ## the tests with PyTorch, JAX and TVM-FFI, in a virtual environment of their own
 	@CI=1 $(FRAMEWORKS_VENV)/bin/python -m pytest -q $(FRAMEWORK_TESTS) tests/test_docstrings.py
+
+test-site: site  ## the site in a browser (Chromium); screenshots are in build/screenshots
+	@CI=1 $(BIN)/python -m pytest -q tests/site
 
 test-all: test test-slow check  ## the whole test suite, then ruff and mypy
 
@@ -120,7 +124,7 @@ $(VENV)/.test: $(BUILT_FROM) | $(BIN)/python
 
 $(VENV)/.site: $(BUILT_FROM) | $(BIN)/python
 	@echo "installing pycu2c with Sphinx into $(VENV)"
-	@$(PIP) --editable '.[site]'
+	@$(PIP) --editable '.[site,test]'
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.bench: $(BUILT_FROM) | $(BIN)/python

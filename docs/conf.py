@@ -18,6 +18,7 @@ copyright = "pycu2c contributors"
 version = release = pycu2c.__version__
 
 extensions = [
+    "extensions.mathml",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -29,7 +30,7 @@ extensions = [
     "sphinx_click",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["generators"]
+exclude_patterns = ["extensions", "generators"]
 nitpicky = False
 
 # ---- Markdown
@@ -37,6 +38,7 @@ nitpicky = False
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # pages of errors begin at the third level
+smartquotes = False  # -- begins an option
 highlight_language = "python"
 
 # ---- docstrings
@@ -71,6 +73,10 @@ sphinx_gallery_conf = {
 # ---- HTML
 
 html_theme = "pydata_sphinx_theme"
+html_context = {"default_mode": "auto"}
+html_favicon = "static/favicon.svg"
+html_math_renderer = "mathml"
+graphviz_output_format = "svg"
 html_title = "pycu2c"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
