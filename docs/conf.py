@@ -37,7 +37,10 @@ nitpicky = False
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
-suppress_warnings = ["myst.header"]  # pages of errors begin at the third level
+suppress_warnings = [
+    "myst.header",  # pages of errors begin at the third level
+    "ref.python",  # an attribute may have the name of a function, such as device
+]
 smartquotes = False  # -- begins an option
 highlight_language = "python"
 

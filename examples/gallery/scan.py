@@ -4,7 +4,7 @@ Prefix sums (scan)
 
 *Three levels: warps exchange values, blocks use shared memory, and launches join blocks.*
 
-The inclusive prefix sum of :math:`x_0, x_1, \dots` is :math:`y_i = x_0 + \dots + x_i`. It looks
+The inclusive prefix sum of :math:`x_0, x_1, \ldots` is :math:`y_i = x_0 + \ldots + x_i`. It looks
 sequential, but :math:`n` elements need only about :math:`\log_2 n` parallel steps. Prefix sums
 are part of many parallel algorithms: compaction, radix sort, sampling from a distribution.
 """
