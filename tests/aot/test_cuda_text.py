@@ -404,7 +404,7 @@ REJECTED = {
     'k = cupy.ElementwiseKernel("T x", "T y", "y = x", "k")': "pass one --signature 'k=...', one",
     'k = cupy.ElementwiseKernel("raw int8 x", "raw int8 y", "y[i] = x[i]")': "only raw arrays",
     """k = cupy.ReductionKernel("int32 x", "int32 y", "{x}", "Sum{a.x + b.x}", "y = a.x",
-    reduce_type="Sum", preamble="struct Sum { int x; };")""": "reduces Sum, which is no number",
+    reduce_type="Sum", preamble="struct Sum { int x; };")""": "reduces Sum, which is not a number",
     f"k = cupy.RawKernel('struct P {{ int a; }}; {GLOBAL} k(P p, int *x) {{}}', 'k')": (
         "`P p` of k is no number and no pointer to numbers: pass --signature"
     ),

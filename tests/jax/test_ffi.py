@@ -316,7 +316,7 @@ def test_kernels_that_libraries_cannot_have() -> None:
         print(x[0])
         out[0] = x[0]
 
-    with pytest.raises(ExportError, match="shows prints"):
+    with pytest.raises(ExportError, match="shows calls print"):
         pycu2c.jax.ffi(shows, grid=1, block=1)(np.ones(1))
 
 

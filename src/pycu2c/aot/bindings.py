@@ -1,4 +1,4 @@
-"""Write the C files that bind a library to frameworks: to JAX by XLA's FFI, and to TVM-FFI."""
+"""Write the C files with which frameworks call a library: JAX through XLA's FFI, and TVM-FFI."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 @dataclass(frozen=True, slots=True)
 class Framework:
-    """A framework that calls kernels through C functions of a binding.
+    """A framework that calls kernels through the C functions of a binding.
 
-    suffix: of the files of the binding. header: in the folder ``include`` of the Python module
-    ``module``, which ``package`` installs. libraries: those of its folder ``lib`` that are linked.
+    suffix: the end of the names of the binding's files.
+    package: the name of the framework on PyPI. module: the Python module that it installs.
+    header: the path of the C header in the folder ``include`` of the module.
+    libraries: the libraries in the folder ``lib`` of the module that a binding links.
     """
 
     suffix: str
@@ -42,13 +44,13 @@ TVM_FFI = Framework(
 )
 FRAMEWORKS = {"jax": JAX, "tvm-ffi": TVM_FFI}  # by the name of the binding
 
-# the kinds of parameters in runtime/bindings.h
+# the enumerators of runtime/bindings.h for the kinds of parameters
 _KINDS = {"r": "READ", "w": "WRITTEN", "u": "WRITTEN", "d": "REAL", "q": "INTEGER", "?": "INTEGER"}
-_MEMBERS = {"REAL": "real", "INTEGER": "integer"}  # of the union of values; others are arrays
+_MEMBERS = {"REAL": "real", "INTEGER": "integer"}  # of union value; "array" for others
 
 
 def parameter_kinds(kernel: ExportedKernel) -> dict[str, str]:
-    """Return the letter of each parameter, as in ``python_package/jax_ffi.py``."""
+    """Return the kind of each parameter, as ``Library.kernel`` of the Python package takes it."""
     numbers = {"double": "d", "int64_t": "q", "bool": "?"}
     return {
         a.name: ("r" if not a.is_written else "u" if a.is_read else "w")
@@ -59,7 +61,7 @@ def parameter_kinds(kernel: ExportedKernel) -> dict[str, str]:
 
 
 def write_binding(library: ExportedLibrary, framework: Framework) -> str:
-    """Return the text of ``NAME_SUFFIX.c``."""
+    """Return the text of ``NAME_SUFFIX.c``: the functions that the framework calls."""
     lines = [
         f'#include "{library.name}.h"',
         f"#define LAST_ERROR {library.name}_last_error",

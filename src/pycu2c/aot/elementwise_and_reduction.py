@@ -1,7 +1,7 @@
 """Export elementwise and reduction kernels of ``pycu2c.cupy``, for C-contiguous arrays.
 
-The kernels' own modules generate the texts, for a call with small arrays of the same types. The
-grid of a launch follows from the shapes of its arrays (``runtime/inferred_grids.h``).
+The kernel classes generate the texts for a call with small arrays of the types. The launch function
+computes the grid from the shapes of its arrays (``runtime/inferred_grids.h``).
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ _Typed: TypeAlias = list[tuple[ParameterInfo, Array | Scalar]]
 _Texts: TypeAlias = Mapping[TargetName, GeneratedText]
 _NUMBER = Scalar(dtypes.INT64)
 _GPU_THREADS = 256
-# fields of struct reduction, in the order of the parameters that source_parts.py generates
+# fields of struct reduction, in the order of the parameters in source_parts.py
 _REDUCTION = ("rows", "length", "parts", "part_length", "rows_of_group", "rows", "length")
 _WORKSPACE = ("values", "counters")
-# of short, longer and long rows, as in runtime/inferred_grids.h: a length, and threads on a GPU
+# an example length, and the GPU threads, for the three row lengths of runtime/inferred_grids.h
 _ROWS = ((8, 8), (100, 32), (1000, 256))
 
 
@@ -64,7 +64,10 @@ def export_elementwise_or_reduction(
     requests: Sequence[KernelRequest[ElementwiseOrReduction]],
     targets: Sequence[TargetName],
 ) -> tuple[list[TranslationUnit], list[ExportedKernel]]:
-    """Export one kernel, as ``export_cuda_text`` does. Raises ExportError, CompileError."""
+    """Export one kernel.
+
+    The parameters are those of ``export_cuda_text``. Raises ExportError, CompileError.
+    """
     kernel = requests[0].kernel
     typed = _with_types(kernel, requests[0].signatures)
     arguments = [
@@ -98,7 +101,7 @@ def export_elementwise_or_reduction(
 
 
 def _with_types(kernel: ElementwiseOrReduction, signatures: Sequence[Signature]) -> _Typed:
-    """Return the parameters with the types of the signature, or of the declaration, as arrays."""
+    """Return the parameters with their types: of the signature, or of the declaration."""
     given: list[Array | Scalar] = [
         replace(t, ndim=1, layout="C") if isinstance(t, Array) else t
         for signature in signatures
@@ -115,14 +118,14 @@ def _with_types(kernel: ElementwiseOrReduction, signatures: Sequence[Signature])
             '"float32[:], float32"'
         )
     if not any(isinstance(t, Array) and not p.raw for p, t in zip(kernel.parameters, given)):
-        raise ExportError(f"{kernel.name} has only raw arrays, which have no common size")
+        raise ExportError(f"{kernel.name} has only raw arrays, which do not determine its size")
     return list(zip(kernel.parameters, given))
 
 
 def _overlap_rules(
     kernel: ElementwiseOrReduction, arguments: Sequence[ExportedArgument]
 ) -> Iterator[OverlapRule]:
-    """Yield that inputs may be the outputs of elementwise kernels, but share no other memory."""
+    """Yield the rules for overlap: only an elementwise kernel may have an input as its output."""
     may_be_same = isinstance(kernel, ElementwiseKernel)
     arrays = [k for k, argument in enumerate(arguments) if argument.has_any_axes]
     for output in arrays:
@@ -138,7 +141,7 @@ def _launch(kernel: ElementwiseOrReduction, typed: _Typed, texts: _Texts) -> Inf
     by_name = {parameter_declarations.c_name(dtype): dtype for dtype in dtypes.DTYPES}
     by_name |= {p.ctype: t.dtype for p, t in typed if p.dtype is None}
     if kernel.reduce_type not in by_name:
-        raise ExportError(f"{kernel.name} reduces {kernel.reduce_type}, which is no number")
+        raise ExportError(f"{kernel.name} reduces {kernel.reduce_type}, which is not a number")
     state = {
         "inputs": kernel.nin,
         "outputs_end": kernel.nargs,

@@ -13,7 +13,7 @@ from pycu2c.toolchain.nvrtc import nvrtc
 
 
 class Image(NamedTuple):
-    """Code of a module for devices: a cubin of one architecture, or PTX of the lowest one."""
+    """Device code of a module: a cubin for one architecture, or PTX for it and later ones."""
 
     module: int
     arch: str
@@ -31,9 +31,10 @@ def _compute_capability(arch: str) -> int:
 
 
 def compile_images(library: ExportedLibrary, archs: Sequence[str]) -> tuple[Image, ...]:
-    """Compile a cubin of each module for each architecture, and PTX for the lowest.
+    """Compile each module to a cubin for each architecture, and to PTX for the lowest.
 
-    Module 0 has the kernels from Python. Raises CompileError, ToolchainError.
+    Module 0 contains the kernels in Python, the others one text in CUDA C each. Raises
+    CompileError, ToolchainError.
     """
     by_capability = {_compute_capability(arch): arch for arch in archs}
     kinds: list[tuple[str, nvrtc.BinaryKind]] = [

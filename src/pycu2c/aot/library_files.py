@@ -12,6 +12,7 @@ from pycu2c.aot.exported_library import ExportedLibrary
 from pycu2c.aot.headers import write_cpp_header, write_header
 from pycu2c.aot.images import Image, write_images
 from pycu2c.aot.launch_functions import write_launch_functions
+from pycu2c.aot.output_folder import Files
 from pycu2c.aot.record_types import numpy_dtype, numpy_structure
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.cpu.coroutine_scheduler import scheduler_text
@@ -22,7 +23,6 @@ from pycu2c.toolchain.cc.flags import CLANG, GCC, NO_FMA
 from pycu2c.toolchain.cc.miscompilations import MISCOMPILATIONS
 
 _HERE = Path(__file__).parent
-Files = Mapping[str, bytes]  # by path in the folder of the library
 
 _FLAGS = tuple(f for f in FLAGS if not f.startswith(("-std", "-fPIC", "-Werror", "-O")))
 X86_FLAG = "-march=x86-64-v3"

@@ -1,31 +1,31 @@
-"""Find the array parameters that a kernel only stores to, from its syntax tree.
+"""Find the write-only parameters of a kernel in its syntax tree.
 
-The types of arguments are not needed, so the results of a kernel are known before it is typed.
+The analysis needs no types, so the results of a kernel are known before it is typed.
 """
 
 from __future__ import annotations
 
 import ast
 
-_DESCRIPTIONS = ("dtype", "itemsize", "nbytes", "ndim", "shape", "size", "strides")
+_METADATA = ("dtype", "itemsize", "nbytes", "ndim", "shape", "size", "strides")
 
 
 def write_only_arrays(tree: ast.AST) -> frozenset[str]:
-    """Return the arrays of which a kernel stores elements and reads none.
+    """Return the arrays to which a kernel stores elements and from which it loads none.
 
-    An array that it views, binds to another name or passes to a function counts as read.
+    An array that is viewed, bound to another name or passed to a function counts as read.
     """
-    stored, updated, described = set(), set(), set()
+    stored, updated, measured = set(), set(), set()
     for node in ast.walk(tree):
         match node:
             case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name))):
                 updated.add(name)
             case ast.Subscript(value=ast.Name() as array, ctx=ast.Store()):
                 stored.add(array)
-            case ast.Attribute(value=ast.Name() as array, attr=name) if name in _DESCRIPTIONS:
-                described.add(array)
+            case ast.Attribute(value=ast.Name() as array, attr=name) if name in _METADATA:
+                measured.add(array)
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name() as array]):
-                described.add(array)
+                measured.add(array)
     names = {node for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    read = {node.id for node in names - stored - described}
+    read = {node.id for node in names - stored - measured}
     return frozenset({node.id for node in stored} - updated - read)

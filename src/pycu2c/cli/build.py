@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from pycu2c.aot.bindings import FRAMEWORKS
-from pycu2c.aot.compilation import compile_library, differences, foreign_files, write_files
+from pycu2c.aot.compilation import compile_library
 from pycu2c.aot.export import CLASSES, AnyKernel, export, kernels_of
 from pycu2c.aot.exported_library import ExportedLibrary, ExportError, KernelRequest
 from pycu2c.aot.images import compile_images
@@ -21,9 +21,9 @@ from pycu2c.aot.library_files import (
     DEFAULT_BINDINGS,
     THREADS,
     BuildSettings,
-    Files,
     library_files,
 )
+from pycu2c.aot.output_folder import Files, differences, foreign_files, write_files
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.types import Signature
 from pycu2c.cli.kernel_file import (
