@@ -229,11 +229,6 @@ class Void:
         ----------
         *parameters : type
             The types of the parameters.
-
-        Returns
-        -------
-        Signature
-            The signature.
         """
         return Signature(parameters, NONE)
 
@@ -480,11 +475,6 @@ def CPointer(element: Scalar) -> Array:
     ----------
     element : Scalar
         The type of the elements.
-
-    Returns
-    -------
-    Array
-        The type of the parameter.
     """
     return Array(element.dtype, 1, "C")
 
@@ -498,10 +488,5 @@ def UniTuple(item: ParameterType, count: int) -> Tuple:
         The type of the items.
     count : int
         The number of items.
-
-    Returns
-    -------
-    Tuple
-        The type of the tuple.
     """
     return Tuple((item,) * count)

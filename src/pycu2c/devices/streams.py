@@ -269,11 +269,6 @@ class Event:
         end : Event
             The later event.
 
-        Returns
-        -------
-        float
-            The time in milliseconds.
-
         Raises
         ------
         ValueError
@@ -327,11 +322,6 @@ def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
     ----------
     evtstart, evtend : Event
         Recorded events with timing.
-
-    Returns
-    -------
-    float
-        The time in milliseconds.
     """
     return evtstart.elapsed_time(evtend)
 

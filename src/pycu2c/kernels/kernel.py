@@ -200,11 +200,6 @@ class Kernel(KernelBase[P]):
             The architecture of PTX and SASS, such as "sm_80"; by default that of the current GPU,
             or "sm_90" without one.
 
-        Returns
-        -------
-        str
-            The text.
-
         Raises
         ------
         ValueError
@@ -287,11 +282,6 @@ class Kernel(KernelBase[P]):
         ----------
         signature : str, type or sequence, optional
             The types of the arguments, as for ``inspect``.
-
-        Returns
-        -------
-        str
-            A report with lines of the kernel.
         """
         return self.launcher.compiler.explanation(self._signature_or_latest(signature))
 

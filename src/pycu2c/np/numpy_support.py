@@ -23,11 +23,6 @@ def as_dtype(nbtype: object) -> np.dtype[Any]:
     nbtype : type or str
         A scalar or record type.
 
-    Returns
-    -------
-    dtype
-        The dtype of its elements.
-
     Raises
     ------
     NotImplementedError

@@ -385,11 +385,6 @@ class Overload:
             Threads of a block.
         dynsmemsize : int, optional
             Bytes of dynamic shared memory of a block.
-
-        Returns
-        -------
-        int
-            The number of blocks.
         """
         gpu: Any = gpu_selection.get_current_device()
         if isinstance(gpu, Gpu):

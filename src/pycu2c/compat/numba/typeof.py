@@ -42,11 +42,6 @@ def from_dtype(dtype: DTypeLike) -> Scalar:
     dtype : dtype_like
         A scalar or structured dtype.
 
-    Returns
-    -------
-    Scalar
-        The type of its elements in kernels.
-
     Raises
     ------
     SignatureError

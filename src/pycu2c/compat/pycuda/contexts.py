@@ -136,7 +136,7 @@ class Device:
         Parameters
         ----------
         flags : int, optional
-            Flags of ``ctx_flags``.
+            Ignored.
 
         Returns
         -------

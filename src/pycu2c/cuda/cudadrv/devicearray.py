@@ -25,11 +25,6 @@ def auto_device(obj: Any, stream: object = 0, copy: bool = True) -> tuple[Device
         The stream of the copy.
     copy : bool, optional
         Whether to copy a host array; otherwise the new array is uninitialized.
-
-    Returns
-    -------
-    tuple of DeviceArray and bool
-        The array, and whether it is new.
     """
     if is_on_device(obj):
         return as_cuda_array(obj), False
@@ -44,10 +39,5 @@ def is_cuda_ndarray(obj: object) -> bool:
     ----------
     obj : object
         Any object.
-
-    Returns
-    -------
-    bool
-        Whether it is a ``DeviceArray``.
     """
     return isinstance(obj, DeviceArray)

@@ -15,10 +15,5 @@ def literal_unroll(container: T) -> T:
     ----------
     container : tuple
         The iterable of a loop.
-
-    Returns
-    -------
-    tuple
-        The same object.
     """
     return container
