@@ -13,9 +13,10 @@ from aot import exported_signatures
 from aot.conftest import build_file, run
 from aot.loaders.plain import Dim3, tensor
 from aot.test_loaders import C11, COMPILERS, WARNINGS
+from pycu2c.aot.build_settings import BuildSettings
 from pycu2c.aot.export import export
 from pycu2c.aot.exported_library import ExportedLibrary, ExportError, KernelRequest
-from pycu2c.aot.library_files import BuildSettings, library_files
+from pycu2c.aot.library_files import library_files
 from pycu2c.aot.output_folder import write_files
 from pycu2c.declarations.signatures import parse_signature
 from support.golden_kernels import NAMES, kernel_of, module_of

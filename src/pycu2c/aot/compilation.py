@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from pycu2c.aot.bindings import FRAMEWORKS
-from pycu2c.aot.exported_library import ExportedLibrary, TranslationUnit
-from pycu2c.aot.library_files import (
+from pycu2c.aot.build_settings import (
     AVX512_FLAGS,
     THREADS,
     X86_FLAG,
@@ -22,6 +20,7 @@ from pycu2c.aot.library_files import (
     cpp_flags,
     source_paths,
 )
+from pycu2c.aot.exported_library import ExportedLibrary, TranslationUnit
 from pycu2c.aot.output_folder import Files, write_files
 from pycu2c.toolchain.cc import cxx
 from pycu2c.toolchain.cc.cc import is_bit_exact
@@ -60,8 +59,7 @@ def compile_library(library: ExportedLibrary, files: Files, settings: BuildSetti
     ToolchainError
         If a compiler or a header is missing or fails.
     """
-    frameworks = [FRAMEWORKS[name] for name in settings.bindings if name in FRAMEWORKS]
-    flags = [framework.flags() for framework in frameworks]
+    frameworks, flags = settings.frameworks, [f.flags() for f in settings.frameworks]
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         write_files(folder, files)

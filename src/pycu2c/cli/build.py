@@ -12,17 +12,12 @@ from typing import Any
 import click
 
 from pycu2c.aot.bindings import FRAMEWORKS
+from pycu2c.aot.build_settings import DEFAULT_ARCHS, DEFAULT_BINDINGS, THREADS, BuildSettings
 from pycu2c.aot.compilation import compile_library
 from pycu2c.aot.export import CLASSES, AnyKernel, export, kernels_of
 from pycu2c.aot.exported_library import ExportedLibrary, ExportError, KernelRequest
 from pycu2c.aot.images import compile_images
-from pycu2c.aot.library_files import (
-    DEFAULT_ARCHS,
-    DEFAULT_BINDINGS,
-    THREADS,
-    BuildSettings,
-    library_files,
-)
+from pycu2c.aot.library_files import library_files
 from pycu2c.aot.output_folder import Files, differences, foreign_files, write_files
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.types import Signature

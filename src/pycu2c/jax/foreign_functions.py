@@ -11,10 +11,11 @@ import jax
 import numpy as np
 
 from pycu2c.aot.bindings import JAX, parameter_kinds
+from pycu2c.aot.build_settings import BuildSettings
 from pycu2c.aot.compilation import compile_flags, compile_library
 from pycu2c.aot.exported_library import ExportedLibrary, KernelRequest, c_name
 from pycu2c.aot.images import compile_images
-from pycu2c.aot.library_files import BuildSettings, library_files
+from pycu2c.aot.library_files import library_files
 from pycu2c.aot.python_kernels import export_python
 from pycu2c.aot.python_package import jax_ffi
 from pycu2c.aot.write_only import write_only_arrays

@@ -1,4 +1,4 @@
-/* The kernels once more, compiled for processors with AVX-512. */
+/* The kernels, compiled a second time for AVX-512. */
 #define finance_stencil_block_body finance_stencil_block_body_avx512
 #define finance_stencil_body finance_stencil_body_avx512
 #define finance_block_sums_block_body finance_block_sums_block_body_avx512

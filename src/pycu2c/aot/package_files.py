@@ -1,0 +1,139 @@
+"""Fill the templates of CMake, of pkg-config and of the Python package of a library."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pycu2c.aot.bindings import Framework, parameter_kinds
+from pycu2c.aot.build_settings import (
+    AVX512_FLAGS,
+    X86_FLAG,
+    BuildSettings,
+    avx512_path,
+    c_flags,
+    cpp_flags,
+    source_paths,
+)
+from pycu2c.aot.exported_library import ExportedLibrary
+from pycu2c.aot.record_types import numpy_dtype, numpy_structure
+from pycu2c.toolchain.cc.cc import is_bit_exact
+from pycu2c.toolchain.cc.flags import CLANG, GCC, NO_FMA
+from pycu2c.toolchain.cc.miscompilations import MISCOMPILATIONS
+
+_FOLDER = Path(__file__).parent
+
+
+def package_files(library: ExportedLibrary, settings: BuildSettings) -> Iterator[tuple[str, str]]:
+    """Yield the paths and texts of the files for CMake and for Python."""
+    name, bindings, values = library.name, settings.bindings, _template_values(library, settings)
+    if "cmake" in bindings or "python" in bindings:
+        text = _filled("CMakeLists.txt", values)
+        for framework in settings.frameworks:
+            text += _filled("binding.cmake", {**values, **_framework_values(framework)})
+        yield "CMakeLists.txt", text
+        yield f"cmake/{name}-config.cmake.in", shipped_text("templates/config.cmake.in")
+        yield f"cmake/{name}.pc.in", shipped_text("templates/library.pc.in")
+    if "python" in bindings:
+        yield "pyproject.toml", _filled("pyproject.toml.in", values)
+        yield f"python/{name}/__init__.py", _filled("package.py.in", values)
+        yield f"python/{name}/_launch.py", shipped_text("python_package/launch.py")
+    if {"python", "torch"} <= set(bindings):
+        yield f"python/{name}/torch.py", _filled("torch.py.in", values)
+        yield (
+            f"python/{name}/_torch_operators.py",
+            shipped_text("python_package/torch_operators.py"),
+        )
+    if {"python", "jax"} <= set(bindings):
+        yield f"python/{name}/jax.py", _filled("jax.py.in", values)
+        yield f"python/{name}/_jax_ffi.py", shipped_text("python_package/jax_ffi.py")
+
+
+def shipped_text(path: str) -> str:
+    """Return the text of a file of this package that libraries contain."""
+    return (_FOLDER / path).read_text(encoding="utf-8")
+
+
+def _filled(template: str, values: Mapping[str, str]) -> str:
+    """Return a template with values in place of ``@NAME@``."""
+    text = shipped_text(f"templates/{template}")
+    return re.sub(r"@(\w+)@", lambda match: values.get(match[1], match[0]), text)
+
+
+def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[str, str]:
+    headers = [f"include/{library.name}.h", "include/pycu2c_runtime.h"]
+    if "cpp" in settings.bindings:
+        headers += [f"include/{library.name}.hpp", "include/pycu2c_runtime.hpp"]
+    is_exact = is_bit_exact(library.options)
+    packages = [framework.package for framework in settings.frameworks]
+    return {
+        "NAME": library.name,
+        "UPPER": library.name.upper(),
+        "REQUIRED": '", "'.join(("scikit-build-core>=0.10", *packages)),
+        "KERNEL_NAMES": ", ".join(f'"{_python_name(kernel.name)}"' for kernel in library.kernels),
+        "KERNELS": "\n".join(_python_kernels(library)),
+        "STRUCTURES": "".join(f"{line}\n" for line in _python_structures(library)),
+        "THREADS": settings.threads,
+        "CPU_FLAGS": " ".join(settings.cpu_flags),
+        "X86_FLAG": X86_FLAG,
+        "AVX512_FLAGS": ";".join(AVX512_FLAGS),
+        "AVX512_SOURCE": avx512_path(library) if "cpu" in library.texts and not is_exact else "",
+        "AVOIDING_FLAGS": " ".join(_flags_of_old_compilers(library)),
+        "SOURCES": " ".join(source_paths(library)),
+        "HEADERS": " ".join(headers),
+        "LANGUAGES": "C CXX" if library.cpp_units else "C",
+        "FLAGS": ";".join(c_flags(library)),
+        "CPP_FLAGS": ";".join(cpp_flags(library)),
+        "GNU_FLAGS": " ".join((*GCC.flags, *(GCC.bit_exact_flags if is_exact else ()))),
+        "X86_EXACT_FLAGS": " ".join(NO_FMA if is_exact else ()),
+        "CLANG_FLAGS": " ".join(CLANG.flags),
+    }
+
+
+def _framework_values(framework: Framework) -> dict[str, str]:
+    return {
+        "SUFFIX": framework.suffix,
+        "SUFFIX_UPPER": framework.suffix.upper(),
+        "PACKAGE": framework.package,
+        "MODULE": framework.module,
+        "HEADER": framework.header,
+        "LIBRARIES": " ".join(framework.libraries),
+    }
+
+
+def _flags_of_old_compilers(library: ExportedLibrary) -> Iterator[str]:
+    """Yield flags that avoid miscompilations of gcc 13 and older."""
+    text = "".join((library.texts.get("cpu", ""), *(unit.cpp for unit in library.cpp_units)))
+    for fault in MISCOMPILATIONS:
+        if fault.is_general and fault.may_have(text):
+            yield from fault.flags
+
+
+def _python_kernels(library: ExportedLibrary) -> Iterator[str]:
+    """Yield lines of Python that define a function for each kernel."""
+    for kernel in library.kernels:
+        letters, has_grid = [*parameter_kinds(kernel).items()], kernel.inferred_grid is None
+        arguments = f'"{kernel.name}", {letters}, has_grid={has_grid}'.replace("'", '"')
+        yield f"{_python_name(kernel.name)} = _library.kernel({arguments})"
+
+
+def _python_name(name: str) -> str:
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _python_structures(library: ExportedLibrary) -> Iterator[str]:
+    """Yield lines of Python that describe the vectors and records in arrays, for NumPy."""
+    names = {d: name.removeprefix(f"{library.name}_") for d, name in library.records.items()}
+    for dtype, name in names.items():
+        yield f"{name} = {numpy_structure(dtype, names)}"
+    for kernel in library.kernels:
+        structures: dict[str, dict[str, None]] = {}
+        for argument in (a for s in kernel.signatures for a in s.arguments):
+            if argument.is_array and argument.type.dtype.has_fields:
+                structure = numpy_dtype(argument.type.dtype, names)
+                entry = f'("{argument.lane_type}", {structure})'
+                structures.setdefault(argument.name, {})[entry] = None
+        for parameter, entries in structures.items():
+            yield f'{_python_name(kernel.name)}.structures["{parameter}"] = [{", ".join(entries)}]'
