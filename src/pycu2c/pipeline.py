@@ -49,6 +49,7 @@ from pycu2c.transforms.common import (
     declare_variables,
     fix_short_axes,
     flatten_arrays,
+    hoist_shared_arrays,
     inline,
     legalize,
     linearize,
@@ -210,6 +211,8 @@ _CUDA = (
 _CPU_THREAD = (
     _inline_c("c"),
     Pass("fix_block_shape", fix_block_shape.fix_block, (TYPED,), uses=(ASSUMPTIONS,)),
+    Pass("hoist_shared_arrays", hoist_shared_arrays.hoist_shared_arrays, (TYPED,),
+         when=_has_device_functions),
     Pass("inline_small_calls", inline_small_calls.inline_small_calls, (TYPED,),
          when=_has_device_functions),
     Pass("narrow_integers_in_loops", narrow_integers_in_loops.narrow_integers_in_loops, (TYPED,),

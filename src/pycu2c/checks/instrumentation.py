@@ -45,6 +45,7 @@ from pycu2c.ir.builders import integer
 from pycu2c.ir.call_graph import callees
 from pycu2c.ir.views import add_scaled
 from pycu2c.ops.intrinsics.registry import REGISTRY
+from pycu2c.transforms.common.hoist_shared_arrays import hoist_shared_arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def instrument(
     """Instrument a kernel and the device functions that it calls."""
     if not groups:
         return InstrumentedKernel(module, ())
-    cloned = clone_callees(module)
+    cloned = clone_callees(hoist_shared_arrays(module))
     module = cloned.module
     ranges = analyse_module(module, facts.assumptions, facts.parameters)
     proofs = prove(cloned, ranges, facts.assumptions, facts.shared_bytes, wraparound)

@@ -191,6 +191,27 @@ def reused_array(a, b, out):
         out[cuda.blockIdx.x, 1] = second
 
 
+@device
+def total_of_own(x, t):
+    values = cuda.shared.array(64, float32)
+    values[t] = x  # finding
+    cuda.syncthreads()
+    for half in (32, 16, 8, 4, 2, 1):
+        if t < half:
+            values[t] += values[t + half]
+        cuda.syncthreads()
+    return values[0]  # other
+
+
+@seeded("race", 2, 64, lambda: (ramp(128), ramp(128), zeros(128)))
+def reused_array_of_a_function(a, b, out):
+    """No barrier between two calls that use the shared array of a function."""
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    first = total_of_own(a[i], t)
+    cuda.syncthreads()  # defect: removed
+    out[i] = first + total_of_own(b[i], t)
+
+
 @seeded("race", 2, 64, lambda: (ramp(140), zeros(128)))
 def window_with_halo(a, out):
     """A barrier that does not cover the halo, which few threads load."""

@@ -249,6 +249,38 @@ def _(a, out, n):
     out[:] = x.ravel()
 
 
+@device
+def counted(counter, is_first):
+    """Count calls in a shared array, which all calls use."""
+    calls = cuda.shared.array(1, int32)
+    if is_first and cuda.threadIdx.x == 0:
+        calls[0] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(calls, 0, 1)
+    cuda.syncthreads()
+    counter[cuda.grid(1)] = calls[0]
+    cuda.syncthreads()
+
+
+@device
+def counted_twice(counter):
+    counted(counter, False)
+    counted(counter, False)
+
+
+@program(2, 40, zeros(80))
+def shared_array_of_several_calls(counts):
+    counted(counts, True)
+    counted_twice(counts)
+    if counts[cuda.grid(1)] > 0:
+        counted(counts, False)
+
+
+@shared_array_of_several_calls.gives
+def _(counts):
+    counts[:] = 4 * 40
+
+
 @program(1, 64, ints(64), zeros(64), zeros(64, dtype=np.float32))
 def memory_used_again(a, out, halves):
     numbers = cuda.shared.array(64, int32)
