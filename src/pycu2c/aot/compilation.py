@@ -144,7 +144,7 @@ def compile_flags(
         *_FILE_FLAGS,
         *code,
         *flags_that_avoid_miscompilations(library.texts.get("cpu", ""), compiler, code),
-        f"-DPYCU2C_THREADS={THREADS[settings.threads]}",
+        f"-DPYCU2C_THREADING={THREADS[settings.threads]}",
     )
 
 

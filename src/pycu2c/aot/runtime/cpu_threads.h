@@ -1,15 +1,15 @@
 /* Run the blocks of a kernel on the cores of the processor.
  *
- * PYCU2C_THREADS selects how: 0 in the calling thread, 1 in a pool of POSIX threads, 2 with OpenMP.
- * The environment variable PYCU2C_NUM_THREADS limits the threads of the pool.
+ * PYCU2C_THREADING selects how: 0 in the calling thread, 1 in a pool of POSIX threads, 2 with OpenMP.
+ * The environment variable PYCU2C_THREADS limits the threads of the pool.
  *
  * You may use, change and distribute this file freely, for any purpose and without conditions.
  */
-#ifndef PYCU2C_THREADS
-#define PYCU2C_THREADS 1
+#ifndef PYCU2C_THREADING
+#define PYCU2C_THREADING 1
 #endif
 
-#if PYCU2C_THREADS == 1
+#if PYCU2C_THREADING == 1
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -21,14 +21,14 @@
 /* Compute the blocks first to last - 1. */
 typedef void kernel_body(const void *arguments, int64_t first, int64_t last);
 
-#if PYCU2C_THREADS == 0
+#if PYCU2C_THREADING == 0
 
 static int run_blocks(kernel_body *body, const void *arguments, int64_t count) {
     body(arguments, 0, count);
     return 0;
 }
 
-#elif PYCU2C_THREADS == 2
+#elif PYCU2C_THREADING == 2
 
 static int run_blocks(kernel_body *body, const void *arguments, int64_t count) {
     const int64_t chunk = count / 512 + 1;
@@ -109,7 +109,7 @@ static void forget_workers(void) {
 
 static int wanted_workers(void) {
     cpu_set_t cores;
-    const char *const setting = getenv("PYCU2C_NUM_THREADS");
+    const char *const setting = getenv("PYCU2C_THREADS");
     long threads = setting ? strtol(setting, NULL, 10) : 0;
     if (threads <= 0) threads = sched_getaffinity(0, sizeof cores, &cores) ? 1 : CPU_COUNT(&cores);
     return threads > MAX_WORKERS ? MAX_WORKERS : (int)threads - 1;
