@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,11 @@ Launch = Callable[..., tuple[int, str]]
 @pytest.fixture(scope="module")
 def launch(library: Path) -> Launch:
     """Return a function that launches ``block_sums`` or ``stencil``: its status, its message."""
-    loaded = ctypes.CDLL(str(library / "lib/libfinance.so"))
+    return launch_function(library / "lib/libfinance.so")
+
+
+def launch_function(path: Path) -> Launch:
+    loaded = ctypes.CDLL(str(path))
     loaded.finance_last_error.restype = ctypes.c_char_p
 
     def launch_with(
@@ -103,6 +108,18 @@ def test_array_that_is_not_contiguous(launch: Launch) -> None:
 def test_number_out_of_range(launch: Launch) -> None:
     status, text = launch("block_sums", values(), values(), ctypes.c_int64(1 << 31))
     assert (status, text) == (INVALID_ARGUMENT, "first = 2147483648 is not an int32")
+
+
+@pytest.mark.parametrize("value", ["abc", "0", "-1", "2 threads", "1.5"])
+def test_invalid_environment_variable(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    """A copy of the library reads the variable anew."""
+    copy = shutil.copy(library / "lib/libfinance.so", tmp_path)
+    monkeypatch.setenv("PYCU2C_THREADS", value)
+    status, text = launch_function(Path(copy))("block_sums", values(), values(), FIRST)
+    assert status == INVALID_ARGUMENT
+    assert f"PYCU2C_THREADS is '{value}': set it to a number of threads, 1 or more" in text
 
 
 WRONG_CONFIGURATIONS: dict[str, tuple[dict[str, Any], str]] = {

@@ -18,6 +18,12 @@
 #endif
 #include <stdint.h>
 
+#if PYCU2C_THREADING != 1
+static const char *invalid_thread_limit(void) {
+    return NULL;
+}
+#endif
+
 /* Compute the blocks first to last - 1. */
 typedef void kernel_body(const void *arguments, int64_t first, int64_t last);
 
@@ -105,6 +111,17 @@ static void forget_workers(void) {
     pool.workers = -1;
     pool.active = 0;
     atomic_flag_clear(&is_busy);
+}
+
+/* Return the environment variable if it is no number of threads, or NULL. */
+static const char *invalid_thread_limit(void) {
+    static atomic_bool is_valid = false;
+    if (atomic_load_explicit(&is_valid, memory_order_relaxed)) return NULL;
+    const char *const setting = getenv("PYCU2C_THREADS");
+    char *end = NULL;
+    if (setting && *setting && (strtol(setting, &end, 10) <= 0 || *end)) return setting;
+    atomic_store_explicit(&is_valid, true, memory_order_relaxed);
+    return NULL;
 }
 
 static int wanted_workers(void) {

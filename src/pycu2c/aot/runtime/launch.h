@@ -363,6 +363,12 @@ static pycu2c_status run_cpu_variant(const struct variant *variant, const struct
     if (!__builtin_cpu_supports("avx2"))
         return fail(PYCU2C_UNSUPPORTED_DEVICE, "the library is compiled for processors with AVX2");
 #endif
+    const char *const thread_limit = invalid_thread_limit();
+    if (thread_limit)
+        return fail(PYCU2C_INVALID_ARGUMENT,
+                    "the environment variable PYCU2C_THREADS is '%s': set it to a number of "
+                    "threads, 1 or more, or unset it",
+                    thread_limit);
     const int32_t grid[] = {(int32_t)l->grid.x, (int32_t)l->grid.y, (int32_t)l->grid.z};
     const int32_t block[] = {(int32_t)l->block.x, (int32_t)l->block.y, (int32_t)l->block.z};
     memcpy(arguments.grid, grid, sizeof grid);
