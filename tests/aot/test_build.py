@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -228,6 +229,15 @@ NAMES = (
 CUDA_NAMES = ("lambda", "pass")
 
 
+def import_package(library: Path, name: str) -> Any:
+    """Import the Python package of a library; it replaces the file of the kernels."""
+    forget_package(name)
+    sys.path.insert(0, str(library / "python"))
+    package = importlib.import_module(name)
+    sys.path.pop(0)
+    return package
+
+
 def test_names_of_kernels(tmp_path: Path) -> None:
     """Kernels may have names of C, C++, Python, the runtime, and of variants of other kernels."""
     kernels = "".join(
@@ -244,11 +254,24 @@ def test_names_of_kernels(tmp_path: Path) -> None:
     signatures = ["--signature", "blur=float32[::1]", "--signature", "blur=float64[::1]"]
     build_file(str(path), tmp_path, *signatures)
     run("g++", "-std=c++17", "-fsyntax-only", tmp_path / "include/named.hpp")
-    forget_package("named")  # the file of the kernels
-    sys.path.insert(0, str(tmp_path / "python"))
-    package = importlib.import_module("named")
-    sys.path.pop(0)
+    package = import_package(tmp_path, "named")
     for i, name in enumerate([*NAMES, *(f"{name}_" for name in CUDA_NAMES)]):
         for x in [np.zeros(1, np.float32), *[np.zeros(1)] * (name == "blur")]:
             getattr(package, name)(x, grid=1, block=1)
             assert x == [i], name
+
+
+def test_the_greatest_uint64(tmp_path: Path) -> None:
+    path = tmp_path / "seeds.py"
+    path.write_text(
+        "from pycu2c import kernel, uint64\n@kernel\n"
+        "def seed(x: uint64[::1], value: uint64): x[0] = value\n"
+    )
+    build_file(str(path), tmp_path, "--targets", "cpu")
+    x, package = np.zeros(1, np.uint64), import_package(tmp_path, "seeds")
+    package.seed(x, 2**64 - 1, grid=1, block=1)
+    assert x[0] == 2**64 - 1
+    with pytest.raises(
+        OverflowError, match="value is -1, which is not in 0 to 18446744073709551615"
+    ):
+        package.seed(x, -1, grid=1, block=1)

@@ -218,7 +218,7 @@ WRONG: dict[str, tuple[str, tuple[Any, ...], str]] = {
     "type": (
         "saxpy",
         (np.zeros(9), ROWS, ctypes.c_double(1), ctypes.c_int64(9)),
-        "x is float64 with 1 axes, and saxpy takes float32 with 1",
+        "x is float64 with 1 axis, and saxpy takes float32 with 1",
     ),
     "not contiguous": (
         "saxpy",
@@ -228,7 +228,7 @@ WRONG: dict[str, tuple[str, tuple[Any, ...], str]] = {
     "number": (
         "saxpy",
         (IMAGE, ROWS, ctypes.c_double(1), ctypes.c_int64(1 << 40)),
-        "n = 1099511627776 is not an int32",
+        "n = 1099511627776 does not fit int32",
     ),
     "lanes": (
         "normalize",

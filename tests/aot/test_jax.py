@@ -173,7 +173,7 @@ def test_source_has_no_warnings(finance: Path, tmp_path: Path, compiler: str) ->
 
 NO_FIRST = "block_sums: there is no integer attribute first"
 NO_LENGTHS = "block_sums: grid and block are 1 to 3 lengths each"
-WRONG_TYPE = "with 1 axes, and block_sums takes float64 with 1"
+WRONG_TYPE = "with 1 axis, and block_sums takes float64 with 1"
 WRONG_CALLS = {
     "frame.args.size = 0": "block_sums: there is no operand for a",
     "frame.rets.size = 0": "block_sums: there is no result for sums",

@@ -65,11 +65,11 @@ WRONG_ARRAYS = {
         tensor(np.ones((4, 4))),
         "a is float64 with 2 axes, and block_sums takes float64 with 1",
     ),
-    "dtype": (tensor(np.ones(9, np.float32)), "a is float32 with 1 axes"),
-    "integers": (changed(values(), code=0), "a is int64 with 1 axes"),
+    "dtype": (tensor(np.ones(9, np.float32)), "a is float32 with 1 axis"),
+    "integers": (changed(values(), code=0), "a is int64 with 1 axis"),
     "vectors": (
         changed(values(), lanes=4),
-        "a is float64x4 with 1 axes, and block_sums takes float64 with 1",
+        "a is float64x4 with 1 axis, and block_sums takes float64 with 1",
     ),
     "no address": (changed(values(), data=None), "a has elements, and its address is NULL"),
     "alignment": (changed(values(), byte_offset=4), "a does not begin at a multiple of 8 bytes"),
@@ -107,7 +107,7 @@ def test_array_that_is_not_contiguous(launch: Launch) -> None:
 
 def test_number_out_of_range(launch: Launch) -> None:
     status, text = launch("block_sums", values(), values(), ctypes.c_int64(1 << 31))
-    assert (status, text) == (INVALID_ARGUMENT, "first = 2147483648 is not an int32")
+    assert (status, text) == (INVALID_ARGUMENT, "first = 2147483648 does not fit int32")
 
 
 @pytest.mark.parametrize("value", ["abc", "0", "-1", "2 threads", "1.5"])

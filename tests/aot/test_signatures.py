@@ -55,7 +55,7 @@ def test_layouts(scaling: ctypes.CDLL, dtype: str, step: int) -> None:
     [
         (2.5, "factor = 2.5 is not an integer"),
         (float("nan"), "factor = nan is not an integer"),
-        (2.0**31, "factor = 2147483648 is not an int32"),
+        (2.0**31, "factor = 2147483648 does not fit int32"),
     ],
 )
 def test_numbers_that_are_no_integers(scaling: ctypes.CDLL, factor: float, message: str) -> None:

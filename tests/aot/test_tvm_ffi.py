@@ -159,7 +159,7 @@ argument 4 is None: -1 ValueError: block_sums: grid and block are 1 to 3 lengths
 a tuple of 4: -1 ValueError: block_sums: grid and block are 1 to 3 lengths each
 a tuple with a float: -1 ValueError: block_sums: grid and block are 1 to 3 lengths each
 a shape: 0
-float32: -1 ValueError: a is float32 with 1 axes, and block_sums takes float64 with 1
+float32: -1 ValueError: a is float32 with 1 axis, and block_sums takes float64 with 1
 121 128 128 128 128 128 128 104 \n"""
 
 

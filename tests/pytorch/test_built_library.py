@@ -182,7 +182,7 @@ def test_wrong_declarations(squares: Any, case: str) -> None:
 
 
 def test_wrong_dtype(square: Any, device: torch.device) -> None:
-    with pytest.raises(RuntimeError, match="x is float64 with 1 axes, and square takes float32"):
+    with pytest.raises(RuntimeError, match="x is float64 with 1 axis, and square takes float32"):
         square(numbers(device, dtype=torch.float64))
 
 

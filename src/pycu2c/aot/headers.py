@@ -118,14 +118,14 @@ def _comment(library: ExportedLibrary, kernel: ExportedKernel) -> str:
     lines = [f"{kernel.name}, from {kernel.location}."]
     if kernel.doc:
         lines += ["", *(line.strip().replace("*/", "* /") for line in kernel.doc.splitlines())]
-    lines += ["", *_argument_descriptions(library, kernel)]
+    lines += ["", *argument_descriptions(library, kernel)]
     if len(kernel.signatures) > 1:
         lines += ["", "A launch has the types at one position among those separated by |."]
     text = "\n".join(f" * {line}".rstrip() for line in lines)
     return f"/*{text[2:]}\n */"
 
 
-def _argument_descriptions(library: ExportedLibrary, kernel: ExportedKernel) -> Iterator[str]:
+def argument_descriptions(library: ExportedLibrary, kernel: ExportedKernel) -> Iterator[str]:
     """Yield what each argument must be; what all signatures have in common is said once."""
     for position, argument in enumerate(kernel.arguments):
         each = [signature.arguments[position] for signature in kernel.signatures]

@@ -20,7 +20,7 @@ def write_files(folder: Path, files: Files) -> None:
 
 
 def foreign_files(folder: Path, files: Files) -> Iterator[Path]:
-    """Yield files of a folder that ``write_files`` retargets, and that are not of a library."""
+    """Yield files of a folder that ``write_files`` replaces, and that are not of a library."""
     for path, data in files.items():
         target = folder / path
         if _MARK in data and target.is_file() and _MARK not in target.read_bytes():

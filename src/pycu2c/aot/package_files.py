@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import keyword
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,7 +17,7 @@ from pycu2c.aot.build_settings import (
     source_paths,
 )
 from pycu2c.aot.exported_library import ExportedLibrary
-from pycu2c.aot.record_types import numpy_dtype, numpy_structure
+from pycu2c.aot.python_functions import python_name, write_functions, write_structures
 from pycu2c.toolchain.cc.cc import is_bit_exact
 from pycu2c.toolchain.cc.flags import CLANG, GCC, NO_FMA
 from pycu2c.toolchain.cc.miscompilations import MISCOMPILATIONS
@@ -72,9 +71,10 @@ def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[
         "NAME": library.name,
         "UPPER": library.name.upper(),
         "REQUIRED": '", "'.join(("scikit-build-core>=0.10", *packages)),
-        "KERNEL_NAMES": ", ".join(f'"{_python_name(kernel.name)}"' for kernel in library.kernels),
+        "KERNEL_NAMES": ", ".join(f'"{python_name(kernel.name)}"' for kernel in library.kernels),
         "KERNELS": "\n".join(_python_kernels(library)),
-        "STRUCTURES": "".join(f"{line}\n" for line in _python_structures(library)),
+        "FUNCTIONS": write_functions(library),
+        "STRUCTURES": "".join(f"\n{line}" for line in write_structures(library)),
         "THREADS": settings.threads,
         "CPU_FLAGS": " ".join(settings.cpu_flags),
         "X86_FLAG": X86_FLAG,
@@ -112,28 +112,8 @@ def _flags_of_old_compilers(library: ExportedLibrary) -> Iterator[str]:
 
 
 def _python_kernels(library: ExportedLibrary) -> Iterator[str]:
-    """Yield lines of Python that define a function for each kernel."""
+    """Yield lines of Python that define a function for each kernel, for JAX."""
     for kernel in library.kernels:
         letters, has_grid = [*parameter_kinds(kernel).items()], kernel.inferred_grid is None
         arguments = f'"{kernel.name}", {letters}, has_grid={has_grid}'.replace("'", '"')
-        yield f"{_python_name(kernel.name)} = _library.kernel({arguments})"
-
-
-def _python_name(name: str) -> str:
-    return f"{name}_" if keyword.iskeyword(name) else name
-
-
-def _python_structures(library: ExportedLibrary) -> Iterator[str]:
-    """Yield lines of Python that describe the vectors and records in arrays, for NumPy."""
-    names = {d: name.removeprefix(f"{library.name}_") for d, name in library.records.items()}
-    for dtype, name in names.items():
-        yield f"{name} = {numpy_structure(dtype, names)}"
-    for kernel in library.kernels:
-        structures: dict[str, dict[str, None]] = {}
-        for argument in (a for s in kernel.signatures for a in s.arguments):
-            if argument.is_array and argument.type.dtype.has_fields:
-                structure = numpy_dtype(argument.type.dtype, names)
-                entry = f'("{argument.lane_type}", {structure})'
-                structures.setdefault(argument.name, {})[entry] = None
-        for parameter, entries in structures.items():
-            yield f'{_python_name(kernel.name)}.structures["{parameter}"] = [{", ".join(entries)}]'
+        yield f"{python_name(kernel.name)} = _library.kernel({arguments})"

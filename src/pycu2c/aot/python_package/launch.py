@@ -8,13 +8,20 @@ from __future__ import annotations
 import ctypes
 import datetime
 import functools
+import inspect
 import operator
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 Structures = Sequence[tuple[str, Any]]  # the type of the numbers, the dtype
-_NUMBER_TYPES: dict[str, Any] = {"d": ctypes.c_double, "q": ctypes.c_int64, "?": ctypes.c_bool}
+_NUMBER_TYPES: dict[str, Any] = {
+    "d": ctypes.c_double,
+    "q": ctypes.c_int64,
+    "Q": ctypes.c_uint64,
+    "?": ctypes.c_bool,
+}
+_RANGES = {"q": range(-1 << 63, 1 << 63), "Q": range(1 << 64)}
 _ON_GPU = (2, 13)  # kDLCUDA, kDLCUDAManaged
 _Capsule = type(datetime.datetime_CAPI)
 _VERSION, _VERSIONED = (1, 0), b"dltensor_versioned"
@@ -32,24 +39,47 @@ class LaunchError(RuntimeError):
         super().__init__(message)
         self.status = status
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.status, str(self))
+
 
 class _Dim3(ctypes.Structure):
     _fields_ = [("x", ctypes.c_uint32), ("y", ctypes.c_uint32), ("z", ctypes.c_uint32)]
 
 
 @functools.lru_cache(maxsize=1024, typed=True)
-def _dim3(*lengths: int) -> _Dim3:
-    if not 1 <= len(lengths) <= 3 or not all(0 <= length < 1 << 32 for length in lengths):
-        raise ValueError(f"a grid or block has 1 to 3 lengths below 2**32, not {lengths}")
-    return _Dim3(*map(operator.index, lengths), *(1,) * (3 - len(lengths)))
+def _dim3(*lengths: Any) -> _Dim3:
+    integers = tuple(map(operator.index, lengths))
+    if not 1 <= len(integers) <= 3 or not all(0 <= length < 1 << 32 for length in integers):
+        raise ValueError(f"a grid or block has 1 to 3 lengths below 2**32, not {integers}")
+    return _Dim3(*integers, *(1,) * (3 - len(integers)))
 
 
-def _extent(extent: Any) -> _Dim3:
-    return _dim3(*extent) if isinstance(extent, (tuple, list)) else _dim3(extent)
+def _extent(name: str, extent: Any) -> _Dim3:
+    try:
+        return _dim3(*extent) if isinstance(extent, (tuple, list)) else _dim3(extent)
+    except TypeError as error:
+        raise TypeError(f"{name} is {extent!r}: {error}") from None
+
+
+def _number(name: str, kind: str, value: Any) -> Any:
+    """Return a number that fits its type in C. Raises TypeError, OverflowError."""
+    try:
+        if kind not in _RANGES:
+            return _NUMBER_TYPES[kind](value)
+        number = operator.index(value)
+    except TypeError as error:
+        raise TypeError(f"{name} is {value!r}: {error}") from None
+    if number not in _RANGES[kind]:
+        first, last = _RANGES[kind][0], _RANGES[kind][-1]
+        raise OverflowError(f"{name} is {number}, which is not in {first} to {last}")
+    return number
 
 
 def _capsule(name: str, array: Any, stream: int) -> Any:
-    """Return the DLPack capsule of an array; a capsule is returned unchanged. Raises TypeError.
+    """Return the DLPack capsule of an array; a capsule is returned unchanged.
+
+    Raises TypeError, BufferError.
 
     stream: of the launch, which waits for pending work on the array; 0 for the default stream.
     """
@@ -57,12 +87,15 @@ def _capsule(name: str, array: Any, stream: int) -> Any:
         return array
     if not hasattr(array, "__dlpack__"):
         raise TypeError(f"{name} is a {type(array).__name__}, which has no __dlpack__")
-    if array.__dlpack_device__()[0] in _ON_GPU:
-        return array.__dlpack__(stream=stream or 1)  # 1: the default stream
     try:
-        return array.__dlpack__(max_version=_VERSION)
-    except TypeError:  # of NumPy before 2.1
-        return array.__dlpack__()
+        if array.__dlpack_device__()[0] in _ON_GPU:
+            return array.__dlpack__(stream=stream or 1)  # 1: the default stream
+        try:
+            return array.__dlpack__(max_version=_VERSION)
+        except TypeError:  # of NumPy before 2.1
+            return array.__dlpack__()
+    except BufferError as error:  # of an array that DLPack cannot describe
+        raise BufferError(f"{name}: {error}") from None
 
 
 def _as_numbers(name: str, array: Any, structures: Structures) -> Any:
@@ -115,59 +148,70 @@ class Library:
         self._last_error = getattr(self._library, f"{name}_last_error")
         self._last_error.restype = ctypes.c_char_p
 
-    def kernel(
-        self, name: str, parameters: Sequence[tuple[str, str]], has_grid: bool
-    ) -> Callable[..., None]:
-        """Return the function that launches a kernel.
+    def kernel(self, name: str, /, **kinds: str) -> Callable[[Callable[..., None]], Any]:
+        """Return a decorator that makes the declaration of a kernel launch the kernel.
 
         Parameters
         ----------
         name
             The name of the kernel.
-        parameters
-            The name and the kind of each parameter: ``r`` for an array that is only read, ``w`` for
-            one that is only written, ``u`` for one that is read and written; ``d``, ``q`` and ``?``
-            for a double, an int64 and a bool.
-        has_grid
-            Whether a launch takes a grid, a block and a size of shared memory. Otherwise the
-            library computes them from the shapes of the arrays.
+        kinds
+            The kind of each parameter: ``r`` for an array that is only read, ``w`` for one that is
+            only written, ``u`` for one that is read and written; ``d``, ``q``, ``Q`` and ``?`` for
+            a double, an int64, a uint64 and a bool.
 
-        The attribute ``structures`` of the function has the vectors and records of each parameter.
+        A declaration without ``grid`` is that of a kernel whose grid follows from the shapes of its
+        arrays. The attribute ``structures`` of the function has the vectors and records of each
+        parameter.
         """
         prefix = "" if name == self._name else f"{self._name}_"
         function = getattr(self._library, f"{prefix}{name}_launch")
-        types = [_NUMBER_TYPES.get(kind, ctypes.c_void_p) for _, kind in parameters]
-        configuration_types = [_Dim3, _Dim3, ctypes.c_size_t] if has_grid else []
         structures: dict[str, Structures] = {}
-        function.argtypes = [*types, *configuration_types, ctypes.c_void_p]
 
-        def call(arguments: tuple[Any, ...], stream: int, *configuration: Any) -> None:
-            if len(arguments) != len(parameters):
-                names = ", ".join(parameter for parameter, _ in parameters)
-                raise TypeError(f"{name} takes ({names}), not {len(arguments)} arguments")
+        def call(arguments: Sequence[Any], stream: int, *configuration: Any) -> None:
             values, capsules = list(arguments), []  # capsules own their tensors
-            for i, (parameter, kind) in enumerate(parameters):
-                if kind == "q":
-                    values[i] = operator.index(values[i])
-                elif kind in "rwu":
-                    array = _as_numbers(parameter, values[i], structures.get(parameter, ()))
-                    capsule = _capsule(parameter, array, stream)
-                    capsules.append(capsule)
-                    values[i] = _tensor_address(parameter, capsule, kind != "r")
+            for i, (parameter, kind) in enumerate(kinds.items()):
+                if kind in _NUMBER_TYPES:
+                    values[i] = _number(parameter, kind, values[i])
+                    continue
+                array = _as_numbers(parameter, values[i], structures.get(parameter, ()))
+                capsule = _capsule(parameter, array, stream)
+                capsules.append(capsule)
+                values[i] = _tensor_address(parameter, capsule, kind != "r")
             status = function(*values, *configuration, stream)
             if status:
                 raise LaunchError(status, self._last_error().decode())
 
-        def launch(
-            *arguments: Any, grid: Any, block: Any, shared_bytes: int = 0, stream: int = 0
-        ) -> None:
-            call(arguments, stream, _extent(grid), _extent(block), shared_bytes)
+        def decorate(declaration: Callable[..., None]) -> Any:
+            has_grid = "grid" in inspect.signature(declaration).parameters
+            types = [_NUMBER_TYPES.get(kind, ctypes.c_void_p) for kind in kinds.values()]
+            configuration_types = [_Dim3, _Dim3, ctypes.c_size_t] if has_grid else []
+            function.argtypes = [*types, *configuration_types, ctypes.c_void_p]
 
-        def launch_without_grid(*arguments: Any, stream: int = 0) -> None:
-            call(arguments, stream)
+            def launch(
+                *arguments: Any,
+                grid: Any,
+                block: Any,
+                shared_bytes: int = 0,
+                stream: int = 0,
+                **named: Any,
+            ) -> None:
+                if named or len(arguments) != len(kinds):
+                    declaration(*arguments, grid=grid, block=block, **named)  # raises TypeError
+                    arguments = *arguments, *(named[n] for n in [*kinds][len(arguments) :])
+                size = shared_bytes and _number("shared_bytes", "Q", shared_bytes)
+                call(arguments, stream, _extent("grid", grid), _extent("block", block), size)
 
-        function_of_kernel: Any = launch if has_grid else launch_without_grid
-        function_of_kernel.__name__ = function_of_kernel.__qualname__ = name
-        function_of_kernel.parameters, function_of_kernel.has_grid = parameters, has_grid
-        function_of_kernel.structures = structures
-        return function_of_kernel  # type: ignore[no-any-return]
+            def launch_without_grid(*arguments: Any, stream: int = 0, **named: Any) -> None:
+                if named or len(arguments) != len(kinds):
+                    declaration(*arguments, **named)  # raises TypeError
+                    arguments = *arguments, *(named[n] for n in [*kinds][len(arguments) :])
+                call(arguments, stream)
+
+            decorated: Any = launch if has_grid else launch_without_grid
+            functools.update_wrapper(decorated, declaration)
+            decorated.parameters, decorated.has_grid = [*kinds.items()], has_grid
+            decorated.structures = structures
+            return decorated
+
+        return decorate

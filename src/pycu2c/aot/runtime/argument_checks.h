@@ -144,7 +144,7 @@ static pycu2c_status check_numbers(const struct signature *signature, const stru
             return fail(PYCU2C_INVALID_ARGUMENT, "%s = %g is not an integer", expected->name,
                         *(const double *)l->arguments[i]);
         if (!fits(expected->type, number))
-            return fail(PYCU2C_INVALID_ARGUMENT, "%s = %lld is not an %s", expected->name,
+            return fail(PYCU2C_INVALID_ARGUMENT, "%s = %lld does not fit %s", expected->name,
                         (long long)number, type_name(expected->type, name, sizeof name));
     }
     return PYCU2C_SUCCESS;

@@ -196,8 +196,9 @@ static pycu2c_status reject_types(const struct launch *l) {
             if (expected->type.lanes > 1)
                 snprintf(with_axis, sizeof with_axis, ", or one more axis of length %d",
                          expected->type.lanes);
-            return fail(PYCU2C_INVALID_ARGUMENT, "%s is %s with %d axes, and %s takes %s with %d%s",
+            return fail(PYCU2C_INVALID_ARGUMENT, "%s is %s with %d %s, and %s takes %s with %d%s",
                         expected->name, type_name(a->dtype, name, sizeof name), a->ndim,
+                        a->ndim == 1 ? "axis" : "axes",
                         l->kernel->name,
                         type_name(expected->type, expected_name, sizeof expected_name), axes,
                         with_axis);
