@@ -302,3 +302,39 @@ def many_steps(a, out):
     while k < 5000:
         k += 1 + 0 * a[t * 4 + k % 4]
     out[t] = k
+
+
+def counter_without_an_atomic(a):
+    a[0] += 1
+
+
+def neighbour_in_one_statement(a):
+    a[cuda.grid(1)] = a[0]
+
+
+def neighbour_in_two_statements(a):
+    left = a[0]
+    a[cuda.grid(1)] = left
+
+
+@pytest.mark.parametrize(
+    ("function", "hint"),
+    [
+        (counter_without_an_atomic, "use cuda.atomic, or let only one thread access the element"),
+        (
+            neighbour_in_one_statement,
+            "put cuda.syncthreads() between read and write, write to another array, "
+            "or use cuda.atomic",
+        ),
+        (
+            neighbour_in_two_statements,
+            "put cuda.syncthreads() between the accesses, or use cuda.atomic for both",
+        ),
+    ],
+)
+def test_hint_of_a_race(function: Callable[..., None], hint: str, backend: str) -> None:
+    with pytest.raises(CheckError) as caught:
+        kernel(function, check=True, backend=backend)[1, 64](np.zeros(64, np.float32))
+    assert hint in {
+        finding.hint.replace("cuda.syncwarp() or ", "") for finding in caught.value.findings
+    }

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pycu2c.base.records import replace
+from pycu2c.base.source import Span
 from pycu2c.checks.check_sites import CheckSite
 from pycu2c.checks.device_functions import shadow_words
 from pycu2c.checks.device_functions.recording import (
@@ -101,13 +102,16 @@ def _finding(
         finding = replace(finding, message=f"{message}, and {where} does not reach it")
     # several threads read the element, and the last of them is the one that writes it
     is_itself = (thread, of_block) == (row[THREAD], row[BLOCK] % MAX_BLOCKS)
+    if site.kind == "race":
+        other_span = other.span if other else None
+        hint = _race_hint(site.span, other_span, row, (thread, of_block))
     return replace(
         finding,
         other_span=other.span if other else None,
         other_access=other.access if other else "",
         other_thread=None if is_itself else place[0],
         other_block=None if is_itself else place[1],
-        hint=_race_hint(row, thread, of_block) if site.kind == "race" else hint,
+        hint=hint,
     )
 
 
@@ -193,13 +197,21 @@ def _length_text(site: CheckSite, axes: Sequence[str], axis: str) -> str:
     return f"{site.subject}.shape[{axis}]" if len(axes) > 1 else f"len({site.subject})"
 
 
-def _race_hint(row: npt.NDArray[np.int64], thread: int, block: int) -> str:
-    """Return how to order the two accesses of a race."""
+def _race_hint(
+    span: Span, other: Span | None, row: npt.NDArray[np.int64], by: tuple[int, int]
+) -> str:
+    """Return how to order the two accesses of a race; ``by`` is the other thread and its block."""
+    thread, block = by
     if row[BLOCK] % MAX_BLOCKS != block:
         return "use cuda.atomic, a barrier of the cluster or the grid, or a later launch"
     is_in_warp = row[THREAD] // _WARP_SIZE == thread // _WARP_SIZE
-    barrier = "cuda.syncwarp() or " if is_in_warp else ""
-    return f"put {barrier}cuda.syncthreads() between the accesses, or use cuda.atomic for both"
+    barrier = "cuda.syncwarp() or cuda.syncthreads()" if is_in_warp else "cuda.syncthreads()"
+    if other is None or span.line != other.line:
+        return f"put {barrier} between the accesses, or use cuda.atomic for both"
+    if span.column == other.column:  # ``a[0] += 1``
+        return "use cuda.atomic, or let only one thread access the element"
+    # ``a[i] = a[i - 1]``
+    return f"put {barrier} between read and write, write to another array, or use cuda.atomic"
 
 
 def _arithmetic_explanation(site: CheckSite, values: dict[str, int]) -> tuple[str, str]:
