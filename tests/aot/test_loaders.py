@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import shutil
+import subprocess
 import sys
 import venv
 from pathlib import Path
@@ -69,6 +70,30 @@ def test_cpp_finds_the_package(
     run("cmake", "--build", tmp_path / "program")
     run(tmp_path / "program/main_cpp", device, numbers, result)
     check_results(numbers, result, device)
+
+
+@pytest.mark.parametrize("threads", ["pool", "openmp"])
+def test_static_library_of_cmake(
+    library: Path, numbers: Path, tmp_path: Path, threads: str
+) -> None:
+    """A project in C++ links the static library and what the library links."""
+    installed, result = tmp_path / "installed", tmp_path / "result"
+    options = f"-DCMAKE_INSTALL_PREFIX={installed}", f"-DFINANCE_THREADS={threads}"
+    run("cmake", "-S", library, "-B", tmp_path / "library", "-DBUILD_SHARED_LIBS=OFF", *options)
+    run("cmake", "--build", tmp_path / "library", "--target", "install")
+    run("cmake", "-S", LOADERS, "-B", tmp_path / "program", f"-DCMAKE_PREFIX_PATH={installed}")
+    run("cmake", "--build", tmp_path / "program")
+    run(tmp_path / "program/main_cpp", "cpu", numbers, result)
+    check_results(numbers, result, "cpu")
+    config = (installed / "lib/pkgconfig/finance.pc").read_text()
+    assert ("-fopenmp" in config) == (threads == "openmp")
+
+
+def test_unknown_threads_of_cmake(library: Path, tmp_path: Path) -> None:
+    command = ["cmake", "-S", library, "-B", tmp_path, "-DFINANCE_THREADS=two"]
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert completed.returncode
+    assert "FINANCE_THREADS is two: set it to pool, openmp or none" in completed.stderr
 
 
 def test_ctypes(library: Path, numbers: Path, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def package_files(library: ExportedLibrary, settings: BuildSettings) -> Iterator
     """Yield the paths and texts of the files for CMake and for Python."""
     name, bindings, values = library.name, settings.bindings, _template_values(library, settings)
     if "cmake" in bindings or "python" in bindings:
-        text = _filled("CMakeLists.txt", values)
+        text = _without_empty_options(_filled("CMakeLists.txt", values))
         for framework in settings.frameworks:
             text += _filled("binding.cmake", {**values, **_framework_values(framework)})
         yield "CMakeLists.txt", text
@@ -61,11 +61,17 @@ def _filled(template: str, values: Mapping[str, str]) -> str:
     return re.sub(r"@(\w+)@", lambda match: values.get(match[1], match[0]), text)
 
 
+def _without_empty_options(text: str) -> str:
+    """Return text of CMake without commands that add no options, and blocks that are empty then."""
+    text = re.sub(r"^ *target_compile_options\(\w+ PRIVATE \).*\n", "", text, flags=re.MULTILINE)
+    return re.sub(r"^ *if\(.*\)\n *endif\(\)\n", "", text, flags=re.MULTILINE)
+
+
 def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[str, str]:
     headers = [f"include/{library.name}.h", "include/pycu2c_runtime.h"]
     if "cpp" in settings.bindings:
         headers += [f"include/{library.name}.hpp", "include/pycu2c_runtime.hpp"]
-    is_exact = is_bit_exact(library.options)
+    is_exact, cpp = is_bit_exact(library.options), ";".join(cpp_flags(library))
     packages = [framework.package for framework in settings.frameworks]
     return {
         "NAME": library.name,
@@ -85,7 +91,7 @@ def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[
         "HEADERS": " ".join(headers),
         "LANGUAGES": "C CXX" if library.cpp_units else "C",
         "FLAGS": ";".join(c_flags(library)),
-        "CPP_FLAGS": ";".join(cpp_flags(library)),
+        "CPP_OPTIONS": f' "$<$<COMPILE_LANGUAGE:CXX>:{cpp}>"' if library.cpp_units else "",
         "GNU_FLAGS": " ".join((*GCC.flags, *(GCC.bit_exact_flags if is_exact else ()))),
         "X86_EXACT_FLAGS": " ".join(NO_FMA if is_exact else ()),
         "CLANG_FLAGS": " ".join(CLANG.flags),
