@@ -12,15 +12,15 @@ from support.launching import run
 def blurred(a, out):
     i = cuda.grid(1)
     for step in (-1, 0, 1):
-        out[i] += a[i + 1 + step]
+        out[i] += a[i + 1 + step] * a[i + 1 - step]
 
 
 def test_a_loop_over_offsets_is_idiomatic_c():
     text = blurred.inspect("cuda", "float32[::1], float32[::1]")
-    assert "+ -1" not in text
-    assert "+ 0]" not in text
-    for index in ("i", "i + 1", "i + 2"):
-        assert f"out[i] += a[{index}];" in text
+    for unusual in ("+ -1", "- -1", "+ 0]"):
+        assert unusual not in text
+    for first, second in (("i", "i + 2"), ("i + 1", "i + 1"), ("i + 2", "i")):
+        assert f"out[i] += a[{first}] * a[{second}];" in text
 
 
 @kernel
@@ -28,14 +28,16 @@ def small(a, out):
     i = cuda.grid(1)
     for step in (-128, -1, 0, 1):
         out[i] += a[i] + np.int8(step) - np.int8(0)
+        out[i] -= a[i] - np.int8(step)
 
 
 def test_numbers_of_8_bits_wrap_as_before(target):
     a = np.array([127, -128, -1, 0], np.int8)
     _, result = run(small, (1, 4), (a, np.zeros(4, np.int64)), target)
     with np.errstate(over="ignore"):
-        sums = [a + np.int8(step) for step in (-128, -1, 0, 1)]
-    assert result.tolist() == np.sum(sums, axis=0, dtype=np.int64).tolist()
+        terms = [[a + np.int8(step), a - np.int8(step)] for step in (-128, -1, 0, 1)]
+    added, subtracted = np.sum(terms, axis=0, dtype=np.int64)
+    assert result.tolist() == (added - subtracted).tolist()
 
 
 def test_and_of_bools_is_one_expression():

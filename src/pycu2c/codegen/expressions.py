@@ -101,7 +101,7 @@ class ExpressionEmitter:
         result are the same as in int, so operands need no casts.
         """
         if isinstance(e, ir.Binary) and e.op in _MODULAR_OPERATORS and e.op.c is not None:
-            e = _subtract_positive(e)
+            e = _with_positive_constant(e)
             assert e.op.c is not None
             return c.BinaryExpr(
                 e.op.c, self._modular_arithmetic(e.left), self._modular_arithmetic(e.right)
@@ -172,7 +172,7 @@ class ExpressionEmitter:
     def _binary(self, e: ir.Binary, exact: bool) -> c.Expr:
         if _adds_zero(e):
             return self.emit(e.left, exact)
-        e = _subtract_positive(e)
+        e = _with_positive_constant(e)
         is_comparison = e.op.result is bool_result
         left_is_literal = isinstance(e.left, ir.Const)
         if e.op in (C_SHL, C_SHR):
@@ -467,14 +467,14 @@ def _adds_zero(e: ir.Binary) -> bool:
     )
 
 
-def _subtract_positive(e: ir.Binary) -> ir.Binary:
-    """Return ``x - 1`` for ``x + -1``."""
-    right = e.right
-    if e.op is not ADD or not isinstance(right, ir.Const) or not right.type.dtype.is_integer:
+def _with_positive_constant(e: ir.Binary) -> ir.Binary:
+    """Return ``x - 1`` for ``x + -1``, and ``x + 1`` for ``x - -1``."""
+    right, opposite = e.right, {ADD: SUB, SUB: ADD}
+    if e.op not in opposite or not isinstance(right, ir.Const) or not right.type.dtype.is_integer:
         return e
     if not right.type.dtype.minimum < right.value < 0:
         return e
-    return replace(e, op=SUB, right=replace(right, value=-right.value))
+    return replace(e, op=opposite[e.op], right=replace(right, value=-right.value))
 
 
 def _may_differ_in_int(e: ir.Expr) -> bool:
