@@ -72,6 +72,14 @@ def test_cpp_finds_the_package(
     check_results(numbers, result, device)
 
 
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_containers(library: Path, tmp_path: Path, compiler: str) -> None:
+    program, options = tmp_path / "containers", ("-std=c++17", *WARNINGS, f"-I{library}/include")
+    linked = f"-L{library}/lib", "-lfinance", f"-Wl,-rpath,{library}/lib"
+    run(compiler, *options, LOADERS / "containers.cpp", "-o", program, *linked)
+    assert run(program) == "100 128 128 1\n"
+
+
 @pytest.mark.parametrize("threads", ["pool", "openmp"])
 def test_static_library_of_cmake(
     library: Path, numbers: Path, tmp_path: Path, threads: str

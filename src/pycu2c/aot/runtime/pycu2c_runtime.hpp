@@ -8,8 +8,10 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 
 #include "pycu2c_runtime.h"
 
@@ -26,7 +28,7 @@ struct bfloat16 {
 // A launch that failed.
 class error : public std::runtime_error {
   public:
-    error(pycu2c_status status, const char *message) : std::runtime_error(message), status(status) {}
+    error(pycu2c_status code, const char *message) : std::runtime_error(message), status(code) {}
     const pycu2c_status status;
 };
 
@@ -85,6 +87,17 @@ template <class T, std::size_t N> class array {
         tensor_.byte_offset = 0;
     }
 
+    // A container in memory of the CPU, such as std::vector.
+    template <class C, class Data = decltype(std::data(std::declval<C &>())),
+              class = std::enable_if_t<N == 1 && std::is_convertible_v<Data, T *>>>
+    array(C &&container)
+        : array(std::data(container), {static_cast<std::int64_t>(std::size(container))}) {}
+
+    // An array whose elements may be written, for one whose elements are only read.
+    template <class U, class = std::enable_if_t<std::is_same_v<const U, T> && !std::is_const_v<U>>>
+    array(const array<U, N> &other)
+        : shape_(other.shape_), strides_(other.strides_), tensor_(other.tensor_) {}
+
     // Valid as long as this object.
     const DLTensor *tensor() {
         tensor_.shape = shape_.data();
@@ -93,6 +106,7 @@ template <class T, std::size_t N> class array {
     }
 
   private:
+    template <class, std::size_t> friend class array;
     lengths shape_, strides_;
     DLTensor tensor_;
 };
