@@ -412,7 +412,7 @@ REJECTED = {
     f"k = cupy.RawKernel('{GLOBAL} k(int x) {{}}', 'k')": "k has no array argument",
     f"""k = cupy.RawKernel('''
 #define KERNEL(n) {GLOBAL} n(int *x) {{}}
-KERNEL(k)''', "k")""": "k is not defined there, or by a macro",
+KERNEL(k)''', "k")""": "k is not defined, or a macro defines it",
     f"""k = cupy.RawKernel('{GLOBAL} k(int *x) {{ asm("bar"); }}', "k")
 """: "build it with --targets cuda",
     f"""k = cupy.RawKernel('''

@@ -47,7 +47,10 @@ from pycu2c.toolchain.nvrtc.flags import BinaryKind
 
 @dataclass(frozen=True, slots=True)
 class CudaTextKernel:
-    """A kernel of a CUDA C text. expression: its name, or that of an instance, ``add<int>``."""
+    """A kernel of a CUDA C text.
+
+    expression: the name of the kernel, or of an instance of a template, such as ``add<int>``.
+    """
 
     module: TextModule
     expression: str
@@ -65,7 +68,7 @@ class CudaTextKernel:
         found = [f for f in self.module.kernels if name in (f.path, f.name)]
         if len(found) == 1:
             return found[0]
-        reason = "is defined more than once" if found else "is not defined there, or by a macro"
+        reason = "is defined more than once" if found else "is not defined, or a macro defines it"
         raise ExportError(f"{self.module.text.name}: {self.expression} {reason}")
 
 
@@ -78,9 +81,25 @@ def export_cuda_text(
     requests: Sequence[KernelRequest[CudaTextKernel]],
     targets: Sequence[TargetName],
 ) -> tuple[list[TranslationUnit], list[ExportedKernel]]:
-    """Export the kernels of one text. Raises ExportError, CompileError, ToolchainError.
+    """Export the kernels of one text.
 
-    unit_count: of the units before this one.
+    Parameters
+    ----------
+    library
+        The name of the library.
+    unit_count
+        The number of translation units that are already exported.
+    requests
+        The kernels, all of one text.
+    targets
+        "cpu", "cuda" or both.
+
+    Raises
+    ------
+    ExportError
+        If a library cannot have one of the kernels.
+    CompileError, ToolchainError
+        If the text does not compile.
     """
     kernels = [request.kernel for request in requests]
     module, unit = kernels[0].module, f"{library}_{kernels[0].name}"

@@ -57,22 +57,34 @@ def _kernels_of_text(module: TextModule, is_cooperative: bool) -> Iterator[CudaT
 def export(
     name: str, requests: Sequence[KernelRequest[Any]], targets: Sequence[TargetName]
 ) -> ExportedLibrary:
-    """Export kernels for their signatures. Raises ExportError, CompileError, ToolchainError."""
-    groups: dict[int, list[KernelRequest[Any]]] = {}  # by what is compiled together
+    """Generate the code of kernels for their signatures and targets.
+
+    Parameters
+    ----------
+    name
+        The name of the library.
+    requests
+        The kernels, with different names.
+    targets
+        "cpu", "cuda" or both.
+
+    Raises
+    ------
+    ExportError
+        If a library cannot have one of the kernels.
+    CompileError, ToolchainError
+        If a kernel does not compile.
+    """
+    groups: dict[int, list[KernelRequest[Any]]] = {}
     for request in requests:
-        is_text = isinstance(request.kernel, CudaTextKernel)
-        of_python = 0 if isinstance(request.kernel, Kernel) else id(request.kernel)
-        groups.setdefault(id(request.kernel.module) if is_text else of_python, []).append(request)
-    library = export_python(name, groups.pop(0, []), targets)
+        groups.setdefault(_unit_key(request.kernel), []).append(request)
+    library = export_python(name, groups.pop(_PYTHON, []), targets)
     for group in groups.values():
         kernel = group[0].kernel
         if group[0].block:
-            raise ExportError(f"{kernel.name} is not from Python: it takes no --block")
-        export_group = (
-            export_cuda_text
-            if isinstance(kernel, CudaTextKernel)
-            else export_elementwise_or_reduction
-        )
+            raise ExportError(f"{kernel.name} is not a kernel in Python: --block is not supported")
+        is_text = isinstance(kernel, CudaTextKernel)
+        export_group = export_cuda_text if is_text else export_elementwise_or_reduction
         units, kernels = export_group(name, len(library.units), group, targets)
         library = replace(
             library, units=(*library.units, *units), kernels=(*library.kernels, *kernels)
@@ -83,3 +95,13 @@ def export(
             "libraries"
         )
     return library
+
+
+_PYTHON = 0
+
+
+def _unit_key(kernel: AnyKernel) -> int:
+    """Return a key that kernels have in common if they are compiled together."""
+    if isinstance(kernel, Kernel):
+        return _PYTHON
+    return id(kernel.module if isinstance(kernel, CudaTextKernel) else kernel)

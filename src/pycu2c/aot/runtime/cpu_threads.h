@@ -1,7 +1,7 @@
 /* Run the blocks of a kernel on the cores of the processor.
  *
- * PYCU2C_THREADING selects how: 0 in the calling thread, 1 in a pool of POSIX threads, 2 with OpenMP.
- * The environment variable PYCU2C_THREADS limits the threads of the pool.
+ * PYCU2C_THREADING selects the threads: 0 for the calling thread, 1 for a pool of POSIX threads, 2 for
+ * OpenMP. The environment variable PYCU2C_THREADS sets the number of threads of the pool.
  *
  * You may use, change and distribute this file freely, for any purpose and without conditions.
  */
@@ -24,7 +24,7 @@ static const char *invalid_thread_limit(void) {
 }
 #endif
 
-/* Compute the blocks first to last - 1. */
+/* Execute the blocks from `first` to `last` - 1. */
 typedef void kernel_body(const void *arguments, int64_t first, int64_t last);
 
 #if PYCU2C_THREADING == 0
@@ -73,7 +73,7 @@ static void run_chunks(struct job *job) {
     }
 }
 
-/* Wait for a moment for a job, because waking a thread takes tens of microseconds. */
+/* Spin until there is a job or a limit is reached: waking a thread takes tens of microseconds. */
 static void spin(uint64_t seen) {
     for (int i = 0; i < SPINS && atomic_load_explicit(&job_number, memory_order_relaxed) == seen; i++) {
 #if defined(__x86_64__)
@@ -102,7 +102,7 @@ static void *work(void *unused) {
     return NULL;
 }
 
-/* A forked child has no workers. */
+/* Reset the pool in a forked child, which has no workers. */
 static void forget_workers(void) {
     pthread_mutex_init(&pool.lock, NULL);
     pthread_cond_init(&pool.has_job, NULL);
@@ -151,7 +151,7 @@ static void start_workers(void) {
     pthread_attr_destroy(&attributes);
 }
 
-/* A launch that finds the pool busy runs in the calling thread. */
+/* Run blocks in the pool, or in the calling thread if another launch uses the pool. */
 static int run_blocks(kernel_body *body, const void *arguments, int64_t count) {
     if (count < 2 || atomic_flag_test_and_set(&is_busy)) {
         body(arguments, 0, count);

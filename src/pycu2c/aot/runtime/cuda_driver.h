@@ -1,4 +1,4 @@
-/* Load kernels with CUDA's driver API, which is looked up at run time.
+/* Load and launch kernels with the CUDA driver API. The driver library is loaded at run time.
  *
  * PYCU2C_IMAGES names the file with the compiled kernels, `images`. The driver must be 12.0 or later.
  *
@@ -25,7 +25,7 @@ enum {
     MAX_DEVICES = 64
 };
 
-/* A cubin for devices of one major compute capability, or PTX, of the code of a module. */
+/* The code of a module: a cubin for devices of one major compute capability, or PTX. */
 struct image {
     const unsigned char *data;
     size_t size;
@@ -64,7 +64,7 @@ static struct {
 } cuda;
 
 static pthread_once_t cuda_once = PTHREAD_ONCE_INIT;
-static const char *missing = NULL; /* why the driver cannot be used */
+static const char *missing = NULL; /* why the driver is not available */
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 
 static void load_driver(void) {
@@ -116,7 +116,7 @@ static pycu2c_status cuda_failure(const char *doing, CUresult code) {
                 "the driver cannot %s: %s", doing, name);
 }
 
-/* Make a context of the device current. `pushed`: whether it must be popped again. */
+/* Make a context of the device current. pushed: whether leave_device must pop it. */
 static pycu2c_status enter_device(int ordinal, bool *pushed) {
     CUcontext context = NULL;
     CUdevice current = -1;
@@ -126,7 +126,7 @@ static pycu2c_status enter_device(int ordinal, bool *pushed) {
     if (missing) return fail(PYCU2C_UNSUPPORTED_DEVICE, "%s", missing);
     CUresult code = cuda.get_current(&context);
     if (!code && context) code = cuda.get_device(&current);
-    if (code) return cuda_failure("tell the current context", code);
+    if (code) return cuda_failure("query the current context", code);
     if (current == ordinal) return PYCU2C_SUCCESS;
     if (cuda.get_count(&count) || ordinal < 0 || ordinal >= count || ordinal >= MAX_DEVICES)
         return fail(PYCU2C_UNSUPPORTED_DEVICE, "there is no GPU %d", ordinal);
@@ -159,7 +159,7 @@ static int find_image(int module, CUdevice device) {
     return best;
 }
 
-/* Return the number of the image of a module for a device, which is found once. */
+/* Return the number of the image of a module for a device. The result is cached. */
 static int image_of(int module, int ordinal) {
     static _Atomic(int) numbers[MODULE_COUNT][MAX_DEVICES]; /* -1: none */
     _Atomic(int) *const found = &numbers[module][ordinal];

@@ -1,4 +1,4 @@
-/* Launch elementwise and reduction kernels, whose grid follows from the shapes of the arrays.
+/* Launch elementwise and reduction kernels: compute the grid from the shapes of the arrays.
  *
  * You may use, change and distribute this file freely, for any purpose and without conditions.
  */
@@ -21,7 +21,7 @@ static bool begins_with(const DLTensor *a, const DLTensor *b) {
     return true;
 }
 
-/* Check that arrays of any shape have the same one, and return the first of them. */
+/* Check that the arrays that may have any number of axes have the same shape; return the first. */
 static pycu2c_status check_shapes(const struct launch *l, int begin, int end, const DLTensor **first) {
     const char *name = "";
     *first = NULL;
@@ -49,7 +49,7 @@ static pycu2c_status set_grid(struct launch *l, int64_t blocks, uint32_t threads
 
 /* ---- elementwise kernels ---- */
 
-/* The numbers of elements of a block. size: an argument of the kernel. */
+/* cpu_block_elements, gpu_block_elements: of a block. size: an argument of the kernel. */
 struct elementwise {
     int64_t cpu_block_elements, gpu_block_elements, size;
 };
@@ -71,9 +71,10 @@ static pycu2c_status launch_elementwise(struct launch *l, struct elementwise *e)
 
 /* ---- reductions ---- */
 
-/* A reduction of rows. Long rows are split into parts, whose values the last block combines. The first
- * `inputs` arguments are inputs; outputs end before `outputs_end`. part_size: of the value of a part, in
- * bytes. The other numbers are arguments of the kernel, `values` and `counters` as addresses. */
+/* A reduction of rows. Long rows are split into parts, and the last block combines their values. The
+ * arguments before `inputs` are inputs; those from there to `outputs_end` are outputs. part_size: the
+ * size of the value of a part, in bytes. The other fields are arguments of the kernel; `values` and
+ * `counters` are addresses. */
 struct reduction {
     int inputs, outputs_end;
     bool has_identity;
@@ -82,9 +83,9 @@ struct reduction {
 };
 
 #ifdef PYCU2C_REDUCTION
-enum { LONGER_ROW = 64, LONG_ROW = 512, CPU_ELEMENTS = 1 << 14, MIN_CPU_BLOCKS = 64, GPU_BLOCKS = 1024 };
+enum { MEDIUM_ROW = 64, LONG_ROW = 512, CPU_ELEMENTS = 1 << 14, MIN_CPU_BLOCKS = 64, GPU_BLOCKS = 1024 };
 
-/* A row has the elements along the axes that outputs do not have; all if an output has one element. */
+/* Compute the size of rows: the axes that outputs do not have; all axes if an output has one element. */
 static pycu2c_status find_rows(const struct launch *l, struct reduction *r) {
     const DLTensor *in, *out;
     pycu2c_status status = check_shapes(l, 0, r->inputs, &in);
@@ -102,29 +103,29 @@ static pycu2c_status find_rows(const struct launch *l, struct reduction *r) {
     return PYCU2C_SUCCESS;
 }
 
-static int64_t ratio(int64_t number, int64_t divisor) { return (number + divisor - 1) / divisor; }
+static int64_t ceil_div(int64_t number, int64_t divisor) { return (number + divisor - 1) / divisor; }
 
-/* Split rows into parts or group them, and return the number of blocks. */
+/* Split long rows into parts or group short rows; return the number of blocks. */
 static int64_t split_on_cpu(struct reduction *r) {
     if (r->rows < MIN_CPU_BLOCKS && r->length > 2 * CPU_ELEMENTS) {
-        r->parts = ratio(r->length, CPU_ELEMENTS);
+        r->parts = ceil_div(r->length, CPU_ELEMENTS);
         r->part_length = CPU_ELEMENTS;
         return r->rows * r->parts;
     }
     if (r->part_length < CPU_ELEMENTS) r->rows_of_group = CPU_ELEMENTS / r->part_length;
-    return ratio(r->rows, r->rows_of_group);
+    return ceil_div(r->rows, r->rows_of_group);
 }
 
 static int64_t split_on_gpu(struct reduction *r, int variant) {
     static const int threads_of_row[] = {8, 32, THREADS};
     const int64_t most = r->length / (4 * THREADS), fitting = GPU_BLOCKS / r->rows;
-    if (variant < 2) return ratio(r->rows * threads_of_row[variant], THREADS);
+    if (variant < 2) return ceil_div(r->rows * threads_of_row[variant], THREADS);
     r->parts = most < fitting ? most : fitting;
     if (r->parts < 1) r->parts = 1;
     return r->rows * r->parts;
 }
 
-static size_t size_of_counters(const struct reduction *r) { return (size_t)ratio(4 * r->rows, 16) * 16; }
+static size_t size_of_counters(const struct reduction *r) { return (size_t)ceil_div(4 * r->rows, 16) * 16; }
 
 static void set_workspace(struct reduction *r, uintptr_t memory) {
     r->counters = (int64_t)memory;
@@ -163,7 +164,7 @@ static pycu2c_status launch_reduction(struct launch *l, struct reduction *r) {
     if (!status) status = find_rows(l, r);
     if (status || r->rows == 0) return status;
     const bool on_gpu = device.device_type == kDLCUDA;
-    const int variant = r->length >= LONG_ROW ? 2 : r->length >= LONGER_ROW ? 1 : 0;
+    const int variant = r->length >= LONG_ROW ? 2 : r->length >= MEDIUM_ROW ? 1 : 0;
     l->first_variant = variant;
     r->parts = r->rows_of_group = 1;
     r->part_length = r->length ? r->length : 1;

@@ -1,8 +1,8 @@
-/* Run kernels whose threads wait for each other, with schedulers in other files of the library.
+/* Run kernels whose threads synchronize, with schedulers in other files of the library.
  *
  * Threads of Python kernels are coroutines (NAME_coroutines.c); those of kernels in CUDA C are fibers,
  * with stacks of their own (NAME_fibers.c). PYCU2C_COROUTINES(name) and PYCU2C_FIBERS(name) are the
- * names of functions of the schedulers. These return 0, or why the kernel has not ended: 64 for a
+ * names of functions of the schedulers. They return 0, or the reason why the kernel was aborted: 64 for a
  * deadlock, 65 for too little memory, 66 for a failed assert, 67 for __trap.
  *
  * You may use, change and distribute this file freely, for any purpose and without conditions.
