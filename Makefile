@@ -65,7 +65,7 @@ N ?= 1000
 SEED ?= 0
 TARGET ?= cpu
 
-fuzz: $(VENV)/.test  ## compare N random kernels with the reference: N=1000 SEED=0 TARGET=cpu (or cpu-resumable, narrowed, cuda, nvrtc)
+fuzz: $(VENV)/.test  ## compare N random kernels with the reference: N=1000 SEED=0 TARGET=cpu (or python, cpu-resumable, narrowed, cuda, nvrtc)
 	@PYTHONPATH=tests $(BIN)/python -m fuzzing -n $(N) --seed $(SEED) --target $(TARGET)
 
 mutants: $(VENV)/.test  ## plant the faults of tests/mutants, one at a time; fails if tests and random kernels miss one

@@ -51,9 +51,9 @@ if TYPE_CHECKING:
         NumbaWarning,
         TypingError,
     )
+    from pycu2c.interpreter.functions import UnsupportedByReferenceError
     from pycu2c.ir.verifier import InternalError
     from pycu2c.ops.names.loop_hints import literal_unroll
-    from pycu2c.reference.elements import UnsupportedByReferenceError
     from pycu2c.toolchain.toolchain_errors import (
         LinkError,
         RejectedCodeError,
@@ -75,7 +75,7 @@ _LAZY_NAMES = {
     "ToolchainError": "pycu2c.toolchain.toolchain_errors",
     "TypingError": "pycu2c.core.errors",
     "UndefinedFunctionError": "pycu2c.toolchain.toolchain_errors",
-    "UnsupportedByReferenceError": "pycu2c.reference.elements",
+    "UnsupportedByReferenceError": "pycu2c.interpreter.functions",
     "config": "pycu2c.compat.numba",
     "from_dtype": "pycu2c.compat.numba.typeof",
     "guvectorize": "pycu2c.compat.numba.guvectorize",

@@ -3,7 +3,7 @@
     PYTHONPATH=src:tests python -m checks.deleted_barriers [NAME…]
 
 The kernels are those of ``golden/``, of the examples, and the right ones of ``defects/``, with the
-launches of their tests. The reference interpreter, which records all accesses between barriers,
+launches of their tests. The oracle, which records all accesses between barriers,
 tells whether a deletion leaves two conflicting accesses without an order. It knows no order of
 lanes, and no conflicts of atomic operations. Kernels with these have the verdict "unknown", and so
 do kernels that it does not run.
@@ -183,7 +183,7 @@ def findings(subject: Subject, deleted: int = 0) -> tuple[Any, ...]:
 
 
 def order(subject: Subject, deleted: int = 0) -> str:
-    """Return whether all conflicting accesses are ordered, by the reference interpreter."""
+    """Return whether all conflicting accesses are ordered, by the oracle."""
     made = load(subject, deleted)
     case = Case("", {"fuzzed": made})
     launcher, arguments = made.launcher, list(subject.arguments())

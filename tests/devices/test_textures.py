@@ -12,8 +12,8 @@ from pycu2c import CompileError, LaunchError, cuda, device, float4, float32, ker
 from pycu2c.base.dtypes import FLOAT32, TEXEL_COMPONENTS, VECTOR_OF, DType
 from pycu2c.base.types import HANDLES, Scalar
 from pycu2c.declarations.signatures import SignatureError, parse_signature, parse_type
+from pycu2c.interpreter import texture_sampling
 from pycu2c.kernels.specialization import generate_text
-from pycu2c.reference import texture_sampling
 from pycu2c.runtime import texture_modes
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc

@@ -1,4 +1,4 @@
-"""The reference interpreter with checks: the results of a kernel, or why it is undefined.
+"""The oracle with checks: the results of a kernel, or why it is undefined.
 
 A kernel that the language gives no meaning is Undefined, and no target is judged by it: races,
 barriers that threads do not reach together, shuffles from lanes that are not there, elements
@@ -23,14 +23,15 @@ from pycu2c.base import values
 from pycu2c.base.source import Source
 from pycu2c.base.types import WEAK_INT, Scalar, Signature
 from pycu2c.frontend.function_builder import BuiltModule
+from pycu2c.interpreter import scheduler
 from pycu2c.ops.intrinsics import array_reductions
 from pycu2c.ops.intrinsics.library import device_source
 from pycu2c.ops.intrinsics.memory import allocation
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
 from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.ops.intrinsics.threads import warp
-from pycu2c.reference import elements, scheduler
-from pycu2c.reference.interpreter import ReferenceKernel
+from support.ast_interpreter import elements
+from support.ast_interpreter.interpreter import ReferenceKernel
 from support.sample_types.comparison import check_types
 
 SECONDS = 2.0  # of processor time that a launch may take
@@ -148,7 +149,7 @@ def _addresses(owner: np.ndarray[Any, Any], index: Any) -> Iterator[int]:
 
 
 class WatchedKernel(ReferenceKernel):
-    """A reference kernel that raises Undefined where the language says nothing."""
+    """A kernel of the oracle that raises Undefined where the language says nothing."""
 
     watch: _Watch
 

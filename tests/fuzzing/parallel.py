@@ -19,6 +19,7 @@ from fuzzing.running import COMPILED, MARKS, Outcome, run_texts
 _FORK = multiprocessing.get_context("fork")
 # seconds of processor time from one launch to the next
 LIMITS = {
+    "python": 5.0,
     "cpu": 5.0,
     "cpu-resumable": 5.0,
     "narrowed": 5.0,

@@ -98,7 +98,7 @@ def _is_planted(finding: Finding, text: str, kind: str) -> bool:
 
 
 def _require_valid(case: Case) -> None:
-    """Raise Undefined if the right kernel is wrong itself, by the reference interpreter."""
+    """Raise Undefined if the right kernel is wrong itself, by the oracle."""
     if "raise " in case.text:
         raise Undefined("a thread may raise an exception")
     if "atomic.cas" in case.text:  # which the reference does not record: plain reads race with it

@@ -11,6 +11,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 from unittest import mock
@@ -29,9 +30,10 @@ from pycu2c.compiler import KernelText, generate
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options
 from pycu2c.frontend.function_builder import BuiltModule
+from pycu2c.interpreter.functions import UnsupportedByReferenceError
+from pycu2c.interpreter.interpreter import InterpretedKernel
 from pycu2c.kernels import assumption_checks, specialization
 from pycu2c.pipeline import TARGETS
-from pycu2c.reference.elements import UnsupportedByReferenceError
 from pycu2c.runtime.arguments.arguments import layout_of
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.flattened_arguments import unflatten
@@ -179,6 +181,9 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         if case.module.get("VARIANT"):
             case = Case(text, load(variant_of(text)).module)
             _, built, _ = typed(case)
+        if target == "python":
+            interpreted = InterpretedKernel(built.module)
+            return _Prepared(case, seed, expected, [], len(built.warnings), interpreted)
         if target in CPU_BACKENDS and case.module.get("PUBLIC"):
             kernel, generated = _recorded(case, target)
             return _Prepared(case, seed, expected, [generated], len(built.warnings), kernel)
@@ -304,6 +309,23 @@ def _leaves(p: _Prepared, arguments: list[Any]) -> tuple[Any, ...]:
 
 def _names(p: _Prepared) -> tuple[str, ...]:
     return tuple(f"argument {n}" for n in range(len(p.texts[0].parameters)))
+
+
+# ---- the interpreter -----------------------------------------------------------------------
+
+
+def _in_python(prepared: list[_Prepared]) -> Iterator[Outcome]:
+    yield COMPILED
+    for p in prepared:
+        try:
+            yield _judged(p, partial(_interpret, p))
+        except Exception as error:
+            yield crash(p.case.text, error, p.seed)
+
+
+def _interpret(p: _Prepared, actual: list[Any]) -> None:
+    owners = [a.owner if isinstance(a, ArrayArgument) else a for a in _leaves(p, actual)]
+    p.public.launch(p.case.module["GRID"], p.case.module["BLOCK"], 0, owners)
 
 
 # ---- the CPU -------------------------------------------------------------------------------
@@ -494,6 +516,7 @@ def _run_cuda(p: _Prepared, binaries: list[CompiledBinary]) -> Outcome:
 
 
 _TARGETS: dict[str, Callable[[list[_Prepared]], Iterator[Outcome]]] = {
+    "python": _in_python,
     "cpu": _on_cpu,
     "cpu-resumable": _on_cpu,
     "narrowed": _narrowed_on_cpu,

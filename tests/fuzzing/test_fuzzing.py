@@ -29,6 +29,12 @@ def test_random_kernels_on_the_cpu(first: int) -> None:
     assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
 
 
+@pytest.mark.parametrize("first", range(5000, 5040, CHUNK))
+def test_random_kernels_in_the_interpreter(first: int) -> None:
+    failed = [o for o in run_seeds(range(first, first + CHUNK), "python") if o.failed]
+    assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
+
+
 @pytest.mark.parametrize("first", range(3000, 3040, CHUNK))
 def test_random_kernels_thread_by_thread(first: int) -> None:
     failed = [o for o in run_seeds(range(first, first + CHUNK), "cpu-resumable") if o.failed]
@@ -81,7 +87,7 @@ def test_random_kernels_on_the_gpu(first: int, target: str) -> None:
     assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
 
 
-@pytest.mark.parametrize("target", [*TARGETS, "narrowed", "strips"])
+@pytest.mark.parametrize("target", ["python", *TARGETS, "narrowed", "strips"])
 @pytest.mark.parametrize("path", REGRESSIONS, ids=lambda p: str(p.stem))
 def test_kernels_that_once_failed(path: Path, target: str) -> None:
     (outcome,) = [o for o in run_texts([path.read_text()], target) if o.status not in MARKS]

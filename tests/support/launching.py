@@ -23,6 +23,7 @@ from pycu2c.transforms.analyses import Analyses, Inputs, LoopSelector
 from pycu2c.transforms.cpu.simd.divergent_loops import divergent_loops
 from pycu2c.transforms.cpu.simd.scalar_replacement import replace_in_body
 from pycu2c.transforms.pass_contract import always
+from support.ast_interpreter.backend import oracle
 
 _CPU = TARGETS["cpu"]
 
@@ -103,7 +104,10 @@ def copied(argument: Any) -> Any:
 
 
 def run(kernel: Kernel, configuration: tuple[Any, ...], arguments: Any, target: str) -> list[Any]:
-    """Return copies of the arguments after a launch on ``target``."""
+    """Return copies of the arguments after a launch on ``target``, which may be "oracle"."""
+    if target == "oracle":
+        with oracle():
+            return run(kernel, configuration, arguments, "python")
     fresh = type(kernel)(
         kernel.python, backend=target, signature=kernel.signature, options=kernel.options
     )

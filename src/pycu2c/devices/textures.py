@@ -23,7 +23,7 @@ from pycu2c.base.vectors import vector
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.cuda_errors import CudaError
 from pycu2c.devices.array import DeviceArray
-from pycu2c.reference import texture_sampling
+from pycu2c.interpreter import texture_sampling
 from pycu2c.runtime import texture_modes
 from pycu2c.runtime.arguments.array_argument import MemoryLocation
 from pycu2c.runtime.cuda import texture_objects

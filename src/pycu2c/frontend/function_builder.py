@@ -64,7 +64,7 @@ class RecursionFound(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BuiltModule:
-    """A module, the warnings about its source, and what the reference interpreter follows.
+    """A module, the warnings about its source, and the types of its syntax nodes.
 
     ``made_functions``: the functions that calls have made during compilation, by these calls.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from pycu2c.analysis import write_coverage
 from pycu2c.base.backends import CPU_BACKENDS
@@ -18,15 +17,13 @@ from pycu2c.compiler import KernelModule, KernelText, generate
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.frontend.function_builder import BuiltModule, build_device
+from pycu2c.interpreter.interpreter import InterpretedKernel
 from pycu2c.ir.verifier import verified
 from pycu2c.kernels.source_map import errors_at_source_lines
-from pycu2c.ops.intrinsics import library
 from pycu2c.pipeline import TARGETS, Target
-from pycu2c.reference import device_variants, interpreter
 from pycu2c.runtime import print_log
 from pycu2c.runtime.arguments.arguments import layout_of
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
-from pycu2c.runtime.arguments.flattened_arguments import unflatten
 from pycu2c.runtime.cpu.coroutine_scheduler import CoroutineKernel, CoroutineRunner
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
@@ -105,7 +102,7 @@ def target_of(name: str, options: Options) -> Target:
 def compile_runner(kernel: Specialization, key: SpecializationKey, cache: bool) -> Runner:
     """Compile a kernel for a backend and load it. Raises ToolchainError, CudaError."""
     if key.backend == "python":
-        return _reference_runner(kernel)
+        return _interpreter_runner(kernel)
     target = target_of(key.backend, kernel.options)
 
     def generate_with(comments: Comments) -> KernelText:
@@ -148,11 +145,10 @@ def _load_on_gpu(
 
 
 @dataclass(frozen=True, slots=True)
-class ReferenceRunner:
-    """Run a kernel with the reference interpreter."""
+class InterpreterRunner:
+    """Run a kernel with the interpreter."""
 
-    kernel: interpreter.ReferenceKernel
-    types: tuple[ParameterType, ...]
+    kernel: InterpretedKernel
     device_function_count: int
 
     @property
@@ -160,27 +156,15 @@ class ReferenceRunner:
         return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
-        owners = iter(map(_python_value, arguments))
-        values = [unflatten(argument_type, owners) for argument_type in self.types]
+        owners = [
+            a.owner if isinstance(a, ArrayArgument | HandleArgument) else a for a in arguments
+        ]
         with frames_for_calls(self.device_function_count):
-            self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
+            self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, owners)
 
 
-def _python_value(argument: Argument) -> Any:
-    """Return the object that Python code gets for an argument."""
-    if isinstance(argument, ArrayArgument) and not argument.shape and argument.dtype.has_fields:
-        record: Any = argument.owner
-        return record[()]
-    return argument.owner if isinstance(argument, ArrayArgument | HandleArgument) else argument
-
-
-def _reference_runner(kernel: Specialization) -> ReferenceRunner:
-    source, options, types = kernel.source, kernel.options, kernel.signature.parameters
-    single = options.weak_float is not None
+def _interpreter_runner(kernel: Specialization) -> InterpreterRunner:
     count = len(kernel.built.module.device_functions)
-    with reporting_recursion_limit(source.span(source.tree)), frames_for_calls(count):
-        inferred = device_variants.types_of(kernel.built, source, types, single)
-        interpreted = interpreter.ReferenceKernel(
-            source, inferred, types, library.device_source, options
-        )
-    return ReferenceRunner(interpreted, types, count)
+    with reporting_recursion_limit(kernel.source.span(kernel.source.tree)), frames_for_calls(count):
+        interpreted = InterpretedKernel(kernel.built.module)
+    return InterpreterRunner(interpreted, count)

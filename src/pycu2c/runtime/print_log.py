@@ -164,7 +164,7 @@ def _write_records(records: WordArray, formats: tuple[PrintFormat, ...]) -> Base
         if not isinstance(first, RaisedException):
             lines.append(format_record(print_format, raw))
             continue
-        raised, finding = _raised(first, _values(print_format, raw))
+        raised, finding = raised_exception(first, _values(print_format, raw))
         error = error or raised
         earlier = findings.setdefault(first, finding)
         findings[first] = replace(earlier, count=earlier.count + (earlier is not finding))
@@ -198,7 +198,7 @@ def _records(
 
 def format_record(print_format: PrintFormat, raw: bytes) -> str:
     """Return the text of a record; ``raw`` contains the values of its fields contiguously."""
-    return _format(print_format, _values(print_format, raw))
+    return format_values(print_format, _values(print_format, raw))
 
 
 def _values(print_format: PrintFormat, raw: bytes) -> Iterator[Any]:
@@ -226,7 +226,7 @@ def _bfloat16(raw: bytes) -> Any:
         return np.frombuffer(b"\0\0" + raw, np.float32)[0]
 
 
-def _format(print_format: PrintFormat, values: Iterator[Any]) -> str:
+def format_values(print_format: PrintFormat, values: Iterator[Any]) -> str:
     return "".join(
         piece if isinstance(piece, str) else _format_value(piece, values) for piece in print_format
     )
@@ -235,7 +235,9 @@ def _format(print_format: PrintFormat, values: Iterator[Any]) -> str:
 _EXCEPTION_HINT = "correct the arguments of the launch or the condition, or catch the exception"
 
 
-def _raised(raised: RaisedException, values: Iterator[Any]) -> tuple[BaseException, Finding]:
+def raised_exception(
+    raised: RaisedException, values: Iterator[Any]
+) -> tuple[BaseException, Finding]:
     """Return the exception that a thread raised, and the finding that tells of it."""
     numbers = [next(values) for _ in THREAD_COORDINATES]
     block, thread = Coordinates(*numbers[:3]), Coordinates(*numbers[3:])
@@ -255,7 +257,7 @@ def _argument(print_format: PrintFormat, values: Iterator[Any]) -> Any:
         case (FormatField(kind, "s", ()),):
             return unflatten(kind, values)
         case _:
-            return _format(print_format, values)
+            return format_values(print_format, values)
 
 
 _CONVERSIONS: dict[str, Callable[[object], str]] = {"s": str, "r": repr, "a": ascii}
@@ -266,4 +268,4 @@ def _format_value(piece: FormatField | RaisedException, values: Iterator[Any]) -
     value = unflatten(piece.type, values)
     if piece.conversion:
         value = _CONVERSIONS[piece.conversion](value)
-    return format(value, _format(piece.spec, values))
+    return format(value, format_values(piece.spec, values))

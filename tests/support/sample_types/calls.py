@@ -20,10 +20,10 @@ from pycu2c.ops.intrinsics.memory import allocation
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.ops.intrinsics.threads.coalesced_groups import method_of
 from pycu2c.ops.names.dtype_names import scalar_named
-from pycu2c.reference import calls as calls
-from pycu2c.reference import elements as elements
-from pycu2c.reference.device_variants import kind_of_value
-from pycu2c.reference.expressions import NOT_STATIC
+from support.ast_interpreter import calls as calls
+from support.ast_interpreter import elements as elements
+from support.ast_interpreter.device_variants import kind_of_value
+from support.ast_interpreter.expressions import NOT_STATIC
 from support.sample_types.expressions import ExpressionSamples
 from support.sample_types.samples import (
     UNKNOWN,

@@ -10,8 +10,8 @@ from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType
 from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.kernels import specialization
-from pycu2c.reference.device_variants import types_of
-from pycu2c.reference.weak_floats import ReferenceTypes
+from support.ast_interpreter.device_variants import types_of
+from support.ast_interpreter.weak_floats import ReferenceTypes
 from support.sample_types.type_inference import inferred_from
 
 
@@ -31,16 +31,16 @@ def check_types(
 
 
 def check_launches() -> None:
-    """Check the types of each kernel that the reference interpreter runs from now on."""
-    new_runner = specialization._reference_runner
+    """Check the types of each kernel that the interpreter runs from now on."""
+    new_runner = specialization._interpreter_runner
 
-    def checked_runner(kernel: specialization.Specialization) -> specialization.ReferenceRunner:
+    def checked_runner(kernel: specialization.Specialization) -> specialization.InterpreterRunner:
         types, checked = kernel.signature.parameters, bool(kernel.options.check)
         with frames_for_calls(2 * len(kernel.built.module.device_functions)):
             check_types(kernel.built, kernel.source, types, checked)
         return new_runner(kernel)
 
-    specialization._reference_runner = checked_runner
+    specialization._interpreter_runner = checked_runner
 
 
 def differences(

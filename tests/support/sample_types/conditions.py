@@ -11,11 +11,11 @@ from pycu2c.base.source import Source
 from pycu2c.frontend.scope.bindings import bindings, parameters
 from pycu2c.ops.intrinsics.registry import bound_to
 from pycu2c.ops.names.dtype_names import scalar_named
-from pycu2c.reference import elements as elements
-from pycu2c.reference import operators as operators
-from pycu2c.reference.expressions import NOT_STATIC, ExpressionRewriter, FunctionProperties
-from pycu2c.reference.rewrite import globals_of
-from pycu2c.reference.weak_floats import ReferenceTypes
+from support.ast_interpreter import elements as elements
+from support.ast_interpreter import operators as operators
+from support.ast_interpreter.expressions import NOT_STATIC, ExpressionRewriter, FunctionProperties
+from support.ast_interpreter.rewrite import globals_of
+from support.ast_interpreter.weak_floats import ReferenceTypes
 from support.sample_types.samples import (
     UNKNOWN,
     NoSample,
@@ -64,7 +64,7 @@ class ConditionSamples(VariableSamples):
             return UNKNOWN
 
     def attempt(self, function: Callable[..., Any], *samples: Sample, **keywords: Sample) -> Sample:
-        """Return the result of a function of the reference interpreter on samples."""
+        """Return the result of a function of the oracle on samples."""
         if any(s is UNKNOWN for s in (*samples, *keywords.values())):
             raise NoSample
         try:

@@ -16,10 +16,10 @@ from pycu2c.base.values import scalar_of
 from pycu2c.base.vectors import Vector
 from pycu2c.frontend.statements.unroll import TripCount
 from pycu2c.ops.operators import BINARY_BY_NODE, UNARY_BY_NODE
-from pycu2c.reference import calls as calls
-from pycu2c.reference import elements as elements
-from pycu2c.reference import operators as operators
-from pycu2c.reference.expressions import NOT_STATIC
+from support.ast_interpreter import calls as calls
+from support.ast_interpreter import elements as elements
+from support.ast_interpreter import operators as operators
+from support.ast_interpreter.expressions import NOT_STATIC
 from support.sample_types.conditions import ConditionSamples
 from support.sample_types.samples import (
     NestedFunction,

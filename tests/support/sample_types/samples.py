@@ -1,4 +1,4 @@
-"""Samples: values that represent the types of the reference interpreter's type inference."""
+"""Samples: values that represent the types of the oracle's type inference."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pycu2c.base.types import (
 from pycu2c.base.values import convert, scalar_of
 from pycu2c.base.vectors import Vector
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, Thread
-from pycu2c.reference import elements as elements
+from support.ast_interpreter import elements as elements
 
 # a number, an array with one element on each axis, a tuple, a function, another object
 Sample: TypeAlias = Any

@@ -1,4 +1,4 @@
-"""Types of the reference interpreter's variables and joins, inferred without the compiler.
+"""Types of the oracle's variables and joins, inferred without the compiler.
 
 The inference runs a function once on *samples*: numbers of the types of its arguments, arrays with
 one element. Operators and intrinsics compute samples of their results, so NumPy's own promotion
@@ -27,9 +27,9 @@ from pycu2c.frontend.scope.live_ranges import live_ranges
 from pycu2c.frontend.statements.unroll import UnrolledLoop
 from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.operators import BINARY_BY_NODE
-from pycu2c.reference import elements as elements
-from pycu2c.reference import operators as operators
-from pycu2c.reference.weak_floats import ReferenceTypes
+from support.ast_interpreter import elements as elements
+from support.ast_interpreter import operators as operators
+from support.ast_interpreter.weak_floats import ReferenceTypes
 from support.sample_types.calls import CallSamples
 from support.sample_types.patterns import matches
 from support.sample_types.samples import (

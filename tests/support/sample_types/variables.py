@@ -13,7 +13,7 @@ from pycu2c.base.types import ParameterType, Scalar
 from pycu2c.frontend.scope.inferred_types import InferredTypes, merge_types
 from pycu2c.frontend.scope.live_ranges import live_ranges
 from pycu2c.frontend.statements.unroll import LoopUnroller
-from pycu2c.reference.weak_floats import ArgumentKinds, function_maker
+from support.ast_interpreter.weak_floats import ArgumentKinds, function_maker
 from support.sample_types.samples import (
     UNKNOWN,
     NoSample,

@@ -1,4 +1,4 @@
-"""The types that the front end infers for syntax nodes, which the reference interpreter follows."""
+"""The types that the front end infers for syntax nodes, which tests compare with their own."""
 
 from __future__ import annotations
 

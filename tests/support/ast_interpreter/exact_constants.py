@@ -1,4 +1,4 @@
-"""Evaluate constant expressions for the reference interpreter, with exact Python ints.
+"""Evaluate constant expressions for the oracle, with exact Python ints.
 
 ``2**64 - 1`` is a constant, because its operands are: Python computes it before conversion to a
 type.
@@ -15,7 +15,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.values import scalar_of
 from pycu2c.ops.constant_folding import fold_binary, fold_unary
 from pycu2c.ops.operators import BINARY_BY_NODE, FLOORDIV, MOD, UNARY_BY_NODE
-from pycu2c.reference import operators as operators
+from support.ast_interpreter import operators as operators
 
 
 def _folded_divmod(a: int, b: int) -> tuple[Any, Any]:

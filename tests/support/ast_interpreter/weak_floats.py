@@ -1,4 +1,4 @@
-"""Python floats in float32, for the reference interpreter: ``@kernel(weak_float="float32")``.
+"""Python floats in float32, for the oracle: ``@kernel(weak_float="float32")``.
 
 A weak float stays a Python float with a float32 value: assignments to typed variables round, and
 operations round their results. Folded constants stay exact until they are combined with a computed

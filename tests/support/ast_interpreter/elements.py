@@ -1,38 +1,28 @@
-"""Loads, stores and element-wise operations on arrays and records in the reference interpreter."""
+"""Loads, stores and element-wise operations on arrays and records in the oracle."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable
 from functools import reduce
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from pycu2c.base.dtypes import from_numpy
-from pycu2c.base.errors import Error
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert, scalar_of
 from pycu2c.base.vectors import Vector, vector
+from pycu2c.interpreter.functions import UnsupportedByReferenceError
+from pycu2c.interpreter.memory import AccessLocation, out_of_bounds_error
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
 from pycu2c.runtime.thread_exceptions import exception_of_thread
-
-
-class AccessLocation(NamedTuple):
-    """``file:line``, and the array as the kernel names it, for errors."""
-
-    file_line: str
-    array: str = ""
-
-    def __str__(self) -> str:
-        return self.file_line
-
 
 Location: TypeAlias = str | AccessLocation
 
 
-class UnsupportedByReferenceError(Error, TypeError):
-    """A kernel uses what the reference interpreter does not support."""
+class ThreadEnds(Exception):
+    """``raise`` in a kernel ends the thread."""
 
 
 def type_of(value: object) -> Scalar:
@@ -62,18 +52,6 @@ def subscript(index: Any) -> Any:
 
 def make_slice(*bounds: Any) -> slice:
     return slice(*(None if b is None else operator.index(b) for b in bounds))
-
-
-def out_of_bounds_error(error: IndexError, location: Location) -> IndexError:
-    """Return the IndexError with the location, the array and the thread."""
-    thread = REFERENCE_STATE.thread
-    assert thread is not None, "no kernel is running"
-    array_name = (
-        f" of {location.array}" if isinstance(location, AccessLocation) and location.array else ""
-    )
-    return IndexError(
-        f"{location}: {error}{array_name}, in thread {thread.threadIdx} of block {thread.blockIdx}"
-    )
 
 
 def exception_of(location: Location, exception: Any, *arguments: Any) -> BaseException:

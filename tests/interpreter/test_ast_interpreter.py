@@ -1,4 +1,4 @@
-"""The reference interpreter on plain functions, with types given explicitly."""
+"""The oracle on plain functions, with types given explicitly."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import pytest
 from pycu2c import cuda
 from pycu2c.base.source import Source, source_of
 from pycu2c.base.types import Scalar, boolean, float32, float64, int8, int32, int64
-from pycu2c.reference.elements import UnsupportedByReferenceError
-from pycu2c.reference.interpreter import ReferenceKernel
-from pycu2c.reference.weak_floats import ReferenceTypes
+from pycu2c.interpreter.functions import UnsupportedByReferenceError
+from support.ast_interpreter.interpreter import ReferenceKernel
+from support.ast_interpreter.weak_floats import ReferenceTypes
 
 SCALE = 3
 WEIGHTS = (2, 5)

@@ -1,4 +1,4 @@
-"""Synchronization in the reference interpreter: barriers, warp operations, busy waits."""
+"""Synchronization in the oracle: barriers, warp operations, busy waits."""
 
 from __future__ import annotations
 
@@ -6,49 +6,23 @@ from collections.abc import Callable, Iterable
 from inspect import isgenerator
 from typing import Any
 
-from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, WIDTHS
+from pycu2c.interpreter import synchronization
+from pycu2c.interpreter.scheduler import Coroutine
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.ops.intrinsics.threads.clusters import this_cluster
 from pycu2c.ops.intrinsics.threads.cooperative_groups import GROUPS
-from pycu2c.ops.intrinsics.threads.warp import ALL_LANES
-from pycu2c.reference.calls import arguments_of
-from pycu2c.reference.scheduler import Coroutine, Wait
-
-_ITERATIONS_PER_YIELD = 64  # of loops that may busy-wait
+from support.ast_interpreter.calls import arguments_of
 
 
 def synchronize(intrinsic: Intrinsic, location: str) -> Callable[..., Coroutine]:
     """Return a generator function that waits for other threads, then evaluates the intrinsic."""
 
-    wait = Wait(location, intrinsic)
-
-    def without_arguments() -> Coroutine:
-        yield wait
-        return intrinsic.reference()
-
     def with_arguments(*positional: Any, **keywords: Any) -> Coroutine:
         values = dict(zip((name for name, _ in intrinsic.parameters), positional)) | keywords
         arguments = arguments_of(intrinsic, intrinsic.defaults | values)
-        if intrinsic.effect is Effect.WARP:
-            _check_lanes(intrinsic, arguments, location)
-        yield Wait(location, intrinsic, tuple(arguments))
-        return intrinsic.reference(*arguments)
+        return synchronization.synchronize(intrinsic, location, *arguments)
 
-    return with_arguments if intrinsic.parameters else without_arguments
-
-
-def _check_lanes(intrinsic: Intrinsic, arguments: list[Any], location: str) -> None:
-    """Check what CUDA leaves undefined: the mask includes the lane, the width divides a warp."""
-    lane = REFERENCE_STATE.current().lane
-    if arguments and not arguments[0] >> lane & 1:
-        mask = f"{arguments[0] & ALL_LANES:#010x}"
-        raise ValueError(
-            f"{location}: lane {lane} gives {intrinsic.name} the mask {mask}, without itself"
-        )
-    if intrinsic.parameters[-1:] == (("width", "int"),) and arguments[-1] not in WIDTHS:
-        raise ValueError(
-            f"{location}: {intrinsic.name} takes a width of {WIDTHS}, not {arguments[-1]}"
-        )
+    return with_arguments
 
 
 class _Skipped:
@@ -82,13 +56,6 @@ def collect(
         if stop_truth is not None and any(bool(v) is stop_truth for v in item_values):
             break
     return tuple(values)
-
-
-def is_busy_wait() -> bool:
-    """Return whether a thread has run enough loop iterations to let others run."""
-    thread = REFERENCE_STATE.current()
-    thread.iterations = (thread.iterations + 1) % _ITERATIONS_PER_YIELD
-    return not thread.iterations
 
 
 def synchronizing_intrinsic(value: object) -> Intrinsic | None:

@@ -26,7 +26,7 @@ from pycu2c.base.types import (
 )
 from pycu2c.compiler import build_module
 from pycu2c.frontend.scope.inferred_types import InferredTypes
-from pycu2c.reference.device_variants import types_of
+from support.ast_interpreter.device_variants import types_of
 from support.construct_kernels import IMPORTS, text_of
 from support.kernels_from_text import module_from
 from support.language_constructs import CONSTRUCTS, Construct

@@ -1,6 +1,6 @@
 """The compiler's types of a kernel, and the variants of device functions by argument types.
 
-The variables of a device function may have other types in each variant. The reference interpreter
+The variables of a device function may have other types in each variant. The oracle
 dispatches on the types of the arguments.
 """
 
@@ -21,8 +21,8 @@ from pycu2c.frontend.expressions.composite_values import SELECTOR
 from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.frontend.scope.bindings import parameters
 from pycu2c.frontend.scope.inferred_types import InferredTypes, merge_types
-from pycu2c.reference.weak_floats import ArgumentKinds, ReferenceTypes, function_maker
 from pycu2c.runtime.arguments.arguments import describe_handle
+from support.ast_interpreter.weak_floats import ArgumentKinds, ReferenceTypes, function_maker
 
 RuntimeKind: TypeAlias = object  # equal for types that values do not distinguish
 

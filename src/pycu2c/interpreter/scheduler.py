@@ -1,4 +1,4 @@
-"""The scheduler of the reference interpreter: a thread is a generator that yields its waits.
+"""The scheduler of the interpreter: a thread is a generator that yields its waits.
 
 Each thread runs until it waits; threads whose synchronization is complete continue. If there are
 none, threads that busy-wait continue after other blocks have run.
@@ -45,10 +45,6 @@ _NUMPY_TYPES: Mapping[type, type] = {int: np.int64, float: np.float64, complex: 
 Coroutine: TypeAlias = Generator[Wait, None, Any]
 
 
-class ThreadEnds(Exception):
-    """``raise`` in a kernel ends the thread."""
-
-
 _NO_ARGUMENTS: Mapping[int, tuple[Any, ...]] = {}
 
 
@@ -65,7 +61,7 @@ class RunningThread:
         REFERENCE_STATE.thread = self.thread
         try:
             self.wait = next(self.coroutine)
-        except (StopIteration, ThreadEnds):
+        except StopIteration:
             self.wait = None
 
 

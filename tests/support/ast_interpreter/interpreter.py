@@ -1,16 +1,14 @@
-"""The reference interpreter: run a kernel in Python with NumPy scalars, thread by thread.
+"""The oracle: run the syntax tree of a kernel in Python with NumPy scalars, thread by thread.
 
-It is the oracle for all targets, so it shares no code with their passes. Operators and intrinsics
-are evaluated by their declared ``reference``, control flow by Python. Threads are coroutines that
-``reference.scheduler`` runs.
+It shares no pass with the compiler. Operators and intrinsics are evaluated by their declared
+``reference``, control flow by Python. The scheduler of the package runs the threads.
 """
 
 from __future__ import annotations
 
 import ast
-import functools
-import itertools
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -21,33 +19,30 @@ from pycu2c.base.types import Array, ParameterType, Scalar, Tuple
 from pycu2c.base.values import convert
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.frontend.scope.bindings import bindings
+from pycu2c.interpreter.interpreter import Extent, GridLaunch, dim3
+from pycu2c.interpreter.memory import DYNAMIC_SHARED
+from pycu2c.interpreter.scheduler import Coroutine
 from pycu2c.ops.intrinsics.memory import allocation
-from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, Dim3, Thread
+from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
 from pycu2c.ops.names.dtype_names import scalar_named
-from pycu2c.reference import calls as calls
-from pycu2c.reference import elements as elements
-from pycu2c.reference.barriers import (
+from support.ast_interpreter import calls as calls
+from support.ast_interpreter import elements as elements
+from support.ast_interpreter.barriers import (
     accesses_shared_memory,
     may_synchronize,
     synchronize,
     synchronizing_intrinsic,
 )
-from pycu2c.reference.device_variants import dispatch_on_arguments
-from pycu2c.reference.expressions import access_location
-from pycu2c.reference.rewrite import (
+from support.ast_interpreter.device_variants import dispatch_on_arguments
+from support.ast_interpreter.expressions import access_location
+from support.ast_interpreter.rewrite import (
     FunctionProperties,
     globals_of,
     location,
     may_busy_wait,
     rewrite,
 )
-from pycu2c.reference.scheduler import Coroutine, RunningBlock, RunningThread, run_blocks
-from pycu2c.reference.weak_floats import ReferenceTypes
-
-Extent = int | Sequence[int]
-
-
-_DYNAMIC_SHARED = "dynamic"  # the key of a block's dynamic shared memory
+from support.ast_interpreter.weak_floats import ReferenceTypes
 
 
 class ReferenceKernel:
@@ -68,7 +63,7 @@ class ReferenceKernel:
         options: Options = DEFAULT_OPTIONS,
     ) -> None:
         self._inferred = inferred
-        self._cluster = _dim3(options.cluster or 1)
+        self._cluster = options.cluster or 1
         self._parameter_types = inferred.parameters(parameter_types)
         self._device_lookup = device_lookup
         self._devices: dict[int, tuple[Callable[..., Any], bool]] = {}
@@ -92,19 +87,14 @@ class ReferenceKernel:
             _convert_argument(v, t) for v, t in zip(arguments, self._parameter_types, strict=True)
         ]
         keywords = _keyword_arguments(self._signature, values)
-        run = functools.partial(
-            self._run, *_positional_arguments(self._signature, values), **keywords
-        )
-        extents = _dim3(grid), _dim3(block)
-        clusters = (
-            _link_cluster([_block(p, extents, shared_bytes, run) for p in positions], self._cluster)
-            for positions in _clusters(extents[0], self._cluster)
-        )
-        blocks = itertools.chain.from_iterable(clusters)
-        try:
-            run_blocks(self._name, blocks, values)
-        finally:
-            REFERENCE_STATE.thread = None
+        positional = _positional_arguments(self._signature, values)
+
+        def thread() -> Coroutine:
+            with suppress(elements.ThreadEnds):
+                yield from self._run(*positional, **keywords)
+
+        extents = map(dim3, (grid, block, self._cluster))
+        GridLaunch(self._name, *extents, shared_bytes).run(thread, values)
 
     # ---- called functions ----
 
@@ -205,8 +195,8 @@ class ReferenceKernel:
             shared = REFERENCE_STATE.current().memory
             numpy_dtype = _dtype(dtype)
             if shape == 0:
-                size = len(shared[_DYNAMIC_SHARED]) // numpy_dtype.itemsize * numpy_dtype.itemsize
-                return shared[_DYNAMIC_SHARED][:size].view(numpy_dtype)
+                size = len(shared[DYNAMIC_SHARED]) // numpy_dtype.itemsize * numpy_dtype.itemsize
+                return shared[DYNAMIC_SHARED][:size].view(numpy_dtype)
             site = (id(node), shape, numpy_dtype)
             if site not in shared:
                 shared[site] = allocation.shared_array.reference(shape, numpy_dtype)
@@ -268,49 +258,3 @@ def _calls_variable(node: ast.AST, variables: Container[str]) -> bool:
     while isinstance(target, ast.Attribute):
         target = target.value
     return isinstance(target, ast.Name) and target.id in variables
-
-
-def _dim3(extent: Extent) -> Dim3:
-    sizes = (extent,) if isinstance(extent, int) else tuple(extent)
-    x, y, z = (*sizes, 1, 1)[:3]
-    return x, y, z
-
-
-def _positions(extent: Dim3) -> Iterator[Dim3]:
-    """Yield all indices of a grid or block, x fastest."""
-    width, height, depth = extent
-    for z, y, x in itertools.product(range(depth), range(height), range(width)):
-        yield x, y, z
-
-
-def _clusters(grid: Dim3, size: Dim3) -> Iterator[list[Dim3]]:
-    """Yield the indices of the blocks of each cluster; without clusters, of one block."""
-    width, height, depth = (
-        -(-blocks // blocks_per_cluster) for blocks, blocks_per_cluster in zip(grid, size)
-    )
-    for x, y, z in _positions((width, height, depth)):
-        first = x * size[0], y * size[1], z * size[2]
-        indices = [(first[0] + i, first[1] + j, first[2] + k) for i, j, k in _positions(size)]
-        yield [p for p in indices if all(i < blocks for i, blocks in zip(p, grid))]
-
-
-def _link_cluster(blocks: list[RunningBlock], size: Dim3) -> list[RunningBlock]:
-    """Make the blocks of a cluster accessible to each other."""
-    for block in blocks:
-        block.cluster = blocks
-        for running in block.live_threads:
-            running.thread.clusterDim, running.thread.cluster = size, blocks
-    return blocks
-
-
-def _block(
-    position: Dim3, extents: tuple[Dim3, Dim3], shared_bytes: int, run: Callable[[], Coroutine]
-) -> RunningBlock:
-    """Create a block with its threads and its static and dynamic shared memory."""
-    grid, block = extents
-    shared = {_DYNAMIC_SHARED: np.full(shared_bytes, allocation.POISON, np.uint8)}
-    threads = [
-        RunningThread(Thread(index, position, block, grid, memory=shared), run())
-        for index in _positions(block)
-    ]
-    return RunningBlock(position, threads, shared)

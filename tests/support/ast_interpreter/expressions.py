@@ -20,17 +20,17 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType
 from pycu2c.frontend.scope.bindings import bindings, comprehension_targets
+from pycu2c.interpreter.scheduler import Coroutine
 from pycu2c.ops.intrinsics.registry import bound_to
 from pycu2c.ops.intrinsics.threads.coalesced_groups import method_of
 from pycu2c.ops.intrinsics.threads.cooperative_groups import tiled_partition
 from pycu2c.ops.operators import BINARY_BY_NODE, UNARY_BY_NODE
-from pycu2c.reference import calls as calls
-from pycu2c.reference import elements as elements
-from pycu2c.reference import operators as operators
-from pycu2c.reference.barriers import SKIPPED, collect
-from pycu2c.reference.exact_constants import ConstantFolder
-from pycu2c.reference.scheduler import Coroutine
-from pycu2c.reference.weak_floats import ReferenceTypes
+from support.ast_interpreter import calls as calls
+from support.ast_interpreter import elements as elements
+from support.ast_interpreter import operators as operators
+from support.ast_interpreter.barriers import SKIPPED, collect
+from support.ast_interpreter.exact_constants import ConstantFolder
+from support.ast_interpreter.weak_floats import ReferenceTypes
 
 # callee, call node, enclosing source -> function to call; whether it is a generator function
 Callee: TypeAlias = Callable[[object, ast.Call, Source], tuple[Callable[..., Any], bool]]

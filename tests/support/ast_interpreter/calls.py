@@ -28,6 +28,7 @@ from pycu2c.base.types import (
 )
 from pycu2c.base.values import convert, is_named_tuple
 from pycu2c.base.vectors import Vector, vector
+from pycu2c.interpreter.scheduler import Coroutine
 from pycu2c.ops.intrinsics import array_reductions
 from pycu2c.ops.intrinsics.floats.complex import COMPARISONS, complex_form
 from pycu2c.ops.intrinsics.floats.math import (
@@ -44,7 +45,7 @@ from pycu2c.ops.names.numba_names import is_from_buffer, numba_name
 from pycu2c.ops.names.number_methods import NUMBER_METHODS
 from pycu2c.ops.names.operator_functions import operator_named
 from pycu2c.ops.operators import ADD, FLOORDIV, MOD, POW, Operator
-from pycu2c.reference.elements import (
+from support.ast_interpreter.elements import (
     Location,
     UnsupportedByReferenceError,
     out_of_bounds_error,
@@ -53,8 +54,7 @@ from pycu2c.reference.elements import (
     to_scalar,
     type_of,
 )
-from pycu2c.reference.operators import binary_operation, common_type, with_names_of
-from pycu2c.reference.scheduler import Coroutine
+from support.ast_interpreter.operators import binary_operation, common_type, with_names_of
 
 
 def canonical_object(value: object) -> object:

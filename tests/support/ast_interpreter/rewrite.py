@@ -21,20 +21,20 @@ from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert
 from pycu2c.frontend.scope.bindings import bindings, bound_name, parameters
 from pycu2c.frontend.statements.unroll import UnrolledLoop
+from pycu2c.interpreter.scheduler import Wait
+from pycu2c.interpreter.synchronization import is_busy_wait
 from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.operators import BINARY_BY_NODE
-from pycu2c.reference import calls as calls
-from pycu2c.reference import elements as elements
-from pycu2c.reference import operators as operators
-from pycu2c.reference.barriers import is_busy_wait
-from pycu2c.reference.expressions import (
+from support.ast_interpreter import calls as calls
+from support.ast_interpreter import elements as elements
+from support.ast_interpreter import operators as operators
+from support.ast_interpreter.expressions import (
     NOT_STATIC,
     ExpressionRewriter,
     FunctionProperties,
     location,
 )
-from pycu2c.reference.scheduler import ThreadEnds, Wait
-from pycu2c.reference.weak_floats import ReferenceTypes
+from support.ast_interpreter.weak_floats import ReferenceTypes
 
 __all__ = ["FunctionProperties", "globals_of", "location", "may_busy_wait", "rewrite"]
 
@@ -167,7 +167,7 @@ class _Rewriter(ExpressionRewriter):
                 result = self.coerced(self.expression(value), self.join_types.get(node))
                 return [ast.Return(result)]
             case ast.Raise() if not self.functions.checked:
-                return [ast.Raise(self.object_name(ThreadEnds), None)]
+                return [ast.Raise(self.object_name(elements.ThreadEnds), None)]
             case ast.Raise(exc=ast.Call(func=exception, args=arguments)):
                 return [
                     self.raise_exception(

@@ -12,7 +12,7 @@ import numpy as np
 from pycu2c.base.types import WEAK_INT, ParameterType, Scalar, Tuple, promote
 from pycu2c.base.values import Number, convert, scalar_of
 from pycu2c.ops.operators import BINARY_BY_NODE, EQ, NE, POW, Operator
-from pycu2c.reference.elements import scalar_type, type_of
+from support.ast_interpreter.elements import scalar_type, type_of
 
 
 def with_names_of(original: tuple[Any, ...], items: Sequence[Any]) -> tuple[Any, ...]:

@@ -1,0 +1,1 @@
+"""Interpret the syntax trees of kernels: an oracle that shares no pass with the compiler."""
