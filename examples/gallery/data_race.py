@@ -39,8 +39,8 @@ def move_in_place(smoke, share):
 #
 # ``pycu2c check script.py`` checks all kernels of a program, without changes to the program.
 
-checked = kernel(move_in_place, block=128, check=True)
-findings = []
+checked = kernel(block=128, check=True)(move_in_place)
+findings = ()
 try:
     checked(np.zeros(400, np.float32), 0.5)
 except CheckError as error:

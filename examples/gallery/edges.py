@@ -34,8 +34,9 @@ def at(image, y, x):
 # Three kernels
 # -------------
 #
-# ``rgb`` has the dtype uint8. As in NumPy, the sum of uint8 numbers is a uint8, so the kernel
-# converts them first. ``WEIGHTS`` is a global array: the kernel has it in constant memory.
+# ``rgb`` has the dtype uint8, and the kernel converts its elements to float32 first: as in NumPy,
+# the sum of uint8 numbers would be a uint8, and might overflow. ``WEIGHTS`` is a global array. Its
+# values become part of the kernel, in constant memory.
 
 WEIGHTS = np.array([1, 4, 6, 4, 1], np.float32) / np.float32(16)
 

@@ -18,11 +18,12 @@ from pycu2c import cuda, kernel
 # The kernel
 # ----------
 #
-# The array ``counts`` has one element for each pixel. A kernel may use Python's complex numbers,
-# and device functions and kernels may use ``while``, ``break`` and ``return`` as in Python.
+# The array ``counts`` has one element for each pixel. Kernels may use Python's complex numbers and
+# ``while`` loops.
 #
-# The threads of a warp, 32 neighbouring threads, execute each instruction together. A warp
-# continues until its last thread leaves the loop. This is called *divergence*.
+# A GPU executes threads in groups of 32, called warps. The threads of a warp share instructions,
+# so a warp continues until its last thread leaves the loop. If threads leave at different times,
+# they *diverge*.
 
 
 @kernel(block=(32, 8))

@@ -18,10 +18,10 @@ from pycu2c import cuda, float32, kernel
 # A block sorts in shared memory
 # ------------------------------
 #
-# In each stage, an element is compared with the one whose index differs in one bit: ``i ^
-# distance``. The barrier after each stage lets the next one read the results. Stages with
-# ``distance`` up to half of ``run`` turn two sorted runs into one of twice the length; ``i & run``
-# says whether it ascends or descends.
+# In each stage, element ``i`` is compared with element ``i ^ distance``, whose index differs in
+# one bit. The barrier after each stage lets the next one read the results. The stages of one value
+# of ``run`` turn each two sorted runs into one of that length. Whether it ascends or descends
+# depends on the bit ``i & run``.
 #
 # The kernel also copies the elements to a row of ``history`` after each stage, for the picture.
 # The second barrier is for this copy: without it, a fast thread could swap elements of the next

@@ -106,9 +106,10 @@ for matrix in matrices.values():
 # Busy lanes
 # ----------
 #
-# A warp repeats its loop as often as its busiest lane needs. The picture counts how many of these
-# lane iterations compute something. A warp for each row pays for long rows, a thread for each row
-# for short ones of similar lengths. (On a GPU, the better memory accesses of the warp also count.)
+# A warp repeats its loop as often as its busiest lane needs. The picture shows which share of
+# these lane iterations computes something. One warp for each row is better for long rows. One
+# thread for each row is better for short rows. On a GPU, the warps also access memory more
+# efficiently.
 
 
 def busy_by_threads(lengths):
