@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from pycu2c.compat.pycuda import parameter_docs as _parameter_docs
 from pycu2c.compat.pycuda.absent_names import getattr_of
 from pycu2c.compat.pycuda.errors import CompileError as CompileError
 from pycu2c.compat.pycuda.modules.binaries import compile as compile
@@ -13,6 +14,8 @@ from pycu2c.compat.pycuda.modules.module import Module as Module
 from pycu2c.compat.pycuda.modules.source_module import SourceModule as SourceModule
 
 CudaModule = Module  # PyCUDA's base class of SourceModule
+
+_parameter_docs.document_parameters(globals())
 
 if not TYPE_CHECKING:
     __getattr__ = getattr_of(__name__)

@@ -1,5 +1,6 @@
 """Export ``pycuda.cumath``: elementwise functions of GPUArrays."""
 
+from pycu2c.compat.pycuda import parameter_docs as _parameter_docs
 from pycu2c.compat.pycuda.cumath import acos as acos
 from pycu2c.compat.pycuda.cumath import arccos as arccos
 from pycu2c.compat.pycuda.cumath import arcsin as arcsin
@@ -24,3 +25,5 @@ from pycu2c.compat.pycuda.cumath import sinh as sinh
 from pycu2c.compat.pycuda.cumath import sqrt as sqrt
 from pycu2c.compat.pycuda.cumath import tan as tan
 from pycu2c.compat.pycuda.cumath import tanh as tanh
+
+_parameter_docs.document_parameters(globals())

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from pycu2c.compat.pycuda import parameter_docs as _parameter_docs
 from pycu2c.compat.pycuda.absent_names import getattr_of
 from pycu2c.compat.pycuda.contexts import Context as Context
 from pycu2c.compat.pycuda.contexts import Device as Device
@@ -92,6 +93,8 @@ from pycu2c.compat.pycuda.streams import start_profiler as start_profiler
 from pycu2c.compat.pycuda.streams import stop_profiler as stop_profiler
 
 ArgumentError = LogicError
+
+_parameter_docs.document_parameters(globals())
 
 if not TYPE_CHECKING:  # type checkers report unknown names themselves
     __getattr__ = getattr_of(__name__)

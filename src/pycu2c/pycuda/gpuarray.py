@@ -1,5 +1,6 @@
 """Export ``pycuda.gpuarray``: device arrays and their functions."""
 
+from pycu2c.compat.pycuda import parameter_docs as _parameter_docs
 from pycu2c.compat.pycuda.gpuarrays.functions import GPUArray as GPUArray
 from pycu2c.compat.pycuda.gpuarrays.functions import all as all
 from pycu2c.compat.pycuda.gpuarrays.functions import any as any
@@ -39,3 +40,5 @@ from pycu2c.compat.pycuda.gpuarrays.functions import vec as vec
 from pycu2c.compat.pycuda.gpuarrays.functions import where as where
 from pycu2c.compat.pycuda.gpuarrays.functions import zeros as zeros
 from pycu2c.compat.pycuda.gpuarrays.functions import zeros_like as zeros_like
+
+_parameter_docs.document_parameters(globals())

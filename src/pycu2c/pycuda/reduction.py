@@ -2,8 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from pycu2c.compat.pycuda import parameter_docs as _parameter_docs
 from pycu2c.compat.pycuda.absent_names import getattr_of
 from pycu2c.compat.pycuda.kernels.reduction import ReductionKernel as ReductionKernel
+
+_parameter_docs.document_parameters(globals())
 
 if not TYPE_CHECKING:
     __getattr__ = getattr_of(__name__)

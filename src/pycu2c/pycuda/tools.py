@@ -1,5 +1,6 @@
 """Export ``pycuda.tools``: memory pools, C type names, contexts, memoized functions."""
 
+from pycu2c.compat.pycuda import parameter_docs as _parameter_docs
 from pycu2c.compat.pycuda.c_types import Argument as Argument
 from pycu2c.compat.pycuda.c_types import ScalarArg as ScalarArg
 from pycu2c.compat.pycuda.c_types import VectorArg as VectorArg
@@ -20,3 +21,5 @@ from pycu2c.compat.pycuda.tools import get_default_device as get_default_device
 from pycu2c.compat.pycuda.tools import init_cuda_context_fixture as init_cuda_context_fixture
 from pycu2c.compat.pycuda.tools import make_default_context as make_default_context
 from pycu2c.compat.pycuda.tools import mark_cuda_test as mark_cuda_test
+
+_parameter_docs.document_parameters(globals())

@@ -88,13 +88,6 @@ _C_NAMES: dict[np.dtype[Any], str] = {
 def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np.dtype[Any]:
     """Return the dtype of a C type, after registering C types for a given dtype.
 
-    Parameters
-    ----------
-    c_names : str or sequence of str
-        The C types.
-    dtype : dtype_like, optional
-        The dtype to register; by default the registered one is looked up.
-
     Raises
     ------
     RuntimeError
@@ -117,15 +110,6 @@ def register_dtype(
 ) -> np.dtype[Any]:
     """Register the C type of a dtype.
 
-    Parameters
-    ----------
-    dtype : dtype_like
-        The dtype.
-    c_names : str or sequence of str
-        The C types.
-    alias_ok : bool, optional
-        Whether the dtype may be registered already.
-
     Returns
     -------
     dtype
@@ -143,11 +127,6 @@ def register_dtype(
 
 def dtype_to_ctype(dtype: Any) -> str:
     """Return the C type name of a dtype.
-
-    Parameters
-    ----------
-    dtype : dtype_like
-        The dtype.
 
     Raises
     ------
@@ -167,15 +146,7 @@ def dtype_to_ctype(dtype: Any) -> str:
 
 
 class Argument:
-    """A kernel argument. ``c_name`` is its C type, if it is not the default type of its dtype.
-
-    Parameters
-    ----------
-    dtype : dtype_like
-        The dtype of the number, or of the elements of the array.
-    name : str
-        The name of the parameter.
-    """
+    """A kernel argument. ``c_name`` is its C type, if it is not the default type of its dtype."""
 
     struct_char = ""
     c_name = ""
@@ -224,11 +195,6 @@ _PARAMETER_NAME = re.compile(r"(\w+)\s*(\[\s*\d*\s*\])?\s*$")
 def parse_c_arg(c_arg: str) -> Argument:
     """Return the argument of a declaration.
 
-    Parameters
-    ----------
-    c_arg : str
-        A declaration such as ``"const float *x"``.
-
     Raises
     ------
     ValueError
@@ -270,13 +236,7 @@ def _dtype_of(c_name: str, declaration: str = "") -> np.dtype[Any]:
 
 
 def get_arg_type(c_arg: str) -> str:
-    """Return the format character of ``prepare`` for an argument.
-
-    Parameters
-    ----------
-    c_arg : str
-        A declaration such as ``"const float *x"``.
-    """
+    """Return the format character of ``prepare`` for an argument."""
     return parse_c_arg(c_arg).struct_char
 
 

@@ -32,13 +32,7 @@ _CPU_ATTRIBUTES = {
 
 
 def init(flags: int = 0) -> None:
-    """Do nothing: the driver starts when it is used.
-
-    Parameters
-    ----------
-    flags : int, optional
-        Ignored.
-    """
+    """Do nothing: the driver starts when it is used."""
 
 
 def get_version() -> tuple[int, int, int]:
@@ -95,13 +89,7 @@ class Device:
 
     @translate_errors
     def get_attribute(self, attribute: Any) -> int:
-        """Return an attribute: ``device_attribute.WARP_SIZE``.
-
-        Parameters
-        ----------
-        attribute : device_attribute
-            The attribute.
-        """
+        """Return an attribute: ``device_attribute.WARP_SIZE``."""
         name = device_attribute(attribute).name
         try:
             value = self._integer_attribute(name)
@@ -133,11 +121,6 @@ class Device:
     def make_context(self, flags: int = 0) -> Context:
         """Create a context of the device and push it.
 
-        Parameters
-        ----------
-        flags : int, optional
-            Ignored.
-
         Returns
         -------
         Context
@@ -152,13 +135,7 @@ class Device:
         return Context(self)
 
     def can_access_peer(self, other: Device) -> bool:
-        """Return whether the device can access the memory of another one.
-
-        Parameters
-        ----------
-        other : Device
-            The other device.
-        """
+        """Return whether the device can access the memory of another one."""
         return bool(self._device.can_access_peer(other.number))
 
     def __eq__(self, other: object) -> bool:
@@ -225,13 +202,7 @@ class Context:
 
     @staticmethod
     def attach(flags: int = 0) -> Context:
-        """Return the context of the calling thread, or a new one of its device.
-
-        Parameters
-        ----------
-        flags : int, optional
-            Ignored.
-        """
+        """Return the context of the calling thread, or a new one of its device."""
         return Context.get_current() or Context(Context.get_device())
 
     @staticmethod
@@ -252,15 +223,7 @@ class Context:
     @staticmethod
     @translate_errors
     def set_limit(which: Any, value: int) -> None:
-        """Set a limit such as ``limit.STACK_SIZE``.
-
-        Parameters
-        ----------
-        which : limit
-            The limit.
-        value : int
-            Its value, mostly in bytes.
-        """
+        """Set a limit such as ``limit.STACK_SIZE``."""
         if on_gpu():
             driver.make_current()
             driver_limit = driver.api().CUlimit(int(which))
@@ -269,13 +232,7 @@ class Context:
     @staticmethod
     @translate_errors
     def get_limit(which: Any) -> int:
-        """Return a limit; 0 on the CPU.
-
-        Parameters
-        ----------
-        which : limit
-            The limit.
-        """
+        """Return a limit; 0 on the CPU."""
         if not on_gpu():
             return 0
         driver.make_current()
@@ -289,13 +246,7 @@ class Context:
 
     @staticmethod
     def set_cache_config(config: Any) -> None:
-        """Check the value; the preference has no effect.
-
-        Parameters
-        ----------
-        config : func_cache
-            The preference.
-        """
+        """Check the value; the preference has no effect."""
         func_cache(config)
 
     @staticmethod
@@ -305,35 +256,15 @@ class Context:
 
     @staticmethod
     def set_shared_config(config: Any) -> None:
-        """Check the value; the bank size has no effect.
-
-        Parameters
-        ----------
-        config : shared_config
-            The bank size.
-        """
+        """Check the value; the bank size has no effect."""
         shared_config(config)
 
     def enable_peer_access(self, peer: Context, flags: int = 0) -> None:
-        """Enable access to the memory of another device.
-
-        Parameters
-        ----------
-        peer : Context
-            The context of the other device.
-        flags : int, optional
-            Ignored.
-        """
+        """Enable access to the memory of another device."""
         self._device._device.enable_peer_access(peer._device.number)
 
     def disable_peer_access(self, peer: Context) -> None:
-        """Do nothing: peer access stays enabled.
-
-        Parameters
-        ----------
-        peer : Context
-            The context of the other device.
-        """
+        """Do nothing: peer access stays enabled."""
 
 
 def release_unused_memory() -> None:

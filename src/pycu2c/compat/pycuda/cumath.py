@@ -31,23 +31,8 @@ def _elementwise(name: str, function: Callable[[Any], Any]) -> Callable[..., GPU
         return as_gpuarray(array).map_elements(dispatcher, out=out, stream=stream)
 
     apply.__name__ = apply.__qualname__ = name
-    apply.__doc__ = f"Return ``{name}`` of each element.{_PARAMETERS}"
+    apply.__doc__ = f"Return ``{name}`` of each element."
     return apply
-
-
-_PARAMETERS = """
-
-    Parameters
-    ----------
-    array : GPUArray
-        The array.
-    stream_or_out : Stream or GPUArray, optional
-        The stream or the array for the result, by position.
-    out : GPUArray, optional
-        The array for the result.
-    stream : Stream, optional
-        The stream.
-    """
 
 
 ceil = _elementwise("ceil", lambda x: np.ceil(x))
@@ -69,73 +54,27 @@ tanh = _elementwise("tanh", lambda x: np.tanh(x))
 
 
 def fmod(arg: GPUArray, mod: Any, stream: object = None, out: GPUArray | None = None) -> GPUArray:
-    """Return the remainders, with the sign of the dividends.
-
-    Parameters
-    ----------
-    arg : GPUArray
-        The dividends.
-    mod : GPUArray or number
-        The divisors.
-    stream : Stream, optional
-        The stream.
-    out : GPUArray, optional
-        The array for the result.
-    """
+    """Return the remainders, with the sign of the dividends."""
     return apply_binary(kernels.FMOD, arg, mod, out, stream)
 
 
 def ldexp(significand: GPUArray, exponent: Any, stream: object = None) -> GPUArray:
-    """Return ``significand * 2**exponent``.
-
-    Parameters
-    ----------
-    significand : GPUArray
-        The significands.
-    exponent : GPUArray or number
-        The exponents.
-    stream : Stream, optional
-        The stream.
-    """
+    """Return ``significand * 2**exponent``."""
     return apply_binary(kernels.LDEXP, significand, exponent, None, stream)
 
 
 def atan2(y: GPUArray, x: GPUArray, stream: object = None) -> GPUArray:
-    """Return the angles of points.
-
-    Parameters
-    ----------
-    y, x : GPUArray
-        The coordinates.
-    stream : Stream, optional
-        The stream.
-    """
+    """Return the angles of points."""
     return apply_binary(kernels.ARCTAN2, y, x, None, stream)
 
 
 def frexp(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:
-    """Return significands and exponents: ``arg == significand * 2**exponent``.
-
-    Parameters
-    ----------
-    arg : GPUArray
-        The numbers.
-    stream : Stream, optional
-        The stream.
-    """
+    """Return significands and exponents: ``arg == significand * 2**exponent``."""
     return _two_results(kernels.split_exponent, arg, stream)
 
 
 def modf(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:
-    """Return fractional and integral parts.
-
-    Parameters
-    ----------
-    arg : GPUArray
-        The numbers.
-    stream : Stream, optional
-        The stream.
-    """
+    """Return fractional and integral parts."""
     return _two_results(kernels.split_fraction, arg, stream)
 
 

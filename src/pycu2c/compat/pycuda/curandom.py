@@ -62,16 +62,7 @@ def get_curand_version() -> tuple[int, int, int]:
 
 
 class PhiloxRandomNumberGenerator:
-    """A random number generator: ``generator.gen_uniform(shape, dtype)``.
-
-    Parameters
-    ----------
-    seed_getter : callable, optional
-        A function of a count that returns seeds, such as ``seed_getter_uniform``; by default
-        random.
-    offset : int, optional
-        The number of the first array.
-    """
+    """A random number generator: ``generator.gen_uniform(shape, dtype)``."""
 
     def __init__(
         self, seed_getter: Callable[[int], GPUArray] | None = None, offset: int = 0
@@ -92,57 +83,21 @@ class PhiloxRandomNumberGenerator:
         self._offset += 1
 
     def fill_uniform(self, data: GPUArray, stream: object = None) -> None:
-        """Fill an array uniformly: floats from 0 to 1, integers from their whole range.
-
-        Parameters
-        ----------
-        data : GPUArray
-            The array, of float32, float64, int32 or uint32.
-        stream : Stream, optional
-            The stream.
-        """
+        """Fill an array uniformly: floats from 0 to 1, integers from their whole range."""
         self._fill(_UNIFORM, data, stream)
 
     def fill_normal(self, data: GPUArray, stream: object = None) -> None:
-        """Fill an array from the normal distribution with mean 0 and deviation 1.
-
-        Parameters
-        ----------
-        data : GPUArray
-            The array, of float32 or float64.
-        stream : Stream, optional
-            The stream.
-        """
+        """Fill an array from the normal distribution with mean 0 and deviation 1."""
         self._fill(_NORMAL, data, stream)
 
     def gen_uniform(self, shape: Any, dtype: Any, stream: object = None) -> GPUArray:
-        """Return a new array, filled by ``fill_uniform``.
-
-        Parameters
-        ----------
-        shape : int or tuple of int
-            The lengths of the axes.
-        dtype : dtype_like
-            float32, float64, int32 or uint32.
-        stream : Stream, optional
-            The stream.
-        """
+        """Return a new array, filled by ``fill_uniform``."""
         array = GPUArray(shape, dtype)
         self.fill_uniform(array, stream)
         return array
 
     def gen_normal(self, shape: Any, dtype: Any, stream: object = None) -> GPUArray:
-        """Return a new array, filled by ``fill_normal``.
-
-        Parameters
-        ----------
-        shape : int or tuple of int
-            The lengths of the axes.
-        dtype : dtype_like
-            float32 or float64.
-        stream : Stream, optional
-            The stream.
-        """
+        """Return a new array, filled by ``fill_normal``."""
         array = GPUArray(shape, dtype)
         self.fill_normal(array, stream)
         return array
@@ -157,39 +112,17 @@ XORWOWRandomNumberGenerator = MRG32k3aRandomNumberGenerator = PhiloxRandomNumber
 
 
 def seed_getter_uniform(N: int) -> GPUArray:
-    """Return seeds that are all equal.
-
-    Parameters
-    ----------
-    N : int
-        The number of seeds.
-    """
+    """Return seeds that are all equal."""
     return GPUArray((N,), np.int32).fill(np.int32(secrets.randbits(31)))
 
 
 def seed_getter_unique(N: int) -> GPUArray:
-    """Return seeds that are all different.
-
-    Parameters
-    ----------
-    N : int
-        The number of seeds.
-    """
+    """Return seeds that are all different."""
     array = GPUArray((N,), np.int32)
     array.set(np.random.default_rng().integers(0, 2**31, N, np.int32))
     return array
 
 
 def rand(shape: Any, dtype: Any = np.float32, stream: object = None) -> GPUArray:
-    """Return a new array of numbers from 0 to 1.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        The lengths of the axes.
-    dtype : dtype_like, optional
-        The dtype of the elements.
-    stream : Stream, optional
-        The stream.
-    """
+    """Return a new array of numbers from 0 to 1."""
     return PhiloxRandomNumberGenerator().gen_uniform(shape, dtype, stream)

@@ -10,13 +10,7 @@ from pycu2c.devices import streams
 
 
 class Stream:
-    """A stream: work on the device in order.
-
-    Parameters
-    ----------
-    flags : int, optional
-        1 for a stream that does not synchronize with the default stream.
-    """
+    """A stream: work on the device in order."""
 
     __slots__ = ("__weakref__", "_stream")
 
@@ -55,13 +49,7 @@ class Stream:
 
     @translate_errors
     def wait_for_event(self, evt: Event) -> None:
-        """Order later work of the stream after an event.
-
-        Parameters
-        ----------
-        evt : Event
-            The event.
-        """
+        """Order later work of the stream after an event."""
         self._stream.wait(evt._event)
 
 
@@ -76,13 +64,7 @@ def stop_profiler() -> None:
 
 
 class Event:
-    """An event in a stream.
-
-    Parameters
-    ----------
-    flags : int, optional
-        Flags of ``event_flags``.
-    """
+    """An event in a stream."""
 
     __slots__ = ("__weakref__", "_event")
 
@@ -93,11 +75,6 @@ class Event:
     @translate_errors
     def record(self, stream: Stream | None = None) -> Event:
         """Record the event in a stream.
-
-        Parameters
-        ----------
-        stream : Stream, optional
-            The stream.
 
         Returns
         -------
@@ -126,22 +103,10 @@ class Event:
 
     @translate_errors
     def time_since(self, event: Event) -> float:
-        """Return the milliseconds from another event to this one.
-
-        Parameters
-        ----------
-        event : Event
-            The earlier event.
-        """
+        """Return the milliseconds from another event to this one."""
         return event._event.elapsed_time(self._event)
 
     @translate_errors
     def time_till(self, event: Event) -> float:
-        """Return the milliseconds from this event to another one.
-
-        Parameters
-        ----------
-        event : Event
-            The later event.
-        """
+        """Return the milliseconds from this event to another one."""
         return self._event.elapsed_time(event._event)

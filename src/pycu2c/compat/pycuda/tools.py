@@ -19,40 +19,18 @@ R = TypeVar("R")
 
 
 class PageLockedAllocator:
-    """Allocates arrays of page-locked memory.
-
-    Parameters
-    ----------
-    flags : int, optional
-        Flags of ``host_alloc_flags``.
-    """
+    """Allocates arrays of page-locked memory."""
 
     def __init__(self, flags: int = 0) -> None:
         self.flags = flags
 
     def allocate(self, shape: Any, dtype: Any, order: str = "C") -> Any:
-        """Return a new array.
-
-        Parameters
-        ----------
-        shape : int or tuple of int
-            The lengths of the axes.
-        dtype : dtype_like
-            The dtype of the elements.
-        order : {"C", "F"}, optional
-            The order of the axes in memory.
-        """
+        """Return a new array."""
         return pagelocked_empty(shape, dtype, order, self.flags)
 
 
 def bitlog2(value: int) -> int:
-    """Return the position of the highest bit.
-
-    Parameters
-    ----------
-    value : int
-        A positive number.
-    """
+    """Return the position of the highest bit."""
     return value.bit_length() - 1
 
 
@@ -63,11 +41,6 @@ def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -
     """Create a context on the default device.
 
     It is the device that CUDA_DEVICE or the file ~/.cuda_device names, or the first usable one.
-
-    Parameters
-    ----------
-    ctx_maker : callable, optional
-        A function of a device that creates the context.
 
     Returns
     -------
@@ -112,25 +85,13 @@ def _device_from_environment() -> int | None:
 
 
 def get_default_device(default: int = 0) -> Device:
-    """Return the device that CUDA_DEVICE or ~/.cuda_device names, or else the default.
-
-    Parameters
-    ----------
-    default : int, optional
-        The number of the device that is used otherwise.
-    """
+    """Return the device that CUDA_DEVICE or ~/.cuda_device names, or else the default."""
     selected = _device_from_environment()
     return Device(default if selected is None else selected)
 
 
 class DeviceData:
-    """Device limits that determine the occupancy of kernels.
-
-    Parameters
-    ----------
-    dev : Device, optional
-        The device; by default that of the thread.
-    """
+    """Device limits that determine the occupancy of kernels."""
 
     def __init__(self, dev: Device | None = None) -> None:
         device = dev or Context.get_device()
@@ -148,17 +109,6 @@ class DeviceData:
 
 class OccupancyRecord:
     """The resident blocks of a kernel per multiprocessor, and the limiting resource.
-
-    Parameters
-    ----------
-    devdata : DeviceData
-        The limits of the device.
-    threads : int
-        Threads of a block.
-    shared_mem : int, optional
-        Bytes of shared memory of a block.
-    registers : int, optional
-        Registers of a thread.
 
     Raises
     ------
@@ -198,13 +148,7 @@ _CACHES: list[dict[Any, Any]] = []
 
 
 def context_dependent_memoize(func: Callable[P, R]) -> Callable[P, R]:
-    """Return a function that caches its results for each context.
-
-    Parameters
-    ----------
-    func : callable
-        The function.
-    """
+    """Return a function that caches its results for each context."""
     cache: dict[Any, R] = {}
     _CACHES.append(cache)
 
@@ -242,13 +186,7 @@ def init_cuda_context_fixture() -> Iterator[None]:
 
 
 def mark_cuda_test(inner_f: Callable[P, R]) -> Callable[P, R]:
-    """Return a test that runs in its own context.
-
-    Parameters
-    ----------
-    inner_f : callable
-        The test.
-    """
+    """Return a test that runs in its own context."""
 
     @functools.wraps(inner_f)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:

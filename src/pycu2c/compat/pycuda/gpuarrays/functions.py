@@ -32,13 +32,6 @@ empty = GPUArray
 def to_gpu(ary: NDArray[Any], allocator: Any = mem_alloc) -> GPUArray:
     """Copy a numpy array to the device.
 
-    Parameters
-    ----------
-    ary : ndarray
-        The array.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-
     Returns
     -------
     GPUArray
@@ -56,15 +49,6 @@ def to_gpu(ary: NDArray[Any], allocator: Any = mem_alloc) -> GPUArray:
 def to_gpu_async(ary: NDArray[Any], allocator: Any = mem_alloc, stream: object = None) -> GPUArray:
     """Copy a numpy array to the device, in a stream.
 
-    Parameters
-    ----------
-    ary : ndarray
-        The array; page-locked memory is copied asynchronously.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-    stream : Stream, optional
-        The stream.
-
     Returns
     -------
     GPUArray
@@ -78,55 +62,19 @@ def to_gpu_async(ary: NDArray[Any], allocator: Any = mem_alloc, stream: object =
 def zeros(
     shape: Any, dtype: Any = np.float64, allocator: Any = mem_alloc, order: str = "C"
 ) -> GPUArray:
-    """Return a new array of zeros.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        The lengths of the axes.
-    dtype : dtype_like, optional
-        The dtype of the elements.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-    order : {"C", "F"}, optional
-        The order of the axes in memory.
-    """
+    """Return a new array of zeros."""
     return GPUArray(shape, dtype, allocator, order=order).fill(np.zeros((), dtype))
 
 
 def ones(
     shape: Any, dtype: Any = np.float64, allocator: Any = mem_alloc, order: str = "C"
 ) -> GPUArray:
-    """Return a new array of ones.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        The lengths of the axes.
-    dtype : dtype_like, optional
-        The dtype of the elements.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-    order : {"C", "F"}, optional
-        The order of the axes in memory.
-    """
+    """Return a new array of ones."""
     return GPUArray(shape, dtype, allocator, order=order).fill(np.ones((), dtype))
 
 
 def empty_like(other_ary: GPUArray, dtype: Any = None, order: str = "K", **kwargs: Any) -> GPUArray:
-    """Return a new array with the shape, dtype and order of axes of another array.
-
-    Parameters
-    ----------
-    other_ary : GPUArray
-        The other array.
-    dtype : dtype_like, optional
-        The dtype; by default that of the other array.
-    order : {"C", "F", "A", "K"}, optional
-        The order of axes in memory; "K" keeps that of the other array.
-    **kwargs : object
-        ``allocator``, a function of a size in bytes.
-    """
+    """Return a new array with the shape, dtype and order of axes of another array."""
     allocator = kwargs.pop("allocator", None) or other_ary.allocator
     if kwargs:
         raise TypeError(f"extra keyword arguments specified: {', '.join(kwargs)}")
@@ -144,33 +92,13 @@ def empty_like(other_ary: GPUArray, dtype: Any = None, order: str = "K", **kwarg
 
 
 def zeros_like(other_ary: GPUArray, dtype: Any = None, order: str = "K") -> GPUArray:
-    """Return a new array of zeros like another array.
-
-    Parameters
-    ----------
-    other_ary : GPUArray
-        The other array.
-    dtype : dtype_like, optional
-        The dtype; by default that of the other array.
-    order : {"C", "F", "A", "K"}, optional
-        The order of axes in memory; "K" keeps that of the other array.
-    """
+    """Return a new array of zeros like another array."""
     result = empty_like(other_ary, dtype, order)
     return result.fill(np.zeros((), result.dtype))
 
 
 def ones_like(other_ary: GPUArray, dtype: Any = None, order: str = "K") -> GPUArray:
-    """Return a new array of ones like another array.
-
-    Parameters
-    ----------
-    other_ary : GPUArray
-        The other array.
-    dtype : dtype_like, optional
-        The dtype; by default that of the other array.
-    order : {"C", "F", "A", "K"}, optional
-        The order of axes in memory; "K" keeps that of the other array.
-    """
+    """Return a new array of ones like another array."""
     result = empty_like(other_ary, dtype, order)
     return result.fill(np.ones((), result.dtype))
 
@@ -178,13 +106,6 @@ def ones_like(other_ary: GPUArray, dtype: Any = None, order: str = "K") -> GPUAr
 @translate_errors
 def arange(*args: Any, **kwargs: Any) -> GPUArray:
     """Return numbers from ``start`` up to ``stop``, with distance ``step``.
-
-    Parameters
-    ----------
-    *args : number
-        ``start`` (0 by default), ``stop`` and ``step`` (1 by default).
-    **kwargs : object
-        The same by name; ``dtype`` and ``stream``.
 
     Raises
     ------
@@ -229,15 +150,7 @@ def _arange_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[An
 
 
 def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
-    """Return a grid and a block for a number of elements, as PyCUDA does.
-
-    Parameters
-    ----------
-    n : int
-        The number of elements.
-    dev : Device, optional
-        The device; by default that of the thread.
-    """
+    """Return a grid and a block for a number of elements, as PyCUDA does."""
     device = dev or Context.get_device()
     min_threads, max_threads = 32, 128
     blocks = 32 * device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
@@ -258,19 +171,7 @@ def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int
 def take(
     a: GPUArray, indices: GPUArray, out: GPUArray | None = None, stream: object = None
 ) -> GPUArray:
-    """Return ``a[indices]``.
-
-    Parameters
-    ----------
-    a : GPUArray
-        The array.
-    indices : GPUArray
-        The indices.
-    out : GPUArray, optional
-        The array for the result.
-    stream : Stream, optional
-        The stream.
-    """
+    """Return ``a[indices]``."""
     a, indices = as_gpuarray(a), as_gpuarray(indices)
     result = GPUArray(indices.shape, a.dtype, a.allocator) if out is None else out
     launch(kernels.take, indices.size, (a.flat(), indices.flat(), result.flat()), stream)
@@ -280,19 +181,7 @@ def take(
 def multi_take(
     arrays: Sequence[GPUArray], indices: GPUArray, out: Any = None, stream: object = None
 ) -> list[GPUArray]:
-    """Return ``a[indices]`` for several arrays.
-
-    Parameters
-    ----------
-    arrays : sequence of GPUArray
-        The arrays.
-    indices : GPUArray
-        The indices.
-    out : sequence of GPUArray, optional
-        The targets; by default new arrays.
-    stream : Stream, optional
-        The stream.
-    """
+    """Return ``a[indices]`` for several arrays."""
     targets = out or [None] * len(arrays)
     if len(targets) != len(arrays):
         raise ValueError("out and arrays must have the same length")
@@ -319,19 +208,6 @@ def multi_put(
 ) -> list[GPUArray]:
     """Assign ``out[dest_indices] = a`` for several arrays.
 
-    Parameters
-    ----------
-    arrays : sequence of GPUArray
-        The arrays.
-    dest_indices : GPUArray
-        The indices.
-    dest_shape : int or tuple of int, optional
-        The shape of new arrays.
-    out : sequence of GPUArray, optional
-        The targets; by default new arrays.
-    stream : Stream, optional
-        The stream.
-
     Returns
     -------
     list of GPUArray
@@ -355,21 +231,6 @@ def multi_take_put(
     src_offsets: Sequence[int] | None = None,
 ) -> list[GPUArray]:
     """Assign ``out[dest_indices] = a[src_indices + offset]`` for several arrays.
-
-    Parameters
-    ----------
-    arrays : sequence of GPUArray
-        The arrays.
-    dest_indices, src_indices : GPUArray
-        The indices, of one shape with one axis.
-    dest_shape : int or tuple of int, optional
-        The shape of new arrays.
-    out : sequence of GPUArray, optional
-        The targets; by default new arrays.
-    stream : Stream, optional
-        The stream.
-    src_offsets : sequence of int, optional
-        The offset of each array; 0 by default.
 
     Returns
     -------
@@ -395,15 +256,6 @@ def multi_take_put(
 
 def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> GPUArray:
     """Concatenate arrays along an axis.
-
-    Parameters
-    ----------
-    arrays : sequence of GPUArray
-        The arrays, with equal shapes except along the axis.
-    axis : int, optional
-        The axis.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
 
     Returns
     -------
@@ -438,15 +290,6 @@ def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None
 def stack(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> GPUArray:
     """Stack arrays along a new axis.
 
-    Parameters
-    ----------
-    arrays : sequence of GPUArray
-        The arrays, of one shape.
-    axis : int, optional
-        The position of the new axis.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-
     Returns
     -------
     GPUArray
@@ -472,41 +315,17 @@ def stack(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> G
 
 
 def shapes_differ(arrays: Sequence[GPUArray]) -> bool:
-    """Return whether arrays have different shapes.
-
-    Parameters
-    ----------
-    arrays : sequence of GPUArray
-        The arrays.
-    """
+    """Return whether arrays have different shapes."""
     return len({each.shape for each in arrays}) > 1
 
 
 def transpose(a: GPUArray, axes: Any = None) -> GPUArray:
-    """Return a view with permuted axes.
-
-    Parameters
-    ----------
-    a : GPUArray
-        The array.
-    axes : sequence of int, optional
-        The order of the axes; by default reversed.
-    """
+    """Return a view with permuted axes."""
     return a.transpose(axes)
 
 
 def reshape(a: GPUArray, *shape: Any, **kwargs: Any) -> GPUArray:
-    """Return a view with another shape.
-
-    Parameters
-    ----------
-    a : GPUArray
-        The array.
-    *shape : int or tuple of int
-        The lengths of the axes; one may be -1.
-    **kwargs : str
-        ``order``, "C" or "F".
-    """
+    """Return a view with another shape."""
     return a.reshape(*shape, **kwargs)
 
 
@@ -521,15 +340,6 @@ def if_positive(
     stream: object = None,
 ) -> GPUArray:
     """Select elements of one array where a criterion is positive, else of another.
-
-    Parameters
-    ----------
-    criterion, then_, else_ : GPUArray
-        The arrays, of one shape.
-    out : GPUArray, optional
-        The array for the result.
-    stream : Stream, optional
-        The stream.
 
     Returns
     -------
@@ -551,15 +361,6 @@ def where(
     stream: object = None,
 ) -> GPUArray:
     """Select elements of one array where a criterion is true, else of another.
-
-    Parameters
-    ----------
-    criterion, then_, else_ : GPUArray
-        The arrays, of one shape.
-    out : GPUArray, optional
-        The array for the result.
-    stream : Stream, optional
-        The stream.
 
     Returns
     -------
@@ -598,32 +399,12 @@ def apply_binary(
 
 
 def minimum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) -> GPUArray:
-    """Return the smaller elements.
-
-    Parameters
-    ----------
-    a, b : GPUArray or number
-        The operands.
-    out : GPUArray, optional
-        The array for the result.
-    stream : Stream, optional
-        The stream.
-    """
+    """Return the smaller elements."""
     return apply_binary(kernels.MINIMUM, a, b, out, stream)
 
 
 def maximum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) -> GPUArray:
-    """Return the larger elements.
-
-    Parameters
-    ----------
-    a, b : GPUArray or number
-        The operands.
-    out : GPUArray, optional
-        The array for the result.
-    stream : Stream, optional
-        The stream.
-    """
+    """Return the larger elements."""
     return apply_binary(kernels.MAXIMUM, a, b, out, stream)
 
 
@@ -645,49 +426,19 @@ def _apply_logical(
 def logical_and(
     x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: Any = None
 ) -> GPUArray:
-    """Return the logical conjunction.
-
-    Parameters
-    ----------
-    x1, x2 : GPUArray or number
-        The operands.
-    out : GPUArray, optional
-        The array for the result.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-    """
+    """Return the logical conjunction."""
     return _apply_logical(kernels.LOGICAL_AND, x1, x2, out, allocator)
 
 
 def logical_or(
     x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: Any = None
 ) -> GPUArray:
-    """Return the logical disjunction.
-
-    Parameters
-    ----------
-    x1, x2 : GPUArray or number
-        The operands.
-    out : GPUArray, optional
-        The array for the result.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-    """
+    """Return the logical disjunction."""
     return _apply_logical(kernels.LOGICAL_OR, x1, x2, out, allocator)
 
 
 def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: Any = mem_alloc) -> GPUArray:
-    """Return the logical negation.
-
-    Parameters
-    ----------
-    x : GPUArray or number
-        The operand.
-    out : GPUArray, optional
-        The array for the result.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-    """
+    """Return the logical negation."""
     if is_number(x):
         result = GPUArray((), np.bool_, allocator) if out is None else out
         return result.fill(not x)
@@ -699,49 +450,17 @@ def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: Any = mem_
 
 
 def sum(a: GPUArray, dtype: Any = None, stream: object = None, allocator: Any = None) -> GPUArray:
-    """Return the sum of the elements, as an array without axes.
-
-    Parameters
-    ----------
-    a : GPUArray
-        The array.
-    dtype : dtype_like, optional
-        The dtype of the result.
-    stream : Stream, optional
-        The stream.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-    """
+    """Return the sum of the elements, as an array without axes."""
     return reduce_arrays("sum", a, dtype=dtype, stream=stream, allocator=allocator)
 
 
 def any(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
-    """Return whether any element is true.
-
-    Parameters
-    ----------
-    a : GPUArray
-        The array.
-    stream : Stream, optional
-        The stream.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-    """
+    """Return whether any element is true."""
     return reduce_arrays("any", a, dtype=np.bool_, stream=stream, allocator=allocator)
 
 
 def all(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
-    """Return whether all elements are true.
-
-    Parameters
-    ----------
-    a : GPUArray
-        The array.
-    stream : Stream, optional
-        The stream.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-    """
+    """Return whether all elements are true."""
     return reduce_arrays("all", a, dtype=np.bool_, stream=stream, allocator=allocator)
 
 
@@ -752,21 +471,7 @@ def subset_sum(
     stream: object = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """Return the sum of ``a[subset]``.
-
-    Parameters
-    ----------
-    subset : GPUArray
-        The indices.
-    a : GPUArray
-        The array.
-    dtype : dtype_like, optional
-        The dtype of the result.
-    stream : Stream, optional
-        The stream.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-    """
+    """Return the sum of ``a[subset]``."""
     options = {"subset": subset, "stream": stream, "allocator": allocator}
     return reduce_arrays("sum", a, dtype=dtype, **options)
 
@@ -774,96 +479,32 @@ def subset_sum(
 def dot(
     a: GPUArray, b: GPUArray, dtype: Any = None, stream: object = None, allocator: Any = None
 ) -> GPUArray:
-    """Return the sum of the products of elements.
-
-    Parameters
-    ----------
-    a, b : GPUArray
-        The factors.
-    dtype : dtype_like, optional
-        The dtype of the result.
-    stream : Stream, optional
-        The stream.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-    """
+    """Return the sum of the products of elements."""
     return reduce_arrays("dot", a, b, dtype=dtype, stream=stream, allocator=allocator)
 
 
 def subset_dot(
     subset: GPUArray, a: GPUArray, b: GPUArray, dtype: Any = None, **kwargs: Any
 ) -> GPUArray:
-    """Return the sum of ``a[subset] * b[subset]``.
-
-    Parameters
-    ----------
-    subset : GPUArray
-        The indices.
-    a, b : GPUArray
-        The factors.
-    dtype : dtype_like, optional
-        The dtype of the result.
-    **kwargs : object
-        ``stream`` and ``allocator``.
-    """
+    """Return the sum of ``a[subset] * b[subset]``."""
     return reduce_arrays("dot", a, b, dtype=dtype, subset=subset, **kwargs)
 
 
 def min(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
-    """Return the minimum.
-
-    Parameters
-    ----------
-    a : GPUArray
-        The array.
-    stream : Stream, optional
-        The stream.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-    """
+    """Return the minimum."""
     return reduce_arrays("min", a, stream=stream, allocator=allocator)
 
 
 def max(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
-    """Return the maximum.
-
-    Parameters
-    ----------
-    a : GPUArray
-        The array.
-    stream : Stream, optional
-        The stream.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-    """
+    """Return the maximum."""
     return reduce_arrays("max", a, stream=stream, allocator=allocator)
 
 
 def subset_min(subset: GPUArray, a: GPUArray, stream: object = None) -> GPUArray:
-    """Return the minimum of ``a[subset]``.
-
-    Parameters
-    ----------
-    subset : GPUArray
-        The indices.
-    a : GPUArray
-        The array.
-    stream : Stream, optional
-        The stream.
-    """
+    """Return the minimum of ``a[subset]``."""
     return reduce_arrays("min", a, subset=subset, stream=stream)
 
 
 def subset_max(subset: GPUArray, a: GPUArray, stream: object = None) -> GPUArray:
-    """Return the maximum of ``a[subset]``.
-
-    Parameters
-    ----------
-    subset : GPUArray
-        The indices.
-    a : GPUArray
-        The array.
-    stream : Stream, optional
-        The stream.
-    """
+    """Return the maximum of ``a[subset]``."""
     return reduce_arrays("max", a, subset=subset, stream=stream)

@@ -27,25 +27,7 @@ from pycu2c.runtime.cuda.memory import HOST
 
 
 class GPUArray(Operators):
-    """An array on the device, with elementwise operators, as ``pycuda.gpuarray.GPUArray``.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        The lengths of the axes.
-    dtype : dtype_like
-        The dtype of the elements.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
-    base : object, optional
-        An object that owns the memory and is kept alive.
-    gpudata : int or DeviceAllocation, optional
-        The address of existing memory; by default it is allocated.
-    strides : tuple of int, optional
-        The strides in bytes.
-    order : {"C", "F"}, optional
-        The order of the axes in memory.
-    """
+    """An array on the device, with elementwise operators, as ``pycuda.gpuarray.GPUArray``."""
 
     __array_priority__ = 100
     __array_ufunc__ = None  # numpy defers operators to this class
@@ -83,19 +65,7 @@ class GPUArray(Operators):
     def set(
         self, ary: NDArray[Any], async_: bool = False, stream: object = None, **kwargs: Any
     ) -> None:
-        """Copy a numpy array to this array.
-
-        Parameters
-        ----------
-        ary : ndarray
-            The array, of the same size and dtype.
-        async_ : bool, optional
-            Whether to copy in the stream, without waiting.
-        stream : Stream, optional
-            The stream.
-        **kwargs : bool
-            ``async``, the older name of ``async_``.
-        """
+        """Copy a numpy array to this array."""
         async_ = _is_async(async_, kwargs)
         if ary.size != self.size:
             raise ValueError("ary and self must be the same size")
@@ -108,15 +78,7 @@ class GPUArray(Operators):
             copies.assign(self.device_array(), ary, stream if async_ else None)
 
     def set_async(self, ary: NDArray[Any], stream: object = None) -> None:
-        """Copy a numpy array to this array, in a stream.
-
-        Parameters
-        ----------
-        ary : ndarray
-            The array, of the same size and dtype.
-        stream : Stream, optional
-            The stream.
-        """
+        """Copy a numpy array to this array, in a stream."""
         self.set(ary, async_=True, stream=stream)
 
     @translate_errors
@@ -129,19 +91,6 @@ class GPUArray(Operators):
         **kwargs: Any,
     ) -> NDArray[Any]:
         """Copy the elements to a new or given numpy array.
-
-        Parameters
-        ----------
-        ary : ndarray, optional
-            The target, of the same size and dtype; by default a new array.
-        pagelocked : bool, optional
-            Whether a new array is page-locked.
-        async_ : bool, optional
-            Whether to copy in the stream, without waiting.
-        stream : Stream, optional
-            The stream.
-        **kwargs : bool
-            ``async``, the older name of ``async_``.
 
         Returns
         -------
@@ -170,26 +119,12 @@ class GPUArray(Operators):
         return array.transpose(np.argsort(order)) if order else array
 
     def get_async(self, stream: object = None, ary: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Return a copy, in a stream.
-
-        Parameters
-        ----------
-        stream : Stream, optional
-            The stream.
-        ary : ndarray, optional
-            The target; by default a new array.
-        """
+        """Return a copy, in a stream."""
         return self.get(ary=ary, async_=True, stream=stream)
 
     @translate_errors
     def copy(self, stream: object = None) -> GPUArray:
-        """Return a copy.
-
-        Parameters
-        ----------
-        stream : Stream, optional
-            The stream.
-        """
+        """Return a copy."""
         copy = GPUArray(self.shape, self.dtype, self.allocator, strides=strides_like(self))
         if self.size:
             copies.assign(copy.device_array(), self.device_array(), stream)
@@ -200,15 +135,7 @@ class GPUArray(Operators):
 
     @translate_errors
     def astype(self, dtype: Any, stream: object = None) -> GPUArray:
-        """Return the elements converted to another dtype, as numpy does.
-
-        Parameters
-        ----------
-        dtype : dtype_like
-            The dtype of the result.
-        stream : Stream, optional
-            The stream.
-        """
+        """Return the elements converted to another dtype, as numpy does."""
         if np.dtype(dtype) == self.dtype:
             return self.copy(stream=stream)
         converted = self._new_like_me(dtype)
@@ -219,13 +146,6 @@ class GPUArray(Operators):
     @translate_errors
     def fill(self, value: Any, stream: object = None) -> GPUArray:
         """Set all elements to a number.
-
-        Parameters
-        ----------
-        value : number
-            The number.
-        stream : Stream, optional
-            The stream.
 
         Returns
         -------
@@ -255,13 +175,7 @@ class GPUArray(Operators):
         return self.dtype.kind == "c"
 
     def conj(self, out: GPUArray | None = None) -> GPUArray:
-        """Return the conjugates; the array itself if it is real and ``out`` is not given.
-
-        Parameters
-        ----------
-        out : GPUArray, optional
-            The array for the result.
-        """
+        """Return the conjugates; the array itself if it is real and ``out`` is not given."""
         if out is None and not self._is_complex:
             return self
         return self.map_elements(kernels.CONJUGATE, out=out)
@@ -305,13 +219,6 @@ class GPUArray(Operators):
     def reshape(self, *shape: Any, order: str = "C") -> GPUArray:
         """Return a view with another shape.
 
-        Parameters
-        ----------
-        *shape : int or tuple of int
-            The lengths of the axes; one may be -1.
-        order : {"C", "F"}, optional
-            The order in which elements are read.
-
         Raises
         ------
         ValueError
@@ -335,13 +242,7 @@ class GPUArray(Operators):
         return self.reshape(self.size)
 
     def view(self, dtype: Any = None) -> GPUArray:
-        """Return a view with another dtype.
-
-        Parameters
-        ----------
-        dtype : dtype_like, optional
-            The dtype.
-        """
+        """Return a view with another dtype."""
         array = self.device_array()._numpy_view
         dtype = self.dtype if dtype is None else np.dtype(dtype)
         axis = min(range(self.ndim), key=lambda a: abs(self.strides[a]), default=0)
@@ -355,13 +256,7 @@ class GPUArray(Operators):
         return self._view(view_geometry.squeezed(self.shape, self.strides, None))
 
     def transpose(self, axes: Any = None) -> GPUArray:
-        """Return a view with reversed or given axes.
-
-        Parameters
-        ----------
-        axes : sequence of int, optional
-            The order of the axes; by default reversed.
-        """
+        """Return a view with reversed or given axes."""
         order = range(self.ndim - 1, -1, -1) if axes is None else axes
         if len(order) != self.ndim:
             raise ValueError("axes don't match array")
@@ -373,27 +268,11 @@ class GPUArray(Operators):
         return self.transpose()
 
     def any(self, stream: object = None, allocator: Any = None) -> GPUArray:
-        """Return whether any element is true.
-
-        Parameters
-        ----------
-        stream : Stream, optional
-            The stream.
-        allocator : callable, optional
-            A function of a size in bytes that returns device memory.
-        """
+        """Return whether any element is true."""
         return self._search(kernels.find_true, False, stream, allocator)
 
     def all(self, stream: object = None, allocator: Any = None) -> GPUArray:
-        """Return whether all elements are true.
-
-        Parameters
-        ----------
-        stream : Stream, optional
-            The stream.
-        allocator : callable, optional
-            A function of a size in bytes that returns device memory.
-        """
+        """Return whether all elements are true."""
         return self._search(kernels.find_false, True, stream, allocator)
 
     @translate_errors
@@ -404,13 +283,7 @@ class GPUArray(Operators):
         return result
 
     def reverse(self, stream: object = None) -> GPUArray:
-        """Return the elements of an array with one axis in reverse order.
-
-        Parameters
-        ----------
-        stream : Stream, optional
-            The stream.
-        """
+        """Return the elements of an array with one axis in reverse order."""
         return self.map_elements(kernels.reversed_order, stream=stream)
 
 
@@ -424,11 +297,6 @@ def _is_async(async_: bool, kwargs: dict[str, Any]) -> bool:
 
 def as_gpuarray(ary: Any) -> GPUArray:
     """Return a device array of any package as a GPUArray over the same memory.
-
-    Parameters
-    ----------
-    ary : array_like
-        The array.
 
     Raises
     ------

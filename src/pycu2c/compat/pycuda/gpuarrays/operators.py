@@ -124,19 +124,7 @@ class Operators(StridedMemory):
     def map_elements(
         self: A, dispatcher: Any, dtype: Any = None, out: A | None = None, stream: object = None
     ) -> A:
-        """Return the result of a kernel for each element.
-
-        Parameters
-        ----------
-        dispatcher : object
-            The kernel.
-        dtype : dtype_like, optional
-            The dtype of the result.
-        out : GPUArray, optional
-            The array for the result.
-        stream : Stream, optional
-            The stream.
-        """
+        """Return the result of a kernel for each element."""
         result = self._new_like_me(dtype) if out is None else out
         source = self.flat(result.memory_order if self.ndim > 1 else "")
         launch(dispatcher, self.size, (source, result.flat()), stream)
@@ -152,23 +140,7 @@ class Operators(StridedMemory):
         stream: object = None,
         out: Operators | None = None,
     ) -> Any:
-        """Return ``selffac * self + otherfac * other``.
-
-        Parameters
-        ----------
-        selffac : number
-            The factor of this array.
-        other : GPUArray
-            The other array.
-        otherfac : number
-            Its factor.
-        add_timer : object, optional
-            Ignored.
-        stream : Stream, optional
-            The stream.
-        out : GPUArray, optional
-            The array for the result.
-        """
+        """Return ``selffac * self + otherfac * other``."""
         other = self._operand(other)
         like = _operand_of_result_shape(self, other)
         result = like._new_like_me(common_dtype(self, other)) if out is None else out

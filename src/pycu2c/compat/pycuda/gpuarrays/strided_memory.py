@@ -74,11 +74,6 @@ class StridedMemory:
         """Return the elements along one axis, in memory order.
 
         The result is a copy if the array is not contiguous in the requested order.
-
-        Parameters
-        ----------
-        order : {"", "C", "F"}, optional
-            The requested order; any by default.
         """
         flags = self.flags
         is_flat = flags.forc if not order else getattr(flags, f"{order.lower()}_contiguous")

@@ -31,21 +31,7 @@ _RANGE_LOOP = """const long count_ = step < 0 ? (start - stop - step - 1) / -ste
 def elementwise_text(
     arguments: Sequence[Argument], operation: str, name: str, has_range: bool, **c_texts: str
 ) -> str:
-    """Return CUDA C that runs an operation for each ``i``.
-
-    Parameters
-    ----------
-    arguments : list of Argument
-        The parameters.
-    operation : str
-        C for the element ``i``.
-    name : str
-        The name of the kernel.
-    has_range : bool
-        Whether the kernel has the bounds of a slice as parameters.
-    **c_texts : str
-        ``preamble``, ``loop_prep`` and ``after_loop``.
-    """
+    """Return CUDA C that runs an operation for each ``i``."""
     n = "n_" if any(argument.name == "n" for argument in arguments) else "n"
     loop = _RANGE_LOOP if has_range else (_GPU_LOOP if on_gpu() else _CPU_LOOP).format(n=n)
     return cuda_template("elementwise").substitute(
@@ -62,23 +48,7 @@ def elementwise_text(
 
 
 class ElementwiseKernel:
-    """An elementwise kernel: ``ElementwiseKernel("float a, float *x", "x[i] = a * x[i]")``.
-
-    Parameters
-    ----------
-    arguments : str or list of Argument
-        Declarations in C; the first array determines the number of elements.
-    operation : str
-        C for the element ``i``.
-    name : str, optional
-        The name of the kernel.
-    keep : bool, optional
-        Whether to keep the files of the compiler.
-    options : sequence of str, optional
-        Options of nvcc; those that NVRTC supports are used.
-    **c_texts : str
-        ``preamble`` before the kernel; ``loop_prep`` and ``after_loop`` before and after the loop.
-    """
+    """An elementwise kernel: ``ElementwiseKernel("float a, float *x", "x[i] = a * x[i]")``."""
 
     def __init__(
         self,
@@ -107,15 +77,7 @@ class ElementwiseKernel:
 
     @translate_errors
     def __call__(self, *args: Any, **kwargs: Any) -> None:
-        """Run the kernel for all elements, or for a slice.
-
-        Parameters
-        ----------
-        *args : GPUArray or number
-            The arguments, as declared.
-        **kwargs : object
-            ``stream``; ``range`` or ``slice``, a slice of the elements.
-        """
+        """Run the kernel for all elements, or for a slice."""
         stream = kwargs.pop("stream", None)
         selection = kwargs.pop("range", None) or kwargs.pop("slice", None)
         kwargs.pop("slice", None)
@@ -149,23 +111,11 @@ class ElementwiseKernel:
         return self._compiled[key]
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the compiled source text, or "ptx", "sass" or "c".
-
-        Parameters
-        ----------
-        language : {"cuda", "ptx", "sass", "c"}, optional
-            The language.
-        """
+        """Return the compiled source text, or "ptx", "sass" or "c"."""
         return str(self._function(has_range=False).inspect(language))
 
     def text(self, *, has_range: bool = False) -> str:
-        """Return the CUDA C.
-
-        Parameters
-        ----------
-        has_range : bool, optional
-            Whether the kernel has the bounds of a slice as parameters.
-        """
+        """Return the CUDA C."""
         return elementwise_text(
             self.arguments, self.operation, self.name, has_range, **self._c_texts
         )

@@ -34,29 +34,6 @@ class ReductionKernel:
 
     ``ReductionKernel(np.float32, neutral="0", reduce_expr="a+b", map_expr="x[i]*y[i]",
     arguments="float *x, float *y")`` is a scalar product.
-
-    Parameters
-    ----------
-    dtype_out : dtype_like
-        The dtype of the result.
-    neutral : str or number
-        The result for no elements.
-    reduce_expr : str
-        C that combines two values ``a`` and ``b``.
-    map_expr : str, optional
-        C that maps the element ``i``; by default the element of the first array.
-    arguments : str or list of Argument, optional
-        Declarations in C.
-    name : str, optional
-        The name of the kernel.
-    keep : bool, optional
-        Whether to keep the files of the compiler.
-    options : sequence of str, optional
-        Options of nvcc; those that NVRTC supports are used.
-    preamble : str, optional
-        C before the kernel.
-    allocator : callable, optional
-        A function of a size in bytes that returns device memory.
     """
 
     def __init__(
@@ -89,13 +66,6 @@ class ReductionKernel:
     @translate_errors
     def __call__(self, *args: Any, **kwargs: Any) -> GPUArray:
         """Reduce all elements of the first array.
-
-        Parameters
-        ----------
-        *args : GPUArray or number
-            The arguments, as declared.
-        **kwargs : object
-            ``stream``, ``out`` and ``allocator``.
 
         Returns
         -------
@@ -136,13 +106,7 @@ class ReductionKernel:
         return function
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the compiled source text, or "ptx", "sass" or "c".
-
-        Parameters
-        ----------
-        language : {"cuda", "ptx", "sass", "c"}, optional
-            The language.
-        """
+        """Return the compiled source text, or "ptx", "sass" or "c"."""
         return str(self._function().inspect(language))
 
     def text(self) -> str:

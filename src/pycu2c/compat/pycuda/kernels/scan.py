@@ -27,25 +27,7 @@ _MIN_TILES_PER_BLOCK = 2
 
 
 class _ScanKernel:
-    """A prefix sum, or a scan with another operation.
-
-    Parameters
-    ----------
-    dtype : dtype_like
-        The dtype of the elements.
-    scan_expr : str
-        C that combines two values ``a`` and ``b``.
-    neutral : str or number, optional
-        The first result of an exclusive scan.
-    name_prefix : str, optional
-        The start of the names of kernels.
-    options : sequence of str, optional
-        Options of nvcc.
-    preamble : str, optional
-        C before the kernels.
-    devices : object, optional
-        Ignored.
-    """
+    """A prefix sum, or a scan with another operation."""
 
     _exclusive: ClassVar[bool]
 
@@ -65,13 +47,7 @@ class _ScanKernel:
         self._compiled: dict[bool, dict[str, Any]] = {}
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the compiled source text, or "ptx", "sass" or "c".
-
-        Parameters
-        ----------
-        language : {"cuda", "ptx", "sass", "c"}, optional
-            The language.
-        """
+        """Return the compiled source text, or "ptx", "sass" or "c"."""
         return str(self._functions()["update"].inspect(language))
 
     def text(self) -> str:
@@ -131,17 +107,6 @@ class _ScanKernel:
     ) -> GPUArray:
         """Scan an array.
 
-        Parameters
-        ----------
-        input_ary : GPUArray
-            The array.
-        output_ary : GPUArray, "new" or None, optional
-            The array for the result; None for in place.
-        allocator : callable, optional
-            A function of a size in bytes that returns device memory.
-        stream : Stream, optional
-            The stream.
-
         Returns
         -------
         GPUArray
@@ -173,23 +138,6 @@ class _ScanKernel:
 class InclusiveScanKernel(_ScanKernel):
     """A scan in which each result includes its own element: ``InclusiveScanKernel(np.int32,
     "a+b")``.
-
-    Parameters
-    ----------
-    dtype : dtype_like
-        The dtype of the elements.
-    scan_expr : str
-        C that combines two values ``a`` and ``b``.
-    neutral : str or number, optional
-        The first result of an exclusive scan.
-    name_prefix : str, optional
-        The start of the names of kernels.
-    options : sequence of str, optional
-        Options of nvcc.
-    preamble : str, optional
-        C before the kernels.
-    devices : object, optional
-        Ignored.
     """
 
     _exclusive = False
@@ -199,17 +147,6 @@ class ExclusiveScanKernel(_ScanKernel):
     """A scan in which each result includes only previous elements.
 
     ``ExclusiveScanKernel(np.int32, "a+b", neutral="0")`` is a prefix sum.
-
-    Parameters
-    ----------
-    dtype : dtype_like
-        The dtype of the elements.
-    scan_expr : str
-        C that combines two values ``a`` and ``b``.
-    neutral : str or number
-        The first result.
-    *args, **kwargs : object
-        The other parameters of ``InclusiveScanKernel``.
     """
 
     _exclusive = True

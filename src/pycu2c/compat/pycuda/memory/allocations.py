@@ -64,15 +64,7 @@ class PointerHolderBase:
         return self.get_pointer()
 
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
-        """Return a buffer over host memory.
-
-        Parameters
-        ----------
-        size : int
-            The size in bytes.
-        offset : int, optional
-            The offset in bytes.
-        """
+        """Return a buffer over host memory."""
         address = self.get_pointer() + offset
         return memoryview((ctypes.c_char * size).from_address(address)).cast("B")
 
@@ -144,11 +136,6 @@ class DeviceAllocation(OwnedMemory, PointerHolderBase):
 def mem_alloc(size: int) -> DeviceAllocation:
     """Return new device memory.
 
-    Parameters
-    ----------
-    size : int
-        The size in bytes.
-
     Raises
     ------
     LogicError
@@ -163,27 +150,12 @@ def mem_alloc(size: int) -> DeviceAllocation:
 
 
 def mem_alloc_like(ary: Any) -> DeviceAllocation:
-    """Return device memory of as many bytes as an array has.
-
-    Parameters
-    ----------
-    ary : array_like
-        The array.
-    """
+    """Return device memory of as many bytes as an array has."""
     return mem_alloc(ary.nbytes)
 
 
 def mem_alloc_pitch(width: int, height: int, access_size: int = 4) -> tuple[DeviceAllocation, int]:
     """Allocate rows of aligned addresses.
-
-    Parameters
-    ----------
-    width : int
-        The bytes of a row.
-    height : int
-        The number of rows.
-    access_size : {4, 8, 16}, optional
-        The bytes of an access.
 
     Returns
     -------
@@ -325,15 +297,7 @@ def _wait(operation: str) -> None:
 
 @translate_errors
 def memcpy_htod(dest: Any, src: Any) -> None:
-    """Copy host memory to the device.
-
-    Parameters
-    ----------
-    dest : int, DeviceAllocation or GPUArray
-        The target.
-    src : array_like or buffer
-        The source.
-    """
+    """Copy host memory to the device."""
     graph_capture.reject_during_capture("memcpy_htod")
     memcpy_htod_async(dest, src)
     _wait("memcpy_htod")
@@ -341,17 +305,7 @@ def memcpy_htod(dest: Any, src: Any) -> None:
 
 @translate_errors
 def memcpy_htod_async(dest: Any, src: Any, stream: object = None) -> None:
-    """Copy host memory to the device, in a stream.
-
-    Parameters
-    ----------
-    dest : int, DeviceAllocation or GPUArray
-        The target.
-    src : array_like or buffer
-        The source.
-    stream : Stream, optional
-        The stream.
-    """
+    """Copy host memory to the device, in a stream."""
     source, target = flat_bytes(src), pointer(dest)
     keep_until_used(stream, dest)
     _check_range(dest, target, source.nbytes, "memcpy_htod")
@@ -360,15 +314,7 @@ def memcpy_htod_async(dest: Any, src: Any, stream: object = None) -> None:
 
 @translate_errors
 def memcpy_dtoh(dest: Any, src: Any) -> None:
-    """Copy device memory to the host.
-
-    Parameters
-    ----------
-    dest : ndarray or buffer
-        The target.
-    src : int, DeviceAllocation or GPUArray
-        The source.
-    """
+    """Copy device memory to the host."""
     graph_capture.reject_during_capture("memcpy_dtoh")
     memcpy_dtoh_async(dest, src)
     _wait("memcpy_dtoh")
@@ -376,17 +322,7 @@ def memcpy_dtoh(dest: Any, src: Any) -> None:
 
 @translate_errors
 def memcpy_dtoh_async(dest: Any, src: Any, stream: object = None) -> None:
-    """Copy device memory to the host, in a stream.
-
-    Parameters
-    ----------
-    dest : ndarray or buffer
-        The target.
-    src : int, DeviceAllocation or GPUArray
-        The source.
-    stream : Stream, optional
-        The stream.
-    """
+    """Copy device memory to the host, in a stream."""
     target, source = flat_bytes(dest, written=True), pointer(src)
     keep_until_used(stream, src)
     _check_range(src, source, target.nbytes, "memcpy_dtoh")
@@ -394,35 +330,13 @@ def memcpy_dtoh_async(dest: Any, src: Any, stream: object = None) -> None:
 
 
 def memcpy_dtod(dest: Any, src: Any, size: int) -> None:
-    """Copy device memory to device memory.
-
-    Parameters
-    ----------
-    dest : int, DeviceAllocation or GPUArray
-        The target.
-    src : int, DeviceAllocation or GPUArray
-        The source.
-    size : int
-        The number of bytes.
-    """
+    """Copy device memory to device memory."""
     memcpy_dtod_async(dest, src, size)
 
 
 @translate_errors
 def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: object = None) -> None:
-    """Copy device memory to device memory, in a stream.
-
-    Parameters
-    ----------
-    dest : int, DeviceAllocation or GPUArray
-        The target.
-    src : int, DeviceAllocation or GPUArray
-        The source.
-    size : int
-        The number of bytes.
-    stream : Stream, optional
-        The stream.
-    """
+    """Copy device memory to device memory, in a stream."""
     target, source = pointer(dest), pointer(src)
     keep_until_used(stream, dest, src)
     _check_range(src, source, size, "memcpy_dtod")
@@ -433,19 +347,7 @@ def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: object = None) -> 
 def memcpy_peer(
     dest: Any, src: Any, size: int, dest_context: object = None, src_context: object = None
 ) -> None:
-    """Copy memory between devices, which the addresses determine.
-
-    Parameters
-    ----------
-    dest : int, DeviceAllocation or GPUArray
-        The target.
-    src : int, DeviceAllocation or GPUArray
-        The source.
-    size : int
-        The number of bytes.
-    dest_context, src_context : Context, optional
-        Ignored: the addresses determine the devices.
-    """
+    """Copy memory between devices, which the addresses determine."""
     memcpy_dtod_async(dest, src, size)
 
 
@@ -457,21 +359,7 @@ def memcpy_peer_async(
     src_context: object = None,
     stream: object = None,
 ) -> None:
-    """Copy memory between devices, in a stream.
-
-    Parameters
-    ----------
-    dest : int, DeviceAllocation or GPUArray
-        The target.
-    src : int, DeviceAllocation or GPUArray
-        The source.
-    size : int
-        The number of bytes.
-    dest_context, src_context : Context, optional
-        Ignored: the addresses determine the devices.
-    stream : Stream, optional
-        The stream.
-    """
+    """Copy memory between devices, in a stream."""
     memcpy_dtod_async(dest, src, size, stream)
 
 
@@ -492,36 +380,9 @@ def _memset(dtype: Any) -> Callable[..., None]:
         filled = array_over(target, ((size,), (pattern.itemsize,), pattern.dtype))
         graph_capture.run_on_host(lambda: filled.fill(pattern))
 
-    memset.__doc__ = _MEMSET_DOC.format(8 * np.dtype(dtype).itemsize)
+    bits = 8 * np.dtype(dtype).itemsize
+    memset.__doc__ = f"Fill device memory with an integer of {bits} bits."
     return memset
-
-
-_MEMSET_DOC = """Fill device memory with an integer of {} bits.
-
-    Parameters
-    ----------
-    dest : int, DeviceAllocation or GPUArray
-        The target.
-    data : int
-        The integer.
-    size : int
-        The number of integers.
-    stream : Stream, optional
-        The stream.
-    """
-_MEMSET_ROWS_DOC = """Fill rows of device memory with an integer.
-
-    Parameters
-    ----------
-    dest : int, DeviceAllocation or GPUArray
-        The target.
-    pitch : int
-        The bytes from one row to the next.
-    data : int
-        The integer.
-    width, height : int
-        The integers of a row, and the number of rows.
-    """
 
 
 def _memset_rows(memset: Callable[..., None]) -> Callable[..., None]:
@@ -531,7 +392,7 @@ def _memset_rows(memset: Callable[..., None]) -> Callable[..., None]:
         for row in range(height):
             memset(pointer(dest) + row * pitch, data, width)
 
-    memset_rows.__doc__ = _MEMSET_ROWS_DOC
+    memset_rows.__doc__ = "Fill rows of device memory with an integer."
     return memset_rows
 
 
@@ -547,13 +408,7 @@ memset_d2d32 = _memset_rows(memset_d32)
 
 
 def to_device(bf_obj: Any) -> DeviceAllocation:
-    """Return new device memory with the bytes of an array or a buffer.
-
-    Parameters
-    ----------
-    bf_obj : array_like or buffer
-        The array.
-    """
+    """Return new device memory with the bytes of an array or a buffer."""
     packed = flat_bytes(np.ascontiguousarray(bf_obj) if isinstance(bf_obj, np.ndarray) else bf_obj)
     memory = mem_alloc(packed.nbytes)
     memcpy_htod(memory, packed)
@@ -561,34 +416,14 @@ def to_device(bf_obj: Any) -> DeviceAllocation:
 
 
 def from_device(devptr: Any, shape: Any, dtype: Any, order: Any = "C") -> NDArray[Any]:
-    """Return a copy of device memory as an array.
-
-    Parameters
-    ----------
-    devptr : int or DeviceAllocation
-        The address.
-    shape : int or tuple of int
-        The lengths of the axes.
-    dtype : dtype_like
-        The dtype of the elements.
-    order : {"C", "F"}, optional
-        The order of the axes in memory.
-    """
+    """Return a copy of device memory as an array."""
     array = np.empty(shape, dtype, order)
     memcpy_dtoh(array, devptr)
     return array
 
 
 def from_device_like(devptr: Any, other_ary: NDArray[Any]) -> NDArray[Any]:
-    """Return a copy of device memory as an array like another one.
-
-    Parameters
-    ----------
-    devptr : int or DeviceAllocation
-        The address.
-    other_ary : ndarray
-        An array with the shape and dtype of the result.
-    """
+    """Return a copy of device memory as an array like another one."""
     array = np.empty_like(other_ary)
     memcpy_dtoh(array, devptr)
     return array

@@ -13,13 +13,7 @@ from pycu2c.compat.pycuda.memory.allocations import (
 
 
 class ArgumentHandler:
-    """A host array and its device memory.
-
-    Parameters
-    ----------
-    ary : array_like
-        The array.
-    """
+    """A host array and its device memory."""
 
     def __init__(self, ary: Any) -> None:
         self.array = ary
@@ -43,22 +37,10 @@ class ArgumentHandler:
         return self.dev_alloc
 
     def pre_call(self, stream: object) -> None:
-        """Copy before the launch.
-
-        Parameters
-        ----------
-        stream : Stream
-            The stream of the launch.
-        """
+        """Copy before the launch."""
 
     def post_call(self, stream: object) -> None:
-        """Copy after the launch.
-
-        Parameters
-        ----------
-        stream : Stream
-            The stream of the launch.
-        """
+        """Copy after the launch."""
 
     writes = False
 

@@ -24,15 +24,7 @@ _PAGE_SIZE = 4096
 
 
 class HostPointer(OwnedMemory):
-    """The host memory of an array.
-
-    Parameters
-    ----------
-    memory : Memory
-        The allocation.
-    layout : ArrayLayout
-        The layout of the array.
-    """
+    """The host memory of an array."""
 
     def __init__(self, memory: Memory, layout: ArrayLayout) -> None:
         super().__init__(memory)
@@ -69,17 +61,7 @@ class AlignedHostAllocation(HostPointer):
 
 
 class RegisteredHostMemory(HostPointer):
-    """Page-locked memory that another object owns.
-
-    Parameters
-    ----------
-    memory : Memory
-        The memory.
-    layout : ArrayLayout
-        The layout of the array.
-    owner : object
-        The owner of the memory.
-    """
+    """Page-locked memory that another object owns."""
 
     def __init__(self, memory: Memory, layout: ArrayLayout, owner: object) -> None:
         super().__init__(memory, layout)
@@ -102,15 +84,7 @@ class ManagedAllocation(HostPointer, PointerHolderBase):
 
     @translate_errors
     def attach(self, mem_flags: int, stream: object = None) -> None:
-        """Attach the memory to a stream.
-
-        Parameters
-        ----------
-        mem_flags : int
-            Flags of ``mem_attach_flags``.
-        stream : Stream, optional
-            The stream.
-        """
+        """Attach the memory to a stream."""
         if on_gpu():
             handle = driver.working_stream(stream)
             result = driver.api().cuStreamAttachMemAsync(handle, self.memory.address, 0, mem_flags)
@@ -192,19 +166,7 @@ def _order_of(array: NDArray[Any]) -> str:
 
 @translate_errors
 def pagelocked_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
-    """Return a new page-locked array, for asynchronous copies.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        The lengths of the axes.
-    dtype : dtype_like
-        The dtype of the elements.
-    order : {"C", "F"}, optional
-        The order of the axes in memory.
-    mem_flags : int, optional
-        Flags of ``host_alloc_flags``.
-    """
+    """Return a new page-locked array, for asynchronous copies."""
     layout = ArrayLayout(shape, dtype, None, order)
     flags = host_alloc_flags(int(mem_flags))
     memory: Memory = (
@@ -238,19 +200,7 @@ class _ArrayMemory(Memory):
 def aligned_empty(
     shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE_SIZE
 ) -> NDArray[Any]:
-    """Return a new array whose address is a multiple of ``alignment``.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        The lengths of the axes.
-    dtype : dtype_like
-        The dtype of the elements.
-    order : {"C", "F"}, optional
-        The order of the axes in memory.
-    alignment : int, optional
-        The alignment in bytes.
-    """
+    """Return a new array whose address is a multiple of ``alignment``."""
     layout = ArrayLayout(shape, dtype, None, order)
     buffer = np.empty(layout.size + alignment, np.uint8)
     start = -(-buffer.ctypes.data // alignment) * alignment
@@ -264,13 +214,6 @@ aligned_zeros, aligned_empty_like, aligned_zeros_like = _variants(aligned_empty)
 def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
     """Return an array over the page-locked memory of an array; ``base.unregister()`` undoes the
     lock.
-
-    Parameters
-    ----------
-    ary : ndarray
-        The array.
-    flags : int, optional
-        Flags of ``mem_host_register_flags``.
     """
     layout = ArrayLayout(ary.shape, ary.dtype, ary.strides, "C")
     if on_gpu():
@@ -286,19 +229,7 @@ def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
 
 @translate_errors
 def managed_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
-    """Return a new managed array, which kernels access in place.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        The lengths of the axes.
-    dtype : dtype_like
-        The dtype of the elements.
-    order : {"C", "F"}, optional
-        The order of the axes in memory.
-    mem_flags : int, optional
-        Flags of ``mem_attach_flags``.
-    """
+    """Return a new managed array, which kernels access in place."""
     layout = ArrayLayout(shape, dtype, None, order)
     everywhere = mem_attach_flags.HOST not in mem_attach_flags(int(mem_flags))
     memory: Memory = (

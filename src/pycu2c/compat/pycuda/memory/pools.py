@@ -50,13 +50,7 @@ class DeviceMemoryPool(_Pool):
     """A pool of device memory: ``pool.allocate`` replaces ``mem_alloc``."""
 
     def allocate(self, size: int) -> DeviceAllocation:
-        """Return device memory.
-
-        Parameters
-        ----------
-        size : int
-            The size in bytes.
-        """
+        """Return device memory."""
         allocation = mem_alloc(size or 1)
         self._allocations.add(allocation)
         return allocation
@@ -68,17 +62,7 @@ class PageLockedMemoryPool(_Pool):
     """A pool of page-locked host memory."""
 
     def allocate(self, shape: Any, dtype: Any, order: Any = "C") -> NDArray[Any]:
-        """Return a new page-locked array.
-
-        Parameters
-        ----------
-        shape : int or tuple of int
-            The lengths of the axes.
-        dtype : dtype_like
-            The dtype of the elements.
-        order : {"C", "F"}, optional
-            The order of the axes in memory.
-        """
+        """Return a new page-locked array."""
         array = pagelocked_empty(shape, dtype, order)
         allocation: Any = array.base
         self._allocations.add(allocation)

@@ -40,45 +40,21 @@ class _StridedCopy:
         self._dst: CopyEndpoint | None = None
 
     def set_src_host(self, buffer: Any) -> None:
-        """Copy from an array or a buffer of the host.
-
-        Parameters
-        ----------
-        buffer : array_like or buffer
-            The source.
-        """
+        """Copy from an array or a buffer of the host."""
         source = flat_bytes(buffer)
         self._src = CopyEndpoint("host", source.ctypes.data, source.size, source)
 
     def set_dst_host(self, buffer: Any) -> None:
-        """Copy to an array of the host.
-
-        Parameters
-        ----------
-        buffer : ndarray or buffer
-            The target.
-        """
+        """Copy to an array of the host."""
         target = flat_bytes(buffer, written=True)
         self._dst = CopyEndpoint("host", target.ctypes.data, target.size, target)
 
     def set_src_device(self, devptr: Any) -> None:
-        """Copy from device memory.
-
-        Parameters
-        ----------
-        devptr : int or DeviceAllocation
-            The source.
-        """
+        """Copy from device memory."""
         self._src = CopyEndpoint("device", pointer(devptr), None, devptr)
 
     def set_dst_device(self, devptr: Any) -> None:
-        """Copy to device memory.
-
-        Parameters
-        ----------
-        devptr : int or DeviceAllocation
-            The target.
-        """
+        """Copy to device memory."""
         self._dst = CopyEndpoint("device", pointer(devptr), None, devptr)
 
     set_src_unified, set_dst_unified = set_src_device, set_dst_device
@@ -149,15 +125,7 @@ class Memcpy2D(_StridedCopy):
 
     @translate_errors
     def __call__(self, stream: object = None, aligned: bool = True) -> None:
-        """Copy now, or in a stream.
-
-        Parameters
-        ----------
-        stream : Stream, optional
-            The stream.
-        aligned : bool, optional
-            Ignored.
-        """
+        """Copy now, or in a stream."""
         in_stream = stream is not None and not isinstance(stream, bool)
         self._start(stream if in_stream else None, wait=not in_stream)
 
@@ -167,11 +135,5 @@ class Memcpy3D(_StridedCopy):
 
     @translate_errors
     def __call__(self, stream: object = None) -> None:
-        """Copy now, or in a stream.
-
-        Parameters
-        ----------
-        stream : Stream, optional
-            The stream.
-        """
+        """Copy now, or in a stream."""
         self._start(stream, wait=stream is None)

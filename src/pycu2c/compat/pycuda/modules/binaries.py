@@ -36,27 +36,6 @@ def compile(
 ) -> bytes:
     """Compile CUDA C for any GPU.
 
-    Parameters
-    ----------
-    source : str
-        The text.
-    nvcc : str, optional
-        Ignored: NVRTC compiles.
-    options : sequence of str, optional
-        Options of nvcc; those that NVRTC supports are used.
-    keep : bool, optional
-        Whether to keep the files, and print their folder.
-    no_extern_c : bool, optional
-        Whether the text itself declares its functions ``extern "C"``.
-    arch, code : str, optional
-        The architecture, such as "sm_90".
-    cache_dir : str, optional
-        The cache directory.
-    include_dirs : sequence of str, optional
-        Folders with headers.
-    target : {"cubin", "ptx"}, optional
-        The kind of code.
-
     Returns
     -------
     bytes
@@ -79,21 +58,6 @@ def compile_plain(
     target: str = "cubin",
 ) -> bytes:
     """Compile a text as it is, without ``extern "C"`` for its functions.
-
-    Parameters
-    ----------
-    source : str
-        The text.
-    options : sequence of str, optional
-        Options of nvcc; those that NVRTC supports are used.
-    keep : bool, optional
-        Whether to keep the files, and print their folder.
-    nvcc : str, optional
-        Ignored: NVRTC compiles.
-    cache_dir : str, optional
-        The cache directory.
-    target : {"cubin", "ptx"}, optional
-        The kind of code.
 
     Returns
     -------
@@ -136,15 +100,6 @@ def preprocess_source(
 ) -> str:
     """Return the preprocessed text, without its ``#`` lines.
 
-    Parameters
-    ----------
-    source : str
-        The text.
-    options : sequence of str, optional
-        Options of nvcc; -I, -D and -U are used.
-    nvcc : str, optional
-        Ignored: the C compiler preprocesses.
-
     Raises
     ------
     CompileError
@@ -161,11 +116,5 @@ def preprocess_source(
 
 
 def get_nvcc_version(nvcc: str = nvcc_compiler.DEFAULT) -> tuple[int, int]:
-    """Return the version of NVRTC.
-
-    Parameters
-    ----------
-    nvcc : str, optional
-        Ignored.
-    """
+    """Return the version of NVRTC."""
     return nvrtc.version()

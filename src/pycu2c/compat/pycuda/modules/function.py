@@ -49,15 +49,6 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> float | None:
         """Launch the kernel.
 
-        Parameters
-        ----------
-        *args : object
-            NumPy scalars, arrays, allocations and ``In``, ``Out``, ``InOut``.
-        **kwargs : object
-            ``block``, a tuple of three, required unless ``prepare`` has set it; ``grid``, a tuple;
-            ``stream``; ``shared``, bytes of dynamic shared memory; ``time_kernel``, whether to
-            wait.
-
         Returns
         -------
         float or None
@@ -115,15 +106,6 @@ class Function:
     ) -> Function:
         """Set the types of the arguments of prepared calls.
 
-        Parameters
-        ----------
-        arg_types : str or sequence
-            Format characters of ``struct``, ``"PPif"``, or dtypes.
-        block : tuple of int, optional
-            The default block.
-        shared : int, optional
-            Bytes of dynamic shared memory.
-
         Returns
         -------
         Function
@@ -138,32 +120,12 @@ class Function:
         return self
 
     def prepared_call(self, grid: Any, *args: Any, **kwargs: Any) -> None:
-        """Launch with prepared arguments: ``prepared_call(grid, block, …)``, or without the block.
-
-        Parameters
-        ----------
-        grid : tuple of int
-            The grid.
-        *args : object
-            The block and the arguments.
-        **kwargs : int
-            ``shared_size``, bytes of dynamic shared memory.
-        """
+        """Launch with prepared arguments: ``prepared_call(grid, block, …)``."""
         block, launch_arguments = self._split_block(args)
         self._launch_prepared(grid, block, None, launch_arguments, kwargs)
 
     def prepared_async_call(self, grid: Any, *args: Any, **kwargs: Any) -> None:
-        """Launch with prepared arguments in a stream.
-
-        Parameters
-        ----------
-        grid : tuple of int
-            The grid.
-        *args : object
-            The block, which may be omitted, the stream and the arguments.
-        **kwargs : int
-            ``shared_size``, bytes of dynamic shared memory.
-        """
+        """Launch with prepared arguments in a stream."""
         block, launch_arguments = self._split_block(args)
         if not launch_arguments:
             raise TypeError("prepared_async_call takes a stream, or None, before the arguments")
@@ -171,15 +133,6 @@ class Function:
 
     def prepared_timed_call(self, grid: Any, *args: Any, **kwargs: Any) -> CallTime:
         """Launch as ``prepared_call``, and measure the time.
-
-        Parameters
-        ----------
-        grid : tuple of int
-            The grid.
-        *args : object
-            The block and the arguments.
-        **kwargs : int
-            ``shared_size``, bytes of dynamic shared memory.
 
         Returns
         -------
@@ -225,26 +178,12 @@ class Function:
 
     @translate_errors
     def get_attribute(self, attribute: Any) -> int:
-        """Return an attribute, such as ``function_attribute.NUM_REGS``.
-
-        Parameters
-        ----------
-        attribute : function_attribute
-            The attribute.
-        """
+        """Return an attribute, such as ``function_attribute.NUM_REGS``."""
         return int(self.kernel.attribute(function_attribute(attribute).name))
 
     @translate_errors
     def set_attribute(self, attribute: Any, value: int) -> None:
-        """Set an attribute, such as ``function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES``.
-
-        Parameters
-        ----------
-        attribute : function_attribute
-            The attribute.
-        value : int
-            Its value.
-        """
+        """Set an attribute, such as ``function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES``."""
         self.kernel.set_attribute(function_attribute(attribute).name, value)
 
     def __getattr__(self, name: str) -> int:
@@ -260,33 +199,15 @@ class Function:
     max_threads_per_block = _attribute("MAX_THREADS_PER_BLOCK", "The maximum threads per block.")
 
     def set_cache_config(self, fc: Any) -> None:
-        """Set the cache preference, which current GPUs may ignore.
-
-        Parameters
-        ----------
-        fc : func_cache
-            The preference.
-        """
+        """Set the cache preference, which current GPUs may ignore."""
         func_cache(fc)
 
     def set_shared_config(self, sc: Any) -> None:
-        """Set the bank size of shared memory, which current GPUs ignore.
-
-        Parameters
-        ----------
-        sc : shared_config
-            The bank size.
-        """
+        """Set the bank size of shared memory, which current GPUs ignore."""
         shared_config(sc)
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the compiled source text, or "ptx", "sass" or "c".
-
-        Parameters
-        ----------
-        language : {"cuda", "ptx", "sass", "c"}, optional
-            The language.
-        """
+        """Return the compiled source text, or "ptx", "sass" or "c"."""
         return str(self.kernel.inspect(language))
 
 

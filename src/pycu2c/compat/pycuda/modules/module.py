@@ -46,11 +46,6 @@ class Module:
     def get_function(self, name: str) -> Function:
         """Return a kernel.
 
-        Parameters
-        ----------
-        name : str
-            Its name.
-
         Raises
         ------
         LogicError
@@ -67,11 +62,6 @@ class Module:
     @translate_errors
     def get_global(self, name: str) -> tuple[GlobalPointer, int]:
         """Return address and size of a variable.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
 
         Returns
         -------
@@ -90,13 +80,7 @@ class Module:
         return GlobalPointer(address, size, self), size
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the compiled source text, or "ptx", "sass" or "c".
-
-        Parameters
-        ----------
-        language : {"cuda", "ptx", "sass", "c"}, optional
-            The language.
-        """
+        """Return the compiled source text, or "ptx", "sass" or "c"."""
         code: str = self.text_module.inspect(language)
         return code
 
@@ -169,15 +153,6 @@ class LoadedModule:
 def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = None) -> Module:
     """Load a cubin, PTX or fatbin as a module for a GPU.
 
-    Parameters
-    ----------
-    buffer : bytes
-        The code.
-    options : object, optional
-        Ignored, as is ``message_handler``.
-    message_handler : object, optional
-        Ignored.
-
     Returns
     -------
     Module
@@ -195,11 +170,6 @@ def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = No
 
 def module_from_file(filename: str) -> Module:
     """Load a file with a cubin, PTX or fatbin as a module.
-
-    Parameters
-    ----------
-    filename : str
-        The path.
 
     Returns
     -------

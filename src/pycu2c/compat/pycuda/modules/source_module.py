@@ -16,25 +16,6 @@ from pycu2c.compat.pycuda.modules.module import Module, compile_text
 class SourceModule(Module):
     """A module of CUDA C: ``SourceModule(text).get_function(name)``, as PyCUDA's.
 
-    Parameters
-    ----------
-    source : str
-        The text.
-    nvcc : str, optional
-        Ignored: NVRTC compiles.
-    options : sequence of str, optional
-        Options of nvcc; those that NVRTC supports are used.
-    keep : bool, optional
-        Whether to keep the files, and print their folder.
-    no_extern_c : bool, optional
-        Whether the text itself declares its functions ``extern "C"``.
-    arch, code : str, optional
-        The architecture, such as "sm_90".
-    cache_dir : str, optional
-        The cache directory.
-    include_dirs : sequence of str, optional
-        Folders with headers.
-
     Raises
     ------
     CompileError
