@@ -13,7 +13,7 @@ import pytest
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.toolchain.cc import cc
-from support.c_compilers import CROSS, EMULATORS, compiler, names, needed
+from support.c_compilers import CROSS, EMULATORS, compiler, names, needed, warning_flags
 from support.golden_kernels import GOLDEN
 from support.golden_programs import write_program
 from support.paths import ROOT
@@ -46,7 +46,7 @@ def test_no_warnings(name: str, part: int, tmp_path: Path) -> None:
         (tmp_path / file).write_text(text)
     # zig links what it compiles together
     for files in [(file,) for file in texts] if "zig" in name else [tuple(texts)]:
-        words = (*result.command, *cc.warning_flags(result), "-c", *files)
+        words = (*result.command, *warning_flags(result), "-c", *files)
         assert said_by(words, tmp_path) == ""
 
 

@@ -18,8 +18,8 @@ from pycu2c.ir.parallel_regions import regions_of
 from pycu2c.ir.printer import print_module
 from pycu2c.kernels import assumption_checks
 from pycu2c.kernels.specialization import generate_text
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.golden_kernels import (
     CASES,
     GOLDEN,
@@ -106,7 +106,7 @@ def test_no_file_is_left_over() -> None:
 
 @pytest.mark.parametrize(("name", "variant"), CASES)
 def test_gcc_compiles_without_a_warning(name: str, variant: str) -> None:
-    assert cc.check_warnings(generated(name, variant, "c")) == ""
+    assert check_warnings(generated(name, variant, "c")) == ""
 
 
 @pytest.mark.filterwarnings("ignore::pycu2c.CompileWarning")

@@ -11,8 +11,8 @@ from pycu2c import CompileError, bfloat162, cuda, float2, half2, kernel
 from pycu2c.base.types import Scalar, bool_, uint32
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.runtime.arguments.flattened_arguments import flatten_arguments
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.launching import run
 
 KINDS = [half2, bfloat162]
@@ -120,7 +120,7 @@ def test_compilers_take_comparisons(kind: Scalar, arch: str) -> None:
     types = (kind[:], kind[:], bool_[:, :], kind[:], uint32[:])
     for name in COMPARISONS:
         made = compared(MODULES[str(kind)], name)
-        assert cc.check_warnings(made.inspect("c", types)) == ""
+        assert check_warnings(made.inspect("c", types)) == ""
         text = made.inspect("cuda", types)
         assert f"__h{name}2(" in text
         assert nvrtc.compile(text, "made", arch, cache=False).log.strip("\0\n ") == ""
@@ -247,7 +247,7 @@ def test_functions(kind: Scalar, target: str) -> None:
 def test_compilers_take_the_text(kind: Scalar, arch: str) -> None:
     made = arithmetic(MODULES[str(kind)])
     types = flatten_arguments([*operands(kind), np.zeros((1, 1), kind.dtype.numpy)], [""] * 4).types
-    assert cc.check_warnings(made.inspect("c", types)) == ""
+    assert check_warnings(made.inspect("c", types)) == ""
     text = made.inspect("cuda", types)
     assert "__hfma2(" in text
     assert nvrtc.compile(text, "made", arch, cache=False).log.strip("\0\n ") == ""

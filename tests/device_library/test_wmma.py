@@ -11,8 +11,8 @@ from pycu2c import CompileError, bfloat16, cuda, float16, float32, int8, int32, 
 from pycu2c.base.types import Scalar
 from pycu2c.cuda import wmma
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.launching import run
 
 
@@ -71,7 +71,7 @@ def test_tensor_cores_do_it() -> None:
     text = multiply.inspect("cuda", types)
     product = text[text.index("mma_of_tiles") :].partition("#endif")[0]
     assert product.count("__syncwarp();") == 2  # racecheck: lanes read what others have written
-    assert cc.check_warnings(multiply.inspect("c", types)) == ""
+    assert check_warnings(multiply.inspect("c", types)) == ""
 
 
 # ---- fragments ---------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_one_instruction_for_half_of_the_columns() -> None:
         text = by_fragments.inspect("cuda", types)
         made = nvrtc.compile(text, "by_fragments", arch, kind="ptx", cache=False)
         assert f"mma.sync.aligned.{name}" in made.data.decode()
-    assert cc.check_warnings(by_fragments.inspect("c", types)) == ""
+    assert check_warnings(by_fragments.inspect("c", types)) == ""
 
 
 def test_invalid_uses_of_fragments() -> None:
@@ -198,4 +198,4 @@ def test_instructions_of_other_types(factor: Scalar, total: Scalar) -> None:
         result = nvrtc.compile(text, "made", arch, kind="ptx", cache=False)
         assert words in result.data.decode()
         assert result.log.strip("\0\n ") == ""
-    assert cc.check_warnings(made.inspect("c", types)) == ""
+    assert check_warnings(made.inspect("c", types)) == ""

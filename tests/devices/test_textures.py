@@ -15,8 +15,8 @@ from pycu2c.declarations.signatures import SignatureError, parse_signature, pars
 from pycu2c.interpreter import texture_sampling
 from pycu2c.kernels.specialization import generate_text
 from pycu2c.runtime import texture_modes
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.paths import DATA
 
 IMAGE = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -328,7 +328,7 @@ def test_compilers_take_every_type_of_elements(element: DType) -> None:
     binary = nvrtc.compile(made.text, made.entry, "sm_90", cache=False)
     assert binary.data
     assert binary.log.strip("\0\n ") == ""
-    assert cc.check_warnings(generate_text(built, "cpu").text) == ""
+    assert check_warnings(generate_text(built, "cpu").text) == ""
 
 
 # ---- what is refused ---------------------------------------------------------------------------

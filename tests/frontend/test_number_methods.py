@@ -11,8 +11,8 @@ import pytest
 from pycu2c import CompileError, cuda, float32, kernel
 from pycu2c.base.dtypes import BFLOAT16, DTYPES, DType
 from pycu2c.base.types import WEAK_INT, Scalar, bool_, int64
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.kernels_from_text import module_from
 from support.launching import run
 
@@ -113,7 +113,7 @@ def test_conversions(target: str) -> None:
 
 def test_compilers_take_the_text() -> None:
     types = (Scalar(INTEGERS[0])[::1], WEAK_INT, int64[:, ::1])
-    assert cc.check_warnings(bit_counts.inspect("c", types)) == ""
+    assert check_warnings(bit_counts.inspect("c", types)) == ""
     text = bit_counts.inspect("cuda", types)
     assert nvrtc.compile(text, "bit_counts", "sm_90", cache=False).log.strip("\0\n ") == ""
 

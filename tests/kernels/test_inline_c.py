@@ -24,8 +24,8 @@ from pycu2c import (
 )
 from pycu2c.base.dtypes import BY_NAME, DTYPES
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.kernels_from_text import module_from
 from support.launching import run
 
@@ -217,7 +217,7 @@ def test_compilers_accept_it(name: str) -> None:
     run(k, configuration, arguments(), "cpu")
     fresh = Kernel(k.python)
     fresh[configuration](*arguments())
-    assert cc.check_warnings(fresh.inspect("c")) == ""
+    assert check_warnings(fresh.inspect("c")) == ""
     assert nvrtc.compile(fresh.inspect("cuda"), name, "sm_90").log == ""
 
 

@@ -15,6 +15,7 @@ from pycu2c.declarations.options import OptionError, Options
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.kernels_from_text import module_from
 from support.launching import run
 
@@ -124,7 +125,7 @@ def test_a_float_beside_an_int32_is_float64(target):
 
 def test_text_for_lone_floats_is_accepted():
     accepted(lone.inspect("cuda", TYPES), "lone")
-    assert cc.check_warnings(lone.inspect("c", TYPES)) == ""
+    assert check_warnings(lone.inspect("c", TYPES)) == ""
 
 
 def test_lone_floats_print_as_single():

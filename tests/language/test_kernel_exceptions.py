@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pycu2c import CheckError, CompileError, cuda, device, float32, int32, kernel
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.launching import run
 
 
@@ -189,7 +189,7 @@ def test_exceptions_that_can_be_raised() -> None:
 
 def test_compilers_take_the_text() -> None:
     types = (float32[::1], int32)
-    assert cc.check_warnings(raises.inspect("c", types)) == ""
+    assert check_warnings(raises.inspect("c", types)) == ""
     text = raises.inspect("cuda", types)
     assert "ValueError" in text
     assert nvrtc.compile(text, "raises", "sm_90", cache=False).log.strip("\0\n ") == ""

@@ -10,7 +10,7 @@ import pytest
 
 from pycu2c import cuda, device, float32, float64, int64, kernel, uint32, uint64
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.cc import cc
+from support.c_compilers import check_warnings
 from support.launching import run
 
 
@@ -272,7 +272,7 @@ def test_the_cpu_agrees_with_the_reference(tried: Kernel, n: int) -> None:
     assert any(np.any(array) for array in expected[:2]), "it does nothing"
     for got, target_value in zip(result[:2], expected[:2]):
         np.testing.assert_array_equal(got, target_value)
-    assert cc.check_warnings(tried.inspect("c", "int64[::1], int64[::1], int")) == ""
+    assert check_warnings(tried.inspect("c", "int64[::1], int64[::1], int")) == ""
 
 
 def test_a_value_in_place_of_a_function_is_named() -> None:

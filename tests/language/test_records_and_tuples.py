@@ -12,8 +12,8 @@ from pycu2c import CompileError, cuda, device, from_dtype, int64, kernel
 from pycu2c.base.dtypes import decode_dtype, encode_dtype, from_numpy
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.runtime.arguments.flattened_arguments import flatten_arguments
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.kernels_from_text import module_from
 from support.launching import run
 from support.plain_python import run_in_python
@@ -272,7 +272,7 @@ def test_a_record_as_an_argument(target: str) -> None:
 def test_compilers_take_the_text() -> None:
     for made, arguments in (*CASES, (halves, [np.zeros(1, PARTS), out()])):
         types = flatten_arguments(arguments, [""] * len(arguments)).types
-        assert cc.check_warnings(made.inspect("c", types)) == ""
+        assert check_warnings(made.inspect("c", types)) == ""
         text = made.inspect("cuda", types)
         assert nvrtc.compile(text, made.__name__, "sm_90", cache=False).log.strip("\0\n ") == ""
 

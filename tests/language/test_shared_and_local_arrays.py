@@ -11,8 +11,8 @@ import pytest
 from pycu2c import CompileError, LaunchError, cuda, device, float32, float64, int32, kernel
 from pycu2c.cuda_driver import kernel_api
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.kernels_from_text import module_from
 from support.launching import run
 
@@ -208,7 +208,7 @@ def test_compilers_accept_it() -> None:
     )
     text = halves_of.inspect("c", types)
     assert "unsigned char dynamic_shared[232448];" in text
-    assert cc.check_warnings(text) == ""
+    assert check_warnings(text) == ""
     assert "allocate smem: shared float32[]" in halves_of.inspect("ir", types)
 
 

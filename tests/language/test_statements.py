@@ -16,8 +16,8 @@ from pycu2c.base.types import float64
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import generate_text
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.kernels_from_text import module_from
 from support.launching import run
 from support.plain_python import N, ThreadEndsError, run_in_python
@@ -798,7 +798,7 @@ def test_statement(k, target):
 def test_compilers_take_the_code_without_a_warning(k):
     out = "float64[::1]" if k in FLOATS else "int64[::1]"
     built = k.launcher.compiler.build(parse_signature(out))
-    assert cc.check_warnings(generate_text(built, "cpu").text) == ""
+    assert check_warnings(generate_text(built, "cpu").text) == ""
     made = generate_text(built, "cuda")
     binary = nvrtc.compile(made.text, made.entry, "sm_90", cache=False)
     assert binary.log.strip("\0\n ") == ""

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, bool_, cuda, device, float32, float64, int32, kernel
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.launching import run
 
 
@@ -130,7 +130,7 @@ def test_two_results(target: str) -> None:
 
 def test_compilers_take_the_text() -> None:
     types = (float32[::1], float32[::1], float64[:, ::1], float64[:, ::1], bool_[::1], int32[::1])
-    assert cc.check_warnings(binary.inspect("c", types)) == ""
+    assert check_warnings(binary.inspect("c", types)) == ""
     made = nvrtc.compile(binary.inspect("cuda", types), "binary", "sm_90", cache=False)
     assert made.log.strip("\0\n ") == ""
 

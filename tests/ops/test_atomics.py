@@ -32,8 +32,8 @@ from pycu2c.ops.intrinsics.all import REGISTRY
 from pycu2c.ops.intrinsics.memory.atomic import INTEGERS, NUMBERS
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.runtime.cuda import memory_pool
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.kernels_from_text import module_from
 from support.launching import run
 
@@ -369,7 +369,7 @@ def test_the_text_can_be_read() -> None:
     assert "out[1] = atomic_inc_u32(&b[0], 7U);" in text
     assert "out[2] = plain_dec_u32(&t[0], 7U);" in text
     assert "plain_add_u32(&t[1], 2U);" in text
-    assert cc.check_warnings(text) == ""
+    assert check_warnings(text) == ""
 
 
 @pytest.mark.parametrize(
@@ -433,7 +433,7 @@ def test_sums_of_parts(dtype: type, target: str) -> None:
 
 def test_sums_of_components_without_a_result() -> None:
     types = (complex64[::1], float2[:, ::1], complex64[::1], complex64[::1], float2[::1])
-    assert cc.check_warnings(add_parts.inspect("c", types)) == ""
+    assert check_warnings(add_parts.inspect("c", types)) == ""
     assert "    atomicAdd(&v[1].x, " in add_parts.inspect("cuda", types)
 
 

@@ -20,9 +20,9 @@ from pycu2c.kernels.kernel import Kernel
 from pycu2c.pipeline import TARGETS
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.toolchain.binary import CompiledBinary
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
+from support.c_compilers import check_warnings
 from support.kernels_from_text import module_from
 from support.launching import run
 
@@ -197,7 +197,7 @@ def test_only_cluster_kernels_become_coroutines_on_the_cpu():
 
 
 def test_c_that_looks_at_other_blocks_is_taken_without_a_warning():
-    assert cc.check_warnings(exchange.inspect("c", "int32[::1], int32[::1]")) == ""
+    assert check_warnings(exchange.inspect("c", "int32[::1], int32[::1]")) == ""
 
 
 # ---- mistakes ----------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, cuda, device, int32, int64, kernel
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.launching import run
 
 cg = cuda.cg
@@ -255,7 +255,7 @@ def test_aggregated_atomics(target: str) -> None:
 
 def test_compilers_take_the_text() -> None:
     types = (int32[::1], int64[:, ::1])
-    assert cc.check_warnings(together.inspect("c", types)) == ""
+    assert check_warnings(together.inspect("c", types)) == ""
     for made in (together, by_label, by_predicate):
         text = made.inspect("cuda", types)
         assert nvrtc.compile(text, made.__name__, "sm_90", cache=False).log.strip("\0\n ") == ""

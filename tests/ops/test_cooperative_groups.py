@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, cuda, int32, kernel
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.launching import run
 
 
@@ -109,7 +109,7 @@ def test_half_of_the_tiles_may_be_elsewhere(target: str) -> None:
 def test_compilers_take_the_text() -> None:
     """Names of methods, such as ballot, are CUDA's, too."""
     types = (int32[::1], int32[:, ::1])
-    assert cc.check_warnings(answered.inspect("c", types)) == ""
+    assert check_warnings(answered.inspect("c", types)) == ""
     made = nvrtc.compile(answered.inspect("cuda", types), "answered", "sm_90", cache=False)
     assert made.log.strip("\0\n ") == ""
 

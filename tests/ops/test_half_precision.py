@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pycu2c import bfloat16, cuda, device, float16, kernel
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.launching import run
 from support.targets import TARGETS
 
@@ -119,7 +119,7 @@ def test_compilers_accept_it_and_contract_nothing(kind: Any, arch: str) -> None:
         assert "mul.rn.bf16" in ptx
         assert "add.rn.bf16" in ptx
     assert "fma.rn.f16" not in ptx
-    assert cc.check_warnings(mixed.inspect("c", types)) == ""
+    assert check_warnings(mixed.inspect("c", types)) == ""
 
 
 @device

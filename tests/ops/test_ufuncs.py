@@ -18,8 +18,8 @@ from pycu2c.ir.nodes import Assign
 from pycu2c.ir.walk import statements
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import generate_text
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.kernels_from_text import module_from
 from support.launching import run
 
@@ -123,7 +123,7 @@ def test_compilers_take_them_without_a_warning(dtype: str, tmp_path: Path) -> No
     outs = [np.zeros(len(x), np.asarray(expected(name, x, y)).dtype) for name in names]
     launcher = module_from(program(names), tmp_path).k.launcher
     built = launcher.compiler.build(launcher.signature(launcher.flatten((x, y, *outs))))
-    assert cc.check_warnings(generate_text(built, "cpu").text) == ""
+    assert check_warnings(generate_text(built, "cpu").text) == ""
     made = generate_text(built, "cuda")
     assert nvrtc.compile(made.text, made.entry, "sm_90", cache=False).log.strip("\0\n ") == ""
 

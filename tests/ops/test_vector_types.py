@@ -29,8 +29,8 @@ from pycu2c.base.types import Scalar
 from pycu2c.codegen import half_types
 from pycu2c.codegen.structs import definition
 from pycu2c.ops.names.dtype_names import scalar_named
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
+from support.c_compilers import check_warnings
 from support.kernels_from_text import module_from
 
 ROWS = sorted(VECTOR_OF.values(), key=lambda row: row.name)
@@ -142,7 +142,7 @@ def test_c_has_the_layouts() -> None:
     head = "#include <stdint.h>\n#include <math.h>\n"
     head += "\n".join(map(half_types.definition, half_types.HEADERS)) + "\n"
     text = head + "\n".join(checks) + "\nvoid k(void) {}\n"
-    assert cc.check_warnings(text) == ""
+    assert check_warnings(text) == ""
 
 
 # ---- generated text ----------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def test_records_keep_the_layout_that_numpy_gives_their_vectors() -> None:
         "sizeof(", "sizeof(struct "
     )
     c_checks = c_checks.replace(");", ', "");')
-    assert cc.check_warnings(kernel(of_records).inspect("c", types) + c_checks) == ""
+    assert check_warnings(kernel(of_records).inspect("c", types) + c_checks) == ""
 
 
 def of_records(a, p):
@@ -204,7 +204,7 @@ def test_compilers_take_every_vector_without_a_warning(row: Any) -> None:
     types = (kind[:], kind[::1], kind)
     made = kernel(used_up).inspect("cuda", types)
     assert nvrtc.compile(made, "used_up", "sm_80", cache=False).log.strip("\0\n ") == ""
-    assert cc.check_warnings(kernel(used_up).inspect("c", types)) == ""
+    assert check_warnings(kernel(used_up).inspect("c", types)) == ""
 
 
 def used_up(a, out, v):

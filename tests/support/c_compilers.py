@@ -10,7 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from pycu2c.toolchain.cc.discovery import Compiler
+from pycu2c.toolchain.cc import build, cc
+from pycu2c.toolchain.cc.discovery import Compiler, find_compiler
+from pycu2c.toolchain.cc.flags import CLANG
 from pycu2c.toolchain.subprocesses import run
 
 NATIVE = (
@@ -64,3 +66,19 @@ def names() -> Iterator[str]:
         if name in IN_CI or (words and place not in seen):
             seen.add(place)
             yield name
+
+
+def check_warnings(text: str) -> str:
+    """Return the compiler's output when all warnings are errors; empty if there is none."""
+    found = find_compiler()
+    flags = (*warning_flags(found), "-S", "-o", os.devnull, *build.STDIN_FLAGS)
+    completed = run((*found.command, *flags), text)
+    if completed.returncode == 0 and not completed.output:
+        return ""
+    return completed.output or "it failed silently"
+
+
+def warning_flags(of: Compiler) -> tuple[str, ...]:
+    """Return the flags that turn all warnings into errors, except for unused inline functions."""
+    suppressed = ("-Wno-unused-function",) if of.family == CLANG else ()
+    return (*cc.FLAGS, *of.flags, "-Wall", "-Wextra", "-Werror", *suppressed)

@@ -14,7 +14,7 @@ from pycu2c import DeadlockError, cuda, device, float32, float64, int32, kernel
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import generate_text
-from pycu2c.toolchain.cc import cc
+from support.c_compilers import check_warnings
 
 BACKENDS = ["cpu", "cpu-resumable"]
 
@@ -338,7 +338,7 @@ def test_the_selected_lowering() -> None:
     ],
 )
 def test_compilers_have_no_warnings(k: Any, signature: str) -> None:
-    assert cc.check_warnings(text_of(k, signature, "cpu-resumable")) == ""
+    assert check_warnings(text_of(k, signature, "cpu-resumable")) == ""
 
 
 # ---- memory ------------------------------------------------------------------------------------

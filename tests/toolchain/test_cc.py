@@ -20,6 +20,7 @@ from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import cache_directory, eviction
 from pycu2c.toolchain.cc import cc, compiler_identity, cxx, discovery
 from pycu2c.toolchain.toolchain_errors import RejectedCodeError, ToolchainError
+from support.c_compilers import check_warnings
 
 TWICE = "/* doubles: ≥ 0 or not */ int twice(int x) { return 2 * x; }\n"
 
@@ -332,10 +333,10 @@ def test_zig_is_the_last_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_warnings_are_shown() -> None:
-    assert cc.check_warnings(TWICE) == ""
-    assert "unused" in cc.check_warnings("static int f(int x) { return 1; }\n")
+    assert check_warnings(TWICE) == ""
+    assert "unused" in check_warnings("static int f(int x) { return 1; }\n")
     loop = "#pragma omp simd\n    for (int i = 0; i < n; i++) a[i] = 0;\n"
-    assert cc.check_warnings(f"void f(int *a, int n) {{\n{loop}}}\n") == ""
+    assert check_warnings(f"void f(int *a, int n) {{\n{loop}}}\n") == ""
 
 
 def test_the_machine_is_part_of_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from pycu2c.runtime.cpu import fibers
-from pycu2c.toolchain.cc import cc
-from support.c_compilers import CROSS, EMULATORS, compiler, names, needed
+from support.c_compilers import CROSS, EMULATORS, check_warnings, compiler, names, needed
 from support.cuda_text import output_of
 from support.paths import TESTS
 
@@ -54,7 +53,7 @@ def test_large_arrays_of_a_thread() -> None:
 
 
 def test_the_text_has_no_warnings() -> None:
-    assert cc.check_warnings(fibers.fibers_text()) == ""
+    assert check_warnings(fibers.fibers_text()) == ""
 
 
 @pytest.mark.parametrize("name", [*names()])
@@ -80,7 +79,7 @@ import numpy as np
 from pycu2c.runtime.cpu import fibers
 text = fibers.fibers_text()
 fibers.fibers_text = lambda: "#define PYCU2C_NO_SWITCH 1\\n" + text
-from support.c_compilers import CROSS, EMULATORS, compiler, names, needed
+from support.c_compilers import CROSS, EMULATORS, check_warnings, compiler, names, needed
 from support.cuda_text import output_of
 from runtime.cpu.test_fibers import LONG_ROW
 out = output_of(LONG_ROW, "cpu", 200, np.int32, grid=2, block=100)

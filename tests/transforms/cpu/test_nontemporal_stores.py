@@ -16,10 +16,9 @@ from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels import assumption_checks
 from pycu2c.pipeline import TARGETS
 from pycu2c.runtime.launch_configuration import Launch
-from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.cc.build import STDIN_FLAGS
 from pycu2c.toolchain.subprocesses import run as run_program
-from support.c_compilers import compiler
+from support.c_compilers import compiler, warning_flags
 from support.launching import run
 
 
@@ -153,7 +152,7 @@ def test_lines_are_written_in_parts_of_all_widths(name: str, processor: str) -> 
     result = compiler(name)
     words = (
         *result.command,
-        *cc.warning_flags(result),
+        *warning_flags(result),
         f"-march={processor}",
         "-S",
         "-o-",

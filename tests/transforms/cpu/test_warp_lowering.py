@@ -12,7 +12,7 @@ from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.compiler import generate
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.pipeline import TARGETS
-from pycu2c.toolchain.cc import cc
+from support.c_compilers import check_warnings
 from support.launching import run
 
 ALL = 0xFFFFFFFF
@@ -242,7 +242,7 @@ def test_the_same_as_the_reference(name: str, target: str) -> None:
 def test_compilers_have_no_warnings(name: str, target: str) -> None:
     k, signature, (_, block), _, _ = CASES[name]
     for shape in (shape_of(block), None):
-        assert cc.check_warnings(text_of(k, signature, shape, target)) == ""
+        assert check_warnings(text_of(k, signature, shape, target)) == ""
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,6 @@ FLAGS: tuple[str, ...] = (
 # NaN and infinity are preserved, as with nvcc. Not -ffast-math: some versions of gcc then set
 # flush-to-zero for the whole process that loads the library.
 _FAST = ("-fassociative-math", "-freciprocal-math", "-fno-signed-zeros")
-_WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 
 def compile(
@@ -128,21 +127,6 @@ def _coroutine_flags(text: str) -> tuple[str, ...]:
     jump is not, and doubled the time of a step.
     """
     return ("-fno-jump-tables",) if "switch (self->pc)" in text else ()
-
-
-def check_warnings(text: str) -> str:
-    """Return the compiler's output when all warnings are errors; empty if there is none."""
-    compiler = find_compiler()
-    flags = (*warning_flags(compiler), "-S", "-o", os.devnull, *build.STDIN_FLAGS)
-    completed = subprocesses.run((*compiler.command, *flags), text)
-    if completed.returncode == 0 and not completed.output:
-        return ""
-    return completed.output or "it failed silently"
-
-
-def warning_flags(compiler: Compiler) -> tuple[str, ...]:
-    """Return the flags that turn all warnings into errors."""
-    return (*FLAGS, *compiler.flags, *_WARNINGS, *compiler.family.suppressed_warnings)
 
 
 _PRELUDE = """\

@@ -16,7 +16,6 @@ class CompilerFamily:
 
     flags: tuple[str, ...] = ()
     bit_exact_flags: tuple[str, ...] = ()  # for fmad=False: bit-exact results
-    suppressed_warnings: tuple[str, ...] = ()  # warnings of -Wall that generated code may cause
     # link-time optimization across several files, which also checks the types of functions
     lto_flags: tuple[str, ...] = ()
     # link flags for libraries without libc; the process resolves other functions
@@ -37,7 +36,6 @@ GCC = CompilerFamily(
 )
 CLANG = CompilerFamily(
     flags=("-Wno-pass-failed",),  # users need no warning about loops that are not vectorized
-    suppressed_warnings=("-Wno-unused-function",),  # of inline functions
 )
 
 
