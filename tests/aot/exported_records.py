@@ -36,6 +36,12 @@ def gray(pixels: from_dtype(color)[:, ::1], out: float4[:, ::1]):
         out[y, x] = cuda.float4((float32(p.r) + p.g + p.b) / 3, p.r, p.g, p.b)
 
 
+@kernel
+def store(p: from_dtype(point), out: float32[::1]):
+    """Store the fields of a record."""
+    out[0], out[1] = p.x, p.y
+
+
 @kernel(["float4[:], float4[::1]", "float2[:], float2[::1]"])
 def shift(v, out):
     """Copy vectors, and add 1 to the first components."""

@@ -75,9 +75,15 @@ def k(x, n):
     """
 from pycu2c import kernel
 @kernel
-def k(x: "float32[::1]", z: complex):
-    x[0] = z.real
-""": "z of k is a complex128",
+def k(x: "float32[::1]", z: "float4"):
+    x[0] = z.x
+""": "z of k is a float4",
+    """
+from pycu2c import kernel
+@kernel
+def k(x: "float32[::1]", t: "texture2d[float32]"):
+    x[0] = 1
+""": "t of k is a texture2d[float32]",
     """
 from pycu2c import kernel
 @kernel(fmad=False)

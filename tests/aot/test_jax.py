@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from aot import exported_coroutines, exported_records, exported_text
+from aot import exported_coroutines, exported_records, exported_scalars, exported_text
 from aot.conftest import LOADERS, build, build_file, run
 from aot.test_loaders import C11, COMPILERS, DEVICES, LIBRARIES, WARNINGS, check_results, sources
 from pycu2c.aot.bindings import JAX
@@ -116,6 +116,17 @@ def test_vectors_and_records_are_elements_of_a_last_axis(tmp_path: Path) -> None
         gray = lambda p: records.gray(p, grid=1, block=(8, 8), out_shapes=like)  # noqa: E731
         result = jax.jit(gray)(as_bytes)
     np.testing.assert_array_equal(result[..., 2], pixels["g"])
+
+
+def test_complex_numbers(tmp_path: Path) -> None:
+    options = "--name", "scalars", "--targets", "cpu", "--bindings", "python,jax"
+    build_file(exported_scalars.__file__, tmp_path, *options)
+    scale = imported(tmp_path, "scalars").scale
+    with jax.default_device(jax.devices("cpu")[0]):
+        for x, factor in (([2, 1j], 1 - 2j), ([2.0, 1.0], 3)):
+            array = jnp.asarray(x, np.complex64 if factor != 3 else np.float32)
+            result = jax.jit(lambda a, f=factor: scale(a, f, grid=1, block=8))(array)
+            np.testing.assert_array_equal(result, np.asarray(x) * factor)
 
 
 class Extension(ctypes.Structure):

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from aot import exported_records
 from aot.conftest import LOADERS, build_file, forget_package, run
-from aot.exported_records import color, message, particle
+from aot.exported_records import color, message, particle, point
 from aot.test_loaders import C11, COMPILERS, DEVICES, WARNINGS
 from pycu2c import kernel
 from pycu2c.cli.main import main
@@ -111,6 +111,13 @@ def test_vectors_are_elements_of_a_last_axis(package: Any, lanes: int) -> None:
     out = np.zeros((6, lanes), np.float32)
     package.shift(v[::2], out, **ONE_BLOCK)
     np.testing.assert_array_equal(out, v[::2] + np.eye(1, lanes, dtype=np.float32))
+
+
+def test_record_without_axes(package: Any) -> None:
+    result = np.zeros(2, np.float32)
+    for value in (np.ones((), point), np.ones(3, point)[1]):
+        package.store(value, result, **ONE_BLOCK)
+    assert result.tolist() == [1, 1]
 
 
 def test_structured_arrays_of_vectors(package: Any) -> None:

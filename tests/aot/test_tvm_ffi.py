@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tvm_ffi
 
-from aot import exported_records, exported_text
+from aot import exported_records, exported_scalars, exported_text
 from aot.conftest import LOADERS, build, build_file, run
 from aot.exported_records import message, particle
 from aot.test_loaders import C11, COMPILERS, DEVICES, LIBRARIES, WARNINGS, check_results, sources
@@ -130,6 +130,18 @@ def test_records_are_bytes_along_a_last_axis(tmp_path: Path) -> None:
     assert out.tolist() == [[2, 1, 1, 1]] * 5
     with pytest.raises(ValueError, match="one more axis of length 72"):
         records.move(particles.view(np.uint8), as_bytes[1], 0.5, 1, 8)
+
+
+def test_complex_numbers_are_tuples(tmp_path: Path) -> None:
+    build_file(exported_scalars.__file__, tmp_path, "--name", "scalars", *FOR_CPU)
+    scalars = tvm_ffi.load_module(str(tmp_path / "lib/libscalars_tvm_ffi.so"))
+    x = np.array([2, 1j], np.complex64)
+    scalars.scale(x, (0, 2), 1, 8)
+    scalars.scale(x, 3, 1, 8)
+    assert x.tolist() == [12j, -6]
+    for number in ((1,), (1, 2, 3), (1, "a"), "a"):
+        with pytest.raises(TypeError, match="factor is not a number or a tuple of two"):
+            scalars.scale(x, number, 1, 8)
 
 
 def test_functions_are_a_library_of_their_own(finance: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from aot import exported_records
+from aot import exported_records, exported_scalars
 from aot.conftest import build, build_file, forget_package, run
 from pytorch import exported_gradients
 from support.paths import ROOT
@@ -105,6 +105,21 @@ def test_vectors_are_elements_of_a_last_axis(tmp_path: Path, device: torch.devic
     assert shift(v).tolist() == [[2, 1, 1, 1]] * 5
     assert shift(v[:, :2].contiguous()).tolist() == [[2, 1]] * 5
     forget_package("records")
+
+
+def test_complex_numbers(tmp_path: Path, device: torch.device) -> None:
+    build_file(exported_scalars.__file__, tmp_path, "--name", "scalars", "--targets", TARGETS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(tmp_path / "python"), *sys.path])
+        package, operators = (importlib.import_module(n) for n in ("scalars", "scalars.torch"))
+    scale = operators.op(package.scale, "scalars::scale", grid=1, block=8)
+    x = torch.tensor([2, 1j], device=device)
+    scale(x, 1 - 2j)
+    assert x.tolist() == [2 - 4j, 2 + 1j]
+    compiled = torch.compile(lambda x: scale(x, 2j), backend="aot_eager", fullgraph=True)
+    compiled(x)
+    assert x.tolist() == [8 + 4j, -2 + 4j]
+    forget_package("scalars")
 
 
 def test_first_launch_in_a_cuda_graph(squares: Any, gpu: torch.device) -> None:

@@ -45,13 +45,17 @@ TVM_FFI = Framework(
 FRAMEWORKS = {"jax": JAX, "tvm-ffi": TVM_FFI}  # by the name of the binding
 
 # the enumerators of runtime/bindings.h for the kinds of parameters
-_KINDS = {"r": "READ", "w": "WRITTEN", "u": "WRITTEN", "d": "REAL", "q": "INTEGER", "?": "INTEGER"}
-_MEMBERS = {"REAL": "real", "INTEGER": "integer"}  # of union value; "array" for others
+_KINDS = {
+    **{"r": "READ", "w": "WRITTEN", "u": "WRITTEN"},
+    **{"D": "COMPLEX", "d": "REAL", "q": "INTEGER", "?": "INTEGER"},
+}
+# of union value; "array" for others
+_MEMBERS = {"COMPLEX": "complex_number", "REAL": "real", "INTEGER": "integer"}
 
 
 def parameter_kinds(kernel: ExportedKernel) -> dict[str, str]:
     """Return the kind of each parameter, as ``Library.kernel`` of the Python package takes it."""
-    numbers = {"double": "d", "int64_t": "q", "bool": "?"}
+    numbers = {"pycu2c_complex": "D", "double": "d", "int64_t": "q", "bool": "?"}
     return {
         a.name: ("r" if not a.is_written else "u" if a.is_read else "w")
         if a.is_array

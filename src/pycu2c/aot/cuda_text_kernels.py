@@ -25,6 +25,7 @@ from pycu2c.aot.exported_library import (
 )
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import CompileError
+from pycu2c.base.dtypes import FLOAT32, FLOAT64
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import dataclass
@@ -222,7 +223,7 @@ def _function(
     parts = {True: ArgumentPart.DATA, False: ArgumentPart.VALUE}
     parameters = (Parameter(a.name, a.type, i, parts[a.is_array]) for i, a in enumerate(arguments))
     function = KernelFunction(symbol, tuple(parameters), **fields)
-    is_float = [not a.is_array and a.type.dtype.is_float for a in arguments]
+    is_float = [not a.is_array and a.type.dtype in (FLOAT32, FLOAT64) for a in arguments]
     if list(zip(function.sizes(), is_float)) != [
         (p.size, p.kind is ParameterKind.FLOAT) for p in compiled
     ]:

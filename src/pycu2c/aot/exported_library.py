@@ -28,8 +28,8 @@ _RESERVED_NAMES = (
     *("arguments", "l", "state", "launch"),
     *("pycu2c", "pycu2c_dim3", "DLTensor"),
 )
-_SCALAR_KINDS = (DTypeKind.BOOL, DTypeKind.SIGNED, DTypeKind.UNSIGNED, DTypeKind.FLOAT)
-_ARRAY_KINDS = (*_SCALAR_KINDS, DTypeKind.COMPLEX, DTypeKind.VECTOR, DTypeKind.RECORD)
+_NUMBER_KINDS = frozenset(DTypeKind) - {DTypeKind.VECTOR, DTypeKind.RECORD, DTypeKind.HANDLE}
+_ARRAY_KINDS = frozenset(DTypeKind) - {DTypeKind.HANDLE}
 _MAX_LANES = 65535  # of a DLDataType
 
 
@@ -236,9 +236,8 @@ def check_arguments(name: str, arguments: Sequence[ExportedArgument]) -> None:
     if len(arguments) > MAX_ARGUMENTS:
         raise ExportError(f"{name} has {len(arguments)} arguments; the limit is {MAX_ARGUMENTS}")
     for argument in arguments:
-        kinds = _ARRAY_KINDS if argument.is_array else _SCALAR_KINDS
-        is_half = not argument.is_array and argument.type.dtype.is_half
-        if argument.type.dtype.kind not in kinds or is_half:
+        kinds = _ARRAY_KINDS if argument.is_array else _NUMBER_KINDS
+        if argument.type.dtype.kind not in kinds:
             what = "an array of" if argument.is_array else "a"
             raise ExportError(
                 f"{argument.name} of {name} is {what} {argument.type.dtype}, which libraries do "

@@ -95,6 +95,8 @@ def c_parameter(kernel: ExportedKernel, position: int) -> str:
 def number_type(kernel: ExportedKernel, position: int) -> str:
     """Return the C type that holds the number of all signatures."""
     kinds = {s.arguments[position].type.dtype.kind for s in kernel.signatures}
+    if DTypeKind.COMPLEX in kinds:
+        return "pycu2c_complex"  # also of other numbers, in other signatures
     if DTypeKind.FLOAT in kinds:
         return "double"  # also of integers, in other signatures
     return "bool" if kinds == {DTypeKind.BOOL} else "int64_t"
@@ -192,7 +194,7 @@ def _overload(
     shown = [a for a in signature.arguments if not a.is_implicit]
     parameters = [_cpp_parameter(library, a) for a in shown]
     parameters.append("const pycu2c::configuration &launch")
-    arguments = [a.name if not a.is_array else f"{a.name}.tensor()" for a in shown]
+    arguments = [_cpp_argument(a, number_type(kernel, i)) for i, a in enumerate(shown)]
     configuration = ["launch.grid", "launch.block", "launch.shared_bytes", "launch.stream"]
     if kernel.inferred_grid:
         parameters[-1], configuration = "void *stream = nullptr", ["stream"]
@@ -217,6 +219,12 @@ def _cpp_parameter(library: ExportedLibrary, argument: ExportedArgument) -> str:
         return f"{kind} {argument.name}"
     const = "" if argument.is_written else "const "
     return f"pycu2c::array<{const}{kind}, {_axes(argument)}> {argument.name}"
+
+
+def _cpp_argument(argument: ExportedArgument, number: str) -> str:
+    if argument.is_array:
+        return f"{argument.name}.tensor()"
+    return f"pycu2c::to_complex({argument.name})" if "complex" in number else argument.name
 
 
 def _axes(argument: ExportedArgument) -> str:
@@ -244,4 +252,6 @@ _CPP_TYPES = {
 def _cpp_type(argument: ExportedArgument) -> str:
     """Return the C++ type of a number, or of the lanes of an array."""
     name = argument.lane_type.name
+    if argument.type.dtype.is_half and not argument.is_array:
+        return "float"
     return _CPP_TYPES.get(name, f"std::{name}_t")

@@ -97,8 +97,8 @@ def _kernel_tables(kernel: ExportedKernel) -> Iterator[str]:
 def _signature_tables(kernel: ExportedKernel, signature: ExportedSignature) -> Iterator[str]:
     yield f"static const struct argument {signature.name}_arguments[] = {{"
     for position, argument in enumerate(signature.arguments):
-        is_double = not argument.is_array and number_type(kernel, position) == "double"
-        yield f"    {_argument(argument, is_double)},"
+        given = "int64_t" if argument.is_array else number_type(kernel, position)
+        yield f"    {_argument(argument, _GIVEN.get(given, 'GIVEN_INTEGER'))},"
     yield "};"
     tables = [
         "\n".join(_function_tables(target, function))
@@ -135,13 +135,16 @@ def _table(target: TargetName, function: KernelFunction) -> str:
     return f"{function.name}_on_{'cpu' if target == 'cpu' else 'gpu'}"
 
 
-def _argument(argument: ExportedArgument, is_double: bool) -> str:
+_GIVEN = {"double": "GIVEN_REAL", "pycu2c_complex": "GIVEN_COMPLEX"}
+
+
+def _argument(argument: ExportedArgument, given: str) -> str:
     kind = argument.type
     axes = str(kind.ndim) if isinstance(kind, Array) else "IS_NUMBER"
     axes = "ANY_AXES" if argument.has_any_axes else axes
     contiguous = isinstance(kind, Array) and kind.layout == "C"
     limit = f"INT64_C({argument.index_limit})" if argument.index_limit else "0"
-    flags = f"{contiguous}, {is_double}".lower()
+    flags = f"{str(contiguous).lower()}, {given}"
     dlpack_type = _dlpack_type(argument.lane_type, argument.lanes)
     return f'{{"{argument.name}", {dlpack_type}, {axes}, {kind.dtype.alignment}, {flags}, {limit}}}'
 

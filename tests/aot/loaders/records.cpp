@@ -14,8 +14,10 @@ int main() {
         const pycu2c::configuration launch{{1, 1, 1}, {8, 1, 1}};
         records::move({particles.data(), {count}}, {messages.data(), {count}}, 0.5f, launch);
         records::shift({v.data(), {1, 4}}, {out.data(), {1, 4}}, launch);
+        records_point point{1, 2};
+        records::store({&point, {}}, {v.data(), {4}}, launch);
         const records_particle p = messages[0].from;
-        std::printf("%g %g %d %g\n", p.at.x, p.at.y, static_cast<int>(p.hits), out[0] + out[3]);
+        std::printf("%g %g %d %g\n", p.at.x, p.at.y, static_cast<int>(p.hits), out[0] + out[3] + v[1] - 2);
     } catch (const pycu2c::error &failure) {
         std::fprintf(stderr, "%s\n", failure.what());
         return 1;

@@ -7,9 +7,9 @@
 
 /* ---- stencil ---- */
 static const struct argument stencil_arguments[] = {
-    {"a", {kDLFloat, 32, 1}, 2, 4, true, false, 0},
-    {"out", {kDLFloat, 32, 1}, 2, 4, true, false, 0},
-    {"weight", {kDLFloat, 32, 1}, IS_NUMBER, 4, false, true, 0},
+    {"a", {kDLFloat, 32, 1}, 2, 4, true, GIVEN_INTEGER, 0},
+    {"out", {kDLFloat, 32, 1}, 2, 4, true, GIVEN_INTEGER, 0},
+    {"weight", {kDLFloat, 32, 1}, IS_NUMBER, 4, false, GIVEN_REAL, 0},
 };
 kernel_body finance_stencil_block_body, finance_stencil_block_body_avx512;
 static const struct parameter finance_stencil_block_body_on_cpu[] = {{DATA, 0, 0, 8},
@@ -53,9 +53,9 @@ static const struct kernel stencil_kernel = {
 
 /* ---- block_sums ---- */
 static const struct argument block_sums_arguments[] = {
-    {"a", {kDLFloat, 64, 1}, 1, 8, false, false, 0},
-    {"sums", {kDLFloat, 64, 1}, 1, 8, true, false, 0},
-    {"first", {kDLInt, 32, 1}, IS_NUMBER, 4, false, false, INT64_C(1073741823)},
+    {"a", {kDLFloat, 64, 1}, 1, 8, false, GIVEN_INTEGER, 0},
+    {"sums", {kDLFloat, 64, 1}, 1, 8, true, GIVEN_INTEGER, 0},
+    {"first", {kDLInt, 32, 1}, IS_NUMBER, 4, false, GIVEN_INTEGER, INT64_C(1073741823)},
 };
 kernel_body finance_block_sums_block_body, finance_block_sums_block_body_avx512;
 static const struct parameter finance_block_sums_block_body_on_cpu[] = {{DATA, 0, 0, 8},
@@ -99,13 +99,13 @@ static const struct kernel block_sums_kernel = {
 
 /* ---- black_scholes ---- */
 static const struct argument black_scholes_f32_arguments[] = {
-    {"price", {kDLFloat, 32, 1}, 1, 4, true, false, 0},
-    {"strike", {kDLFloat, 32, 1}, 1, 4, true, false, 0},
-    {"years", {kDLFloat, 32, 1}, 1, 4, true, false, 0},
-    {"rate", {kDLFloat, 32, 1}, IS_NUMBER, 4, false, true, 0},
-    {"volatility", {kDLFloat, 32, 1}, IS_NUMBER, 4, false, true, 0},
-    {"result", {kDLFloat, 32, 1}, 1, 4, true, false, 0},
-    {"is_put", {kDLBool, 8, 1}, IS_NUMBER, 1, false, false, 0},
+    {"price", {kDLFloat, 32, 1}, 1, 4, true, GIVEN_INTEGER, 0},
+    {"strike", {kDLFloat, 32, 1}, 1, 4, true, GIVEN_INTEGER, 0},
+    {"years", {kDLFloat, 32, 1}, 1, 4, true, GIVEN_INTEGER, 0},
+    {"rate", {kDLFloat, 32, 1}, IS_NUMBER, 4, false, GIVEN_REAL, 0},
+    {"volatility", {kDLFloat, 32, 1}, IS_NUMBER, 4, false, GIVEN_REAL, 0},
+    {"result", {kDLFloat, 32, 1}, 1, 4, true, GIVEN_INTEGER, 0},
+    {"is_put", {kDLBool, 8, 1}, IS_NUMBER, 1, false, GIVEN_INTEGER, 0},
 };
 kernel_body finance_black_scholes_f32_body, finance_black_scholes_f32_body_avx512;
 static const struct parameter finance_black_scholes_f32_body_on_cpu[] = {{DATA, 0, 0, 8},
@@ -136,13 +136,13 @@ static const struct variant black_scholes_f32_variants[] = {
      .gpu_parameters = {black_scholes_f32_large_on_gpu, 8}},
 };
 static const struct argument black_scholes_f64_arguments[] = {
-    {"price", {kDLFloat, 64, 1}, 1, 8, true, false, 0},
-    {"strike", {kDLFloat, 64, 1}, 1, 8, true, false, 0},
-    {"years", {kDLFloat, 64, 1}, 1, 8, true, false, 0},
-    {"rate", {kDLFloat, 64, 1}, IS_NUMBER, 8, false, true, 0},
-    {"volatility", {kDLFloat, 64, 1}, IS_NUMBER, 8, false, true, 0},
-    {"result", {kDLFloat, 64, 1}, 1, 8, true, false, 0},
-    {"is_put", {kDLBool, 8, 1}, IS_NUMBER, 1, false, false, 0},
+    {"price", {kDLFloat, 64, 1}, 1, 8, true, GIVEN_INTEGER, 0},
+    {"strike", {kDLFloat, 64, 1}, 1, 8, true, GIVEN_INTEGER, 0},
+    {"years", {kDLFloat, 64, 1}, 1, 8, true, GIVEN_INTEGER, 0},
+    {"rate", {kDLFloat, 64, 1}, IS_NUMBER, 8, false, GIVEN_REAL, 0},
+    {"volatility", {kDLFloat, 64, 1}, IS_NUMBER, 8, false, GIVEN_REAL, 0},
+    {"result", {kDLFloat, 64, 1}, 1, 8, true, GIVEN_INTEGER, 0},
+    {"is_put", {kDLBool, 8, 1}, IS_NUMBER, 1, false, GIVEN_INTEGER, 0},
 };
 kernel_body finance_black_scholes_f64_body, finance_black_scholes_f64_body_avx512;
 static const struct parameter finance_black_scholes_f64_body_on_cpu[] = {{DATA, 0, 0, 8},

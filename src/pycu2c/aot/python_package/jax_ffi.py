@@ -19,6 +19,7 @@ import numpy as np
 Parameters = Mapping[str, str]
 FindTarget = Callable[[Mapping[str, Any]], tuple[str, Parameters]]
 _NUMBERS: Mapping[str, Callable[[Any], Any]] = {
+    "D": lambda value: np.array([complex(value)]).view(np.float64),  # the parts
     "d": lambda value: np.float64(float(value)),
     "q": lambda value: np.int64(operator.index(value)),
     "?": lambda value: np.int64(bool(value)),
@@ -152,8 +153,8 @@ def _call_target(
     """Call a registered kernel; return its result, or a tuple of several.
 
     parameters: with a letter for each: ``r`` for an array that is only read, ``w`` for a result,
-    ``u`` for an array that is also a result, ``d``, ``q`` and ``?`` for a double, an int64 and a
-    bool. values: of the parameters; for a result, its shape and dtype.
+    ``u`` for an array that is also a result, ``D``, ``d``, ``q`` and ``?`` for a complex number, a
+    double, an int64 and a bool. values: of the parameters; for a result, its shape and dtype.
     """
     read = [jnp.asarray(values[n]) for n, letter in parameters.items() if letter == "r"]
     updated = {n: jnp.asarray(values[n]) for n, letter in parameters.items() if letter == "u"}

@@ -15,12 +15,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 Structures = Sequence[tuple[str, Any]]  # the type of the numbers, the dtype
-_NUMBER_TYPES: dict[str, Any] = {
-    "d": ctypes.c_double,
-    "q": ctypes.c_int64,
-    "Q": ctypes.c_uint64,
-    "?": ctypes.c_bool,
-}
 _RANGES = {"q": range(-1 << 63, 1 << 63), "Q": range(1 << 64)}
 _ON_GPU = (2, 13)  # kDLCUDA, kDLCUDAManaged
 _Capsule = type(datetime.datetime_CAPI)
@@ -41,6 +35,19 @@ class LaunchError(RuntimeError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.status, str(self))
+
+
+class _Complex(ctypes.Structure):
+    _fields_ = [("real", ctypes.c_double), ("imag", ctypes.c_double)]
+
+
+_NUMBER_TYPES: dict[str, Any] = {
+    "D": _Complex,
+    "d": ctypes.c_double,
+    "q": ctypes.c_int64,
+    "Q": ctypes.c_uint64,
+    "?": ctypes.c_bool,
+}
 
 
 class _Dim3(ctypes.Structure):
@@ -65,6 +72,9 @@ def _extent(name: str, extent: Any) -> _Dim3:
 def _number(name: str, kind: str, value: Any) -> Any:
     """Return a number that fits its type in C. Raises TypeError, OverflowError."""
     try:
+        if kind == "D":
+            parts = complex(value)
+            return _Complex(parts.real, parts.imag)
         if kind not in _RANGES:
             return _NUMBER_TYPES[kind](value)
         number = operator.index(value)
@@ -157,8 +167,8 @@ class Library:
             The name of the kernel.
         kinds
             The kind of each parameter: ``r`` for an array that is only read, ``w`` for one that is
-            only written, ``u`` for one that is read and written; ``d``, ``q``, ``Q`` and ``?`` for
-            a double, an int64, a uint64 and a bool.
+            only written, ``u`` for one that is read and written; ``D``, ``d``, ``q``, ``Q`` and
+            ``?`` for a complex number, a double, an int64, a uint64 and a bool.
 
         A declaration without ``grid`` is that of a kernel whose grid follows from the shapes of its
         arrays. The attribute ``structures`` of the function has the vectors and records of each

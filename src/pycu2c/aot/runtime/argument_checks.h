@@ -123,10 +123,12 @@ static pycu2c_status find_device(const struct launch *l, DLDevice *device) {
 
 /* Return a number as an integer, 0 if it is none. */
 static int64_t integer_of(const struct argument *argument, const void *given) {
-    if (!argument->is_double) return *(const int64_t *)given;
-    const double number = *(const double *)given;
+    if (argument->given == GIVEN_INTEGER) return *(const int64_t *)given;
+    const double number = *(const double *)given; /* or the real part */
     return number >= -0x1p63 && number < 0x1p63 ? (int64_t)number : 0;
 }
+
+static bool is_float(DLDataType type) { return type.code == kDLFloat || type.code == kDLBfloat; }
 
 static bool fits(DLDataType type, int64_t number) {
     if (type.code == kDLBool || type.bits == 64) return true;
@@ -138,9 +140,12 @@ static pycu2c_status check_numbers(const struct signature *signature, const stru
     char name[32];
     for (int i = 0; i < l->kernel->argument_count; i++) {
         const struct argument *const expected = &signature->arguments[i];
-        if (is_array(expected) || expected->type.code == kDLFloat) continue;
+        if (is_array(expected) || expected->type.code == kDLComplex) continue;
+        if (expected->given == GIVEN_COMPLEX && ((const pycu2c_complex *)l->arguments[i])->imag != 0)
+            return fail(PYCU2C_INVALID_ARGUMENT, "%s has an imaginary part", expected->name);
+        if (is_float(expected->type)) continue;
         const int64_t number = integer_of(expected, l->arguments[i]);
-        if (expected->is_double && (double)number != *(const double *)l->arguments[i])
+        if (expected->given != GIVEN_INTEGER && (double)number != *(const double *)l->arguments[i])
             return fail(PYCU2C_INVALID_ARGUMENT, "%s = %g is not an integer", expected->name,
                         *(const double *)l->arguments[i]);
         if (!fits(expected->type, number))

@@ -8,7 +8,7 @@
 enum { MAX_ARGUMENTS = 64, MAX_MESSAGE = 512 };
 
 /* READ: an array that the kernel only reads. WRITTEN: another array. */
-enum kind { READ, WRITTEN, REAL, INTEGER };
+enum kind { READ, WRITTEN, REAL, INTEGER, COMPLEX };
 
 struct parameter {
     const char *name;
@@ -19,6 +19,7 @@ union value {
     const DLTensor *array;
     double real;
     int64_t integer;
+    pycu2c_complex complex_number;
 };
 
 struct call {

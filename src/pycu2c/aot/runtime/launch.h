@@ -5,6 +5,7 @@
  *
  * You may use, change and distribute this file freely, for any purpose and without conditions.
  */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,17 +62,20 @@ struct parameters {
 
 enum { IS_NUMBER = -1, ANY_AXES = -2 };
 
+/* int64_t, double, pycu2c_complex */
+enum given { GIVEN_INTEGER, GIVEN_REAL, GIVEN_COMPLEX };
+
 /* What an argument must be. type: of a number, or of the elements of an array: those of a record are
  * uint8, with a lane for each byte. An array may have the lanes of its elements along one more axis, the
- * last one. axes: their number, ANY_AXES, or IS_NUMBER for a number, which is given as a double if
- * `is_double`, else as an int64_t. alignment: of elements, in bytes. limit: the greatest magnitude of an
- * integer with which indices have 32 bits; 0 for any. */
+ * last one. axes: their number, ANY_AXES, or IS_NUMBER for a number. alignment: of elements, in bytes. limit: the greatest magnitude of an
+ * integer with which indices have 32 bits; 0 for any. given: the type in which a number is passed. */
 struct argument {
     const char *name;
     DLDataType type;
     int8_t axes;
     uint8_t alignment;
-    bool is_contiguous, is_double;
+    bool is_contiguous;
+    enum given given;
     int64_t limit;
 };
 
@@ -124,7 +128,7 @@ struct kernel {
 
 struct launch {
     const struct kernel *kernel;
-    const void *const *arguments; /* a DLTensor, a double or an int64_t each */
+    const void *const *arguments; /* a DLTensor or a number each */
     pycu2c_dim3 grid, block;
     size_t shared_bytes;
     void *stream;
@@ -238,11 +242,41 @@ static bool has_small_indices(const struct signature *signature, const struct la
 
 /* ---- parameters ---- */
 
+/* Return the bits of the nearest float of 16 bits, given the bits of its exponent and of its fraction. */
+static uint16_t half_of(double number, int exponent_bits, int fraction_bits) {
+    const int least = 3 - (1 << (exponent_bits - 1)); /* exponent of the smallest normal number */
+    const int infinity = ((1 << exponent_bits) - 1) << fraction_bits;
+    int exponent, bits = infinity;
+    (void)frexp(number, &exponent);
+    if (number == 0 || exponent < least) exponent = least;
+    if (isnan(number)) {
+        bits = infinity + (1 << (fraction_bits - 1));
+    } else if (!isinf(number)) {
+        bits = (exponent - least) << fraction_bits;
+        bits += (int)rint(ldexp(fabs(number), fraction_bits + 1 - exponent));
+        if (bits > infinity) bits = infinity;
+    }
+    return (uint16_t)(bits | (signbit(number) ? 0x8000 : 0));
+}
+
+static void store_float(char *to, DLDataType type, double number) {
+    const float rounded = (float)number;
+    const uint16_t half = type.code == kDLBfloat ? half_of(number, 8, 7) : half_of(number, 5, 10);
+    if (type.bits == 16) memcpy(to, &half, sizeof half);
+    else if (type.bits == 32) memcpy(to, &rounded, sizeof rounded);
+    else memcpy(to, &number, sizeof number);
+}
+
 static void store_number(char *to, const struct argument *argument, int size, const void *from) {
-    if (argument->type.code == kDLFloat) {
-        const double number = *(const double *)from;
-        const float rounded = (float)number;
-        memcpy(to, size == 4 ? (const void *)&rounded : (const void *)&number, (size_t)size);
+    if (argument->type.code == kDLComplex) {
+        const DLDataType component = {kDLFloat, (uint8_t)(argument->type.bits / 2), 1};
+        const pycu2c_complex *const number = from;
+        store_float(to, component, number->real);
+        store_float(to + size / 2, component, number->imag);
+        return;
+    }
+    if (is_float(argument->type)) {
+        store_float(to, argument->type, *(const double *)from);
         return;
     }
     const int64_t number = integer_of(argument, from);
@@ -358,7 +392,7 @@ static pycu2c_status run_cpu_variant(const struct variant *variant, const struct
     struct {
         int32_t grid[3], block[3];
         int64_t shared_bytes;
-        _Alignas(8) char parameters[MAX_PARAMETER_BYTES];
+        _Alignas(16) char parameters[MAX_PARAMETER_BYTES];
     } arguments;
 #if defined(__x86_64__) && defined(__AVX2__)
     if (!__builtin_cpu_supports("avx2"))
@@ -394,7 +428,7 @@ static pycu2c_status run_cpu_variant(const struct variant *variant, const struct
 #ifdef PYCU2C_IMAGES
 static pycu2c_status run_gpu_variant(const struct variant *variant, const struct signature *signature,
                                      const struct launch *l, int ordinal) {
-    _Alignas(8) char parameters[MAX_PARAMETER_BYTES];
+    _Alignas(16) char parameters[MAX_PARAMETER_BYTES];
     void *places[MAX_PARAMETERS];
     const struct gpu_launch gpu = {
         variant->entry, variant->loaded, variant->module, l->grid, l->block, l->shared_bytes, l->stream, places,

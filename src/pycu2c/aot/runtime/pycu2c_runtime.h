@@ -69,6 +69,10 @@ typedef struct pycu2c_dim3 {
     uint32_t x, y, z;
 } pycu2c_dim3;
 
+typedef struct pycu2c_complex {
+    double real, imag;
+} pycu2c_complex;
+
 #ifdef __cplusplus
 }
 #endif

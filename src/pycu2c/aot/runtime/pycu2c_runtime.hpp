@@ -25,6 +25,8 @@ struct bfloat16 {
     std::uint16_t bits;
 };
 
+inline pycu2c_complex to_complex(std::complex<double> number) { return {number.real(), number.imag()}; }
+
 // A launch that failed.
 class error : public std::runtime_error {
   public:

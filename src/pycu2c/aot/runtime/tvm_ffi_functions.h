@@ -40,6 +40,15 @@ static bool read_real(const TVMFFIAny *argument, double *to) {
     return true;
 }
 
+/* Read a real number, or a tuple of the real and the imaginary part. */
+static bool read_complex(const TVMFFIAny *argument, pycu2c_complex *to) {
+    *to = (pycu2c_complex){0, 0};
+    if (argument->type_index != kTVMFFIArray) return read_real(argument, &to->real);
+    const TVMFFISeqCell *const parts = contents(argument);
+    const TVMFFIAny *const list = parts->data;
+    return parts->size == 2 && read_real(&list[0], &to->real) && read_real(&list[1], &to->imag);
+}
+
 /* Read an integer, a tuple of them, or a Shape. */
 static bool read_lengths(const TVMFFIAny *argument, pycu2c_dim3 *to) {
     int64_t lengths[3] = {0}, count = 1;
@@ -62,7 +71,10 @@ static int store_values(const struct kernel *kernel, const TVMFFIAny *arguments,
     for (int i = 0; i < kernel->parameter_count; i++) {
         const struct parameter *const p = &kernel->parameters[i];
         union value *const value = &call->values[i];
-        if (p->kind == REAL) {
+        if (p->kind == COMPLEX) {
+            if (!read_complex(&arguments[i], &value->complex_number))
+                return raise_error("TypeError", kernel, " is not a number or a tuple of two", p->name);
+        } else if (p->kind == REAL) {
             if (!read_real(&arguments[i], &value->real))
                 return raise_error("TypeError", kernel, " is not a number", p->name);
         } else if (p->kind == INTEGER) {

@@ -112,6 +112,28 @@ static bool read_real(const XLA_FFI_CallFrame *frame, const char *name, double *
     return true;
 }
 
+/* Read an array of the real and the imaginary part. */
+static bool read_complex(const XLA_FFI_CallFrame *frame, const char *name, pycu2c_complex *to) {
+    XLA_FFI_DataType type = XLA_FFI_DataType_INVALID;
+    const void *parts = NULL;
+    if (attribute(frame, name, &type, &parts) != 2 || type != XLA_FFI_DataType_F64) return false;
+    *to = (pycu2c_complex){((const double *)parts)[0], ((const double *)parts)[1]};
+    return true;
+}
+
+/* Read a number. Return NULL, or the problem. */
+static const char *read_number(const XLA_FFI_CallFrame *frame, const struct parameter *p,
+                               union value *to) {
+    int64_t count;
+    if (p->kind == COMPLEX)
+        return read_complex(frame, p->name, &to->complex_number) ? NULL
+                                                                 : "there is no attribute of two doubles ";
+    if (p->kind == REAL)
+        return read_real(frame, p->name, &to->real) ? NULL : "there is no float attribute ";
+    return read_integers(frame, p->name, &to->integer, &count, 1) ? NULL
+                                                                  : "there is no integer attribute ";
+}
+
 static bool read_lengths(const XLA_FFI_CallFrame *frame, const char *name, pycu2c_dim3 *to) {
     int64_t lengths[3], count;
     return read_integers(frame, name, lengths, &count, 3) && store_lengths(to, lengths, count);
@@ -134,7 +156,7 @@ static XLA_FFI_Error *find_gpu(const XLA_FFI_CallFrame *frame, void **stream, in
 
 static XLA_FFI_Error *store_values(const XLA_FFI_CallFrame *frame, const struct kernel *kernel,
                                    DLDevice device, struct call *call, DLTensor *tensors) {
-    int64_t operands = 0, results = 0, count;
+    int64_t operands = 0, results = 0;
     for (int i = 0; i < kernel->parameter_count; i++) {
         const struct parameter *const p = &kernel->parameters[i];
         union value *const value = &call->values[i];
@@ -147,12 +169,10 @@ static XLA_FFI_Error *store_values(const XLA_FFI_CallFrame *frame, const struct 
             void *const *const buffers = is_operand ? frame->args.args : frame->rets.rets;
             tensors[i] = tensor_of(buffers[(*next)++], device);
             value->array = &tensors[i];
-        } else if (!(p->kind == REAL ? read_real(frame, p->name, &value->real)
-                                     : read_integers(frame, p->name, &value->integer, &count, 1))) {
-            return call_error(frame, kernel, p->kind == REAL ? "there is no float attribute "
-                                                             : "there is no integer attribute ",
-                              p->name);
+            continue;
         }
+        const char *const problem = read_number(frame, p, value);
+        if (problem) return call_error(frame, kernel, problem, p->name);
     }
     return NULL;
 }
