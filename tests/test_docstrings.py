@@ -22,6 +22,7 @@ from numpydoc.docscrape import get_doc_object
 
 import pycu2c
 from pycu2c import cuda
+from pycu2c.declarations.options import OPTION_NAMES
 from pycu2c.kernels.kernel import DeviceFunction
 from pycu2c.ops.names.host_names import HOST_NAMES
 
@@ -176,8 +177,10 @@ def test_examples(monkeypatch: pytest.MonkeyPatch) -> None:
     assert runner.failures == 0
 
 
-@pytest.mark.parametrize("function", [pycu2c.kernel, cuda.c_function])
+@pytest.mark.parametrize("function", [pycu2c.kernel, cuda.c_function, cuda.jit])
 def test_a_signature_names_all_options(function: Callable[..., object]) -> None:
-    kinds = [p.kind for p in inspect.signature(function).parameters.values()]
-    assert len(kinds) > 5
-    assert not {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL} & set(kinds)
+    parameters = inspect.signature(function).parameters
+    assert len(parameters) > 5
+    assert "arguments" not in parameters
+    if function is not cuda.c_function:
+        assert set(OPTION_NAMES) <= parameters.keys()

@@ -9,8 +9,9 @@ from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import NONE, Signature
 from pycu2c.compat.numba.dispatcher import JitDeviceFunction, JitKernel, python_function
 from pycu2c.declarations.options import OPTION_NAMES, OptionError
+from pycu2c.declarations.overloads import with_options_of
 from pycu2c.declarations.signatures import SignatureError, is_signature, parse_signatures
-from pycu2c.kernels.kernel import KERNEL_PARAMETERS, SignatureLike, make_kernel
+from pycu2c.kernels.kernel import KERNEL_PARAMETERS, SignatureLike, kernel, make_kernel
 
 # accepted and ignored: the C compilers inline and optimize
 _IGNORED_OPTIONS = ("inline", "forceinline", "opt", "nopython", "lto")
@@ -57,6 +58,7 @@ def jit(
 def jit(
     func_or_sig: SignatureLike | None = None, *, device: Literal[False] = False, **options: Any
 ) -> KernelDecorator: ...
+@with_options_of(kernel)
 def jit(
     func_or_sig: Any = None,
     device: bool = False,
@@ -92,8 +94,11 @@ def jit(
         Emit line information for debuggers and profilers.
     cache : bool, optional
         False disables the disk cache.
+    grid, block, shared_memory, signature, backend, weak_float, wraparound : object, optional
+        As for ``pycu2c.kernel``.
+    fmad, fastmath, strict, check, max_registers, launch_bounds, cluster : object, optional
+        As for ``pycu2c.kernel``.
     **options : object
-        ``fastmath``, ``max_registers``, ``launch_bounds`` and the other options of ``kernel``.
         ``extensions`` are objects whose ``prepare_args(type, value, stream=…, retr=…)`` returns the
         type and the value that replace an argument of a launch, the last object first. The launch
         calls the functions that they append to ``retr`` when it has started the kernel.
@@ -169,13 +174,13 @@ def _decorate(function: Any, device: bool, passed_options: Mapping[str, Any]) ->
             raise OptionError("link is an option of kernels: a device function is linked with them")
         return JitDeviceFunction(python, signature=passed_options.get("signature"))
     without_annotations: dict[str, Any] = {"signature": []}  # numba ignores annotations
-    kernel = make_kernel(
+    compiled = make_kernel(
         JitKernel, python, {**without_annotations, **_kernel_options(passed_options)}
     )
     extensions = passed_options.get("extensions")
     if extensions:
-        kernel.extensions.extend(extensions)
-    return kernel
+        compiled.extensions.extend(extensions)
+    return compiled
 
 
 def _kernel_options(passed_options: Mapping[str, Any]) -> dict[str, Any]:
