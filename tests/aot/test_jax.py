@@ -52,7 +52,7 @@ def test_results_are_those_of_launches(
     @jax.jit
     def compute(x: Any, image: Any) -> Any:
         smooth = module.stencil(image, 0.2, grid=(5, 9), block=(16, 8))
-        sums = module.block_sums(x[::2], 7, grid=20, block=128, out_shapes=SUMS)
+        sums = module.block_sums(first=7, a=x[::2], grid=20, block=128, out_shapes=SUMS)
         prices = module.black_scholes(x, x, x, 0.02, 0.3, True, grid=20, block=256)
         return smooth, sums, prices
 

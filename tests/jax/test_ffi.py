@@ -52,6 +52,11 @@ def add_and_subtract(x, total, y, difference):
         difference[i] = x[i] - y[i]
 
 
+@kernel
+def reads(x):
+    assert x[0] >= 0
+
+
 def blocks(x: Any, *_: Any) -> int:
     return -(-x.size // 128)
 
@@ -281,6 +286,23 @@ WRONG: dict[str, tuple[Any, dict[str, Any], tuple[Any, ...], str]] = {
         r"for each of the results \(total, difference\)",
     ),
     "no array": (scale, {"out_shapes": {"out": "x"}}, (1.0, 2.0), "out_shapes is"),
+    "list": (
+        add_and_subtract,
+        {},
+        ([1.0], [2.0]),
+        r"no argument is an array .* \(x: list, y: list",
+    ),
+    "numbers": (add_and_subtract, {}, (np.float64(1), 2.0), "no argument is an array"),
+    "result without axes": (
+        scale,
+        {"out_shapes": {"out": jax.ShapeDtypeStruct((), np.float32)}},
+        (np.ones(3), 2.0),
+        "the result out has no axes",
+    ),
+    "no kernel": (np.add, {}, (), "takes a kernel, as @kernel makes one, not <ufunc"),
+    "unknown name": (axpy, {"out_shapes": {"z": "x"}}, (), "out_shapes has z, and axpy has x, y"),
+    "no result": (reads, {}, (np.ones(3),), "^reads writes no array, and so has no result"),
+    "grid of None": (axpy, {"grid": (1, None)}, (np.ones(3), np.ones(3), 2.0), "grid of axpy is"),
     "no such argument": (
         add_and_subtract,
         {"out_shapes": "z"},
@@ -288,7 +310,7 @@ WRONG: dict[str, tuple[Any, dict[str, Any], tuple[Any, ...], str]] = {
         "out_shapes is 'z'",
     ),
     "tuple": (axpy, {}, ((np.ones(3),), np.ones(3), 2.0), "x is a tuple"),
-    "grid": (axpy, {"grid": 1.5}, (np.ones(3), np.ones(3), 2.0), "float"),
+    "grid": (axpy, {"grid": 1.5}, (np.ones(3), np.ones(3), 2.0), "the grid of axpy is 1.5, and"),
 }
 
 
@@ -297,6 +319,23 @@ def test_wrong_calls(case: str) -> None:
     function, options, arguments, message = WRONG[case]
     with pytest.raises(TypeError, match=message):
         pycu2c.jax.ffi(function, **{"grid": 1, "block": 128, **options})(*arguments)
+
+
+@pytest.mark.parametrize("grid", [-1, (1, 1, 1, 1), (), 1 << 31])
+def test_wrong_grids(grid: Any) -> None:
+    with pytest.raises(ValueError, match=r"the grid of axpy is .* has 1 to 3 lengths below"):
+        pycu2c.jax.ffi(axpy, grid=lambda *_: grid, block=128)(np.ones(3), np.ones(3), 2.0)
+
+
+@pytest.mark.parametrize("vmap_method", ["sequential", "broadcast_all"])
+def test_names_and_defaults_of_arguments(vmap_method: str) -> None:
+    options: dict[str, Any] = {"out_shapes": {"out": "x"}, "vmap_method": vmap_method}
+    f, x = pycu2c.jax.ffi(scale, grid=1, block=128, **options), np.ones(3)
+    for result in f(x), f(x=x), f(x, by=2), f(by=2, x=x):
+        np.testing.assert_array_equal(result, [2, 2, 2])
+    for arguments, named in ((x, 2, 3), {}), ((x,), {"x": x}), ((x,), {"q": 1}), ((), {"by": 1}):
+        with pytest.raises(TypeError, match=r"scale takes \(x, by\), not"):
+            f(*arguments, **named)
 
 
 def test_unknown_vmap_method() -> None:

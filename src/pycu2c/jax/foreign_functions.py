@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any
@@ -70,12 +71,18 @@ def ffi(
         A function that works under ``jax.jit`` and ``jax.vmap``. It returns an array, or a tuple of
         arrays in the order of the parameters.
     """
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"pycu2c.jax.ffi takes a kernel, as @kernel makes one, not {kernel!r}")
     names = [c_name(name) for name in kernel.launcher.parameters]
     write_only = write_only_arrays(kernel.source.tree)
     stored = [name for name in kernel.launcher.parameters if name in write_only]
     if isinstance(out_shapes, Mapping):
         out_shapes = {c_name(name): rule for name, rule in out_shapes.items()}
+        for unknown in [name for name in out_shapes if name not in names]:
+            raise TypeError(f"out_shapes has {unknown}, and {kernel.name} has {', '.join(names)}")
     results = jax_ffi.result_names(out_shapes, list(map(c_name, stored)))
+    parameters = inspect.signature(kernel.python).parameters.values()
+    defaults = {c_name(p.name): p.default for p in parameters if p.default is not p.empty}
     built: dict[object, tuple[str, jax_ffi.Parameters]] = {}
 
     def find_target(values: Mapping[str, Any]) -> tuple[str, jax_ffi.Parameters]:
@@ -99,6 +106,7 @@ def ffi(
         shared_bytes=kernel.shared_memory if shared_bytes is None else shared_bytes,
         out_shapes=out_shapes,
         vmap_method=vmap_method,
+        defaults=defaults,
     )
 
 
@@ -108,6 +116,8 @@ def _example(name: str, value: Any) -> Any:
         raise TypeError(f"{name} is a tuple, which functions of JAX programs cannot pass yet")
     if isinstance(value, np.generic) or not hasattr(value, "dtype"):
         return value
+    if value.ndim == 0 and isinstance(value, jax.ShapeDtypeStruct):
+        raise TypeError(f"the result {name} has no axes: arrays of kernels have at least one")
     if value.ndim == 0:
         return jax_ffi.constant(name, value)
     return np.empty((1,) * value.ndim, value.dtype)

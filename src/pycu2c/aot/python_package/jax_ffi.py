@@ -6,7 +6,6 @@ You may use, change and distribute this file freely, for any purpose and without
 from __future__ import annotations
 
 import ctypes
-import functools
 import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -46,11 +45,13 @@ class HandlerLibrary:
 
         def kernel(*arguments: Any, out_shapes: Any = None, **options: Any) -> Any:
             used = with_results(name, letters, result_names(out_shapes, stored))
+            named = {n: options.pop(n) for n in letters if n in options}
             if not has_grid:
                 options |= {"grid": (), "block": ()}
             options["out_shapes"] = out_shapes
             results = [n for n, letter in used.items() if letter == "w"]
-            return function(name, [*used], results, lambda _: (target, used), **options)(*arguments)
+            call = function(name, [*used], results, lambda _: (target, used), **options)
+            return call(*arguments, **named)
 
         kernel.__name__ = kernel.__qualname__ = name
         return kernel
@@ -88,11 +89,13 @@ def function(
     shared_bytes: int = 0,
     out_shapes: Any = None,
     vmap_method: str = "sequential",
+    defaults: Mapping[str, Any] | None = None,
 ) -> Callable[..., Any]:
     """Return the function that calls a kernel.
 
     names: of its parameters. results: those that are no arguments. find_target: returns the
     registered name and the parameters, given all arguments, and the shapes and dtypes of results.
+    defaults: values of parameters.
     """
     if vmap_method not in ("sequential", "broadcast_all"):
         raise ValueError(f"vmap_method is sequential or broadcast_all, not {vmap_method!r}")
@@ -101,11 +104,6 @@ def function(
     inputs = [n for n in names if n not in results]
 
     def call(batch: tuple[int, ...], *arguments: Any) -> Any:
-        if len(arguments) != len(inputs):
-            raise TypeError(
-                f"{name} takes ({', '.join(inputs)}), not {len(arguments)} arguments; to change "
-                f"which arrays are results only ({', '.join(results)}), name them in out_shapes"
-            )
         given = dict(zip(inputs, arguments))
         shapes = _result_shapes(out_shapes, given, results)
         if any(shape.shape[: len(batch)] != batch for shape in shapes):
@@ -115,13 +113,29 @@ def function(
             )
         values = {**given, **dict(zip(results, shapes))}
         target, parameters = find_target(values)
+        if not {"w", "u"} & {*parameters.values()}:
+            raise TypeError(f"{name} writes no array, and so has no result")
         attributes = {"shared_bytes": np.int64(shared_bytes)}
         for key, extent in ("grid", grid), ("block", block):
             if extent != ():  # of kernels whose grid follows from the arrays
-                attributes[key] = _lengths(extent(*arguments) if callable(extent) else extent)
+                value = extent(*arguments) if callable(extent) else extent
+                attributes[key] = _lengths(f"{key} of {name}", value)
         return _call_target(target, parameters, values, attributes)
 
-    return functools.partial(call if vmap_method == "sequential" else _broadcasting(call), ())
+    run = call if vmap_method == "sequential" else _broadcasting(call)
+
+    def call_with_names(*arguments: Any, **named: Any) -> Any:
+        remaining = inputs[len(arguments) :]
+        named = {**{n: v for n, v in (defaults or {}).items() if n in remaining}, **named}
+        if len(arguments) > len(inputs) or {*remaining} != {*named}:
+            passed = ", ".join((f"{len(arguments)} arguments", *named))
+            raise TypeError(
+                f"{name} takes ({', '.join(inputs)}), not {passed}; to change "
+                f"which arrays are results only ({', '.join(results)}), name them in out_shapes"
+            )
+        return run((), *arguments, *(named[n] for n in remaining))
+
+    return call_with_names
 
 
 def _result_shapes(out_shapes: Any, given: Mapping[str, Any], results: Sequence[str]) -> list[Any]:
@@ -130,7 +144,14 @@ def _result_shapes(out_shapes: Any, given: Mapping[str, Any], results: Sequence[
     if isinstance(rules, Mapping):
         rules = [rules[name] for name in results]
     elif rules is None:
-        rules = [next((n for n in given if _is_array(given[n])), None)] * len(results)
+        first = next((n for n in given if _is_array(given[n])), None)
+        if results and first is None:
+            types = ", ".join(f"{n}: {type(value).__name__}" for n, value in given.items())
+            raise TypeError(
+                f"no argument is an array of JAX or NumPy ({types}); results are like the first "
+                "one, or as out_shapes says"
+            )
+        rules = [first] * len(results)
     elif not isinstance(rules, (list, tuple)):
         rules = [rules]
     applied = [rule(*given.values()) if callable(rule) else rule for rule in rules]
@@ -159,8 +180,6 @@ def _call_target(
     read = [jnp.asarray(values[n]) for n, letter in parameters.items() if letter == "r"]
     updated = {n: jnp.asarray(values[n]) for n, letter in parameters.items() if letter == "u"}
     results = [n for n, letter in parameters.items() if letter in "wu"]
-    if not results:
-        raise TypeError(f"{target} writes no array, and so has no result")
     for name, letter in parameters.items():
         if letter in _NUMBERS:
             attributes[name] = _NUMBERS[letter](constant(name, values[name]))
@@ -184,9 +203,16 @@ def constant(name: str, value: Any) -> Any:
     return np.asarray(value)[()] if _is_array(value) else value
 
 
-def _lengths(extent: Any) -> Any:
+def _lengths(name: str, extent: Any) -> Any:
+    """Return the lengths of a grid or a block. Raises TypeError, ValueError."""
     lengths = extent if isinstance(extent, (tuple, list)) else (extent,)
-    return np.array([operator.index(length) for length in lengths], np.int64)
+    try:
+        integers = [operator.index(length) for length in lengths]
+    except TypeError:
+        raise TypeError(f"the {name} is {extent}, and has 1 to 3 integers") from None
+    if not 1 <= len(integers) <= 3 or not all(0 <= length < 1 << 31 for length in integers):
+        raise ValueError(f"the {name} is {extent}, and has 1 to 3 lengths below 2**31")
+    return np.array(integers, np.int64)
 
 
 def _broadcasting(call: Callable[..., Any]) -> Callable[..., Any]:
