@@ -86,9 +86,17 @@ _EXCEPTIONS: dict[str, tuple[type[Exception], ...]] = {
 class CompileError(Error):
     """A kernel is outside the supported language; ``str()`` renders all diagnostics.
 
-    ``code``, ``file`` and ``line`` are those of the first diagnostic; ``diagnostics`` holds all.
     The error is also an instance of the exception that Python raises for such a mistake, if there
     is one: ``NameError`` for an unknown name, ``TypeError`` for a wrong type.
+
+    Attributes
+    ----------
+    diagnostics : tuple of Diagnostic
+        All errors of the kernel.
+    code, file : str
+        The code and the file of the first diagnostic.
+    line : int
+        Its line, from 1; 0 if there is none.
     """
 
     def __new__(cls, diagnostics: Sequence[Diagnostic], *_: object, **__: object) -> CompileError:

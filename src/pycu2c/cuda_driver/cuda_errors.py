@@ -15,10 +15,16 @@ _PREFIX = "CUDA_ERROR_"
 class CudaError(Error, RuntimeError):
     """A call of the CUDA driver failed.
 
-    name: the error code, such as ``CUDA_ERROR_OUT_OF_MEMORY``.
-    text: the driver's description of the code.
-    doing: the action that failed.
-    advice: how to fix the problem; may be empty.
+    Attributes
+    ----------
+    name : str
+        The error code, such as "CUDA_ERROR_OUT_OF_MEMORY".
+    text : str
+        The driver's description of the code.
+    doing : str
+        The action that failed.
+    advice : str
+        How to fix the problem; may be empty.
     """
 
     codes: ClassVar[tuple[str, ...]] = ()  # prefixes of the class's error codes, without _PREFIX

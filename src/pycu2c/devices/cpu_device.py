@@ -15,7 +15,13 @@ _REGISTERS = 65536  # of a block and a multiprocessor
 
 
 class MemoryInfo(NamedTuple):
-    """The free and the total bytes of a device."""
+    """The memory of a device.
+
+    Attributes
+    ----------
+    free, total : int
+        The free and the total bytes.
+    """
 
     free: int
     total: int

@@ -31,8 +31,15 @@ def _handle_of(stream: object, expected: str) -> int:
 class Stream:
     """A queue of work on the device, which is executed in order.
 
-    ``cuda.stream()`` creates one, and ``k[grid, block, stream]`` launches in it. Streams of all
-    packages have ``__cuda_stream__``, which returns their handle.
+    ``cuda.stream()`` creates one, and ``k[grid, block, stream]`` launches in it. Streams of other
+    packages are accepted, too, by their ``__cuda_stream__``.
+
+    Attributes
+    ----------
+    handle : int
+        The ``CUstream`` handle; 0 for the default stream.
+    blocking : bool
+        Whether the stream and the default stream synchronize with each other.
     """
 
     __slots__ = ("__weakref__", "_is_owned", "_owner", "blocking", "handle")
@@ -209,7 +216,13 @@ def synchronize() -> None:
 
 
 class Event:
-    """A position in the work of a stream, created by ``cuda.event()``."""
+    """A position in the work of a stream, created by ``cuda.event()``.
+
+    Attributes
+    ----------
+    timing : bool
+        Whether the event records its time.
+    """
 
     __slots__ = ("__weakref__", "_seconds", "handle", "timing")
 

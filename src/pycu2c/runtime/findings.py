@@ -42,9 +42,10 @@ class Finding:
         The source of the mistake; ``file``, ``line`` and ``column`` are those of its start.
     calls : tuple of Span
         The calls that lead to it, the outermost first; empty in the kernel itself.
-    other_span, other_thread, other_block
-        The other access of a race, or the other barrier; None for other kinds. The thread and the
-        block are also None if several threads read the element.
+    other_span : Span or None
+        The other access of a race, or the other barrier; None for other kinds.
+    other_thread, other_block : Coordinates or None
+        Its thread and block; None if several threads read the element.
     other_access : str
         "read", "written" or "changed by an atomic operation", for a race; "continues" for a
         thread that skips a barrier.

@@ -20,7 +20,13 @@ class LinkError(ToolchainError):
 
 
 class UndefinedFunctionError(LinkError):
-    """Code calls functions that no linked file defines: ``names``."""
+    """Code calls functions that no linked file defines.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The functions.
+    """
 
     def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__(
@@ -71,8 +77,16 @@ class CompilerDiagnostic:
 class RejectedCodeError(ToolchainError):
     """A working compiler rejected generated text: a bug of pycu2c, not of the kernel's author.
 
-    ``line`` is the line of the first error in the text. ``origin`` describes the source of that
-    line; callers set it. ``saved_path`` is a file with the text and the log.
+    Attributes
+    ----------
+    text, log : str
+        The text, and the output of the compiler.
+    line : int
+        The line of the first error in the text; 0 if it is unknown.
+    origin : str
+        The source of this line.
+    saved_path : str or None
+        A file with the text and the log.
     """
 
     def __init__(self, compiler: str, text: str, log: str, saved_path: str | None = None) -> None:
