@@ -397,11 +397,23 @@ def test_exported_symbols(signals: Path) -> None:
     assert len(names) == 10
 
 
+@pytest.mark.parametrize(
+    "description",
+    [
+        'saxpy, from line 3 of CUDA C.\n *\n * extern "C" __global__ void saxpy(const float *x,',
+        "power, from an ElementwiseKernel.\n *\n * y = pow(x, a)\n *\n * x: float64, any",
+        "norm, from a ReductionKernel.\n *\n * map: x * y\n * reduce: a + b\n * post: out",
+    ],
+)
+def test_descriptions_in_the_header(signals: Path, description: str) -> None:
+    assert f"/* {description}" in (signals / "include/signals.h").read_text()
+
+
 # ---- errors of a build -----------------------------------------------------------------------
 
 GLOBAL = 'extern "C" __global__ void'
 REJECTED = {
-    'k = cupy.ElementwiseKernel("T x", "T y", "y = x", "k")': "pass one --signature 'k=...', one",
+    'k = cupy.ElementwiseKernel("T x", "T y", "y = x", "k")': "k takes one --signature 'k=...'",
     'k = cupy.ElementwiseKernel("raw int8 x", "raw int8 y", "y[i] = x[i]")': "only raw arrays",
     """k = cupy.ReductionKernel("int32 x", "int32 y", "{x}", "Sum{a.x + b.x}", "y = a.x",
     reduce_type="Sum", preamble="struct Sum { int x; };")""": "reduces Sum, which is not a number",

@@ -138,7 +138,7 @@ def _exported(
     return ExportedKernel(
         kernel.name,
         " ".join(text.code[start:end].split()),
-        f"{os.path.basename(file)}:{line}",
+        f"{os.path.basename(file)}:{line}" if os.path.exists(file) else f"line {line} of CUDA C",
         (ExportedSignature(kernel.name, arguments, (variant,)),),
         is_cooperative=kernel.is_cooperative,
     )

@@ -91,8 +91,10 @@ def export_elementwise_or_reduction(
     implicit = [ExportedArgument(f, _NUMBER, False, is_implicit=True) for f in launch.implicit]
     exported = ExportedKernel(
         kernel.name,
-        "",
-        type(kernel).__name__,
+        kernel.operation
+        if isinstance(kernel, ElementwiseKernel)
+        else f"map: {kernel.map_expr}\nreduce: {kernel.reduce_expr}\npost: {kernel.post_map_expr}",
+        "an ElementwiseKernel" if isinstance(kernel, ElementwiseKernel) else "a ReductionKernel",
         (ExportedSignature(kernel.name, (*arguments, *implicit), tuple(variants)),),
         tuple(_overlap_rules(kernel, arguments)),
         inferred_grid=launch,
@@ -114,8 +116,8 @@ def _with_types(kernel: ElementwiseOrReduction, signatures: Sequence[Signature])
     if len(signatures) > 1 or len(given) != len(kernel.parameters):
         names = ", ".join(p.name for p in kernel.parameters)
         raise ExportError(
-            f"pass one --signature '{kernel.name}=...', one type for each of ({names}), such as "
-            '"float32[:], float32"'
+            f"{kernel.name} takes one --signature '{kernel.name}=...', with a type for each of "
+            f'({names}), such as "float32[:], float32"'
         )
     if not any(isinstance(t, Array) and not p.raw for p, t in zip(kernel.parameters, given)):
         raise ExportError(f"{kernel.name} has only raw arrays, which do not determine its size")
