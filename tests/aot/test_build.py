@@ -53,7 +53,21 @@ from pycu2c import kernel
 @kernel
 def k(x: "float32[::1]"):
     print(x[0])
-""": "k calls print",
+""": "k calls print, which libraries do not support: remove the call, or call printf in a cuda.c_",
+    """
+from pycu2c import cuda, float32, kernel
+@cuda.c_function(link=cuda.CSource("float twice(float x) { return 2 * x; }"))
+def twice(x: float32) -> float32: ...
+@kernel
+def k(x: "float32[::1]"):
+    x[0] = twice(x[0])
+""": "which libraries do not support: pass the text of its functions to cuda.c_function",
+    """
+from pycu2c import cuda, kernel
+@kernel(link=cuda.CUSource("__device__ int number;"))
+def k(x: "float32[::1]"):
+    x[0] = 1
+""": "which libraries do not support: pass the text of its functions to cuda.c_function",
     """
 from pycu2c import kernel
 @kernel(check=True)
@@ -110,6 +124,32 @@ def test_rejected_kernels(tmp_path: Path, source: str) -> None:
     assert result.exit_code == 1
     assert REJECTED[source] in result.output
     assert not (tmp_path / "library").exists()
+
+
+FUNCTIONS_IN_C = r"""
+from pycu2c import cuda, int32, kernel
+
+@cuda.c_function(r'printf("%d\n", x);')
+def show(x: int32) -> None: ...
+
+@cuda.c_function(link=cuda.CUSource("of GPUs only"))
+def twice(x: int32) -> int32:
+    return 2 * x
+
+@kernel
+def k(x: "int32[::1]"):
+    show(twice(x[cuda.grid(1)]))
+"""
+
+
+def test_functions_in_c(tmp_path: Path) -> None:
+    """Files that are linked for GPUs do not matter for a library of the CPU."""
+    (tmp_path / "functions.py").write_text(FUNCTIONS_IN_C)
+    build_file(str(tmp_path / "functions.py"), tmp_path, "--targets", "cpu")
+    code = "import functions, numpy; x = numpy.arange(3, dtype=numpy.int32)"
+    code += "; functions.k(x, grid=3, block=1)"
+    output = run(sys.executable, "-c", code, folder=tmp_path / "python")
+    assert sorted(output.split()) == ["0", "2", "4"]
 
 
 def test_signatures_of_the_command_line(tmp_path: Path) -> None:

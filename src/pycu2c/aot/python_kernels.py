@@ -30,7 +30,9 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Array, Signature, leaf_paths
 from pycu2c.codegen import multi_module
 from pycu2c.codegen.dialect import Dialect
+from pycu2c.codegen.inline_c import links_of
 from pycu2c.compiler import lower
+from pycu2c.declarations.link_files import links_for_target
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import statements
@@ -195,10 +197,11 @@ def _check_supported(typed: _TypedKernel) -> None:
     check_arguments(name, typed.arguments)
     if options.check:
         raise ExportError(f"{name} is compiled with check=: a library has no checked launches")
-    if options.link:
-        raise ExportError(f"{name} is linked with files (link=): a library cannot have those yet")
     if any(isinstance(s, ir.Print) for f in typed.module.functions for s in statements(f.body)):
-        raise ExportError(f"{name} calls print, which libraries do not support: remove the call")
+        raise ExportError(
+            f"{name} calls print, which libraries do not support: remove the call, or call printf "
+            "in a cuda.c_function"
+        )
 
 
 # ---- text ----
@@ -249,7 +252,18 @@ def _lower_variant(
     module = replace(typed.module, kernel=replace(typed.module.kernel, name=entry))
     options = typed.kernel.options
     chosen = target_of(target, options)
-    return lower(module, chosen, assumed, options), chosen.dialect
+    lowered = lower(module, chosen, assumed, options)
+    _check_has_no_links(typed.kernel, lowered, chosen.dialect)
+    return lowered, chosen.dialect
+
+
+def _check_has_no_links(kernel: Kernel[object], module: ir.Module, dialect: Dialect) -> None:
+    options = kernel.options.with_links(links_of(module))
+    for file in links_for_target(options.link, dialect.name):
+        raise ExportError(
+            f"{kernel.name} is linked with {file} (link=), which libraries do not support: pass "
+            "the text of its functions to cuda.c_function"
+        )
 
 
 def _have_same_text(first: Lowered, second: Lowered) -> bool:
