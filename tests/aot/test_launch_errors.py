@@ -71,7 +71,7 @@ WRONG_ARRAYS = {
         changed(values(), lanes=4),
         "a is float64x4 with 1 axis, and block_sums takes float64 with 1",
     ),
-    "no address": (changed(values(), data=None), "a has elements, and its address is NULL"),
+    "no address": (changed(values(), data=None), "a is not empty, but its address is NULL"),
     "alignment": (changed(values(), byte_offset=4), "a does not begin at a multiple of 8 bytes"),
     "another device": (changed(values(), device=(2, 0)), "a and sums are on different devices"),
 }

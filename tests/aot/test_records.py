@@ -155,7 +155,7 @@ WRONG: dict[str, tuple[str, tuple[Any, ...], type[Exception], str]] = {
         "move",
         (np.zeros(5, [("id", "u1"), ("at", particle)])["at"], np.zeros(5, message), 1),
         RuntimeError,
-        "ps has strides that are no multiples of 72: pass a copy",
+        "ps has strides that are not multiples of 72: pass a copy",
     ),
     "numbers": (
         "move",
@@ -186,13 +186,13 @@ WRONG: dict[str, tuple[str, tuple[Any, ...], type[Exception], str]] = {
         "shift",
         (np.zeros((5, 7), np.float32)[:, :4], ROWS),
         RuntimeError,
-        "v has strides that are no multiples of 4: pass a copy",
+        "v has strides that are not multiples of 4: pass a copy",
     ),
     "lanes that are apart": (
         "shift",
         (np.zeros((5, 8), np.float32)[:, ::2], ROWS),
         RuntimeError,
-        "v has strides that are no multiples of 4: pass a copy",
+        "v has strides that are not multiples of 4: pass a copy",
     ),
     "alignment": (
         "shift",

@@ -6,8 +6,9 @@ import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 
+from pycu2c.aot.c_header import number_type
 from pycu2c.aot.exported_library import ExportedKernel, ExportedLibrary
-from pycu2c.aot.headers import number_type, wrapped
+from pycu2c.aot.line_wrapping import wrapped
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 

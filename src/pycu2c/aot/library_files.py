@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from pycu2c.aot.bindings import write_binding
 from pycu2c.aot.build_settings import BuildSettings, avx512_path, binding_path
+from pycu2c.aot.c_header import write_header
+from pycu2c.aot.cpp_header import write_cpp_header
 from pycu2c.aot.exported_library import ExportedLibrary
-from pycu2c.aot.headers import write_cpp_header, write_header
 from pycu2c.aot.images import Image, write_images
 from pycu2c.aot.launch_functions import write_launch_functions
 from pycu2c.aot.output_folder import Files

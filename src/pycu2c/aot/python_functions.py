@@ -6,8 +6,9 @@ import keyword
 from collections.abc import Iterator
 
 from pycu2c.aot.bindings import parameter_kinds
+from pycu2c.aot.c_header import argument_descriptions
 from pycu2c.aot.exported_library import ExportedKernel, ExportedLibrary
-from pycu2c.aot.headers import argument_descriptions, wrapped
+from pycu2c.aot.line_wrapping import wrapped
 from pycu2c.aot.record_types import numpy_dtype, numpy_structure
 from pycu2c.base.dtypes import UINT64
 

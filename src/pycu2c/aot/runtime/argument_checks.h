@@ -76,7 +76,7 @@ static pycu2c_status check_lanes(const struct argument *expected, const DLTensor
     bool is_whole = stride_of(a, a->ndim - 1) == 1;
     for (int i = 0; i < a->ndim - 1; i++) is_whole &= a->shape[i] < 2 || stride_of(a, i) % lanes == 0;
     if (!is_whole)
-        return fail(PYCU2C_INVALID_ARGUMENT, "%s has strides that are no multiples of %d: pass a copy",
+        return fail(PYCU2C_INVALID_ARGUMENT, "%s has strides that are not multiples of %d: pass a copy",
                     expected->name, lanes);
     return PYCU2C_SUCCESS;
 }
@@ -88,7 +88,7 @@ static pycu2c_status check_layout(const struct argument *expected, const DLTenso
     if (status) return status;
     for (int i = 0; i < a->ndim; i++) is_empty |= a->shape[i] == 0;
     if (!a->data && !is_empty)
-        return fail(PYCU2C_INVALID_ARGUMENT, "%s has elements, and its address is NULL", expected->name);
+        return fail(PYCU2C_INVALID_ARGUMENT, "%s is not empty, but its address is NULL", expected->name);
     if (address_of(a) % expected->alignment)
         return fail(PYCU2C_INVALID_ARGUMENT, "%s does not begin at a multiple of %d bytes",
                     expected->name, expected->alignment);
@@ -122,9 +122,9 @@ static pycu2c_status find_device(const struct launch *l, DLDevice *device) {
 /* ---- numbers, the grid, and overlap ---- */
 
 /* Return a number as an integer, 0 if it is none. */
-static int64_t integer_of(const struct argument *argument, const void *given) {
-    if (argument->given == GIVEN_INTEGER) return *(const int64_t *)given;
-    const double number = *(const double *)given; /* or the real part */
+static int64_t integer_of(const struct argument *argument, const void *value) {
+    if (argument->passed == AS_INT64) return *(const int64_t *)value;
+    const double number = *(const double *)value; /* or the real part */
     return number >= -0x1p63 && number < 0x1p63 ? (int64_t)number : 0;
 }
 
@@ -141,11 +141,11 @@ static pycu2c_status check_numbers(const struct signature *signature, const stru
     for (int i = 0; i < l->kernel->argument_count; i++) {
         const struct argument *const expected = &signature->arguments[i];
         if (is_array(expected) || expected->type.code == kDLComplex) continue;
-        if (expected->given == GIVEN_COMPLEX && ((const pycu2c_complex *)l->arguments[i])->imag != 0)
+        if (expected->passed == AS_COMPLEX && ((const pycu2c_complex *)l->arguments[i])->imag != 0)
             return fail(PYCU2C_INVALID_ARGUMENT, "%s has an imaginary part", expected->name);
         if (is_float(expected->type)) continue;
         const int64_t number = integer_of(expected, l->arguments[i]);
-        if (expected->given != GIVEN_INTEGER && (double)number != *(const double *)l->arguments[i])
+        if (expected->passed != AS_INT64 && (double)number != *(const double *)l->arguments[i])
             return fail(PYCU2C_INVALID_ARGUMENT, "%s = %g is not an integer", expected->name,
                         *(const double *)l->arguments[i]);
         if (!fits(expected->type, number))

@@ -1,7 +1,7 @@
-/* Check the arguments of a launch, choose the compiled variant, and run it on a GPU or the CPU.
+/* Check the arguments of a launch, select a compiled variant, and run it on a GPU or the CPU.
  *
- * The generated tables describe the kernels. Each signature of a kernel has a variant for all launches,
- * and others for launches with 32-bit indices, or with blocks of one shape.
+ * Generated tables describe the kernels. Each signature of a kernel has a variant for all launches, and
+ * others that are specialized for 32-bit indices or for a block shape.
  *
  * You may use, change and distribute this file freely, for any purpose and without conditions.
  */
@@ -50,7 +50,7 @@ enum { INDEX32_LIMIT = 1 << 30, BLOCKS32_LIMIT = 1 << 22 };
 
 enum part { VALUE, DATA, SHAPE, STRIDE };
 
-/* A parameter of a compiled kernel: the part of an argument that it has. */
+/* A parameter of a compiled kernel: which part of which argument it receives. size: in bytes. */
 struct parameter {
     uint8_t part, argument, axis, size;
 };
@@ -60,26 +60,30 @@ struct parameters {
     int count;
 };
 
-enum { IS_NUMBER = -1, ANY_AXES = -2 };
+enum { ANY_AXES = -1 };
 
-/* int64_t, double, pycu2c_complex */
-enum given { GIVEN_INTEGER, GIVEN_REAL, GIVEN_COMPLEX };
+/* How a launch function receives an argument: as const DLTensor *, int64_t, double or pycu2c_complex. */
+enum passing { AS_TENSOR, AS_INT64, AS_DOUBLE, AS_COMPLEX };
 
-/* What an argument must be. type: of a number, or of the elements of an array: those of a record are
- * uint8, with a lane for each byte. An array may have the lanes of its elements along one more axis, the
- * last one. axes: their number, ANY_AXES, or IS_NUMBER for a number. alignment: of elements, in bytes. limit: the greatest magnitude of an
- * integer with which indices have 32 bits; 0 for any. given: the type in which a number is passed. */
+/* The requirements on an argument.
+ *
+ * type: the type of a number or of array elements. A record is a uint8 with a lane for each byte. An
+ *     array may have the lanes of its elements along an additional last axis.
+ * axes: the number of axes of an array, or ANY_AXES.
+ * alignment: the alignment of elements, in bytes.
+ * passed: how the launch function receives the argument.
+ * limit: the limit on an integer's magnitude for 32-bit indices; 0 if there is none. */
 struct argument {
     const char *name;
     DLDataType type;
     int8_t axes;
     uint8_t alignment;
     bool is_contiguous;
-    enum given given;
+    enum passing passed;
     int64_t limit;
 };
 
-/* block: of the launches that it is for; 0 for any. */
+/* A specialization of a kernel. block: the block shape that it requires; 0 for any. */
 struct variant {
     bool needs_small_indices;
     uint32_t block[3];
@@ -91,32 +95,32 @@ struct variant {
 #endif
 #ifdef PYCU2C_FIBERS
     const struct fiber_kernel *fibers;
-    fiber_scheduler *run; /* with fibers */
+    fiber_scheduler *run; /* runs the fibers */
 #endif
     struct parameters cpu_parameters;
 #endif
 #ifdef PYCU2C_IMAGES
     const char *entry;
     loaded_function *loaded;
-    int module; /* that has the entry */
+    int module; /* the number of the module with the entry point */
     struct parameters gpu_parameters;
 #endif
 };
 
 struct signature {
     const struct argument *arguments;
-    const struct variant *variants; /* a launch uses the first that is possible */
+    const struct variant *variants; /* a launch uses the first whose requirements it meets */
     int variant_count;
 };
 
-/* An array that a kernel writes while it reads another must not overlap it, unless both may be the
+/* An array that a kernel writes must not overlap one that it reads. may_be_same: unless both are the
  * same array. */
 struct overlap_rule {
     uint8_t written, read;
     bool may_be_same;
 };
 
-/* max_threads: of a block. */
+/* max_threads: the limit on the threads of a block. */
 struct kernel {
     const char *name;
     int argument_count, signature_count, rule_count;
@@ -132,18 +136,17 @@ struct launch {
     pycu2c_dim3 grid, block;
     size_t shared_bytes;
     void *stream;
-    int first_variant; /* that is considered */
+    int first_variant; /* skip earlier ones */
 };
 
-static bool is_array(const struct argument *expected) { return expected->axes != IS_NUMBER; }
+static bool is_array(const struct argument *expected) { return expected->passed == AS_TENSOR; }
 
-/* Return the number of elements of the array along its last axis that are lanes of one element; 1 if
- * there is no such axis. */
+/* Return how many elements along the last axis of an array are lanes of one element; 1 if none. */
 static int lanes_of_axis(const struct argument *expected, const DLTensor *a) {
     return a->dtype.lanes == 1 ? expected->type.lanes : 1;
 }
 
-/* Return whether the number of axes and the type are right. */
+/* Return whether an array has the required type and number of axes. */
 static bool has_type(const struct argument *expected, const DLTensor *a) {
     const int lanes = lanes_of_axis(expected, a);
     if (a->dtype.code != expected->type.code || a->dtype.bits != expected->type.bits
@@ -175,8 +178,8 @@ static bool has_layouts(const struct signature *signature, const struct launch *
     return true;
 }
 
-/* Return the first signature that the arrays match, or one that they match but for their layout; NULL
- * if there is none. */
+/* Return the first signature that the arrays match, else one that they match except for their layout,
+ * else NULL. */
 static const struct signature *find_signature(const struct launch *l) {
     const struct signature *found = NULL;
     for (int i = 0; i < l->kernel->signature_count; i++) {
@@ -281,30 +284,30 @@ static void store_number(char *to, const struct argument *argument, int size, co
     }
     const int64_t number = integer_of(argument, from);
     if (argument->type.code == kDLBool) *to = number != 0;
-    else memcpy(to, &number, (size_t)size); /* on a processor with little-endian numbers */
+    else memcpy(to, &number, (size_t)size); /* little-endian */
 }
 
-/* Store the parameters in natural alignment, and their addresses in `places`, if it is not NULL. */
-static void store_parameters(char *to, void **places, const struct parameters *parameters,
+/* Store the parameters with natural alignment, and their addresses, unless `addresses` is NULL. */
+static void store_parameters(char *to, void **addresses, const struct parameters *parameters,
                              const struct signature *signature, const struct launch *l) {
     size_t end = 0;
     for (int i = 0; i < parameters->count; i++) {
         const struct parameter *const p = &parameters->list[i];
         const void *const argument = l->arguments[p->argument];
-        char *const place = to + (end + p->size - 1) / p->size * p->size;
+        char *const target = to + (end + p->size - 1) / p->size * p->size;
         if (p->part == VALUE) {
-            store_number(place, &signature->arguments[p->argument], p->size, argument);
+            store_number(target, &signature->arguments[p->argument], p->size, argument);
         } else if (p->part == DATA) {
             const uintptr_t address = address_of(argument);
-            memcpy(place, &address, sizeof address);
+            memcpy(target, &address, sizeof address);
         } else {
             const DLTensor *const a = argument;
             const int lanes = lanes_of_axis(&signature->arguments[p->argument], a);
             const int64_t number = p->part == SHAPE ? a->shape[p->axis] : stride_of(a, p->axis) / lanes;
-            memcpy(place, &number, p->size);
+            memcpy(target, &number, p->size);
         }
-        if (places) places[i] = place;
-        end = (size_t)(place - to) + p->size;
+        if (addresses) addresses[i] = target;
+        end = (size_t)(target - to) + p->size;
     }
 }
 
@@ -343,7 +346,7 @@ static const struct variant *find_variant(const struct signature *signature, con
 
 #ifdef PYCU2C_HAS_CPU
 #if defined(PYCU2C_COROUTINES) || defined(PYCU2C_FIBERS)
-/* Return the status of a launch that a scheduler has ended with a code. */
+/* Return the status for the exit code of a scheduler. */
 static pycu2c_status status_of(int code, const struct launch *l) {
     const char *const name = l->kernel->name;
     switch (code) {
@@ -429,12 +432,13 @@ static pycu2c_status run_cpu_variant(const struct variant *variant, const struct
 static pycu2c_status run_gpu_variant(const struct variant *variant, const struct signature *signature,
                                      const struct launch *l, int ordinal) {
     _Alignas(16) char parameters[MAX_PARAMETER_BYTES];
-    void *places[MAX_PARAMETERS];
+    void *addresses[MAX_PARAMETERS];
     const struct gpu_launch gpu = {
-        variant->entry, variant->loaded, variant->module, l->grid, l->block, l->shared_bytes, l->stream, places,
+        variant->entry, variant->loaded, variant->module, l->grid, l->block,
+        l->shared_bytes, l->stream, addresses,
         l->kernel->is_cooperative,
     };
-    store_parameters(parameters, places, &variant->gpu_parameters, signature, l);
+    store_parameters(parameters, addresses, &variant->gpu_parameters, signature, l);
     return launch_function(&gpu, ordinal);
 }
 #endif
