@@ -1,7 +1,8 @@
-"""Reject ``==`` and numpy functions on device arrays; the errors recommend kernels."""
+"""Reject operators and numpy functions on device arrays; the errors recommend kernels."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,7 +19,7 @@ _SUPPORTED_FUNCTIONS = {
 
 
 class NoHostArithmetic:
-    """A base class without operators, whose numpy functions and ``==`` raise TypeError."""
+    """A base class whose operators and numpy functions raise TypeError."""
 
     __slots__ = ()
     __hash__ = object.__hash__
@@ -37,10 +38,33 @@ class NoHostArithmetic:
         self.__array_ufunc__(function, "__call__")
 
     def __eq__(self, other: object) -> bool:  # without it, arrays would compare as objects
-        is_other_library = not isinstance(other, NoHostArithmetic)
-        if is_other_library and hasattr(type(other), "__cuda_array_interface__"):
-            return NotImplemented  # CuPy's operators, for example, accept device arrays
+        if _has_operators(other):
+            return NotImplemented
         raise TypeError(
             f"a device array has no =={ARITHMETIC_HINT}; `is` tests whether both are the same "
             "object"
         )
+
+
+def _has_operators(other: object) -> bool:
+    """Return whether another library, such as CuPy, computes with its own and device arrays."""
+    is_other_library = not isinstance(other, NoHostArithmetic)
+    return is_other_library and hasattr(type(other), "__cuda_array_interface__")
+
+
+def _unsupported(symbol: str) -> Callable[[object, object], Any]:
+    def operator(_: object, other: object) -> Any:
+        if _has_operators(other):
+            return NotImplemented
+        raise TypeError(f"a device array has no {symbol}{ARITHMETIC_HINT}")
+
+    return operator
+
+
+_ORDERINGS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%"}
+_ARITHMETIC |= {"pow": "**", "matmul": "@", "and": "&", "or": "|", "xor": "^"}
+for _name, _symbol in (_ORDERINGS | _ARITHMETIC).items():
+    setattr(NoHostArithmetic, f"__{_name}__", _unsupported(_symbol))
+for _name, _symbol in _ARITHMETIC.items():
+    setattr(NoHostArithmetic, f"__r{_name}__", _unsupported(_symbol))

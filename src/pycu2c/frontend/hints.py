@@ -70,9 +70,7 @@ _TEXT_HINT = "text is made on the host: store numbers in an array, and show them
 _TYPE_TEST_HINT = (
     "a kernel is compiled for each combination of types: compare a.dtype, or `x is None`"
 )
-_RANDOM_HINT = (
-    "cuda.random has random numbers: cuda.random.xoroshiro128p_uniform_float32(states, i)"
-)
+_RANDOM_HINT = "cuda.random has random numbers: cuda.random.philox_uniform_float32(seed, i, k)"
 _CLOCK_HINT = "measure the time around the launch"
 _KERNEL_CALL_HINT = "decorate what kernels call with @device; a kernel is launched from Python"
 _NUMBA_HINT = (
