@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import pycu2c.jax
-from aot import exported
+from aot import exported, exported_records
 from pycu2c import cuda, device, kernel
 from pycu2c.aot.exported_library import ExportError
+from pycu2c.base.diagnostics import LaunchError
 from pycu2c.jax import foreign_functions
 from pycu2c.toolchain.cache import artifact_store
 from support.frameworks import jax_platforms
@@ -110,6 +111,29 @@ def test_types_of_elements(dtype: Any) -> None:
 
     f = jax.jit(pycu2c.jax.ffi(copy, grid=2, block=100))
     np.testing.assert_array_equal(f(x), x)
+
+
+@pytest.mark.parametrize("lanes", [2, 4])
+def test_vectors_are_the_elements_along_the_last_axis(platform: str, lanes: int) -> None:
+    v = numbers(20, lanes)
+    f = pycu2c.jax.ffi(exported_records.shift, grid=1, block=32, out_shapes={"out": "v"})
+    expected = v + np.eye(1, lanes, dtype=np.float32)
+    check_equal(platform, jax.jit(f)(jnp.asarray(v)), expected)
+
+
+def test_records_are_the_bytes_along_the_last_axis(platform: str) -> None:
+    pixels = np.zeros((3, 5), exported_records.color)
+    pixels["g"] = np.arange(15).reshape(3, 5)
+    f = pycu2c.jax.ffi(
+        exported_records.gray,
+        grid=1,
+        block=(8, 8),
+        out_shapes=jax.ShapeDtypeStruct((3, 5, 4), np.float32),
+    )
+    result = jax.jit(f)(jnp.asarray(pixels[..., None].view(np.uint8)))
+    check_equal(platform, result[..., 2], pixels["g"].astype(np.float32))
+    with pytest.raises(LaunchError, match="pixels.* is declared"):
+        f(jnp.zeros((3, 5, 2), np.uint8))
 
 
 def test_several_results_are_in_the_order_of_the_parameters() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeAlias, TypeVar
 
-from pycu2c.aot.record_types import RecordNames
-from pycu2c.base.dtypes import UINT8, DType, DTypeKind
+from pycu2c.aot.record_types import RecordNames, lane_type
+from pycu2c.base.dtypes import DType, DTypeKind
 from pycu2c.base.errors import Error
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import MAX_BLOCK_THREADS
@@ -71,11 +71,7 @@ class ExportedArgument:
 
     @property
     def lane_type(self) -> DType:
-        """Return the type of the lanes of elements: of a vector's components, or of bytes."""
-        dtype = self.type.dtype
-        if dtype.kind is DTypeKind.RECORD:
-            return UINT8
-        return dtype.fields[0].dtype if dtype.is_vector else dtype
+        return lane_type(self.type.dtype)
 
     @property
     def lanes(self) -> int:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pycu2c.base.dtypes import DType, DTypeKind, from_numpy
+from pycu2c.base.dtypes import UINT8, DType, DTypeKind, from_numpy
 from pycu2c.base.types import Scalar
 from pycu2c.codegen.names import identifier, unique_name
 from pycu2c.codegen.structs import members
@@ -44,6 +44,13 @@ def unique_names(
     for dtype, name in names.items():
         unique[dtype] = unique_name(name, set(unique.values()), kernels)
     return {dtype: identifier(f"{library}_{name}") for dtype, name in unique.items()}
+
+
+def lane_type(dtype: DType) -> DType:
+    """Return the type of the lanes of an element: of a vector's components, or of bytes."""
+    if dtype.kind is DTypeKind.RECORD:
+        return UINT8
+    return dtype.fields[0].dtype if dtype.is_vector else dtype
 
 
 # ---- C ----

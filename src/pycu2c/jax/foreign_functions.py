@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -19,7 +19,9 @@ from pycu2c.aot.images import compile_images
 from pycu2c.aot.library_files import library_files
 from pycu2c.aot.python_kernels import export_python
 from pycu2c.aot.python_package import jax_ffi
+from pycu2c.aot.record_types import lane_type
 from pycu2c.aot.write_only import write_only_arrays
+from pycu2c.base.types import Array
 from pycu2c.cuda_driver import driver
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.toolchain.cache import artifact_store
@@ -83,11 +85,13 @@ def ffi(
     results = jax_ffi.result_names(out_shapes, list(map(c_name, stored)))
     parameters = inspect.signature(kernel.python).parameters.values()
     defaults = {c_name(p.name): p.default for p in parameters if p.default is not p.empty}
+    declared = [*zip(*(s.parameters for s in kernel.declared))] or [()] * len(names)
     built: dict[object, tuple[str, jax_ffi.Parameters]] = {}
 
     def find_target(values: Mapping[str, Any]) -> tuple[str, jax_ffi.Parameters]:
         launcher = kernel.launcher
-        signature = launcher.signature_of(tuple(_example(name, values[name]) for name in names))
+        examples = (_example(n, values[n], types) for n, types in zip(names, declared))
+        signature = launcher.signature_of(tuple(examples))
         key = launcher, signature
         if key not in built:
             request = KernelRequest(kernel, [signature])
@@ -110,8 +114,11 @@ def ffi(
     )
 
 
-def _example(name: str, value: Any) -> Any:
-    """Return a value of the type of an argument, with one element. Raises TypeError."""
+def _example(name: str, value: Any, declared: Sequence[object]) -> Any:
+    """Return a value of the type of an argument, with one element. Raises TypeError.
+
+    declared: the types of the parameter. The last axis of an array may have vectors or records.
+    """
     if isinstance(value, tuple):
         raise TypeError(f"{name} is a tuple, which functions of JAX programs cannot pass yet")
     if isinstance(value, np.generic) or not hasattr(value, "dtype"):
@@ -120,6 +127,11 @@ def _example(name: str, value: Any) -> Any:
         raise TypeError(f"the result {name} has no axes: arrays of kernels have at least one")
     if value.ndim == 0:
         return jax_ffi.constant(name, value)
+    for dtype in (kind.dtype for kind in declared if isinstance(kind, Array)):
+        lane = lane_type(dtype)
+        has_lanes = lane is not dtype and value.dtype == lane.numpy
+        if has_lanes and value.shape[-1] * lane.size == dtype.size:
+            return np.empty((1,) * (value.ndim - 1), dtype.numpy)
     return np.empty((1,) * value.ndim, value.dtype)
 
 
