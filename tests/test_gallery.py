@@ -46,8 +46,13 @@ def test_example_has_no_findings(example: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def assert_labelled(figure: Any) -> None:
-    """Assert that the figure fits the page and that titles and labels say what is drawn."""
-    assert figure.get_figwidth() <= 6.4
+    """Assert that the figure fits the page, nothing is cut off, and texts say what is drawn."""
+    width, height = figure.get_size_inches()
+    assert width <= 6.4
+    figure.canvas.draw()
+    x0, y0, x1, y1 = figure.get_tightbbox().extents
+    assert min(x0, y0) >= -0.02, "a text is cut off"
+    assert max(x1 - width, y1 - height) <= 0.02, "a text is cut off"
     assert figure.get_suptitle() or any(ax.get_title() for ax in figure.axes)
     for ax in figure.axes:
         shares_y = len(ax.get_shared_y_axes().get_siblings(ax)) > 1

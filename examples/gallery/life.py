@@ -104,7 +104,7 @@ assert living[150] == living[0] + 5 * 5  # five gliders of five cells
 # The boards
 # ----------
 
-fig, axes = plt.subplots(1, 2, figsize=(6.4, 2.9), layout="constrained", sharey=True)
+fig, axes = plt.subplots(1, 2, figsize=(6.4, 3.3), layout="constrained", sharey=True)
 for ax, (generations, board) in zip(axes, boards.items()):
     ax.imshow(board, cmap="cividis", interpolation="nearest")
     ax.set(title=f"generation {generations}", xlabel="column")
