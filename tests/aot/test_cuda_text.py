@@ -294,18 +294,29 @@ def test_sources_have_no_warnings(signals: Path, tmp_path: Path, compiler: str) 
 
 
 CPP = """
+#include <vector>
+
 #include "signals.hpp"
 #ifdef HAS_OTHER
 #include "other.hpp"
 #endif
 int main() {
-    float x[12] = {1}, y[12] = {2}, table[2] = {3}, z[12], sums[3];
+    float x[12] = {1}, y[12] = {2}, table[2] = {3}, z[12], sums[3], any_sums[1];
     pycu2c::array<const float, 2> a(x, {3, 4}), b(y, {3, 4});
     pycu2c::array<float, 2> c(z, {3, 4});
-    signals::blend(a, b, pycu2c::array<const float, 1>(table, {2}), c);
-    signals::norm(a, a, pycu2c::array<float, 1>(sums, {3}));
+    signals::blend(a, {y, {3, 4}}, pycu2c::array<const float, 1>(table, {2}), c);
+    signals::norm(c, a, sums);
+    signals::norm(a, {x, {3, 4}}, sums);
+    signals::saxpy(x, std::vector<float>(12), 2, 12, {{1, 1, 1}, {64, 1, 1}});
     signals::saxpy(a, c, 2, 12, {{1, 1, 1}, {64, 1, 1}});
-    bool is_right = z[0] == 6 && sums[0] == 1 && sums[1] == 0;
+    const pycu2c::array<float, pycu2c::any_axes> any = c;
+    signals::norm(any, any, any_sums);
+    try {
+        signals::norm(pycu2c::array<float, 2>(x, {3, 4}, {1, 3}), a, sums);
+        return 1;
+    } catch (const pycu2c::error &) {
+    }
+    bool is_right = z[0] == 6 && any_sums[0] > 6 && sums[0] == 1 && sums[1] == 0;
 #ifdef HAS_OTHER
     other::other(c, {{1, 1, 1}, {12, 1, 1}});
     for (auto add_one : {other::services, other::saxpy, other::saxpy_launch, other::last_error})

@@ -50,9 +50,7 @@ def _overload(
     configuration = ["launch.grid", "launch.block", "launch.shared_bytes", "launch.stream"]
     if kernel.inferred_grid:
         parameters[-1], configuration = "void *stream = nullptr", ["stream"]
-    axes = ", ".join(f"std::size_t {_axes(a)}" for a in shown if a.has_any_axes)
-    template = f"template <{axes}> " if axes else ""
-    head = wrapped(f"{template}inline void {_cpp_name(kernel.name)}(", parameters, ") {")
+    head = wrapped(f"inline void {_cpp_name(kernel.name)}(", parameters, ") {")
     call = wrapped(
         f"{_INDENT}pycu2c::check({library.launch_function(kernel)}(",
         (*arguments, *configuration),
@@ -80,12 +78,12 @@ def _cpp_argument(argument: ExportedArgument, number: str) -> str:
 
 
 def _axes(argument: ExportedArgument) -> str:
-    """Return the number of axes of an array, or the template parameter for any number.
+    """Return the number of axes of an array as an argument of the template.
 
     Arrays of vectors have an additional axis.
     """
     if argument.has_any_axes:
-        return f"{argument.name}_axes"
+        return "pycu2c::any_axes"
     is_vector = argument.type.dtype.is_vector and argument.lanes > 1
     return str(argument.type.ndim + is_vector) if isinstance(argument.type, Array) else ""
 

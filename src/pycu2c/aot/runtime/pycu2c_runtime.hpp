@@ -4,10 +4,12 @@
 #ifndef PYCU2C_RUNTIME_HPP_
 #define PYCU2C_RUNTIME_HPP_
 
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 #include <stdexcept>
 #include <type_traits>
@@ -45,6 +47,7 @@ struct configuration {
     void *stream = nullptr;
 };
 
+constexpr std::size_t any_axes = static_cast<std::size_t>(-1);
 constexpr DLDevice cpu = {kDLCPU, 0};
 constexpr DLDevice gpu(std::int32_t ordinal = 0) { return {kDLCUDA, ordinal}; }
 
@@ -68,6 +71,21 @@ template <class T> constexpr DLDataType type_of() {
     }
 }
 
+template <class T> DLTensor tensor_of(T *data, std::size_t axes, DLDevice device) {
+    DLTensor tensor = {};
+    tensor.data = const_cast<std::remove_const_t<T> *>(data);
+    tensor.device = device;
+    tensor.ndim = static_cast<std::int32_t>(axes);
+    tensor.dtype = type_of<T>();
+    return tensor;
+}
+
+// Whether a pointer to elements of another type may be used: to U for one to const U.
+template <class U, class T> constexpr bool is_compatible = std::is_convertible_v<U (*)[], T (*)[]>;
+
+template <class C>
+using element_of = std::remove_pointer_t<decltype(std::data(std::declval<C &>()))>;
+
 // An array of N axes that this object does not own.
 template <class T, std::size_t N> class array {
   public:
@@ -81,22 +99,15 @@ template <class T, std::size_t N> class array {
 
     // strides: in elements.
     array(T *data, lengths shape, lengths strides, DLDevice device = cpu)
-        : shape_(shape), strides_(strides) {
-        tensor_.data = const_cast<std::remove_const_t<T> *>(data);
-        tensor_.device = device;
-        tensor_.ndim = static_cast<std::int32_t>(N);
-        tensor_.dtype = type_of<T>();
-        tensor_.byte_offset = 0;
-    }
+        : shape_(shape), strides_(strides), tensor_(tensor_of(data, N, device)) {}
 
     // A container in memory of the CPU, such as std::vector.
-    template <class C, class Data = decltype(std::data(std::declval<C &>())),
-              class = std::enable_if_t<N == 1 && std::is_convertible_v<Data, T *>>>
+    template <class C, class = std::enable_if_t<N == 1 && is_compatible<element_of<C>, T>>>
     array(C &&container)
         : array(std::data(container), {static_cast<std::int64_t>(std::size(container))}) {}
 
     // An array whose elements may be written, for one whose elements are only read.
-    template <class U, class = std::enable_if_t<std::is_same_v<const U, T> && !std::is_const_v<U>>>
+    template <class U, class = std::enable_if_t<is_compatible<U, T>>>
     array(const array<U, N> &other)
         : shape_(other.shape_), strides_(other.strides_), tensor_(other.tensor_) {}
 
@@ -111,6 +122,41 @@ template <class T, std::size_t N> class array {
     template <class, std::size_t> friend class array;
     lengths shape_, strides_;
     DLTensor tensor_;
+};
+
+// An array with any number of axes that this object does not own.
+template <class T> class array<T, any_axes> {
+  public:
+    // A C-contiguous array. Throws std::length_error for more than 32 axes.
+    array(T *data, std::initializer_list<std::int64_t> shape, DLDevice device = cpu)
+        : tensor_(tensor_of(data, shape.size(), device)) {
+        if (shape.size() > shape_.size()) throw std::length_error("an array has at most 32 axes");
+        std::copy(shape.begin(), shape.end(), shape_.begin());
+    }
+
+    // A container in memory of the CPU, such as std::vector.
+    template <class C, class = std::enable_if_t<is_compatible<element_of<C>, T>>>
+    array(C &&container)
+        : array(std::data(container), {static_cast<std::int64_t>(std::size(container))}) {}
+
+    template <class U, std::size_t N, class = std::enable_if_t<is_compatible<U, T>>>
+    array(array<U, N> other) : tensor_(*other.tensor()), has_strides_(tensor_.strides) {
+        static_assert(N <= 32 || N == any_axes, "an array has at most 32 axes");
+        std::copy_n(tensor_.shape, tensor_.ndim, shape_.begin());
+        if (has_strides_) std::copy_n(tensor_.strides, tensor_.ndim, strides_.begin());
+    }
+
+    // Valid as long as this object.
+    const DLTensor *tensor() {
+        tensor_.shape = shape_.data();
+        tensor_.strides = has_strides_ ? strides_.data() : nullptr;
+        return &tensor_;
+    }
+
+  private:
+    std::array<std::int64_t, 32> shape_ = {}, strides_ = {};
+    DLTensor tensor_;
+    bool has_strides_ = false;
 };
 
 }  // namespace pycu2c
