@@ -189,10 +189,9 @@ def order(subject: Subject, deleted: int = 0) -> str:
     launcher, arguments = made.launcher, list(subject.arguments())
     try:
         signature = launcher.signature(launcher.flatten(arguments))
-        built = launcher.compiler.build(signature)
         extents = subject.configuration[0], subject.configuration[1]
         parameters = as_parameters(case, signature, arguments)
-        run_reference(launcher.source, built, signature, extents, parameters)
+        run_reference(launcher.source, signature, extents, parameters)
     except Undefined as error:  # a race, or a read before the write
         return UNKNOWN if "too long" in str(error) else LOST
     except Exception:

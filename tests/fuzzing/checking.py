@@ -22,7 +22,6 @@ from fuzzing.comparing import identical
 from pycu2c.base import values
 from pycu2c.base.source import Source
 from pycu2c.base.types import WEAK_INT, Scalar, Signature
-from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.interpreter import scheduler
 from pycu2c.ops.intrinsics import array_reductions
 from pycu2c.ops.intrinsics.library import device_source
@@ -171,7 +170,6 @@ def _waiting_at(steps: Any) -> tuple[int, ...]:
 
 def run_reference(
     source: Source,
-    built: BuiltModule,
     signature: Signature,
     extents: tuple[Any, Any],
     arguments: Any,
@@ -205,7 +203,7 @@ def run_reference(
     )
     running = mock.patch.object(scheduler.RunningThread, "resume", watched_resume)
     with patches[0], patches[1], running:
-        inferred = check_types(built, source, signature.parameters)
+        inferred = check_types(source, signature.parameters)
         kernel = WatchedKernel(source, inferred, signature.parameters, device_source)
         kernel.watch = watch
         with patches[2], patches[3], patches[4], limited(SECONDS):

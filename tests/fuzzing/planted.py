@@ -109,7 +109,7 @@ def _require_valid(case: Case) -> None:
     arguments = as_parameters(case, signature, arguments_of(case))
     extents = case.module["GRID"], case.module["BLOCK"]
     with _strict_operators():
-        run_reference(source, built, signature, extents, arguments)
+        run_reference(source, signature, extents, arguments)
 
 
 @contextmanager

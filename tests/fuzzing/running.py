@@ -177,7 +177,7 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         source, built, signature = typed(case)
         expected = arguments_of(case)
         extents = case.module["GRID"], case.module["BLOCK"]
-        run_reference(source, built, signature, extents, as_parameters(case, signature, expected))
+        run_reference(source, signature, extents, as_parameters(case, signature, expected))
         if case.module.get("VARIANT"):
             case = Case(text, load(variant_of(text)).module)
             _, built, _ = typed(case)

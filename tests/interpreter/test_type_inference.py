@@ -1,4 +1,4 @@
-"""The types that samples give, and those of the compiler, which the interpreter follows."""
+"""The types that samples give, and those of the compiler."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from pycu2c.base.types import (
     WEAK_INT,
     ParameterType,
     Scalar,
-    Signature,
     bool_,
     float32,
     float64,
@@ -24,14 +23,13 @@ from pycu2c.base.types import (
     promote,
     uint8,
 )
-from pycu2c.compiler import build_module
-from pycu2c.frontend.scope.inferred_types import InferredTypes
-from support.ast_interpreter.device_variants import types_of
 from support.construct_kernels import IMPORTS, text_of
 from support.kernels_from_text import module_from
 from support.language_constructs import CONSTRUCTS, Construct
 from support.sample_types.comparison import DifferentTypes, differences
 from support.sample_types.expressions import ExpressionSamples
+from support.sample_types.inferred_types import InferredTypes
+from support.sample_types.recording import compiled_types
 from support.sample_types.samples import UNKNOWN
 from support.sample_types.type_inference import infer, inferred_from
 
@@ -167,7 +165,7 @@ def test_the_compiler_infers_the_types_of_samples(body: str, tmp_path: Path) -> 
 
 def require_same_types(source: Source, types: tuple[ParameterType, ...]) -> None:
     """Also of nodes that samples alone may evaluate: the compiler finds none unreachable."""
-    compiled = types_of(build_module(source, Signature(types)), source, types, False)
+    compiled = compiled_types(source, types)
     assert [*differences(compiled, inferred_from(source, types), all_reached=True)] == []
 
 

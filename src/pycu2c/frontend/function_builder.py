@@ -29,7 +29,6 @@ from pycu2c.frontend.function_context import (
 from pycu2c.frontend.line_marks import with_line_marks
 from pycu2c.frontend.narrow_accumulators import narrow_accumulators
 from pycu2c.frontend.scope.bindings import parameters as parameters_of
-from pycu2c.frontend.scope.inferred_types import InferredTypes, inferred_types
 from pycu2c.frontend.scope.live_ranges import live_ranges
 from pycu2c.frontend.scope.variables import set_array
 from pycu2c.frontend.statements import exceptions
@@ -64,15 +63,10 @@ class RecursionFound(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BuiltModule:
-    """A module, the warnings about its source, and the types of its syntax nodes.
-
-    ``made_functions``: the functions that calls have made during compilation, by these calls.
-    """
+    """A module, and the warnings about its source."""
 
     module: ir.Module
     warnings: tuple[Diagnostic, ...] = ()
-    inferred_types: Mapping[FunctionKey, InferredTypes] = field(default_factory=dict)
-    made_functions: Mapping[object, object] = field(default_factory=dict)
 
 
 _DEFAULT_OPTIONS = BuildOptions()
@@ -83,9 +77,7 @@ def build(
 ) -> BuiltModule:
     """Type a kernel and lower it to IR. Raises CompileError with all diagnostics."""
     builder, module = _build_module(source, signature.parameters, options, is_kernel=True)
-    used = {None, *(device.name for device in module.device_functions)}  # None: of the kernel
-    types = {k: t for k, t in builder.inferred_types.items() if builder.names.get(k) in used}
-    return BuiltModule(module, tuple(builder.warnings), types, builder.made_functions)
+    return BuiltModule(module, tuple(builder.warnings))
 
 
 def build_device(source: Source, types: ArgumentTypes) -> tuple[ir.Module, ParameterType]:
@@ -129,7 +121,6 @@ class _ModuleBuilder:
     devices: dict[FunctionKey, ir.Function] = field(default_factory=dict)
     results: dict[FunctionKey, ParameterType | None] = field(default_factory=dict)
     names: dict[FunctionKey, str] = field(default_factory=dict)
-    inferred_types: dict[FunctionKey, InferredTypes] = field(default_factory=dict)
     constants: dict[object, ir.ConstantArray] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
     made_functions: dict[object, object] = field(default_factory=dict)
@@ -180,7 +171,6 @@ class _ModuleBuilder:
         self, source: Source, context: FunctionContext, body: ir.Body, types: ArgumentTypes
     ) -> ir.Function:
         result = check_result_type(context, body)
-        self.inferred_types[source, types] = inferred_types(context, result)
         body = convert_returns(context, body, result)
         if source.external_code is not None:
             declared_signatures.check_c_types(source, types, result, context.thread_exits)

@@ -102,10 +102,6 @@ class FunctionContext:
     returned_types: list[tuple[ParameterType, Span]] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
     blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
-    # the types of nodes that join values, nodes with several types, and the returns of values
-    join_types: dict[ast.AST, ParameterType] = field(default_factory=dict)
-    mixed_joins: set[ast.AST] = field(default_factory=set)
-    returns: list[ast.Return] = field(default_factory=list)
     constant_variables: dict[str, Const] = field(default_factory=dict)
     thread_exits: list[Return] = field(default_factory=list)  # in a device function
     arrays_changed: bool = False  # whether this pass has added to ``arrays``

@@ -1,61 +1,27 @@
-"""The compiler's types of a kernel, and the variants of device functions by argument types.
+"""The variants of device functions by the types of their arguments.
 
-The variables of a device function may have other types in each variant. The oracle
-dispatches on the types of the arguments.
+The variables of a device function may have other types in each variant. The oracle dispatches on
+the types of the arguments.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from pycu2c.base.dtypes import from_numpy
-from pycu2c.base.records import replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import WEAK_INT, Array, Constant, ParameterType, Scalar, Tuple
 from pycu2c.base.values import scalar_of
 from pycu2c.frontend.expressions.composite_values import SELECTOR
-from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.frontend.scope.bindings import parameters
-from pycu2c.frontend.scope.inferred_types import InferredTypes, merge_types
 from pycu2c.runtime.arguments.arguments import describe_handle
-from support.ast_interpreter.weak_floats import ArgumentKinds, ReferenceTypes, function_maker
+from support.ast_interpreter.weak_floats import ArgumentKinds
 
 RuntimeKind: TypeAlias = object  # equal for types that values do not distinguish
-
-
-def types_of(
-    built: BuiltModule, source: Source, types: Sequence[ParameterType], is_single: bool
-) -> ReferenceTypes:
-    """Return the types of a kernel and of the device functions that it calls.
-
-    ``is_single``: Python floats are float32.
-    """
-    make_function = function_maker(built.made_functions)
-
-    def with_local_functions(own: InferredTypes) -> InferredTypes:
-        inner = [t for (s, _), t in built.inferred_types.items() if s in own.local_functions]
-        return merge_types([own, *map(with_local_functions, inner)])
-
-    def merged(group: Sequence[InferredTypes]) -> ReferenceTypes:
-        all_types = merge_types(map(with_local_functions, group))
-        local_types, join_types = all_types.local_types, all_types.join_types
-        return ReferenceTypes(
-            local_types, join_types, is_single, tree=all_types.tree, make_function=make_function
-        )
-
-    groups: dict[Source, dict[ArgumentKinds, list[InferredTypes]]] = {}
-    for (function, argument_types), inferred in built.inferred_types.items():
-        kinds = tuple(map(kind_of_type, argument_types))
-        groups.setdefault(function, {}).setdefault(kinds, []).append(inferred)
-    variants = {
-        function: {kinds: merged(group) for kinds, group in by_kinds.items()}
-        for function, by_kinds in groups.items()
-    }
-    return replace(merged([built.inferred_types[source, tuple(types)]]), variants=variants)
 
 
 def kind_of_type(value_type: ParameterType) -> RuntimeKind:

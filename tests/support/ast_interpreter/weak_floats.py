@@ -17,7 +17,7 @@ from pycu2c.base.source import Source
 from pycu2c.base.types import WEAK_COMPLEX, WEAK_FLOAT, ParameterType, Scalar, Tuple
 from pycu2c.base.values import convert
 from pycu2c.frontend.calls.function_makers import call_key
-from pycu2c.frontend.scope.inferred_types import TypesByNode
+from support.sample_types.inferred_types import TypesByNode
 
 # what distinguishes the variants of a device function at run time, one item per argument
 ArgumentKinds: TypeAlias = tuple[object, ...]
@@ -26,9 +26,9 @@ _WEAK_FLOAT32 = Scalar(dtypes.FLOAT32, weak=True)
 _WEAK_COMPLEX64 = Scalar(dtypes.COMPLEX64, weak=True)
 
 
-def function_maker(made: Mapping[object, Any] | None = None) -> Callable[..., Any]:
-    """Return a function that makes one function for equal arguments; ``made``: by their calls."""
-    functions = dict(made or {})
+def function_maker() -> Callable[..., Any]:
+    """Return a function that makes one function for equal arguments."""
+    functions: dict[object, Any] = {}
 
     def make(maker: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         key = call_key(maker, arguments, keywords)

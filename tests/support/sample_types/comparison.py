@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from pycu2c.base.recursion_limit import frames_for_calls
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType
-from pycu2c.frontend.function_builder import BuiltModule
+from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
+from pycu2c.frontend.function_context import BuildOptions
 from pycu2c.kernels import specialization
-from support.ast_interpreter.device_variants import types_of
 from support.ast_interpreter.weak_floats import ReferenceTypes
+from support.sample_types.recording import compiled_types
 from support.sample_types.type_inference import inferred_from
 
 
@@ -20,11 +21,13 @@ class DifferentTypes(AssertionError):
 
 
 def check_types(
-    built: BuiltModule, source: Source, types: Sequence[ParameterType], checked: bool = False
+    source: Source, types: Sequence[ParameterType], options: Options = DEFAULT_OPTIONS
 ) -> ReferenceTypes:
     """Return the types of samples; raise DifferentTypes if the compiler's are others."""
+    checked = bool(options.check)
     samples = inferred_from(source, types, checked=checked)
-    found = [*differences(types_of(built, source, types, False), samples)]
+    compiled = compiled_types(source, types, BuildOptions(options.cluster, checked))
+    found = [*differences(compiled, samples)]
     if found:
         raise DifferentTypes("\n".join(found))
     return samples
@@ -35,9 +38,8 @@ def check_launches() -> None:
     new_runner = specialization._interpreter_runner
 
     def checked_runner(kernel: specialization.Specialization) -> specialization.InterpreterRunner:
-        types, checked = kernel.signature.parameters, bool(kernel.options.check)
         with frames_for_calls(2 * len(kernel.built.module.device_functions)):
-            check_types(kernel.built, kernel.source, types, checked)
+            check_types(kernel.source, kernel.signature.parameters, kernel.options)
         return new_runner(kernel)
 
     specialization._interpreter_runner = checked_runner

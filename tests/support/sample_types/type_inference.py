@@ -22,7 +22,6 @@ from pycu2c.base.records import replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, ParameterType
 from pycu2c.frontend.scope.bindings import bound_name, parameters
-from pycu2c.frontend.scope.inferred_types import InferredTypes, merge_types
 from pycu2c.frontend.scope.live_ranges import live_ranges
 from pycu2c.frontend.statements.unroll import UnrolledLoop
 from pycu2c.ops.names.dtype_names import scalar_named
@@ -31,6 +30,7 @@ from support.ast_interpreter import elements as elements
 from support.ast_interpreter import operators as operators
 from support.ast_interpreter.weak_floats import ReferenceTypes
 from support.sample_types.calls import CallSamples
+from support.sample_types.inferred_types import InferredTypes, merge_types
 from support.sample_types.patterns import matches
 from support.sample_types.samples import (
     UNKNOWN,

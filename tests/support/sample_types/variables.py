@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType, Scalar
-from pycu2c.frontend.scope.inferred_types import InferredTypes, merge_types
 from pycu2c.frontend.scope.live_ranges import live_ranges
 from pycu2c.frontend.statements.unroll import LoopUnroller
 from support.ast_interpreter.weak_floats import ArgumentKinds, function_maker
+from support.sample_types.inferred_types import InferredTypes, merge_types
 from support.sample_types.samples import (
     UNKNOWN,
     NoSample,

@@ -10,7 +10,6 @@ from pycu2c.frontend.evaluation_order import materialize_effects
 from pycu2c.frontend.expressions import arithmetic
 from pycu2c.frontend.expressions.comparisons import short_circuit
 from pycu2c.frontend.function_context import FunctionContext
-from pycu2c.frontend.scope.inferred_types import record_join
 from pycu2c.frontend.scope.variables import read_variable, set_value
 from pycu2c.frontend.statements import branches
 from pycu2c.frontend.value_checks import is_number, require_number
@@ -75,7 +74,7 @@ def boolean_value(context: FunctionContext, node: ast.BoolOp) -> Value:
         with context.block() as prefix:
             value = context.value(operand)
         if position and prefix:
-            return record_join(context, node, _evaluate_in_statements(context, node, values))
+            return _evaluate_in_statements(context, node, values)
         context.emit_all(prefix)
         truth = _constant_truth(value)
         decides = truth is not None and truth is (op is LogicalOp.OR)
@@ -85,8 +84,7 @@ def boolean_value(context: FunctionContext, node: ast.BoolOp) -> Value:
             break
     if len(values) == 1:
         return values[0]
-    joined = _join_values(context, node, [require_number(v) for v in values])
-    return record_join(context, node, joined)
+    return _join_values(context, node, [require_number(v) for v in values])
 
 
 def _join_values(context: FunctionContext, node: ast.BoolOp, values: list[Expr]) -> Expr:
@@ -158,6 +156,6 @@ def conditional(context: FunctionContext, node: ast.IfExp) -> Value:
         orelse = context.value(node.orelse)
     span = context.span(node)
     if not then_prefix and not else_prefix and is_number(then) and is_number(orelse):
-        return record_join(context, node, arithmetic.select(test, then, orelse, span))
+        return arithmetic.select(test, then, orelse, span)
     arms = (then, then_prefix), (orelse, else_prefix)
-    return record_join(context, node, branches.value_of_branches(context, test, span, *arms))
+    return branches.value_of_branches(context, test, span, *arms)

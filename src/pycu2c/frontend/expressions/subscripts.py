@@ -41,7 +41,6 @@ from pycu2c.frontend.expressions.subscript_syntax import (
 )
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
-from pycu2c.frontend.scope.inferred_types import record_join
 from pycu2c.frontend.statements import branches
 from pycu2c.frontend.statements.exceptions import raise_if
 from pycu2c.frontend.value_checks import (
@@ -363,7 +362,7 @@ def _computed_item(
         index = require_number(materialize(context, index, "index"))
         _raise_unless_in_range(context, index, len(owner.items), context.span(node))
     promoted = branches.promote_items(owner)
-    return record_join(context, node, _select_item(context, promoted, index, node))
+    return _select_item(context, promoted, index, node)
 
 
 def _raise_unless_in_range(context: FunctionContext, index: Expr, count: int, span: Span) -> None:

@@ -156,7 +156,6 @@ def _return(context: FunctionContext, node: ast.Return) -> None:
     reject_arrays(value)
     returned_type = type_of(value)
     context.returned_types.append((returned_type, span))
-    context.returns.append(node)
     context.emit(ir.Return(pack_result(leaves(value), result_type(returned_type), span), span))
 
 

@@ -1,4 +1,4 @@
-"""The types that the front end infers for syntax nodes, which tests compare with their own."""
+"""The types of syntax nodes, which the compiler and samples give."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ from typing import TypeAlias
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Source
 from pycu2c.base.types import NONE, ParameterType, Scalar, Tuple
-from pycu2c.frontend.expressions.composite_values import type_of
-from pycu2c.frontend.function_context import FunctionContext
-from pycu2c.frontend.scope.bindings import bindings
-from pycu2c.frontend.values import Value
 
+FunctionKey: TypeAlias = tuple[Source, tuple[ParameterType, ...]]
 TypesByNode: TypeAlias = Mapping[ast.AST, ParameterType]
 
 
@@ -34,39 +31,6 @@ class InferredTypes:
     join_types: TypesByNode = field(default_factory=dict)
     mixed: frozenset[ast.AST] = frozenset()
     local_functions: frozenset[Source] = frozenset()
-
-
-def record_join(context: FunctionContext, node: ast.AST, value: Value) -> Value:
-    """Record the type of a node that joins values, and return its value."""
-    joined = number_types(type_of(value))
-    if joined is not None and context.join_types.setdefault(node, joined) != joined:
-        context.mixed_joins.add(node)
-    return value
-
-
-def inferred_types(context: FunctionContext, result: ParameterType) -> InferredTypes:
-    """Return the types of a function whose types have settled."""
-    tree, names = context.source.tree, context.ranges.names
-    local_types = {
-        node: variable_type
-        for nodes in bindings(tree).values()
-        for node in nodes
-        if (variable_type := _variable_type(context, names.get(id(node)))) is not None
-    }
-    join_types = {k: t for k, t in context.join_types.items() if k not in context.mixed_joins}
-    result_numbers = number_types(result)
-    if result_numbers is not None:
-        join_types |= dict.fromkeys(context.returns, result_numbers)
-    local_functions = frozenset(function.source for function in context.local_functions.values())
-    mixed = frozenset(context.mixed_joins)
-    return InferredTypes(tree, local_types, join_types, mixed, local_functions)
-
-
-def _variable_type(context: FunctionContext, name: str | None) -> ParameterType | None:
-    if name in context.types:
-        return number_types(context.types[name])
-    value = None if name is None else context.bound_values.get(name)
-    return None if value is None else number_types(type_of(value))
 
 
 def number_types(value_type: ParameterType) -> ParameterType | None:
