@@ -325,7 +325,7 @@ WRONG: dict[str, tuple[Any, dict[str, Any], tuple[Any, ...], str]] = {
     ),
     "no kernel": (np.add, {}, (), "takes a kernel, as @kernel makes one, not <ufunc"),
     "unknown name": (axpy, {"out_shapes": {"z": "x"}}, (), "out_shapes has z, and axpy has x, y"),
-    "no result": (reads, {}, (np.ones(3),), "^reads writes no array, and so has no result"),
+    "no result": (reads, {}, (np.ones(3),), "^reads writes no array, so it has no result"),
     "grid of None": (axpy, {"grid": (1, None)}, (np.ones(3), np.ones(3), 2.0), "grid of axpy is"),
     "no such argument": (
         add_and_subtract,

@@ -41,12 +41,12 @@ def ffi(
     out_shapes: Any = None,
     vmap_method: str = "sequential",
 ) -> Callable[..., Any]:
-    """Return a function for JAX programs that launches a kernel and returns what it writes.
+    """Return a function for JAX programs that launches a kernel and returns the written arrays.
 
-    Its arguments are those of the kernel, without the arrays that the kernel only writes. Another
-    array that the kernel writes is an argument, and its new value is a result. Numbers are
-    constants of the compiled program. The kernel is compiled when the function is traced: for the
-    CPU, and for the GPU if there is one.
+    The arguments are those of the kernel, without the arrays that the kernel only writes. An array
+    that it reads and writes is an argument, and its new value is a result. Numbers are constants of
+    the compiled program. The kernel is compiled when JAX traces the function: for the CPU, and for
+    the GPU if there is one.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ def ffi(
     shared_bytes : int, optional
         Bytes of dynamic shared memory of a block; by default those of the decorator.
     out_shapes : object, sequence, dict or callable, optional
-        For each result that is no argument: an object with ``shape`` and ``dtype``, or the name of
-        an argument; or a function of the arguments that returns these. By default, results are like
-        the first array. A mapping from names to these tells which arrays are no arguments; by
-        default those of which the kernel stores elements, and which it does not use otherwise.
-        Elements of these that it does not store are undefined.
+        For each result that is not an argument: an object with ``shape`` and ``dtype``, or the name
+        of an argument; or a function of the arguments that returns these. By default, results are
+        like the first array. The names in a mapping from names to these determine which arrays are
+        not arguments; by default, those to which the kernel only stores elements. Elements that it
+        does not store are undefined.
     vmap_method : {"sequential", "broadcast_all"}, optional
         "sequential": ``jax.vmap`` launches once for each element of the batch. "broadcast_all": it
         launches once, and all arrays have the batch as first axis.
@@ -77,18 +77,18 @@ def ffi(
         raise TypeError(f"pycu2c.jax.ffi takes a kernel, as @kernel makes one, not {kernel!r}")
     names = [c_name(name) for name in kernel.launcher.parameters]
     write_only = write_only_arrays(kernel.source.tree)
-    stored = [name for name in kernel.launcher.parameters if name in write_only]
+    written = [c_name(name) for name in kernel.launcher.parameters if name in write_only]
     if isinstance(out_shapes, Mapping):
         out_shapes = {c_name(name): rule for name, rule in out_shapes.items()}
         for unknown in [name for name in out_shapes if name not in names]:
             raise TypeError(f"out_shapes has {unknown}, and {kernel.name} has {', '.join(names)}")
-    results = jax_ffi.result_names(out_shapes, list(map(c_name, stored)))
+    results = jax_ffi.result_names(out_shapes, written)
     parameters = inspect.signature(kernel.python).parameters.values()
     defaults = {c_name(p.name): p.default for p in parameters if p.default is not p.empty}
     declared = [*zip(*(s.parameters for s in kernel.declared))] or [()] * len(names)
-    built: dict[object, tuple[str, jax_ffi.Parameters]] = {}
+    built: dict[object, tuple[str, jax_ffi.Kinds]] = {}
 
-    def find_target(values: Mapping[str, Any]) -> tuple[str, jax_ffi.Parameters]:
+    def find_target(values: Mapping[str, Any]) -> tuple[str, jax_ffi.Kinds]:
         launcher = kernel.launcher
         examples = (_example(n, values[n], types) for n, types in zip(names, declared))
         signature = launcher.signature_of(tuple(examples))
@@ -96,11 +96,11 @@ def ffi(
         if key not in built:
             request = KernelRequest(kernel, [signature])
             library = export_python(kernel.name, [request], _targets(kernel))
-            letters = parameter_kinds(library.kernels[0])
-            built[key] = _register(library), jax_ffi.with_results(kernel.name, letters, results)
+            kinds = parameter_kinds(library.kernels[0])
+            built[key] = _register(library), jax_ffi.with_results(kernel.name, kinds, results)
         return built[key]
 
-    return jax_ffi.function(
+    return jax_ffi.FfiFunction(
         kernel.name,
         names,
         results,

@@ -9,14 +9,18 @@ import ctypes
 import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-Parameters = Mapping[str, str]
-FindTarget = Callable[[Mapping[str, Any]], tuple[str, Parameters]]
+# the kind of each parameter: "r" for an array that is only read, "w" for an array that is a result
+# only, "u" for an array that is an argument and a result, "D", "d", "q" and "?" for a complex
+# number, a double, an int64 and a bool
+Kinds = Mapping[str, str]
+FindTarget = Callable[[Mapping[str, Any]], tuple[str, Kinds]]
 _NUMBERS: Mapping[str, Callable[[Any], Any]] = {
     "D": lambda value: np.array([complex(value)]).view(np.float64),  # the parts
     "d": lambda value: np.float64(float(value)),
@@ -38,37 +42,47 @@ class HandlerLibrary:
     def kernel(
         self, name: str, parameters: Sequence[tuple[str, str]], has_grid: bool
     ) -> Callable[..., Any]:
-        """Return the function that calls a kernel; ``parameters`` are as in ``_call_target``."""
-        target, letters = f"{self._name}.{name}", dict(parameters)
-        stored = [n for n, letter in parameters if letter == "w"]
+        """Return the function that calls a kernel.
+
+        Parameters
+        ----------
+        name
+            The name of the kernel.
+        parameters
+            The name and the kind of each parameter.
+        has_grid
+            Whether a call takes a grid, a block and a size of shared memory.
+        """
+        target, kinds = f"{self._name}.{name}", dict(parameters)
+        write_only = [n for n, kind in parameters if kind == "w"]
         register(self._handlers, name, target)
 
         def kernel(*arguments: Any, out_shapes: Any = None, **options: Any) -> Any:
-            used = with_results(name, letters, result_names(out_shapes, stored))
-            named = {n: options.pop(n) for n in letters if n in options}
+            used = with_results(name, kinds, result_names(out_shapes, write_only))
+            named = {n: options.pop(n) for n in kinds if n in options}
             if not has_grid:
                 options |= {"grid": (), "block": ()}
             options["out_shapes"] = out_shapes
-            results = [n for n, letter in used.items() if letter == "w"]
-            call = function(name, [*used], results, lambda _: (target, used), **options)
+            results = [n for n, kind in used.items() if kind == "w"]
+            call = FfiFunction(name, [*used], results, lambda _: (target, used), **options)
             return call(*arguments, **named)
 
         kernel.__name__ = kernel.__qualname__ = name
         return kernel
 
 
-def result_names(out_shapes: Any, stored: Sequence[str]) -> Sequence[str]:
-    """Return the names of the results that are no arguments."""
-    return list(out_shapes) if isinstance(out_shapes, Mapping) else stored
+def result_names(out_shapes: Any, write_only: Sequence[str]) -> Sequence[str]:
+    """Return the names of the results that are not arguments."""
+    return list(out_shapes) if isinstance(out_shapes, Mapping) else write_only
 
 
-def with_results(kernel: str, parameters: Parameters, results: Sequence[str]) -> Parameters:
-    """Return parameters of which certain ones are results only. Raises TypeError."""
-    unwritten = {*results} - {n for n, letter in parameters.items() if letter in "wu"}
-    if unwritten:
-        raise TypeError(f"out_shapes has {unwritten.pop()}, and {kernel} writes no such array")
-    kinds = {n: "w" if n in results else "u" for n, letter in parameters.items() if letter in "wu"}
-    return {**parameters, **kinds}
+def with_results(kernel: str, kinds: Kinds, results: Sequence[str]) -> Kinds:
+    """Return the kinds of parameters if certain arrays are results only. Raises TypeError."""
+    written = [name for name, kind in kinds.items() if kind in "wu"]
+    for name in results:
+        if name not in written:
+            raise TypeError(f"out_shapes has {name}, and {kernel} writes no such array")
+    return {**kinds, **{name: "w" if name in results else "u" for name in written}}
 
 
 def register(handlers: ctypes.CDLL, kernel: str, target: str) -> None:
@@ -78,64 +92,70 @@ def register(handlers: ctypes.CDLL, kernel: str, target: str) -> None:
         jax.ffi.register_ffi_target(target, jax.ffi.pycapsule(handler), platform=platform)
 
 
-def function(
-    name: str,
-    names: Sequence[str],
-    results: Sequence[str],
-    find_target: FindTarget,
-    *,
-    grid: Any = None,
-    block: Any = None,
-    shared_bytes: int = 0,
-    out_shapes: Any = None,
-    vmap_method: str = "sequential",
-    defaults: Mapping[str, Any] | None = None,
-) -> Callable[..., Any]:
-    """Return the function that calls a kernel.
+@dataclass(frozen=True, eq=False)
+class FfiFunction:
+    """A function for JAX programs that calls a kernel.
 
-    names: of its parameters. results: those that are no arguments. find_target: returns the
-    registered name and the parameters, given all arguments, and the shapes and dtypes of results.
-    defaults: values of parameters.
+    names: the parameters of the kernel. results: those that are results only, not arguments.
+    find_target: return the registered name and the kinds of the parameters, given all arguments,
+    and the shapes and dtypes of results. defaults: values of parameters. The other fields are as in
+    ``pycu2c.jax.ffi``; ``grid`` and ``block`` are () if the library computes the grid.
     """
-    if vmap_method not in ("sequential", "broadcast_all"):
-        raise ValueError(f"vmap_method is sequential or broadcast_all, not {vmap_method!r}")
-    if grid is None or block is None:
-        raise TypeError(f"{name} needs a grid and a block: pass grid=... and block=...")
-    inputs = [n for n in names if n not in results]
 
-    def call(batch: tuple[int, ...], *arguments: Any) -> Any:
-        given = dict(zip(inputs, arguments))
-        shapes = _result_shapes(out_shapes, given, results)
-        if any(shape.shape[: len(batch)] != batch for shape in shapes):
-            raise TypeError(
-                f"a result of {name} has no axis for the batch, which vmap_method='broadcast_all' "
-                "adds: pass a function of the arguments as out_shapes"
+    name: str
+    names: Sequence[str]
+    results: Sequence[str]
+    find_target: FindTarget
+    grid: Any = None
+    block: Any = None
+    shared_bytes: int = 0
+    out_shapes: Any = None
+    vmap_method: str = "sequential"
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.vmap_method not in ("sequential", "broadcast_all"):
+            raise ValueError(
+                f"vmap_method is sequential or broadcast_all, not {self.vmap_method!r}"
             )
-        values = {**given, **dict(zip(results, shapes))}
-        target, parameters = find_target(values)
-        if not {"w", "u"} & {*parameters.values()}:
-            raise TypeError(f"{name} writes no array, and so has no result")
-        attributes = {"shared_bytes": np.int64(shared_bytes)}
-        for key, extent in ("grid", grid), ("block", block):
-            if extent != ():  # of kernels whose grid follows from the arrays
-                value = extent(*arguments) if callable(extent) else extent
-                attributes[key] = _lengths(f"{key} of {name}", value)
-        return _call_target(target, parameters, values, attributes)
+        if self.grid is None or self.block is None:
+            raise TypeError(f"{self.name} needs a grid and a block: pass grid=... and block=...")
 
-    run = call if vmap_method == "sequential" else _broadcasting(call)
+    @property
+    def __name__(self) -> str:
+        return self.name
 
-    def call_with_names(*arguments: Any, **named: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        inputs = [name for name in self.names if name not in self.results]
         remaining = inputs[len(arguments) :]
-        named = {**{n: v for n, v in (defaults or {}).items() if n in remaining}, **named}
+        named = {**{n: v for n, v in self.defaults.items() if n in remaining}, **named}
         if len(arguments) > len(inputs) or {*remaining} != {*named}:
             passed = ", ".join((f"{len(arguments)} arguments", *named))
             raise TypeError(
-                f"{name} takes ({', '.join(inputs)}), not {passed}; to change "
-                f"which arrays are results only ({', '.join(results)}), name them in out_shapes"
+                f"{self.name} takes ({', '.join(inputs)}), not {passed}; to change which arrays "
+                f"are results only ({', '.join(self.results)}), name them in out_shapes"
             )
-        return run((), *arguments, *(named[n] for n in remaining))
+        call = self._call if self.vmap_method == "sequential" else _broadcasting(self._call)
+        return call((), *arguments, *(named[n] for n in remaining))
 
-    return call_with_names
+    def _call(self, batch: tuple[int, ...], *arguments: Any) -> Any:
+        given = dict(zip((n for n in self.names if n not in self.results), arguments))
+        shapes = _result_shapes(self.out_shapes, given, self.results)
+        if any(shape.shape[: len(batch)] != batch for shape in shapes):
+            raise TypeError(
+                f"a result of {self.name} has no axis for the batch, which "
+                "vmap_method='broadcast_all' adds: pass a function of the arguments as out_shapes"
+            )
+        values = {**given, **dict(zip(self.results, shapes))}
+        target, kinds = self.find_target(values)
+        if not {"w", "u"} & {*kinds.values()}:
+            raise TypeError(f"{self.name} writes no array, so it has no result")
+        attributes = {"shared_bytes": np.int64(self.shared_bytes)}
+        for key, extent in ("grid", self.grid), ("block", self.block):
+            if extent != ():
+                value = extent(*arguments) if callable(extent) else extent
+                attributes[key] = _lengths(f"{key} of {self.name}", value)
+        return _call_target(target, kinds, values, attributes)
 
 
 def _result_shapes(out_shapes: Any, given: Mapping[str, Any], results: Sequence[str]) -> list[Any]:
@@ -169,20 +189,18 @@ def _is_array(value: object) -> bool:
 
 
 def _call_target(
-    target: str, parameters: Parameters, values: Mapping[str, Any], attributes: dict[str, Any]
+    target: str, kinds: Kinds, values: Mapping[str, Any], attributes: dict[str, Any]
 ) -> Any:
     """Call a registered kernel; return its result, or a tuple of several.
 
-    parameters: with a letter for each: ``r`` for an array that is only read, ``w`` for a result,
-    ``u`` for an array that is also a result, ``D``, ``d``, ``q`` and ``?`` for a complex number, a
-    double, an int64 and a bool. values: of the parameters; for a result, its shape and dtype.
+    values: the values of the parameters; for a result, its shape and dtype.
     """
-    read = [jnp.asarray(values[n]) for n, letter in parameters.items() if letter == "r"]
-    updated = {n: jnp.asarray(values[n]) for n, letter in parameters.items() if letter == "u"}
-    results = [n for n, letter in parameters.items() if letter in "wu"]
-    for name, letter in parameters.items():
-        if letter in _NUMBERS:
-            attributes[name] = _NUMBERS[letter](constant(name, values[name]))
+    read = [jnp.asarray(values[n]) for n, kind in kinds.items() if kind == "r"]
+    updated = {n: jnp.asarray(values[n]) for n, kind in kinds.items() if kind == "u"}
+    results = [n for n, kind in kinds.items() if kind in "wu"]
+    for name, kind in kinds.items():
+        if kind in _NUMBERS:
+            attributes[name] = _NUMBERS[kind](constant(name, values[name]))
     shapes = [jax.typeof(updated[n]) if n in updated else values[n] for n in results]
     aliases = {len(read) + i: results.index(n) for i, n in enumerate(updated)}
     call = jax.ffi.ffi_call(target, shapes, vmap_method="sequential", input_output_aliases=aliases)
