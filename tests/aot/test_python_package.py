@@ -46,6 +46,12 @@ def test_arrays(finance: Any, as_array: Any) -> None:
     assert sums.tolist() == [x[:256:2].sum(), x[256::2].sum()]
 
 
+@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0, 0)])
+def test_empty_arrays_are_contiguous(finance: Any, shape: tuple[int, int]) -> None:
+    """NumPy gives them strides of 0."""
+    finance.stencil(np.zeros(shape, np.float32), np.zeros(shape, np.float32), 1, grid=1, block=32)
+
+
 def test_numbers_of_numpy(finance: Any) -> None:
     x, sums = np.ones(128), np.zeros(1)
     finance.block_sums(x, sums, np.int32(28), grid=np.int64(1), block=[np.int64(128)])

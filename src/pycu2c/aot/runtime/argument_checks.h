@@ -15,11 +15,13 @@ static const char *type_name(DLDataType type, char *buffer, size_t size) {
 
 static bool is_c_contiguous(const DLTensor *a) {
     int64_t expected = 1;
+    bool is_contiguous = true;
     for (int i = a->ndim - 1; a->strides && i >= 0; i--) {
-        if (a->shape[i] != 1 && a->strides[i] != expected) return a->shape[i] == 0;
+        if (a->shape[i] == 0) return true;
+        is_contiguous &= a->shape[i] == 1 || a->strides[i] == expected;
         expected *= a->shape[i];
     }
-    return true;
+    return is_contiguous;
 }
 
 static int64_t stride_of(const DLTensor *a, int axis) {
