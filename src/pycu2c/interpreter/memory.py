@@ -29,10 +29,10 @@ class AccessLocation(NamedTuple):
         return self.file_line
 
 
-def out_of_bounds_error(error: IndexError, location: AccessLocation | str) -> IndexError:
+def out_of_bounds_error(error: IndexError, location: AccessLocation) -> IndexError:
     """Return the IndexError with the location, the array and the thread."""
     thread = REFERENCE_STATE.current()
-    array_name = getattr(location, "array", "") and f" of {location.array}"  # type: ignore[union-attr]
+    array_name = location.array and f" of {location.array}"
     return IndexError(
         f"{location}: {error}{array_name}, in thread {thread.threadIdx} of block {thread.blockIdx}"
     )

@@ -10,7 +10,11 @@ from pycu2c.interpreter import synchronization
 from pycu2c.interpreter.scheduler import Coroutine
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.ops.intrinsics.threads.clusters import this_cluster
-from pycu2c.ops.intrinsics.threads.cooperative_groups import GROUPS
+from pycu2c.ops.intrinsics.threads.cooperative_groups import (
+    this_grid,
+    this_thread_block,
+    tiled_partition,
+)
 from support.ast_interpreter.calls import arguments_of
 
 
@@ -67,7 +71,7 @@ def synchronizing_intrinsic(value: object) -> Intrinsic | None:
 def may_synchronize(value: object) -> bool:
     """Return whether code that names an object may synchronize threads."""
     return synchronizing_intrinsic(value) is not None or any(
-        value is intrinsic for intrinsic in (*GROUPS, this_cluster)
+        value is group for group in (this_grid, this_thread_block, tiled_partition, this_cluster)
     )
 
 

@@ -39,6 +39,8 @@ from pycu2c.ops.intrinsics.floats.math import (
 from pycu2c.ops.intrinsics.integers.integers import FOLDED_FUNCTIONS
 from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, bound_to
+from pycu2c.ops.intrinsics.threads.coalesced_groups import CoalescedGroup
+from pycu2c.ops.intrinsics.threads.cooperative_groups import tiled_partition
 from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.names.loop_hints import literal_unroll
 from pycu2c.ops.names.numba_names import is_from_buffer, numba_name
@@ -60,6 +62,13 @@ from support.ast_interpreter.operators import binary_operation, common_type, wit
 def canonical_object(value: object) -> object:
     """Return a global as kernels see it: numba's names map to ours."""
     return numba_name(value) or value
+
+
+def method_of(target: object, arguments: tuple[Any, ...]) -> object:
+    """Return the target of a call, or the method that replaces it for a coalesced group."""
+    if target is tiled_partition and arguments and isinstance(arguments[0], CoalescedGroup):
+        return CoalescedGroup.tiled_partition
+    return target
 
 
 def read(value: object) -> Any:

@@ -13,8 +13,9 @@ from pycu2c.base.dtypes import from_numpy
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert, scalar_of
 from pycu2c.base.vectors import Vector, vector
+from pycu2c.interpreter import memory
 from pycu2c.interpreter.functions import UnsupportedByReferenceError
-from pycu2c.interpreter.memory import AccessLocation, out_of_bounds_error
+from pycu2c.interpreter.memory import AccessLocation
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
 from pycu2c.runtime.thread_exceptions import exception_of_thread
 
@@ -52,6 +53,12 @@ def subscript(index: Any) -> Any:
 
 def make_slice(*bounds: Any) -> slice:
     return slice(*(None if b is None else operator.index(b) for b in bounds))
+
+
+def out_of_bounds_error(error: IndexError, location: Location) -> IndexError:
+    """Return the IndexError with the location, the array and the thread."""
+    is_access = isinstance(location, AccessLocation)
+    return memory.out_of_bounds_error(error, location if is_access else AccessLocation(location))
 
 
 def exception_of(location: Location, exception: Any, *arguments: Any) -> BaseException:

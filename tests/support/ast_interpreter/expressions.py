@@ -22,7 +22,6 @@ from pycu2c.base.types import ParameterType
 from pycu2c.frontend.scope.bindings import bindings, comprehension_targets
 from pycu2c.interpreter.scheduler import Coroutine
 from pycu2c.ops.intrinsics.registry import bound_to
-from pycu2c.ops.intrinsics.threads.coalesced_groups import method_of
 from pycu2c.ops.intrinsics.threads.cooperative_groups import tiled_partition
 from pycu2c.ops.operators import BINARY_BY_NODE, UNARY_BY_NODE
 from support.ast_interpreter import calls as calls
@@ -392,7 +391,7 @@ class ExpressionRewriter:
             if calls.is_local_function(target):
                 result = target(*arguments, **keywords)
                 return (yield from result) if isgenerator(result) else result
-            target = method_of(target, arguments)
+            target = calls.method_of(target, arguments)
             if isinstance(target, MethodType):  # of a thread group
                 arguments, target = (target.__self__, *arguments), target.__func__
             function, may_wait = self.callee(calls.canonical_object(target), node, self.source)

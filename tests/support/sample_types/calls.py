@@ -18,7 +18,6 @@ from pycu2c.ops.intrinsics import library
 from pycu2c.ops.intrinsics.kinds import FIXED
 from pycu2c.ops.intrinsics.memory import allocation
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, bound_to
-from pycu2c.ops.intrinsics.threads.coalesced_groups import method_of
 from pycu2c.ops.names.dtype_names import scalar_named
 from support.ast_interpreter import calls as calls
 from support.ast_interpreter import elements as elements
@@ -77,7 +76,7 @@ class CallSamples(ExpressionSamples):
             return self.array_method(target, arguments, keywords)
         if calls.is_converting_method(target):
             return self.attempt(target, *map(calls.numpy_type, arguments), **keywords)
-        target = method_of(calls.canonical_object(target), tuple(arguments))
+        target = calls.method_of(calls.canonical_object(target), tuple(arguments))
         if isinstance(target, MethodType):  # of a thread group
             arguments, target = [target.__self__, *arguments], target.__func__
         if target is print:  # the inference has no output

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from pycu2c.ops.intrinsics.integers.bits import FFS, POPC
 from pycu2c.ops.intrinsics.threads import warp
-from pycu2c.ops.intrinsics.threads.cooperative_groups import tiled_partition
 from pycu2c.ops.names.cuda_namespace import LIBRARY_FUNCTIONS
 
 popc: Any = POPC
@@ -222,13 +221,6 @@ def bit_or(a: Any, b: Any) -> Any:
 def bit_xor(a: Any, b: Any) -> Any:
     """Return ``a ^ b``, for ``reduce``."""
     return a ^ b
-
-
-def method_of(target: object, arguments: tuple[Any, ...]) -> object:
-    """Return the target of a call, or the method that replaces it for a coalesced group."""
-    if target is tiled_partition and arguments and isinstance(arguments[0], CoalescedGroup):
-        return CoalescedGroup.tiled_partition
-    return target
 
 
 LIBRARY_FUNCTIONS.update(

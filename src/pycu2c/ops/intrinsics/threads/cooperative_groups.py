@@ -264,6 +264,3 @@ def partition(group: object, lanes: int) -> type[Tile] | None:
 def tiled_partition(group: number, size: const) -> form:
     """Return the tile of the thread in a block or tile: 1, 2, 4, 8, 16 or 32 consecutive lanes."""
     return partition(group, int(size))
-
-
-GROUPS = (this_grid, this_thread_block, tiled_partition)
