@@ -199,6 +199,30 @@ def test_all_kernels_without_signature_are_named(tmp_path: Path) -> None:
     assert "m has no signature" in output
 
 
+MADE = """
+from pycu2c import kernel
+def make(value):
+    def fill(x: "float32[::1]"): x[0] = value
+    if RENAME:
+        fill.__name__ = f"fill{value}"
+    return kernel(fill)
+ones, twos = make(1), make(2)
+"""
+
+
+def test_kernels_that_a_function_makes(tmp_path: Path) -> None:
+    options = ["-o", str(tmp_path / "library"), "--targets", "cpu"]
+    output = build_output(tmp_path, MADE.replace("RENAME", "False"), *options)
+    assert "there are two kernels named fill: choose one with" in output
+    assert "set __name__ of the functions before kernel(function)" in output
+    (tmp_path / "source.py").write_text(MADE.replace("RENAME", "True"))
+    build_file(f"{tmp_path}/source.py", tmp_path / "library", "--targets", "cpu")
+    build_file(f"{tmp_path}/source.py:twos", tmp_path / "one", "--targets", "cpu")
+    header = (tmp_path / "library/include/source.h").read_text()
+    assert "source_fill1_launch" in header
+    assert "source_fill2_launch" in header
+
+
 @pytest.mark.parametrize(
     "name", ["", "a b", "1x", "../x", "größe", "int", "template", "def", "c", "std", "numpy"]
 )

@@ -192,7 +192,10 @@ def _kernels(locations: Sequence[str]) -> dict[str, AnyKernel]:
         chosen = [select_kernel(objects, path, name)] if name else list(objects.values())
         for kernel in (kernel for each in chosen for kernel in kernels_of(each)):
             if found.setdefault(kernel.name, kernel) != kernel:
-                raise click.ClickException(f"there are two kernels named {kernel.name}")
+                raise click.ClickException(
+                    f"there are two kernels named {kernel.name}: choose one with {path}:NAME, or "
+                    "set __name__ of the functions before kernel(function)"
+                )
     return found
 
 
