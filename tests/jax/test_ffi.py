@@ -132,7 +132,7 @@ def test_records_are_the_bytes_along_the_last_axis(platform: str) -> None:
     )
     result = jax.jit(f)(jnp.asarray(pixels[..., None].view(np.uint8)))
     check_equal(platform, result[..., 2], pixels["g"].astype(np.float32))
-    with pytest.raises(LaunchError, match="pixels.* is declared"):
+    with pytest.raises(LaunchError, match=r"pixels.* is declared"):
         f(jnp.zeros((3, 5, 2), np.uint8))
 
 

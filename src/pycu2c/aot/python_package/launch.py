@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-Structures = Sequence[tuple[str, Any]]  # the type of the numbers, the dtype
+Structures = Sequence[tuple[str, Any]]  # a type of numbers, and the dtype of a structure
 _RANGES = {"q": range(-1 << 63, 1 << 63), "Q": range(1 << 64)}
 _ON_GPU = (2, 13)  # kDLCUDA, kDLCUDAManaged
 _Capsule = type(datetime.datetime_CAPI)
@@ -89,9 +89,8 @@ def _number(name: str, kind: str, value: Any) -> Any:
 def _capsule(name: str, array: Any, stream: int) -> Any:
     """Return the DLPack capsule of an array; a capsule is returned unchanged.
 
-    Raises TypeError, BufferError.
-
-    stream: of the launch, which waits for pending work on the array; 0 for the default stream.
+    stream: the stream of the launch, which waits for pending work on the array. Raises TypeError,
+    BufferError.
     """
     if type(array) is _Capsule:
         return array
@@ -109,7 +108,7 @@ def _capsule(name: str, array: Any, stream: int) -> Any:
 
 
 def _as_numbers(name: str, array: Any, structures: Structures) -> Any:
-    """Return an array of structures as numbers, with those of one along a last axis.
+    """View an array of structures as numbers, with an additional last axis for each structure.
 
     Other arrays are returned unchanged. structures: those that the kernel takes. Raises TypeError.
     """
@@ -146,6 +145,71 @@ def _tensor_address(name: str, capsule: Any, is_written: bool) -> int:
     return address + _TENSOR
 
 
+class _LaunchFunction:
+    """A launch function in C, which is called with converted arguments.
+
+    kinds: the kind of each parameter. structures: the vectors and records that a parameter accepts.
+    """
+
+    def __init__(
+        self, function: Any, last_error: Callable[[], bytes], kinds: dict[str, str]
+    ) -> None:
+        self._function, self._last_error = function, last_error
+        self.kinds = kinds
+        self.structures: dict[str, Structures] = {}
+
+    def set_types(self, has_grid: bool) -> None:
+        """Set the types of the parameters in C."""
+        types = [_NUMBER_TYPES.get(kind, ctypes.c_void_p) for kind in self.kinds.values()]
+        configuration = [_Dim3, _Dim3, ctypes.c_size_t] if has_grid else []
+        self._function.argtypes = [*types, *configuration, ctypes.c_void_p]
+
+    def __call__(self, arguments: Sequence[Any], stream: int, *configuration: Any) -> None:
+        values, capsules = list(arguments), []  # capsules own their tensors
+        for i, (parameter, kind) in enumerate(self.kinds.items()):
+            if kind in _NUMBER_TYPES:
+                values[i] = _number(parameter, kind, values[i])
+                continue
+            array = _as_numbers(parameter, values[i], self.structures.get(parameter, ()))
+            capsule = _capsule(parameter, array, stream)
+            capsules.append(capsule)
+            values[i] = _tensor_address(parameter, capsule, kind != "r")
+        status = self._function(*values, *configuration, stream)
+        if status:
+            raise LaunchError(status, self._last_error().decode())
+
+    def bind(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+        """Return all arguments in order."""
+        return *arguments, *(named[n] for n in [*self.kinds][len(arguments) :])
+
+
+def _with_grid(call: _LaunchFunction, declaration: Callable[..., None]) -> Callable[..., None]:
+    count = len(call.kinds)
+
+    def launch(
+        *arguments: Any, grid: Any, block: Any, shared_bytes: int = 0, stream: int = 0, **named: Any
+    ) -> None:
+        if named or len(arguments) != count:
+            declaration(*arguments, grid=grid, block=block, **named)  # raises TypeError
+            arguments = call.bind(arguments, named)
+        size = shared_bytes and _number("shared_bytes", "Q", shared_bytes)
+        call(arguments, stream, _extent("grid", grid), _extent("block", block), size)
+
+    return launch
+
+
+def _without_grid(call: _LaunchFunction, declaration: Callable[..., None]) -> Callable[..., None]:
+    count = len(call.kinds)
+
+    def launch(*arguments: Any, stream: int = 0, **named: Any) -> None:
+        if named or len(arguments) != count:
+            declaration(*arguments, **named)  # raises TypeError
+            arguments = call.bind(arguments, named)
+        call(arguments, stream)
+
+    return launch
+
+
 class Library:
     """A shared library with launch functions: beside this file, or in ``lib`` of the build."""
 
@@ -159,7 +223,11 @@ class Library:
         self._last_error.restype = ctypes.c_char_p
 
     def kernel(self, name: str, /, **kinds: str) -> Callable[[Callable[..., None]], Any]:
-        """Return a decorator that makes the declaration of a kernel launch the kernel.
+        """Return a decorator, which turns the declaration of a kernel into a function.
+
+        A declaration with the parameter ``grid`` launches with a grid, a block and a size of shared
+        memory; otherwise the library computes the grid from the shapes of the arrays. The attribute
+        ``structures`` of the function has the vectors and records that parameters accept.
 
         Parameters
         ----------
@@ -169,59 +237,18 @@ class Library:
             The kind of each parameter: ``r`` for an array that is only read, ``w`` for one that is
             only written, ``u`` for one that is read and written; ``D``, ``d``, ``q``, ``Q`` and
             ``?`` for a complex number, a double, an int64, a uint64 and a bool.
-
-        A declaration without ``grid`` is that of a kernel whose grid follows from the shapes of its
-        arrays. The attribute ``structures`` of the function has the vectors and records of each
-        parameter.
         """
         prefix = "" if name == self._name else f"{self._name}_"
         function = getattr(self._library, f"{prefix}{name}_launch")
-        structures: dict[str, Structures] = {}
-
-        def call(arguments: Sequence[Any], stream: int, *configuration: Any) -> None:
-            values, capsules = list(arguments), []  # capsules own their tensors
-            for i, (parameter, kind) in enumerate(kinds.items()):
-                if kind in _NUMBER_TYPES:
-                    values[i] = _number(parameter, kind, values[i])
-                    continue
-                array = _as_numbers(parameter, values[i], structures.get(parameter, ()))
-                capsule = _capsule(parameter, array, stream)
-                capsules.append(capsule)
-                values[i] = _tensor_address(parameter, capsule, kind != "r")
-            status = function(*values, *configuration, stream)
-            if status:
-                raise LaunchError(status, self._last_error().decode())
+        call = _LaunchFunction(function, self._last_error, kinds)
 
         def decorate(declaration: Callable[..., None]) -> Any:
             has_grid = "grid" in inspect.signature(declaration).parameters
-            types = [_NUMBER_TYPES.get(kind, ctypes.c_void_p) for kind in kinds.values()]
-            configuration_types = [_Dim3, _Dim3, ctypes.c_size_t] if has_grid else []
-            function.argtypes = [*types, *configuration_types, ctypes.c_void_p]
-
-            def launch(
-                *arguments: Any,
-                grid: Any,
-                block: Any,
-                shared_bytes: int = 0,
-                stream: int = 0,
-                **named: Any,
-            ) -> None:
-                if named or len(arguments) != len(kinds):
-                    declaration(*arguments, grid=grid, block=block, **named)  # raises TypeError
-                    arguments = *arguments, *(named[n] for n in [*kinds][len(arguments) :])
-                size = shared_bytes and _number("shared_bytes", "Q", shared_bytes)
-                call(arguments, stream, _extent("grid", grid), _extent("block", block), size)
-
-            def launch_without_grid(*arguments: Any, stream: int = 0, **named: Any) -> None:
-                if named or len(arguments) != len(kinds):
-                    declaration(*arguments, **named)  # raises TypeError
-                    arguments = *arguments, *(named[n] for n in [*kinds][len(arguments) :])
-                call(arguments, stream)
-
-            decorated: Any = launch if has_grid else launch_without_grid
-            functools.update_wrapper(decorated, declaration)
-            decorated.parameters, decorated.has_grid = [*kinds.items()], has_grid
-            decorated.structures = structures
-            return decorated
+            call.set_types(has_grid)
+            launch: Any = (_with_grid if has_grid else _without_grid)(call, declaration)
+            functools.update_wrapper(launch, declaration)
+            launch.parameters, launch.has_grid = [*kinds.items()], has_grid
+            launch.structures = call.structures
+            return launch
 
         return decorate
