@@ -48,12 +48,13 @@ def bilateral(image, out, sigma_distance, sigma_brightness):
 
     centre = tile[ty + RADIUS, tx + RADIUS]
     total = weights = 0.0
+    by_distance = 1 / (2 * sigma_distance**2)
+    by_brightness = 1 / (2 * sigma_brightness**2)
     for j in range(2 * RADIUS + 1):
         for i in range(2 * RADIUS + 1):
             value = tile[ty + j, tx + i]
             square = (i - RADIUS) ** 2 + (j - RADIUS) ** 2
-            change = (value - centre) / sigma_brightness
-            weight = math.exp(-square / (2 * sigma_distance**2) - change * change / 2)
+            weight = math.exp(-square * by_distance - (value - centre) ** 2 * by_brightness)
             total += weight * value
             weights += weight
     if x < width and y < height:

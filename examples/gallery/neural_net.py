@@ -41,16 +41,16 @@ def hidden_unit(parameters, unit, x, y):
 # Forward pass
 # ------------
 #
-# A thread computes the probability for one point.
+# A thread computes the probability for one point. The rows of ``points`` are x and y.
 
 
 @kernel(block=128, weak_float="float32")
 def predict(points, parameters, probability):
     i = cuda.grid(1)
-    if i < len(points):
+    if i < len(probability):
         z = parameters[OUTPUT_BIAS]
         for unit in range(HIDDEN):
-            h = hidden_unit(parameters, unit, points[i, 0], points[i, 1])
+            h = hidden_unit(parameters, unit, points[0, i], points[1, i])
             z += parameters[4 * unit + 3] * h
         probability[i] = 1 / (1 + math.exp(-z))
 
@@ -89,17 +89,17 @@ def block_sum(value):
 @kernel(grid=HIDDEN + 1, block=BLOCK, weak_float="float32")
 def compute_gradient(points, labels, probability, parameters, gradient):
     unit, t = cuda.blockIdx.x, cuda.threadIdx.x
-    n = len(points)
+    n = len(labels)
     slope_x = slope_y = slope_bias = slope_output = 0.0
     for i in range(t, n, BLOCK):
         error = (probability[i] - labels[i]) / n
         if unit == HIDDEN:
             slope_bias += error
         else:
-            h = hidden_unit(parameters, unit, points[i, 0], points[i, 1])
+            h = hidden_unit(parameters, unit, points[0, i], points[1, i])
             inner = error * parameters[4 * unit + 3] * (1 - h * h)
-            slope_x += inner * points[i, 0]
-            slope_y += inner * points[i, 1]
+            slope_x += inner * points[0, i]
+            slope_y += inner * points[1, i]
             slope_bias += inner
             slope_output += error * h
     sums = block_sum(slope_x), block_sum(slope_y), block_sum(slope_bias), block_sum(slope_output)
@@ -126,8 +126,8 @@ def spirals(n, rng):
     turn = np.sqrt(rng.random(n)) * 3 * np.pi
     labels = np.arange(n) % 2
     angle = turn + np.pi * labels
-    points = np.stack([turn * np.cos(angle), turn * np.sin(angle)], axis=1) / 10
-    return (points + rng.normal(0, 0.015, (n, 2))).astype(np.float32), labels.astype(np.float32)
+    points = turn * np.array([np.cos(angle), np.sin(angle)]) / 10
+    return (points + rng.normal(0, 0.015, (2, n))).astype(np.float32), labels.astype(np.float32)
 
 
 def cross_entropy(probability, labels):
@@ -139,7 +139,7 @@ def train(points, labels, parameters, steps, rate, record_every=100):
     on_device, targets = cuda.to_device(points), cuda.to_device(labels)
     parameters = cuda.to_device(parameters)
     gradient, momentum = (cuda.to_device(np.zeros(PARAMETERS, np.float32)) for _ in range(2))
-    probability = cuda.device_array(len(points), np.float32)
+    probability = cuda.device_array(len(labels), np.float32)
     losses = []
     for step in range(steps):
         predict(on_device, parameters, probability)
@@ -166,7 +166,7 @@ parameters, losses = train(points, labels, start, STEPS, 0.05)
 
 def predict_numpy(parameters, points):
     w = parameters[:OUTPUT_BIAS].reshape(HIDDEN, 4).astype(float)
-    h = np.tanh(points @ w[:, :2].T + w[:, 2])
+    h = np.tanh(points.T @ w[:, :2].T + w[:, 2])
     return 1 / (1 + np.exp(-(h @ w[:, 3] + parameters[OUTPUT_BIAS])))
 
 
@@ -196,8 +196,8 @@ assert accuracy > 0.95
 # ----------
 
 side = np.linspace(-1.1, 1.1, 200, dtype=np.float32)
-plane = np.stack(np.meshgrid(side, side), axis=2).reshape(-1, 2)
-probability = np.zeros(len(plane), np.float32)
+plane = np.array(np.meshgrid(side, side)).reshape(2, -1)
+probability = np.zeros(plane.shape[1], np.float32)
 predict(plane, parameters, probability)
 
 fig, (left, right) = plt.subplots(
@@ -205,7 +205,7 @@ fig, (left, right) = plt.subplots(
 )
 image = left.contourf(side, side, probability.reshape(200, 200), levels=20, cmap="cividis")
 for label, colour in ((0, "white"), (1, "black")):
-    left.plot(*points[labels == label].T, ".", color=colour, ms=3)
+    left.plot(*points[:, labels == label], ".", color=colour, ms=3)
 left.set(title="Probability of class 1", xlabel="x", ylabel="y", aspect="equal")
 fig.colorbar(image, ax=left, label="probability", ticks=(0, 0.5, 1), shrink=0.8)
 right.semilogy(100 * np.arange(len(losses)), losses)

@@ -25,7 +25,8 @@ from pycu2c import cuda, device, kernel
 # ----------
 #
 # A frozen dataclass groups parameters. In the kernel, its fields are scalars, each an argument of
-# the CUDA function. Device functions may return tuples.
+# the CUDA function. ``weak_float="float32"`` makes arithmetic of the parameters float32. Device
+# functions may return tuples.
 #
 # Nine points estimate the Laplacian: -1 for the centre, 0.2 for neighbours along the axes and 0.05
 # for those along the diagonals. The grid is periodic: the index -1 is the last element, as in
@@ -56,7 +57,7 @@ def reaction(u, v, model):
     return model.feed * (1 - u) - uvv, uvv - (model.feed + model.kill) * v
 
 
-@kernel(block=(32, 8))
+@kernel(block=(32, 8), weak_float="float32")
 def step(u, v, new_u, new_v, model):
     x, y = cuda.grid(2)
     height, width = u.shape
@@ -94,7 +95,7 @@ models = {
     "holes": Model(feed=0.039, kill=0.058),
 }
 initial = start(100, np.random.default_rng(18))
-patterns = {name: simulate(*initial, model, 2500)[1] for name, model in models.items()}
+patterns = {name: simulate(*initial, model, 2000)[1] for name, model in models.items()}
 
 # %%
 # Check
