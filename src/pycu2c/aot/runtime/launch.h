@@ -263,11 +263,15 @@ static uint16_t half_of(double number, int exponent_bits, int fraction_bits) {
 }
 
 static void store_float(char *to, DLDataType type, double number) {
-    const float rounded = (float)number;
-    const uint16_t half = type.code == kDLBfloat ? half_of(number, 8, 7) : half_of(number, 5, 10);
-    if (type.bits == 16) memcpy(to, &half, sizeof half);
-    else if (type.bits == 32) memcpy(to, &rounded, sizeof rounded);
-    else memcpy(to, &number, sizeof number);
+    if (type.bits == 16) {
+        const uint16_t half = type.code == kDLBfloat ? half_of(number, 8, 7) : half_of(number, 5, 10);
+        memcpy(to, &half, sizeof half);
+    } else if (type.bits == 32) {
+        const float rounded = (float)number;
+        memcpy(to, &rounded, sizeof rounded);
+    } else {
+        memcpy(to, &number, sizeof number);
+    }
 }
 
 static void store_number(char *to, const struct argument *argument, int size, const void *from) {
