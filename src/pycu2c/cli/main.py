@@ -11,7 +11,7 @@ from pycu2c import __version__
 from pycu2c.base.errors import EnvironmentVariableError
 from pycu2c.base.lazy_imports import import_module
 
-COMMANDS = ("emit", "build", "explain", "check", "errors", "doctor", "cache", "migrate")
+COMMANDS = ("emit", "build", "annotate", "explain", "check", "errors", "doctor", "cache", "migrate")
 
 
 class _LazyGroup(click.Group):

@@ -21,6 +21,7 @@ from typing import (
 
 from pycu2c.base.backends import BACKENDS, default_backend
 from pycu2c.base.diagnostics import CompileError, Diagnostic, LaunchError
+from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.numba_typing import reject_kernel, type_of_function
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source, SourceUnavailable, source_of
@@ -274,6 +275,17 @@ class Kernel(KernelBase[P]):
         if default is None:
             raise ValueError(f"{self.name} has no types yet: launch it, or give a signature")
         return default
+
+    def _repr_html_(self) -> str | None:
+        """Return the page of ``pycu2c annotate``, which notebooks show; None without types."""
+        try:
+            signature = self._signature_or_latest(None)
+        except ValueError:
+            return None
+        annotation = import_module("pycu2c.annotate.annotation")
+        request = annotation.Request(signature, self.block, annotation.DEFAULT_ARCH)
+        text: str = import_module("pycu2c.annotate.page").frame(annotation.annotate(self, request))
+        return text
 
     def explain(self, signature: object = None) -> str:
         """Return the cost of each line on a GPU, and the change that removes it.

@@ -33,6 +33,7 @@ from pycu2c.kernels.source_map import errors_at_source_lines
 from pycu2c.runtime import line_coverage
 from pycu2c.runtime.launch_configuration import Extent, Language
 from pycu2c.runtime.runner import NO_AXIS, KernelMetadata, Runner, SpecializationKey
+from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import disassembly, nvrtc, resource_usage
 from pycu2c.transforms.common import fix_short_axes
 from pycu2c.transforms.cpu.memory import privatize_accumulators
@@ -82,14 +83,23 @@ class KernelCompiler:
 
     def _assembly(self, language: Language, signature: Signature, arch: str | None) -> str:
         """Return PTX or SASS with the lines of Python."""
+        if language == "ptx":
+            return self.gpu_code("ptx", signature, arch).decode()
+        return disassembly.disassemble(self.gpu_code("cubin", signature, arch))
+
+    def gpu_code(self, kind: nvrtc.BinaryKind, signature: Signature, arch: str | None) -> bytes:
+        """Return PTX or a cubin with the lines of Python."""
         generated = self.generate("cuda", signature, "lines")
         options = replace(self._options, lineinfo=True).with_links(generated.links)
-        kind: nvrtc.BinaryKind = "ptx" if language == "ptx" else "cubin"
         with self._errors_at_source_lines(signature):
-            binary = nvrtc.compile(
+            return nvrtc.compile(
                 generated.text, generated.entry, arch or _arch(), kind=kind, options=options
-            )
-        return binary.data.decode() if kind == "ptx" else disassembly.disassemble(binary.data)
+            ).data
+
+    def cpu_assembly(self, signature: Signature, block: Extent | None) -> str:
+        """Return the assembly language of the CPU with the lines of Python."""
+        generated = self.generate("cpu", signature, "lines", block)
+        return cc.assembly(generated.text, replace(self._options, lineinfo=True))
 
     def attributes(self, signature: Signature, arch: str | None) -> resource_usage.KernelAttributes:
         """Return the registers and the memory that the kernel uses on a GPU."""

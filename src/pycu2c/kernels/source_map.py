@@ -35,16 +35,16 @@ def errors_at_source_lines(generate: Callable[[Comments], str]) -> Iterator[None
         yield
     except RejectedCodeError as error:
         annotated = generate("positions")
-        diagnostics = _inline_c_diagnostics(error, _positions(generate("none"), annotated))
+        diagnostics = _inline_c_diagnostics(error, positions_of(generate("none"), annotated))
         if diagnostics:
             raise CompileError(diagnostics) from None
-        positions = _positions(error.text, annotated)
+        positions = positions_of(error.text, annotated)
         if 0 < error.line <= len(positions):
             error.origin = _with_source(positions[error.line - 1].removeprefix(POSITION_MARK))
         raise
     except UndefinedFunctionError as error:
         plain = generate("none")
-        positions = _positions(plain, generate("positions"))
+        positions = positions_of(plain, generate("positions"))
         diagnostics = _undefined_function_diagnostics(error, plain.splitlines(), positions)
         if diagnostics:
             raise CompileError(diagnostics) from None
@@ -106,7 +106,7 @@ def _span(position: str) -> Span:
     return Span(file, int(line), int(column) - 1, int(line), max(length, int(column)))
 
 
-def _positions(text: str, annotated: str) -> list[str]:
+def positions_of(text: str, annotated: str) -> list[str]:
     """Return the position comment that precedes each line of a text; none if the texts differ."""
     position, lines = "", text.splitlines()
     positions: list[str] = []

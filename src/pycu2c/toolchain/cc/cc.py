@@ -19,7 +19,7 @@ from pycu2c.toolchain.cc.discovery import Compiler, find_compiler
 from pycu2c.toolchain.cc.flags import LINK_FLAGS, libraries_for
 from pycu2c.toolchain.cc.miscompilations import flags_that_avoid_miscompilations
 from pycu2c.toolchain.link import file_identity
-from pycu2c.toolchain.toolchain_errors import LinkError, UndefinedFunctionError
+from pycu2c.toolchain.toolchain_errors import LinkError, ToolchainError, UndefinedFunctionError
 
 FLAGS: tuple[str, ...] = (
     "-std=gnu11",
@@ -127,6 +127,16 @@ def _coroutine_flags(text: str) -> tuple[str, ...]:
     jump is not, and doubled the time of a step.
     """
     return ("-fno-jump-tables",) if "switch (self->pc)" in text else ()
+
+
+def assembly(text: str, options: Options) -> str:
+    """Return the assembly language that the C compiler generates. Raises ToolchainError."""
+    compiler = find_compiler()
+    command = (*compiler.command, *flags_for(text, options, compiler), "-S", "-o", "-")
+    completed = subprocesses.run((*command, *build.STDIN_FLAGS), text)
+    if completed.returncode:
+        raise ToolchainError(f"{compiler.command[0]} failed: {completed.output.strip()}")
+    return completed.output
 
 
 _PRELUDE = """\

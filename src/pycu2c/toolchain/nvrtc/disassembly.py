@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from pycu2c.toolchain.toolchain_errors import ToolchainError
@@ -29,6 +30,24 @@ def disassemble(cubin: bytes) -> str:
 
     Raises ToolchainError.
     """
+    return "".join(f"{_format_line(line)}\n" for line in _listing(cubin))
+
+
+def instructions(cubin: bytes) -> Iterator[tuple[str, tuple[str, int] | None]]:
+    """Yield the lines of ``disassemble`` with their files and lines of source in place of comments.
+
+    Raises ToolchainError.
+    """
+    origin = None
+    for line in _listing(cubin):
+        if marker := _LINE_MARKER.fullmatch(line):
+            origin = marker[1], int(marker[2])
+        else:
+            yield line.rstrip(), origin
+
+
+def _listing(cubin: bytes) -> list[str]:
+    """Return the lines of nvdisasm without headers of sections."""
     program = _nvdisasm()
     with tempfile.NamedTemporaryFile(suffix=".cubin", prefix="pycu2c-") as file:
         file.write(cubin)
@@ -37,7 +56,8 @@ def disassemble(cubin: bytes) -> str:
         completed = subprocess.run(command, capture_output=True, text=True, errors="replace")
     if completed.returncode:
         raise ToolchainError(f"nvdisasm failed: {completed.stderr.strip()}")
-    return _format_listing(completed.stdout)
+    lines = completed.stdout.splitlines()
+    return [line for line in lines if line and not _SECTION_HEADER.match(line)]
 
 
 def _nvdisasm() -> str:
@@ -58,17 +78,8 @@ def _packaged_nvdisasm() -> str | None:
     return path
 
 
-def _format_listing(listing: str) -> str:
-    """Remove section headers and add the text of source lines to line numbers."""
-    lines = [
-        _format_line(line)
-        for line in listing.splitlines()
-        if line and not _SECTION_HEADER.match(line)
-    ]
-    return "".join(f"{line}\n" for line in lines)
-
-
 def _format_line(line: str) -> str:
+    """Add the text of source lines to line numbers."""
     marker = _LINE_MARKER.fullmatch(line)
     if marker is None:
         return line.rstrip()
