@@ -1,4 +1,4 @@
-"""Write the functions of the Python package of a library: a declaration for each kernel."""
+"""Write the Python functions of a library: a declaration for each kernel."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _WITHOUT_GRID = ("*", "stream=0")
 
 
 def python_name(name: str) -> str:
-    """Return the Python name of a kernel or of a parameter of CUDA C."""
+    """Return the Python name of a kernel or of a parameter."""
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def write_functions(library: ExportedLibrary) -> str:
-    """Return declarations of all kernels, with the decorator that makes them launch."""
+    """Return the declarations of all kernels, with the decorator ``Library.kernel``."""
     return "\n\n\n".join("\n".join(_declaration(library, kernel)) for kernel in library.kernels)
 
 
@@ -48,7 +48,7 @@ def _kinds(kernel: ExportedKernel) -> dict[str, str]:
 
 
 def write_structures(library: ExportedLibrary) -> Iterator[str]:
-    """Yield lines of Python that describe the vectors and records in arrays, for NumPy."""
+    """Yield assignments of the dtypes of records, and of the structures that parameters accept."""
     names = {d: name.removeprefix(f"{library.name}_") for d, name in library.records.items()}
     for dtype, name in names.items():
         yield f"{name} = {numpy_structure(dtype, names)}"

@@ -1,4 +1,4 @@
-"""Name the records of a library's arrays, and declare them in C and for NumPy."""
+"""Name the record types of array elements, and declare them in C and for NumPy."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ from pycu2c.codegen.names import identifier, unique_name
 from pycu2c.codegen.structs import members
 from pycu2c.csyntax.keywords import KEYWORDS
 
-RecordNames: TypeAlias = Mapping[DType, str]  # records in records come first
+RecordNames: TypeAlias = Mapping[DType, str]  # nested records precede those that contain them
 _C_TYPES = {DTypeKind.SIGNED: "int{}_t", DTypeKind.UNSIGNED: "uint{}_t", DTypeKind.BOOL: "bool"}
 _MACROS = ("complex", "errno", "imaginary")
 _FLOATS = {16: "uint16_t", 32: "float", 64: "double"}
 
 
 def names_of_records(dtype: DType, fallback: str, scope: Mapping[str, object]) -> dict[DType, str]:
-    """Return names of a record and of those in it: their names in ``scope``, or the fallback."""
+    """Return the names of a record and of nested ones.
+
+    scope: the global names of the kernel's module, which may contain the dtypes. fallback: the name
+    of a record that is not there.
+    """
     if dtype.kind is not DTypeKind.RECORD:
         return {}
     names: dict[DType, str] = {}
@@ -39,7 +43,7 @@ def _dtype_of(value: object) -> DType | None:
 def unique_names(
     library: str, names: Mapping[DType, str], kernels: Collection[str]
 ) -> dict[DType, str]:
-    """Return names that begin with that of the library, each for one record and no kernel."""
+    """Return unique names with the prefix of the library, different from those of kernels."""
     unique: dict[DType, str] = {}
     for dtype, name in names.items():
         unique[dtype] = unique_name(name, set(unique.values()), kernels)
@@ -57,7 +61,7 @@ def lane_type(dtype: DType) -> DType:
 
 
 def struct_definition(dtype: DType, names: RecordNames) -> str:
-    """Return the struct of a record, with its layout in memory."""
+    """Return the definition of a struct with the fields, offsets and size of a record."""
     is_packed = _c_alignment(dtype) == 1 and any(_c_alignment(f.dtype) > 1 for f in dtype.fields)
     fields = members(dtype, lambda d: 1 if is_packed else _c_alignment(d))
     lines: list[str] = []
@@ -72,13 +76,13 @@ def struct_definition(dtype: DType, names: RecordNames) -> str:
 
 
 def _member_name(name: str) -> str:
-    """Return the name of a field: a member may have the name of a function of C."""
+    """Return the C name of a field. Unlike variables, members may have names of C functions."""
     is_free = name.isidentifier() and name.isascii() and name not in (*KEYWORDS, *_MACROS)
     return name if is_free else identifier(name)
 
 
 def _c_type(dtype: DType, names: RecordNames) -> tuple[str, str]:
-    """Return the type of a field, and its extents as an array."""
+    """Return the C type of a field, and its array extents, such as ``[3]``."""
     extents, inner = "".join(f"[{extent}]" for extent in dtype.extents), dtype.innermost
     if inner.kind is DTypeKind.RECORD:
         return f"struct {names[inner]}", extents
@@ -89,7 +93,7 @@ def _c_type(dtype: DType, names: RecordNames) -> tuple[str, str]:
 
 
 def _c_alignment(dtype: DType) -> int:
-    """Return the alignment of the type of a field; 1 for a packed struct."""
+    """Return the C alignment of the type of a field; 1 for a packed struct."""
     inner = dtype.innermost
     if inner.kind is not DTypeKind.RECORD:
         return _c_alignment(inner.fields[0].dtype) if inner.fields else inner.size
@@ -104,7 +108,7 @@ def _c_alignment(dtype: DType) -> int:
 
 
 def numpy_dtype(dtype: DType, names: RecordNames) -> str:
-    """Return Python text that ``numpy.dtype`` takes for a type, with the names of records."""
+    """Return a Python expression for the argument of ``numpy.dtype``."""
     if dtype in names:
         return names[dtype]
     if dtype.element is not None:
@@ -113,7 +117,7 @@ def numpy_dtype(dtype: DType, names: RecordNames) -> str:
 
 
 def numpy_structure(dtype: DType, names: RecordNames) -> str:
-    """Return the dictionary that ``numpy.dtype`` takes for a vector or a record."""
+    """Return a Python dictionary that ``numpy.dtype`` converts to a vector or a record."""
     fields = ", ".join(f'"{field.name}"' for field in dtype.fields)
     formats = ", ".join(numpy_dtype(field.dtype, names) for field in dtype.fields)
     offsets = [field.offset for field in dtype.fields]

@@ -1,4 +1,4 @@
-/* Types of the calls of kernels by frameworks.
+/* The calls of kernels by frameworks: descriptions of parameters, and their values.
  *
  * You may use, change and distribute this file freely, for any purpose and without conditions.
  */
@@ -7,7 +7,7 @@
 
 enum { MAX_ARGUMENTS = 64, MAX_MESSAGE = 512 };
 
-/* READ: an array that the kernel only reads. WRITTEN: another array. */
+/* READ: an array that the kernel only reads. WRITTEN: an array that it writes. */
 enum kind { READ, WRITTEN, REAL, INTEGER, COMPLEX };
 
 struct parameter {
@@ -39,7 +39,7 @@ struct kernel {
     pycu2c_status (*launch)(const struct call *call);
 };
 
-/* Store 1 to 3 lengths; return whether there are as many, and each fits. */
+/* Store 1 to 3 lengths. Return false for another number of lengths, and for lengths that do not fit. */
 static bool store_lengths(pycu2c_dim3 *to, const int64_t *lengths, int64_t count) {
     uint32_t stored[] = {1, 1, 1};
     if (count < 1 || count > 3) return false;

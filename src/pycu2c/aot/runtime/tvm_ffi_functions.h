@@ -40,7 +40,7 @@ static bool read_real(const TVMFFIAny *argument, double *to) {
     return true;
 }
 
-/* Read a real number, or a tuple of the real and the imaginary part. */
+/* Read a real number, or a tuple of a real and an imaginary part. */
 static bool read_complex(const TVMFFIAny *argument, pycu2c_complex *to) {
     *to = (pycu2c_complex){0, 0};
     if (argument->type_index != kTVMFFIArray) return read_real(argument, &to->real);
@@ -49,7 +49,7 @@ static bool read_complex(const TVMFFIAny *argument, pycu2c_complex *to) {
     return parts->size == 2 && read_real(&list[0], &to->real) && read_real(&list[1], &to->imag);
 }
 
-/* Read an integer, a tuple of them, or a Shape. */
+/* Read an integer, a tuple of integers, or a Shape. */
 static bool read_lengths(const TVMFFIAny *argument, pycu2c_dim3 *to) {
     int64_t lengths[3] = {0}, count = 1;
     if (argument->type_index == kTVMFFIShape) {

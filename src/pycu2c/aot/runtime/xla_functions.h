@@ -53,7 +53,7 @@ static DLDataType type_of(XLA_FFI_DataType type) {
         case XLA_FFI_DataType_BF16: return (DLDataType){kDLBfloat, 16, 1};
         case XLA_FFI_DataType_C64: return (DLDataType){kDLComplex, 64, 1};
         case XLA_FFI_DataType_C128: return (DLDataType){kDLComplex, 128, 1};
-        default: return (DLDataType){UINT8_MAX, 0, 1}; /* no kernel takes it */
+        default: return (DLDataType){UINT8_MAX, 0, 1}; /* not supported by kernels */
     }
 }
 
@@ -64,7 +64,7 @@ static DLTensor tensor_of(const XLA_FFI_Buffer *buffer, DLDevice device) {
 
 /* ---- attributes ---- */
 
-/* Return the number of values of an attribute: 0 if there is none, or it is no number or array. */
+/* Return the number of values of an attribute; 0 if it is missing, or neither a number nor an array. */
 static int64_t attribute(const XLA_FFI_CallFrame *frame, const char *name, XLA_FFI_DataType *type,
                          const void **values) {
     const XLA_FFI_Attrs *const attrs = &frame->attrs;
@@ -112,7 +112,7 @@ static bool read_real(const XLA_FFI_CallFrame *frame, const char *name, double *
     return true;
 }
 
-/* Read an array of the real and the imaginary part. */
+/* Read a complex number: an array of its real and imaginary parts. */
 static bool read_complex(const XLA_FFI_CallFrame *frame, const char *name, pycu2c_complex *to) {
     XLA_FFI_DataType type = XLA_FFI_DataType_INVALID;
     const void *parts = NULL;
@@ -121,7 +121,7 @@ static bool read_complex(const XLA_FFI_CallFrame *frame, const char *name, pycu2
     return true;
 }
 
-/* Read a number. Return NULL, or the problem. */
+/* Read a number. Return NULL, or what is wrong. */
 static const char *read_number(const XLA_FFI_CallFrame *frame, const struct parameter *p,
                                union value *to) {
     int64_t count;
@@ -141,7 +141,7 @@ static bool read_lengths(const XLA_FFI_CallFrame *frame, const char *name, pycu2
 
 /* ---- calls ---- */
 
-/* Store the stream and the number of the GPU. */
+/* Get the stream and the ordinal of the GPU. */
 static XLA_FFI_Error *find_gpu(const XLA_FFI_CallFrame *frame, void **stream, int32_t *ordinal) {
     XLA_FFI_Stream_Get_Args of_stream = {
         XLA_FFI_Stream_Get_Args_STRUCT_SIZE, NULL, frame->ctx, NULL};
@@ -183,7 +183,7 @@ static XLA_FFI_Error *handle(const XLA_FFI_CallFrame *frame, const struct kernel
     struct call call = {0};
     DLDevice device = {type, 0};
     int64_t shared_bytes = 0, count;
-    /* the type has another name in later headers */
+    /* __typeof__: the type has another name in later headers */
     __typeof__(frame->extension_start) const extension = frame->extension_start;
     if (extension && extension->type == XLA_FFI_Extension_Metadata) { /* XLA asks for the version */
         XLA_FFI_Metadata *const metadata = ((XLA_FFI_Metadata_Extension *)extension)->metadata;
