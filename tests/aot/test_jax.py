@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import pickle
 import sys
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,27 @@ def test_results_are_those_of_launches(
         results = compute(x, x[: 70 * 71].astype(np.float32).reshape(70, 71))
     (tmp_path / "result").write_bytes(b"".join(np.asarray(r).tobytes() for r in results))
     check_results(numbers, tmp_path / "result", platform)
+
+
+def test_documentation(module: Any) -> None:
+    assert module.block_sums.__doc__.startswith("Sum the elements of each block of 128, ")
+    assert pickle.loads(pickle.dumps(module.block_sums)) is module.block_sums
+
+
+def test_names_that_python_reserves(tmp_path: Path) -> None:
+    """A kernel and a number of CUDA C are keywords of Python; the number is the greatest uint64."""
+    (tmp_path / "keywords.py").write_text(
+        'from pycu2c import cupy\nk = cupy.RawKernel(\'extern "C" __global__ void '
+        "lambda(unsigned long long *x, unsigned long long in) { *x = in; }', 'lambda')\n"
+    )
+    options = ["--targets", "cpu", "--bindings", "python,jax", "--name", "reserved"]
+    build_file(f"{tmp_path}/keywords.py", tmp_path, *options)
+    function = imported(tmp_path, "reserved").lambda_
+    x = jnp.zeros(1, jnp.uint64)
+    assert function(x, in_=2**64 - 1, grid=1, block=1).tolist() == [2**64 - 1]
+    for wrong in -1, 1.5, "a":
+        with pytest.raises((OverflowError, TypeError), match=f"in_ is {wrong!r}: "):
+            function(x, wrong, grid=1, block=1)
 
 
 def test_batch(module: Any) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pycu2c.aot.bindings import Framework, parameter_kinds
+from pycu2c.aot.bindings import Framework
 from pycu2c.aot.build_settings import (
     AVX512_FLAGS,
     X86_FLAG,
@@ -72,13 +72,15 @@ def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[
     if "cpp" in settings.bindings:
         headers += [f"include/{library.name}.hpp", "include/pycu2c_runtime.hpp"]
     is_exact, cpp = is_bit_exact(library.options), ";".join(cpp_flags(library))
+    names = [python_name(kernel.name) for kernel in library.kernels]
     packages = [framework.package for framework in settings.frameworks]
     return {
         "NAME": library.name,
         "UPPER": library.name.upper(),
         "REQUIRED": '", "'.join(("scikit-build-core>=0.10", *packages)),
-        "KERNEL_NAMES": ", ".join(f'"{python_name(kernel.name)}"' for kernel in library.kernels),
-        "KERNELS": "\n".join(_python_kernels(library)),
+        "KERNEL_NAMES": ", ".join(f'"{name}"' for name in names),
+        "IMPORTS": "\n".join(f"from . import {name}" for name in names),
+        "JAX_FUNCTIONS": "\n".join(f"{name} = _library.kernel({name})" for name in names),
         "FUNCTIONS": write_functions(library),
         "STRUCTURES": "".join(f"\n{line}" for line in write_structures(library)),
         "THREADS": settings.threads,
@@ -115,11 +117,3 @@ def _flags_of_old_compilers(library: ExportedLibrary) -> Iterator[str]:
     for fault in MISCOMPILATIONS:
         if fault.is_general and fault.may_have(text):
             yield from fault.flags
-
-
-def _python_kernels(library: ExportedLibrary) -> Iterator[str]:
-    """Yield lines of Python that define a function for each kernel, for JAX."""
-    for kernel in library.kernels:
-        letters, has_grid = [*parameter_kinds(kernel).items()], kernel.inferred_grid is None
-        arguments = f'"{kernel.name}", {letters}, has_grid={has_grid}'.replace("'", '"')
-        yield f"{python_name(kernel.name)} = _library.kernel({arguments})"

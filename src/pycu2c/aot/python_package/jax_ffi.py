@@ -6,6 +6,7 @@ You may use, change and distribute this file freely, for any purpose and without
 from __future__ import annotations
 
 import ctypes
+import keyword
 import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -17,14 +18,15 @@ import jax.numpy as jnp
 import numpy as np
 
 # the kind of each parameter: "r" for an array that is only read, "w" for an array that is a result
-# only, "u" for an array that is an argument and a result, "D", "d", "q" and "?" for a complex
-# number, a double, an int64 and a bool
+# only, "u" for an array that is an argument and a result, "D", "d", "q", "Q" and "?" for a complex
+# number, a double, an int64, a uint64 and a bool
 Kinds = Mapping[str, str]
 FindTarget = Callable[[Mapping[str, Any]], tuple[str, Kinds]]
 _NUMBERS: Mapping[str, Callable[[Any], Any]] = {
     "D": lambda value: np.array([complex(value)]).view(np.float64),  # the parts
     "d": lambda value: np.float64(float(value)),
     "q": lambda value: np.int64(operator.index(value)),
+    "Q": lambda value: np.uint64(operator.index(value)).astype(np.int64),
     "?": lambda value: np.int64(bool(value)),
 }
 
@@ -39,22 +41,11 @@ class HandlerLibrary:
         self._name = name
         self._handlers = ctypes.CDLL(next(filter(os.path.exists, paths), paths[0]))
 
-    def kernel(
-        self, name: str, parameters: Sequence[tuple[str, str]], has_grid: bool
-    ) -> Callable[..., Any]:
-        """Return the function that calls a kernel.
-
-        Parameters
-        ----------
-        name
-            The name of the kernel.
-        parameters
-            The name and the kind of each parameter.
-        has_grid
-            Whether a call takes a grid, a block and a size of shared memory.
-        """
-        target, kinds = f"{self._name}.{name}", dict(parameters)
-        write_only = [n for n, kind in parameters if kind == "w"]
+    def kernel(self, launch: Any) -> Callable[..., Any]:
+        """Return the function that calls a kernel, given that of the package which launches it."""
+        name, has_grid = launch.kernel_name, launch.has_grid
+        target, kinds = f"{self._name}.{name}", dict(launch.parameters)
+        write_only = [n for n, kind in kinds.items() if kind == "w"]
         register(self._handlers, name, target)
 
         def kernel(*arguments: Any, out_shapes: Any = None, **options: Any) -> Any:
@@ -67,7 +58,8 @@ class HandlerLibrary:
             call = FfiFunction(name, [*used], results, lambda _: (target, used), **options)
             return call(*arguments, **named)
 
-        kernel.__name__ = kernel.__qualname__ = name
+        kernel.__doc__, kernel.__module__ = launch.__doc__, f"{launch.__module__}.jax"
+        kernel.__name__ = kernel.__qualname__ = launch.__name__
         return kernel
 
 
@@ -200,7 +192,7 @@ def _call_target(
     results = [n for n, kind in kinds.items() if kind in "wu"]
     for name, kind in kinds.items():
         if kind in _NUMBERS:
-            attributes[name] = _NUMBERS[kind](constant(name, values[name]))
+            attributes[_c_name(name)] = _number(name, kind, constant(name, values[name]))
     shapes = [jax.typeof(updated[n]) if n in updated else values[n] for n in results]
     aliases = {len(read) + i: results.index(n) for i, n in enumerate(updated)}
     call = jax.ffi.ffi_call(target, shapes, vmap_method="sequential", input_output_aliases=aliases)
@@ -209,6 +201,18 @@ def _call_target(
     else:
         found = call(*read, *updated.values(), **attributes)
     return found[0] if len(found) == 1 else tuple(found)
+
+
+def _c_name(name: str) -> str:
+    """Return the name of a parameter of CUDA C, without the underscore after a Python keyword."""
+    return name[:-1] if keyword.iskeyword(name[:-1]) else name
+
+
+def _number(name: str, kind: str, value: Any) -> Any:
+    try:
+        return _NUMBERS[kind](value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(f"{name} is {value!r}: {error}") from None
 
 
 def constant(name: str, value: Any) -> Any:

@@ -247,6 +247,7 @@ class Library:
             call.set_types(has_grid)
             launch: Any = (_with_grid if has_grid else _without_grid)(call, declaration)
             functools.update_wrapper(launch, declaration)
+            launch.kernel_name = name
             launch.parameters, launch.has_grid = [*kinds.items()], has_grid
             launch.structures = call.structures
             return launch
