@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from typing import TypeAlias
 
@@ -118,7 +119,7 @@ def numpy_dtype(dtype: DType, names: RecordNames) -> str:
 
 def numpy_structure(dtype: DType, names: RecordNames) -> str:
     """Return a Python dictionary that ``numpy.dtype`` converts to a vector or a record."""
-    fields = ", ".join(f'"{field.name}"' for field in dtype.fields)
+    fields = ", ".join(json.dumps(field.name) for field in dtype.fields)
     formats = ", ".join(numpy_dtype(field.dtype, names) for field in dtype.fields)
     offsets = [field.offset for field in dtype.fields]
     return (
