@@ -121,6 +121,21 @@ def test_wrong_size_of_shared_memory(finance: Any, size: int) -> None:
         finance.block_sums(ONES, ONES, 0, grid=1, block=128, shared_bytes=size)
 
 
+class Stream:
+    """A stream as those of CuPy and PyTorch."""
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, 5
+
+
+def test_streams(finance: Any) -> None:
+    for stream in 0, 5, np.int64(5), Stream():
+        finance.block_sums(ONES, np.zeros(1), 0, grid=1, block=128, stream=stream)
+    for wrong in "a", "", None, 1.5, -1, 1 << 64:
+        with pytest.raises((TypeError, OverflowError), match="stream is "):
+            finance.block_sums(ONES, np.zeros(1), 0, grid=1, block=128, stream=wrong)
+
+
 def test_keywords(finance: Any) -> None:
     x, sums = np.arange(128.0), np.zeros(1)
     finance.block_sums(first=100, a=x, sums=sums, grid=1, block=128)

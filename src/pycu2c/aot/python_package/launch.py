@@ -86,6 +86,13 @@ def _number(name: str, kind: str, value: Any) -> Any:
     return number
 
 
+def _stream_address(stream: Any) -> int:
+    """Return the address of a CUDA stream, given it or an object with ``__cuda_stream__``."""
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    return int(_number("stream", "Q", stream))
+
+
 def _capsule(name: str, array: Any, stream: int) -> Any:
     """Return the DLPack capsule of an array; a capsule is returned unchanged.
 
@@ -164,7 +171,9 @@ class _LaunchFunction:
         configuration = [_Dim3, _Dim3, ctypes.c_size_t] if has_grid else []
         self._function.argtypes = [*types, *configuration, ctypes.c_void_p]
 
-    def __call__(self, arguments: Sequence[Any], stream: int, *configuration: Any) -> None:
+    def __call__(self, arguments: Sequence[Any], stream: Any, *configuration: Any) -> None:
+        if stream != 0:
+            stream = _stream_address(stream)
         values, capsules = list(arguments), []  # capsules own their tensors
         for i, (parameter, kind) in enumerate(self.kinds.items()):
             if kind in _NUMBER_TYPES:
@@ -187,7 +196,7 @@ def _with_grid(call: _LaunchFunction, declaration: Callable[..., None]) -> Calla
     count = len(call.kinds)
 
     def launch(
-        *arguments: Any, grid: Any, block: Any, shared_bytes: int = 0, stream: int = 0, **named: Any
+        *arguments: Any, grid: Any, block: Any, shared_bytes: int = 0, stream: Any = 0, **named: Any
     ) -> None:
         if named or len(arguments) != count:
             declaration(*arguments, grid=grid, block=block, **named)  # raises TypeError
@@ -201,7 +210,7 @@ def _with_grid(call: _LaunchFunction, declaration: Callable[..., None]) -> Calla
 def _without_grid(call: _LaunchFunction, declaration: Callable[..., None]) -> Callable[..., None]:
     count = len(call.kinds)
 
-    def launch(*arguments: Any, stream: int = 0, **named: Any) -> None:
+    def launch(*arguments: Any, stream: Any = 0, **named: Any) -> None:
         if named or len(arguments) != count:
             declaration(*arguments, **named)  # raises TypeError
             arguments = call.bind(arguments, named)

@@ -2,7 +2,7 @@
 
 A launch runs on the device of its arrays: objects with ``__dlpack__``, such as those of NumPy,
 PyTorch and CuPy. A grid and a block have 1 to 3 lengths. On a GPU the launch is asynchronous in the
-stream, the address of a CUstream or cudaStream_t as an integer.
+stream: an object with ``__cuda_stream__``, or the address of a CUstream or cudaStream_t.
 """
 
 from ._launch import LaunchError, Library
