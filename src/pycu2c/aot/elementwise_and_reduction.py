@@ -104,7 +104,7 @@ def export_elementwise_or_reduction(
 
 def _with_types(kernel: ElementwiseOrReduction, signatures: Sequence[Signature]) -> _Typed:
     """Return the parameters with their types: of the signature, or of the declaration."""
-    given: list[Array | Scalar] = [
+    types: list[Array | Scalar] = [
         replace(t, ndim=1, layout="C") if isinstance(t, Array) else t
         for signature in signatures
         for t in signature.parameters
@@ -112,16 +112,16 @@ def _with_types(kernel: ElementwiseOrReduction, signatures: Sequence[Signature])
     ]
     if not signatures:
         declared = (p.dtype for p in kernel.parameters if p.dtype is not None)
-        given = [Array(parameter_declarations.number_dtype(d), 1, "C") for d in declared]
-    if len(signatures) > 1 or len(given) != len(kernel.parameters):
+        types = [Array(parameter_declarations.number_dtype(d), 1, "C") for d in declared]
+    if len(signatures) > 1 or len(types) != len(kernel.parameters):
         names = ", ".join(p.name for p in kernel.parameters)
         raise ExportError(
             f"{kernel.name} takes one --signature '{kernel.name}=...', with a type for each of "
             f'({names}), such as "float32[:], float32"'
         )
-    if not any(isinstance(t, Array) and not p.raw for p, t in zip(kernel.parameters, given)):
+    if not any(isinstance(t, Array) and not p.raw for p, t in zip(kernel.parameters, types)):
         raise ExportError(f"{kernel.name} has only raw arrays, which do not determine its size")
-    return list(zip(kernel.parameters, given))
+    return list(zip(kernel.parameters, types))
 
 
 def _overlap_rules(

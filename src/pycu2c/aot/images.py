@@ -53,9 +53,9 @@ def compile_images(library: ExportedLibrary, archs: Sequence[str]) -> tuple[Imag
             module, arch, kind == "ptx", data.rstrip(b"\0") + b"\0" if kind == "ptx" else data
         )
 
-    wanted = [(module, *kind) for module in modules for kind in kinds]
-    with ThreadPoolExecutor(min(len(wanted), os.cpu_count() or 1)) as executor:
-        return tuple(executor.map(lambda request: compile_image(*request), wanted))
+    requests = [(module, *kind) for module in modules for kind in kinds]
+    with ThreadPoolExecutor(min(len(requests), os.cpu_count() or 1)) as executor:
+        return tuple(executor.map(lambda request: compile_image(*request), requests))
 
 
 def write_images(images: Sequence[Image]) -> str:

@@ -19,7 +19,7 @@ def write_files(folder: Path, files: Files) -> None:
             target.write_bytes(data)
 
 
-def foreign_files(folder: Path, files: Files) -> Iterator[Path]:
+def non_generated_files(folder: Path, files: Files) -> Iterator[Path]:
     """Yield files of a folder that ``write_files`` replaces, and that are not of a library."""
     for path, data in files.items():
         target = folder / path

@@ -71,13 +71,15 @@ def _object(kind: str, severity: str, title: str, hint: str, labels: Sequence[La
         "severity": severity,
         "message": f"{title}: {text}" if text else title,
         "hint": hint,
-        "location": _place(labels[0].span) if labels else None,
-        "related": [{**_place(label.span), "message": label.text} for label in labels[1:]],
+        "location": _location_object(labels[0].span) if labels else None,
+        "related": [
+            {**_location_object(label.span), "message": label.text} for label in labels[1:]
+        ],
     }
 
 
-def _place(span: Span) -> JsonObject:
-    """Return a place: lines and columns count from 1, and the end is excluded."""
+def _location_object(span: Span) -> JsonObject:
+    """Return a location: lines and columns count from 1, and the end is excluded."""
     return {
         "file": span.file,
         "line": span.line,
@@ -131,8 +133,8 @@ def _result(diagnostic: JsonObject, rule_index: int) -> JsonObject:
         "message": {"text": diagnostic["message"] + (f"\nhelp: {hint}" if hint else "")},
         "locations": [_location(location)] if location else [],
         "relatedLocations": [
-            {"id": number, **_location(place), "message": {"text": place["message"]}}
-            for number, place in related
+            {"id": number, **_location(other), "message": {"text": other["message"]}}
+            for number, other in related
         ],
         "properties": {key: diagnostic[key] for key in _PROPERTIES if key in diagnostic},
     }
@@ -141,14 +143,14 @@ def _result(diagnostic: JsonObject, rule_index: int) -> JsonObject:
 _PROPERTIES = ("count", "thread", "block", "array", "index", "shape")
 
 
-def _location(place: JsonObject) -> JsonObject:
+def _location(location: JsonObject) -> JsonObject:
     region = {
-        "startLine": place["line"],
-        "startColumn": place["column"],
-        "endLine": place["end_line"],
-        "endColumn": place["end_column"],
+        "startLine": location["line"],
+        "startColumn": location["column"],
+        "endLine": location["end_line"],
+        "endColumn": location["end_column"],
     }
-    artifact = {"uri": _uri(place["file"])}
+    artifact = {"uri": _uri(location["file"])}
     return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
 
 

@@ -47,10 +47,10 @@ class LaunchRequest:
     shared_bytes: int
 
     def configuration(self, handle: int, ordered: bool) -> LaunchConfiguration:
-        """Return this request for the dispatch table; zeros stand for an unspecified grid or block.
+        """Return this request for the dispatch table; an unspecified grid or block is zeros.
 
-        handle: that of the stream. ordered: whether the stream and the default stream wait for each
-        other.
+        handle: the handle of the stream. ordered: whether the stream and the default stream
+        synchronize with each other.
         """
         grid, block = self.grid or _UNSPECIFIED, self.block or _UNSPECIFIED
         return LaunchConfiguration(grid, block, self.shared_bytes, self.stream, handle, ordered)

@@ -238,7 +238,7 @@ _EXCEPTION_HINT = "correct the arguments of the launch or the condition, or catc
 def raised_exception(
     raised: RaisedException, values: Iterator[Any]
 ) -> tuple[BaseException, Finding]:
-    """Return the exception that a thread raised, and the finding that tells of it."""
+    """Return the exception that a thread raised, and the finding that describes it."""
     numbers = [next(values) for _ in THREAD_COORDINATES]
     block, thread = Coordinates(*numbers[:3]), Coordinates(*numbers[3:])
     where = f"thread {tuple(thread)} of block {tuple(block)}"

@@ -36,8 +36,8 @@ class HandlerLibrary:
 
     def __init__(self, name: str) -> None:
         folder = os.path.dirname(os.path.abspath(__file__))
-        places = folder, os.path.join(folder, "..", "..", "lib")
-        paths = [os.path.join(place, f"lib{name}_xla.so") for place in places]
+        folders = folder, os.path.join(folder, "..", "..", "lib")
+        paths = [os.path.join(each, f"lib{name}_xla.so") for each in folders]
         self._name = name
         self._handlers = ctypes.CDLL(next(filter(os.path.exists, paths), paths[0]))
 
@@ -131,14 +131,14 @@ class FfiFunction:
         return call((), *arguments, *(named[n] for n in remaining))
 
     def _call(self, batch: tuple[int, ...], *arguments: Any) -> Any:
-        given = dict(zip((n for n in self.names if n not in self.results), arguments))
-        shapes = _result_shapes(self.out_shapes, given, self.results)
+        passed = dict(zip((n for n in self.names if n not in self.results), arguments))
+        shapes = _result_shapes(self.out_shapes, passed, self.results)
         if any(shape.shape[: len(batch)] != batch for shape in shapes):
             raise TypeError(
                 f"a result of {self.name} has no axis for the batch, which "
                 "vmap_method='broadcast_all' adds: pass a function of the arguments as out_shapes"
             )
-        values = {**given, **dict(zip(self.results, shapes))}
+        values = {**passed, **dict(zip(self.results, shapes))}
         target, kinds = self.find_target(values)
         if not {"w", "u"} & {*kinds.values()}:
             raise TypeError(f"{self.name} writes no array, so it has no result")

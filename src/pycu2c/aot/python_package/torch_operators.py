@@ -317,8 +317,8 @@ def _recorded(
                     f"{operator.name} has no gradient: pass backward= to op, or detach() "
                     "what it is called with"
                 )
-            kept = (o if t is None else t for t, o in zip(ctx.saved_tensors, ctx.others))
-            arguments = {n: grads[gradients[n]] if n in gradients else next(kept) for n in names}
+            inputs = iter([o if t is None else t for t, o in zip(ctx.saved_tensors, ctx.others)])
+            arguments = {n: grads[gradients[n]] if n in gradients else next(inputs) for n in names}
             results = _as_tuple(backward(**arguments))
             return _in_order(results, operator)[: len(ctx.needs_input_grad)]
 

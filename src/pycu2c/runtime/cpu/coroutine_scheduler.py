@@ -1,4 +1,4 @@
-"""Run kernels on the CPU whose threads are coroutines, with ``coroutine_scheduler.c``."""
+"""Run kernels on the CPU with threads as coroutines (``coroutine_scheduler.c``)."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class CoroutineKernel(CpuKernel):
         if code == _NO_MEMORY:
             blocks = math.prod(LAUNCH_HEADER.unpack(header)[:3])
             raise LaunchError(
-                f"{self._name}: there is too little memory for what the threads of "
-                f"{blocks} blocks keep while they wait for each other: launch fewer blocks"
+                f"{self._name}: there is too little memory for the state of the waiting threads of "
+                f"{blocks} blocks: launch fewer blocks"
             )
         if code != _DEADLOCK:
             return super().raise_for_code(code, header)

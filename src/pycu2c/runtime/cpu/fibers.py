@@ -1,4 +1,4 @@
-"""Run kernels on the CPU whose threads are fibers with their own stacks, with ``fibers.c``."""
+"""Run kernels on the CPU with threads as fibers, which have their own stacks (``fibers.c``)."""
 
 from __future__ import annotations
 
