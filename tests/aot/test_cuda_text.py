@@ -19,7 +19,7 @@ from aot.conftest import build_file, run
 from aot.loaders.plain import Dim3, Tensor, tensor
 from aot.test_loaders import C11, COMPILERS, DEVICES, WARNINGS
 from pycu2c import cuda
-from pycu2c.aot.cuda_text_kernels import CudaTextKernel
+from pycu2c.aot.cuda_text_arguments import CudaTextKernel
 from pycu2c.aot.export import kernels_of
 from pycu2c.cli.main import main
 from pycu2c.compat.cuda_text import TextModule
@@ -429,9 +429,9 @@ REJECTED = {
     """k = cupy.ReductionKernel("int32 x", "int32 y", "{x}", "Sum{a.x + b.x}", "y = a.x",
     reduce_type="Sum", preamble="struct Sum { int x; };")""": "reduces Sum, which is not a number",
     f"k = cupy.RawKernel('struct P {{ int a; }}; {GLOBAL} k(P p, int *x) {{}}', 'k')": (
-        "`P p` of k is no number and no pointer to numbers: pass --signature"
+        "`P p` of k is neither a number nor a pointer to numbers: pass --signature"
     ),
-    f"k = cupy.RawKernel('{GLOBAL} k(int **x) {{}}', 'k')": "`int * * x` of k is no number",
+    f"k = cupy.RawKernel('{GLOBAL} k(int **x) {{}}', 'k')": "`int * * x` of k is neither a number",
     f"k = cupy.RawKernel('{GLOBAL} k(int x) {{}}', 'k')": "k has no array argument",
     f"""k = cupy.RawKernel('''
 #define KERNEL(n) {GLOBAL} n(int *x) {{}}

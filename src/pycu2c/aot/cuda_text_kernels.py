@@ -6,10 +6,10 @@ On the CPU, a text is C++ with names of its own: C++ merges functions from sever
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from pycu2c.aot.cuda_text_arguments import CudaTextKernel, arguments_of
 from pycu2c.aot.exported_library import (
     ExportedArgument,
     ExportedKernel,
@@ -20,58 +20,20 @@ from pycu2c.aot.exported_library import (
     TargetName,
     TranslationUnit,
     Variant,
-    c_name,
-    check_arguments,
 )
-from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import CompileError
 from pycu2c.base.dtypes import FLOAT32, FLOAT64
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.parameters import ArgumentPart, Parameter
-from pycu2c.base.records import dataclass
-from pycu2c.base.types import Array, ParameterType, Scalar, Signature
 from pycu2c.compat.cuda_text import cpu_build, cuda_build
 from pycu2c.compat.cuda_text.compiled import KernelParameter, ParameterKind, entry_parameters
 from pycu2c.compat.cuda_text.host_source import ThreadExecution, check_supported
 from pycu2c.compat.cuda_text.includes import IncludeExpander
-from pycu2c.compat.cuda_text.module import DEFAULT_ARCH, TextModule
+from pycu2c.compat.cuda_text.module import DEFAULT_ARCH
 from pycu2c.compat.cuda_text.options import CompilerOptions
-from pycu2c.compat.cuda_text.parse.declarations import split_at_commas
-from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition, ParsedParameter
-from pycu2c.compat.cuda_text.parse.macros import Macros
-from pycu2c.compat.cuda_text.parse.tokens import Token
 from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.compat.cuda_text.unique_names import renaming_macros
-from pycu2c.compat.pycuda.c_types import VectorArg, parse_c_arg
 from pycu2c.toolchain.nvrtc.flags import BinaryKind
-
-
-@dataclass(frozen=True, slots=True)
-class CudaTextKernel:
-    """A kernel of a CUDA C text.
-
-    expression: the name of the kernel, or of an instance of a template, such as ``add<int>``.
-    """
-
-    module: TextModule
-    expression: str
-    is_cooperative: bool = False
-
-    @property
-    def name(self) -> str:
-        """Return the name of the kernel in C."""
-        return re.sub(r"\W+", "_", self.expression).strip("_")
-
-    @property
-    def definition(self) -> FunctionDefinition:
-        """Return the definition in the text. Raises ExportError."""
-        name = self.expression.partition("<")[0].strip().lstrip("&:")
-        found = [f for f in self.module.kernels if name in (f.path, f.name)]
-        if len(found) == 1:
-            return found[0]
-        reason = "is defined more than once" if found else "is not defined, or a macro defines it"
-        raise ExportError(f"{self.module.text.name}: {self.expression} {reason}")
-
 
 _Typed: TypeAlias = tuple[CudaTextKernel, tuple[ExportedArgument, ...]]
 
@@ -106,7 +68,7 @@ def export_cuda_text(
     module, unit = kernels[0].module, f"{library}_{kernels[0].name}"
     if module.binary or module.options.arch:
         raise ExportError(f"{module.text.name} is compiled for one GPU: pass its text, and --arch")
-    typed = [(r.kernel, _arguments(r.kernel, r.signatures)) for r in requests]
+    typed = [(r.kernel, arguments_of(r.kernel, r.signatures)) for r in requests]
     cpp, functions = "", {}
     if "cpu" in targets:
         cpp, functions["cpu"] = _export_cpp(library, unit, typed)
@@ -232,82 +194,3 @@ def _function(
             f"names: they have {', '.join(str(p.size) for p in compiled)} bytes"
         )
     return function
-
-
-# ---- arguments ----
-
-
-def _arguments(
-    kernel: CudaTextKernel, signatures: Sequence[Signature]
-) -> tuple[ExportedArgument, ...]:
-    """Return the arguments, with the types of the signature or of the text. Raises ExportError."""
-    parameters = kernel.definition.parameters
-    types = signatures[0].parameters if signatures else _types_in_text(kernel)
-    if len(signatures) > 1 or len(types) != len(parameters):
-        raise ExportError(
-            f"{kernel.name} takes one signature, with a type for each of "
-            f"({', '.join(p.name for p in parameters)})"
-        )
-    arguments = tuple(map(_argument, parameters, types, range(len(types))))
-    check_arguments(kernel.name, arguments)
-    return arguments
-
-
-def _argument(parameter: ParsedParameter, kind: ParameterType, position: int) -> ExportedArgument:
-    name = c_name(parameter.name or f"argument_{position}")
-    if not isinstance(kind, Array):
-        assert isinstance(kind, Scalar)
-        return ExportedArgument(name, kind, False)
-    array = Array(kind.dtype, 1, "C")
-    return ExportedArgument(name, array, not parameter.is_read_only, has_any_axes=True)
-
-
-def _types_in_text(kernel: CudaTextKernel) -> list[ParameterType]:
-    """Return the types of the parameters of a kernel, as its text names them."""
-    text = kernel.module.text
-    macros = Macros(text, kernel.module.options.macros)
-    names = dict(_template_arguments(kernel))
-    types: list[ParameterType] = []
-    for parameter in kernel.definition.parameters:
-        tokens = [Token("identifier", word, 0, 0) for word in parameter.text.split()]
-        words = [names.get(t.text, t.text) for word in tokens for t in macros.expand(word)]
-        kind = _type_of(" ".join(words))
-        if kind is None:
-            raise ExportError(
-                f"`{parameter.text}` of {kernel.name} is no number and no pointer to numbers: pass "
-                f"--signature '{kernel.name}=...', one type for each parameter, such as "
-                '"float32[:], int32"'
-            )
-        types.append(kind)
-    return types
-
-
-def _template_arguments(kernel: CudaTextKernel) -> Iterator[tuple[str, str]]:
-    """Yield the parameters of a template, and the arguments of its instance."""
-    definition, tokens = kernel.definition, kernel.module.text.tokens
-    if not definition.is_template:
-        return
-    head = tokens[definition.start : definition.body[0]]
-    end = next(i for i, t in enumerate(head) if t.text in ("__global__", "extern", "static"))
-    parameters = split_at_commas(head[2 : end - 1])
-    arguments = CudaSource(kernel.expression.partition("<")[2].rstrip().removesuffix(">")).tokens
-    for parameter, argument in zip(parameters, split_at_commas(arguments)):
-        yield parameter[1].text, " ".join(t.text for t in argument)
-
-
-def _type_of(declaration: str) -> ParameterType | None:
-    """Return the type of a parameter in C; None if a launch function cannot take it."""
-    is_array = re.search(r"[*\[]", declaration) is not None
-    if len(re.findall(r"[*\[&(]", declaration)) > is_array:
-        return None
-    vector = next((dtypes.VECTORS[w] for w in declaration.split() if w in dtypes.VECTORS), None)
-    if vector is not None:
-        return Array(vector, 1, "C") if is_array else None
-    try:
-        argument = parse_c_arg(re.sub(r"(\w+ :: )*complex <", "pycuda::complex<", declaration))
-    except ValueError:
-        return None
-    dtype = dtypes.from_numpy(argument.dtype)
-    if dtype is None:
-        return None
-    return Array(dtype, 1, "C") if isinstance(argument, VectorArg) else Scalar(dtype)

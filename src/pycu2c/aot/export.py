@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
-from pycu2c.aot.cuda_text_kernels import CudaTextKernel, export_cuda_text
+from pycu2c.aot.cuda_text_arguments import CudaTextKernel
+from pycu2c.aot.cuda_text_kernels import export_cuda_text
 from pycu2c.aot.elementwise_and_reduction import (
     ElementwiseOrReduction,
     export_elementwise_or_reduction,
