@@ -24,14 +24,14 @@ ANY_BLOCK_COUNT = 0, 1 << 62  # a range; the end is exclusive
 class KernelMetadata:
     """Properties of a kernel for one signature that launches need.
 
-    written: the arrays that it may write, by their positions among the leaves.
+    written: the positions among the leaves of the arrays that it may write.
     lengths: the lengths that determine its grid; empty if the kernel does not imply them.
-    uses_threads: whether it uses CUDA threads; otherwise it is plain loops.
-    needs_dynamic_shared: whether a launch must give it dynamic shared memory.
+    uses_threads: whether it uses CUDA threads; otherwise it contains only sequential loops.
+    needs_dynamic_shared: whether a launch must allocate dynamic shared memory.
     accumulator_arguments: arrays that it only adds to (``privatize_accumulators``).
     streamed_bytes: bytes of the arrays per thread, if non-temporal stores may be used for them
         (``nontemporal_stores``); else 0.
-    overlap_rules: which arrays may overlap; positions are those of leaves.
+    overlap_rules: the arrays that may overlap, by their positions among the leaves.
     aliasing_matters: whether it is faster if no array that it writes overlaps another one
         (``restrict_pointers``).
     short_axis_candidates: arrays whose last axis is short in some launches, and that axis
@@ -54,7 +54,7 @@ class KernelMetadata:
 
 @dataclass(frozen=True, slots=True)
 class SpecializationKey:
-    """The back end, assumptions and device for which a kernel of one signature is compiled."""
+    """The target of a compilation for one signature: back end, assumptions and device."""
 
     backend: str
     assumptions: LaunchAssumptions
@@ -63,13 +63,13 @@ class SpecializationKey:
 
 @dataclass(frozen=True, slots=True)
 class HiddenArguments:
-    """Arguments that a kernel has after those of the user.
+    """Hidden arguments of a kernel, which follow those of the user.
 
-    packed: the parameters of a launch.
-    cleared, cleared_size: memory that is zeroed before each launch.
+    packed: the packed parameters.
+    cleared, cleared_size: the address and the bytes of memory that is zeroed before each launch.
     found: the address of an int64. If it is not 0 after a launch, the code is ``HAS_FINDINGS``.
-    found_on_device: from where a launch on a GPU copies it.
-    memset, copy_to_host, synchronize: the addresses of functions of the driver, on a GPU.
+    found_on_device: the address on a GPU from which a launch copies the int64.
+    memset, copy_to_host, synchronize: the addresses of driver functions, for launches on a GPU.
     """
 
     packed: bytes = b""
@@ -86,17 +86,19 @@ class HiddenArguments:
 class FastPathLaunch:
     """How the dispatch table starts a kernel from C: ``start(body, packed, blocks)``.
 
-    layout: of the parameters. ``packed`` is the launch header and the parameters.
+    layout: the layout of the parameters. ``packed`` is the launch header and the parameters.
     start, body: the addresses of a function of the runtime and of the kernel. With a ``context``,
         ``start`` is cuLaunchKernel, and ``body`` the handle of the kernel.
-    raise_for_code: is called with the code and the launch header if ``start`` returns a code other
-        than 0; raises its error. With a ``context``, the launch takes the slow path instead.
+    raise_for_code: raises the error of a code other than 0 that ``start`` returned, given the code
+        and the launch header. With a ``context``, the launch takes the slow path instead.
     context: the address of cuCtxGetCurrent, and the context in which the kernel is loaded.
     staging: returns memory for copies of host arrays, or None. Launches that use it are
         synchronous; they call ``raise_for_code`` if they fail.
     is_exact: whether launches must have the same grid, block and shapes as the recorded one, and
-        arrays that do not overlap. integers: the least and largest value of integers, by leaf.
-    hidden: with ``found``, runs one launch at a time; another one takes the slow path meanwhile.
+        arrays that do not overlap.
+    integers: the range of the integers among the leaves, by position.
+    hidden: the hidden arguments. With ``found``, the entry runs one launch at a time; concurrent
+        launches take the slow path.
     """
 
     layout: Layout
@@ -126,4 +128,4 @@ class LaunchDependentRunner(Protocol):
     """A runner whose code depends on the launch."""
 
     def fast_path_for(self, launch: Launch, arguments: Sequence[Argument]) -> FastPathLaunch | None:
-        """Return how C starts the kernel for launches as this one."""
+        """Return how C starts the kernel for launches like this one."""

@@ -15,13 +15,13 @@ MemoryLocation: TypeAlias = Literal["host", "device"]
 class ArrayArgument(NamedTuple):
     """An array argument.
 
-    strides: in bytes.
+    strides: the strides in bytes.
     owner: the object that keeps the memory alive.
     stream: the CUDA stream on which the owner has pending work, from
         ``__cuda_array_interface__``.
     location_is_explicit: whether the user has chosen the memory (host or device), so that
         kernels run there.
-    is_unwritten: whether the memory is new, and nothing has been copied to it.
+    is_unwritten: whether the memory is new and has undefined elements.
 
     This is a tuple because a frozen dataclass takes three times as long to create.
     """

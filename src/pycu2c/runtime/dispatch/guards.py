@@ -40,10 +40,10 @@ class RecordedLaunch:
     values: the arguments, with their types.
     leaves: the numbers and arrays in the arguments, flattened.
     written: the leaves that are arrays and that the kernel writes.
-    integer_ranges: the least and largest value of leaves that are integers.
-    trusted: whether the alignment and size of arrays are not checked.
-    last_axis_lengths: the least and largest length of the last axes of some arrays.
-    has_shapes: whether arrays must have the same shapes.
+    integer_ranges: the ranges of the leaves that are integers.
+    trusted: whether guards need not check the alignment and the size of arrays.
+    last_axis_lengths: the ranges of the length of the last axes of some arrays.
+    has_shapes: whether arrays must have the same shapes as in this launch.
     """
 
     values: tuple[object, ...]
@@ -73,11 +73,11 @@ ScalarKind: TypeAlias = Literal[
 class ArrayGuard:
     """Accept an array of a class.
 
-    identity: the dtype, typestr or attribute paths; what torch_tensors.c reads.
-    contiguous: whether the array is contiguous; both cases have guards.
-    writeable, owns_memory: whether the array must be writeable, must own its memory.
-    min_last_length, max_last_length: the range of the length of its last axis.
-    shape: that it must have; None accepts all.
+    identity: the dtype, typestr or attribute paths, or the data that torch_tensors.c compares.
+    contiguous: whether the array must be contiguous, or must not be contiguous.
+    writeable, owns_memory: whether the array must be writeable, and must own its memory.
+    min_last_length, max_last_length: the range of the length of the last axis.
+    shape: the required shape; None accepts all.
     """
 
     kind: ArrayKind
@@ -101,8 +101,9 @@ class ArrayGuard:
 class ScalarGuard:
     """Accept a number of a class.
 
-    size, min, max: of an integer, the bytes of the kernel parameter and the range.
-    exact: whether a conversion must not round.
+    size: the bytes of the kernel parameter of an integer.
+    min, max: the range of an integer.
+    exact: whether the conversion must not round.
     """
 
     kind: ScalarKind

@@ -1,5 +1,4 @@
-"""Attributes of other packages' arrays, which are faster to read than their
-``__cuda_array_interface__``."""
+"""Read arrays of other packages by attributes, faster than ``__cuda_array_interface__``."""
 
 from __future__ import annotations
 
@@ -29,8 +28,8 @@ class AttributePaths:
 class Package:
     """The attribute paths of the arrays of a package.
 
-    invariant: paths to objects that are the same for all arrays that an entry accepts.
-    device: such a path for machines with several devices.
+    invariant: paths to objects that all arrays of an entry have in common.
+    device: another such path, for machines with several devices.
     stream: the module and the function that returns the current stream, and the path from this
         function to the handle.
     """

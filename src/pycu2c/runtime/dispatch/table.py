@@ -41,9 +41,10 @@ _ANY_EXTENT, _NO_CLUSTER = (0, 0, 0), (1, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class OverlapGuard:
-    """A written leaf must not overlap another one that is read.
+    """A written leaf must not overlap a leaf that is read.
 
-    may_be_same: unless they are one array: the kernel reads each element before it writes it.
+    may_be_same: whether both may be the same array, because the kernel reads each element before it
+        writes it.
     """
 
     read: tuple[int, ...] = ()
@@ -53,13 +54,13 @@ class OverlapGuard:
 
 @dataclass(frozen=True, slots=True)
 class LaunchGuard:
-    """The condition on a launch configuration for an entry, and the source of an inferred grid.
+    """The launch configurations that an entry accepts, and the source of an inferred grid.
 
-    block: the shape of blocks; None accepts all. So does ``grid``.
-    grid_sources: the arguments whose sizes determine the grid if the launch names none. The grid
-        is rounded up to whole clusters.
+    grid, block: the required shapes; None accepts all.
+    grid_sources: the arguments whose sizes determine the grid if the launch has none. The grid is
+        rounded up to a multiple of the cluster.
     blocks: the range of the number of blocks; the end is exclusive.
-    overlap: which leaves must not overlap.
+    overlap: the leaves that must not overlap.
     """
 
     block: Extent | None
@@ -75,8 +76,8 @@ class LaunchGuard:
 class Field:
     """A parameter of the compiled kernel, and the leaf that determines its value.
 
-    offset, size: in the packed arguments.
-    axis: of an extent or stride; for an address the number of axes.
+    offset, size: the position in the packed arguments, and the number of bytes.
+    axis: the axis of an extent or stride; for an address, the number of axes.
     """
 
     part: FieldPart
@@ -91,9 +92,10 @@ class Field:
 class DispatchEntry:
     """An entry for launches that are like a recorded one.
 
-    ``dispatch_entry.c`` reads the fields by name. Sets of leaves are bit masks; addresses are ints,
-    0 for none. A grid and a block of zeros accept all. initial: what the arguments are before the
-    fields are written.
+    ``dispatch_entry.c`` reads the fields by name. Sets of leaves are bit masks. Addresses are ints,
+    0 for none. A grid and a block of zeros accept all.
+
+    initial: the bytes of the packed arguments, to which the fields are written.
     """
 
     arguments: int
