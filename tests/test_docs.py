@@ -23,7 +23,7 @@ DOCS = ROOT / "docs"
 # pages that building the site generates are not in the repository
 GENERATED = {DOCS / "gallery", DOCS / "reference" / "intrinsics"}
 WRITTEN = sorted(p for p in DOCS.rglob("*.md") if p.parent not in GENERATED)
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *WRITTEN]
+PAGES = [*sorted(ROOT.glob("*.md")), *WRITTEN]
 NEED_OTHERS = {"jax.md", "pytorch.md"}  # tests/jax/test_page.py, tests/pytorch/test_page.py
 WITH_PYTHON = [p for p in PAGES if "```python\n" in p.read_text() and p.name not in NEED_OTHERS]
 
@@ -36,7 +36,7 @@ def test_python_runs(page: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_links(page: Path) -> None:
     prose = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(), flags=re.S)
-    for link in re.findall(r"\]\(([^)#:]+)\)", prose):
+    for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose):
         assert (page.parent / link).exists(), link
 
 
