@@ -1,11 +1,14 @@
-"""Build the fast path of launches. Everything else is in pyproject.toml.
+"""Build the fast path of launches, and the readme for package indexes.
+Everything else is in pyproject.toml.
 
 The extension uses the limited API, so one build serves every CPython from 3.11 on. Where it cannot
 be built (no C compiler, no headers, a free-threaded CPython), launches take the Python slow path.
 """
 
+import re
 import sys
 import sysconfig
+import tomllib
 from pathlib import Path
 
 import numpy
@@ -32,8 +35,19 @@ def extensions() -> list[Extension]:
     return [dispatch]
 
 
+def readme() -> str:
+    """Return README.md with absolute links, as a package index has none of the other files."""
+    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
+    base = project["urls"]["Homepage"] + "/blob/main/"
+    code_or_link = re.compile(r"(```.*?```|`[^`]*`)|\]\((?!\w+:|#)([^)\s]+)\)", re.S)
+    text = Path("README.md").read_text(encoding="utf-8")
+    return code_or_link.sub(lambda m: m[1] or f"]({base}{m[2]})", text)
+
+
 found = extensions()
 setup(
+    long_description=readme(),
+    long_description_content_type="text/markdown",
     ext_modules=found,
     options={"bdist_wheel": {"py_limited_api": "cp311"}} if found else {},
 )
