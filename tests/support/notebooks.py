@@ -1,4 +1,4 @@
-"""Run the cells of a notebook in Jupyter's kernel or in IPython, and return what each prints."""
+"""Run the cells of a notebook in Jupyter's kernel or in IPython, and return what each shows."""
 
 from __future__ import annotations
 
@@ -30,6 +30,9 @@ cells = [nbformat.v4.new_code_cell(cell) for cell in json.load(sys.stdin)]
 notebook = nbformat.v4.new_notebook(cells=cells)
 nbclient.NotebookClient(notebook, allow_errors=True, timeout=240).execute()
 def text(output):
+    data = output.get("data", {})
+    if data:
+        return data.get("text/html") or data["text/plain"]
     return output.get("text") or f"{output.get('ename')}: {output.get('evalue')}"
 print(json.dumps(["".join(map(text, cell.outputs)) for cell in notebook.cells]))
 """

@@ -14,6 +14,7 @@ from typing import Any
 
 from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.lazy_imports import import_module
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime import launch_configuration
 from pycu2c.runtime.cuda import peer_access
@@ -65,6 +66,11 @@ class Stream:
     def __repr__(self) -> str:
         name = {0: "default", _LEGACY: "legacy default", _PER_THREAD: "per-thread default"}
         return f"<stream {name.get(self.handle, hex(self.handle))}>"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        text: str = import_module("pycu2c.devices.html_views").stream_view(self)
+        return text
 
     def synchronize(self) -> None:
         """Wait for all work of the stream. Raises the errors of its kernels."""
@@ -231,6 +237,11 @@ class Event:
         if driver.available():
             driver.make_current()
             self.handle = int(driver.new_event(timing=timing))
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        text: str = import_module("pycu2c.devices.html_views").event_view(self, self._seconds)
+        return text
 
     def record(self, stream: object = None) -> None:
         """Move the event to the end of the work that a stream has now.

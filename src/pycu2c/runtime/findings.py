@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from pycu2c.base.diagnostics import Label, LaunchError, render_excerpts
+from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 
@@ -108,6 +109,11 @@ class Finding:
         title = f"{self.kind}: {where}{times}"
         return "\n".join(render_excerpts(title, labels, self.hint))
 
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        text: str = import_module("pycu2c.base.output.message_styles").as_html(str(self))
+        return text
+
     def other_labels(self) -> Iterator[Label]:
         """Yield the other access of a race.
 
@@ -147,6 +153,11 @@ class CheckError(LaunchError):
         self._findings = findings
         for recorder in _RECORDERS:
             recorder.add(findings)
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        text: str = import_module("pycu2c.base.output.message_styles").as_html(str(self))
+        return text
 
 
 class FindingRecorder:

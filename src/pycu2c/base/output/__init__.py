@@ -1,0 +1,1 @@
+"""What is shown to people: HTML, colours, progress and traces."""

@@ -1,0 +1,77 @@
+"""Colours of rendered diagnostics, findings and notes, on terminals and in HTML.
+
+The text of an exception stays plain; only code that prints to a terminal or notebook adds colours.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import IO, Any
+
+# of a line: what is bold, and what has a colour
+_LINE = re.compile(
+    r"(?P<error>(?:error|risk)\[[\w-]+\]:|[a-z]+-?[a-z]+: (?=thread \())"
+    r"|(?P<warning>(?:warning|cost)\[[\w-]+\]:)"
+    r"|(?P<place>\s*--> .*)"
+    r"|(?P<hint>\s+= help:)"
+    r"|(?P<gutter>\s*\d+ \| |\s+ \| )(?P<carets>\s*\^+(?: .*)?$)?"
+)
+_COLOURS = {  # SGR parameters of terminals, CSS
+    "error": ("1;31", "color: #d33; font-weight: bold"),
+    "warning": ("1;33", "color: #b80; font-weight: bold"),
+    "place": ("34", "color: #48f"),
+    "hint": ("1;32", "color: #293; font-weight: bold"),
+    "gutter": ("34", "color: #48f"),
+    "carets": ("31", "color: #d33"),
+}
+
+
+def uses_colour(stream: IO[Any] | None) -> bool:
+    """Return whether output to a stream is coloured.
+
+    FORCE_COLOR enables colours and NO_COLOR disables them, as in other programs. Else a terminal
+    has colours, unless TERM is ``dumb``.
+    """
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def for_stream(text: str, stream: IO[Any] | None) -> str:
+    """Return a message with the colours of a terminal, if the stream shows them."""
+    if not uses_colour(stream):
+        return text
+    return "\n".join(
+        "".join(f"\033[{_COLOURS[s][0]}m{part}\033[0m" if s else part for s, part in _parts(line))
+        for line in text.split("\n")
+    )
+
+
+def as_html(text: str) -> str:
+    """Return a message as preformatted HTML with colours."""
+    lines = (
+        "".join(
+            f'<span style="{_COLOURS[s][1]}">{_escape(part)}</span>' if s else _escape(part)
+            for s, part in _parts(line)
+        )
+        for line in text.split("\n")
+    )
+    return f'<pre style="line-height: 1.2">{chr(10).join(lines)}</pre>'
+
+
+def _parts(line: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a line with their styles; the style of plain text is empty."""
+    found = _LINE.match(line)
+    if found is None:
+        yield "", line
+        return
+    yield from ((style, part) for style, part in found.groupdict().items() if part)
+    yield "", line[found.end() :]
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
