@@ -1,1 +1,4 @@
-"""The module ``launch`` that the Python package of each library contains; imports only NumPy."""
+"""Modules that Python packages of libraries contain. They do not import pycu2c.
+
+``pycu2c.torch`` and ``pycu2c.jax`` use the modules for PyTorch and JAX, too.
+"""
