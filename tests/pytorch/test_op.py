@@ -589,7 +589,12 @@ WRONG: dict[str, tuple[Any, dict[str, Any], type[Exception], str]] = {
         r"x and a have none: annotate them, as in `x: torch\.Tensor`",
     ),
     "a keyword": (with_keyword, {"out": {"out": "x"}}, TypeError, "are positional"),
-    "a tuple": (with_a_tuple, {"out": {"out": "x"}}, ValueError, "p has unsupported type"),
+    "a tuple": (
+        with_a_tuple,
+        {"out": {"out": "x"}},
+        ValueError,
+        r"p has unsupported type tuple\[int, int\]: write torch.Tensor, int, float",
+    ),
     "no tensor": (without_tensors, {"out": {"out": "n"}}, TypeError, "an operator takes a tensor"),
     "no output": (saxpy, {}, TypeError, "out has none: annotate it"),
     "an unknown output": (

@@ -59,7 +59,14 @@ class TorchOperator:
         declare.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             list(self.parameters.values()), return_annotation=result
         )
-        schema: str = torch.library.infer_schema(declare, mutates_args=self.mutated)
+        try:
+            schema: str = torch.library.infer_schema(declare, mutates_args=self.mutated)
+        except ValueError as error:
+            problem = str(error).removeprefix("infer_schema(func): ").partition(". ")[0]
+            raise ValueError(
+                f"{self.name}: {problem}: write torch.Tensor, int, float, bool, str, or one of "
+                "these or None"
+            ) from None
         return schema
 
     def fill_defaults(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
