@@ -44,11 +44,12 @@ test-site: site  ## the site in a browser (Chromium); screenshots are in build/s
 
 test-all: test test-slow check  ## the whole test suite, then ruff and mypy
 
-check: $(VENV)/.test  ## ruff and mypy
+check: $(VENV)/.test  ## ruff, mypy, and zizmor for the workflows
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(MYPY)
-	@echo "ruff and mypy: clean"
+	@$(BIN)/zizmor --quiet --offline .github
+	@echo "ruff, mypy and zizmor: clean"
 
 golden: $(VENV)/.test  ## write the golden files anew; fails if one changed, so that you read the diff
 	@$(BIN)/python -m pytest -q -n auto -m golden --update-golden
