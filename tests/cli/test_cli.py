@@ -138,7 +138,7 @@ def test_doctor_does_not_advise_to_build_what_cannot_be_built(
     assert "pip install --force-reinstall" in called("doctor").output
     monkeypatch.setattr(sysconfig, "get_config_var", {"Py_GIL_DISABLED": 1}.get)
     output = called("doctor").output
-    assert "slow path, tens of µs each: the C extension needs a Python with the GIL" in output
+    assert "slow path, tens of µs each: the C extension requires a Python with the GIL" in output
     assert "pip install --force-reinstall" not in output
 
 

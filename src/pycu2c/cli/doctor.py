@@ -40,7 +40,7 @@ def doctor(as_json: bool) -> None:
 
 
 def report() -> tuple[dict[str, str], str]:
-    """Return the facts by name, and where kernels run: it begins with "ready" if they do."""
+    """Return the facts by name, and a verdict, which begins with "ready" if kernels can run."""
     compiler, has_compiler = _compiler()
     nvrtc_text, has_nvrtc = _nvrtc()
     gpu, has_cuda = _cuda()
@@ -97,13 +97,13 @@ def _compiler() -> tuple[str, bool]:
 
 def _dispatch() -> str:
     if not extension.UNAVAILABLE:
-        return "fast path: the C extension is there"
+        return "fast path, by the C extension"
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return "slow path, tens of µs each: the C extension needs a Python with the GIL"
+        return "slow path, tens of µs each: the C extension requires a Python with the GIL"
     return (
-        "slow path, tens of µs each: there is no C extension. Where a C compiler and "
-        "Python's headers (python3-dev) are, pip install --force-reinstall --no-deps pycu2c "
-        f"builds it. ({extension.UNAVAILABLE})"
+        "slow path, tens of µs each: the C extension is not installed. To build it, install a C "
+        "compiler and Python's headers (python3-dev), and run pip install --force-reinstall "
+        f"--no-deps pycu2c. ({extension.UNAVAILABLE})"
     )
 
 
@@ -111,7 +111,7 @@ def _cxx() -> str:
     try:
         return str(cxx.find())
     except ToolchainError:
-        return "none: CUDA C as text needs clang++, g++ or zig to run on the CPU"
+        return "none: CUDA C text requires clang++, g++ or zig to run on the CPU"
 
 
 def _nvrtc() -> tuple[str, bool]:
