@@ -78,11 +78,12 @@ def test_names_that_python_reserves(tmp_path: Path) -> None:
     options = ["--targets", "cpu", "--bindings", "python,jax", "--name", "reserved"]
     build_file(f"{tmp_path}/keywords.py", tmp_path, *options)
     function = imported(tmp_path, "reserved").lambda_
-    x = jnp.zeros(1, jnp.uint64)
-    assert function(x, in_=2**64 - 1, grid=1, block=1).tolist() == [2**64 - 1]
-    for wrong in -1, 1.5, "a":
-        with pytest.raises((OverflowError, TypeError), match=f"in_ is {wrong!r}: "):
-            function(x, wrong, grid=1, block=1)
+    with jax.default_device(jax.devices("cpu")[0]):
+        x = jnp.zeros(1, jnp.uint64)
+        assert function(x, in_=2**64 - 1, grid=1, block=1).tolist() == [2**64 - 1]
+        for wrong in -1, 1.5, "a":
+            with pytest.raises((OverflowError, TypeError), match=f"in_ is {wrong!r}: "):
+                function(x, wrong, grid=1, block=1)
 
 
 def test_batch(module: Any) -> None:

@@ -100,7 +100,8 @@ def test_vectors_are_elements_of_a_last_axis(tmp_path: Path, device: torch.devic
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [str(tmp_path / "python"), *sys.path])
         package, operators = (importlib.import_module(n) for n in ("records", "records.torch"))
-    shift = operators.op(package.shift, "records::shift", grid=1, block=8, out={"out": "v"})
+    name = f"records::shift_{device.type}"
+    shift = operators.op(package.shift, name, grid=1, block=8, out={"out": "v"})
     v = torch.ones(5, 4, device=device)
     assert shift(v).tolist() == [[2, 1, 1, 1]] * 5
     assert shift(v[:, :2].contiguous()).tolist() == [[2, 1]] * 5
@@ -112,7 +113,7 @@ def test_complex_numbers(tmp_path: Path, device: torch.device) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [str(tmp_path / "python"), *sys.path])
         package, operators = (importlib.import_module(n) for n in ("scalars", "scalars.torch"))
-    scale = operators.op(package.scale, "scalars::scale", grid=1, block=8)
+    scale = operators.op(package.scale, f"scalars::scale_{device.type}", grid=1, block=8)
     x = torch.tensor([2, 1j], device=device)
     scale(x, 1 - 2j)
     assert x.tolist() == [2 - 4j, 2 + 1j]

@@ -27,3 +27,4 @@ from pycu2c.compat.pycuda.cumath import tan as tan
 from pycu2c.compat.pycuda.cumath import tanh as tanh
 
 _parameter_docs.document_parameters(globals())
+del _parameter_docs

@@ -15,6 +15,7 @@ from pycu2c.compat.pycuda.curandom import seed_getter_uniform as seed_getter_uni
 from pycu2c.compat.pycuda.curandom import seed_getter_unique as seed_getter_unique
 
 _parameter_docs.document_parameters(globals())
+del _parameter_docs
 
 if not TYPE_CHECKING:
     __getattr__ = getattr_of(__name__)

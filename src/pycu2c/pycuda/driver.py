@@ -95,6 +95,7 @@ from pycu2c.compat.pycuda.streams import stop_profiler as stop_profiler
 ArgumentError = LogicError
 
 _parameter_docs.document_parameters(globals())
+del _parameter_docs
 
 if not TYPE_CHECKING:  # type checkers report unknown names themselves
     __getattr__ = getattr_of(__name__)

@@ -42,3 +42,4 @@ from pycu2c.compat.pycuda.gpuarrays.functions import zeros as zeros
 from pycu2c.compat.pycuda.gpuarrays.functions import zeros_like as zeros_like
 
 _parameter_docs.document_parameters(globals())
+del _parameter_docs

@@ -7,6 +7,7 @@ from pycu2c.compat.pycuda.absent_names import getattr_of
 from pycu2c.compat.pycuda.kernels.reduction import ReductionKernel as ReductionKernel
 
 _parameter_docs.document_parameters(globals())
+del _parameter_docs
 
 if not TYPE_CHECKING:
     __getattr__ = getattr_of(__name__)
