@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import runpy
 import sys
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,6 +11,7 @@ import click
 
 from pycu2c.base.diagnostics import CompileError
 from pycu2c.cli.diagnostic_formats import FORMATS, compile_error_objects, finding_objects
+from pycu2c.cli.user_program import program_state, run_program
 from pycu2c.declarations.options import CHECK_GROUPS, OptionError, parse_options
 from pycu2c.runtime.findings import CheckError, Finding, FindingRecorder
 
@@ -52,10 +50,10 @@ def check(
     stdout = sys.stdout if is_stdout_free else sys.stderr
     with (
         FindingRecorder() as recorder,
-        _program_state(program, is_module, environment),
+        program_state(program, is_module, environment),
         contextlib.redirect_stdout(stdout),
     ):
-        error = _run(program[0], is_module)
+        error = run_program(program[0], is_module)
     if isinstance(error, CheckError):
         recorder.add(error.findings)  # of another process
     findings = recorder.take()
@@ -74,49 +72,6 @@ def _parse_checks(checks: str | None) -> str:
             f"some of {groups}, not {checks!r}", param_hint="--checks"
         ) from None
     return checks or "1"
-
-
-@contextlib.contextmanager
-def _program_state(
-    program: tuple[str, ...], is_module: bool, environment: Mapping[str, str]
-) -> Iterator[None]:
-    """Set what a program sees of its process, and restore it."""
-    folder = os.getcwd() if is_module else str(Path(program[0]).resolve().parent)
-    saved = sys.argv, sys.path, os.environ.copy()
-    sys.argv, sys.path = list(program), [folder, *sys.path[1:]]
-    os.environ.update(environment)
-    try:
-        with contextlib.chdir("."):
-            yield
-    finally:
-        sys.argv, sys.path, variables = saved
-        os.environ.clear()
-        os.environ.update(variables)
-
-
-def _run(name: str, is_module: bool) -> BaseException | None:
-    """Run a script or module as the main program; return the exception that ends it."""
-    try:
-        if is_module:
-            runpy.run_module(name, run_name="__main__", alter_sys=True)
-        else:
-            runpy.run_path(name, run_name="__main__")
-    except (CheckError, CompileError) as error:
-        return error
-    except SystemExit as error:
-        if isinstance(error.code, str):
-            click.echo(error.code, err=True)
-        return error
-    except BaseException as error:
-        traceback = error.__traceback__
-        while traceback and traceback.tb_frame.f_code.co_filename in _OWN_FILES:
-            traceback = traceback.tb_next
-        sys.excepthook(type(error), error.with_traceback(traceback), traceback)
-        return error
-    return None
-
-
-_OWN_FILES = (__file__, runpy.__file__, "<frozen runpy>")
 
 
 def _write_report(

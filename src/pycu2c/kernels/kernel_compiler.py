@@ -30,7 +30,7 @@ from pycu2c.ir.walk import operations
 from pycu2c.kernels import checked_runner, specialization
 from pycu2c.kernels.slow_compilation import description, reporting_slow_compilation
 from pycu2c.kernels.source_map import errors_at_source_lines
-from pycu2c.runtime import line_coverage
+from pycu2c.runtime import launch_observers, line_coverage
 from pycu2c.runtime.launch_configuration import Extent, Language
 from pycu2c.runtime.runner import NO_AXIS, KernelMetadata, Runner, SpecializationKey
 from pycu2c.toolchain.cc import cc
@@ -180,7 +180,10 @@ class KernelCompiler:
                 kernel = replace(kernel, built=marked)
             return checked_runner.CheckedRunner(kernel, key, self._cache)
         with reporting_slow_compilation(lambda: description(built.module, key.backend)):
-            return specialization.compile_runner(kernel, key, self._cache)
+            runner = specialization.compile_runner(kernel, key, self._cache)
+        for wrap in launch_observers.WRAPPERS:
+            runner = wrap(kernel, runner)
+        return runner
 
 
 def _arch() -> str:
