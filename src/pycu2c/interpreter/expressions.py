@@ -149,19 +149,19 @@ class ExpressionTranslator:
     def observed(
         self, access: Callable[..., Any], span: Span, array: ir.Var, what: str
     ) -> Callable[..., Any]:
-        """Return a function that accesses an element, and tells the observer before."""
+        """Return a function that accesses an element, after it has notified the observer."""
         if self.observer is None:
             return access
         assert isinstance(array.type, Array)
         name, space = array.name.partition(".")[0], array.type.space
         site = AccessSite(span, name, space, what, array.type.dtype.size)
-        tell, first = self.observer.access, int(what == "store")  # a value precedes the array
+        notify, first = self.observer.access, int(what == "store")  # a value precedes the array
 
-        def tell_and_access(*arguments: Any) -> Any:
-            tell(site, arguments[first], arguments[first + 1])
+        def notify_and_access(*arguments: Any) -> Any:
+            notify(site, arguments[first], arguments[first + 1])
             return access(*arguments)
 
-        return tell_and_access
+        return notify_and_access
 
     def location(self, span: Span, array: ir.Var) -> AccessLocation:
         return AccessLocation(file_line(span), array.name.split(".")[0])

@@ -169,10 +169,12 @@ class _FunctionTranslator:
         translated = [located(self._statement(s), s.span) for s in body] or [ast.Pass()]
         if self.translator.observer is None:
             return translated
-        return [s for pair in zip(map(self._told, body), translated) for s in pair] or translated
+        return [
+            s for pair in zip(map(self._observation, body), translated) for s in pair
+        ] or translated
 
-    def _told(self, s: ir.Stmt) -> ast.stmt:
-        """Return the call that tells the observer of a statement."""
+    def _observation(self, s: ir.Stmt) -> ast.stmt:
+        """Return the call that notifies the observer of a statement."""
         assert self.translator.observer is not None
         observe, span = self.translator.observer.statement, self.translator.constant(s.span)
         return located(ast.Expr(self._call(observe, span)), s.span)
