@@ -151,7 +151,7 @@ def test_a_long_loop_is_not_finished(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(profile.statements.values()) >= 300
 
 
-def test_an_error_of_the_measurement_is_told() -> None:
+def test_an_error_ends_the_measurement() -> None:
     def outside(x, out):
         if cuda.grid(1) == 3:
             out[0] = x[len(x) - 1 + int(x[0])]
