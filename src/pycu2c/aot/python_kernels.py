@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
-from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
+from pycu2c.analysis.effects import needs_cooperative_launch
 from pycu2c.analysis.suspension_points import coroutine_loop
 from pycu2c.aot.exported_library import (
-    ExportedArgument,
     ExportedKernel,
     ExportedLibrary,
     ExportedSignature,
@@ -18,16 +17,13 @@ from pycu2c.aot.exported_library import (
     KernelRequest,
     TargetName,
     Variant,
-    c_name,
-    check_arguments,
 )
 from pycu2c.aot.record_types import names_of_records, unique_names
-from pycu2c.aot.write_only import write_only_arrays
+from pycu2c.aot.typed_kernels import KernelWithSignature, type_kernel
 from pycu2c.base.dtypes import DType
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import MAX_BLOCK_THREADS
 from pycu2c.base.records import dataclass, replace
-from pycu2c.base.types import Array, Signature, leaf_paths
 from pycu2c.codegen import multi_module
 from pycu2c.codegen.dialect import Dialect
 from pycu2c.codegen.inline_c import links_of
@@ -35,28 +31,11 @@ from pycu2c.compiler import lower
 from pycu2c.declarations.link_files import links_for_target
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import statements
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import target_of
-from pycu2c.runtime.launch_configuration import Extent
 
 Lowered: TypeAlias = tuple[ir.Module, Dialect]
 MAX_PARAMETERS = 256  # as in runtime/launch.h
-
-
-@dataclass(frozen=True, slots=True)
-class _TypedKernel:
-    """A kernel with one signature.
-
-    name: the name of the variant with 32-bit indices. variants: the name and the assumptions of
-    each, those with most assumptions first.
-    """
-
-    kernel: Kernel[object]
-    module: ir.Module
-    name: str
-    arguments: tuple[ExportedArgument, ...]
-    variants: tuple[tuple[str, LaunchAssumptions], ...]
 
 
 def export_python(
@@ -86,7 +65,7 @@ def export_python(
         return ExportedLibrary(name, (), {}, DEFAULT_OPTIONS, tuple(targets))
     options = _common_options([request.kernel for request in requests])
     names = {request.kernel.name for request in requests}
-    typed = [list(_type_kernel(request, names)) for request in requests]
+    typed = [list(type_kernel(request, names)) for request in requests]
     every = [kernel for group in typed for kernel in group]
     emitted = {target: _emit_target(name, target, every) for target in targets}
     texts = {target: text.text for target, text in emitted.items()}
@@ -96,7 +75,7 @@ def export_python(
     return ExportedLibrary(name, exported, texts, options, tuple(targets), records=records)
 
 
-def _record_names(typed: Sequence[_TypedKernel]) -> dict[DType, str]:
+def _record_names(typed: Sequence[KernelWithSignature]) -> dict[DType, str]:
     """Return the names of the records in arrays; the first name of each."""
     names: dict[DType, str] = {}
     for each in typed:
@@ -125,88 +104,6 @@ def _common_options(kernels: Sequence[Kernel[object]]) -> Options:
     return first.options
 
 
-# ---- signatures ----
-
-
-def _type_kernel(request: KernelRequest[Kernel[object]], names: set[str]) -> Iterator[_TypedKernel]:
-    """Yield a kernel with each of its signatures, in the order in which launches try them.
-
-    names: those of all kernels and variants so far; the names of the new variants are added.
-    """
-    kernel, signatures = request.kernel, sorted(request.signatures, key=_strided_arrays)
-    suffixes = [_suffix(signature) for signature in signatures]
-    for position, (signature, suffix) in enumerate(zip(signatures, suffixes)):
-        module = kernel.launcher.compiler.build(signature).module
-        is_unique = suffixes.count(suffix) == 1
-        name = kernel.name
-        if len(signatures) > 1:
-            name = _unused(f"{name}_{suffix if is_unique else position + 1}", names)
-        arguments = tuple(_arguments(kernel, signature, module))
-        variants = tuple(_variants(name, request.block, names))
-        typed = _TypedKernel(kernel, module, name, arguments, variants)
-        _check_supported(typed)
-        yield typed
-
-
-def _variants(
-    name: str, block: Extent | None, names: set[str]
-) -> Iterator[tuple[str, LaunchAssumptions]]:
-    if block is not None:
-        yield _unused(f"{name}_block", names), LaunchAssumptions(index32_safe=True, block=block)
-    yield name, LaunchAssumptions(index32_safe=True)
-    yield _unused(f"{name}_large", names), LaunchAssumptions()
-
-
-def _unused(name: str, names: set[str]) -> str:
-    """Return a name that is not in a set, and add it."""
-    while name in names:
-        name += "_"
-    names.add(name)
-    return name
-
-
-def _strided_arrays(signature: Signature) -> int:
-    """Return how many arrays are not C-contiguous. Launches try signatures with fewer first."""
-    leaves = (leaf for p in signature.parameters for _, leaf in leaf_paths(p))
-    return sum(isinstance(leaf, Array) and leaf.layout != "C" for leaf in leaves)
-
-
-def _suffix(signature: Signature) -> str:
-    """Return the dtypes of the arrays of a signature, each once, such as ``f32_i32``."""
-    leaves = (leaf for p in signature.parameters for _, leaf in leaf_paths(p))
-    return "_".join(dict.fromkeys(leaf.dtype.short for leaf in leaves if isinstance(leaf, Array)))
-
-
-def _arguments(
-    kernel: Kernel[object], signature: Signature, module: ir.Module
-) -> Iterator[ExportedArgument]:
-    written, position = written_arguments(module), 0
-    write_only = write_only_arrays(kernel.source.tree)
-    for name, parameter in zip(kernel.launcher.parameters, signature.parameters):
-        for path, leaf in leaf_paths(parameter):
-            is_written = position in written
-            is_read = not is_written or name not in write_only
-            c_argument = c_name("_".join((name, *path)))
-            yield ExportedArgument(c_argument, leaf, is_written, is_read=is_read)
-            position += 1
-
-
-def _check_supported(typed: _TypedKernel) -> None:
-    """Check that a library supports a kernel. Raises ExportError."""
-    name, options = typed.kernel.name, typed.kernel.options
-    check_arguments(name, typed.arguments)
-    if options.check:
-        raise ExportError(f"{name} is compiled with check=: a library has no checked launches")
-    if any(isinstance(s, ir.Print) for f in typed.module.functions for s in statements(f.body)):
-        raise ExportError(
-            f"{name} calls print, which libraries do not support: remove the call, or call printf "
-            "in a cuda.c_function"
-        )
-
-
-# ---- text ----
-
-
 @dataclass(frozen=True, slots=True)
 class _EmittedTarget:
     """The text for a target, and its functions by the name of the variant."""
@@ -215,7 +112,9 @@ class _EmittedTarget:
     functions: dict[str, KernelFunction]
 
 
-def _emit_target(library: str, target: TargetName, typed: Sequence[_TypedKernel]) -> _EmittedTarget:
+def _emit_target(
+    library: str, target: TargetName, typed: Sequence[KernelWithSignature]
+) -> _EmittedTarget:
     """Lower all variants of kernels and emit one text. Variants with equal code share it."""
     lowered: dict[str, Lowered] = {}
     for kernel in typed:
@@ -246,7 +145,11 @@ def _function(target: TargetName, name: str, kernel: ir.Function) -> KernelFunct
 
 
 def _lower_variant(
-    library: str, target: TargetName, typed: _TypedKernel, name: str, assumed: LaunchAssumptions
+    library: str,
+    target: TargetName,
+    typed: KernelWithSignature,
+    name: str,
+    assumed: LaunchAssumptions,
 ) -> Lowered:
     entry = f"{library}_{name}_body" if target == "cpu" else name
     module = replace(typed.module, kernel=replace(typed.module.kernel, name=entry))
@@ -274,7 +177,7 @@ def _have_same_text(first: Lowered, second: Lowered) -> bool:
 
 
 def _exported_kernel(
-    group: Sequence[_TypedKernel], functions: dict[TargetName, dict[str, KernelFunction]]
+    group: Sequence[KernelWithSignature], functions: dict[TargetName, dict[str, KernelFunction]]
 ) -> ExportedKernel:
     signatures = []
     for typed in group:

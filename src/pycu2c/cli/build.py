@@ -237,6 +237,8 @@ def _by_kernel(
         if not separator:
             name, value = next(iter(kernels)), text
         if name not in given:
-            raise click.ClickException(f"there is no kernel {name}; the kernels are {', '.join(kernels)}")
+            raise click.ClickException(
+                f"there is no kernel {name}; the kernels are {', '.join(kernels)}"
+            )
         given[name].append(value)
     return given
