@@ -125,7 +125,7 @@ $(VENV)/.test: $(BUILT_FROM) | $(BIN)/python
 
 $(VENV)/.site: $(BUILT_FROM) | $(BIN)/python
 	@echo "installing pycu2c with Sphinx into $(VENV)"
-	@$(PIP) --editable '.[site,test]'
+	@$(PIP) --editable '.[gpu,sass,test,site]'
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.bench: $(BUILT_FROM) | $(BIN)/python

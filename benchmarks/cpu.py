@@ -22,6 +22,7 @@ from cpu_cases import CASES, Case
 from implementations import IMPLEMENTATIONS
 from pycu2c.runtime.cpu.cpu_kernel import thread_count
 from pycu2c.toolchain.cc import cc
+from results import save
 from workers import Worker
 
 ROUNDS = 15
@@ -46,6 +47,12 @@ class Measurement:
     case: Case
     seconds: dict[str, list[float]] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
+
+    def medians(self) -> dict[str, float]:
+        """Return the median time of each implementation that worked, in the unit of the case."""
+        scale = UNITS[self.case.unit]
+        valid = {name: times for name, times in self.seconds.items() if name not in self.failed}
+        return {name: statistics.median(times) * scale for name, times in valid.items() if times}
 
     def cell(self, name: str) -> str:
         if name in self.failed:
@@ -166,6 +173,7 @@ def main() -> None:
     sizes = "small sizes" if options.small else "full sizes"
     print(f"\n{options.threads} threads, {compiler}, {sizes}; medians of {options.rounds} rounds")
     print(table(names, results))
+    save("cpu", {f"{m.case.title}, {m.case.unit}": m.medians() for m in results})
 
 
 if __name__ == "__main__":
