@@ -11,6 +11,7 @@ from pycu2c.analysis.effects import needs_cooperative_launch, written_arguments
 from pycu2c.analysis.suspension_points import coroutine_loop
 from pycu2c.base.diagnostics import CompileError, reporting_recursion_limit
 from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.output.tracing import span
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import Signature
@@ -55,9 +56,13 @@ def build_module(
     ``observe`` is called with the name "build" after type inference, and after each pass. Raises
     CompileError.
     """
-    with reporting_recursion_limit(source.span(source.tree)):
+    with (
+        span("compile", f"front end of {source.name}", signature=signature),
+        reporting_recursion_limit(source.span(source.tree)),
+    ):
         build_options = BuildOptions(options.cluster, bool(options.check), line_marks)
-        built = build(source, signature, build_options)
+        with span("compile.passes", "build"):
+            built = build(source, signature, build_options)
         if options.strict:
             _reject_undefined(built)
         if observe:
@@ -113,7 +118,10 @@ def generate(
     comments: Comments = "none",
 ) -> KernelText:
     """Generate the text of a kernel for one target."""
-    with reporting_recursion_limit(module.kernel.span):
+    with (
+        span("compile", f"code generation of {module.kernel.python_name} for {target.name}"),
+        reporting_recursion_limit(module.kernel.span),
+    ):
         lowered = lower(module, target, assumptions, options)
         emitted = emit(lowered, target.dialect, comments)
         written = written_arguments(module)

@@ -24,7 +24,7 @@ from pycu2c.cli.kernel_file import (
     select_kernel,
     signature_of,
 )
-from pycu2c.cli.pass_reports import PassPrinter, PassTimer, report_passes
+from pycu2c.cli.pass_reports import PassPrinter, print_passes, time_passes
 from pycu2c.codegen.multi_module import MultiplePrintsError
 from pycu2c.codegen.statements import Comments
 from pycu2c.compiler import generate_file
@@ -85,17 +85,19 @@ def emit(
     try:
         path, name = parse_location(location)
         kernels = load_kernels(path)
-        report = PassTimer() if timed else PassPrinter(pass_name, diff) if pass_name else None
-        is_file = name is None and len(kernels) > 1 and not report
+        reports_passes = timed or pass_name is not None
+        is_file = name is None and len(kernels) > 1 and not reports_passes
         if is_file and request.target == "cuda" and not request.signature:
             _write(_cuda_file(kernels, request.comments), "cuda", output)
-        elif report:
-            kernel = select_kernel(kernels, path, name)
-            signature, block = request.signature_of(kernel), request.block_of(kernel)
-            _write(report_passes(kernel, request.target, signature, block, report), "ir", output)
-        else:
-            kernel = select_kernel(kernels, path, name)
+            return
+        kernel = select_kernel(kernels, path, name)
+        if not reports_passes:
             _write(_generate(kernel, request), request.target, output)
+            return
+        what = request.target, request.signature_of(kernel), request.block_of(kernel)
+        printer = PassPrinter(pass_name or "", diff)
+        text = time_passes(kernel, *what) if timed else print_passes(kernel, *what, printer)
+        _write(text, "ir", output)
     except CompileError as error:
         report_error(error, error_format)
     except (SignatureError, LaunchError, MultiplePrintsError, ToolchainError) as error:

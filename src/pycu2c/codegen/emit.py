@@ -11,6 +11,7 @@ from functools import partial
 from pycu2c.analysis.effects import inline_c_body, uses_dynamic_shared, written_arrays
 from pycu2c.analysis.suspension_points import coroutine_loop
 from pycu2c.analysis.variables import accessed_names
+from pycu2c.base.output.tracing import span
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar
 from pycu2c.codegen import coroutines, inline_c, vector_math
@@ -56,6 +57,7 @@ class EmittedFile:
     links: tuple[Link, ...] = ()
 
 
+@span("compile.passes", "emit")
 def emit(module: ir.Module, dialect: Dialect, comments: Comments = "none") -> EmittedFile:
     """Return the C file of a lowered module: used helpers, device functions, the kernel."""
     items, emitter = items_of(module, dialect, comments)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from pycu2c.base.output.tracing import span
 from pycu2c.base.records import dataclass
 from pycu2c.cuda_driver import driver
 
@@ -42,7 +43,8 @@ def load_library(code: bytes, doing: str) -> Any:
     """Load a cubin, or PTX with a final zero byte, until the process exits."""
     driver.make_current()
     doing = f"{doing} ({len(code)} bytes of code)"
-    return driver.call("cuLibraryLoadData", code, [], [], 0, [], [], 0, doing=doing)
+    with span("load", doing):
+        return driver.call("cuLibraryLoadData", code, [], [], 0, [], [], 0, doing=doing)
 
 
 def has_kernel(library: Any, name: str) -> bool:

@@ -10,6 +10,7 @@ import contextlib
 
 from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.index_bounds import WrittenArray
+from pycu2c.base.output import tracing
 from pycu2c.base.parameters import Parameter
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
@@ -76,6 +77,7 @@ class KernelCacheEntry:
         code: GeneratedCode | None = value_store.load(self._part_key(key)) if self.key else None
         if code is None:
             return None
+        tracing.log("cache", "%s: generated code is cached", self._name)
         layout, options = layout_of(code.parameters), self._options.with_links(code.links)
         if key.backend == "cpu":
             binary = cc.compile(code.text, code.entry, options=options)

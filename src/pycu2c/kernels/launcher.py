@@ -15,10 +15,10 @@ from pycu2c.base import graph_capture
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.diagnostics import CompileError, LaunchError, LaunchWarning, warn
-from pycu2c.base.errors import environment_switch
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
+from pycu2c.base.output import tracing
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, Signature, assumed_magnitude_limit, leaf_types
@@ -27,7 +27,7 @@ from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.kernels import assumption_checks, grid_inference, kernel_cache
 from pycu2c.kernels.captured_names import CapturedNames, captured_names
 from pycu2c.native.extension import LaunchConfiguration
-from pycu2c.runtime import launch_observers, line_coverage, nvtx_ranges
+from pycu2c.runtime import launch_observers, launch_ranges, line_coverage
 from pycu2c.runtime.arguments import (
     array_overlap,
     record_references,
@@ -219,6 +219,7 @@ class Launcher:
         if capture is not None:
             capture.launch(self, request, values)
             return
+        tracing.log("launch", "%s: slow path", self.name, level=tracing.DEBUG)
         resolved = self.resolve(request, values)
         resolved.runner.run(resolved.launch, resolved.arguments.leaves)
         if not resolved.is_first:
@@ -381,6 +382,7 @@ class Launcher:
         assumptions = assumption_checks.check_assumptions(checked)
         key = SpecializationKey(backend, assumptions, _device(backend))
         if key not in typed.runners and len(typed.runners) >= _MAX_SPECIALIZATIONS:
+            tracing.log("compile", "%s: one variant for all further launches", self.name)
             general = LaunchAssumptions(index32_safe=assumptions.index32_safe)
             return replace(key, assumptions=general)
         return key
@@ -403,9 +405,7 @@ class Launcher:
             runner = self.compiler.runner(signature, names, key)
             if entry:
                 entry.store_runner(key, runner)
-        if environment_switch("PYCU2C_NVTX"):
-            return nvtx_ranges.with_nvtx_ranges(runner, self.name)
-        return runner
+        return launch_ranges.with_ranges(runner, self.name)
 
     def compile(self, signature: Signature, block: Extent) -> None:
         """Compile for blocks of this shape and for arrays of fewer than 2**30 elements."""

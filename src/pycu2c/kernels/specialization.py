@@ -8,6 +8,7 @@ from pycu2c.analysis import write_coverage
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import reporting_recursion_limit
 from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.base.output.tracing import log
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.recursion_limit import frames_for_calls
 from pycu2c.base.source import Source
@@ -112,10 +113,14 @@ def compile_runner(kernel: Specialization, key: SpecializationKey, cache: bool) 
     generated = generate_with("lines" if kernel.options.lineinfo else "none")
     load = _load_on_cpu if key.backend in CPU_BACKENDS else _load_on_gpu
     with errors_at_source_lines(lambda comments: generate_with(comments).text):
-        runner, log = load(kernel, generated, key.assumptions, cache)
+        runner, print_log_of = load(kernel, generated, key.assumptions, cache)
+    if not key.assumptions.index32_safe:
+        log("compile", "%s: indices have 64 bits", kernel.source.name)
+    if generated.has_coroutines:
+        log("compile", "%s: threads are coroutines", kernel.source.name)
     if not generated.prints:
         return runner
-    return print_log.PrintingRunner(runner, log(), generated.prints, kernel.source.name)
+    return print_log.PrintingRunner(runner, print_log_of(), generated.prints, kernel.source.name)
 
 
 def _load_on_cpu(

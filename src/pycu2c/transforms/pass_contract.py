@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from pycu2c.base.errors import environment_switch
+from pycu2c.base.output.tracing import span
 from pycu2c.base.records import dataclass
 from pycu2c.base.recursion_limit import frames_for_calls
 from pycu2c.ir import nodes as ir
@@ -66,7 +67,8 @@ def run_passes(
         for current_pass in passes:
             if not current_pass.applies(form, analyses):
                 continue
-            old_module, module = module, current_pass.run(analyses)
+            with span("compile.passes", current_pass.name):
+                old_module, module = module, current_pass.run(analyses)
             form = current_pass.produces or form
             if module is not old_module:
                 changed_by = current_pass.name

@@ -38,6 +38,11 @@ def uses_colour(stream: IO[Any] | None) -> bool:
         return False
     if os.environ.get("FORCE_COLOR"):
         return True
+    return is_terminal(stream)
+
+
+def is_terminal(stream: IO[Any] | None) -> bool:
+    """Return whether a stream is a terminal that interprets escape sequences."""
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.forks import delaying_forks
 from pycu2c.base.lazy_imports import import_module
+from pycu2c.base.output.tracing import span
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.runtime.launch_configuration import LAUNCH_HEADER, Extent
@@ -37,7 +38,8 @@ class CpuKernel:
     def __init__(self, binary: CompiledBinary, has_private_copies: bool = False) -> None:
         """``has_private_copies``: whether blocks accumulate into private copies of arrays."""
         self.binary = binary
-        self._library = load(binary)  # unloaded with the kernel
+        with span("load", f"load {binary.entry}"):
+            self._library = load(binary)  # unloaded with the kernel
         self._body = symbol(self._library, binary.entry, BODY)
         self._parallel = pool().grid_by_copies if has_private_copies else pool().grid
 

@@ -18,6 +18,7 @@ from _thread import allocate_lock  # importing ``threading`` takes longer
 from collections.abc import Callable, Iterator
 
 from pycu2c.base.hashing import digest_of
+from pycu2c.base.output import tracing
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain.cache import cache_directory, eviction, file_locks
 
@@ -91,6 +92,7 @@ def load(key: str, suffix: str) -> Entry | None:
             continue
         entry = _decode(path, content)
         if entry:
+            tracing.log("cache", "loaded %s", path, level=tracing.DEBUG)
             return entry
         with contextlib.suppress(OSError):
             os.unlink(path)

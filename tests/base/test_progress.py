@@ -1,4 +1,4 @@
-"""A slow compilation is reported on a terminal, or to the logger ``pycu2c``."""
+"""A slow compilation is reported on a terminal, or to the logger ``pycu2c.compile``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from pycu2c import kernel
-from pycu2c.kernels import kernel_compiler, slow_compilation
-from pycu2c.kernels.slow_compilation import reporting_slow_compilation
+from pycu2c.base.output import progress
+from pycu2c.base.output.progress import reporting_slow_compilation
+from pycu2c.kernels import kernel_compiler
 
 NEVER = 1e6  # seconds
 
@@ -32,12 +33,41 @@ class Stream(io.StringIO):
         self.flushed.set()
 
 
+@pytest.fixture(autouse=True)
+def terminal_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+
+
 def test_a_slow_compilation_is_reported_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Stream(terminal=True)
     monkeypatch.setattr("sys.stderr", stream)
     with reporting_slow_compilation(lambda: "compiling k", delay=0):
         stream.flushed.wait()
-    assert stream.getvalue() == "pycu2c: compiling k\n"
+    assert stream.getvalue() == "\r\033[Kpycu2c: compiling k\r\033[K"
+
+
+def test_a_line_is_not_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Stream(terminal=True)
+    monkeypatch.setattr("sys.stderr", stream)
+    progress._report("k" * 100, [])
+    assert stream.getvalue() == "\r\033[Kpycu2c: " + 71 * "k"
+
+
+def test_a_compilation_inside_of_another_is_not_reported() -> None:
+    with reporting_slow_compilation(str, delay=NEVER), reporting_slow_compilation(str, delay=NEVER):
+        assert len(pending_timers()) == 1
+    with reporting_slow_compilation(str, delay=NEVER):
+        assert len(pending_timers()) == 1
+
+
+def test_a_terminal_without_escape_sequences_shows_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream = Stream(terminal=True)
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "dumb")
+    progress._report("compiling k", [])
+    assert not stream.getvalue()
 
 
 def pending_timers() -> list[threading.Timer]:
@@ -66,7 +96,7 @@ def test_nothing_is_written_where_stderr_is_no_terminal(
     stream: Stream | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stderr", stream)
-    slow_compilation._report("compiling k")
+    progress._report("compiling k", [])
     assert stream is None or not stream.getvalue()
 
 
@@ -76,9 +106,9 @@ def test_a_logger_at_level_info_gets_the_report(
     stream = Stream(terminal=True)
     monkeypatch.setattr("sys.stderr", stream)
     with caplog.at_level(logging.INFO, "pycu2c"):
-        slow_compilation._report("compiling k")
+        progress._report("compiling k", [])
     assert [(r.name, r.levelname, r.message) for r in caplog.records] == [
-        ("pycu2c", "INFO", "compiling k")
+        ("pycu2c.compile", "INFO", "compiling k")
     ]
     assert not stream.getvalue()
 
@@ -99,4 +129,4 @@ def test_the_report_describes_the_kernel(monkeypatch: pytest.MonkeyPatch) -> Non
             a[k] += 1
 
     brighten[1, 1](np.zeros(3, np.float32))
-    assert reports == ["compiling kernel 'brighten' for cpu (2 statements) ..."]
+    assert reports == ["compiling brighten for cpu (2 statements) …"]

@@ -1,0 +1,67 @@
+"""Report a compilation that takes longer than a second, while it runs.
+
+The report is a record of level INFO of the logger ``pycu2c.compile`` where that level is enabled.
+Otherwise it is a line on stderr if that is a terminal, which is erased at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from _thread import get_ident
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pycu2c.base.output import message_styles
+
+_DELAY_SECONDS = 1.0
+_COMPILING: set[int] = set()  # threads; a compilation inside of another is not reported
+
+
+@contextmanager
+def reporting_slow_compilation(
+    describe: Callable[[], str], delay: float = _DELAY_SECONDS
+) -> Iterator[None]:
+    """Report ``describe()`` if the block takes longer than ``delay`` seconds."""
+    thread = get_ident()
+    if thread in _COMPILING:
+        yield
+        return
+    import threading  # it takes long to import, and cached kernels do not need it
+
+    printed: list[str] = []
+    timer = threading.Timer(delay, lambda: _report(describe(), printed))
+    timer.daemon = True
+    _COMPILING.add(thread)
+    timer.start()
+    try:
+        yield
+    finally:
+        _COMPILING.discard(thread)
+        timer.cancel()
+        timer.join()  # it may be printing
+        if printed:
+            _write("")
+
+
+def _report(text: str, printed: list[str]) -> None:
+    """Log or print a line; ``printed`` receives a line on the terminal."""
+    import logging  # most processes do not need it
+
+    logger = logging.getLogger("pycu2c.compile")
+    if logger.isEnabledFor(logging.INFO):
+        logger.info(text)
+    elif message_styles.is_terminal(sys.stderr):
+        printed.append(text)
+        _write(f"pycu2c: {text}")
+
+
+def _write(text: str) -> None:
+    """Replace the last line of the terminal by a text that is not wrapped."""
+    if sys.stderr is None:
+        return
+    try:
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):
+        columns = 80
+    print(f"\r\033[K{text:.{max(columns - 1, 1)}}", end="", file=sys.stderr, flush=True)
