@@ -10,6 +10,7 @@ from typing import IO, Any
 import click
 
 from pycu2c.base.diagnostics import CompileError
+from pycu2c.base.output.message_styles import for_stream
 from pycu2c.cli.diagnostic_formats import FORMATS, compile_error_objects, finding_objects
 from pycu2c.cli.user_program import program_state, run_program
 from pycu2c.declarations.options import CHECK_GROUPS, OptionError, parse_options
@@ -87,4 +88,5 @@ def _write_report(
         count = f"{len(findings) or 'no'} finding{'' if len(findings) == 1 else 's'}"
         errors_as_text = [str(compile_error)] if compile_error else []
         text = "\n\n".join([*errors_as_text, *map(str, findings), count])
-    click.echo(text, file=output)
+        text = for_stream(text, output or sys.stdout)
+    click.echo(text, file=output, color=True)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from pycu2c.base.diagnostics import error_codes, rule
+from pycu2c.base.output.message_styles import for_stream
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.cli.error_catalog import as_text
 
@@ -18,7 +21,7 @@ def errors(code: str | None) -> None:
         hint = did_you_mean(code, codes, "`pycu2c errors` lists all")
         raise click.BadParameter(f"there is no code `{code}`: {hint}")
     if code is not None:
-        click.echo(as_text(code))
+        click.echo(for_stream(as_text(code), sys.stdout), color=True)
         return
     width = max(map(len, codes))
     for name in codes:

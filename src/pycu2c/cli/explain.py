@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from pycu2c.base.diagnostics import CompileError
+from pycu2c.base.output.message_styles import for_stream
 from pycu2c.cli.diagnostic_formats import FORMATS, note_objects
 from pycu2c.cli.kernel_file import (
     load_kernels,
@@ -34,4 +37,4 @@ def explain(location: str, signature: str | None, output_format: str) -> None:
     if output_format in FORMATS:
         click.echo(FORMATS[output_format](note_objects(notes)))
     else:
-        click.echo(format_notes(notes).rstrip())
+        click.echo(for_stream(format_notes(notes).rstrip(), sys.stdout), color=True)

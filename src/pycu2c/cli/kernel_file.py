@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import click
 
 from pycu2c.base.diagnostics import CompileError
+from pycu2c.base.output.message_styles import for_stream
 from pycu2c.base.types import Signature
 from pycu2c.cli.diagnostic_formats import FORMATS, compile_error_objects
 from pycu2c.declarations.signatures import parse_signature
@@ -125,5 +126,6 @@ def report_error(error: CompileError, output_format: str = "text") -> NoReturn:
         click.echo(FORMATS[output_format](compile_error_objects(error)))
     else:
         hint = f"`pycu2c errors {error.code}` shows an example and its correction."
-        click.echo(f"{error}\n\n{hint}", err=True)
+        message = for_stream(str(error), sys.stderr)
+        click.echo(f"{message}\n\n{hint}", err=True, color=True)
     sys.exit(1)
