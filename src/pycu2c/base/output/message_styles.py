@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import IO, Any
 
+from pycu2c.base.output.progress import is_terminal
+
 # of a line: what is bold, and what has a colour
 _LINE = re.compile(
     r"(?P<error>(?:error|risk)\[[\w-]+\]:|[a-z]+-?[a-z]+: (?=thread \())"
@@ -39,11 +41,6 @@ def uses_colour(stream: IO[Any] | None) -> bool:
     if os.environ.get("FORCE_COLOR"):
         return True
     return is_terminal(stream)
-
-
-def is_terminal(stream: IO[Any] | None) -> bool:
-    """Return whether a stream is a terminal that interprets escape sequences."""
-    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def for_stream(text: str, stream: IO[Any] | None) -> str:

@@ -6,13 +6,13 @@ Otherwise it is a line on stderr if that is a terminal, which is erased at the e
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-from pycu2c.base.output import message_styles
+from typing import IO, Any
 
 _DELAY_SECONDS = 1.0
 _COMPILING: set[int] = set()  # threads; a compilation inside of another is not reported
@@ -44,14 +44,17 @@ def reporting_slow_compilation(
             _write("")
 
 
+def is_terminal(stream: IO[Any] | None) -> bool:
+    """Return whether a stream is a terminal that interprets escape sequences."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
 def _report(text: str, printed: list[str]) -> None:
     """Log or print a line; ``printed`` receives a line on the terminal."""
-    import logging  # most processes do not need it
-
     logger = logging.getLogger("pycu2c.compile")
     if logger.isEnabledFor(logging.INFO):
         logger.info(text)
-    elif message_styles.is_terminal(sys.stderr):
+    elif is_terminal(sys.stderr):
         printed.append(text)
         _write(f"pycu2c: {text}")
 

@@ -8,6 +8,7 @@ which Perfetto shows. The last million is kept.
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import sys
 import time
@@ -20,7 +21,9 @@ from typing import NamedTuple
 from pycu2c.base.errors import environment_setting
 from pycu2c.base.lazy_imports import import_module
 
-DEBUG, INFO = 10, 20  # levels of ``logging``, which most processes do not import
+DEBUG, INFO = logging.DEBUG, logging.INFO
+_LOGGER = logging.getLogger("pycu2c")
+_LOGGER.addHandler(logging.NullHandler())  # records of libraries are not printed by default
 _PROCESS = os.getpid()
 _LIMIT = 1_000_000
 
@@ -60,14 +63,8 @@ def span(category: str, name: str, level: int = DEBUG, **details: object) -> Ite
 
 
 def log(category: str, message: str, *values: object, level: int = INFO) -> None:
-    """Log a message to ``pycu2c.CATEGORY``, if the program has imported ``logging``."""
-    logging = sys.modules.get("logging")
-    if logging is None:
-        return
-    package = logging.getLogger("pycu2c")
-    if not package.handlers:
-        package.addHandler(logging.NullHandler())
-    logging.getLogger(f"pycu2c.{category}").log(level, message, *values)
+    """Log a message to ``pycu2c.CATEGORY``."""
+    _LOGGER.getChild(category).log(level, message, *values)
 
 
 @contextmanager
