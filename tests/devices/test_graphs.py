@@ -351,6 +351,7 @@ def test_a_launch_that_ends_early_is_reported() -> None:
 
 def test_ranges_of_profilers_are_left_out(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYCU2C_NVTX", "1")
+    monkeypatch.setattr("pycu2c.base.output.tracing.TRACE_FILE", "trace.json")
     monkeypatch.setitem(sys.modules, "nvtx", SimpleNamespace(annotate=contextlib.nullcontext))
     k, out = place.kernel(count), place.array(np.zeros(4))
     with place.graph() as g:

@@ -94,6 +94,18 @@ def test_events_streams_and_devices() -> None:
     assert "GiB used" in shown(cuda.get_current_device())
 
 
+def test_nothing_is_copied_or_waited_for_during_graph_capture() -> None:
+    array, event = cuda.to_device(np.zeros(4)), cuda.event()
+    event.record()
+    with cuda.graph() as graph:
+        array[...] = 1
+        assert shown(array).endswith("values not copied during graph capture")
+        assert "state graph capture" in shown(event)
+        assert shown(cuda.default_stream()).endswith("work graph capture")
+    graph()
+    assert shown(array).endswith("1.0 1.0 1.0 1.0")
+
+
 def test_resources() -> None:
     attributes = KernelAttributes("sm_90", 32, 1024, 0, 0, 0, 1024)
     assert shown(attributes).startswith("KernelAttributes arch sm_90 registers 32 shared bytes")

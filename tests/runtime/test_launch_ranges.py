@@ -1,4 +1,4 @@
-"""NVTX ranges around launches."""
+"""NVTX ranges and trace spans around launches."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from pycu2c import LaunchError, cuda
+from pycu2c.base.output import tracing
+from pycu2c.base.output.tracing import collecting_spans
 from pycu2c.kernels.kernel import Kernel
 
 
@@ -60,3 +62,16 @@ def test_the_package(monkeypatch):
     x = np.ones(4)
     Kernel(twice, backend="cpu")[1, 4](x)
     assert (x == 2).all()
+
+
+@pytest.mark.parametrize("nvtx", ["0", "1"])
+def test_each_launch_of_a_traced_process_has_a_span(target, nvtx, monkeypatch, ranges):
+    monkeypatch.setenv("PYCU2C_NVTX", nvtx)
+    monkeypatch.setattr(tracing, "TRACE_FILE", "trace.json")
+    k, x = Kernel(twice, backend=target), np.ones(4)
+    with collecting_spans() as spans:
+        for _ in range(4):
+            k[1, 4](x)
+    assert [span.name for span in spans if span.category == "launch"] == ["twice"] * 4
+    assert ranges == ["pycu2c: twice", "end"] * 4 * int(nvtx)
+    assert (x == 16).all()
