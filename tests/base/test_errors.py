@@ -52,7 +52,7 @@ INVALID: dict[str, tuple[Callable[[], object], tuple[str, ...], str]] = {
     "PYCU2C_VERIFY": (lambda: run_passes([], None, None), ("yes",), "0 or 1"),  # type: ignore[arg-type]
 }
 COMMANDS = {"PATH", "PYCU2C_CC", "PYCU2C_CXX"}  # that cannot be run: tests/toolchain
-FOLDERS = {"PYCU2C_CACHE_DIR"}
+PATHS = {"PYCU2C_CACHE_DIR", "PYCU2C_TRACE"}  # any text is valid
 
 
 def variables(pattern: str) -> set[str]:
@@ -65,7 +65,7 @@ def test_all_variables_are_tried() -> None:
     checked = variables(r'environment_(?:setting|switch)\(\s*"(\w+)"')
     assert checked == set(INVALID)
     read = variables(r'environ(?:ment)?(?:\.get\(|\[)"(PYCU2C_\w+)"')
-    assert read <= COMMANDS | FOLDERS | checked
+    assert read <= COMMANDS | PATHS | checked
 
 
 @pytest.mark.parametrize(

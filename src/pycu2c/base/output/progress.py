@@ -64,7 +64,7 @@ def _write(text: str) -> None:
     if sys.stderr is None:
         return
     try:
-        columns = os.get_terminal_size(sys.stderr.fileno()).columns
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
     except (OSError, ValueError):
         columns = 80
     print(f"\r\033[K{text:.{max(columns - 1, 1)}}", end="", file=sys.stderr, flush=True)

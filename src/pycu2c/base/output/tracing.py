@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from pycu2c.base.errors import environment_setting
 from pycu2c.base.lazy_imports import import_module
 
 DEBUG, INFO = logging.DEBUG, logging.INFO
@@ -43,7 +42,7 @@ def _trace_file(text: str) -> str:
     return {"0": "", "1": f"pycu2c-trace-{_PROCESS}.json"}.get(text, text)
 
 
-TRACE_FILE = environment_setting("PYCU2C_TRACE", _trace_file, "0, 1 or the name of a file", "")
+TRACE_FILE = _trace_file(os.environ.get("PYCU2C_TRACE", "").strip())  # empty for no trace
 _COLLECTORS: list[deque[TraceSpan]] = []
 
 
