@@ -107,5 +107,13 @@ def write_intrinsics(app: Sphinx) -> None:
             page.write_text(text)
 
 
+def write_benchmarks(app: Sphinx) -> None:
+    """Write the page of benchmarks, from the results in the repository."""
+    from generators import benchmarks
+
+    benchmarks.write()
+
+
 def setup(app: Sphinx) -> None:
     app.connect("builder-inited", write_intrinsics)
+    app.connect("builder-inited", write_benchmarks)

@@ -21,7 +21,7 @@ from support.kernels_from_text import module_from, module_from_file, python_bloc
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 # pages that building the site generates are not in the repository
-GENERATED = {DOCS / "gallery", DOCS / "reference" / "intrinsics"}
+GENERATED = {DOCS / "benchmarks", DOCS / "gallery", DOCS / "reference" / "intrinsics"}
 WRITTEN = sorted(p for p in DOCS.rglob("*.md") if p.parent not in GENERATED)
 PAGES = [*sorted(ROOT.glob("*.md")), *WRITTEN]
 NEED_OTHERS = {"jax.md", "pytorch.md"}  # tests/jax/test_page.py, tests/pytorch/test_page.py

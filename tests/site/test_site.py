@@ -33,7 +33,7 @@ PAGES = (
     "reference/errors.html",
     "how_it_works/architecture.html",
     "how_it_works/cpu.html",
-    "benchmarks.html",
+    "benchmarks/index.html",
     "release_notes.html",
     "glossary.html",
 )
