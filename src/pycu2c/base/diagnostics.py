@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from pycu2c.base.errors import Error
-from pycu2c.base.lazy_imports import import_module
+from pycu2c.base.lazy_imports import lazy_method
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 
@@ -116,10 +116,7 @@ class CompileError(Error):
     def __reduce__(self) -> tuple[object, ...]:
         return CompileError, (self.diagnostics,)
 
-    def _repr_html_(self) -> str:
-        """Return what notebooks show."""
-        text: str = import_module("pycu2c.base.output.message_styles").as_html(str(self))
-        return text
+    _repr_html_ = lazy_method("pycu2c.base.output.message_styles", "as_html")
 
 
 @cache

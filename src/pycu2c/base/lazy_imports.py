@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import time
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -48,3 +49,8 @@ def import_module(name: str) -> ModuleType:
 def lazy_module(name: str) -> ModuleType:
     """Return a proxy that imports the module ``name`` on the first attribute access."""
     return _LazyModule(name)
+
+
+def lazy_method(module: str, name: str) -> Callable[[object], str]:
+    """Return a method that calls a function of a module, which its first call imports."""
+    return lambda self: getattr(import_module(module), name)(self)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.lazy_imports import import_module
+from pycu2c.base.lazy_imports import lazy_method
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import copies, gpu_selection, interoperability, view_geometry
 from pycu2c.devices.array_data import ArrayData, Order, as_supported_dtype
@@ -81,10 +81,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         location = "on the host" if self.device == HOST else f"on GPU {self.device}"
         return f"<device array {self.dtype}{list(self.shape)} {location}, at {self.address:#x}>"
 
-    def _repr_html_(self) -> str:
-        """Return what notebooks show."""
-        text: str = import_module("pycu2c.devices.html_views").array_view(self)
-        return text
+    _repr_html_ = lazy_method("pycu2c.devices.html_views", "array_view")
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(

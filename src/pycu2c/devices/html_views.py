@@ -92,8 +92,8 @@ def stream_view(stream: Stream) -> str:
     return properties("Stream", table | {"work": _state(stream.done)})
 
 
-def event_view(event: Event, seconds: float) -> str:
-    """Return the state of an event; ``seconds`` is when the host recorded it, 0 for never."""
+def event_view(event: Event) -> str:
+    seconds = event._seconds  # when the host recorded it, 0 for never
     table = {"timing": event.timing, "state": _state(event.query) if seconds else "not recorded"}
     if seconds:
         table["recorded"] = f"{1e3 * (time.perf_counter() - seconds):,.1f} ms ago"

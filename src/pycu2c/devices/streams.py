@@ -14,7 +14,7 @@ from typing import Any
 
 from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.lazy_imports import import_module
+from pycu2c.base.lazy_imports import lazy_method
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime import launch_configuration
 from pycu2c.runtime.cuda import peer_access
@@ -67,10 +67,7 @@ class Stream:
         name = {0: "default", _LEGACY: "legacy default", _PER_THREAD: "per-thread default"}
         return f"<stream {name.get(self.handle, hex(self.handle))}>"
 
-    def _repr_html_(self) -> str:
-        """Return what notebooks show."""
-        text: str = import_module("pycu2c.devices.html_views").stream_view(self)
-        return text
+    _repr_html_ = lazy_method("pycu2c.devices.html_views", "stream_view")
 
     def synchronize(self) -> None:
         """Wait for all work of the stream. Raises the errors of its kernels."""
@@ -238,10 +235,7 @@ class Event:
             driver.make_current()
             self.handle = int(driver.new_event(timing=timing))
 
-    def _repr_html_(self) -> str:
-        """Return what notebooks show."""
-        text: str = import_module("pycu2c.devices.html_views").event_view(self, self._seconds)
-        return text
+    _repr_html_ = lazy_method("pycu2c.devices.html_views", "event_view")
 
     def record(self, stream: object = None) -> None:
         """Move the event to the end of the work that a stream has now.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from pycu2c.base.diagnostics import Label, LaunchError, render_excerpts
-from pycu2c.base.lazy_imports import import_module
+from pycu2c.base.lazy_imports import lazy_method
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 
@@ -109,10 +109,7 @@ class Finding:
         title = f"{self.kind}: {where}{times}"
         return "\n".join(render_excerpts(title, labels, self.hint))
 
-    def _repr_html_(self) -> str:
-        """Return what notebooks show."""
-        text: str = import_module("pycu2c.base.output.message_styles").as_html(str(self))
-        return text
+    _repr_html_ = lazy_method("pycu2c.base.output.message_styles", "as_html")
 
     def other_labels(self) -> Iterator[Label]:
         """Yield the other access of a race.
@@ -154,10 +151,7 @@ class CheckError(LaunchError):
         for recorder in _RECORDERS:
             recorder.add(findings)
 
-    def _repr_html_(self) -> str:
-        """Return what notebooks show."""
-        text: str = import_module("pycu2c.base.output.message_styles").as_html(str(self))
-        return text
+    _repr_html_ = lazy_method("pycu2c.base.output.message_styles", "as_html")
 
 
 class FindingRecorder:

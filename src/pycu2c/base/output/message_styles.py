@@ -53,14 +53,14 @@ def for_stream(text: str, stream: IO[Any] | None) -> str:
     )
 
 
-def as_html(text: str) -> str:
+def as_html(message: object) -> str:
     """Return a message as preformatted HTML with colours."""
     lines = (
         "".join(
             f'<span style="{_COLOURS[s][1]}">{_escape(part)}</span>' if s else _escape(part)
             for s, part in _parts(line)
         )
-        for line in text.split("\n")
+        for line in str(message).split("\n")
     )
     return f'<pre style="line-height: 1.2">{chr(10).join(lines)}</pre>'
 

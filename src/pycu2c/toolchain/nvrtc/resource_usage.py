@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pycu2c.base.lazy_imports import import_module
+from pycu2c.base.lazy_imports import lazy_method
 from pycu2c.base.limits import MAX_BLOCK_THREADS
 from pycu2c.base.records import dataclass
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
@@ -46,10 +46,7 @@ class KernelAttributes:
     const_bytes: int
     max_threads: int
 
-    def _repr_html_(self) -> str:
-        """Return what notebooks show."""
-        text: str = import_module("pycu2c.base.output.html_tables").attributes(self)
-        return text
+    _repr_html_ = lazy_method("pycu2c.base.output.html_tables", "attributes")
 
 
 def attributes(
