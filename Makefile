@@ -81,7 +81,7 @@ bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taich
 
 # without an installation; it needs setuptools, a C compiler and Python's headers
 BUILD_EXTENSION = $(PYTHON) setup.py --quiet build_ext --inplace --build-temp build/temp
-GPU_RUN = PYTHONPATH=src:$$PYTHONPATH BENCHMARK_RESULTS=build/gpu $(PYTHON)
+GPU_RUN = PYTHONPATH=$(CURDIR)/src:$$PYTHONPATH BENCHMARK_RESULTS=build/gpu $(PYTHON)
 WORKERS ?= 8
 IN_PARALLEL = $$($(PYTHON) -c 'import xdist' 2>/dev/null && echo '-n $(WORKERS)')
 

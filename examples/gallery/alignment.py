@@ -129,3 +129,11 @@ ax.set(title="Scores of all pairs of positions")
 ax.set(xlabel="position in the second sequence", ylabel="position in the first sequence")
 fig.colorbar(image, label="score")
 ax.legend(loc="lower right", labelcolor="white", facecolor="black", framealpha=0.5)
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+align

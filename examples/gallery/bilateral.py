@@ -124,3 +124,11 @@ for ax, picture, title in zip(axes, (noisy, smooth), ("Noisy", "Filtered")):
     ax.set(title=title, xlabel="column (pixel)")
 axes[0].set_ylabel("row (pixel)")
 fig.colorbar(image, ax=axes, label="brightness", shrink=0.8)
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+bilateral

@@ -140,3 +140,11 @@ left.set(title="Input", xlabel="column (pixel)", ylabel="row (pixel)")
 image = right.imshow(strength, cmap="viridis", vmin=0, vmax=0.6)
 right.set(title="Edges", xlabel="column (pixel)")
 fig.colorbar(image, ax=right, label="gradient", extend="max", shrink=0.7)
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+sobel

@@ -101,3 +101,11 @@ extent = (0, len(signal) / RATE, 0, RATE / 2000)
 image = ax.imshow(power.T, cmap="viridis", vmin=-60, origin="lower", aspect="auto", extent=extent)
 ax.set(title="Spectrogram of a chirp and a tone", xlabel="time (s)", ylabel="frequency (kHz)")
 fig.colorbar(image, label="power (dB of the maximum)")
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+spectra

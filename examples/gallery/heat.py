@@ -105,3 +105,11 @@ fig.suptitle("A hot ring on a cold copper plate")
 # the code has none of the tests that Python's negative indices would need.
 
 print(heat_step.inspect("cuda"))
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+heat_step

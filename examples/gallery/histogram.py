@@ -122,3 +122,11 @@ for (top, bottom), picture, title in zip(axes.T, (image, equalized), ("Before", 
     top.set(title=title, xlabel="column (pixel)", ylabel="row (pixel)")
     bottom.hist(picture.ravel(), bins=64, range=(0, 256), color="tab:blue")
     bottom.set(xlabel="grey level", ylabel="pixels", xlim=(0, 256))
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+count_levels

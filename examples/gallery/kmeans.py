@@ -148,3 +148,11 @@ ax.legend()
 # report that neighbouring threads access elements that are not adjacent.
 
 print(assign.explain())
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+assign

@@ -182,3 +182,11 @@ top.set_ylabel("y (grid points)")
 fig.colorbar(image, ax=top, label="vorticity (10⁻³ / step)", extend="both")
 bottom.plot(20 * np.arange(len(probe)), probe / SPEED)
 bottom.set(title="Behind the cylinder", xlabel="time (steps)", ylabel="cross velocity / inflow")
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+fluid_step

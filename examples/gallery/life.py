@@ -110,3 +110,11 @@ for ax, (generations, board) in zip(axes, boards.items()):
     ax.set(title=f"generation {generations}", xlabel="column")
 axes[0].set_ylabel("row")
 fig.suptitle("Gosper's glider gun")
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+next_generation

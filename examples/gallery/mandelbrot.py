@@ -106,3 +106,11 @@ fig, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 image = ax.imshow(100 * useful, cmap="cividis", vmin=0, vmax=100, extent=extent, aspect="auto")
 ax.set(title="Useful iterations of each warp", xlabel="Re c", ylabel="Im c")
 fig.colorbar(image, label="share of useful iterations (%)")
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+escape_times

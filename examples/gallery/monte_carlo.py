@@ -117,3 +117,11 @@ ax.axhline(exact, color="black", ls="--", label="Black–Scholes formula")
 ax.set(title="Value of a European call option", xlabel="number of paths", ylabel="value")
 ax.set_xscale("log", base=2)
 ax.legend()
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+simulate_paths

@@ -176,3 +176,11 @@ for ax, (bodies, _), steps in zip(axes, states, (0, 350, 550)):
     ax.set_box_aspect(1)
 axes[0].set_ylabel("y")
 axes[1].legend(loc="lower center", markerscale=5, fontsize="small")
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+accelerate

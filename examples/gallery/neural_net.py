@@ -210,3 +210,11 @@ left.set(title="Probability of class 1", xlabel="x", ylabel="y", aspect="equal")
 fig.colorbar(image, ax=left, label="probability", ticks=(0, 0.5, 1), shrink=0.8)
 right.semilogy(100 * np.arange(len(losses)), losses)
 right.set(title="Training", xlabel="step", ylabel="cross-entropy")
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+compute_gradient

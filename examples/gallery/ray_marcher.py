@@ -188,3 +188,11 @@ fig.colorbar(image, ax=top, label="brightness")
 image = bottom.imshow(np.ma.masked_greater_equal(depth, FAR), cmap="viridis_r", vmax=10)
 bottom.set(title="Depth", xlabel="column (pixel)", ylabel="row (pixel)")
 fig.colorbar(image, ax=bottom, label="distance from the camera", extend="max")
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+render

@@ -139,3 +139,11 @@ for ax, (name, v) in zip(axes, patterns.items()):
     ax.title.set_fontsize("medium")
 axes[0].set_ylabel("y")
 fig.colorbar(image, ax=axes, label="concentration of V", shrink=0.8)
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+step

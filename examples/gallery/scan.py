@@ -127,3 +127,11 @@ for sign in (-1, 1):
     ax.plot(n / 1000, sign * 2 * np.sqrt(n), "k--", label=r"$\pm 2 \sqrt{n}$" if sign > 0 else None)
 ax.set(title="60 random walks", xlabel="steps n (thousands)", ylabel="position", xlim=(0, 50))
 ax.legend(loc="upper left")
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+scan_blocks

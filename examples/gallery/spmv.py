@@ -138,3 +138,11 @@ ax.legend()
 # The generated CUDA C of the second kernel:
 
 print(multiply_by_warps.inspect("cuda"))
+
+# %%
+# How it compiled
+# ---------------
+#
+# Point at a line to see its lines in the other languages.
+
+multiply_by_warps
