@@ -104,10 +104,11 @@ def test_unknown_threads_of_cmake(library: Path, tmp_path: Path) -> None:
     assert "FINANCE_THREADS is two: set it to pool, openmp or none" in completed.stderr
 
 
-def test_ctypes(library: Path, numbers: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("device", DEVICES)
+def test_ctypes(library: Path, numbers: Path, tmp_path: Path, device: str) -> None:
     program, result = LOADERS / "plain.py", tmp_path / "result"
-    run(sys.executable, "-I", program, library / "lib/libfinance.so", numbers, result)
-    check_results(numbers, result, "cpu")
+    run(sys.executable, "-I", program, library / "lib/libfinance.so", numbers, result, device)
+    check_results(numbers, result, device)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Launch the kernels of the library finance with ctypes and NumPy: LIBRARY INPUT OUTPUT."""
+"""Launch kernels of the library finance with ctypes and NumPy: LIBRARY INPUT OUTPUT [cpu|cuda]."""
 
 from __future__ import annotations
 
@@ -28,12 +28,42 @@ class Dim3(ctypes.Structure):
     _fields_ = [(axis, ctypes.c_uint32) for axis in "xyz"]
 
 
-def tensor(array: np.ndarray[Any, Any]) -> Tensor:
+class Gpu:
+    """Memory of the first GPU, by the driver."""
+
+    def __init__(self) -> None:
+        self._driver = ctypes.CDLL("libcuda.so.1")
+        context = ctypes.c_void_p()
+        self._call("cuInit", 0)
+        self._call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+        self._call("cuCtxSetCurrent", context)
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        code = getattr(self._driver, name)(*arguments)
+        if code:
+            raise RuntimeError(f"{name} returns {code}")
+
+    def copy_from(self, array: np.ndarray[Any, Any]) -> int:
+        """Return the address of a copy of the memory of an array."""
+        address = ctypes.c_uint64()
+        self._call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(array.nbytes))
+        size, data = ctypes.c_size_t(array.nbytes), array.ctypes.data_as(ctypes.c_void_p)
+        self._call("cuMemcpyHtoD_v2", address, data, size)
+        return address.value
+
+    def copy_to(self, array: np.ndarray[Any, Any], address: int) -> None:
+        size, data = ctypes.c_size_t(array.nbytes), array.ctypes.data_as(ctypes.c_void_p)
+        self._call("cuMemcpyDtoH_v2", data, ctypes.c_uint64(address), size)
+
+
+def tensor(array: np.ndarray[Any, Any], gpu: Gpu | None) -> Tensor:
+    """Describe an array, on a GPU a copy of the contiguous array that it is a view of."""
     axes, size = ctypes.c_int64 * array.ndim, array.itemsize
     code = {"i": 0, "u": 1, "f": 2, "c": 5}[array.dtype.kind]
+    whole = array if array.base is None else array.base
     return Tensor(
-        array.ctypes.data,
-        (1, 0),
+        gpu.copy_from(whole) if gpu else array.ctypes.data,
+        (2 if gpu else 1, 0),
         array.ndim,
         code,
         8 * size,
@@ -44,16 +74,22 @@ def tensor(array: np.ndarray[Any, Any]) -> Tensor:
     )
 
 
-def main(path: str, source: str, result: str) -> None:
+def main(path: str, source: str, result: str, device: str = "cpu") -> None:
+    gpu = Gpu() if device == "cuda" else None
     library = ctypes.CDLL(path)
     library.finance_last_error.restype = ctypes.c_char_p
     number = ctypes.c_double
 
     def launch(name: str, *arguments: Any, grid: tuple[int, ...], block: tuple[int, ...]) -> None:
-        passed = [ctypes.byref(tensor(a)) if isinstance(a, np.ndarray) else a for a in arguments]
+        arrays = [(a, tensor(a, gpu)) for a in arguments if isinstance(a, np.ndarray)]
+        tensors = (ctypes.byref(described) for _, described in arrays)
+        passed = [next(tensors) if isinstance(a, np.ndarray) else a for a in arguments]
         configuration = Dim3(*grid), Dim3(*block), ctypes.c_size_t(0), None
         if getattr(library, name)(*passed, *configuration):
             raise RuntimeError(library.finance_last_error().decode())
+        if gpu:
+            for array, described in arrays:
+                gpu.copy_to(array if array.base is None else array.base, described.data)
 
     x = np.fromfile(source)
     image = x[: 70 * 71].astype(np.float32).reshape(70, 71)
