@@ -181,7 +181,7 @@ def test_a_listing_says_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_command(tmp_path: Path) -> None:
-    file = tmp_path / "kernels.py"
+    file = tmp_path / "matmul_kernels.py"
     shutil.copy(GOLDEN / MATMUL / "kernel.py", file)
     output = tmp_path / "page.html"
     types = "float32[:, ::1], float32[:, ::1], float32[:, ::1]"
@@ -197,19 +197,19 @@ def test_command(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["absent.py"], "absent.py"),
-        (["kernels.py:absent", "--signature", "float32[:]"], "absent"),
-        (["kernels.py"], "pass --signature"),
-        (["kernels.py", "--signature", "float32[:,:]"], "3"),
-        (["kernels.py", "--signature", "float99"], "float99"),
-        (["kernels.py", "--signature", "SIGNATURE", "--block", "x"], "--block"),
-        (["kernels.py", "--signature", "SIGNATURE", "--arch", "sm_1"], "sm_1"),
-        (["kernels.py", "--signature", "SIGNATURE", "-o", "absent/page.html"], "absent"),
+        (["matmul_kernels.py:absent", "--signature", "float32[:]"], "absent"),
+        (["matmul_kernels.py"], "pass --signature"),
+        (["matmul_kernels.py", "--signature", "float32[:,:]"], "3"),
+        (["matmul_kernels.py", "--signature", "float99"], "float99"),
+        (["matmul_kernels.py", "--signature", "SIGNATURE", "--block", "x"], "--block"),
+        (["matmul_kernels.py", "--signature", "SIGNATURE", "--arch", "sm_1"], "sm_1"),
+        (["matmul_kernels.py", "--signature", "SIGNATURE", "-o", "absent/page.html"], "absent"),
     ],
 )
 def test_wrong_arguments(
     arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copy(GOLDEN / MATMUL / "kernel.py", tmp_path / "kernels.py")
+    shutil.copy(GOLDEN / MATMUL / "kernel.py", tmp_path / "matmul_kernels.py")
     monkeypatch.chdir(tmp_path)
     types = "float32[:, ::1], float32[:, ::1], float32[:, ::1]"
     done = CliRunner().invoke(
