@@ -63,7 +63,7 @@ static void wait_for_nothing(void) {}
 
 /* ---- on the CPU ---- */
 
-void scaling_scale(const void *arguments, int64_t first, int64_t last);
+void scaling_scale_body(const void *arguments, int64_t first, int64_t last);
 
 static float numbers[256];
 static struct {
@@ -75,7 +75,7 @@ static struct {
 } arguments = {{1, 1, 1}, {256, 1, 1}, 0, numbers, 256, 1.5f};
 
 static void call_function(void) {
-    scaling_scale(&arguments, 0, 1);
+    scaling_scale_body(&arguments, 0, 1);
 }
 
 static void time_cpu(void) {

@@ -56,7 +56,7 @@ class Gpu:
         self._call("cuMemcpyDtoH_v2", data, ctypes.c_uint64(address), size)
 
 
-def tensor(array: np.ndarray[Any, Any], gpu: Gpu | None) -> Tensor:
+def tensor(array: np.ndarray[Any, Any], gpu: Gpu | None = None) -> Tensor:
     """Describe an array, on a GPU a copy of the contiguous array that it is a view of."""
     axes, size = ctypes.c_int64 * array.ndim, array.itemsize
     code = {"i": 0, "u": 1, "f": 2, "c": 5}[array.dtype.kind]
