@@ -173,37 +173,37 @@ def stream_or_none(stream: object) -> object:
 # ---- arguments of launches ---------------------------------------------------------------------
 
 
-def In(ary: Any) -> DeviceArray:
+def In(value: Any) -> DeviceArray:
     """Return a copy for an argument that a launch reads, so that nothing is copied back.
 
     Parameters
     ----------
-    ary : array_like
+    value : array_like
         The array to copy to the device.
     """
-    return to_device(ary)
+    return to_device(value)
 
 
-def Out(ary: NDArray[Any]) -> NDArray[Any]:
+def Out(value: NDArray[Any]) -> NDArray[Any]:
     """Return the array: an argument that a launch writes. Unread elements are not copied in.
 
     Parameters
     ----------
-    ary : ndarray
+    value : ndarray
         The array.
     """
-    return ary
+    return value
 
 
-def InOut(ary: NDArray[Any]) -> NDArray[Any]:
+def InOut(value: NDArray[Any]) -> NDArray[Any]:
     """Return the array: an argument that a launch reads and writes.
 
     Parameters
     ----------
-    ary : ndarray
+    value : ndarray
         The array.
     """
-    return ary
+    return value
 
 
 # ---- host arrays -------------------------------------------------------------------------------

@@ -210,7 +210,7 @@ template <class T> __global__ void k({name}<T> *x, {name}<T> y, T *size) {{
     x[t] = exp(x[t] * y) + conj(y) / x[t];
     size[t] = abs(x[t]) + x[t].real();
 }}"""
-    module = cupy.RawModule(code=text, backend=backend, name_expressions=["k<double>"])
+    module = cupy.RawModule(text, backend=backend, name_expressions=["k<double>"])
     x, y = np.array([1 + 2j, 3 - 1j, 0.5 + 0j]), 0.25 - 0.5j
     expected, size = np.exp(x * y) + np.conj(y) / x, np.zeros(3)
     module.get_function("k<double>")((1,), (3,), (x, y, size))

@@ -175,6 +175,15 @@ def test_errors_and_settings_by_numbas_paths() -> None:
     pycu2c.config.CUDA_LOW_OCCUPANCY_WARNINGS = False
 
 
+def test_hints_of_arguments() -> None:
+    kernel = cuda.jit(shared_memory_carveout=50)(fill)
+    out = np.zeros(4, np.float32)
+    kernel[1, 4](cuda.Out(value=out), 2)
+    kernel[1, 4](cuda.InOut(value=out), 3)
+    assert out.tolist() == [3] * 4
+    assert cuda.In(value=out).copy_to_host().tolist() == [3] * 4
+
+
 def fill(out, value):  # type: ignore[no-untyped-def]
     out[cuda.grid(1)] = value
 
@@ -188,6 +197,10 @@ def test_ptx_without_a_launch() -> None:
     assert again == text
     fast, _ = cuda.compile_ptx(third, "void(f4[:])", fastmath=True)
     assert "div.approx" in fast
+    settings = {"launch_bounds": (128, 2), "forceinline": True}
+    bounded, _ = cuda.compile(fill, "void(f4[:], f4)", device=False, cc=(8, 0), **settings)
+    assert ".maxntid 128" in bounded
+    assert ".minnctapersm 2" in bounded
 
 
 def third(out):  # type: ignore[no-untyped-def]

@@ -88,8 +88,8 @@ class RawModule:
 
     def __init__(
         self,
-        *,
         code: str | None = None,
+        *,
         path: str | None = None,
         options: Iterable[str] = (),
         backend: str = "nvrtc",

@@ -32,6 +32,8 @@ def compile(
     abi: str = "c",
     abi_info: Mapping[str, str] | None = None,
     output: str = "ptx",
+    forceinline: bool = False,
+    launch_bounds: int | tuple[int, ...] | None = None,
 ) -> tuple[Any, Scalar | Void]:
     """Compile a function for a signature to PTX or LTO-IR.
 
@@ -58,6 +60,10 @@ def compile(
         ``{"abi_name": name}`` sets the name of a device function.
     output : {"ptx", "ltoir"}, optional
         The kind of code; "ltoir" is for device functions.
+    forceinline : bool, optional
+        Ignored.
+    launch_bounds : int or tuple of int, optional
+        As for ``pycu2c.kernel``.
 
     Returns
     -------
@@ -74,7 +80,11 @@ def compile(
             "functions are compiled to PTX and LTO-IR" if device else "kernels are compiled to PTX"
         )
         raise NotImplementedError(f"{supported}, not to {output!r}")
-    signature, options = parse_signature(sig), _compile_options(fastmath, lineinfo or debug)
+    signature = parse_signature(sig)
+    settings: dict[str, object] = {"fastmath": bool(fastmath), "lineinfo": bool(lineinfo or debug)}
+    if launch_bounds is not None:
+        settings["launch_bounds"] = launch_bounds
+    options = parse_options(settings)
     arch = "sm_{}{}".format(
         *(cc or (_current_capability() if driver.available() else _DEFAULT_CAPABILITY))
     )
@@ -106,10 +116,6 @@ def _device_source(
             f"{name} {problem}: a function for C must return one number or nothing"
         )
     return generated.text, name, result_type
-
-
-def _compile_options(fastmath: bool, lineinfo: bool) -> Options:
-    return parse_options({"fastmath": bool(fastmath), "lineinfo": bool(lineinfo)})
 
 
 def compile_for_current_device(pyfunc: Any, sig: object, **options: Any) -> tuple[str, Any]:

@@ -14,7 +14,10 @@ from pycu2c.declarations.signatures import SignatureError, is_signature, parse_s
 from pycu2c.kernels.kernel import KERNEL_PARAMETERS, SignatureLike, kernel, make_kernel
 
 # accepted and ignored: the C compilers inline and optimize
-_IGNORED_OPTIONS = ("inline", "forceinline", "opt", "nopython", "lto")
+_IGNORED_OPTIONS = (
+    *("inline", "forceinline", "opt", "nopython", "lto"),
+    "shared_memory_carveout",  # a hint
+)
 _ACCEPTED_OPTIONS = (
     "device",
     "debug",
