@@ -35,7 +35,7 @@ nitpicky = False
 
 # ---- Markdown
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 4
 suppress_warnings = [
     "myst.header",  # pages of errors begin at the third level
@@ -71,6 +71,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "min_reported_time": 10,
     "copyfile_regex": "",
+    "capture_repr": ("_repr_html_",),
 }
 
 # ---- HTML
@@ -88,7 +89,7 @@ html_copy_source = False
 html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],

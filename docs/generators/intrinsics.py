@@ -106,7 +106,8 @@ FAMILIES = (
         "warps.md",
         "Warp functions",
         "A warp is 32 threads that run together; a *lane* is one of them. A mask has one bit for "
-        "each lane that takes part. [Barriers and warps](../../guide/warps.md) has examples.",
+        "each lane that takes part. [Barriers and warps](../../guide/warps.md) explains widths and "
+        "segments, and has examples. Shuffles also exchange float16, complex numbers and vectors.",
         ("threads.warp",),
     ),
     Family(

@@ -103,7 +103,15 @@ useful = warps.sum(axis=2) / (32 * warps.max(axis=2))
 print(f"useful iterations: {warps.sum() / (32 * warps.max(axis=2).sum()):.0%}")
 
 fig, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
-image = ax.imshow(100 * useful, cmap="cividis", vmin=0, vmax=100, extent=extent, aspect="auto")
+image = ax.imshow(
+    100 * useful,
+    cmap="cividis",
+    vmin=0,
+    vmax=100,
+    extent=extent,
+    aspect="auto",
+    interpolation="nearest",
+)
 ax.set(title="Useful iterations of each warp", xlabel="Re c", ylabel="Im c")
 fig.colorbar(image, label="share of useful iterations (%)")
 

@@ -233,7 +233,7 @@ def _remarks(annotation: Annotation) -> dict[Origin, list[str]]:
     for note in annotation.notes:
         text = f"{note.kind}: {note.labels[0].text}"
         found.setdefault((note.labels[0].span.file, note.line), []).append(text)
-    return found
+    return {origin: list(dict.fromkeys(texts)) for origin, texts in found.items()}
 
 
 def _notes(notes: tuple[Note, ...]) -> str:
