@@ -201,7 +201,7 @@ print(found.__name__)
         ("memory.atomic", "cuda.atomic.add", "atomic.cas"),
         ("threads.coordinates", "cuda.grid.x", "grid"),  # declared after its parts
         ("threads.coordinates", "cuda.threadIdx.x", "threadIdx.z"),
-        ("threads.coalesced_groups", "cuda.cg.", "cg.reduce"),
+        ("threads.cooperative_groups", "cuda.cg.", "cg.tiled_partition"),
         ("floats.libdevice", "cuda.libdevice.", "libdevice.half2float"),
     ],
 )
