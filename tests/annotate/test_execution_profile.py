@@ -11,10 +11,9 @@ from click.testing import CliRunner
 
 from pycu2c import cuda, float32, float64, kernel
 from pycu2c.annotate import execution_profile
-from pycu2c.annotate.execution_profile import AccessTotals, ExecutionProfile, profiling
+from pycu2c.annotate.execution_profile import ExecutionProfile, profiling
 from pycu2c.annotate.measured_lines import line_numbers, line_remarks
 from pycu2c.cli.main import main
-from pycu2c.interpreter.observation import AccessSite
 
 
 def profile_of(own, *arguments, grid=2, block=64) -> ExecutionProfile:
@@ -160,16 +159,6 @@ def test_an_error_ends_the_measurement() -> None:
     x[0] = 2
     profile = profile_of(outside, x[:64], np.zeros(1))
     assert profile.stopped.startswith("IndexError: ")
-
-
-def test_requests_without_elements_cost_nothing() -> None:
-    site = next(
-        iter(profile_of(shared_access, np.zeros(32, np.float32), 1, grid=1, block=32).accesses)
-    )
-    totals = AccessTotals()
-    execution_profile._add_request(totals, site, [])
-    assert isinstance(site, AccessSite)
-    assert totals.cost == 0
 
 
 PROGRAM = """\

@@ -43,9 +43,10 @@ class _LimitReached(BaseException):
 
 @dataclass(slots=True)
 class AccessTotals:
-    """What the requests of one place in the source cost in all.
+    """The total cost of the requests of an access in the source.
 
-    ideal : sectors, or passes through the banks, if the lanes accessed adjacent elements.
+    ``cost`` and ``ideal`` are sectors of global memory, or passes through banks of shared memory;
+    ``ideal`` is for lanes that access adjacent elements.
     """
 
     requests: int = 0
@@ -55,7 +56,7 @@ class AccessTotals:
 
 @dataclass(slots=True)
 class BranchTotals:
-    """How often a condition was evaluated and true, and by how many warps, divergent or not."""
+    """How often threads evaluated a condition and found it true, and how many warps diverged."""
 
     evaluated: int = 0
     taken: int = 0

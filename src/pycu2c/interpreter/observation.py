@@ -19,7 +19,7 @@ class AccessSite(NamedTuple):
 
 
 class Observer(Protocol):
-    """Is called while a thread runs; ``REFERENCE_STATE`` has the thread."""
+    """Receives the events of the running thread, which ``REFERENCE_STATE`` has."""
 
     def statement(self, span: Span) -> None: ...
 
