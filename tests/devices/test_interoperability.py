@@ -263,3 +263,13 @@ def test_memory_that_a_foreign_stream_uses_is_freed_after_it(cupy: Any) -> None:
             new[...] = 5
         cuda.synchronize()
         assert all(np.all(new.copy_to_host() == 5) for new in fresh)
+
+
+def test_a_device_array_has_no_array_namespace():
+    """Users of the array API standard test for the attribute; the error says what to use."""
+    array = cuda.to_device(np.zeros(3))
+    assert not hasattr(array, "__array_namespace__")
+    with pytest.raises(AttributeError, match=r"CuPy or PyTorch can compute with it without a copy"):
+        array.__array_namespace__()
+    with pytest.raises(TypeError, match=r"call copy_to_host\(\)"):
+        np.asarray(array)

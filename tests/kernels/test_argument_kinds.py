@@ -418,5 +418,5 @@ def test_an_array_type_is_no_argument() -> None:
     def k(out, kind):
         out[0] = 1
 
-    with pytest.raises(LaunchError, match=r"argument 2 \(kind\) is a Array; kernels take"):
+    with pytest.raises(LaunchError, match=r"argument 2 \(kind\) is an Array; kernels take"):
         k[1, 1](np.zeros(1), float32[:])

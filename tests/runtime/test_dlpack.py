@@ -133,7 +133,7 @@ def test_types_without_dlpack(dtype: str) -> None:
 def test_objects_that_are_no_array() -> None:
     with pytest.raises(TypeError, match="a list has no __dlpack__"):
         cuda.from_dlpack([1])
-    with pytest.raises(TypeError, match="a ndarray has no __cuda_array_interface__"):
+    with pytest.raises(TypeError, match=r"a numpy\.ndarray has no __cuda_array_interface__"):
         cuda.as_cuda_array(np.zeros(1))
     assert not cuda.is_cuda_array(np.zeros(1))
     assert not cuda.is_cuda_array(to_device(np.zeros(1), device="cpu"))

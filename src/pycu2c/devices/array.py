@@ -21,14 +21,17 @@ from pycu2c.devices.gpu_selection import DeviceLike
 from pycu2c.devices.unsupported_arithmetic import ARITHMETIC_HINT, NoHostArithmetic
 from pycu2c.devices.view_geometry import ViewGeometry
 from pycu2c.runtime.arguments import array_interface, dlpack
+from pycu2c.runtime.arguments.conversion_hints import described, host_array
 from pycu2c.runtime.arguments.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED
 from pycu2c.runtime.arguments.strides import packed_strides
 from pycu2c.runtime.cuda import peer_access
 from pycu2c.runtime.cuda.memory import HOST, ExternalMemory
 
 _COPY_METHODS = ("get", "cpu", "numpy", "to_host", "asnumpy")  # of other packages
+_TO_DEVICE_HINT = ": cuda.to_device(…) copies it"
 _COPY_HINT = ": copy_to_host() gives a numpy array"
-_NUMBA_HINTS = {
+_HINTS = {
+    "__array_namespace__": ARITHMETIC_HINT,
     "get_ipc_handle": ": memory is not shared between processes; send the result of "
     "copy_to_host() instead",
     "gpu_data": ": device_ctypes_pointer is the address",
@@ -95,7 +98,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
             if isinstance(descriptor := getattr(type(self), name, None), property):
                 descriptor.__get__(self)  # raises the AttributeError that led here
             is_numpy_name = not name.startswith("_") and hasattr(np.ndarray, name)
-            hint = _COPY_HINT if name in _COPY_METHODS else _NUMBA_HINTS.get(name, "")
+            hint = _COPY_HINT if name in _COPY_METHODS else _HINTS.get(name, "")
             hint = ARITHMETIC_HINT if is_numpy_name else hint
             raise AttributeError(f"a device array has no {name}{hint}", name=name, obj=self)
 
@@ -262,7 +265,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         """
         source = _import_if_on_device(ary)
         if not isinstance(source, ArrayData):
-            source = np.asarray(source)
+            source = host_array(source)
         if (source.shape, source.dtype) != (self.shape, self.dtype):
             raise ValueError(
                 f"an array of shape {source.shape} and dtype {source.dtype} is not copied to one "
@@ -345,7 +348,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
 
 def from_host(values: ArrayLike, ordinal: int, stream: object) -> DeviceArray:
     """Return a contiguous copy of a host array, with its memory order (C or F)."""
-    host = np.asarray(values)
+    host = host_array(values)
     as_supported_dtype(host.dtype)
     order: Order = "F" if host.flags.f_contiguous and not host.flags.c_contiguous else "C"
     array = DeviceArray.empty(host.shape, host.dtype, ordinal, order=order, stream=stream)
@@ -397,7 +400,7 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceArray:
     if isinstance(obj, DeviceArray):
         return obj
     if not interoperability.is_cuda_array(obj):
-        raise TypeError(f"a {type(obj).__name__} has no __cuda_array_interface__")
+        raise TypeError(f"{described(obj)} has no __cuda_array_interface__{_TO_DEVICE_HINT}")
     return from_cuda_array_interface(obj.__cuda_array_interface__, obj, sync)
 
 
@@ -455,7 +458,9 @@ def from_dlpack(obj: Any) -> DeviceArray:
     if isinstance(obj, DeviceArray):
         return obj
     if not hasattr(obj, "__dlpack__"):
-        raise TypeError(f"a {type(obj).__name__} has no __dlpack__")
+        raise TypeError(f"{described(obj)} has no __dlpack__{_TO_DEVICE_HINT}")
+    if isinstance(obj, np.ndarray):
+        obj = host_array(obj)
     try:
         imported = dlpack.import_array(obj, dlpack.DEFAULT_STREAM)
     except dlpack.DlpackUnsupportedError as error:

@@ -10,6 +10,7 @@ from pycu2c.base.backends import default_backend
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import array, interoperability
 from pycu2c.devices.array import DeviceArray
+from pycu2c.runtime.arguments.conversion_hints import conversion_hint, described, host_array
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.cuda.memory import HOST
 
@@ -39,12 +40,42 @@ def to_device_array(value: Any, ordinal: int, stream: object) -> DeviceArray:
     """
     if interoperability.is_on_device(value):
         return array.as_device_array(value)
-    host = np.asarray(value)
+    host = host_array(value)
     if not host.dtype.isnative or not host.flags.aligned:
         host = host.astype(host.dtype.newbyteorder("="))
     if ordinal == HOST:
         return array.wrap_numpy(host, HOST, None)
     return array.from_host(host, ordinal, stream)
+
+
+def as_input(value: Any) -> Any:
+    """Return an input as a number, a NumPy array or a device array."""
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        return value
+    return (
+        array.as_device_array(value) if interoperability.is_on_device(value) else host_array(value)
+    )
+
+
+def as_output(out: Any) -> Any:
+    """Return an output as a NumPy array or a device array, which shares its memory.
+
+    Raises TypeError if it may have no memory of its own, so that the result would be lost.
+    """
+    if out is None:
+        return None
+    if interoperability.is_on_device(out):
+        return array.as_device_array(out)
+    if (
+        isinstance(out, np.ndarray)
+        or hasattr(out, "__array_interface__")
+        or hasattr(out, "__dlpack__")
+    ):
+        return host_array(out)
+    raise TypeError(
+        f"the result is written to a numpy array or a device array, not to {described(out)}"
+        f"{conversion_hint(out)}"
+    )
 
 
 def empty_result(shape: Shape, dtype: np.dtype[Any], ordinal: int, stream: object) -> DeviceArray:
@@ -60,10 +91,15 @@ def are_on_host(values: tuple[Any, ...]) -> bool:
 def finish_result(result: DeviceArray, out: Any, stream: object, *, on_host: bool) -> Any:
     """Return the result of a call: ``out``, a NumPy array for host arguments, or a device array.
 
-    A NumPy result without axes becomes a scalar.
+    If the kernel wrote another array than ``out``, the result is copied to ``out``. A NumPy result
+    without axes becomes a scalar.
     """
+    if isinstance(out, DeviceArray):
+        if out.address != result.address:
+            out.setitem(..., result, stream)
+        return out
     if out is not None:
-        if isinstance(out, np.ndarray) and result.device != HOST:
+        if result.device != HOST or out.ctypes.data != result.address:
             out[...] = result.copy_to_host(stream=stream)
         return out
     if not on_host:

@@ -15,6 +15,8 @@ from pycu2c.base.types import Array, ParameterType, Scalar, Signature
 from pycu2c.compat.numba.array_placement import (
     Backend,
     are_on_host,
+    as_input,
+    as_output,
     backend_of,
     empty_result,
     finish_result,
@@ -125,7 +127,8 @@ class GUFuncDispatcher:
         arrays, outputs = args[: self.nin], self._outputs(args[self.nin :], out)
         if len(arrays) != self.nin:
             raise TypeError(f"{self!r} takes {self.nin} arrays, not {len(arrays)}")
-        types = self._types_for(arrays, outputs)
+        arrays, targets = tuple(map(as_input, arrays)), list(map(as_output, outputs))
+        types = self._types_for(arrays, targets)
         ordinal = ordinal_for(self._backend)
         inputs = [
             _convert(to_device_array(a, ordinal, stream), parameter_type)
@@ -136,7 +139,7 @@ class GUFuncDispatcher:
             self._output_array(
                 loop_shape + tuple(sizes[a] for a in axes), parameter_type, array, (ordinal, stream)
             )
-            for axes, parameter_type, array in zip(self._layout.outputs, types[self.nin :], outputs)
+            for axes, parameter_type, array in zip(self._layout.outputs, types[self.nin :], targets)
         ]
         core_arrays = [
             self._core_arrays(k, array, loop_shape, sizes, types)
@@ -144,10 +147,11 @@ class GUFuncDispatcher:
         ]
         call_per_core_array(self._device, math.prod(loop_shape), core_arrays, self._backend, stream)
         on_host = are_on_host(arrays)
-        returned = [
-            _finish_output(result, array, stream, on_host=on_host)
-            for result, array in zip(results, outputs)
+        finished = [
+            finish_result(result, target, stream, on_host=on_host)
+            for result, target in zip(results, targets)
         ]
+        returned = [new if out is None else out for new, out in zip(finished, outputs)]
         return returned[0] if len(returned) == 1 else tuple(returned)
 
     def _outputs(self, positional_outputs: tuple[Any, ...], out: Any) -> list[Any]:
@@ -242,15 +246,6 @@ class GUFuncDispatcher:
         if not core and (number >= self.nin or isinstance(types[number], Array)):
             core = (1,)
         return view.reshape((math.prod(loop_shape), *core))
-
-
-def _finish_output(result: DeviceArray, out: Any, stream: object, *, on_host: bool) -> Any:
-    """Return an output; copy the result to ``out`` if the kernel wrote another array."""
-    if isinstance(out, DeviceArray) and out.address != result.address:
-        out.setitem(..., result, stream)
-    elif isinstance(out, np.ndarray) and out.ctypes.data != result.address:
-        out[...] = result.copy_to_host(stream=stream)
-    return out if out is not None else finish_result(result, None, stream, on_host=on_host)
 
 
 def _convert(array: DeviceArray, parameter_type: ParameterType | None) -> DeviceArray:

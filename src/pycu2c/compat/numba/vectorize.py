@@ -13,6 +13,8 @@ from pycu2c.base.types import Scalar, Signature
 from pycu2c.compat.numba.array_placement import (
     Backend,
     are_on_host,
+    as_input,
+    as_output,
     backend_of,
     empty_result,
     finish_result,
@@ -109,6 +111,7 @@ class UFuncDispatcher:
             args, out = args[:-1], args[-1]
         if len(args) != self.nin:
             raise TypeError(f"{self!r} takes {self.nin} arrays, not {len(args)}")
+        args, target = tuple(map(as_input, args)), as_output(out)
         loop = self._loop_for(args)
         ordinal = ordinal_for(self._backend)
         inputs = [
@@ -117,9 +120,9 @@ class UFuncDispatcher:
         ]
         shape = np.broadcast_shapes(*(a.shape for a in inputs))
         on_host = are_on_host(args)
-        new_result = np.empty(shape, loop.output) if on_host and ordinal == HOST else None
-        out = new_result if out is None else out  # the CPU kernel writes a NumPy result directly
-        result = self._output_array(out, shape, loop, ordinal, stream)
+        if target is None and on_host and ordinal == HOST:
+            target = np.empty(shape, loop.output)  # the CPU kernel writes a NumPy result directly
+        result = self._output_array(target, shape, loop, ordinal, stream)
         broadcast_inputs = [
             a._view(view_geometry.broadcast(a.shape, a.strides, shape)) for a in inputs
         ]
@@ -130,9 +133,10 @@ class UFuncDispatcher:
             self._backend,
             stream,
         )
-        returned = finish_result(result, out, stream, on_host=on_host)
-        is_new = new_result is not None and returned is new_result
-        return returned[()] if is_new and not shape else returned
+        returned = finish_result(result, target, stream, on_host=on_host)
+        if out is not None:
+            return out
+        return returned if shape or isinstance(returned, DeviceArray) else returned[()]
 
     def _output_array(
         self, out: Any, shape: tuple[int, ...], loop: UFuncLoop, ordinal: int, stream: object

@@ -23,6 +23,7 @@ from pycu2c.base.values import Number, as_vector, bfloat16_bits, convert
 from pycu2c.runtime.arguments import array_interface, dlpack_arguments, torch_tensors
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.arguments.array_checks import check_layout, dtype_of
+from pycu2c.runtime.arguments.conversion_hints import conversion_hint
 
 
 def describe_handle(obj: object) -> HandleArgument | None:
@@ -67,7 +68,9 @@ def describe(obj: object, name: str = "argument") -> ArrayArgument | None:
 
 def _describe_numpy(array: np.ndarray[Any, Any], name: str) -> ArrayArgument:
     if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
-        raise LaunchError(f"{name} is a masked array; kernels have no masks: pass its .data")
+        raise LaunchError(
+            f"{name} is a masked array; kernels have no masks{conversion_hint(array)}"
+        )
     dtype = dtype_of(array.dtype, name)
     address = array.__array_interface__["data"][0]
     flags = array.flags

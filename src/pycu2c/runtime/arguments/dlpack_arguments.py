@@ -6,6 +6,7 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.runtime.arguments import dlpack
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.array_checks import check_layout, dtype_of
+from pycu2c.runtime.arguments.conversion_hints import conversion_hint
 from pycu2c.runtime.arguments.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED, DEFAULT_STREAM
 from pycu2c.runtime.arguments.strides import array_over, is_contiguous
 
@@ -19,6 +20,9 @@ def describe(obj: object, name: str) -> ArrayArgument:
         imported = dlpack.import_array(obj, DEFAULT_STREAM)
     except dlpack.DlpackUnsupportedError as error:
         raise LaunchError(f"{name} is not supported: {error}") from None
+    except (BufferError, TypeError, ValueError) as error:  # from the package
+        hint = conversion_hint(obj)
+        raise LaunchError(f"{name} does not export its memory by DLPack ({error}){hint}") from error
     device_type = imported.device[0]
     if device_type not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
         raise LaunchError(f"{name} is on a device that is neither the CPU nor an NVIDIA GPU")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from enum import Enum
 from operator import itemgetter
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NoReturn
@@ -34,6 +33,7 @@ from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.names.numba_names import numba_function
 from pycu2c.runtime.arguments.arguments import describe, describe_handle
 from pycu2c.runtime.arguments.array_argument import Argument
+from pycu2c.runtime.arguments.conversion_hints import conversion_hint, described
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,40 +143,12 @@ def _constant(value: object) -> Constant | None:
     return Constant(scalar.dtype.numpy.type)
 
 
-def _hint(value: object) -> str:
-    match value:
-        case list():
-            return ": pass a tuple, or numpy.array(…)"
-        case dict():
-            return ": pass a named tuple or a frozen dataclass"
-        case Enum():
-            return ": pass its value, or make it an IntEnum"
-        case bytes() | bytearray():
-            return ": pass numpy.frombuffer(…, dtype), which shares its memory"
-        case _ if _is_buffer(value):
-            return ": pass numpy.asarray(…), which shares its memory"
-        case _ if hasattr(type(value), "__array__"):  # tables and series of data frame packages
-            return ": pass numpy.asarray(…)"
-        case _ if hasattr(value, "__dict__"):
-            return ": pass its fields, or make it a frozen dataclass"
-        case _:
-            return ""
-
-
 def _reject(value: object, name: str) -> NoReturn:
     raise LaunchError(
-        f"{name} is a {type(value).__name__}; kernels take numpy arrays, arrays with "
+        f"{name} is {described(value)}; kernels take numpy arrays, arrays with "
         "__cuda_array_interface__, numbers, tuples of these, None, strings, functions and "
-        f"dtypes{_hint(value)}"
+        f"dtypes{conversion_hint(value)}"
     )
-
-
-def _is_buffer(value: object) -> bool:
-    try:
-        with memoryview(value):  # type: ignore[arg-type]
-            return True
-    except TypeError:
-        return False
 
 
 # ---- inverse, for the reference interpreter ------------------------------------------------------
