@@ -27,51 +27,47 @@ from pycu2c.base.types import (
 )
 from pycu2c.cli.main import main
 from pycu2c.compat.migrate.name_map import HOST_FUNCTIONS, MOVED_MODULES
-from pycu2c.compat.migrate.numba_types import arithmetic_type, unify_types
 from pycu2c.compat.migrate.remarks import KINDS
-from pycu2c.compat.migrate.string_references import ENVIRONMENT_VARIABLES, UNSUPPORTED_METHODS
-from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
-from pycu2c.ops.names.numba_names import HINTS
+from pycu2c.compat.migrate.string_references import ENVIRONMENT_VARIABLES
 from pycu2c.ops.operators import ADD, DIV, FLOORDIV, MUL, POW, Operator
 
 PAGE = Path(__file__).parents[1] / "coming_from" / "migrating.md"
 PROGRAM = "brightness.py"
 
-Row = tuple[str, Operator | None, Scalar, Scalar]
+Row = tuple[str, str, Operator | None, Scalar, Scalar]
 TYPES: tuple[Row, ...] = (
-    ("x * 2.0", MUL, float32, WEAK_FLOAT),
-    ("x * 2", MUL, float32, WEAK_INT),
-    ("x * i", MUL, float32, WEAK_INT),
-    ("x * k", MUL, float32, WEAK_FLOAT),
-    ("x ** 2", POW, float32, WEAK_INT),
-    ("x * n", MUL, float32, int32),
-    ("x * h", MUL, float32, int16),
-    ("z * 2.0", MUL, complex64, WEAK_FLOAT),
-    ("min(x, 0.0)", None, float32, WEAK_FLOAT),
-    ("s = 0.0; s += x", None, WEAK_FLOAT, float32),
-    ("n / 2", DIV, int32, WEAK_INT),
-    ("b + b", ADD, uint8, uint8),
-    ("b + 1", ADD, uint8, WEAK_INT),
-    ("b // 2", FLOORDIV, uint8, WEAK_INT),
-    ("h * h", MUL, int16, int16),
-    ("n + 1", ADD, int32, WEAK_INT),
-    ("n * i", MUL, int32, WEAK_INT),
-    ("i + 1", ADD, WEAK_INT, WEAK_INT),
-    ("u + 1", ADD, uint64, WEAK_INT),
-    ("u + m", ADD, uint64, int64),
+    ("x * 2.0", "float64", MUL, float32, WEAK_FLOAT),
+    ("x * 2", "float64", MUL, float32, WEAK_INT),
+    ("x * i", "float64", MUL, float32, WEAK_INT),
+    ("x * k", "float64", MUL, float32, WEAK_FLOAT),
+    ("x ** 2", "float32", POW, float32, WEAK_INT),
+    ("x * n", "float64", MUL, float32, int32),
+    ("x * h", "float32", MUL, float32, int16),
+    ("z * 2.0", "complex128", MUL, complex64, WEAK_FLOAT),
+    ("min(x, 0.0)", "float64", None, float32, WEAK_FLOAT),
+    ("s = 0.0; s += x", "float64", None, WEAK_FLOAT, float32),
+    ("n / 2", "float64", DIV, int32, WEAK_INT),
+    ("b + b", "uint64", ADD, uint8, uint8),
+    ("b + 1", "int64", ADD, uint8, WEAK_INT),
+    ("b // 2", "int64", FLOORDIV, uint8, WEAK_INT),
+    ("h * h", "int64", MUL, int16, int16),
+    ("n + 1", "int64", ADD, int32, WEAK_INT),
+    ("n * i", "int64", MUL, int32, WEAK_INT),
+    ("i + 1", "int64", ADD, WEAK_INT, WEAK_INT),
+    ("u + 1", "int64", ADD, uint64, WEAK_INT),
+    ("u + m", "int64", ADD, uint64, int64),
 )
+"""An expression, numba's type of its result, and its operator and operands; without an operator,
+the values are those of one variable or of ``min``."""
 
 
 def types() -> str:
     """Return the table of result types in numba and in pycu2c."""
     lines = []
-    for text, op, a, b in TYPES:
-        numba = unify_types(to_strong(a), to_strong(b))
-        here: Scalar | None = promote(a, b)
-        if op is not None:
-            numba, here = arithmetic_type(op, to_strong(a), to_strong(b)), op.operands(a, b)
+    for text, numba, op, a, b in TYPES:
+        here = promote(a, b) if op is None else op.operands(a, b)
         assert here is not None
-        pycu2c = to_strong(here)
+        pycu2c = str(to_strong(here))
         lines.append(f"| `{text}` | {numba} | {pycu2c if pycu2c == numba else f'**{pycu2c}**'} |")
     return "| expression | numba | pycu2c |\n|---|---|---|\n" + "\n".join(lines)
 
@@ -104,25 +100,12 @@ def host() -> str:
     return "| function | reason |\n|---|---|\n" + "\n".join(rows)
 
 
-def absent() -> str:
-    """Return the table of missing names, one row for all names with the same replacement."""
-    names: dict[str, list[str]] = {}
-    for name, hint in HINTS.items():
-        if name not in (*HOST_NAMES, *MODULES):
-            names.setdefault(hint, []).append(f"`cuda.{name}`")
-    for name, hint in UNSUPPORTED_METHODS.items():
-        names.setdefault(hint, []).append(f"`kernel.{name}()`")
-    rows = [f"| {', '.join(found)} | {_with_code(hint)} |" for hint, found in names.items()]
-    return "| name | instead |\n|---|---|\n" + "\n".join(rows)
-
-
 TABLES: dict[str, Callable[[], str]] = {
     "types": types,
     "kinds": kinds,
     "variables": variables,
     "modules": modules,
     "host": host,
-    "absent": absent,
 }
 
 

@@ -50,8 +50,7 @@ CASES = {
     ),
     "host in brackets": (
         "from numba import (\n    cuda,\n    njit,  # host\n    f4, f8,\n    int32,  # index\n)\nx",
-        "from numba import (\n    njit,  # host\n    # index\n)\n"
-        "from pycu2c import cuda, f4, f8, int32\nx",
+        "from numba import njit\nfrom pycu2c import cuda, f4, f8, int32\nx",
     ),
     "in a line": (
         "if 1: from numba import cuda, njit\n",
@@ -102,6 +101,19 @@ CASES = {
         "from numba import cuda, float64, njit, int32\n@njit(float64(float64))\ndef f(x): ...",
         "from numba import float64, njit\nfrom pycu2c import cuda, int32\n"
         "@njit(float64(float64))\ndef f(x): ...",
+    ),
+    "numba-cuda-mlir": (
+        "from numba_cuda_mlir import cuda, types\nfrom numba_cuda_mlir.cuda import jit\n"
+        "from numba_cuda_mlir.numba_cuda.types import float32\nimport numba_cuda_mlir as m\n"
+        "import numba_cuda_mlir.cuda\nnumba_cuda_mlir.cuda.jit(m.types.f4, m.cuda.grid)",
+        "from pycu2c import cuda\nfrom pycu2c.cuda import types\nfrom pycu2c.cuda import jit\n"
+        "from pycu2c.types import float32\nimport pycu2c as m\n"
+        "import pycu2c.cuda\npycu2c.cuda.jit(m.cuda.types.f4, m.cuda.grid)",
+    ),
+    "numba-cuda-mlir or numba": (
+        "try:\n    from numba_cuda_mlir import cuda\nexcept ImportError:\n"
+        "    from numba import cuda",
+        "try:\n    from pycu2c import cuda\nexcept ImportError:\n    from pycu2c import cuda",
     ),
     "tabs and no end": (
         "def f():\n\tfrom numba import cuda, njit",

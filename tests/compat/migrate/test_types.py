@@ -1,76 +1,37 @@
-"""The types that numba computes in, as ``pycu2c migrate`` predicts and numba infers them."""
+"""Differences of types that ``pycu2c migrate`` reports, and the types that numba infers."""
 
 from __future__ import annotations
 
+import importlib
 import operator
 import textwrap
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from pycu2c import types
-from pycu2c.base.types import Scalar
+from pycu2c.base.types import to_strong
 from pycu2c.cli.main import main
 from pycu2c.compat.migrate.migrate_file import MigratedFile, migrate_file
-from pycu2c.compat.migrate.numba_types import arithmetic_type, unary_type, unify_types
 from pycu2c.declarations.signatures import parse_signature
-from pycu2c.ops.operators import OPERATORS, POW, bool_result
+from support.paths import ROOT
 
-NAMES = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
-TYPES: list[Scalar] = [getattr(types, name) for name in NAMES.split()]
 FUNCTIONS = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
-    "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow,
-    "shl": operator.lshift, "shr": operator.rshift, "and": operator.and_, "or": operator.or_,
-    "xor": operator.xor,
+    "add": operator.add, "mul": operator.mul, "div": operator.truediv,
+    "floordiv": operator.floordiv, "pow": operator.pow,
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def resolve() -> Any:
-    """What numba says of a call."""
+def test_the_table_of_types_has_numbas_types(monkeypatch: pytest.MonkeyPatch) -> None:
     numba = pytest.importorskip("numba")
-    registry = pytest.importorskip("numba.core.registry")
-    context = registry.cpu_target.typing_context
+    context = pytest.importorskip("numba.core.registry").cpu_target.typing_context
     context.refresh()
-
-    def returned(function: Any, *kinds: Scalar) -> str | None:
-        theirs = tuple(getattr(numba.types, str(kind)) for kind in kinds)
-        try:
-            result = context.resolve_function_type(function, theirs, {})
-        except numba.core.errors.TypingError:
-            return None
-        return str(result.return_type) if result else None
-
-    return returned
-
-
-@pytest.mark.parametrize("op", [o for o in OPERATORS if o.result is not bool_result], ids=str)
-def test_operators(op: Any, resolve: Any) -> None:
-    compared = 0
-    for a in TYPES:
-        for b in TYPES:
-            theirs = resolve(FUNCTIONS[op.name], a, b)
-            if theirs is not None:
-                assert str(arithmetic_type(op, a, b)) == theirs, (a, b)
-                compared += 1
-    assert compared > 50
-
-
-def test_powers_of_float32_stay_float32(resolve: Any) -> None:
-    for b in TYPES[:8]:
-        assert resolve(operator.pow, types.float32, b) == "float32"
-        assert arithmetic_type(POW, types.float32, b) == types.float32
-
-
-@pytest.mark.slow
-def test_types_joined_in_a_variable(resolve: Any) -> None:
-    for a in TYPES[:10]:
-        assert str(unary_type(a)) == resolve(operator.neg, a)
-        for b in TYPES[:10]:
-            assert str(unify_types(a, b)) == resolve(min, a, b), (a, b)
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    for text, theirs, op, *operands in importlib.import_module("generators.migrating").TYPES:
+        function = FUNCTIONS[op.name] if op else min
+        arguments = tuple(getattr(numba.types, str(to_strong(t))) for t in operands)
+        result = context.resolve_function_type(function, arguments, {})
+        assert str(result.return_type) == theirs, text
 
 
 # ---- of kernels: behind `#`, what is remarked of a line, and the text that it is about -----------
@@ -114,7 +75,7 @@ def floats(a, out, n, b, h, wide):
     if wide[i] > 0 and wide[i] // 2 > n:
         wide[i] = 2 if n else 3
     wide[i] = a[i] * 2.0  # float64: a[i] * 2.0
-    if a[i] < 0.5 and a[i] < 0.1:  # float64: a[i] < 0.1
+    if a[i] < 0.5 and a[i] < 0.1:
         out[i] = max(a[i], 0.0)
         out[i] = max(a[i], 0.1)  # float64: max(a[i], 0.1)
         out[i] = a[i] if n else 0
@@ -133,10 +94,10 @@ def integers(out, b, n, m, large, signed):
     if b[i] - 1 < 0:  # small-integers: b[i] - 1
         out[i] = m * m  # small-integers: m * m
     out[i] = float(n + 1)  # int32: n + 1
-    out[i] = (large - 1) >> 3  # sign: (large - 1) >> 3
+    out[i] = (large - 1) >> 3
     out[i] = (large - 1) * large
-    if large - 1 < 0:  # sign: large - 1 < 0
-        out[i] = large + signed  # sign: large + signed
+    if large - 1 < 0:
+        out[i] = large + signed
     for k in range(n):
         out[k] = k
     k = int32(0)
@@ -162,7 +123,7 @@ def k(a, out, n, x):
         s += a[j + 1] * a[j * 2] * NAMES[1]
     out[i] = s + 0.5 * x  # float32: 0.5 * x
     out[i] = (a[i] + 1) / (4 - a[2])  # float32: a[i] + 1  # float32: 4 - a[2]
-    if x < 0.5 and x < 0.1:  # float32: x < 0.1
+    if x < 0.5 and x < 0.1:
         x += 1.5  # float32: x += 1.5
         out[i] += 1.5
     total = 0  # float32: 0

@@ -176,6 +176,7 @@ def test_bare(target):
         {"inline": "always"},
         {"forceinline": True, "lto": True, "nopython": True},
         {"link": [], "boundscheck": False, "extensions": []},
+        {"opt_level": 3, "dump_ptx": False, "features": "+ptx80"},  # of numba-cuda-mlir
         {"fastmath": {"contract"}, "wraparound": False},
     ],
 )

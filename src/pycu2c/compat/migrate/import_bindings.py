@@ -16,17 +16,22 @@ Statement: TypeAlias = ast.Import | ast.ImportFrom
 class Binding:
     """A name that an import binds to numba or a part of it.
 
-    ``path`` is the bound object; ``imported_path`` is the path in the statement, which is longer in
-    ``import numba.cuda``. ``is_from_pycu2c``: the import is of pycu2c, with the same names.
+    ``bound_path`` is the bound object as imported, and ``path`` its path in numba;
+    ``imported_path`` is the path in the statement, which is longer in ``import numba.cuda``.
+    ``is_from_pycu2c``: the import is of pycu2c, with the same names.
     """
 
     name: str
-    path: str
+    bound_path: str
     imported_path: str
     statement: Statement
     alias: ast.alias
     is_from_pycu2c: bool
     uses: list[Use] = field(default_factory=list)
+
+    @property
+    def path(self) -> str:
+        return numba_path(self.bound_path)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,9 +149,7 @@ def _bind_import(s: Statement, scope: Scope) -> None:
         if is_relative or not (is_numba(imported) or is_pycu2c(imported)):
             scope.names.add(name)
             continue
-        binding = Binding(
-            name, numba_path(path), numba_path(imported), s, alias, is_pycu2c(imported)
-        )
+        binding = Binding(name, path, numba_path(imported), s, alias, is_pycu2c(imported))
         scope.imports.setdefault(name, []).append(binding)
 
 
@@ -158,7 +161,7 @@ def _record_uses(
     if chain is not None:
         base, attributes = chain
         for binding in scope.bindings(base.id):
-            path = ".".join((binding.path, *attributes))
+            path = numba_path(".".join((binding.bound_path, *attributes)))
             assert isinstance(node, ast.expr)
             binding.uses.append(Use(node, base, path))
             paths[node] = path

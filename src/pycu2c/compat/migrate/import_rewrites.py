@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable
 
 from pycu2c.base.diagnostics import Label
 from pycu2c.base.records import dataclass, field
@@ -145,73 +146,25 @@ class _FromImport:
         return any(self.migration.use_remains_numba(use) for use in b.uses)
 
     def _replace_module(self, module: str) -> None:
-        tokens = list(self._tokens())
-        first = next(i for i, (_, token) in enumerate(tokens) if token == "from") + 1
-        last = next(i for i, (_, token) in enumerate(tokens) if token == "import") - 1
-        end = tokens[last][0] + len(tokens[last][1])
-        self.migration.edits.append(TextEdit(tokens[first][0], end, module))
-
-    def _tokens(self) -> Iterator[tuple[int, str]]:
-        text = self.migration.text
-        return text.tokens(text.start(self.statement), text.end(self.statement))
+        text, start = self.migration.text, self.migration.text.start(self.statement)
+        old_module = re.compile(r"(from\s+)(.*?)\s+import\b").match(text.text, start)
+        assert old_module is not None
+        self.migration.edits.append(TextEdit(old_module.start(2), old_module.end(2), module))
 
     def _split_statement(self, target_modules: dict[ast.alias, str], modules: list[str]) -> None:
-        """Move the migrated names to new import statements after this one."""
-        text, edits = self.migration.text, self.migration.edits
+        """Write one statement for the names that remain, and one for each module of the others."""
+        text, statement = self.migration.text, self.statement
         lines = []
-        for module in modules:
-            moved = [a for a in self.statement.names if target_modules.get(a) == module]
-            lines.append(f"from {module} import {', '.join(map(_import_text, moved))}")
-        if len(target_modules) == len(self.statement.names):
-            edits.append(
-                TextEdit(text.start(self.statement), text.end(self.statement), lines.pop(0))
-            )
-        else:
-            edits += self._deletions(set(target_modules))
-        edits.append(_insert_after(text, self.statement, lines))
-
-    def _deletions(self, migrated: set[ast.alias]) -> Iterator[TextEdit]:
-        """Yield deletions of the migrated names with their commas; empty lines are deleted."""
-        text, aliases = self.migration.text, self.statement.names
-        tokens = list(self._tokens())
-        commas = [offset for offset, token in tokens if token == ","]
-        in_brackets = any(token == "(" for _, token in tokens)
-        last_remaining = max(i for i, a in enumerate(aliases) if a not in migrated)
-        if not in_brackets and last_remaining + 1 < len(aliases):
-            yield TextEdit(text.end(aliases[last_remaining]), text.end(aliases[-1]), "")
-            aliases = aliases[: last_remaining + 1]
-        for run in _adjacent_runs(aliases, migrated):
-            end = text.end(run[-1])
-            following = [a for a in self.statement.names if text.start(a) > end]
-            next_start = text.start(following[0]) if following else len(text.text)
-            own_commas = [offset for offset in commas if end <= offset < next_start]
-            yield _deletion(text, text.start(run[0]), own_commas[0] + 1 if own_commas else end)
-
-
-def _adjacent_runs(aliases: list[ast.alias], migrated: set[ast.alias]) -> list[list[ast.alias]]:
-    """Group the migrated names that are adjacent on a line."""
-    runs: list[list[ast.alias]] = []
-    previous: ast.alias | None = None
-    for alias in aliases:
-        if alias in migrated:
-            is_adjacent = previous in migrated and previous and previous.lineno == alias.lineno
-            runs = [*runs[:-1], [*runs[-1], alias]] if is_adjacent else [*runs, [alias]]
-        previous = alias
-    return runs
+        for module in (None, *modules):
+            names = [_import_text(a) for a in statement.names if target_modules.get(a) == module]
+            if names:
+                lines.append(f"from {module or statement.module} import {', '.join(names)}")
+        edit = TextEdit(text.start(statement), text.end(statement), lines[0])
+        self.migration.edits.extend((edit, _insert_after(text, statement, lines[1:])))
 
 
 def _import_text(alias: ast.alias) -> str:
     return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
-
-
-def _deletion(text: EditableText, start: int, end: int) -> TextEdit:
-    """Return the deletion of a range with following blanks, or of its whole line."""
-    line_start, next_line = text.line_start(start), text.next_line_start(end)
-    if not text.text[line_start:start].strip() and not text.text[end:next_line].strip():
-        return TextEdit(line_start, next_line, "")
-    while text.text[end : end + 1] in (" ", "\t"):
-        end += 1
-    return TextEdit(start, end, "")
 
 
 def _insert_after(text: EditableText, s: Statement, lines: list[str]) -> TextEdit:

@@ -1,9 +1,13 @@
-"""Map numba paths to pycu2c paths by introspection of pycu2c; no user program is imported."""
+"""Map paths of numba and numba-cuda-mlir to pycu2c by introspection of pycu2c.
+
+No user program is imported.
+"""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 from collections.abc import Iterator
 from functools import cache
 from types import ModuleType
@@ -14,7 +18,7 @@ from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.ops.names.host_names import HOST_ONLY_HINT
 from pycu2c.ops.names.numba_names import HINTS
 
-NUMBA, PYCU2C = "numba", "pycu2c"
+NUMBA, MLIR, PYCU2C = "numba", "numba_cuda_mlir", "pycu2c"
 
 _MERGED_MODULES = (  # numba modules whose names are in pycu2c.cuda
     "api args cache_hints compiler cudadrv.linkable_code decorators intrinsics kernels.reduction "
@@ -42,7 +46,7 @@ _HOST_REASON = "numba provides it for the host"
 
 
 def is_numba(path: str) -> bool:
-    return path == NUMBA or path.startswith("numba.")
+    return path.partition(".")[0] in (NUMBA, MLIR)
 
 
 def is_pycu2c(path: str) -> bool:
@@ -50,8 +54,13 @@ def is_pycu2c(path: str) -> bool:
 
 
 def numba_path(path: str) -> str:
-    """Return the numba path of a pycu2c path."""
-    return NUMBA + path.removeprefix(PYCU2C) if is_pycu2c(path) else path
+    """Return the numba path of a path of pycu2c or numba-cuda-mlir.
+
+    All modules of numba-cuda-mlir are those of ``numba.cuda``, some in ``cuda`` or ``numba_cuda``.
+    """
+    if is_pycu2c(path) or path == MLIR:
+        return NUMBA + path.removeprefix(PYCU2C).removeprefix(MLIR)
+    return re.sub(rf"^{MLIR}(\.(numba_)?cuda\b)?", "numba.cuda", path)
 
 
 def is_in_numba_cuda(path: str) -> bool:

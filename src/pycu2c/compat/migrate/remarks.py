@@ -43,7 +43,6 @@ FLOAT64 = RemarkKind(
     "float64", Severity.DIFFERS, "numba computes this in float64, pycu2c in float32"
 )
 INT32 = RemarkKind("int32", Severity.DIFFERS, "numba computes this in int64, pycu2c in 32 bits")
-SIGN = RemarkKind("sign", Severity.DIFFERS, "int64 with uint64 is int64 in numba")
 UNTYPED = RemarkKind(
     "float32",
     Severity.DIFFERS,
@@ -52,8 +51,8 @@ UNTYPED = RemarkKind(
 REMAINS = RemarkKind("numba", Severity.NOTE, "this name remains numba's")
 
 KINDS = (
-    ABSENT, STAR, TEXT, ENVIRONMENT, METHOD, COMPILE_ERROR, SMALL_INTEGERS, FLOAT64, INT32, SIGN,
-    UNTYPED, REMAINS,
+    ABSENT, STAR, TEXT, ENVIRONMENT, METHOD, COMPILE_ERROR, SMALL_INTEGERS, FLOAT64, INT32, UNTYPED,
+    REMAINS,
 )  # fmt: skip
 
 _MAX_LINES = 8  # listed in a merged remark

@@ -17,9 +17,10 @@ from typing import Any
 
 from pycu2c.base.diagnostics import CompileError, Label
 from pycu2c.base.records import dataclass
+from pycu2c.base.types import Scalar
 from pycu2c.compat.migrate import remarks
 from pycu2c.compat.migrate.import_bindings import NumbaNames
-from pycu2c.compat.migrate.name_map import is_numba, lookup, pycu2c_path
+from pycu2c.compat.migrate.name_map import is_numba, lookup, numba_path, pycu2c_path
 from pycu2c.compat.migrate.remarks import Remark, remarks_of_error
 from pycu2c.compat.migrate.text_edits import EditableText
 from pycu2c.declarations.options import OptionError
@@ -32,10 +33,12 @@ _EVALUATED_MODULES = ("math", "cmath", "numpy", "operator", "pycu2c")
 _SAFE_BUILTINS = frozenset(
     ["bool", "int", "float", "complex", "round", "abs", "min", "max", "len", "tuple", "range"]
 )
-_SAFE_NUMPY = frozenset(["dtype", "array", "asarray", "sqrt", "log", "exp", "deg2rad"])
-_SAFE_PYCU2C = frozenset(
-    ["jit", "njit", "from_dtype", "typeof", "Tuple", "UniTuple", "Array", "CPointer", "vectorize"]
-)
+_SAFE_FUNCTIONS = {
+    "numpy": frozenset(["dtype", "array", "asarray", "sqrt", "log", "exp", "deg2rad"]),
+    "pycu2c": frozenset(
+        ["jit", "njit", "vectorize", "from_dtype", "typeof", "Array", "CPointer", "Tuple"]
+    ),
+}
 # errors that an unresolved name may cause
 _UNRESOLVED_CODES = frozenset(
     ("name", "global-value", "call", "constant-needed", "type-needed", "shape", "no-source")
@@ -114,7 +117,7 @@ class StaticEnvironment:
 
     def _resolve(self, path: str) -> Any:
         if is_numba(path):
-            new_path = pycu2c_path(path)
+            new_path = pycu2c_path(numba_path(path))
             return lookup(new_path) if new_path else None
         first, *rest = path.split(".")
         if first not in _EVALUATED_MODULES:
@@ -210,27 +213,20 @@ class StaticEnvironment:
                 return isinstance(node, _SAFE_NODES)
 
     def _is_safe_call(self, called: ast.expr) -> bool:
-        path = self._names.path(called)
-        if path is not None:
-            new_path = pycu2c_path(path)
-            value = lookup(new_path) if new_path else None
-            return path.split(".")[-1] in _SAFE_PYCU2C or _is_type(value)
-        if isinstance(called, ast.Name):
-            is_type = called.id in self.globals and _is_type(self.globals[called.id])
-            return called.id in _SAFE_BUILTINS or is_type or self._is_safe_function(called)
-        return isinstance(called, ast.Attribute) and self._is_safe_function(called)
-
-    def _is_safe_function(self, called: ast.expr) -> bool:
+        """Return whether a call converts a number, makes a type or computes a constant."""
         first, *rest = ast.unparse(called).split(".")
+        if not rest and first not in self.globals:
+            return first in _SAFE_BUILTINS
         value = self.globals.get(first)
         for part in rest:
             value = getattr(value, part, None)
-        module = str(getattr(value, "__module__", ""))
-        if module in ("math", "cmath") or (isinstance(value, type) and module == "numpy"):
-            return True
-        if module.split(".")[0] == "pycu2c":
-            return getattr(value, "__name__", "") in _SAFE_PYCU2C
-        return module.startswith("numpy") and getattr(value, "__name__", "") in _SAFE_NUMPY
+        module, name = str(getattr(value, "__module__", "")), getattr(value, "__name__", "")
+        return (
+            isinstance(value, Scalar)
+            or module in ("math", "cmath")
+            or (module == "numpy" and isinstance(value, type))
+            or name in _SAFE_FUNCTIONS.get(module.partition(".")[0], ())
+        )
 
 
 def _module_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -268,10 +264,6 @@ def _without_types(jit: ast.expr) -> ast.expr:
         return jit
     kept = [k for k in jit.keywords if k.arg == "device" and isinstance(k.value, ast.Constant)]
     return ast.copy_location(ast.Call(jit.func, [], kept), jit)
-
-
-def _is_type(value: object) -> bool:
-    return type(value).__module__ == "pycu2c.types"
 
 
 def _is_small(value: object) -> bool:

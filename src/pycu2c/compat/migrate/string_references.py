@@ -8,11 +8,10 @@ from collections.abc import Iterator
 
 from pycu2c.base.diagnostics import Label
 from pycu2c.compat.migrate import remarks
+from pycu2c.compat.migrate.name_map import NUMBA, PYCU2C, numba_path
 from pycu2c.compat.migrate.remarks import Remark
 from pycu2c.compat.migrate.text_edits import EditableText
 
-_REMOVE = "remove it: "
-_POOL = "memory is allocated from the driver's pool and freed in stream order"
 ENVIRONMENT_VARIABLES: dict[str, str] = {
     "NUMBA_ENABLE_CUDASIM": "PYCU2C_BACKEND=cpu runs kernels on the CPU, compiled; "
     "PYCU2C_BACKEND=python interprets them and checks every index",
@@ -22,22 +21,12 @@ ENVIRONMENT_VARIABLES: dict[str, str] = {
     "NUMBA_NUM_THREADS": "PYCU2C_THREADS for kernels on the CPU; njit still reads it",
     "NUMBA_CACHE_DIR": "PYCU2C_CACHE_DIR for kernels; njit still reads it",
     "NUMBA_CUDA_DEBUGINFO": "PYCU2C_LINEINFO=1 emits line information for tools",
-    "NUMBA_FORCE_CUDA_CC": _REMOVE + "kernels are compiled for the GPU that runs them",
     "NUMBA_CUDA_DEFAULT_PTX_CC": "cuda.compile_ptx(f, signature, cc=(9, 0))",
     "NUMBA_CUDA_PER_THREAD_DEFAULT_STREAM": "launch in cuda.per_thread_default_stream()",
     "NUMBA_CUDA_ARRAY_INTERFACE_SYNC": "cuda.as_cuda_array(array, sync=False)",
-    "NUMBA_CUDA_MEMORY_MANAGER": _REMOVE + _POOL,
-    "NUMBA_CUDA_MAX_PENDING_DEALLOCS_COUNT": _REMOVE + _POOL,
-    "NUMBA_CUDA_MAX_PENDING_DEALLOCS_RATIO": _REMOVE + _POOL,
-    "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS": _REMOVE + "small grids cause no warnings",
-    "NUMBA_CUDA_WARN_ON_IMPLICIT_COPY": _REMOVE + "copies of host arrays cause no warnings",
-    "NUMBA_CUDA_USE_NVIDIA_BINDING": _REMOVE + "pycu2c always uses NVIDIA's bindings",
-    "NUMBA_CUDA_DRIVER": _REMOVE + "`pycu2c doctor` reports the driver",
-    "NUMBA_CUDA_INCLUDE_PATH": _REMOVE + "NVRTC provides CUDA's headers",
-    "NUMBA_CUDA_LOG_LEVEL": _REMOVE + "pycu2c has no log",
     "NUMBA_DUMP_ASSEMBLY": "print kernel.inspect('ptx')",
 }
-"""Environment variables of numba, and their replacements."""
+"""Environment variables of numba that have a replacement; the others can stay."""
 
 UNSUPPORTED_METHODS: dict[str, str] = {
     "inspect_llvm": "kernel.inspect('cuda') shows the CUDA C, kernel.inspect('ir') the typed IR",
@@ -45,7 +34,7 @@ UNSUPPORTED_METHODS: dict[str, str] = {
 """Methods of numba's kernels that are not supported, and their replacements."""
 
 _IMPORT_FUNCTIONS = ("importorskip", "import_module", "find_spec", "__import__")
-_NUMBA_MODULE = re.compile(r"numba\.cuda(\.\w+)*|numba_cuda")
+_NUMBA_MODULE = re.compile(r"numba\.cuda(\.\w+)*|numba_cuda|numba_cuda_mlir(\.\w+)*")
 
 
 def find_string_references(text: EditableText, tree: ast.Module) -> Iterator[Remark]:
@@ -66,7 +55,7 @@ def find_string_references(text: EditableText, tree: ast.Module) -> Iterator[Rem
 
 
 def _rename_hint(string: str) -> str:
-    path = string.replace("numba_cuda", "numba").replace("numba", "pycu2c")
+    path = PYCU2C + numba_path(string).removeprefix(NUMBA).removeprefix("_cuda")
     return f"write {path!r} if the string names the module that provides cuda"
 
 

@@ -6,10 +6,9 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
-from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.records import dataclass
 from pycu2c.base.spans import Span
 
@@ -71,18 +70,6 @@ class EditableText:
     def next_line_start(self, offset: int) -> int:
         """Return the offset at which the next line starts."""
         return min((s for s in self._starts if s > offset), default=len(self.text))
-
-    @cached_property
-    def _tokens(self) -> list[tokenize.TokenInfo]:
-        return list(tokenize.generate_tokens(io.StringIO(self.text, newline="").readline))
-
-    def tokens(self, start: int, end: int) -> Iterator[tuple[int, str]]:
-        """Yield the tokens of a range with their offsets."""
-        for token in self._tokens:
-            line, column = token.start
-            offset = self._starts[line - 1] + column
-            if start <= offset < end:
-                yield offset, token.string
 
     def apply(self, edits: Iterable[TextEdit]) -> str:
         """Return the text with all edits applied; they must not overlap."""

@@ -17,6 +17,7 @@ from pycu2c.kernels.kernel import KERNEL_PARAMETERS, SignatureLike, kernel, make
 _IGNORED_OPTIONS = (
     *("inline", "forceinline", "opt", "nopython", "lto"),
     "shared_memory_carveout",  # a hint
+    *("chip", "features", "opt_level", "ptxas_options"),  # of numba-cuda-mlir
 )
 _ACCEPTED_OPTIONS = (
     "device",
@@ -32,6 +33,11 @@ _UNSUPPORTED_OPTIONS = {
     "bind": "leave it out: kernels are loaded when they are launched",
     "boundscheck": "run the program with PYCU2C_CHECK=memory, which checks every index",
     "forceobj": "leave it out: there is no object mode",
+    "experimental_ast_transforms": "leave it out: loops over constant ranges are unrolled",
+    **dict.fromkeys(
+        ("dump", "dump_cubin", "dump_llvmir", "dump_mlir", "dump_numba_ir", "dump_ptx"),
+        "print kernel.inspect('ir'), 'cuda', 'ptx' or 'sass'",
+    ),
 }
 
 

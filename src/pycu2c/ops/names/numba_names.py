@@ -36,6 +36,7 @@ HINTS: dict[str, str] = {
     ),
     "KernelRuntimeError": "a kernel that fails raises pycu2c.KernelFault",
     "compile_all": "write cuda.compile, which returns PTX",
+    "DeviceNDArray": "write cuda.DeviceArray",
     "bool": "write cuda.boolean, or Python's bool",
     **dict.fromkeys(
         ("dim3", "Dim3", "grid_group", "GridGroup", "optional", "deferred_type"),
@@ -45,6 +46,9 @@ HINTS: dict[str, str] = {
         ("ffi", "ffi_forced_object"), "ffi.from_buffer(array) returns the pointer of an array"
     ),
     # in a kernel
+    "shared_array": "write cuda.shared.array",
+    "local_array": "write cuda.local.array",
+    "inline_ptx": "write @cuda.ptx_function, a device function in PTX",
     "vote_sync_intrinsic": "write cuda.all_sync, any_sync, eq_sync or ballot_sync",
     "shfl_sync_intrinsic": "write cuda.shfl_sync, shfl_up_sync, shfl_down_sync or shfl_xor_sync",
     **dict.fromkeys(HOST_NAMES, HOST_ONLY_HINT),
