@@ -12,7 +12,7 @@ from typing import Any
 
 from coverage import Coverage
 
-from pycu2c.runtime import line_coverage
+from pycu2c.runtime.launch_observers import OBSERVERS, Arcs, LaunchObserver
 
 
 def coverage_init(registry: object, options: object) -> None:
@@ -25,11 +25,11 @@ def coverage_init(registry: object, options: object) -> None:
     options : dict
         The options of the plug-in; not used.
     """
-    if _record not in line_coverage.RECORDERS:
-        line_coverage.RECORDERS.append(_record)
+    if _OBSERVER not in OBSERVERS:
+        OBSERVERS.append(_OBSERVER)
 
 
-def _record(arcs: line_coverage.Arcs) -> None:
+def _record(arcs: Arcs) -> None:
     """Add the lines of a launch to the data of the measurement that is running, if one is."""
     coverage: Any = Coverage.current()
     if coverage is None:
@@ -48,6 +48,9 @@ def _record(arcs: line_coverage.Arcs) -> None:
         data.add_arcs(new)
     else:
         data.add_lines({name: {max(pair) for pair in pairs} for name, pairs in new.items()})
+
+
+_OBSERVER = LaunchObserver(record_lines=_record)
 
 
 @cache

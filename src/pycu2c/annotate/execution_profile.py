@@ -25,9 +25,9 @@ from pycu2c.interpreter.interpreter import InterpretedKernel
 from pycu2c.interpreter.observation import AccessSite
 from pycu2c.kernels.specialization import Specialization
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, WARP, Thread
-from pycu2c.runtime import launch_observers
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.launch_configuration import Extent, Launch
+from pycu2c.runtime.launch_observers import OBSERVERS, LaunchObserver
 from pycu2c.runtime.runner import FastPathLaunch, Runner
 
 SECTOR = 32  # bytes of global memory that are transferred at once
@@ -93,11 +93,12 @@ def profiling(file: str, name: str) -> Iterator[ExecutionProfile]:
         profile.signature = kernel.signature
         return _ProfilingRunner(kernel, runner, profile)
 
-    launch_observers.WRAPPERS.append(wrap)
+    observer = LaunchObserver(wrap)
+    OBSERVERS.append(observer)
     try:
         yield profile
     finally:
-        launch_observers.WRAPPERS.remove(wrap)
+        OBSERVERS.remove(observer)
 
 
 class _ProfilingRunner:

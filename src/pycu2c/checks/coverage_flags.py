@@ -21,7 +21,7 @@ from pycu2c.ir.builders import binary, const, integer
 from pycu2c.ir.call_graph import transitive_callees
 from pycu2c.ir.walk import map_expr, map_stmt, statements
 from pycu2c.ops.operators import ADD, MUL
-from pycu2c.runtime.line_coverage import Arcs
+from pycu2c.runtime.launch_observers import Arcs
 
 _NOWHERE = Span("", 0, 0, 0, 0)
 _FLAGS = ir.Var("lines.coverage", Array(uint8.dtype, 1, "C"), _NOWHERE)

@@ -1,10 +1,13 @@
-"""What notebooks show of arrays, streams, events and devices, in place of ``repr()``."""
+"""What notebooks show of arrays, streams, events and devices, in place of ``repr()``.
+
+The classes import this module on first use, so it does not import them.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +15,9 @@ from numpy.typing import NDArray
 from pycu2c.base import graph_capture
 from pycu2c.base.errors import Error
 from pycu2c.base.output.html_tables import Markup, bar, grid, properties
+from pycu2c.devices import copies, view_geometry
+from pycu2c.devices.array_data import ArrayData
 from pycu2c.runtime.cuda.memory import HOST
-
-if TYPE_CHECKING:
-    from pycu2c.devices.array import DeviceArray
-    from pycu2c.devices.cpu_device import Cpu
-    from pycu2c.devices.gpu_device import Gpu
-    from pycu2c.devices.streams import Event, Stream
 
 _END = 3  # elements that are shown of each end of an axis
 _GAP = "…"
@@ -28,7 +27,7 @@ _GIB = 1 << 30
 # ---- arrays ------------------------------------------------------------------------------------
 
 
-def array_view(array: DeviceArray) -> str:
+def array_view(array: ArrayData) -> str:
     """Return the properties of an array, and its values; of a large array, those at its corners.
 
     Of an array with more than two axes, the first matrix is shown. Copies these values to the host.
@@ -49,29 +48,37 @@ def array_view(array: DeviceArray) -> str:
     return properties("DeviceArray", table)
 
 
-def _layout(array: DeviceArray) -> str:
+def _layout(array: ArrayData) -> str:
     if array.is_c_contiguous():
         return "C-contiguous"
     return "F-contiguous" if array.is_f_contiguous() else f"strides of {array.strides} bytes"
 
 
-def _corner_values(array: DeviceArray) -> list[list[object]]:
-    matrix = array[(0,) * (array.ndim - 2) + (Ellipsis,)]
-    rows, columns = ((1, 1), *matrix.shape)[-2:] if matrix.ndim == 2 else (1, array.size)
+def _corner_values(array: ArrayData) -> list[list[object]]:
+    matrix = _part(array, (0,) * (array.ndim - 2) + (Ellipsis,))
+    rows, columns = matrix.shape if matrix.ndim == 2 else (1, array.size)
     keys = [_ends(length) for length in matrix.shape]
     values = _copied(matrix, keys).reshape(min(rows, 2 * _END), min(columns, 2 * _END))
     shown: list[list[object]] = [_with_gap(list(row), columns) for row in values]
     return _with_gap(shown, rows, [_GAP] * len(shown[0]))
 
 
-def _copied(array: DeviceArray, keys: list[list[slice]]) -> NDArray[Any]:
+def _copied(array: ArrayData, keys: list[list[slice]]) -> NDArray[Any]:
     """Copy the parts of an array that the keys of each axis select, side by side."""
     if not keys:
-        return array.copy_to_host()
+        return _to_host(array)
     if len(keys) == 1:
-        return np.concatenate([array[key].copy_to_host() for key in keys[0]])
-    rows = [[array[row, column].copy_to_host() for column in keys[1]] for row in keys[0]]
+        return np.concatenate([_to_host(_part(array, key)) for key in keys[0]])
+    rows = [[_to_host(_part(array, (row, column))) for column in keys[1]] for row in keys[0]]
     return np.concatenate([np.concatenate(row, axis=1) for row in rows])
+
+
+def _part(array: ArrayData, key: Any) -> ArrayData:
+    return array._view(view_geometry.indexed(array.shape, array.strides, key))
+
+
+def _to_host(array: ArrayData) -> NDArray[Any]:
+    return copies.to_host(array, None, array.stream)
 
 
 def _ends(length: int) -> list[slice]:
@@ -85,14 +92,37 @@ def _with_gap(values: list[Any], length: int, gap: object = _GAP) -> list[Any]:
 # ---- streams and devices -----------------------------------------------------------------------
 
 
-def stream_view(stream: Stream) -> str:
+class _Stream(Protocol):
+    device: int | None
+    blocking: bool
+    handle: int
+
+    def done(self) -> bool: ...
+
+
+class _Event(Protocol):
+    timing: bool
+    _seconds: float
+
+    def query(self) -> bool: ...
+
+
+class _Device(Protocol):
+    id: int
+    name: str
+    memory: tuple[int, int]
+    compute_capability: tuple[int, int]
+    MULTIPROCESSOR_COUNT: int
+
+
+def stream_view(stream: _Stream) -> str:
     device = "current GPU, or the CPU" if stream.device is None else f"GPU {stream.device}"
     kind = "blocking" if stream.blocking else "non-blocking"
     table = {"handle": hex(stream.handle), "device": device, "kind": kind}
     return properties("Stream", table | {"work": _state(stream.done)})
 
 
-def event_view(event: Event) -> str:
+def event_view(event: _Event) -> str:
     seconds = event._seconds  # when the host recorded it, 0 for never
     table = {"timing": event.timing, "state": _state(event.query) if seconds else "not recorded"}
     if seconds:
@@ -109,7 +139,7 @@ def _state(query: Callable[[], bool]) -> str:
         return str(error)
 
 
-def device_view(device: Gpu | Cpu) -> str:
+def device_view(device: _Device) -> str:
     free, total = device.memory
     used = total - free
     table = {

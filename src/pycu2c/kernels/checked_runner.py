@@ -36,7 +36,7 @@ from pycu2c.kernels.checked_memory import (
     shadow_shapes,
     wait_limit,
 )
-from pycu2c.runtime import line_coverage
+from pycu2c.runtime import launch_observers
 from pycu2c.runtime.arguments.arguments import pack
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
 from pycu2c.runtime.findings import CheckError, check_error
@@ -126,7 +126,9 @@ class CheckedRunner:
             except CheckError as error:  # an exception of a thread, or a deadlock
                 raised = error
         if len(lines):
-            line_coverage.record(binary.lines.arcs(lines))
+            arcs = binary.lines.arcs(lines)
+            for record in launch_observers.line_recorders():
+                record(arcs)
         self._raise_findings(arrays.rows, binary.sites, launch, raised)
 
     def _arrays(self, variant: _Variant, launch: Launch) -> AbstractContextManager[CheckArrays]:
