@@ -608,3 +608,31 @@ def test_wrong_declarations() -> None:
 
     with pytest.raises(TypeError, match="no parameter 'gpu'"):
         cuda.c_function(gpu="return 1;")(lambda: None)
+
+
+COOPERATIVE = """
+grid_barrier = cuda.declare_device("grid_barrier", "int32()", LINK, abi="c", use_cooperative=True)
+
+@kernel
+def k(out):
+    i = cuda.grid(1)
+    out[i] = grid_barrier()
+"""
+GRID_BARRIER = """
+#include <cooperative_groups.h>
+extern "C" __device__ int grid_barrier() {
+    cooperative_groups::this_grid().sync();
+    return 7;
+}
+"""
+
+
+def test_a_function_that_synchronizes_the_grid(tmp_path: Path) -> None:
+    (tmp_path / "f.cu").write_text(GRID_BARRIER)
+    k = module_from(HEAD.format([str(tmp_path / "f.cu")]) + COOPERATIVE, tmp_path).k
+    signature = parse_signature("void(int32[::1])")
+    assert k.launcher.compiler.generate("cuda", signature).needs_cooperative_launch
+    with pytest.raises(CompileError, match="grid_barrier has no code for the CPU"):
+        run(k, (1, 1), [np.zeros(1, np.int32)], "cpu")
+    if driver.available():
+        assert run(k, (2, 4), [np.zeros(8, np.int32)], "cuda")[0].tolist() == [7] * 8

@@ -144,7 +144,10 @@ def block_level_functions(module: ir.Module) -> frozenset[str]:
 
 def needs_cooperative_launch(module: ir.Module) -> bool:
     """Return whether the kernel synchronizes the whole grid."""
-    return any(e.intrinsic.effect is Effect.GRID for e in operations(module.functions))
+    codes = (function.external_code for function in module.device_functions)
+    return any(code is not None and code.is_cooperative for code in codes) or any(
+        e.intrinsic.effect is Effect.GRID for e in operations(module.functions)
+    )
 
 
 def may_be_contracted(e: ir.Expr) -> bool:

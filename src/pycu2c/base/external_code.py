@@ -49,12 +49,14 @@ class ExternalCode:
     """The C code of a function, at most one text for each dialect.
 
     Other dialects use the Python body, if ``has_python_body``. A pure function returns a value that
-    depends only on its arguments and on memory, and has no side effects.
+    depends only on its arguments and on memory, and has no side effects. A cooperative one
+    synchronizes the grid.
     """
 
     codes: tuple[DialectCode, ...]
     is_pure: bool
     has_python_body: bool
+    is_cooperative: bool = False
 
     def code(self, dialect: str) -> DialectCode | None:
         return next((code for code in self.codes if code.dialect == dialect), None)

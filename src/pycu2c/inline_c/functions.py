@@ -236,6 +236,7 @@ def declare_device(
     *,
     abi: Abi = "numba",
     pure: bool = False,
+    use_cooperative: bool = False,
 ) -> CFunction[..., Any]:
     """Declare a device function of a linked file: ``extern "C" __device__ …`` for a GPU.
 
@@ -253,6 +254,9 @@ def declare_device(
         its first parameter. "c" for one that returns its result.
     pure : bool, optional
         As for ``c_function``.
+    use_cooperative : bool, optional
+        Whether the function synchronizes the grid. Kernels that call it have cooperative launches
+        on a GPU, and do not run on the CPU.
 
     Returns
     -------
@@ -272,8 +276,9 @@ def declare_device(
 
     def external_code(source: Source) -> ExternalCode:
         function = external_functions.ExternalFunction(source, pure, abi)
-        codes = [function.code(d, links_for_target(links, d)) for d in get_args(Dialect)]
-        return ExternalCode(tuple(codes), pure, has_python_body=False)
+        dialects = ("cuda",) if use_cooperative else get_args(Dialect)
+        codes = [function.code(d, links_for_target(links, d)) for d in dialects]
+        return ExternalCode(tuple(codes), pure, False, use_cooperative)
 
     return CFunction(source, external_code)
 

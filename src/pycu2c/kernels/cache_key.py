@@ -116,7 +116,8 @@ class FingerprintWriter:
         self._add_names(source.python, [n for tree in trees for n in ast.walk(tree)])
 
     def _add_external_code(self, external_code: ExternalCode) -> None:
-        self.lines.append(f"external code, pure={external_code.is_pure}")
+        pure, cooperative = external_code.is_pure, external_code.is_cooperative
+        self.lines.append(f"external code, pure={pure}, cooperative={cooperative}")
         for code in external_code.codes:
             self.lines += map(file_identity.file_identity, code.files)
             texts = [x.text for x in code.preamble], [x.text for x in code.lines]
