@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from enum import Enum
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -251,3 +252,52 @@ def test_a_pair_is_no_grid_of_two_axes():
 def test_an_array_with_too_few_axes():
     with pytest.raises(CompileError, match="`out` has 1 axis"):
         placed_in_a_plane[(2, 3),](np.zeros(6))
+
+
+def launch_of_a_list():
+    without_length[1]([1.0])
+
+
+def rejected_kernel():
+    @kernel
+    def k(out):
+        with out:
+            pass
+
+
+def rejected_device_function():
+    @device
+    def f(x):
+        with x:
+            pass
+
+
+def rejected_kernel_of_numba():
+    @cuda.jit
+    def k(out):
+        with out:
+            pass
+
+
+def rejected_device_function_of_numba():
+    @cuda.jit(device=True)
+    def f(x):
+        with x:
+            pass
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        launch_of_a_list,
+        rejected_kernel,
+        rejected_device_function,
+        rejected_kernel_of_numba,
+        rejected_device_function_of_numba,
+    ],
+)
+def test_pytest_and_ipython_show_no_frames_of_the_package(program):
+    with pytest.raises((CompileError, LaunchError)) as caught:
+        program()
+    shown = caught.traceback.filter(caught)
+    assert {entry.path.name for entry in shown} == {Path(__file__).name}

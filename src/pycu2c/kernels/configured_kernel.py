@@ -83,6 +83,7 @@ class Configured(ConfiguredBase[P]):
             values = launcher.bind(arguments, named)
             launcher.launch(self._configuration, self._request, values)
         except (CompileError, LaunchError) as error:
+            __tracebackhide__ = True  # pytest and IPython show the caller's line only
             raise error.with_traceback(None) from error.__cause__  # the message has the location
         launches.table = launcher.table_for_calls
 

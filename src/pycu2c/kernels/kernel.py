@@ -448,6 +448,7 @@ class DeviceFunction(Generic[P, R]):
     _numba_type_ = property(type_of_function)
 
     def __init__(self, function: Callable[P, R], *, signature: object = None) -> None:
+        __tracebackhide__ = True
         functools.update_wrapper(self, function)
         self.python = function
         source = self._read(function)
@@ -528,6 +529,7 @@ def _check_subset(source: Source, *, may_return_value: bool) -> None:
     """Raise CompileError for syntax that kernels do not support."""
     diagnostics = early_diagnostics(source, may_return_value=may_return_value)
     if diagnostics:
+        __tracebackhide__ = True
         raise CompileError(diagnostics)
 
 
@@ -662,6 +664,7 @@ def kernel(function: Any = None, /, **arguments: Any) -> Any:
     >>> float(x.sum())
     3000.0
     """
+    __tracebackhide__ = True
     check_option_names(arguments, KERNEL_PARAMETERS)
     if function is not None and not is_signature(function):
         return make_kernel(Kernel, function, arguments)
@@ -669,7 +672,7 @@ def kernel(function: Any = None, /, **arguments: Any) -> Any:
         if "signature" in arguments:
             raise OptionError("@kernel was given two signatures")
         arguments["signature"] = function
-    return lambda f: make_kernel(Kernel, f, arguments)
+    return functools.partial(make_kernel, Kernel, arguments=arguments)
 
 
 K = TypeVar("K", bound=Kernel[Any])
@@ -683,6 +686,7 @@ def make_kernel(cls: type[K], function: Any, arguments: Mapping[str, Any]) -> K:
     try:
         return cls(function, options=parse_options(options), **parameters)
     except (CompileError, SignatureError) as error:
+        __tracebackhide__ = True  # pytest and IPython show the caller's line only
         raise error.with_traceback(None) from error.__cause__
 
 
@@ -730,8 +734,10 @@ def device(function: Any = None, /, *, signature: object = None) -> Any:
     >>> clamp(7, 0, 5)  # in Python, too
     5
     """
+    __tracebackhide__ = True
     if function is not None and not is_signature(function):
         return DeviceFunction(function, signature=signature)
     if function is not None and signature is not None:
         raise OptionError("@device was given two signatures")
-    return lambda f: DeviceFunction(f, signature=signature if function is None else function)
+    declared = signature if function is None else function
+    return functools.partial(DeviceFunction, signature=declared)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar, overload
 
@@ -147,12 +148,14 @@ def jit(
     all_options = {**line_info, "cache": cache, "link": link, **options}
     passed_options = {name: value for name, value in all_options.items() if value is not None}
     _check_options(passed_options)
+    decorate = functools.partial(_decorate, device=device, passed_options=passed_options)
     if func_or_sig is None:
-        return lambda function: _decorate(function, device, passed_options)
+        return decorate
     if is_signature(func_or_sig):
         passed_options["signature"] = _signatures(func_or_sig, device)
-        return lambda function: _decorate(function, device, passed_options)
-    return _decorate(func_or_sig, device, passed_options)
+        return decorate
+    __tracebackhide__ = True
+    return decorate(func_or_sig)
 
 
 def _check_options(passed_options: Mapping[str, Any]) -> None:
@@ -177,6 +180,7 @@ def _signatures(declared: Any, device: bool) -> list[Signature]:
 
 
 def _decorate(function: Any, device: bool, passed_options: Mapping[str, Any]) -> Any:
+    __tracebackhide__ = True
     python = python_function(function)
     if device:
         if passed_options.get("link"):
