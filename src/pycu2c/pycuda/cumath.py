@@ -1,6 +1,11 @@
-"""Export ``pycuda.cumath``: elementwise functions of GPUArrays."""
+"""Export ``pycuda.cumath``: elementwise functions of GPUArrays.
 
-from pycu2c.compat.pycuda import parameter_docs as _parameter_docs
+https://documen.tician.de/pycuda/array.html describes the parameters.
+"""
+
+from typing import TYPE_CHECKING
+
+from pycu2c.compat.pycuda.absent_names import getattr_of
 from pycu2c.compat.pycuda.cumath import acos as acos
 from pycu2c.compat.pycuda.cumath import arccos as arccos
 from pycu2c.compat.pycuda.cumath import arcsin as arcsin
@@ -14,17 +19,14 @@ from pycu2c.compat.pycuda.cumath import cosh as cosh
 from pycu2c.compat.pycuda.cumath import exp as exp
 from pycu2c.compat.pycuda.cumath import fabs as fabs
 from pycu2c.compat.pycuda.cumath import floor as floor
-from pycu2c.compat.pycuda.cumath import fmod as fmod
-from pycu2c.compat.pycuda.cumath import frexp as frexp
-from pycu2c.compat.pycuda.cumath import ldexp as ldexp
 from pycu2c.compat.pycuda.cumath import log as log
 from pycu2c.compat.pycuda.cumath import log10 as log10
-from pycu2c.compat.pycuda.cumath import modf as modf
 from pycu2c.compat.pycuda.cumath import sin as sin
 from pycu2c.compat.pycuda.cumath import sinh as sinh
 from pycu2c.compat.pycuda.cumath import sqrt as sqrt
 from pycu2c.compat.pycuda.cumath import tan as tan
 from pycu2c.compat.pycuda.cumath import tanh as tanh
 
-_parameter_docs.document_parameters(globals())
-del _parameter_docs
+if not TYPE_CHECKING:
+    __getattr__ = getattr_of(__name__)
+    del getattr_of

@@ -1,8 +1,10 @@
-"""Export ``pycuda.driver``: devices, memory, copies, streams, launches."""
+"""Export ``pycuda.driver``: devices, memory, copies, streams, launches.
+
+https://documen.tician.de/pycuda/driver.html describes the parameters.
+"""
 
 from typing import TYPE_CHECKING
 
-from pycu2c.compat.pycuda import parameter_docs as _parameter_docs
 from pycu2c.compat.pycuda.absent_names import getattr_of
 from pycu2c.compat.pycuda.contexts import Context as Context
 from pycu2c.compat.pycuda.contexts import Device as Device
@@ -16,12 +18,7 @@ from pycu2c.compat.pycuda.enums import event_flags as event_flags
 from pycu2c.compat.pycuda.enums import func_cache as func_cache
 from pycu2c.compat.pycuda.enums import function_attribute as function_attribute
 from pycu2c.compat.pycuda.enums import host_alloc_flags as host_alloc_flags
-from pycu2c.compat.pycuda.enums import limit as limit
 from pycu2c.compat.pycuda.enums import mem_attach_flags as mem_attach_flags
-from pycu2c.compat.pycuda.enums import mem_host_register_flags as mem_host_register_flags
-from pycu2c.compat.pycuda.enums import mem_peer_register_flags as mem_peer_register_flags
-from pycu2c.compat.pycuda.enums import memory_type as memory_type
-from pycu2c.compat.pycuda.enums import shared_config as shared_config
 from pycu2c.compat.pycuda.errors import CompileError as CompileError
 from pycu2c.compat.pycuda.errors import Error as Error
 from pycu2c.compat.pycuda.errors import LaunchError as LaunchError
@@ -34,7 +31,6 @@ from pycu2c.compat.pycuda.memory.allocations import from_device as from_device
 from pycu2c.compat.pycuda.memory.allocations import from_device_like as from_device_like
 from pycu2c.compat.pycuda.memory.allocations import mem_alloc as mem_alloc
 from pycu2c.compat.pycuda.memory.allocations import mem_alloc_like as mem_alloc_like
-from pycu2c.compat.pycuda.memory.allocations import mem_alloc_pitch as mem_alloc_pitch
 from pycu2c.compat.pycuda.memory.allocations import mem_get_info as mem_get_info
 from pycu2c.compat.pycuda.memory.allocations import memcpy_dtod as memcpy_dtod
 from pycu2c.compat.pycuda.memory.allocations import memcpy_dtod_async as memcpy_dtod_async
@@ -42,11 +38,6 @@ from pycu2c.compat.pycuda.memory.allocations import memcpy_dtoh as memcpy_dtoh
 from pycu2c.compat.pycuda.memory.allocations import memcpy_dtoh_async as memcpy_dtoh_async
 from pycu2c.compat.pycuda.memory.allocations import memcpy_htod as memcpy_htod
 from pycu2c.compat.pycuda.memory.allocations import memcpy_htod_async as memcpy_htod_async
-from pycu2c.compat.pycuda.memory.allocations import memcpy_peer as memcpy_peer
-from pycu2c.compat.pycuda.memory.allocations import memcpy_peer_async as memcpy_peer_async
-from pycu2c.compat.pycuda.memory.allocations import memset_d2d8 as memset_d2d8
-from pycu2c.compat.pycuda.memory.allocations import memset_d2d16 as memset_d2d16
-from pycu2c.compat.pycuda.memory.allocations import memset_d2d32 as memset_d2d32
 from pycu2c.compat.pycuda.memory.allocations import memset_d8 as memset_d8
 from pycu2c.compat.pycuda.memory.allocations import memset_d8_async as memset_d8_async
 from pycu2c.compat.pycuda.memory.allocations import memset_d16 as memset_d16
@@ -58,30 +49,15 @@ from pycu2c.compat.pycuda.memory.argument_handlers import ArgumentHandler as Arg
 from pycu2c.compat.pycuda.memory.argument_handlers import In as In
 from pycu2c.compat.pycuda.memory.argument_handlers import InOut as InOut
 from pycu2c.compat.pycuda.memory.argument_handlers import Out as Out
-from pycu2c.compat.pycuda.memory.host_memory import AlignedHostAllocation as AlignedHostAllocation
 from pycu2c.compat.pycuda.memory.host_memory import HostPointer as HostPointer
 from pycu2c.compat.pycuda.memory.host_memory import ManagedAllocation as ManagedAllocation
 from pycu2c.compat.pycuda.memory.host_memory import (
     PagelockedHostAllocation as PagelockedHostAllocation,
 )
-from pycu2c.compat.pycuda.memory.host_memory import RegisteredHostMemory as RegisteredHostMemory
-from pycu2c.compat.pycuda.memory.host_memory import aligned_empty as aligned_empty
-from pycu2c.compat.pycuda.memory.host_memory import aligned_empty_like as aligned_empty_like
-from pycu2c.compat.pycuda.memory.host_memory import aligned_zeros as aligned_zeros
-from pycu2c.compat.pycuda.memory.host_memory import aligned_zeros_like as aligned_zeros_like
 from pycu2c.compat.pycuda.memory.host_memory import managed_empty as managed_empty
-from pycu2c.compat.pycuda.memory.host_memory import managed_empty_like as managed_empty_like
 from pycu2c.compat.pycuda.memory.host_memory import managed_zeros as managed_zeros
-from pycu2c.compat.pycuda.memory.host_memory import managed_zeros_like as managed_zeros_like
 from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty as pagelocked_empty
-from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty_like as pagelocked_empty_like
 from pycu2c.compat.pycuda.memory.host_memory import pagelocked_zeros as pagelocked_zeros
-from pycu2c.compat.pycuda.memory.host_memory import pagelocked_zeros_like as pagelocked_zeros_like
-from pycu2c.compat.pycuda.memory.host_memory import register_host_memory as register_host_memory
-from pycu2c.compat.pycuda.memory.pools import PooledDeviceAllocation as PooledDeviceAllocation
-from pycu2c.compat.pycuda.memory.pools import PooledHostAllocation as PooledHostAllocation
-from pycu2c.compat.pycuda.memory.strided_copies import Memcpy2D as Memcpy2D
-from pycu2c.compat.pycuda.memory.strided_copies import Memcpy3D as Memcpy3D
 from pycu2c.compat.pycuda.modules.function import Function as Function
 from pycu2c.compat.pycuda.modules.function import PreparedFunction as PreparedFunction
 from pycu2c.compat.pycuda.modules.module import Module as Module
@@ -89,13 +65,8 @@ from pycu2c.compat.pycuda.modules.module import module_from_buffer as module_fro
 from pycu2c.compat.pycuda.modules.module import module_from_file as module_from_file
 from pycu2c.compat.pycuda.streams import Event as Event
 from pycu2c.compat.pycuda.streams import Stream as Stream
-from pycu2c.compat.pycuda.streams import start_profiler as start_profiler
-from pycu2c.compat.pycuda.streams import stop_profiler as stop_profiler
 
 ArgumentError = LogicError
-
-_parameter_docs.document_parameters(globals())
-del _parameter_docs
 
 if not TYPE_CHECKING:  # type checkers report unknown names themselves
     __getattr__ = getattr_of(__name__)

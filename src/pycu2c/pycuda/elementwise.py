@@ -1,7 +1,7 @@
-"""Export ``pycuda.elementwise``: kernels from an expression over ``x[i]``."""
+"""Export ``pycuda.elementwise``: kernels from an expression over ``x[i]``.
 
-from pycu2c.compat.pycuda import parameter_docs as _parameter_docs
+https://documen.tician.de/pycuda/array.html describes the parameters.
+"""
+
 from pycu2c.compat.pycuda.kernels.elementwise import ElementwiseKernel as ElementwiseKernel
 from pycu2c.compat.pycuda.kernels.elementwise import elementwise_text as elementwise_text
-
-_parameter_docs.document_parameters(globals())

@@ -1,7 +1,7 @@
-"""Export ``pycuda.scan``: prefix sums."""
+"""Export ``pycuda.scan``: prefix sums.
 
-from pycu2c.compat.pycuda import parameter_docs as _parameter_docs
+https://documen.tician.de/pycuda/array.html describes the parameters.
+"""
+
 from pycu2c.compat.pycuda.kernels.scan import ExclusiveScanKernel as ExclusiveScanKernel
 from pycu2c.compat.pycuda.kernels.scan import InclusiveScanKernel as InclusiveScanKernel
-
-_parameter_docs.document_parameters(globals())

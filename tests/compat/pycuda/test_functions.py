@@ -134,7 +134,7 @@ def test_streams(pair: tuple[np.ndarray, np.ndarray]) -> None:
     a_gpu, b_gpu, stream = drv.mem_alloc(a.nbytes), drv.mem_alloc(b.nbytes), drv.Stream()
     drv.memcpy_htod_async(a_gpu, a, stream)
     drv.memcpy_htod_async(b_gpu, b, stream)
-    dest = drv.pagelocked_empty_like(a)
+    dest = drv.pagelocked_empty(a.shape, a.dtype)
     multiply_them(drv.Out(dest), a_gpu, b_gpu, block=(32, 8, 1), stream=stream)
     assert (dest == a * b).all()
 
@@ -271,18 +271,16 @@ def test_a_prepared_function_with_a_block_is_called() -> None:
     assert (drv.from_device(memory, 300, np.float32) == 3).all()
 
 
-def test_prepared_calls_in_streams_and_timed() -> None:
+def test_prepared_calls_in_streams() -> None:
     a = RNG.random(300).astype(np.float32)
     memory, stream = drv.to_device(a), drv.Stream()
     scaled.prepare(["P", np.float32, np.dtype(np.int32)], block=(256, 1, 1))
     scaled.prepared_async_call((2, 1), (256, 1, 1), stream, memory, 2, 300)
     scaled.prepared_async_call((2, 1), stream, memory, 2, 300)
     scaled.prepared_async_call((2, 1), None, memory, 2, 300)
-    taken = scaled.prepared_timed_call((2, 1), (256, 1, 1), memory, 0.5, 300)
-    assert taken == taken() >= 0
-    assert scaled.prepared_timed_call((2, 1), gpuarray.zeros(1, np.float32), 2, 1) >= 0
     stream.synchronize()
-    assert (drv.from_device_like(memory, a) == 4 * a).all()
+    drv.Context.synchronize()
+    assert (drv.from_device_like(memory, a) == 8 * a).all()
 
 
 def test_prepared_calls_pass_vectors() -> None:
@@ -335,7 +333,6 @@ def test_attributes() -> None:
     function.set_attribute(which, 4096)
     assert function.get_attribute(which) == 4096
     function.set_cache_config(drv.func_cache.PREFER_SHARED)
-    function.set_shared_config(drv.shared_config.DEFAULT_BANK_SIZE)
 
 
 def test_the_text_can_be_inspected() -> None:

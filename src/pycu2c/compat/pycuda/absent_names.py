@@ -26,10 +26,29 @@ _REPLACEMENTS = {
     "scipy.stats.qmc.Sobol with gpuarray.to_gpu",
     "fill_log_normal fill_poisson gen_log_normal gen_poisson": "copy an array of "
     "numpy.random.Generator with gpuarray.to_gpu",
-    "get_all_kernel get_any_kernel get_dot_kernel get_minmax_kernel get_subset_dot_kernel "
-    "get_subset_minmax_kernel get_subset_sum_kernel get_sum_kernel": "gpuarray has functions of "
-    "these names, and ReductionKernel compiles others",
-    "sizeof": "numpy.dtype(...).itemsize is the size of a type that numpy has",
+    "get_all_kernel get_any_kernel get_dot_kernel get_minmax_kernel get_sum_kernel": "gpuarray "
+    "has functions of these names, and ReductionKernel compiles others",
+    "Memcpy2D Memcpy3D mem_alloc_pitch memset_d2d16 memset_d2d32 memset_d2d8": "assign to slices "
+    "of a GPUArray",
+    "concatenate stack": "assign to slices of gpuarray.empty",
+    "logical_and logical_not logical_or mul_add multi_put multi_take multi_take_put fmod frexp "
+    "ldexp modf": "write the expression as an ElementwiseKernel",
+    "subset_dot subset_max subset_min subset_sum": "reduce gpuarray.take(a, subset)",
+    "aligned_empty aligned_zeros register_host_memory": "pagelocked_empty returns aligned, "
+    "page-locked memory",
+    "managed_empty_like managed_zeros_like pagelocked_empty_like pagelocked_zeros_like "
+    "aligned_empty_like aligned_zeros_like": "pass shape and dtype to the function without _like",
+    "memcpy_peer memcpy_peer_async": "memcpy_dtod copies between devices, too",
+    "start_profiler stop_profiler": "pycu2c.cuda.profiling() is a context of profilers",
+    "splay": "choose the grid and the block",
+    "OccupancyRecord": "kernel.occupancy of pycu2c.cuda.jit, or CUDA's occupancy calculator",
+    "PageLockedAllocator PageLockedMemoryPool": "pagelocked_empty",
+    "get_arg_type parse_c_arg register_dtype": "get_or_register_dtype",
+    "init_cuda_context_fixture mark_cuda_test": "tests need no context of their own",
+    "compile_plain": "compile with no_extern_c=True",
+    "get_nvcc_version preprocess_source": "nvcc is not used",
+    "prepared_timed_call": "call with time_kernel=True, or record events",
+    "seed_getter_unique get_curand_version": "all generators are Philox",
 }
 
 

@@ -105,26 +105,6 @@ def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np
     return registered
 
 
-def register_dtype(
-    dtype: Any, c_names: str | Sequence[str], alias_ok: bool = False
-) -> np.dtype[Any]:
-    """Register the C type of a dtype.
-
-    Returns
-    -------
-    dtype
-        The dtype.
-
-    Raises
-    ------
-    RuntimeError
-        If it is registered already.
-    """
-    if not alias_ok and np.dtype(dtype) in _C_NAMES:
-        raise RuntimeError(f"dtype '{np.dtype(dtype)}' already registered")
-    return get_or_register_dtype(c_names, dtype)
-
-
 def dtype_to_ctype(dtype: Any) -> str:
     """Return the C type name of a dtype.
 
@@ -233,11 +213,6 @@ def _dtype_of(c_name: str, declaration: str = "") -> np.dtype[Any]:
             f"get_or_register_dtype('{c_name}', dtype) adds others"
         )
     return _DTYPES[normalized]
-
-
-def get_arg_type(c_arg: str) -> str:
-    """Return the format character of ``prepare`` for an argument."""
-    return parse_c_arg(c_arg).struct_char
 
 
 # ---- gpuarray.vec: CUDA vector types as numpy dtypes, float3 and make_float3 --------------------

@@ -10,7 +10,7 @@ import contextlib
 import threading
 from typing import Any
 
-from pycu2c.compat.pycuda.enums import compute_mode, device_attribute, func_cache, shared_config
+from pycu2c.compat.pycuda.enums import compute_mode, device_attribute
 from pycu2c.compat.pycuda.errors import LogicError, translate_errors
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.cuda_driver import driver
@@ -134,10 +134,6 @@ class Device:
         """Return the primary context, without pushing it."""
         return Context(self)
 
-    def can_access_peer(self, other: Device) -> bool:
-        """Return whether the device can access the memory of another one."""
-        return bool(self._device.can_access_peer(other.number))
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and other.number == self.number
 
@@ -215,56 +211,6 @@ class Context:
     def synchronize() -> None:
         """Wait for all work of the device."""
         streams.synchronize()
-
-    def get_api_version(self) -> int:
-        """Return the version of the driver API."""
-        return get_driver_version()
-
-    @staticmethod
-    @translate_errors
-    def set_limit(which: Any, value: int) -> None:
-        """Set a limit such as ``limit.STACK_SIZE``."""
-        if on_gpu():
-            driver.make_current()
-            driver_limit = driver.api().CUlimit(int(which))
-            driver.check(driver.api().cuCtxSetLimit(driver_limit, value), "set a limit")
-
-    @staticmethod
-    @translate_errors
-    def get_limit(which: Any) -> int:
-        """Return a limit; 0 on the CPU."""
-        if not on_gpu():
-            return 0
-        driver.make_current()
-        driver_limit = driver.api().CUlimit(int(which))
-        return int(driver.check(driver.api().cuCtxGetLimit(driver_limit), "read a limit"))
-
-    @staticmethod
-    def get_cache_config() -> func_cache:
-        """Return the cache preference."""
-        return func_cache.PREFER_NONE
-
-    @staticmethod
-    def set_cache_config(config: Any) -> None:
-        """Check the value; the preference has no effect."""
-        func_cache(config)
-
-    @staticmethod
-    def get_shared_config() -> shared_config:
-        """Return the bank size of shared memory."""
-        return shared_config.FOUR_BYTE_BANK_SIZE
-
-    @staticmethod
-    def set_shared_config(config: Any) -> None:
-        """Check the value; the bank size has no effect."""
-        shared_config(config)
-
-    def enable_peer_access(self, peer: Context, flags: int = 0) -> None:
-        """Enable access to the memory of another device."""
-        self._device._device.enable_peer_access(peer._device.number)
-
-    def disable_peer_access(self, peer: Context) -> None:
-        """Do nothing: peer access stays enabled."""
 
 
 def release_unused_memory() -> None:

@@ -16,7 +16,6 @@ from pycu2c import cuda
 from pycu2c.compat.pycuda import absent_names
 from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray
-from pycu2c.compat.pycuda.gpuarrays.kernels import launch
 from pycu2c.cuda.random import (
     philox_normal_float32,
     philox_normal_float64,
@@ -44,6 +43,7 @@ def _philox_int32(seed, call, i):  # type: ignore[no-untyped-def]
     return np.int32(philox_uint32(seed, call, i))
 
 
+_THREADS = 256
 _UNIFORM = {
     "float32": _fill_kernel(philox_uniform_float32),
     "float64": _fill_kernel(philox_uniform_float64),
@@ -54,11 +54,6 @@ _NORMAL = {
     "float32": _fill_kernel(philox_normal_float32),
     "float64": _fill_kernel(philox_normal_float64),
 }
-
-
-def get_curand_version() -> tuple[int, int, int]:
-    """Return the version of cuRAND whose API this implements."""
-    return 10, 3, 0
 
 
 class PhiloxRandomNumberGenerator:
@@ -78,8 +73,9 @@ class PhiloxRandomNumberGenerator:
             )
         if not data.flags.forc:
             raise RuntimeError("only contiguous arrays may be used as arguments to this operation")
-        arguments = self._seed, self._offset, data.flat()
-        launch(kernels[data.dtype.name], data.size, arguments, stream)
+        if data.size:
+            launch = kernels[data.dtype.name][-(-data.size // _THREADS), _THREADS, stream]
+            launch(self._seed, self._offset, data.ravel())
         self._offset += 1
 
     def fill_uniform(self, data: GPUArray, stream: object = None) -> None:
@@ -114,13 +110,6 @@ XORWOWRandomNumberGenerator = MRG32k3aRandomNumberGenerator = PhiloxRandomNumber
 def seed_getter_uniform(N: int) -> GPUArray:
     """Return seeds that are all equal."""
     return GPUArray((N,), np.int32).fill(np.int32(secrets.randbits(31)))
-
-
-def seed_getter_unique(N: int) -> GPUArray:
-    """Return seeds that are all different."""
-    array = GPUArray((N,), np.int32)
-    array.set(np.random.default_rng().integers(0, 2**31, N, np.int32))
-    return array
 
 
 def rand(shape: Any, dtype: Any = np.float32, stream: object = None) -> GPUArray:

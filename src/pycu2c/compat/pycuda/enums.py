@@ -60,9 +60,9 @@ MEMPOOL_SUPPORTED_HANDLE_TYPES CLUSTER_LAUNCH
 _DEPRECATED_NAMES = {"SHARED_MEMORY_PER_BLOCK": 8, "REGISTERS_PER_BLOCK": 12}  # and values
 
 
-def _enumeration(name: str, members: object, start: int = 0) -> Any:
+def _enumeration(name: str, members: object) -> Any:
     dynamic_enum: Any = _NamedEnum  # hide the dynamic members from type checkers
-    created = dynamic_enum(name, members, start=start, module=__name__)
+    created = dynamic_enum(name, members, start=0, module=__name__)
     created.__doc__ = f"Values of the enumeration ``{name}`` of PyCUDA."
     return created
 
@@ -86,15 +86,6 @@ function_attribute = _enumeration(
 )
 compute_mode = _enumeration("compute_mode", "DEFAULT EXCLUSIVE PROHIBITED EXCLUSIVE_PROCESS")
 func_cache = _enumeration("func_cache", "PREFER_NONE PREFER_SHARED PREFER_L1 PREFER_EQUAL")
-shared_config = _enumeration(
-    "shared_config", "DEFAULT_BANK_SIZE FOUR_BYTE_BANK_SIZE EIGHT_BYTE_BANK_SIZE"
-)
-limit = _enumeration(
-    "limit",
-    "STACK_SIZE PRINTF_FIFO_SIZE MALLOC_HEAP_SIZE DEV_RUNTIME_SYNC_DEPTH "
-    "DEV_RUNTIME_PENDING_LAUNCH_COUNT",
-)
-memory_type = _enumeration("memory_type", "HOST DEVICE ARRAY", start=1)
 ctx_flags = _flags(
     "ctx_flags",
     **{"SCHED_AUTO": 0, "SCHED_SPIN": 1, "SCHED_YIELD": 2, "SCHED_BLOCKING_SYNC": 4},
@@ -102,6 +93,4 @@ ctx_flags = _flags(
 )
 event_flags = _flags("event_flags", DEFAULT=0, BLOCKING_SYNC=1, DISABLE_TIMING=2, INTERPROCESS=4)
 host_alloc_flags = _flags("host_alloc_flags", PORTABLE=1, DEVICEMAP=2, WRITECOMBINED=4)
-mem_host_register_flags = _flags("mem_host_register_flags", PORTABLE=1, DEVICEMAP=2)
-mem_peer_register_flags = _flags("mem_peer_register_flags", DEVICEMAP=2)
 mem_attach_flags = _flags("mem_attach_flags", GLOBAL=1, HOST=2, SINGLE=4)

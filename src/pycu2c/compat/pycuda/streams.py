@@ -53,16 +53,6 @@ class Stream:
         self._stream.wait(evt._event)
 
 
-def start_profiler() -> None:
-    """Start profiling."""
-    streams.profile_start()
-
-
-def stop_profiler() -> None:
-    """Stop profiling."""
-    streams.profile_stop()
-
-
 class Event:
     """An event in a stream."""
 

@@ -1,37 +1,18 @@
-"""Implement ``pycuda.tools``: default contexts, occupancy, memoization per context."""
+"""Implement ``pycuda.tools``: default contexts, limits of devices, memoization per context."""
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from pycu2c.compat.pycuda.contexts import Context, Device
 from pycu2c.compat.pycuda.enums import device_attribute
 from pycu2c.compat.pycuda.errors import Error, RuntimeError
-from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class PageLockedAllocator:
-    """Allocates arrays of page-locked memory."""
-
-    def __init__(self, flags: int = 0) -> None:
-        self.flags = flags
-
-    def allocate(self, shape: Any, dtype: Any, order: str = "C") -> Any:
-        """Return a new array."""
-        return pagelocked_empty(shape, dtype, order, self.flags)
-
-
-def bitlog2(value: int) -> int:
-    """Return the position of the highest bit."""
-    return value.bit_length() - 1
 
 
 # ---- devices -----------------------------------------------------------------------------------
@@ -84,12 +65,6 @@ def _device_from_environment() -> int | None:
         ) from None
 
 
-def get_default_device(default: int = 0) -> Device:
-    """Return the device that CUDA_DEVICE or ~/.cuda_device names, or else the default."""
-    selected = _device_from_environment()
-    return Device(default if selected is None else selected)
-
-
 class DeviceData:
     """Device limits that determine the occupancy of kernels."""
 
@@ -105,41 +80,6 @@ class DeviceData:
         self.thread_blocks_per_mp = 32
         self.smem_alloc_granularity, self.smem_granularity = 128, 32
         self.register_allocation_unit = "warp"
-
-
-class OccupancyRecord:
-    """The resident blocks of a kernel per multiprocessor, and the limiting resource.
-
-    Raises
-    ------
-    ValueError
-        If a block exceeds a limit.
-    """
-
-    def __init__(
-        self, devdata: DeviceData, threads: int, shared_mem: int = 0, registers: int = 0
-    ) -> None:
-        if threads > devdata.max_threads:
-            raise ValueError("too many threads")
-        warps = -(-threads // devdata.warp_size)
-        shared = -(-shared_mem // devdata.smem_alloc_granularity) * devdata.smem_alloc_granularity
-        block_registers = warps * devdata.warp_size * registers
-        if block_registers > devdata.registers:
-            raise ValueError("too many registers")
-        if shared > devdata.shared_memory:
-            raise ValueError("too much smem")
-        limits = [
-            (devdata.thread_blocks_per_mp, "device"),
-            (devdata.warps_per_mp // warps, "warps"),
-        ]
-        if registers:
-            limits.append((devdata.registers // block_registers, "regs"))
-        if shared:
-            limits.append((devdata.shared_memory // shared, "smem"))
-        self.tb_per_mp_limits = limits
-        self.tb_per_mp, self.limited_by = min(limits)
-        self.warps_per_mp = self.tb_per_mp * warps
-        self.occupancy = self.warps_per_mp / devdata.warps_per_mp
 
 
 # ---- memoization -------------------------------------------------------------------------------
@@ -166,31 +106,3 @@ def clear_context_caches() -> None:
     """Clear the results of memoized functions."""
     for cache in _CACHES:
         cache.clear()
-
-
-def init_cuda_context_fixture() -> Iterator[None]:
-    """Create a context, and detach it at the end, for a fixture of pytest: ``yield from`` this.
-
-    Yields
-    ------
-    None
-        Nothing.
-    """
-    context = make_default_context()
-    try:
-        yield
-    finally:
-        context.detach()
-        clear_context_caches()
-        gc.collect()
-
-
-def mark_cuda_test(inner_f: Callable[P, R]) -> Callable[P, R]:
-    """Return a test that runs in its own context."""
-
-    @functools.wraps(inner_f)
-    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-        with contextlib.contextmanager(init_cuda_context_fixture)():
-            return inner_f(*args, **kwargs)
-
-    return wrapper

@@ -1,4 +1,8 @@
-"""Implement ``GPUArray``: device arrays with numpy's interface."""
+"""Implement ``GPUArray``: device arrays with numpy's interface.
+
+Kernels of this package use ``__pycu2c_array__``; other packages use DLPack or
+``__cuda_array_interface__``.
+"""
 
 from __future__ import annotations
 
@@ -6,32 +10,100 @@ import copyreg
 import math
 import operator
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pycu2c.compat.pycuda.errors import translate_errors
-from pycu2c.compat.pycuda.gpuarrays import kernels
-from pycu2c.compat.pycuda.gpuarrays.kernels import launch
-from pycu2c.compat.pycuda.gpuarrays.layout import is_number
-from pycu2c.compat.pycuda.gpuarrays.operators import Operators
-from pycu2c.compat.pycuda.memory.allocations import on_gpu
+from pycu2c.compat.pycuda.gpuarrays import expressions
+from pycu2c.compat.pycuda.gpuarrays.expressions import element_kernel
+from pycu2c.compat.pycuda.gpuarrays.operators import (
+    comparison,
+    is_number,
+    operators,
+    quotient_dtype,
+)
+from pycu2c.compat.pycuda.memory.allocations import DeviceAllocation, mem_alloc, on_gpu
 from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty
+from pycu2c.cuda_driver import driver
 from pycu2c.devices import copies, interoperability, view_geometry
 from pycu2c.devices.allocation import strides_like
 from pycu2c.devices.array import DeviceArray, as_device_array
+from pycu2c.devices.array_data import as_supported_dtype
 from pycu2c.devices.view_geometry import ViewGeometry
-from pycu2c.runtime.arguments.strides import packed_strides
-from pycu2c.runtime.cuda.memory import HOST
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
+from pycu2c.runtime.arguments.strides import is_contiguous, packed_strides
+from pycu2c.runtime.cuda.memory import HOST, ExternalMemory, Memory
 
 
-class GPUArray(Operators):
+class Flags(NamedTuple):
+    """The value of ``array.flags``."""
+
+    c_contiguous: bool
+    f_contiguous: bool
+
+    @property
+    def forc(self) -> bool:
+        """Return whether the array is contiguous in either order."""
+        return self.c_contiguous or self.f_contiguous
+
+
+class GPUArray:
     """An array on the device, with elementwise operators, as ``pycuda.gpuarray.GPUArray``."""
 
     __array_priority__ = 100
     __array_ufunc__ = None  # numpy defers operators to this class
     __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        shape: Any,
+        dtype: Any,
+        allocator: Any = mem_alloc,
+        base: Any = None,
+        gpudata: Any = None,
+        strides: Any = None,
+        order: str = "C",
+    ) -> None:
+        self.dtype = as_supported_dtype(dtype)
+        self.shape = _as_shape(shape)
+        self.itemsize = self.dtype.itemsize
+        self.size = self.mem_size = math.prod(self.shape)
+        self.nbytes = self.size * self.itemsize
+        if order not in ("C", "F"):
+            raise ValueError(f"invalid order: {order}")
+        if strides is None:
+            strides = packed_strides(self.shape, self.itemsize, order)
+        self.strides = tuple(map(int, strides))
+        self.allocator, self.base = allocator or mem_alloc, base
+        self.gpudata = gpudata
+        if gpudata is None and self.size:
+            self.gpudata = self.allocator(self.nbytes)
+
+    # ---- layout ----
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of axes."""
+        return len(self.shape)
+
+    @property
+    def flags(self) -> Flags:
+        """Return ``flags.c_contiguous``, ``flags.f_contiguous`` and ``flags.forc``."""
+        layout = self.shape, self.strides, self.itemsize
+        return Flags(is_contiguous(*layout), is_contiguous(*layout, "F"))
+
+    @property
+    def ptr(self) -> int:
+        """Return the address of the first element."""
+        return operator.index(self.gpudata) if self.gpudata is not None else 0
+
+    def _new_like_me(self, dtype: Any = None) -> GPUArray:
+        """Return a new array with the same shape and order of axes."""
+        dtype = self.dtype if dtype is None else np.dtype(dtype)
+        order = "F" if self.flags.f_contiguous and not self.flags.c_contiguous else "C"
+        return GPUArray(self.shape, dtype, self.allocator, order=order)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -54,10 +126,42 @@ class GPUArray(Operators):
 
     def _operand(self, value: Any) -> Any:
         if isinstance(value, GPUArray) or is_number(value):
-            return value
+            return value[()] if isinstance(value, np.ndarray) else value
         if isinstance(value, np.ndarray):
             raise TypeError("the operand is a numpy array in host memory: copy it with to_gpu")
         return as_gpuarray(value) if interoperability.is_on_device(value) else NotImplemented
+
+    # ---- arithmetic ----
+
+    __add__, __radd__, __iadd__ = operators(expressions.ADD)
+    __sub__, __rsub__, __isub__ = operators(expressions.SUBTRACT)
+    __mul__, __rmul__, __imul__ = operators(expressions.MULTIPLY)
+    __truediv__, __rtruediv__, __itruediv__ = operators(expressions.DIVIDE, quotient_dtype)
+    __pow__, __rpow__, __ipow__ = operators(expressions.power)
+    __eq__, __ne__, __lt__ = map(comparison, ("==", "!=", "<"))
+    __le__, __gt__, __ge__ = map(comparison, ("<=", ">", ">="))
+
+    def __pos__(self) -> GPUArray:
+        return self
+
+    def __neg__(self) -> GPUArray:
+        return self.map_elements("-x")
+
+    def __abs__(self) -> GPUArray:
+        return self.map_elements(expressions.absolute(self.dtype), self._real_dtype())
+
+    def _real_dtype(self) -> np.dtype[Any]:
+        return np.zeros((), self.dtype).real.dtype
+
+    @translate_errors
+    def map_elements(
+        self, expression: str, dtype: Any = None, out: GPUArray | None = None, stream: Any = None
+    ) -> GPUArray:
+        """Return the values of an expression of each element ``x``."""
+        result = self._new_like_me(dtype) if out is None else out
+        if self.size:
+            element_kernel(expression, "T x")(self, result, stream=stream)
+        return result
 
     # ---- copies ----
 
@@ -161,13 +265,13 @@ class GPUArray(Operators):
     @property
     def real(self) -> GPUArray:
         """Return the real parts; the array itself if it is real."""
-        return self.map_elements(kernels.REAL, self._real_dtype()) if self._is_complex else self
+        return self.map_elements("x.real()", self._real_dtype()) if self._is_complex else self
 
     @property
     def imag(self) -> GPUArray:
         """Return the imaginary parts."""
         if self._is_complex:
-            return self.map_elements(kernels.IMAGINARY, self._real_dtype())
+            return self.map_elements("x.imag()", self._real_dtype())
         return self._new_like_me().fill(0)
 
     @property
@@ -178,7 +282,7 @@ class GPUArray(Operators):
         """Return the conjugates; the array itself if it is real and ``out`` is not given."""
         if out is None and not self._is_complex:
             return self
-        return self.map_elements(kernels.CONJUGATE, out=out)
+        return self.map_elements("conj(x)" if self._is_complex else "x", out=out)
 
     conjugate = conj
 
@@ -269,22 +373,76 @@ class GPUArray(Operators):
 
     def any(self, stream: object = None, allocator: Any = None) -> GPUArray:
         """Return whether any element is true."""
-        return self._search(kernels.find_true, False, stream, allocator)
+        return reduce_arrays("any", self, dtype=np.bool_, stream=stream, allocator=allocator)
 
     def all(self, stream: object = None, allocator: Any = None) -> GPUArray:
         """Return whether all elements are true."""
-        return self._search(kernels.find_false, True, stream, allocator)
+        return reduce_arrays("all", self, dtype=np.bool_, stream=stream, allocator=allocator)
 
     @translate_errors
-    def _search(self, dispatcher: Any, default: bool, stream: object, allocator: Any) -> GPUArray:
-        """Return a bool array without axes: ``default``, unless the kernel finds an element."""
-        result = GPUArray((), bool, allocator or self.allocator).fill(default, stream)
-        launch(dispatcher, self.size, (self.flat(), result.flat()), stream)
+    def reverse(self, stream: object = None) -> GPUArray:
+        """Return the elements of a contiguous array in reverse order."""
+        result = self._new_like_me()
+        if self.size:
+            element_kernel("x[n - 1 - i]", "raw T x")(self.ravel(), result.ravel(), stream=stream)
         return result
 
-    def reverse(self, stream: object = None) -> GPUArray:
-        """Return the elements of an array with one axis in reverse order."""
-        return self.map_elements(kernels.reversed_order, stream=stream)
+    # ---- array interfaces ----
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if not on_gpu():
+            raise AttributeError("an array in host memory has no __cuda_array_interface__")
+        return {
+            "shape": self.shape,
+            "strides": self.strides,
+            "data": (self.ptr, False),
+            "typestr": self.dtype.str,
+            "stream": None,
+            "version": 3,
+        }
+
+    def device_array(self) -> DeviceArray:
+        """Return a device array of this package over the same memory."""
+        return DeviceArray(self._memory(), self.ptr, self.shape, self.strides, self.dtype)
+
+    def __pycu2c_array__(self, name: str) -> ArrayArgument:
+        """Describe the array as a kernel argument."""
+        return self.device_array().__pycu2c_array__(name)
+
+    def __pycu2c_new__(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Return a new array for results of kernels of this package."""
+        return GPUArray(shape, dtype, self.allocator)
+
+    def __dlpack__(self, **kwargs: Any) -> object:
+        return self.device_array().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.device_array().__dlpack_device__()
+
+    def _memory(self) -> Memory:
+        """Return the memory of the array, or of its base."""
+        root: Any = self
+        while isinstance(root.base, GPUArray):
+            root = root.base
+        if isinstance(root.base, DeviceArray):
+            return root.base._memory
+        if isinstance(root.gpudata, DeviceAllocation):
+            return root.gpudata.memory
+        ordinal = driver.current_ordinal() if on_gpu() else HOST
+        return ExternalMemory(self, self.ptr, self.nbytes, ordinal)
+
+
+@translate_errors
+def reduce_arrays(
+    name: str, *arrays: Any, dtype: Any = None, stream: object = None, allocator: Any = None
+) -> GPUArray:
+    """Return a reduction of arrays, as an array without axes."""
+    operands = [as_gpuarray(each) for each in arrays]
+    result_dtype = np.result_type(*(each.dtype for each in operands)) if dtype is None else dtype
+    out = GPUArray((), result_dtype, allocator or operands[0].allocator)
+    expressions.reduction(name)(*operands, out, stream=stream)
+    return out
 
 
 def _is_async(async_: bool, kwargs: dict[str, Any]) -> bool:
@@ -324,3 +482,11 @@ def _from_numpy(ary: NDArray[Any]) -> GPUArray:
     array = GPUArray(ary.shape, ary.dtype, strides=strides_like(ary))
     array.set(ary)
     return array
+
+
+def _as_shape(shape: Any) -> tuple[int, ...]:
+    if isinstance(shape, np.ndarray):
+        shape = shape.tolist()
+    if hasattr(shape, "__index__"):
+        return (operator.index(shape),)
+    return tuple(int(n) for n in shape)

@@ -23,7 +23,6 @@ from pycu2c.compat.pycuda.kernels.element_loops import (
 )
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules.source_module import SourceModule
-from pycu2c.compat.pycuda.tools import context_dependent_memoize
 from pycu2c.cuda_driver import driver
 
 _MIN_ELEMENTS_PER_THREAD = 8
@@ -129,74 +128,3 @@ class ReductionKernel:
 
 def _address(memory: Any) -> Any:
     return int(memory.ctypes.data) if isinstance(memory, np.ndarray) else memory
-
-
-# ---- reductions of GPUArrays -------------------------------------------------------------------
-
-
-_REDUCTIONS = {  # identity, reduction, map of the elements x and y to the type t
-    "sum": ("0", "a+b", "({t}){x}"),
-    "dot": ("0", "a+b", "({t}){x} * ({t}){y}"),
-    "any": ("false", "a || b", "({x}) != (0)"),
-    "all": ("true", "a && b", "({x}) != (0)"),
-}
-
-
-@context_dependent_memoize
-def reduction_kernel(
-    name: str, dtype_out: Any, dtypes: tuple[Any, ...], dtype_subset: Any = None
-) -> ReductionKernel:
-    """Return the kernel for a reduction: sum, dot, any, all, min or max.
-
-    ``dtype_subset``: the dtype of an array of indices, which is the first argument.
-    """
-    neutral, reduced, mapped = _REDUCTIONS.get(name) or _min_or_max(name, np.dtype(dtype_out))
-    parameters = [("x_", dtypes[0]), ("y_", dtypes[-1])][: len(dtypes)]
-    index = "i"
-    if dtype_subset is not None:
-        parameters.insert(0, ("lookup_tbl", dtype_subset))
-        index = "lookup_tbl[i]"
-    x, y = f"x_[{index}]", f"y_[{index}]"
-    return ReductionKernel(
-        dtype_out,
-        neutral,
-        reduced,
-        mapped.format(t=dtype_to_ctype(dtype_out), x=x, y=y),
-        ", ".join(f"const {dtype_to_ctype(dtype)} *{name}" for name, dtype in parameters),
-    )
-
-
-def _min_or_max(function: str, dtype: np.dtype[Any]) -> tuple[str, str, str]:
-    """Return the identity, the reduction and the map for min or max. Raises TypeError."""
-    sign = "" if function == "min" else "-"
-    if dtype.kind == "f":
-        suffix = "f" if dtype == np.float32 else ""
-        return f"{sign}(({dtype_to_ctype(dtype)})(1. / 0.))", f"f{function}{suffix}(a,b)", "{x}"
-    if dtype.kind not in "iu":
-        raise TypeError(f"unsupported dtype specified: {dtype}")
-    info = np.iinfo(dtype)
-    limit = (
-        str(info.max) + "u" * (dtype.kind == "u") if function == "min" else _minimum_literal(info)
-    )
-    compare = "<" if function == "min" else ">"
-    return limit, f"a {compare} b ? a : b", "{x}"
-
-
-def _minimum_literal(info: Any) -> str:
-    """Return a C expression for the minimum integer, which has no literal in C."""
-    return f"({info.min + 1} - 1)" if info.min else "0"
-
-
-def reduce_arrays(
-    name: str, *arrays: GPUArray, dtype: Any = None, subset: GPUArray | None = None, **options: Any
-) -> GPUArray:
-    """Return a reduction of arrays, or of their elements at the indices ``subset``.
-
-    ``options``: ``stream`` and ``allocator``.
-    """
-    dtypes = tuple(array.dtype for array in arrays)
-    result_dtype = np.result_type(*dtypes) if dtype is None else dtype
-    if subset is None:
-        return reduction_kernel(name, result_dtype, dtypes)(*arrays, **options)
-    kernel = reduction_kernel(name, result_dtype, dtypes, subset.dtype)
-    return kernel(subset, *arrays, **options)

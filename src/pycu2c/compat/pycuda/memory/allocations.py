@@ -27,8 +27,6 @@ from pycu2c.runtime.cuda import memory as cuda_memory
 from pycu2c.runtime.cuda import staging
 from pycu2c.runtime.cuda.memory import HOST, Memory
 
-_ROW_ALIGNMENT = 512  # bytes
-
 
 def on_gpu() -> bool:
     """Return whether the device is a GPU, not the CPU."""
@@ -152,20 +150,6 @@ def mem_alloc(size: int) -> DeviceAllocation:
 def mem_alloc_like(ary: Any) -> DeviceAllocation:
     """Return device memory of as many bytes as an array has."""
     return mem_alloc(ary.nbytes)
-
-
-def mem_alloc_pitch(width: int, height: int, access_size: int = 4) -> tuple[DeviceAllocation, int]:
-    """Allocate rows of aligned addresses.
-
-    Returns
-    -------
-    tuple of DeviceAllocation and int
-        The memory, and the bytes from one row to the next.
-    """
-    if access_size not in (4, 8, 16):
-        raise LogicError(f"mem_alloc_pitch: access_size is 4, 8 or 16, not {access_size}")
-    pitch = -(-width // _ROW_ALIGNMENT) * _ROW_ALIGNMENT
-    return mem_alloc(pitch * height), pitch
 
 
 @translate_errors
@@ -344,25 +328,6 @@ def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: object = None) -> 
     _transfer(driver.copy_within, target, source, size, stream)
 
 
-def memcpy_peer(
-    dest: Any, src: Any, size: int, dest_context: object = None, src_context: object = None
-) -> None:
-    """Copy memory between devices, which the addresses determine."""
-    memcpy_dtod_async(dest, src, size)
-
-
-def memcpy_peer_async(
-    dest: Any,
-    src: Any,
-    size: int,
-    dest_context: object = None,
-    src_context: object = None,
-    stream: object = None,
-) -> None:
-    """Copy memory between devices, in a stream."""
-    memcpy_dtod_async(dest, src, size, stream)
-
-
 # ---- fills -------------------------------------------------------------------------------------
 
 
@@ -385,23 +350,9 @@ def _memset(dtype: Any) -> Callable[..., None]:
     return memset
 
 
-def _memset_rows(memset: Callable[..., None]) -> Callable[..., None]:
-    """Return a function that fills the first numbers of each row."""
-
-    def memset_rows(dest: Any, pitch: int, data: int, width: int, height: int) -> None:
-        for row in range(height):
-            memset(pointer(dest) + row * pitch, data, width)
-
-    memset_rows.__doc__ = "Fill rows of device memory with an integer."
-    return memset_rows
-
-
 memset_d8 = memset_d8_async = _memset(np.uint8)
 memset_d16 = memset_d16_async = _memset(np.uint16)
 memset_d32 = memset_d32_async = _memset(np.uint32)
-memset_d2d8 = _memset_rows(memset_d8)
-memset_d2d16 = _memset_rows(memset_d16)
-memset_d2d32 = _memset_rows(memset_d32)
 
 
 # ---- whole arrays ------------------------------------------------------------------------------

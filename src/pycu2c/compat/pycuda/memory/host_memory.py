@@ -1,4 +1,4 @@
-"""Implement PyCUDA's host memory: page-locked, aligned, managed. Without a GPU it is pageable.
+"""Implement PyCUDA's host memory: page-locked and managed. Without a GPU it is pageable.
 
 The functions return numpy arrays whose ``base`` is the allocation.
 """
@@ -6,8 +6,7 @@ The functions return numpy arrays whose ``base`` is the allocation.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +17,7 @@ from pycu2c.compat.pycuda.memory import bounds_checks
 from pycu2c.compat.pycuda.memory.allocations import OwnedMemory, PointerHolderBase, on_gpu
 from pycu2c.cuda_driver import driver
 from pycu2c.devices.allocation import ArrayLayout
-from pycu2c.runtime.cuda.memory import HOST, HostMemory, ManagedMemory, Memory, PinnedMemory
-
-_PAGE_SIZE = 4096
+from pycu2c.runtime.cuda.memory import HostMemory, ManagedMemory, Memory, PinnedMemory
 
 
 class HostPointer(OwnedMemory):
@@ -56,26 +53,6 @@ class PagelockedHostAllocation(HostPointer):
         return int(host_alloc_flags.PORTABLE) | int(host_alloc_flags.DEVICEMAP) * in_place
 
 
-class AlignedHostAllocation(HostPointer):
-    """Aligned memory."""
-
-
-class RegisteredHostMemory(HostPointer):
-    """Page-locked memory that another object owns."""
-
-    def __init__(self, memory: Memory, layout: ArrayLayout, owner: object) -> None:
-        super().__init__(memory, layout)
-        self.base = owner
-
-    @translate_errors
-    def unregister(self) -> None:
-        """Undo the page lock."""
-        if on_gpu():
-            result = driver.api().cuMemHostUnregister(self.memory.address)
-            driver.check(result, "unregister memory of the host")
-        self._memory = None
-
-
 class ManagedAllocation(HostPointer, PointerHolderBase):
     """Managed memory, which kernels and the host access at the same address."""
 
@@ -105,62 +82,6 @@ def array_interface(address: int, layout: ArrayLayout) -> dict[str, Any]:
     return interface
 
 
-Allocator: TypeAlias = Callable[..., NDArray[Any]]
-
-
-def _variants(empty: Allocator) -> tuple[Allocator, Allocator, Allocator]:
-    """Return the functions ``zeros``, ``empty_like`` and ``zeros_like`` for ``empty``.
-
-    All accept the last parameter of ``empty`` (``mem_flags`` or ``alignment``), by keyword or last.
-    """
-
-    def zeros(*args: Any, **kwargs: Any) -> NDArray[Any]:
-        """Return a new array of zeros.
-
-        Parameters
-        ----------
-        *args, **kwargs : object
-            The arguments of the function for empty arrays.
-        """
-        array = empty(*args, **kwargs)
-        array.fill(0)
-        return array
-
-    def empty_like(array: NDArray[Any], *args: Any, **kwargs: Any) -> NDArray[Any]:
-        """Return a new array with undefined elements like another one.
-
-        Parameters
-        ----------
-        array : ndarray
-            An array with the shape, dtype and order of the result.
-        *args, **kwargs : object
-            The last argument of the function for empty arrays.
-        """
-        return empty(array.shape, array.dtype, _order_of(array), *args, **kwargs)
-
-    def zeros_like(array: NDArray[Any], *args: Any, **kwargs: Any) -> NDArray[Any]:
-        """Return a new array of zeros like another one.
-
-        Parameters
-        ----------
-        array : ndarray
-            An array with the shape, dtype and order of the result.
-        *args, **kwargs : object
-            The last argument of the function for empty arrays.
-        """
-        return zeros(array.shape, array.dtype, _order_of(array), *args, **kwargs)
-
-    return zeros, empty_like, zeros_like
-
-
-def _order_of(array: NDArray[Any]) -> str:
-    if array.flags.c_contiguous:
-        return "C"
-    if array.flags.f_contiguous:
-        return "F"
-    raise ValueError("could not detect array order: it has gaps between its elements")
-
-
 # ---- page-locked -------------------------------------------------------------------------------
 
 
@@ -181,47 +102,11 @@ def pagelocked_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 
     return np.asarray(PagelockedHostAllocation(memory, layout))
 
 
-pagelocked_zeros, pagelocked_empty_like, pagelocked_zeros_like = _variants(pagelocked_empty)
-
-
-# ---- aligned -----------------------------------------------------------------------------------
-
-
-class _ArrayMemory(Memory):
-    """Memory that a numpy array owns."""
-
-    __slots__ = ("owner",)
-
-    def __init__(self, owner: NDArray[Any], address: int, size: int) -> None:
-        self.owner = owner
-        super().__init__(address, size, HOST)
-
-
-def aligned_empty(
-    shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE_SIZE
-) -> NDArray[Any]:
-    """Return a new array whose address is a multiple of ``alignment``."""
-    layout = ArrayLayout(shape, dtype, None, order)
-    buffer = np.empty(layout.size + alignment, np.uint8)
-    start = -(-buffer.ctypes.data // alignment) * alignment
-    return np.asarray(AlignedHostAllocation(_ArrayMemory(buffer, start, layout.size), layout))
-
-
-aligned_zeros, aligned_empty_like, aligned_zeros_like = _variants(aligned_empty)
-
-
-@translate_errors
-def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
-    """Return an array over the page-locked memory of an array; ``base.unregister()`` undoes the
-    lock.
-    """
-    layout = ArrayLayout(ary.shape, ary.dtype, ary.strides, "C")
-    if on_gpu():
-        driver.make_current()
-        result = driver.api().cuMemHostRegister(ary.ctypes.data, layout.size, int(flags))
-        driver.check(result, f"pin {layout.size} bytes of the host")
-    locked = _ArrayMemory(ary, ary.ctypes.data, layout.size)
-    return np.asarray(RegisteredHostMemory(locked, layout, ary))
+def pagelocked_zeros(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
+    """Return a new page-locked array of zeros."""
+    array = pagelocked_empty(shape, dtype, order, mem_flags)
+    array.fill(0)
+    return array
 
 
 # ---- managed -----------------------------------------------------------------------------------
@@ -238,4 +123,8 @@ def managed_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) 
     return np.asarray(ManagedAllocation(memory, layout))
 
 
-managed_zeros, managed_empty_like, managed_zeros_like = _variants(managed_empty)
+def managed_zeros(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
+    """Return a new managed array of zeros."""
+    array = managed_empty(shape, dtype, order, mem_flags)
+    array.fill(0)
+    return array

@@ -6,23 +6,14 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pycu2c.compat.pycuda.enums import func_cache, function_attribute, shared_config
+from pycu2c.compat.pycuda.enums import func_cache, function_attribute
 from pycu2c.compat.pycuda.errors import LogicError, translate_errors
 from pycu2c.compat.pycuda.memory.allocations import keep_until_used
 from pycu2c.compat.pycuda.memory.argument_handlers import ArgumentHandler
 from pycu2c.compat.pycuda.modules import argument_packing
-from pycu2c.compat.pycuda.streams import Event
 from pycu2c.devices import streams
 
 _DEFAULT_BLOCK = (256, 1, 1)
-
-
-class CallTime(float):
-    """The seconds of a launch, as a float; in PyCUDA a function returns them."""
-
-    def __call__(self) -> float:
-        """Return the time in seconds."""
-        return float(self)
 
 
 def _attribute(name: str, doc: str) -> property:
@@ -131,22 +122,6 @@ class Function:
             raise TypeError("prepared_async_call takes a stream, or None, before the arguments")
         self._launch_prepared(grid, block, launch_arguments[0], launch_arguments[1:], kwargs)
 
-    def prepared_timed_call(self, grid: Any, *args: Any, **kwargs: Any) -> CallTime:
-        """Launch as ``prepared_call``, and measure the time.
-
-        Returns
-        -------
-        callable
-            A function that returns the seconds.
-        """
-        block, launch_arguments = self._split_block(args)
-        start, end = Event(), Event()
-        start.record()
-        self._launch_prepared(grid, block, None, launch_arguments, kwargs)
-        end.record()
-        end.synchronize()
-        return CallTime(end.time_since(start) * 1e-3)
-
     def _split_block(self, args: tuple[Any, ...]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
         """Split the arguments into the block, which is optional and a tuple, and the others."""
         if args and isinstance(args[0], (tuple, list)):
@@ -201,10 +176,6 @@ class Function:
     def set_cache_config(self, fc: Any) -> None:
         """Set the cache preference, which current GPUs may ignore."""
         func_cache(fc)
-
-    def set_shared_config(self, sc: Any) -> None:
-        """Set the bank size of shared memory, which current GPUs ignore."""
-        shared_config(sc)
 
     def inspect(self, language: str = "cuda") -> str:
         """Return the compiled source text, or "ptx", "sass" or "c"."""

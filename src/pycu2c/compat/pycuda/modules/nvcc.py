@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
-
-from pycu2c.compat.pycuda.errors import CompileError
-
-DEFAULT = "nvcc"  # NVRTC compiles, not nvcc
-
-
-def check_is_cuda(nvcc: str) -> None:
-    """Check that the program is a CUDA compiler. Raises CompileError."""
-    if "fortran" in os.path.basename(nvcc):
-        raise CompileError(f"{nvcc} does not compile CUDA C", [nvcc])
-
-
-# ---- options -----------------------------------------------------------------------------------
 
 _DROPPED = (  # options of the host compiler and the linker, and defaults of NVRTC
     *("-g", "--debug", "-m64", "-m32", "--keep", "-k", "-c", "-w", "-v", "--verbose", "--shared"),

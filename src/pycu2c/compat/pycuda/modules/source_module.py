@@ -1,20 +1,41 @@
-"""Implement ``SourceModule``: modules of CUDA C."""
+"""Implement ``SourceModule`` and ``compile``, which makes cubins and PTX."""
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from pycu2c.base import diagnostics
+from pycu2c.compat.cuda_text.module import DEFAULT_ARCH, TextModule
 from pycu2c.compat.pycuda.contexts import Context
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules import nvcc as nvcc_compiler
-from pycu2c.compat.pycuda.modules.compile_settings import save_files, settings_of
-from pycu2c.compat.pycuda.modules.module import Module, compile_text
+from pycu2c.compat.pycuda.modules.module import Module, compile_error, compile_text
+from pycu2c.compat.pycuda.modules.source_text import HEADERS, source_text
+from pycu2c.cuda_driver import driver
+from pycu2c.toolchain.toolchain_errors import ToolchainError
+
+DEFAULT_NVCC_FLAGS = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
+
+
+def _nvrtc_options(
+    options: Sequence[str] | None, arch: str | None, code: str | None, folders: Sequence[str] | None
+) -> tuple[list[str], str | None]:
+    """Return the options for NVRTC, without an architecture, and the architecture, if any."""
+    flags = DEFAULT_NVCC_FLAGS if options is None else options
+    kept, flag_arch, flag_code = nvcc_compiler.nvrtc_options(flags)
+    includes = [f"-I{folder}" for folder in (*(folders or ()), HEADERS)]
+    real = next((each for each in (code, flag_code) if each and each.startswith("sm_")), None)
+    return [*kept, *includes], real or arch or flag_arch
 
 
 class SourceModule(Module):
     """A module of CUDA C: ``SourceModule(text).get_function(name)``, as PyCUDA's.
+
+    ``nvcc``, ``keep`` and ``cache_dir`` have no effect: NVRTC or a C++ compiler compiles, and the
+    cache is that of this package.
 
     Raises
     ------
@@ -37,7 +58,7 @@ class SourceModule(Module):
     def __init__(
         self,
         source: str,
-        nvcc: str = nvcc_compiler.DEFAULT,
+        nvcc: str = "nvcc",
         options: Sequence[str] | None = None,
         keep: bool = False,
         no_extern_c: bool = False,
@@ -46,14 +67,9 @@ class SourceModule(Module):
         cache_dir: Any = None,
         include_dirs: Sequence[str] | None = None,
     ) -> None:
-        # all parameters by name; settings_of selects those that it uses
-        settings = settings_of(dict(locals()))
-        _warn_if_unsupported(settings.requested_arch)
-        text = settings.text(source)
-        with settings.cache_override():
-            super().__init__(compile_text(text, settings.nvrtc_options))
-        if keep:
-            save_files(text.code, b"", "cubin")
+        flags, requested_arch = _nvrtc_options(options, arch, code, include_dirs)
+        _warn_if_unsupported(requested_arch)
+        super().__init__(compile_text(source_text(source, extern_c=not no_extern_c), flags))
 
 
 def _warn_if_unsupported(arch: str | None) -> None:
@@ -66,3 +82,44 @@ def _warn_if_unsupported(arch: str | None) -> None:
                 "trying to compile for a compute capability higher than selected GPU",
                 stacklevel=3,
             )
+
+
+def compile(
+    source: str,
+    nvcc: str = "nvcc",
+    options: Sequence[str] | None = None,
+    keep: bool = False,
+    no_extern_c: bool = False,
+    arch: str | None = None,
+    code: str | None = None,
+    cache_dir: Any = None,
+    include_dirs: Sequence[str] | None = None,
+    target: str = "cubin",
+) -> bytes:
+    """Compile CUDA C to a cubin or PTX, for any GPU.
+
+    Returns
+    -------
+    bytes
+        The code.
+
+    Raises
+    ------
+    CompileError
+        If the text does not compile.
+    """
+    if target not in ("cubin", "ptx"):
+        raise ValueError(f"target is cubin or ptx, not {target!r}")
+    flags, requested_arch = _nvrtc_options(options, arch, code, include_dirs)
+    if nvcc_compiler.is_relocatable(options or ()):
+        flags.append("--relocatable-device-code=true")
+    architecture = requested_arch or (driver.arch() if on_gpu() else DEFAULT_ARCH)
+    text = source_text(source, extern_c=not no_extern_c)
+    module = TextModule(text.code, options=flags, quoted_sources=text.quoted_sources)
+    number = architecture.rpartition("_")[2]
+    try:
+        if target == "ptx":
+            return module.ptx(f"compute_{number}").encode()
+        return module.cubin(f"sm_{number}").data
+    except (diagnostics.CompileError, ToolchainError) as error:
+        raise compile_error(error, flags) from error
