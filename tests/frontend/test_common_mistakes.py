@@ -171,7 +171,7 @@ b[0] = time.time()  # E[call]: time.time | around the launch
 
 b[0] = sorted(a)[0]  # E[call]: sorted | write a loop
 
-if isinstance(n, int):  # E[call]: isinstance | a.dtype
+if issubclass(n, int):  # E[call]: issubclass | a.dtype
     b[0] = 1
 
 b[0] = len(str(n))  # E[call]: str | store numbers

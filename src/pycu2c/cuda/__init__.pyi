@@ -20,8 +20,10 @@ from pycu2c.compat.numba.device_ufuncs import vectorize as vectorize
 from pycu2c.compat.numba.jit_decorator import jit as jit
 from pycu2c.compat.numba.reduce import Reduce as Reduce
 from pycu2c.compat.numba.reduce import reduce as reduce
+from pycu2c.cuda import block as block
 from pycu2c.cuda import cudadrv as cudadrv
 from pycu2c.cuda import random as random
+from pycu2c.cuda import warp as warp
 from pycu2c.cuda import wmma as wmma
 from pycu2c.cuda.cudadrv import devicearray as devicearray
 from pycu2c.cuda.cudadrv import devices as devices

@@ -68,7 +68,7 @@ _FIXED_SIZE_HINT = (
 )
 _TEXT_HINT = "text is made on the host: store numbers in an array, and show them after the launch"
 _TYPE_TEST_HINT = (
-    "a kernel is compiled for each combination of types: compare a.dtype, or `x is None`"
+    "a kernel is compiled for each combination of types: compare a.dtype, or use isinstance(x, …)"
 )
 _RANDOM_HINT = "cuda.random has random numbers: cuda.random.philox_uniform_float32(seed, i, k)"
 _CLOCK_HINT = "measure the time around the launch"
@@ -123,7 +123,7 @@ _HINTED_FUNCTIONS = (
     ("builtins", "sorted map filter iter next", _LOOP_HINT),
     ("builtins", "list dict set frozenset bytearray", _FIXED_SIZE_HINT),
     ("builtins", "str repr format chr open input", _TEXT_HINT),
-    ("builtins", "isinstance issubclass type hasattr getattr callable", _TYPE_TEST_HINT),
+    ("builtins", "issubclass type hasattr getattr callable", _TYPE_TEST_HINT),
 )
 _HOST_MODULES = frozenset({*HOST_NAMES.values(), "pycu2c.device_library.random.states"})
 _FUNCTION_HINTS = {

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import NoReturn, TypeGuard
+
+import numpy as np
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
-from pycu2c.base.types import Array, Scalar
+from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Array, Scalar
 from pycu2c.frontend import hints
 from pycu2c.frontend.values import ArraySelect, Closure, StaticObject, TupleValue, Value
 from pycu2c.ir.nodes import Expr, Var, View
@@ -31,6 +34,33 @@ def is_vector(value: Value) -> bool:
 
 def is_none(value: Value) -> bool:
     return isinstance(value, StaticObject) and value.value is None
+
+
+_WEAK_CLASSES: dict[Scalar, type] = {
+    WEAK_BOOL: bool,
+    WEAK_INT: int,
+    WEAK_FLOAT: float,
+    WEAK_COMPLEX: complex,
+}
+
+
+def value_class(value: Value) -> object:
+    """Return the class that a value has in Python; of a vector, its type."""
+    match value:
+        case StaticObject():
+            return type(value.value)
+        case TupleValue():
+            return tuple
+        case Closure():
+            return FunctionType
+    value_type = value.type
+    if isinstance(value_type, Scalar):
+        if value_type.weak:
+            return _WEAK_CLASSES[value_type]
+        return value_type if value_type.dtype.has_fields else value_type.numpy.type
+    if isinstance(value_type, Array):
+        return np.ndarray if value_type.ndim else np.void
+    report_no_value(value.span)
 
 
 def describe(value: Value) -> str:

@@ -138,6 +138,11 @@ class CallSamples(ExpressionSamples):
                 return True
             case "form":  # match_all_sync
                 return 1, True
+            case "T" if isinstance(values.get("value"), tuple):  # a shuffle of a tuple
+                return tuple(
+                    self.effect_result(intrinsic, [], values | {"value": item})
+                    for item in values["value"]
+                )
             case "T":
                 return sample_of(self.parameter_type(intrinsic, values))
             case result if result in FIXED:

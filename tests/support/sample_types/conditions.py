@@ -120,6 +120,11 @@ class ConditionSamples(VariableSamples):
                 if any(value is NOT_STATIC for value in operands):
                     return None
                 return bool(operators.comparison(type(op))(*operands))
+            case ast.Call(func=ast.Name(id="isinstance"), args=[value, classes]):
+                sample, expected = self.evaluate(value), self.rewriter.static_object(classes)
+                if sample is UNKNOWN or expected is NOT_STATIC:
+                    return None
+                return isinstance(sample, expected)
             case _:
                 value = self.static_value(node)
                 sample = self.evaluate(node) if value is NOT_STATIC else None

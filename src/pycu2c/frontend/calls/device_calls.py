@@ -20,13 +20,14 @@ from pycu2c.frontend.calls.arguments import (
     constant_int,
     evaluate_in_call_order,
 )
+from pycu2c.frontend.calls.constant_parameters import constant_parameters
 from pycu2c.frontend.evaluation_order import assign_temporary, evaluate_in_order, materialize
 from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.expressions.bit_views import reject_reinterpreted
 from pycu2c.frontend.expressions.composite_values import result_type, type_of, unpack_result
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
-from pycu2c.frontend.scope.bindings import FunctionLike, free_names, parameters, shape_parameters
+from pycu2c.frontend.scope.bindings import FunctionLike, free_names, parameters
 from pycu2c.frontend.scope.variables import bind
 from pycu2c.frontend.statements import branches, exceptions, slice_overlap
 from pycu2c.frontend.statements.returns import returned_parameter
@@ -92,11 +93,12 @@ def _call(context: FunctionContext, source: Source, values: list[Value], span: S
             declared_signatures.convert_to_declared(v, parameter_type)
             for v, parameter_type in zip(values, signature.parameters)
         ]
-    shapes = shape_parameters(source.tree)
-    if shapes:
+    constants = constant_parameters(source)
+    if constants:
         names = [node.arg for node in parameters(source.tree.args)]
         values = [
-            _specialize_constants(context, v) if n in shapes else v for n, v in zip(names, values)
+            _specialize_constants(context, v) if n in constants else v
+            for n, v in zip(names, values)
         ]
     types = tuple(type_of(value) for value in values)
     name, returned_type = context.devices.specialize(source, types, span)

@@ -37,7 +37,7 @@ from pycu2c.frontend.expressions.subscripts import check_writable, single_elemen
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements.branches import for_each_array
 from pycu2c.frontend.value_checks import describe, is_array, require_number, require_value
-from pycu2c.frontend.values import ArraySelect, TupleValue, Value
+from pycu2c.frontend.values import ArraySelect, TupleValue, Value, map_leaves
 from pycu2c.ir.builders import cast, integer, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Const, ElementOf, Expr, Member, Pack, View
 from pycu2c.ops.intrinsics.floats.complex import complex_form
@@ -55,12 +55,8 @@ def intrinsic_call(
     values = dict(zip((name for name, _ in intrinsic.parameters), arguments))
     array_name = next((n for n, kind in intrinsic.parameters if kind == "array"), "")
     array = values.get(array_name)
-    if (
-        intrinsic.effect is Effect.WARP
-        and intrinsic.result == "T"
-        and _has_components(values["value"])
-    ):
-        return _exchange_by_component(context, intrinsic, values, node)
+    if intrinsic.effect is Effect.WARP and intrinsic.result == "T":
+        return _exchange(context, intrinsic, values, node)
     if intrinsic in COMPONENTWISE and array is not None and _has_components(array):
         return _atomic_by_component(context, intrinsic, values, node)
     if not isinstance(array, ArraySelect):
@@ -118,6 +114,22 @@ def _apply_to_components(
             )
         )
     return materialize(context, Pack(tuple(old_parts), element_type, span), "old")
+
+
+def _exchange(
+    context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
+) -> Value:
+    """Exchange a value between lanes; of a tuple, each item."""
+    exchanged = values["value"]
+    if isinstance(exchanged, TupleValue):
+        evaluated = {n: materialize(context, v, n) for n, v in values.items()}
+        return map_leaves(
+            evaluated["value"],
+            lambda item: _exchange(context, intrinsic, {**evaluated, "value": item}, node),
+        )
+    if _has_components(exchanged):
+        return _exchange_by_component(context, intrinsic, values, node)
+    return _apply(context, intrinsic, values, node)
 
 
 def _exchange_by_component(

@@ -28,7 +28,13 @@ from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.statements import branches
 from pycu2c.frontend.statements.printing import print_call
-from pycu2c.frontend.value_checks import describe, is_number, require_number
+from pycu2c.frontend.value_checks import (
+    describe,
+    is_number,
+    require_number,
+    require_value,
+    value_class,
+)
 from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import (
     cast,
@@ -361,6 +367,39 @@ def _divmod(context: FunctionContext, node: ast.Call) -> Value:
     return TupleValue(tuple(binary(context, op, left, right, span) for op in (FLOORDIV, MOD)), span)
 
 
+def _isinstance(context: FunctionContext, node: ast.Call) -> Expr:
+    """Lower ``isinstance(x, np.ndarray)``, which is known at compile time."""
+    value, classes = argument_values(context, node, ("object", "class_or_tuple"), "isinstance")
+    candidates = classes.items if isinstance(classes, TupleValue) else (classes,)
+    class_of_value = value_class(value)
+    is_instance = any(_is_subclass(context, node, class_of_value, c) for c in candidates)
+    return const(is_instance, context.span(node), WEAK_BOOL)
+
+
+def _is_subclass(
+    context: FunctionContext, node: ast.Call, class_of_value: object, candidate: Value
+) -> bool:
+    expected = candidate.value if isinstance(candidate, StaticObject) else None
+    if isinstance(expected, Scalar):  # pycu2c.float32 is the class of its numbers
+        expected = expected if expected.dtype.has_fields else expected.numpy.type
+    if not isinstance(expected, (type, Scalar)):
+        fail(
+            "argument-type",
+            Label(context.span(node.args[1]), "isinstance takes a class or a tuple of classes"),
+            hint="write isinstance(x, np.ndarray), isinstance(x, tuple), or np.floating, int, …",
+        )
+    if isinstance(expected, type) and isinstance(class_of_value, type):
+        return issubclass(class_of_value, expected)
+    return expected == class_of_value
+
+
+def _result_type(context: FunctionContext, node: ast.Call) -> Value:
+    """Lower ``np.result_type(x)``: the dtype of a number, as of a NumPy scalar."""
+    (argument,) = argument_nodes(context, node, ("x",), "np.result_type")
+    value_type = scalar_type(require_value(context.value(argument)))
+    return StaticObject(Scalar(value_type.dtype), context.span(node))
+
+
 BUILTINS: dict[object, Callable[[FunctionContext, ast.Call], Value]] = {
     int: _int,
     operator.index: _index,
@@ -387,4 +426,6 @@ BUILTINS: dict[object, Callable[[FunctionContext, ast.Call], Value]] = {
     pow: _pow,
     np.divmod: _divmod,
     print: print_call,
+    isinstance: _isinstance,
+    np.result_type: _result_type,
 }

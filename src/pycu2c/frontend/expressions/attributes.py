@@ -20,7 +20,6 @@ from pycu2c.frontend.statements import branches
 from pycu2c.frontend.value_checks import (
     describe,
     is_array,
-    is_number,
     is_vector,
     require_number,
     require_value,
@@ -56,13 +55,14 @@ def attribute_view(context: FunctionContext, owner: Value, node: ast.Attribute) 
         return name_resolution.attribute(context, owner, node.attr, node)
     if isinstance(owner, TupleValue) and node.attr in owner.names:
         return owner.items[owner.names.index(node.attr)]
+    owner_type = getattr(owner, "type", None)
+    if node.attr == "dtype" and isinstance(owner_type, Scalar) and not owner_type.weak:
+        return StaticObject(Scalar(owner_type.dtype), context.span(node))
     if is_vector(owner):
         return vectors.component(require_value(owner), node.attr, context.span(node))
     is_composite = isinstance(owner, (TupleValue, Closure))
-    if node.attr in ("real", "imag") and isinstance(getattr(owner, "type", None), Scalar):
+    if node.attr in ("real", "imag") and isinstance(owner_type, Scalar):
         return real_or_imag(require_number(owner), node.attr, context.span(node))
-    if node.attr == "dtype" and is_number(owner) and not scalar_type(owner).weak:
-        return StaticObject(Scalar(scalar_type(owner).dtype), context.span(node))
     owner_text = describe(owner) if is_composite else f"a {describe(owner)}"
     if isinstance(owner, TupleValue) and hasattr([], node.attr) and not hasattr((), node.attr):
         owner_text = "a list"

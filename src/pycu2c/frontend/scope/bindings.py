@@ -34,22 +34,6 @@ def parameters(arguments: ast.arguments) -> list[ast.arg]:
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *starred]
 
 
-@functools.cache
-def shape_parameters(function: ast.FunctionDef) -> frozenset[str]:
-    """Return the parameters that are used in shapes of arrays and never assigned.
-
-    The shapes are those of ``cuda.shared.array(n, dtype)`` and ``cuda.local.array((n, 4), dtype)``.
-    """
-    names = {p.arg for p in parameters(function.args)}
-    shapes: list[ast.expr] = []
-    for node in ast.walk(function):
-        if isinstance(node, ast.Call) and getattr(node.func, "attr", None) == "array":
-            shapes += [k.value for k in node.keywords if k.arg == "shape"] or node.args[:1]
-    used = {n.id for shape in shapes for n in ast.walk(shape) if isinstance(n, ast.Name)}
-    nodes_by_name = bindings(function)
-    return frozenset(name for name in names & used if len(nodes_by_name[name]) == 1)
-
-
 def bound_name(node: ast.AST) -> str | None:
     """Return the name that a node binds or deletes in its scope, or None."""
     match node:

@@ -44,12 +44,14 @@ _NAMES_BY_MODULE = {
 }
 # submodules of ``cuda``, by name; some have functions for kernels, such as ``random``
 MODULES = {
+    "block": "pycu2c.cuda.block",
     "cudadrv": "pycu2c.cuda.cudadrv",
     "devicearray": "pycu2c.cuda.cudadrv.devicearray",
     "devices": "pycu2c.cuda.cudadrv.devices",
     "driver": "pycu2c.cuda.cudadrv.driver",
     "random": "pycu2c.cuda.random",
     "types": "pycu2c.types",
+    "warp": "pycu2c.cuda.warp",
     "wmma": "pycu2c.cuda.wmma",
 }
 HOST_NAMES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names.split()}

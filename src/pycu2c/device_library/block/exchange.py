@@ -1,0 +1,262 @@
+"""Movement of items: between memory and threads, and among the threads of a block.
+
+``threads`` is the number of threads of the block, a constant; it determines shared memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycu2c import cuda
+from pycu2c.device_library.warp import block_threads, thread_rank
+from pycu2c.kernels.kernel import device
+
+
+@device
+def load(items: Any, array: Any, start: Any = 0, fill: Any = None) -> None:
+    """Load items in the blocked arrangement.
+
+    Parameters
+    ----------
+    items : array
+        A local array for the items of this thread.
+    array : array
+        The array to load from, of one axis.
+    start : int, optional
+        The index of the first item of the block.
+    fill : number, optional
+        The value of items beyond the end of the array. Without it, all items must exist.
+    """
+    first = start + thread_rank() * len(items)
+    for i in range(len(items)):
+        if fill is None or first + i < len(array):
+            items[i] = array[first + i]
+        else:
+            items[i] = fill
+
+
+@device
+def load_striped(items: Any, array: Any, start: Any = 0, fill: Any = None) -> None:
+    """Load items in the striped arrangement: neighboring threads load neighboring elements.
+
+    Parameters
+    ----------
+    items : array
+        A local array for the items of this thread.
+    array : array
+        The array to load from, of one axis.
+    start : int, optional
+        The index of the first item of the block.
+    fill : number, optional
+        The value of items beyond the end of the array. Without it, all items must exist.
+    """
+    first, threads = start + thread_rank(), block_threads()
+    for i in range(len(items)):
+        if fill is None or first + i * threads < len(array):
+            items[i] = array[first + i * threads]
+        else:
+            items[i] = fill
+
+
+@device
+def load_transposed(items: Any, array: Any, threads: Any, start: Any = 0, fill: Any = None) -> None:
+    """Load items coalesced, as ``load_striped``, then exchange them to the blocked arrangement.
+
+    Parameters
+    ----------
+    items : array
+        A local array for the items of this thread.
+    array : array
+        The array to load from, of one axis.
+    threads : int
+        The number of threads of the block, a constant.
+    start : int, optional
+        The index of the first item of the block.
+    fill : number, optional
+        The value of items beyond the end of the array. Without it, all items must exist.
+    """
+    load_striped(items, array, start, fill)
+    striped_to_blocked(items, threads)
+
+
+@device
+def store(array: Any, items: Any, start: Any = 0) -> None:
+    """Store items in the blocked arrangement; those beyond the end of the array are dropped.
+
+    Parameters
+    ----------
+    array : array
+        The array to store to, of one axis.
+    items : array
+        The local array of the items of this thread.
+    start : int, optional
+        The index of the first item of the block.
+    """
+    first = start + thread_rank() * len(items)
+    for i in range(len(items)):
+        if first + i < len(array):
+            array[first + i] = items[i]
+
+
+@device
+def store_striped(array: Any, items: Any, start: Any = 0) -> None:
+    """Store items in the striped arrangement; those beyond the end of the array are dropped.
+
+    Parameters
+    ----------
+    array : array
+        The array to store to, of one axis.
+    items : array
+        The local array of the items of this thread.
+    start : int, optional
+        The index of the first item of the block.
+    """
+    first, threads = start + thread_rank(), block_threads()
+    for i in range(len(items)):
+        if first + i * threads < len(array):
+            array[first + i * threads] = items[i]
+
+
+@device
+def store_transposed(array: Any, items: Any, threads: Any, start: Any = 0) -> None:
+    """Exchange blocked items to the striped arrangement, then store them coalesced.
+
+    Parameters
+    ----------
+    array : array
+        The array to store to, of one axis.
+    items : array
+        The local array of the items of this thread; it is striped afterwards.
+    threads : int
+        The number of threads of the block, a constant.
+    start : int, optional
+        The index of the first item of the block.
+    """
+    blocked_to_striped(items, threads)
+    store_striped(array, items, start)
+
+
+@device
+def _padded(rank: Any) -> Any:
+    """Return the index of an item in shared memory with a gap after each 32 elements.
+
+    Accesses with a stride of a power of two then use different banks.
+    """
+    return rank + rank // 32
+
+
+@device
+def blocked_to_striped(items: Any, threads: Any) -> None:
+    """Exchange items from the blocked to the striped arrangement.
+
+    Parameters
+    ----------
+    items : array
+        The local array of the items of this thread.
+    threads : int
+        The number of threads of the block, a constant.
+    """
+    count = len(items)
+    shared = cuda.shared.array(threads * count + threads * count // 32, items.dtype)
+    rank = thread_rank()
+    for i in range(count):
+        shared[_padded(rank * count + i)] = items[i]
+    cuda.syncthreads()
+    for i in range(count):
+        items[i] = shared[_padded(rank + i * threads)]
+    cuda.syncthreads()
+
+
+@device
+def striped_to_blocked(items: Any, threads: Any) -> None:
+    """Exchange items from the striped to the blocked arrangement.
+
+    Parameters
+    ----------
+    items : array
+        The local array of the items of this thread.
+    threads : int
+        The number of threads of the block, a constant.
+    """
+    count = len(items)
+    shared = cuda.shared.array(threads * count + threads * count // 32, items.dtype)
+    rank = thread_rank()
+    for i in range(count):
+        shared[_padded(rank + i * threads)] = items[i]
+    cuda.syncthreads()
+    for i in range(count):
+        items[i] = shared[_padded(rank * count + i)]
+    cuda.syncthreads()
+
+
+@device
+def scatter_to_blocked(items: Any, ranks: Any, threads: Any) -> None:
+    """Move each item to a rank of the block; then load the items in the blocked arrangement.
+
+    Parameters
+    ----------
+    items : array
+        The local array of the items of this thread.
+    ranks : array
+        A local array of the new rank of each item; the ranks of the block are a permutation.
+    threads : int
+        The number of threads of the block, a constant.
+    """
+    count = len(items)
+    shared = cuda.shared.array(threads * count + threads * count // 32, items.dtype)
+    for i in range(count):
+        shared[_padded(ranks[i])] = items[i]
+    cuda.syncthreads()
+    for i in range(count):
+        items[i] = shared[_padded(thread_rank() * count + i)]
+    cuda.syncthreads()
+
+
+@device
+def scatter_to_striped(items: Any, ranks: Any, threads: Any) -> None:
+    """Move each item to a rank of the block; then load the items in the striped arrangement.
+
+    Parameters
+    ----------
+    items : array
+        The local array of the items of this thread.
+    ranks : array
+        A local array of the new rank of each item; the ranks of the block are a permutation.
+    threads : int
+        The number of threads of the block, a constant.
+    """
+    count = len(items)
+    shared = cuda.shared.array(threads * count + threads * count // 32, items.dtype)
+    for i in range(count):
+        shared[_padded(ranks[i])] = items[i]
+    cuda.syncthreads()
+    for i in range(count):
+        items[i] = shared[_padded(thread_rank() + i * threads)]
+    cuda.syncthreads()
+
+
+@device
+def shuffle(value: Any, source: Any, threads: Any) -> Any:
+    """Return the value of another thread of the block.
+
+    Parameters
+    ----------
+    value : number or vector
+        The value of this thread.
+    source : int
+        The rank of the thread whose value is returned; if the block has no such thread, that of
+        this thread is.
+    threads : int
+        The number of threads of the block, a constant.
+
+    Returns
+    -------
+    number or vector
+        The value of the other thread.
+    """
+    shared = cuda.shared.array(threads, value.dtype)
+    shared[thread_rank()] = value
+    cuda.syncthreads()
+    result = shared[source] if 0 <= source < threads else value
+    cuda.syncthreads()
+    return result

@@ -1,0 +1,151 @@
+"""Reductions over the threads of a block: warps reduce, then one warp reduces their results."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from pycu2c import cuda
+from pycu2c.device_library.warp import (
+    WARP_SIZE,
+    block_threads,
+    reduce_lanes,
+    thread_rank,
+    warp_threads,
+)
+from pycu2c.kernels.kernel import device
+
+
+@device
+def store_items(arrays: Any, index: Any, value: Any) -> None:
+    """Store a value, or the items of a tuple in one array each."""
+    if isinstance(value, tuple):
+        for array, item in zip(arrays, value):
+            array[index] = item
+    else:
+        arrays[index] = value
+
+
+@device
+def load_items(arrays: Any, index: Any) -> Any:
+    """Load a value, or a tuple from one array for each item."""
+    if isinstance(arrays, tuple):
+        return tuple(array[index] for array in arrays)
+    return arrays[index]
+
+
+@device
+def combine_items(items: Any, op: Any) -> Any:
+    """Combine the elements of a local array; return other values as they are."""
+    if isinstance(items, np.ndarray):
+        value = items[0]
+        for i in range(1, len(items)):
+            value = op(value, items[i])
+        return value
+    return items
+
+
+@device
+def reduce_warps(value: Any, op: Any, of_warps: Any) -> Any:
+    """Combine the values of a block; the thread of rank 0 has the result.
+
+    ``of_warps`` is shared memory for the result of each warp. A barrier must follow before the
+    memory is used again.
+    """
+    rank = thread_rank()
+    value = reduce_lanes(value, op, warp_threads())
+    if cuda.laneid == 0:
+        store_items(of_warps, rank // WARP_SIZE, value)
+    cuda.syncthreads()
+    if rank < WARP_SIZE:
+        warps = (block_threads() + WARP_SIZE - 1) // WARP_SIZE
+        if rank < warps:
+            value = load_items(of_warps, rank)
+        value = reduce_lanes(value, op, warps)
+    return value
+
+
+@device
+def reduce(value: Any, op: Any = operator.add) -> Any:
+    """Combine the values of a block in the order of ranks; the thread of rank 0 has the result.
+
+    Parameters
+    ----------
+    value : number, vector, tuple or array
+        The value of this thread, or a local array of its items in the blocked arrangement.
+    op : callable, optional
+        An associative operation, such as ``operator.add``, ``min``, or a device function.
+
+    Returns
+    -------
+    number, vector or tuple
+        The combined value at rank 0; a part of it elsewhere.
+    """
+    combined = combine_items(value, op)
+    if isinstance(combined, tuple):
+        of_warps = tuple(cuda.shared.array(WARP_SIZE, np.result_type(x)) for x in combined)
+    else:
+        of_warps = cuda.shared.array(WARP_SIZE, np.result_type(combined))
+    combined = reduce_warps(combined, op, of_warps)
+    cuda.syncthreads()
+    return combined
+
+
+@device
+def all_reduce(value: Any, op: Any = operator.add) -> Any:
+    """Combine the values of a block in the order of ranks; all threads have the result.
+
+    Parameters
+    ----------
+    value : number, vector, tuple or array
+        The value of this thread, or a local array of its items in the blocked arrangement.
+    op : callable, optional
+        An associative operation, such as ``operator.add``, ``min``, or a device function.
+
+    Returns
+    -------
+    number, vector or tuple
+        The combined value.
+    """
+    combined = combine_items(value, op)
+    if isinstance(combined, tuple):
+        of_warps = tuple(cuda.shared.array(WARP_SIZE, np.result_type(x)) for x in combined)
+    else:
+        of_warps = cuda.shared.array(WARP_SIZE, np.result_type(combined))
+    combined = reduce_warps(combined, op, of_warps)
+    if thread_rank() == 0:
+        store_items(of_warps, 0, combined)
+    cuda.syncthreads()
+    combined = load_items(of_warps, 0)
+    cuda.syncthreads()
+    return combined
+
+
+@device
+def broadcast(value: Any, source: Any = 0) -> Any:
+    """Return the value of one thread in all threads.
+
+    Parameters
+    ----------
+    value : number, vector or tuple
+        The value of this thread.
+    source : int, optional
+        The rank of the thread whose value is returned.
+
+    Returns
+    -------
+    number, vector or tuple
+        The value of the thread ``source``.
+    """
+    if isinstance(value, tuple):
+        shared = tuple(cuda.shared.array(1, np.result_type(item)) for item in value)
+    else:
+        shared = cuda.shared.array(1, np.result_type(value))
+    if thread_rank() == source:
+        store_items(shared, 0, value)
+    cuda.syncthreads()
+    value = load_items(shared, 0)
+    cuda.syncthreads()
+    return value
