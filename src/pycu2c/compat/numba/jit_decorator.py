@@ -14,11 +14,13 @@ from pycu2c.declarations.overloads import with_options_of
 from pycu2c.declarations.signatures import SignatureError, is_signature, parse_signatures
 from pycu2c.kernels.kernel import KERNEL_PARAMETERS, SignatureLike, kernel, make_kernel
 
-# accepted and ignored: the C compilers inline and optimize
+# accepted and ignored: the C compilers inline and optimize, and `inspect` shows the code
 _IGNORED_OPTIONS = (
     *("inline", "forceinline", "opt", "nopython", "lto"),
     "shared_memory_carveout",  # a hint
-    *("chip", "features", "opt_level", "ptxas_options"),  # of numba-cuda-mlir
+    # of numba-cuda-mlir
+    *("chip", "features", "opt_level", "ptxas_options", "dump", "dump_cubin", "dump_llvmir"),
+    *("dump_mlir", "dump_numba_ir", "dump_ptx"),
 )
 _ACCEPTED_OPTIONS = (
     "device",
@@ -35,10 +37,6 @@ _UNSUPPORTED_OPTIONS = {
     "boundscheck": "run the program with PYCU2C_CHECK=memory, which checks every index",
     "forceobj": "leave it out: there is no object mode",
     "experimental_ast_transforms": "leave it out: loops over constant ranges are unrolled",
-    **dict.fromkeys(
-        ("dump", "dump_cubin", "dump_llvmir", "dump_mlir", "dump_numba_ir", "dump_ptx"),
-        "print kernel.inspect('ir'), 'cuda', 'ptx' or 'sass'",
-    ),
 }
 
 
