@@ -20,7 +20,7 @@ from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.kernel_cache import KernelCacheEntry
 from pycu2c.toolchain.cc.discovery import find_compiler
-from pycu2c.toolchain.link import driver_linker, nvjitlink
+from pycu2c.toolchain.link import nvjitlink
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.nvrtc import program as nvrtc_program
 from pycu2c.toolchain.toolchain_errors import LinkError, ToolchainError, UndefinedFunctionError
@@ -269,23 +269,6 @@ def test_ltoir_of_a_python_function() -> None:
         nvrtc.compile(generated.text, generated.entry, "sm_90")
 
 
-@pytest.mark.skipif(not driver.available(), reason="needs a GPU")
-@pytest.mark.parametrize("kind", ["cu", "ptx", "cubin"])
-def test_the_linker_of_the_driver(
-    kind: str, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(nvjitlink, "nvjitlink", lambda: None)
-    arch = driver.arch()
-    file = files["f.cu"] if kind == "cu" else as_kind(files["f.cu"], kind, arch)
-    assert run(module([file], tmp_path).k, (1, 4), arguments(), "cuda")[2].tolist() == [2, 5, 8, 11]
-    files["f.cu"].write_text("")
-    with pytest.raises(CompileError, match="no file that is linked defines"):
-        run(module([files["f.cu"]], tmp_path).k, (1, 4), arguments(), "cuda")
-    (tmp_path / "g.cubin").write_bytes(b"hello")
-    with pytest.raises(LinkError, match="cannot be linked"):
-        run(module([tmp_path / "g.cubin"], tmp_path).k, (1, 4), arguments(), "cuda")
-
-
 @WITH_NVJITLINK
 def test_a_linked_kernel_says_what_it_takes(files: dict[str, Path], tmp_path: Path) -> None:
     k = module(files.values(), tmp_path).k
@@ -359,7 +342,6 @@ def test_undefined_functions_are_reported_at_their_declaration(tmp_path: Path) -
 
 def test_no_linker(files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvjitlink, "nvjitlink", lambda: None)
-    monkeypatch.setattr(driver_linker, "find", lambda: None)
     files["f.cu"].write_text(files["f.cu"].read_text() + "// of this test\n")
     with pytest.raises(ToolchainError, match=r"pip install 'pycu2c\[link\]'"):
         cubin(module(files.values(), tmp_path).k)

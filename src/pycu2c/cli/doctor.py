@@ -136,7 +136,7 @@ def _linker() -> str:
     if library is not None:
         major, minor = library.version()
         return f"nvJitLink {major}.{minor}"
-    return "CUDA driver (nvJitLink is not installed: pip install 'pycu2c[link]')"
+    return "missing: pip install 'pycu2c[link]'"
 
 
 def _cuda() -> tuple[str, bool]:

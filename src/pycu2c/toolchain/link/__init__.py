@@ -1,1 +1,1 @@
-"""Link kernels with files of the user: nvJitLink, or the linker of the CUDA driver."""
+"""Link kernels with files of the user, with nvJitLink."""

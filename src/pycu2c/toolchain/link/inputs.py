@@ -1,12 +1,11 @@
-"""Define the inputs of CUDA linkers, and turn linker logs into exceptions."""
+"""Define the inputs of nvJitLink, and turn its logs into exceptions."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, NoReturn, Protocol, TypeAlias
+from typing import Literal, NamedTuple, NoReturn, TypeAlias
 
-from pycu2c.declarations.options import Options
 from pycu2c.toolchain.toolchain_errors import (
     LinkError,
     UndefinedFunctionError,
@@ -25,16 +24,6 @@ class LinkInput(NamedTuple):
     kind: InputKind
     data: bytes
     name: str
-
-
-class Linker(Protocol):
-    """A CUDA linker. ``input_kind``: the kind to which kernels and CUDA C are compiled for it."""
-
-    @property
-    def input_kind(self) -> Literal["ltoir", "cubin"]: ...
-
-    def link(self, inputs: Sequence[LinkInput], arch: str, options: Options) -> tuple[bytes, str]:
-        """Return a cubin and the log. Raises LinkError."""
 
 
 def raise_link_error(log: str, inputs: Sequence[LinkInput], arch: str) -> NoReturn:

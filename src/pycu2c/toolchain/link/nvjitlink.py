@@ -1,18 +1,14 @@
-"""Find the CUDA linker: nvJitLink, or else the linker of the CUDA driver.
-
-nvJitLink requires no GPU and optimizes across files.
-"""
+"""Link code for GPUs with nvJitLink, which requires no GPU and optimizes across files."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from pycu2c.base.forks import delaying_forks
 from pycu2c.declarations.options import Options
-from pycu2c.toolchain.link import driver_linker
-from pycu2c.toolchain.link.inputs import InputKind, Linker, LinkInput, raise_link_error
+from pycu2c.toolchain.link.inputs import InputKind, LinkInput, raise_link_error
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 KIND_BY_SUFFIX: dict[str, InputKind] = {
@@ -23,20 +19,6 @@ KIND_BY_SUFFIX: dict[str, InputKind] = {
     ".o": "object",
     ".a": "library",
 }
-
-
-def find_linker() -> Linker:
-    """Return nvJitLink, or else the driver's linker. Raises ToolchainError if there is neither."""
-    if nvjitlink() is not None:
-        return _NVJITLINK
-    found: Linker | None = driver_linker.find()
-    if found is None:
-        raise ToolchainError(
-            "files for a GPU are linked by nvJitLink, which is not installed, or by the CUDA "
-            "driver, which is not available: install nvJitLink with pip install 'pycu2c[link]' "
-            "(cuda-toolkit[nvjitlink]==13.*)"
-        )
-    return found
 
 
 @functools.cache
@@ -52,27 +34,34 @@ def nvjitlink() -> Any:
     return found
 
 
-class _NvJitLink:
-    input_kind: Literal["ltoir", "cubin"] = "ltoir"
+def require() -> None:
+    """Raise ToolchainError if nvJitLink is not installed."""
+    if nvjitlink() is None:
+        raise ToolchainError(
+            "files for a GPU are linked by nvJitLink, which is not installed: pip install "
+            "'pycu2c[link]' (cuda-toolkit[nvjitlink]==13.*)"
+        )
 
-    def link(self, inputs: Sequence[LinkInput], arch: str, options: Options) -> tuple[bytes, str]:
-        library = nvjitlink()
-        flags = [f"-arch={arch}", "-verbose", "-no-cache", *_flags(inputs, options)]
-        handle = library.create(len(flags), flags)
-        try:
-            for item in inputs:
-                kind = getattr(library.InputType, item.kind.upper())
-                library.add_data(handle, kind, item.data, len(item.data), item.name)
-            library.complete(handle)
-            size = library.get_linked_cubin_size(handle)
-            cubin = bytearray(size)
-            library.get_linked_cubin(handle, cubin)
-            return bytes(cubin), _log(library.get_info_log_size, library.get_info_log, handle)
-        except library.nvJitLinkError as error:
-            log = _log(library.get_error_log_size, library.get_error_log, handle)
-            raise_link_error(log or str(error), inputs, arch)
-        finally:
-            library.destroy(handle)
+
+def link(inputs: Sequence[LinkInput], arch: str, options: Options) -> tuple[bytes, str]:
+    """Return a cubin and the log. Raises LinkError."""
+    library = nvjitlink()
+    flags = [f"-arch={arch}", "-verbose", "-no-cache", *_flags(inputs, options)]
+    handle = library.create(len(flags), flags)
+    try:
+        for item in inputs:
+            kind = getattr(library.InputType, item.kind.upper())
+            library.add_data(handle, kind, item.data, len(item.data), item.name)
+        library.complete(handle)
+        size = library.get_linked_cubin_size(handle)
+        cubin = bytearray(size)
+        library.get_linked_cubin(handle, cubin)
+        return bytes(cubin), _log(library.get_info_log_size, library.get_info_log, handle)
+    except library.nvJitLinkError as error:
+        log = _log(library.get_error_log_size, library.get_error_log, handle)
+        raise_link_error(log or str(error), inputs, arch)
+    finally:
+        library.destroy(handle)
 
 
 def _flags(inputs: Sequence[LinkInput], options: Options) -> list[str]:
@@ -94,6 +83,3 @@ def _log(size: Any, read: Any, handle: Any) -> str:
     if len(data) > 1:
         read(handle, data)
     return data.rstrip(b"\0").decode(errors="replace").strip()
-
-
-_NVJITLINK = _NvJitLink()

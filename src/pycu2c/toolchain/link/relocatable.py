@@ -32,13 +32,12 @@ _PARAMETER = re.compile(r"\.param\s+((?:\.align\s+\d+\s+)?\.\w+)\s+[\w$]+(\[\d+\
 
 def link(job: NvrtcJob, files: Sequence[str]) -> tuple[bytes, str]:
     """Return the cubin and the log. Raises RejectedCodeError, LinkError, ToolchainError."""
-    linker = nvjitlink.find_linker()
-    kernel, _ = compile_job(_with_kind(job, linker.input_kind))
-    inputs = [LinkInput(linker.input_kind, kernel, job.name)]
-    inputs += [_link_input(path, job, linker.input_kind) for path in files]
+    nvjitlink.require()
+    kernel, _ = compile_job(_with_kind(job, "ltoir"))
+    inputs = [LinkInput("ltoir", kernel, job.name), *(_link_input(path, job) for path in files)]
     _check_prototypes(job, files)
     try:
-        return linker.link(inputs, job.arch, job.options)
+        return nvjitlink.link(inputs, job.arch, job.options)
     except UndefinedFunctionError:
         raise
     except LinkError:
@@ -50,10 +49,10 @@ def _with_kind(job: NvrtcJob, kind: BinaryKind) -> NvrtcJob:
     return job._replace(kind=kind, extra_flags=FLAGS_BY_KIND[kind])
 
 
-def _link_input(path: str, job: NvrtcJob, kind: BinaryKind) -> LinkInput:
+def _link_input(path: str, job: NvrtcJob) -> LinkInput:
     suffix = os.path.splitext(path)[1]
     if suffix == ".cu":
-        return LinkInput(kind, _compile_file(path, job, kind), path)
+        return LinkInput("ltoir", _compile_file(path, job, "ltoir"), path)
     return LinkInput(nvjitlink.KIND_BY_SUFFIX[suffix], file_identity.read_file(path), path)
 
 
