@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pycu2c.cuda_driver import driver
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices import array, interoperability
 from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.array_data import Order, as_supported_dtype
@@ -110,21 +111,6 @@ def device_array(
 ) -> DeviceArray:
     """Return a new array on the device, with undefined elements.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-        The lengths of the axes.
-    dtype : dtype_like, optional
-        The dtype of the elements.
-    strides : sequence of int, optional
-        The strides in bytes; by default those of a contiguous array.
-    order : {"C", "F"}, optional
-        The order of the axes in memory.
-    stream : Stream, optional
-        The stream of copies of the array by default.
-    device : int or "cpu", optional
-        The GPU, or host memory; by default the current GPU.
-
     Raises
     ------
     OutOfMemoryError
@@ -147,17 +133,7 @@ def device_array(
 def device_array_like(
     ary: HasShape, stream: object = 0, *, device: DeviceLike = None
 ) -> DeviceArray:
-    """Return a new array on the device with the shape, dtype and order of axes of another one.
-
-    Parameters
-    ----------
-    ary : array_like
-        An array with a shape and a dtype.
-    stream : Stream, optional
-        The stream of copies of the array by default.
-    device : int or "cpu", optional
-        The GPU, or host memory; by default the current GPU.
-    """
+    """Return a new array on the device with the shape, dtype and order of axes of another one."""
     shape, strides = tuple(ary.shape), strides_like(ary)
     return device_array(shape, ary.dtype, strides, stream=stream, device=device)
 
@@ -174,35 +150,17 @@ def stream_or_none(stream: object) -> object:
 
 
 def In(value: Any) -> DeviceArray:
-    """Return a copy for an argument that a launch reads, so that nothing is copied back.
-
-    Parameters
-    ----------
-    value : array_like
-        The array to copy to the device.
-    """
+    """Return a copy for an argument that a launch reads, so that nothing is copied back."""
     return to_device(value)
 
 
 def Out(value: NDArray[Any]) -> NDArray[Any]:
-    """Return the array: an argument that a launch writes. Unread elements are not copied in.
-
-    Parameters
-    ----------
-    value : ndarray
-        The array.
-    """
+    """Return the array: an argument that a launch writes. Unread elements are not copied in."""
     return value
 
 
 def InOut(value: NDArray[Any]) -> NDArray[Any]:
-    """Return the array: an argument that a launch reads and writes.
-
-    Parameters
-    ----------
-    value : ndarray
-        The array.
-    """
+    """Return the array: an argument that a launch reads and writes."""
     return value
 
 
@@ -215,19 +173,7 @@ def pinned_array(
     strides: Sequence[int] | None = None,
     order: Order = "C",
 ) -> NDArray[Any]:
-    """Return a new numpy array in pinned memory: copies are fastest, and asynchronous.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        The lengths of the axes.
-    dtype : dtype_like, optional
-        The dtype of the elements.
-    strides : sequence of int, optional
-        The strides in bytes.
-    order : {"C", "F"}, optional
-        The order of the axes in memory.
-    """
+    """Return a new numpy array in pinned memory: copies are fastest, and asynchronous."""
     return ArrayLayout(shape, dtype, strides, order).array_in(PinnedMemory)
 
 
@@ -243,23 +189,6 @@ def mapped_array(
     """Return a new numpy array in pinned host memory that kernels access in place.
 
     Launches do not copy it, and do not wait for the kernel.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        The lengths of the axes.
-    dtype : dtype_like, optional
-        The dtype of the elements.
-    strides : sequence of int, optional
-        The strides in bytes.
-    order : {"C", "F"}, optional
-        The order of the axes in memory.
-    stream : Stream, optional
-        Ignored, as is ``portable``.
-    portable : bool, optional
-        Ignored: the memory is pinned for all GPUs.
-    wc : bool, optional
-        Whether the memory is write-combined, so that the host should only write it.
     """
     allocate = functools.partial(PinnedMemory, in_place=True, write_combined=wc)
     return ArrayLayout(shape, dtype, strides, order).array_in(allocate)
@@ -276,53 +205,20 @@ def managed_array(
     """Return a new numpy array in managed memory, which kernels access in place.
 
     Launches do not copy it, and do not wait for the kernel.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        The lengths of the axes.
-    dtype : dtype_like, optional
-        The dtype of the elements.
-    strides : sequence of int, optional
-        The strides in bytes.
-    order : {"C", "F"}, optional
-        The order of the axes in memory.
-    stream : Stream, optional
-        Ignored.
-    attach_global : bool, optional
-        Whether all streams may access the memory.
     """
     allocate = functools.partial(ManagedMemory, everywhere=attach_global)
     return ArrayLayout(shape, dtype, strides, order).array_in(allocate)
 
 
 def pinned_array_like(ary: HasShape) -> NDArray[Any]:
-    """Return a new pinned array with the shape, dtype and order of axes of another one.
-
-    Parameters
-    ----------
-    ary : array_like
-        An array with a shape and a dtype.
-    """
+    """Return a new pinned array with the shape, dtype and order of axes of another one."""
     return pinned_array(tuple(ary.shape), ary.dtype, strides_like(ary))
 
 
 def mapped_array_like(
     ary: HasShape, stream: object = 0, portable: bool = False, wc: bool = False
 ) -> NDArray[Any]:
-    """Return a new mapped array with the shape, dtype and order of axes of another one.
-
-    Parameters
-    ----------
-    ary : array_like
-        An array with a shape and a dtype.
-    stream : Stream, optional
-        Ignored.
-    portable : bool, optional
-        Ignored: the memory is pinned for all GPUs.
-    wc : bool, optional
-        Whether the memory is write-combined.
-    """
+    """Return a new mapped array with the shape, dtype and order of axes of another one."""
     return mapped_array(tuple(ary.shape), ary.dtype, strides_like(ary), wc=wc)
 
 
@@ -331,11 +227,6 @@ def pinned(*arylist: NDArray[Any]) -> Iterator[None]:
     """Pin numpy arrays inside a ``with``: copies are faster there, and asynchronous.
 
     Pinning takes as long as one or two copies.
-
-    Parameters
-    ----------
-    *arylist : ndarray
-        The arrays.
 
     Yields
     ------
@@ -353,13 +244,6 @@ def mapped(*arylist: NDArray[Any], stream: object = 0) -> Iterator[DeviceArray |
     """Map numpy arrays to the device inside a ``with``; kernels access them in place.
 
     Launches do not wait for the kernel.
-
-    Parameters
-    ----------
-    *arylist : ndarray
-        The arrays.
-    stream : Stream, optional
-        The stream of the work, which the end of the ``with`` waits for.
 
     Yields
     ------
@@ -445,3 +329,26 @@ def strides_like(ary: HasShape) -> Shape:
         new_strides[axis] = stride
         stride *= max(shape[axis], 1)
     return tuple(new_strides)
+
+
+document_parameters(
+    globals(),
+    """
+shape : int or tuple of int | The lengths of the axes.
+dtype : dtype_like | The dtype of the elements.
+strides : sequence of int | The strides in bytes; by default those of a contiguous array.
+order : {"C", "F"} | The order of the axes in memory.
+stream : Stream | Ignored.
+device_array.stream, device_array_like.stream : Stream | The stream of copies of the array by
+  default.
+mapped.stream : Stream | The stream of the work, which the end of the ``with`` waits for.
+device : int or "cpu" | The GPU, or host memory; by default the current GPU.
+ary : array_like | An array with a shape and a dtype.
+value : ndarray | The array.
+In.value : array_like | The array to copy to the device.
+*arylist : ndarray | The arrays.
+portable : bool | Ignored: the memory is pinned for all GPUs.
+wc : bool | Whether the memory is write-combined, so that the host should only write it.
+attach_global : bool | Whether all streams may access the memory.
+""",
+)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.lazy_imports import lazy_method
 from pycu2c.cuda_driver import driver
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices import copies, gpu_selection, interoperability, view_geometry
 from pycu2c.devices.array_data import ArrayData, Order, as_supported_dtype
 from pycu2c.devices.gpu_selection import DeviceLike
@@ -115,13 +116,6 @@ class DeviceArray(ArrayData, NoHostArithmetic):
     def getitem(self, key: Any, stream: object = None) -> Any:
         """Return ``a[key]``; the copy of a single element uses ``stream``.
 
-        Parameters
-        ----------
-        key : int, slice or tuple
-            The index.
-        stream : Stream, optional
-            The stream of the copy.
-
         Returns
         -------
         DeviceArray or scalar
@@ -134,17 +128,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         self.setitem(key, value)
 
     def setitem(self, key: Any, value: object, stream: object = None) -> None:
-        """Assign ``a[key] = value`` in a stream.
-
-        Parameters
-        ----------
-        key : int, slice or tuple
-            The index.
-        value : array_like
-            The new elements, which are broadcast to the shape of ``a[key]``.
-        stream : Stream, optional
-            The stream of the copy.
-        """
+        """Assign ``a[key] = value`` in a stream."""
         view = view_geometry.indexed(self.shape, self.strides, key)
         target = self if key is Ellipsis else self._view(view)
         copies.assign(target, _import_if_on_device(value), self._stream_for(stream))
@@ -166,13 +150,6 @@ class DeviceArray(ArrayData, NoHostArithmetic):
     def reshape(self, *shape: Any, order: Order | Literal["A"] = "C") -> DeviceArray:
         """Return the elements with another shape: a view if possible, else a copy.
 
-        Parameters
-        ----------
-        *shape : int or tuple of int
-            The lengths of the axes; one may be -1.
-        order : {"C", "F", "A"}, optional
-            The order in which elements are read.
-
         Raises
         ------
         ValueError
@@ -190,24 +167,11 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         return self._view(view)
 
     def ravel(self, order: Order | Literal["A"] = "C") -> DeviceArray:
-        """Return the elements along one axis: a view if possible, else a copy.
-
-        Parameters
-        ----------
-        order : {"C", "F", "A"}, optional
-            The order in which elements are read.
-        """
+        """Return the elements along one axis: a view if possible, else a copy."""
         return self.reshape(self.size, order=order)
 
     def split(self, section: int, stream: object = None) -> list[DeviceArray]:
         """Split a one-dimensional array.
-
-        Parameters
-        ----------
-        section : int
-            The number of elements of each part; the last part may be shorter.
-        stream : Stream, optional
-            The stream that the parts use by default.
 
         Returns
         -------
@@ -225,26 +189,13 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         return self.stream if stream is None or (type(stream) is int and not stream) else stream
 
     def bind(self, stream: object = None) -> DeviceArray:
-        """Return a view whose copies use a stream by default.
-
-        Parameters
-        ----------
-        stream : Stream, optional
-            The stream.
-        """
+        """Return a view whose copies use a stream by default."""
         bound = self._view(ViewGeometry(0, self.shape, self.strides))
         bound.stream = self._stream_for(stream)
         return bound
 
     def copy_to_host(self, ary: NDArray[Any] | None = None, stream: object = None) -> NDArray[Any]:
         """Copy the elements to a numpy array.
-
-        Parameters
-        ----------
-        ary : ndarray, optional
-            The target, of the same shape and dtype; by default a new array.
-        stream : Stream, optional
-            Copy in this stream, without waiting: synchronize with it before you read the array.
 
         Returns
         -------
@@ -254,15 +205,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         return copies.to_host(self, ary, self._stream_for(stream))
 
     def copy_to_device(self, ary: object, stream: object = None) -> None:
-        """Copy the elements of an array of the same shape and dtype to this array.
-
-        Parameters
-        ----------
-        ary : array_like
-            An array on the host or on a device.
-        stream : Stream, optional
-            The stream of the copy.
-        """
+        """Copy the elements of an array of the same shape and dtype to this array."""
         source = _import_if_on_device(ary)
         if not isinstance(source, ArrayData):
             source = host_array(source)
@@ -274,44 +217,18 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         copies.assign(self, source, self._stream_for(stream))
 
     def copy(self, order: Order = "C", stream: object = None) -> DeviceArray:
-        """Return a contiguous copy.
-
-        Parameters
-        ----------
-        order : {"C", "F"}, optional
-            The order of the axes in memory.
-        stream : Stream, optional
-            The stream of the copy.
-        """
+        """Return a contiguous copy."""
         return copies.duplicate(self, self._stream_for(stream), order=order)
 
     def copy_to(self, device: DeviceLike, stream: object = None) -> DeviceArray:
-        """Return a contiguous copy on a GPU, or in host memory if ``device`` is "cpu".
-
-        Parameters
-        ----------
-        device : int or "cpu"
-            The GPU, or host memory.
-        stream : Stream, optional
-            The stream of the copy.
-        """
+        """Return a contiguous copy on a GPU, or in host memory if ``device`` is "cpu"."""
         ordinal = gpu_selection.ordinal_of(device)
         out = self.empty(self.shape, self.dtype, ordinal, order=self._memory_order)
         copies.copy(out, self, self._stream_for(stream))
         return out
 
     def astype(self, dtype: DTypeLike, *, copy: bool = True, stream: object = None) -> DeviceArray:
-        """Return the elements converted to another dtype, as in numpy.
-
-        Parameters
-        ----------
-        dtype : dtype_like
-            The dtype of the result.
-        copy : bool, optional
-            False returns the array itself if it has the dtype.
-        stream : Stream, optional
-            The stream of the conversion.
-        """
+        """Return the elements converted to another dtype, as in numpy."""
         target = as_supported_dtype(dtype)
         if target == self.dtype and not copy:
             return self
@@ -480,3 +397,28 @@ def from_dlpack(obj: Any) -> DeviceArray:
         imported.dtype,
         writeable=not imported.readonly,
     )
+
+
+document_parameters(
+    globals(),
+    """
+stream : Stream | The stream of the copy.
+DeviceArray.astype.stream : Stream | The stream of the conversion.
+DeviceArray.bind.stream : Stream | The stream.
+DeviceArray.copy_to_host.stream : Stream | Copy in this stream, without waiting: synchronize with it
+  before you read the array.
+DeviceArray.split.stream : Stream | The stream that the parts use by default.
+key : int, slice or tuple | The index.
+value : array_like | The new elements, which are broadcast to the shape of ``a[key]``.
+*shape : int or tuple of int | The lengths of the axes; one may be -1.
+order : {"C", "F", "A"} | The order in which elements are read.
+DeviceArray.copy.order : {"C", "F"} | The order of the axes in memory.
+section : int | The number of elements of each part; the last part may be shorter.
+ary : array_like | An array on the host or on a device.
+DeviceArray.copy_to_host.ary : ndarray | The target, of the same shape and dtype; by default a new
+  array.
+device : int or "cpu" | The GPU, or host memory.
+dtype : dtype_like | The dtype of the result.
+copy : bool | False returns the array itself if it has the dtype.
+""",
+)

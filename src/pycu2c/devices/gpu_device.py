@@ -12,6 +12,7 @@ from pycu2c.base.backends import gpu_disabled_by
 from pycu2c.base.lazy_imports import lazy_method
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.cuda_errors import NoDeviceError
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices import streams
 from pycu2c.devices.cpu_device import DeviceName, MemoryInfo
 from pycu2c.runtime.cuda import memory_pool, peer_access
@@ -136,24 +137,13 @@ class Gpu:
         return Context(self)
 
     def can_access_peer(self, other: int | Gpu) -> bool:
-        """Return whether the hardware lets kernels access the memory of another GPU.
-
-        Parameters
-        ----------
-        other : int or Gpu
-            The other GPU.
-        """
+        """Return whether the hardware lets kernels access the memory of another GPU."""
         return peer_access.can_access(self.id, check_ordinal(other))
 
     def enable_peer_access(self, other: int | Gpu) -> None:
         """Let kernels access arrays of another GPU.
 
         A launch that accesses such an array synchronizes with the other GPU's default stream.
-
-        Parameters
-        ----------
-        other : int or Gpu
-            The other GPU.
 
         Raises
         ------
@@ -244,13 +234,7 @@ class Context:
         return streams.stream()
 
     def create_external_stream(self, ptr: object) -> streams.Stream:
-        """Return a stream of another package, as ``cuda.external_stream`` does.
-
-        Parameters
-        ----------
-        ptr : int or object
-            A ``CUstream`` handle, or a stream of another package.
-        """
+        """Return a stream of another package, as ``cuda.external_stream`` does."""
         return streams.external_stream(ptr)
 
     def get_default_stream(self) -> streams.Stream:
@@ -258,35 +242,15 @@ class Context:
         return streams.default_stream()
 
     def create_event(self, timing: bool = True) -> streams.Event:
-        """Return a new event, as ``cuda.event`` does.
-
-        Parameters
-        ----------
-        timing : bool, optional
-            Whether the event records its time.
-        """
+        """Return a new event, as ``cuda.event`` does."""
         return streams.event(timing)
 
     def can_access_peer(self, peer_context: int | Context) -> bool:
-        """Return whether the hardware lets kernels access the memory of another device.
-
-        Parameters
-        ----------
-        peer_context : int or Context
-            The other device.
-        """
+        """Return whether the hardware lets kernels access the memory of another device."""
         return self.device.can_access_peer(_ordinal(peer_context))
 
     def enable_peer_access(self, peer_context: int | Context, flags: int = 0) -> None:
-        """Let kernels access the memory of another device.
-
-        Parameters
-        ----------
-        peer_context : int or Context
-            The other device.
-        flags : int, optional
-            Ignored.
-        """
+        """Let kernels access the memory of another device."""
         self.device.enable_peer_access(_ordinal(peer_context))
 
     def defer_cleanup(self) -> contextlib.AbstractContextManager[None]:
@@ -296,3 +260,15 @@ class Context:
 
 def _ordinal(device: int | Context) -> int:
     return device.id if isinstance(device, Context) else device
+
+
+document_parameters(
+    globals(),
+    """
+other : int or Gpu | The other GPU.
+peer_context : int or Context | The other device.
+flags : int | Ignored.
+ptr : int or object | A ``CUstream`` handle, or a stream of another package.
+timing : bool | Whether the event records its time.
+""",
+)

@@ -16,6 +16,7 @@ from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.lazy_imports import lazy_method
 from pycu2c.cuda_driver import driver
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.runtime import launch_configuration
 from pycu2c.runtime.cuda import peer_access
 
@@ -84,13 +85,7 @@ class Stream:
         return _is_ready(driver.api().cuStreamQuery(self.handle), "query a stream")
 
     def wait(self, other: Event | Stream | object) -> None:
-        """Order later work of this stream after an event or another stream. The host does not wait.
-
-        Parameters
-        ----------
-        other : Event, Stream or object
-            An event, or a stream whose pending work is waited for.
-        """
+        """Order later work after an event or another stream, without waiting on the host."""
         if isinstance(other, Event):
             other.wait(self)
             return
@@ -157,13 +152,6 @@ launch_configuration.CACHEABLE_STREAM_TYPES.add(Stream)  # configured kernels ma
 def stream(*, blocking: bool = True, priority: int = 0) -> Stream:
     """Return a new stream.
 
-    Parameters
-    ----------
-    blocking : bool, optional
-        Whether the stream and the default stream synchronize with each other.
-    priority : int, optional
-        Work of streams with lower numbers is started first.
-
     Examples
     --------
     >>> from pycu2c import cuda
@@ -196,13 +184,7 @@ def per_thread_default_stream() -> Stream:
 
 
 def external_stream(ptr: object) -> Stream:
-    """Return a stream of another package, given as a handle or an object, which is kept alive.
-
-    Parameters
-    ----------
-    ptr : int or object
-        A ``CUstream`` handle, or a stream of another package.
-    """
+    """Return a stream of another package, given as a handle or an object, which is kept alive."""
     handle = driver.stream_of(ptr)
     return Stream(handle, blocking=handle in (0, _LEGACY, _PER_THREAD), owner=ptr)
 
@@ -238,13 +220,7 @@ class Event:
     _repr_html_ = lazy_method("pycu2c.devices.html_views", "event_view")
 
     def record(self, stream: object = None) -> None:
-        """Move the event to the end of the work that a stream has now.
-
-        Parameters
-        ----------
-        stream : Stream, optional
-            The stream; by default the default stream.
-        """
+        """Move the event to the end of the work that a stream has now."""
         self._seconds = time.perf_counter()
         stream_handle = driver.working_stream(stream)
         if self.handle:
@@ -265,13 +241,7 @@ class Event:
             driver.call("cuEventSynchronize", self.handle, doing="wait for an event")
 
     def wait(self, stream: object = None) -> None:
-        """Order later work of a stream after the work before the event.
-
-        Parameters
-        ----------
-        stream : Stream, optional
-            The stream that waits; by default the default stream.
-        """
+        """Order later work of a stream after the work before the event."""
         waiting_stream = _handle_of(stream, "the stream that is to wait")
         if self.handle:
             driver.make_current()
@@ -281,11 +251,6 @@ class Event:
 
     def elapsed_time(self, end: Event) -> float:
         """Return the milliseconds between this event and ``end``; both must have completed.
-
-        Parameters
-        ----------
-        end : Event
-            The later event.
 
         Raises
         ------
@@ -310,11 +275,6 @@ class Event:
 def event(timing: bool = True) -> Event:
     """Return a new event; events without timing are cheaper.
 
-    Parameters
-    ----------
-    timing : bool, optional
-        Whether the event records its time.
-
     See Also
     --------
     event_elapsed_time
@@ -334,13 +294,7 @@ def event(timing: bool = True) -> Event:
 
 
 def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
-    """Return the milliseconds between two events, which must have completed.
-
-    Parameters
-    ----------
-    evtstart, evtend : Event
-        Recorded events with timing.
-    """
+    """Return the milliseconds between two events, which must have completed."""
     return evtstart.elapsed_time(evtend)
 
 
@@ -406,3 +360,19 @@ def profiling() -> Iterator[None]:
         yield
     finally:
         profile_stop()
+
+
+document_parameters(
+    globals(),
+    """
+other : Event, Stream or object | An event, or a stream whose pending work is waited for.
+blocking : bool | Whether the stream and the default stream synchronize with each other.
+priority : int | Work of streams with lower numbers is started first.
+ptr : int or object | A ``CUstream`` handle, or a stream of another package.
+stream : Stream | The stream; by default the default stream.
+Event.wait.stream : Stream | The stream that waits; by default the default stream.
+end : Event | The later event.
+evtstart, evtend : Event | Recorded events with timing.
+timing : bool | Whether the event records its time.
+""",
+)

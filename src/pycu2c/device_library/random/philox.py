@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.random.elementary import (
     log_float32,
     log_float64,
@@ -25,13 +26,7 @@ ROUNDS = 10
 
 @device
 def philox4x32(key: Any, counter: Any) -> Any:
-    """Return four uint32 from a key of two and a counter of four: Philox4x32-10.
-
-    Parameters
-    ----------
-    key, counter : tuple of uint32
-        Two numbers, and four numbers.
-    """
+    """Return four uint32 from a key of two and a counter of four: Philox4x32-10."""
     k0, k1 = np.uint32(key[0]), np.uint32(key[1])
     c0, c1 = np.uint32(counter[0]), np.uint32(counter[1])
     c2, c3 = np.uint32(counter[2]), np.uint32(counter[3])
@@ -51,13 +46,7 @@ def philox4x32(key: Any, counter: Any) -> Any:
 
 @device
 def philox_uint32x4(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """Return four uint32, starting at position ``4 * offset``.
-
-    Parameters
-    ----------
-    seed, subsequence, offset : int
-        The seed, the number of a sequence of the seed, and a position in it.
-    """
+    """Return four uint32, starting at position ``4 * offset``."""
     s, q, n = np.uint64(index(seed)), np.uint64(index(subsequence)), np.uint64(index(offset))
     key = np.uint32(s), np.uint32(s >> 32)
     counter = np.uint32(n), np.uint32(n >> 32), np.uint32(q), np.uint32(q >> 32)
@@ -66,13 +55,7 @@ def philox_uint32x4(seed: Any, subsequence: Any, offset: Any) -> Any:
 
 @device
 def philox_uint32(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """Return the uint32 at ``offset`` in a subsequence of a seed.
-
-    Parameters
-    ----------
-    seed, subsequence, offset : int
-        The seed, the number of a sequence of the seed, and a position in it.
-    """
+    """Return the uint32 at ``offset`` in a subsequence of a seed."""
     n = np.uint64(index(offset))
     a, b, c, d = philox_uint32x4(seed, subsequence, n >> 2)
     if n & 2:
@@ -94,38 +77,20 @@ def _unit_float64(x: Any, y: Any) -> Any:
 
 @device
 def philox_uniform_float32(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """Return the float32 in [0, 1) at ``offset`` in a subsequence of a seed.
-
-    Parameters
-    ----------
-    seed, subsequence, offset : int
-        The seed, the number of a sequence of the seed, and a position in it.
-    """
+    """Return the float32 in [0, 1) at ``offset`` in a subsequence of a seed."""
     return _unit_float32(philox_uint32(seed, subsequence, offset))
 
 
 @device
 def philox_uniform_float32x4(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """Return four float32 in [0, 1), starting at position ``4 * offset``.
-
-    Parameters
-    ----------
-    seed, subsequence, offset : int
-        The seed, the number of a sequence of the seed, and a position in it.
-    """
+    """Return four float32 in [0, 1), starting at position ``4 * offset``."""
     a, b, c, d = philox_uint32x4(seed, subsequence, offset)
     return _unit_float32(a), _unit_float32(b), _unit_float32(c), _unit_float32(d)
 
 
 @device
 def philox_uniform_float64(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """Return the float64 in [0, 1) at ``offset`` in a subsequence of a seed.
-
-    Parameters
-    ----------
-    seed, subsequence, offset : int
-        The seed, the number of a sequence of the seed, and a position in it.
-    """
+    """Return the float64 in [0, 1) at ``offset`` in a subsequence of a seed."""
     n = np.uint64(index(offset))
     a, b, c, d = philox_uint32x4(seed, subsequence, n >> 1)
     return _unit_float64(c, d) if n & 1 else _unit_float64(a, b)
@@ -133,13 +98,7 @@ def philox_uniform_float64(seed: Any, subsequence: Any, offset: Any) -> Any:
 
 @device
 def philox_uniform_float64x2(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """Return two float64 in [0, 1), at ``2 * offset`` and ``2 * offset + 1``.
-
-    Parameters
-    ----------
-    seed, subsequence, offset : int
-        The seed, the number of a sequence of the seed, and a position in it.
-    """
+    """Return two float64 in [0, 1), at ``2 * offset`` and ``2 * offset + 1``."""
     a, b, c, d = philox_uint32x4(seed, subsequence, offset)
     return _unit_float64(a, b), _unit_float64(c, d)
 
@@ -174,13 +133,7 @@ def _normals_float64(a: Any, b: Any, c: Any, d: Any) -> Any:
 
 @device
 def philox_normal_float32(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """Return the normally distributed float32 at ``offset`` in a subsequence of a seed.
-
-    Parameters
-    ----------
-    seed, subsequence, offset : int
-        The seed, the number of a sequence of the seed, and a position in it.
-    """
+    """Return the normally distributed float32 at ``offset`` in a subsequence of a seed."""
     n = np.uint64(index(offset))
     a, b, c, d = philox_uint32x4(seed, subsequence, n >> 2)
     x = c if n & 2 else a
@@ -191,26 +144,14 @@ def philox_normal_float32(seed: Any, subsequence: Any, offset: Any) -> Any:
 
 @device
 def philox_normal_float32x4(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """Return four normally distributed float32, starting at position ``4 * offset``.
-
-    Parameters
-    ----------
-    seed, subsequence, offset : int
-        The seed, the number of a sequence of the seed, and a position in it.
-    """
+    """Return four normally distributed float32, starting at position ``4 * offset``."""
     a, b, c, d = philox_uint32x4(seed, subsequence, offset)
     return *_normals_float32(a, b), *_normals_float32(c, d)
 
 
 @device
 def philox_normal_float64(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """Return the normally distributed float64 at ``offset`` in a subsequence of a seed.
-
-    Parameters
-    ----------
-    seed, subsequence, offset : int
-        The seed, the number of a sequence of the seed, and a position in it.
-    """
+    """Return the normally distributed float64 at ``offset`` in a subsequence of a seed."""
     n = np.uint64(index(offset))
     sine, cosine = philox_normal_float64x2(seed, subsequence, n >> 1)
     return cosine if n & 1 else sine
@@ -218,12 +159,16 @@ def philox_normal_float64(seed: Any, subsequence: Any, offset: Any) -> Any:
 
 @device
 def philox_normal_float64x2(seed: Any, subsequence: Any, offset: Any) -> Any:
-    """Return two normally distributed float64, at ``2 * offset`` and ``2 * offset + 1``.
-
-    Parameters
-    ----------
-    seed, subsequence, offset : int
-        The seed, the number of a sequence of the seed, and a position in it.
-    """
+    """Return two normally distributed float64, at ``2 * offset`` and ``2 * offset + 1``."""
     a, b, c, d = philox_uint32x4(seed, subsequence, offset)
     return _normals_float64(a, b, c, d)
+
+
+document_parameters(
+    globals(),
+    """
+key, counter : tuple of uint32 | Two numbers, and four numbers.
+seed, subsequence, offset : int | The seed, the number of a sequence of the seed, and a position in
+  it.
+""",
+)

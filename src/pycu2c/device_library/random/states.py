@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pycu2c.base.dtypes import UINT64, aligned_record
 from pycu2c.base.types import Scalar
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.random.xoroshiro import JUMP
 from pycu2c.devices.allocation import device_array, stream_or_none
 from pycu2c.devices.array import DeviceArray, as_device_array
@@ -35,17 +36,6 @@ def create_xoroshiro128p_states(
     n: int, seed: int, subsequence_start: int = 0, stream: object = 0
 ) -> DeviceArray:
     """Create a device array of generator states.
-
-    Parameters
-    ----------
-    n : int
-        The number of states, each 2**64 numbers after the previous one.
-    seed : int
-        The seed.
-    subsequence_start : int, optional
-        The position of the first state, in units of 2**64 numbers.
-    stream : Stream, optional
-        The stream of the copy.
 
     Returns
     -------
@@ -74,19 +64,7 @@ def create_xoroshiro128p_states(
 def init_xoroshiro128p_states(
     states: Any, seed: int, subsequence_start: int = 0, stream: object = 0
 ) -> None:
-    """Initialize an array of states, as ``create_xoroshiro128p_states`` does.
-
-    Parameters
-    ----------
-    states : array_like
-        An array of ``xoroshiro128p_dtype`` with one axis, on the host or a device.
-    seed : int
-        The seed.
-    subsequence_start : int, optional
-        The position of the first state, in units of 2**64 numbers.
-    stream : Stream, optional
-        The stream of the copy.
-    """
+    """Initialize an array of states, as ``create_xoroshiro128p_states`` does."""
     if isinstance(states, np.ndarray):
         init_xoroshiro128p_states_cpu(states, seed, subsequence_start)
         return
@@ -98,15 +76,6 @@ def init_xoroshiro128p_states(
 
 def init_xoroshiro128p_states_cpu(states: States, seed: int, subsequence_start: int = 0) -> None:
     """Initialize a NumPy array of states.
-
-    Parameters
-    ----------
-    states : ndarray
-        An array of ``xoroshiro128p_dtype`` with one axis.
-    seed : int
-        The seed.
-    subsequence_start : int, optional
-        The position of the first state, in units of 2**64 numbers.
 
     Raises
     ------
@@ -195,3 +164,16 @@ def _jump(words: Words) -> Words:
         s1 = s1 ^ s0
         s0, s1 = (s0 << 55 | s0 >> 9) ^ s1 ^ (s1 << 14), s1 << 36 | s1 >> 28
     return total
+
+
+document_parameters(
+    globals(),
+    """
+n : int | The number of states, each 2**64 numbers after the previous one.
+seed : int | The seed.
+subsequence_start : int | The position of the first state, in units of 2**64 numbers.
+stream : Stream | The stream of the copy.
+states : array_like | An array of ``xoroshiro128p_dtype`` with one axis, on the host or a device.
+init_xoroshiro128p_states_cpu.states : ndarray | An array of ``xoroshiro128p_dtype`` with one axis.
+""",
+)
