@@ -73,36 +73,38 @@ CASES: tuple[tuple[Any, Any], ...] = (
 
 
 def main() -> None:
-    timer = Timer()
     with tempfile.TemporaryDirectory() as folder:
         cubin = Path(folder, "cub_block.cubin")
-        arch = driver.arch()
-        subprocess.run(["nvcc", "-cubin", f"-arch={arch}", "-o", cubin, SOURCE], check=True)
+        command = "nvcc", "-cubin", f"-arch={driver.arch()}", "-o", cubin, SOURCE
+        subprocess.run(command, check=True)
         library = RawModule(path=str(cubin))
-    print(f"{'kernel':20} {'CUB':>8} {'pycu2c':>8} {'ratio':>6} {'compile':>8}")
-    for python, dtype in CASES:
-        name = python.name
-        data = np.random.default_rng(0).integers(0, 2**24, BLOCKS * TILE).astype(dtype)
-        x, out = cuda.to_device(data), cuda.to_device(np.zeros_like(data))
-        cub = library.get_function(name)
-        launches: tuple[Callable[[], object], ...] = (
-            lambda cub=cub, x=x, out=out: cub((BLOCKS,), (THREADS,), (out, x)),
-            lambda python=python, x=x, out=out: python[BLOCKS, THREADS](out, x),
-        )
-        results = []
-        for launch in launches:
-            launch()
-            results.append(out.copy_to_host())
-        np.testing.assert_allclose(results[0], results[1], 1e-4)
-        samples: list[list[float]] = [[], []]
-        for _ in range(REPEATS):
-            for launch, times in zip(launches, samples):
-                times.append(timer.milliseconds(launch, 20))
-        first, second = map(statistics.median, samples)
-        array = f"{np.dtype(dtype)}[::1]"
-        text = python.inspect("cuda", f"void({array}, {array})")
-        compile_ms = compile_milliseconds(text, name)
-        print(f"{name:20} {first:8.4f} {second:8.4f} {second / first:6.3f} {compile_ms:6.1f} ms")
+        print(f"{'kernel':20} {'CUB':>8} {'pycu2c':>8} {'ratio':>6} {'compile':>8}")
+        for python, dtype in CASES:
+            measure(python, library.get_function(python.name), np.dtype(dtype))
+
+
+def measure(python: Any, cub: Any, dtype: np.dtype[Any]) -> None:
+    """Check that both kernels agree, time them in turns, and print the row."""
+    data = np.random.default_rng(0).integers(0, 2**24, BLOCKS * TILE).astype(dtype)
+    x, out = cuda.to_device(data), cuda.to_device(np.zeros_like(data))
+    launches: tuple[Callable[[], object], ...] = (
+        lambda: cub((BLOCKS,), (THREADS,), (out, x)),
+        lambda: python[BLOCKS, THREADS](out, x),
+    )
+    results = []
+    for launch in launches:
+        launch()
+        results.append(out.copy_to_host())
+    np.testing.assert_allclose(results[0], results[1], 1e-4)
+    timer = Timer()
+    samples: list[list[float]] = [[], []]
+    for _ in range(REPEATS):
+        for launch, times in zip(launches, samples, strict=True):
+            times.append(timer.milliseconds(launch, 20))
+    first, second = map(statistics.median, samples)
+    text = python.inspect("cuda", f"void({dtype}[::1], {dtype}[::1])")
+    compiled = compile_milliseconds(text, python.name)
+    print(f"{python.name:20} {first:8.4f} {second:8.4f} {second / first:6.3f} {compiled:5.1f} ms")
 
 
 def compile_milliseconds(text: str, name: str) -> float:
