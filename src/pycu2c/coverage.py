@@ -12,7 +12,7 @@ from typing import Any
 
 from coverage import Coverage
 
-from pycu2c.runtime.launch_observers import OBSERVERS, Arcs, LaunchObserver
+from pycu2c.runtime import launch_observers
 
 
 def coverage_init(registry: object, options: object) -> None:
@@ -25,11 +25,11 @@ def coverage_init(registry: object, options: object) -> None:
     options : dict
         The options of the plug-in; not used.
     """
-    if _OBSERVER not in OBSERVERS:
-        OBSERVERS.append(_OBSERVER)
+    if _OBSERVER not in launch_observers.OBSERVERS:
+        launch_observers.OBSERVERS.append(_OBSERVER)
 
 
-def _record(arcs: Arcs) -> None:
+def _record(arcs: launch_observers.Arcs) -> None:
     """Add the lines of a launch to the data of the measurement that is running, if one is."""
     coverage: Any = Coverage.current()
     if coverage is None:
@@ -50,7 +50,7 @@ def _record(arcs: Arcs) -> None:
         data.add_lines({name: {max(pair) for pair in pairs} for name, pairs in new.items()})
 
 
-_OBSERVER = LaunchObserver(record_lines=_record)
+_OBSERVER = launch_observers.LaunchObserver(record_lines=_record)
 
 
 @cache
