@@ -19,7 +19,8 @@ import pytest
 from pycu2c import Array, cuda, float32, int32, kernel, types
 from pycu2c.declarations.signatures import SignatureError, annotated_signature, parse_type
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
-from pycu2c.ops.names.cuda_namespace import Namespace
+from pycu2c.ops.names import cuda_namespace
+from pycu2c.ops.names.cuda_namespace import Namespace, members
 from support.kernels_from_text import module_from_file
 
 ROOT = Path(__file__).parent.parent
@@ -182,7 +183,12 @@ def test_an_intrinsic_explains_itself() -> None:
     assert "return the old element" in (cuda.atomic.add.__doc__ or "")
     assert list(inspect.signature(cuda.atomic.add).parameters) == ["array", "index", "value"]
     assert "return the old element" in pydoc.render_doc(cuda.atomic.add)
+    assert "cuda.atomic.add(array: array, index: index, value: T) -> T" in repr(cuda.atomic.add)
     assert cuda.grid.__name__ == "grid"
+    for name, member in members(cuda_namespace.CUDA).items():
+        if callable(member):
+            assert inspect.signature(member), name
+            assert inspect.getdoc(member), name
 
 
 def test_checkers_find_the_types_in_a_wheel() -> None:

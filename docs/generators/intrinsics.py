@@ -11,10 +11,14 @@ from typing import Any
 import numpy as np
 
 from generators.tables import cell
+from pycu2c.base.dtypes import DTYPES
+from pycu2c.base.types import Scalar
+from pycu2c.frontend.calls.ufuncs import compute_type
 from pycu2c.ops.intrinsics.all import REGISTRY
 from pycu2c.ops.intrinsics.array_reductions import METHODS, REDUCTIONS
 from pycu2c.ops.intrinsics.library import LIBRARY
-from pycu2c.ops.intrinsics.registry import Intrinsic
+from pycu2c.ops.intrinsics.memory.atomic import COMPONENTWISE
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
 from pycu2c.ops.intrinsics.threads.clusters import Cluster
 from pycu2c.ops.intrinsics.threads.coalesced_groups import CoalescedGroup
 from pycu2c.ops.intrinsics.threads.cooperative_groups import Block, Grid, tile_of
@@ -107,7 +111,7 @@ FAMILIES = (
         "Warp functions",
         "A warp is 32 threads that run together; a *lane* is one of them. A mask has one bit for "
         "each lane that takes part. [Barriers and warps](../../guide/warps.md) explains widths and "
-        "segments, and has examples. Shuffles also exchange float16, complex numbers and vectors.",
+        "segments, and has examples.",
         ("threads.warp",),
     ),
     Family(
@@ -220,18 +224,26 @@ def _object(name: str, row: Any) -> str:
         return f"````{{py:function}} {name}({parameters})\n{inspect.getdoc(row) or ''}\n````\n"
     if row.is_special_register:
         return f"````{{py:data}} {name}\n:type: {row.result}\n\n{row.doc}\n````\n"
-    defaults = row.defaults
-    parameters = ", ".join(
-        f"{n}: {kind}" + (f" = {defaults[n]}" if n in defaults else "")
-        for n, kind in row.parameters
-    )
     facts = {
-        "Dtypes": ", ".join(map(str, row.dtypes)),
+        "Dtypes": ", ".join(_accepted(row)),
         "Architecture": row.arch and f"{row.arch} or later",
     }
     fields = "".join(f"\n:{key}: {text}" for key, text in facts.items() if text)
-    result = "" if row.result == "None" else f" -> {row.result}"
-    return f"````{{py:function}} {name}({parameters}){result}\n{row.doc}\n{fields}\n````\n"
+    call = name + row.call.removeprefix(row.name)
+    return f"````{{py:function}} {call}\n{row.doc}\n{fields}\n````\n"
+
+
+def _accepted(row: Intrinsic) -> list[str]:
+    """Return the dtypes of T, with those that a call converts or takes apart."""
+    has_array = any(kind == "array" for _, kind in row.parameters)
+    accepted = [
+        d for d in DTYPES if (d if has_array else compute_type(row, Scalar(d)).dtype) in row.dtypes
+    ]
+    names = [d.name for d in accepted]
+    if row in COMPONENTWISE or (row.effect is Effect.WARP and row.result == "T"):
+        complex_numbers = "complex numbers and " if any(d.is_float for d in accepted) else ""
+        names.append(f"{complex_numbers}vectors of these")
+    return names
 
 
 def _table(rows: list[tuple[str, Intrinsic]]) -> str:
@@ -239,7 +251,7 @@ def _table(rows: list[tuple[str, Intrinsic]]) -> str:
     lines = []
     for name, row in rows:
         parameters = ", ".join(f"{n}: {kind}" for n, kind in row.parameters)
-        dtypes = " ".join(map(str, row.dtypes))
+        dtypes = " ".join(_accepted(row))
         lines.append(
             f"| {_names(name, row)} | {parameters} | {row.result} | {dtypes} | {_summary(row)} |"
         )

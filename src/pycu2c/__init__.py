@@ -31,7 +31,7 @@ from pycu2c.declarations import annotations
 from pycu2c.declarations.annotations import *  # noqa: F403
 from pycu2c.declarations.options import OptionError
 from pycu2c.declarations.signatures import SignatureError
-from pycu2c.kernels.kernel import device, kernel
+from pycu2c.kernels.kernel import DeviceFunction, Kernel, device, kernel
 from pycu2c.ops.names import numba_type_names
 from pycu2c.ops.names.numba_type_names import *  # noqa: F403
 from pycu2c.runtime.findings import CheckError, DeadlockError, Finding
@@ -109,6 +109,7 @@ __all__ = [
     "CompileWarning",
     "CudaError",
     "DeadlockError",
+    "DeviceFunction",
     "DeviceAssertError",
     "DriverError",
     "EnvironmentVariableError",
@@ -117,6 +118,7 @@ __all__ = [
     "Finding",
     "IllegalAddressError",
     "InternalError",
+    "Kernel",
     "KernelFault",
     "LaunchError",
     "LaunchResourcesError",

@@ -22,7 +22,7 @@ from pycu2c.declarations.signatures import SignatureError, parse_signature
 @click.option(
     "--check",
     is_flag=True,
-    help="Print and write nothing; exit with code 1 also if a file would change.",
+    help="Print remarks only, and no diff; exit with code 1 also if a file would change.",
 )
 @click.option(
     "--types",

@@ -112,7 +112,23 @@ class Intrinsic:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        return inspect.signature(self.reference)
+        declared = inspect.signature(self.reference)
+        unannotated = inspect.Signature.empty  # for a result that depends on the arguments
+        return (
+            declared.replace(return_annotation=unannotated) if self.result == "form" else declared
+        )
+
+    @property
+    def call(self) -> str:
+        """Return ``cuda.shfl_sync(mask: int, value: T, src_lane: int, width: int = 32) -> T``."""
+        if self.is_special_register:
+            return self.name
+        parameters = (
+            f"{n}: {kind} = {self.defaults[n]}" if n in self.defaults else f"{n}: {kind}"
+            for n, kind in self.parameters
+        )
+        result = "" if self.result in ("None", "form") else f" -> {self.result}"
+        return f"{self.name}({', '.join(parameters)}){result}"
 
     @property
     def defaults(self) -> dict[str, int]:
@@ -141,7 +157,7 @@ class Intrinsic:
         )
 
     def __repr__(self) -> str:
-        return f"<intrinsic {self.name}>"
+        return f"<intrinsic {self.call}>"
 
 
 # modules with functions that denote intrinsics
