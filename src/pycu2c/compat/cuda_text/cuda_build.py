@@ -89,6 +89,7 @@ class GpuCode:
     def __init__(self, cubin: CompiledCubin) -> None:
         self._cubin, self.log = cubin, cubin.log
         self._entries = compiled.entry_parameters(cubin.entry_declarations)
+        self._has_declarations = bool(self._entries)
         self._library = kernel_api.load_library(cubin.data, "load CUDA C")
         self._loaded_kernels: dict[str, CudaKernel] = {}
 
@@ -97,7 +98,7 @@ class GpuCode:
         return [*self._cubin.names, *self._entries]
 
     def entry(self, name: str) -> str | None:
-        if not self._entries:  # a cubin without PTX: ask the driver
+        if not self._has_declarations:  # a cubin without PTX: ask the driver
             return name if kernel_api.has_kernel(self._library, name) else None
         return entry_named(name, self._cubin, self._entries)
 
