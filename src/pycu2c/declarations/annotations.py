@@ -1,145 +1,17 @@
 """Types for annotations of kernels: ``def k(x: Array[float32, Literal[2]], n: int32)``.
 
-At run time they are the types of ``pycu2c.types``. Type checkers see what such a parameter supports
-in a kernel and which arguments it accepts: Python numbers and objects indexed like arrays.
+They are types of ``pycu2c.types``. Type checkers read ``annotations.pyi``, which says what such a
+parameter supports in a kernel, and that it accepts Python numbers and objects indexed like arrays.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pycu2c.base import types
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, overload
-
-    from typing_extensions import TypeVar
-
-    boolean: TypeAlias = bool
-    bool_: TypeAlias = bool
-    int8: TypeAlias = int
-    int16: TypeAlias = int
-    int32: TypeAlias = int
-    int64: TypeAlias = int
-    uint8: TypeAlias = int
-    uint16: TypeAlias = int
-    uint32: TypeAlias = int
-    uint64: TypeAlias = int
-    float16: TypeAlias = float
-    bfloat16: TypeAlias = float
-    float32: TypeAlias = float
-    float64: TypeAlias = float
-    complex64: TypeAlias = complex
-    complex128: TypeAlias = complex
-
-    _Element = TypeVar("_Element", covariant=True)
-    _Rank = TypeVar("_Rank", covariant=True, default=Literal[1])
-    _Layout = TypeVar("_Layout", covariant=True, default=Literal["C", "A"])
-    _Index: TypeAlias = SupportsIndex
-
-    class Array(Protocol[_Element, _Rank, _Layout]):
-        """An array of this rank; the default rank is 1."""
-
-        @property
-        def shape(self) -> tuple[int, ...]: ...
-        @property
-        def ndim(self) -> int: ...
-        @property
-        def size(self) -> Any: ...  # a method of torch's tensors
-        @property
-        def dtype(self) -> Any: ...
-
-        @overload
-        def __getitem__(self: Array[_Element, Literal[1], _Layout], key: _Index, /) -> _Element: ...
-        @overload
-        def __getitem__(
-            self: Array[_Element, Literal[2], _Layout], key: tuple[_Index, _Index], /
-        ) -> _Element: ...
-        @overload
-        def __getitem__(
-            self: Array[_Element, Literal[3], _Layout], key: tuple[_Index, _Index, _Index], /
-        ) -> _Element: ...
-        @overload
-        def __getitem__(self, key: Any, /) -> Any: ...
-
-        def __setitem__(self, key: Any, value: Any, /) -> None: ...
-        def __len__(self) -> int: ...
-        def __iter__(self) -> Iterator[Any]: ...
-
-    class texture1d(Protocol[_Element]):
-        """A texture with one axis, as ``cuda.texture`` creates it."""
-
-        @property
-        def ndim(self) -> int: ...
-        def at(self, *coordinates: float) -> Any: ...
-
-    class texture2d(texture1d[_Element], Protocol[_Element]):
-        """A texture with two axes."""
-
-    class texture3d(texture1d[_Element], Protocol[_Element]):
-        """A texture with three axes."""
-
-    class surface1d(Protocol[_Element]):
-        """A surface with one axis, as ``cuda.surface`` creates it."""
-
-        @property
-        def ndim(self) -> int: ...
-        def element(self, *index: int) -> Any: ...
-
-    class surface2d(surface1d[_Element], Protocol[_Element]):
-        """A surface with two axes."""
-
-    class surface3d(surface1d[_Element], Protocol[_Element]):
-        """A surface with three axes."""
-
-else:
-    from pycu2c.base.types import (
-        Array,
-        bfloat16,
-        bool_,
-        boolean,
-        complex64,
-        complex128,
-        float16,
-        float32,
-        float64,
-        int8,
-        int16,
-        int32,
-        int64,
-        surface1d,
-        surface2d,
-        surface3d,
-        texture1d,
-        texture2d,
-        texture3d,
-        uint8,
-        uint16,
-        uint32,
-        uint64,
-    )
-
+_NUMBERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64"
 __all__ = [
-    "Array",
-    "bfloat16",
-    "bool_",
-    "boolean",
-    "complex64",
-    "complex128",
-    "float16",
-    "float32",
-    "float64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "surface1d",
-    "surface2d",
-    "surface3d",
-    "texture1d",
-    "texture2d",
-    "texture3d",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
+    *("Array", "boolean", "bool_", *_NUMBERS.split(), "complex64", "complex128"),
+    *types.HANDLES,  # textures and surfaces
 ]
+
+globals().update({name: getattr(types, name) for name in __all__})
