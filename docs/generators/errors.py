@@ -37,14 +37,18 @@ def page() -> str:
     """Return the page of errors, with a section for each code of compile errors."""
     codes = error_codes()
     rows = "".join(f"| [`{code}`](#{code}) | {cell(rule(code))} |\n" for code in codes)
-    return (
-        ERRORS
-        + _classes()
-        + COMPILE_ERRORS
-        + rows
-        + "\n"
-        + "\n".join(map(error_catalog.as_markdown, codes))
-    )
+    return ERRORS + _classes() + COMPILE_ERRORS + rows + "\n" + "\n".join(map(_section, codes))
+
+
+def _section(code: str) -> str:
+    """Return the section of a code: programs, their messages, and the corrected programs."""
+    parts = [f"## {code}", f"{rule(code)[0].upper()}{rule(code)[1:]}."]
+    for case in error_catalog.cases(code):
+        parts += [case.remark] if case.remark else []
+        parts.append(f"```py\n{case.wrong}```")
+        parts.append(f"```text\n{error_catalog.message(case.wrong)}\n```")
+        parts += ["Instead:", f"```py\n{case.corrected}```"]
+    return "\n\n".join(parts) + "\n"
 
 
 def _classes() -> str:

@@ -73,16 +73,5 @@ def as_text(code: str) -> str:
     return "\n\n".join(parts)
 
 
-def as_markdown(code: str) -> str:
-    """Render a catalog page as a section of the documentation."""
-    parts = [f"## {code}", f"{rule(code)[0].upper()}{rule(code)[1:]}."]
-    for case in cases(code):
-        parts += [case.remark] if case.remark else []
-        parts.append(f"```py\n{case.wrong}```")
-        parts.append(f"```text\n{message(case.wrong)}\n```")
-        parts += ["Instead:", f"```py\n{case.corrected}```"]
-    return "\n\n".join(parts) + "\n"
-
-
 def _indent(text: str) -> str:
     return "\n".join(f"    {line}".rstrip() for line in text.rstrip().splitlines())
