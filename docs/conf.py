@@ -65,7 +65,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "extensions.gallery_order.position",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,

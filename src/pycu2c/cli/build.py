@@ -70,15 +70,17 @@ class _Names(click.ParamType[tuple[str, ...]]):
     "--signature",
     "signatures",
     multiple=True,
-    metavar="[KERNEL=]TYPES",
-    help='Types of parameters: "scale=float32[::1], float32"; may be given several times.',
+    metavar="TYPES",
+    help='Types of parameters, "float32[::1], float32", or of one kernel, "scale=float32[::1], '
+    'float32"; may be given several times.',
 )
 @click.option(
     "--block",
     "blocks",
     multiple=True,
-    metavar="[KERNEL=]X,Y,Z",
-    help="A block shape to specialize CPU code for; launches with other shapes are slower.",
+    metavar="X,Y,Z",
+    help="A block shape to specialize CPU code for, or that of one kernel, scale=X,Y,Z; launches "
+    "with other shapes are slower.",
 )
 @click.option("--targets", type=_Names(TARGETS), default=",".join(TARGETS), show_default=True)
 @click.option(
