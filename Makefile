@@ -15,7 +15,7 @@ FRAMEWORK_TESTS := tests/pytorch tests/jax tests/aot/test_jax.py tests/aot/test_
 APART := $(FRAMEWORK_TESTS:%=--ignore=%) --ignore=tests/site
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-frameworks test-site test-all check golden docs site fuzz mutants bench gpu sanitize clean
+.PHONY: help demo test test-slow test-frameworks test-site screenshots test-all check golden docs site fuzz mutants bench gpu sanitize clean
 .NOTPARALLEL:  # tests use all processors
 
 help:  ## this list
@@ -41,6 +41,9 @@ test-frameworks: $(FRAMEWORKS_VENV)/.ready  ## the tests with PyTorch, JAX and T
 
 test-site: site  ## the site in a browser (Chromium); screenshots are in build/screenshots
 	@CI=1 $(BIN)/python -m pytest -q tests/site
+
+screenshots: test-site  ## the pictures of the site in README.md and the guide, in docs/static
+	@$(BIN)/python docs/generators/screenshots.py
 
 test-all: test test-slow check  ## the whole test suite, then ruff and mypy
 

@@ -94,7 +94,7 @@ def test_search(browser: Browser, address: str, query: str, page: str) -> None:
 
 
 def test_gallery_has_pictures(browser: Browser, address: str, screenshots: Path) -> None:
-    tab = browser.new_page(viewport={"width": 1440, "height": 1600})
+    tab = browser.new_page(viewport={"width": 1440, "height": 1180})
     tab.goto(f"{address}/gallery/index.html")
     tab.wait_for_load_state("networkidle")
     widths = tab.eval_on_selector_all(
