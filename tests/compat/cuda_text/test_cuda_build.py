@@ -68,7 +68,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Ran]:
         monkeypatch.setattr(driver, name, value)
     monkeypatch.setattr(kernel_api, "load_library", lambda code, doing: "library")
     monkeypatch.setattr(kernel_api, "kernel_of", lambda library, entry: loaded)
-    monkeypatch.setattr(kernel_api, "has_kernel", lambda library, name: name == "k")
+    monkeypatch.setattr(kernel_api, "has_kernel", lambda library, name: name != "missing")
     offsets, sizes = (0, 8, 16, 20, 24, 32, 34, 40, 48), (8, 8, 4, 4, 8, 1, 4, 8, 1)
     monkeypatch.setattr(kernel_api, "parameter_layout", lambda kernel: [*zip(offsets, sizes)])
     monkeypatch.setattr(cuda_runner.CudaRunner, "run", run)

@@ -36,7 +36,8 @@ def _merge_path(keys: Any, a: Any, b: Any, diagonal: Any, is_before: Any) -> Any
     low, high = max(0, diagonal - b[1]), min(diagonal, a[1])
     while low < high:
         middle = (low + high) // 2
-        if is_before(keys[b[0] + diagonal - 1 - middle], keys[a[0] + middle]):
+        other = np.uint32(b[0] + diagonal - 1 - middle)
+        if is_before(keys[other], keys[a[0] + middle]):
             high = middle
         else:
             low = middle + 1
@@ -68,29 +69,35 @@ def merge_sort(keys: Any, threads: Any, values: Any = None, is_before: Any = ope
     _sort_items(keys, sources, is_before)
     if values is not None:
         _gather(values, sources, threads)
-    run = count
-    while run < total:
+    width = np.int32(1)  # threads whose items are one sorted run
+    while width < threads:
         for i in range(count):
             shared[rank * count + i] = keys[i]
         cuda.syncthreads()
-        first = rank * count // (2 * run) * (2 * run)
-        a = first, min(run, total - first)
-        b = first + a[1], max(0, min(run, total - first - run))
+        first = (rank & -2 * width) * count
+        a = first, min(width * count, total - first)
+        b = first + a[1], min(width * count, total - first - a[1])
         diagonal = rank * count - first
         taken = _merge_path(shared, a, b, diagonal, is_before)
-        left, right = a[0] + taken, b[0] + diagonal - taken
+        left, right = np.uint32(a[0] + taken), np.uint32(b[0] + diagonal - taken)
+        left_end, right_end = np.uint32(b[0]), np.uint32(b[0] + b[1])
+        left_key, right_key = shared[min(left, total - 1)], shared[min(right, total - 1)]
         for i in range(count):
-            is_left = left < a[0] + a[1]
-            if is_left and right < b[0] + b[1]:
-                is_left = not is_before(shared[right], shared[left])
+            is_left = left < left_end
+            if is_left and right < right_end:
+                is_left = not is_before(right_key, left_key)
             sources[i] = left if is_left else right
-            keys[i] = shared[sources[i]]
-            left += 1 if is_left else 0
-            right += 0 if is_left else 1
+            keys[i] = left_key if is_left else right_key
+            following = sources[i] + 1
+            key = shared[min(following, total - 1)]
+            if is_left:
+                left, left_key = following, key
+            else:
+                right, right_key = following, key
         cuda.syncthreads()
         if values is not None:
             _gather(values, sources, threads)
-        run *= 2
+        width *= 2
 
 
 @device

@@ -71,28 +71,28 @@ def _rank_keys(
         digit = _digit(keys[i], bit, end_bit, descending) & 15
         counter = digit % ROWS * threads + rank
         shift = np.uint32(digit // ROWS * 16)
-        counts = table[counter]
-        ranks[i] = counts >> shift & 0xFFFF
-        table[counter] = counts + (np.uint32(1) << shift)
+        both = table[counter]
+        ranks[i] = both >> shift & 0xFFFF
+        table[counter] = both + (np.uint32(1) << shift)
     cuda.syncthreads()
+    counts = cuda.local.array(SEGMENT, np.uint32)
     count = np.uint32(0)
-    for i in range(rank * SEGMENT, rank * SEGMENT + SEGMENT):
-        count += table[i]
+    for i in range(SEGMENT):
+        counts[i] = table[rank * SEGMENT + i]
+        count += counts[i]
     before, total = scan_threads(count, operator.add)
     if rank == 0:
         before = np.uint32(0)
     before += total << 16  # the digits from ROWS on follow the lower ones
-    for i in range(rank * SEGMENT, rank * SEGMENT + SEGMENT):
-        count = table[i]
-        table[i] = before
-        before += count
+    for i in range(SEGMENT):
+        table[rank * SEGMENT + i] = before
+        before += counts[i]
     cuda.syncthreads()
     for i in range(len(keys)):
         digit = _digit(keys[i], bit, end_bit, descending) & 15
         counter = digit % ROWS * threads + rank
         shift = np.uint32(digit // ROWS * 16)
         ranks[i] += table[counter] >> shift & 0xFFFF
-    cuda.syncthreads()
 
 
 @device

@@ -26,7 +26,10 @@ from pycu2c.kernels.kernel import device
 
 @device
 def scan_threads(value: Any, op: Any) -> Any:
-    """Return the combined values of lower ranks, undefined at rank 0, and of all threads."""
+    """Return the combined values of lower ranks, undefined at rank 0, and of all threads.
+
+    A barrier must follow before the next call.
+    """
     if isinstance(value, tuple):
         totals = tuple(cuda.shared.array(WARP_SIZE, np.result_type(item)) for item in value)
     else:
@@ -48,9 +51,7 @@ def scan_threads(value: Any, op: Any) -> Any:
     if warp_index > 0:
         of_warps = load_items(totals, warp_index - 1)
         before = op(of_warps, before) if cuda.laneid > 0 else of_warps
-    total = load_items(totals, warps - 1)
-    cuda.syncthreads()
-    return before, total
+    return before, load_items(totals, warps - 1)
 
 
 @device
@@ -75,11 +76,13 @@ def inclusive_scan(value: Any, op: Any = operator.add) -> Any:
         for i in range(1, len(value)):
             value[i] = op(value[i - 1], value[i])
         before, total = scan_threads(value[len(value) - 1], op)
+        cuda.syncthreads()
         if thread_rank() > 0:
             for i in range(len(value)):
                 value[i] = op(before, value[i])
         return total
     before, _ = scan_threads(value, op)
+    cuda.syncthreads()
     return op(before, value) if thread_rank() > 0 else value
 
 
@@ -109,6 +112,7 @@ def exclusive_scan(value: Any, op: Any = operator.add, initial: Any = 0) -> Any:
         for i in range(1, len(value)):
             sum_of_items = op(sum_of_items, value[i])
         before, total = scan_threads(sum_of_items, op)
+        cuda.syncthreads()
         if thread_rank() == 0:
             before = initial
         else:
@@ -119,6 +123,7 @@ def exclusive_scan(value: Any, op: Any = operator.add, initial: Any = 0) -> Any:
             before = op(before, item)
         return total
     before, _ = scan_threads(value, op)
+    cuda.syncthreads()
     if thread_rank() == 0:
         before = initial
     else:
