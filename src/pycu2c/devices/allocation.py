@@ -70,6 +70,11 @@ def to_device(
     DeviceArray
         The new array, or ``to``.
 
+    Raises
+    ------
+    TypeError
+        If the elements are Python objects, or the array is masked.
+
     See Also
     --------
     device_array
