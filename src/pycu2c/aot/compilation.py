@@ -37,27 +37,11 @@ _CPP_LIBRARIES = ("-Wl,--as-needed", "-lstdc++")
 
 
 def compile_library(library: ExportedLibrary, files: Files, settings: BuildSettings) -> Files:
-    """Compile and link a library in a temporary folder.
+    """Compile and link a library in a temporary folder; return the files.
 
-    Parameters
-    ----------
-    library
-        The description of the library.
-    files
-        The files of ``library_files``.
-    settings
-        The settings that the files were written for.
-
-    Returns
-    -------
-    Files
-        ``lib/libNAME.so``, or ``lib/libNAME.a`` if it is static; ``lib/libNAME_SUFFIX.so`` for each
-        binding to a framework.
-
-    Raises
-    ------
-    ToolchainError
-        If a compiler or a header is missing or fails.
+    These are ``lib/libNAME.so``, or ``lib/libNAME.a`` if it is static, and
+    ``lib/libNAME_SUFFIX.so`` for each binding to a framework. Raises ToolchainError if a compiler
+    or a header is missing or fails.
     """
     frameworks, flags = settings.frameworks, [f.flags() for f in settings.frameworks]
     with tempfile.TemporaryDirectory() as temporary:

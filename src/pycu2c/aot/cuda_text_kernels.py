@@ -46,23 +46,8 @@ def export_cuda_text(
 ) -> tuple[list[TranslationUnit], list[ExportedKernel]]:
     """Export the kernels of one text.
 
-    Parameters
-    ----------
-    library
-        The name of the library.
-    unit_count
-        The number of translation units that are already exported.
-    requests
-        The kernels, all of one text.
-    targets
-        "cpu", "cuda" or both.
-
-    Raises
-    ------
-    ExportError
-        If a library cannot have one of the kernels.
-    CompileError, ToolchainError
-        If the text does not compile.
+    unit_count: the translation units that are already exported. Raises ExportError if a library
+    cannot have one of the kernels; CompileError, ToolchainError if the text does not compile.
     """
     kernels = [request.kernel for request in requests]
     module, unit = kernels[0].module, f"{library}_{kernels[0].name}"

@@ -58,23 +58,10 @@ def _kernels_of_text(module: TextModule, is_cooperative: bool) -> Iterator[CudaT
 def export(
     name: str, requests: Sequence[KernelRequest[Any]], targets: Sequence[TargetName]
 ) -> ExportedLibrary:
-    """Generate the code of kernels for their signatures and targets.
+    """Generate the code of kernels with different names for their signatures and targets.
 
-    Parameters
-    ----------
-    name
-        The name of the library.
-    requests
-        The kernels, with different names.
-    targets
-        "cpu", "cuda" or both.
-
-    Raises
-    ------
-    ExportError
-        If a library cannot have one of the kernels.
-    CompileError, ToolchainError
-        If a kernel does not compile.
+    Raises ExportError if a library cannot have one of the kernels; CompileError, ToolchainError if
+    one does not compile.
     """
     groups: dict[int, list[KernelRequest[Any]]] = {}
     for request in requests:

@@ -20,17 +20,7 @@ from pycu2c.runtime.cpu.fibers import fibers_text
 def library_files(
     library: ExportedLibrary, images: tuple[Image, ...], settings: BuildSettings
 ) -> Files:
-    """Return all files of a library except for the compiled ones.
-
-    Parameters
-    ----------
-    library
-        The description of the library.
-    images
-        The compiled code for GPUs; empty without the target "cuda".
-    settings
-        The settings of the build.
-    """
+    """Return all files of a library except for the compiled ones."""
     return {path: text.encode() for path, text in _texts(library, images, settings)}
 
 

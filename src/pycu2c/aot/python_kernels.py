@@ -43,23 +43,10 @@ def export_python(
     requests: Sequence[KernelRequest[Kernel[object]]],
     targets: Sequence[TargetName],
 ) -> ExportedLibrary:
-    """Lower kernels for their signatures.
+    """Lower kernels with the same options for their signatures.
 
-    Parameters
-    ----------
-    name
-        The name of the library.
-    requests
-        The kernels; all have the same options.
-    targets
-        "cpu", "cuda" or both.
-
-    Raises
-    ------
-    ExportError
-        If a library cannot have one of the kernels.
-    CompileError
-        If one of the kernels is not valid for its signature.
+    Raises ExportError if a library cannot have one of the kernels, CompileError if one is not valid
+    for its signature.
     """
     if not requests:
         return ExportedLibrary(name, (), {}, DEFAULT_OPTIONS, tuple(targets))

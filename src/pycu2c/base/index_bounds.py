@@ -39,16 +39,8 @@ def writes_every_element(
 ) -> bool:
     """Return whether a launch writes all elements of an array.
 
-    Parameters
-    ----------
-    array
-        The compiler's result for the array.
-    shapes
-        The shapes of the arguments; empty for other arguments than arrays.
-    numbers
-        The integer arguments; 0 for other arguments.
-    threads
-        The threads of the grid along each axis.
+    shapes: of the arguments; empty for other arguments than arrays. numbers: the integer arguments;
+    0 for other arguments. threads: of the grid along each axis.
     """
 
     def bound_value(bound: ArgumentExtent) -> int:
