@@ -40,6 +40,15 @@ def test_links(page: Path) -> None:
         assert (page.parent / link).exists(), link
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_sentences_have_at_most_30_words(page: Path) -> None:
+    text = re.sub(r"```.*?```|<!--.*?-->", "", page.read_text(), flags=re.S)
+    text = re.sub(r"`[^`]*`", "code", text)
+    for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[-*] |\d+\. |\|))", text):
+        for sentence in re.split(r"(?<=[.:;!?])\W*\s", paragraph):
+            assert sentence.startswith("|") or len(sentence.split()) <= 30
+
+
 @pytest.fixture
 def generators(monkeypatch: pytest.MonkeyPatch) -> None:
     if "CI" not in os.environ:  # make gpu installs nothing

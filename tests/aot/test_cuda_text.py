@@ -429,9 +429,9 @@ REJECTED = {
     """k = cupy.ReductionKernel("int32 x", "int32 y", "{x}", "Sum{a.x + b.x}", "y = a.x",
     reduce_type="Sum", preamble="struct Sum { int x; };")""": "reduces Sum, which is not a number",
     f"k = cupy.RawKernel('struct P {{ int a; }}; {GLOBAL} k(P p, int *x) {{}}', 'k')": (
-        "`P p` of k is neither a number nor a pointer to numbers: pass --signature"
+        "`P p` of k has an unknown type: pass --signature"
     ),
-    f"k = cupy.RawKernel('{GLOBAL} k(int **x) {{}}', 'k')": "`int * * x` of k is neither a number",
+    f"k = cupy.RawKernel('{GLOBAL} k(int **x) {{}}', 'k')": "`int * * x` of k has an unknown type",
     f"k = cupy.RawKernel('{GLOBAL} k(int x) {{}}', 'k')": "k has no array argument",
     f"""k = cupy.RawKernel('''
 #define KERNEL(n) {GLOBAL} n(int *x) {{}}

@@ -191,7 +191,7 @@ def test_states_are_made_on_the_host() -> None:
     def k(out):
         out[0] = create_xoroshiro128p_states(1, 2)
 
-    with pytest.raises(CompileError, match="it is for the host"):
+    with pytest.raises(CompileError, match="this function is for the host"):
         k.inspect("ir", "void(float64[:])")
 
 

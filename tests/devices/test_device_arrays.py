@@ -575,7 +575,7 @@ def test_the_truth_of_an_array_is_that_of_its_one_element(place: Any) -> None:
     assert not array[:1]
     assert array[1:]
     for several in array, array[:0]:
-        with pytest.raises(ValueError, match=r"array of \d elements is not true or false: copy_"):
+        with pytest.raises(ValueError, match=r"array of \d elements has no truth value: copy_"):
             bool(several)
 
 

@@ -124,7 +124,7 @@ for x in a:
     items = items + [x]  # E[join]: items | a tuple keeps its length
 
 items = [1, (2, 3)]
-b[0] = items[cuda.grid(1)]  # E[constant-needed]: cuda.grid(1) | equally long
+b[0] = items[cuda.grid(1)]  # E[constant-needed]: cuda.grid(1) | same length
 
 items = [x * 2 for x in a]  # E[constant-needed]: a | write a loop
 
@@ -346,9 +346,9 @@ p.x = 2  # E[assignment-target]: p | variables
 
 return a[0]  # E[return-type]: a[0] | out[i] = …
 
-print("%d" % n)  # E[string]: "%d" % n | f-string
+print("%d" % n)  # E[string]: "%d" % n | print(f
 
-del b[0]  # E[delete]: b[0] | set to 0
+del b[0]  # E[delete]: b[0] | assign 0
 
 b[0] == 1  # E[unused-value]: b[0] == 1 | b[0] = 1
 
@@ -501,10 +501,10 @@ DEFINITIONS = {
         r"takes 3 to 4: \(mask, value, src_lane, width=32\)"
     ),
     "@kernel\ndef k(a): cuda.to_device(a)\nk.inspect('cuda', 'int32[:]')": (
-        "(?s)`to_device` cannot be called in kernels.*it is for the host: call it before the launch"
+        "(?s)`to_device` cannot be called in kernels.*is for the host: call it before the launch"
     ),
-    "@kernel\ndef k(a): s = cuda.stream()\nk.inspect('cuda', 'int32[:]')": "it is for the host",
-    "k = kernel(lambda a: a)\nk.inspect('cuda', 'int32')": "a kernel gives its results in arrays",
+    "@kernel\ndef k(a): s = cuda.stream()\nk.inspect('cuda', 'int32[:]')": "is for the host",
+    "k = kernel(lambda a: a)\nk.inspect('cuda', 'int32')": "a kernel returns its results in arrays",
     "@kernel('float32[:], int32')\ndef k(a, n): s = [0.0] * n": r"cuda\.local\.array\(64",
     "@kernel('float32[:], int32')\ndef k(a): pass": r"2 types for \(a\)",
     "@kernel\ndef k(a): pass\nk.inspect('asm', 'int32')": "ptx, sass or ir.*'asm'",

@@ -142,7 +142,7 @@ def an_array_with_more(a) -> None:
         (more_than_its_steps, "at most 3 elements[^E]*a tuple of 4"),
         (more_from_the_end, "at most 2 elements[^E]*a tuple of 3"),
         (an_array_with_more, "at most 2 elements[^E]*these have 4"),
-        (turned, "may be the same ones, in another order"),
+        (turned, "may overlap them, in another order"),
         (too_many, r"the shape \(2, 3\)[^E]*and these \(2,\)"),
         (items_in_rows, r"the shape \(2, 3\)[^E]*and there 2 items"),
         (three_of_two, r"the shape \(2,\)[^E]*and there 3 items"),

@@ -127,7 +127,7 @@ def test_a_rendered_breach(tmp_path: Path) -> None:
     path.write_text("def f(a):\n    x = {1, 2}\n")
     (result,) = diagnostics_of(path, check_subset)
     assert render(result) == (
-        "error[dict-set]: data is in variables and arrays\n"
+        "error[dict-set]: a kernel keeps data in variables and arrays\n"
         f"  --> {path}:2:9\n"
         "  2 |     x = {1, 2}\n"
         "    |         ^^^^^^ GPU code has no sets\n"
@@ -182,7 +182,7 @@ def report(function: object) -> CompileError:
 
 
 def test_a_kernel_that_returns_a_value() -> None:
-    with pytest.raises(CompileError, match="a kernel gives its results in arrays") as caught:
+    with pytest.raises(CompileError, match="a kernel returns its results in arrays") as caught:
 
         @kernel
         def k(a):

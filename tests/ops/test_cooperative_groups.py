@@ -126,5 +126,5 @@ def test_values_that_are_no_group() -> None:
 
     with pytest.raises(CompileError, match="16 or 32 threads"):
         odd.inspect("c", (int32[::1],))
-    with pytest.raises(CompileError, match="a tile that is at least as large"):
+    with pytest.raises(CompileError, match="a tile of at least this size"):
         wider.inspect("c", (int32[::1],))

@@ -48,5 +48,5 @@ def test_durations_are_differences(target: str) -> None:
     for _ in range(3):  # the launches of integers that follow are recorded
         difference[1, 32](DATES.view(np.int64), DATES[::-1].view(np.int64), integers)
     assert (integers == out.view(np.int64)).all()
-    with pytest.raises(LaunchError, match=r"have one unit, not .*datetime64.D., .*timedelta64.h."):
+    with pytest.raises(LaunchError, match=r"the same unit, not .*datetime64.D., .*timedelta64.h."):
         difference[1, 32](DATES, DATES[::-1], np.zeros(DATES.size, "m8[h]"))

@@ -336,7 +336,7 @@ def test_undefined_functions_are_reported_at_their_declaration(tmp_path: Path) -
         loaded.k.attributes((F32,), "sm_90")
     for caught in (on_cpu, on_gpu):
         assert caught.value.code == "inline-c"
-        assert "no file that is linked defines absent" in str(caught.value)
+        assert "no linked file defines absent" in str(caught.value)
         assert 'f = cuda.declare_device("absent", "float32(float32)")' in str(caught.value)
 
 

@@ -155,7 +155,7 @@ class _GridInference:
                 is_argument = any(p.name == bound.name for p in self.kernel.parameters)
                 if is_argument and not bound.type.dtype.is_integer:
                     return f"the limit is `{bound.type}`, not an integer"
-        return "not a comparison of the index with an integer argument or one length of an array"
+        return "this does not compare the index with an integer argument or a length of an array"
 
     # ---- effects and their guards --------------------------------------------------------------
 

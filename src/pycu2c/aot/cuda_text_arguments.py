@@ -90,8 +90,8 @@ def _types_in_text(kernel: CudaTextKernel) -> list[ParameterType]:
         kind = _type_of(" ".join(words))
         if kind is None:
             raise ExportError(
-                f"`{parameter.text}` of {kernel.name} is neither a number nor a pointer to "
-                f"numbers: pass --signature '{kernel.name}=...', with a type for each parameter, "
+                f"`{parameter.text}` of {kernel.name} has an unknown type: pass --signature "
+                f"'{kernel.name}=...', with a type for each parameter, "
                 'such as "float32[:], int32"'
             )
         types.append(kind)

@@ -92,8 +92,8 @@ def source_of(function: FunctionType) -> Source:
     unread = not (lines or _TEXTS.get(code.co_filename))
     if unread or code.co_filename == "<string>":  # of exec; linecache may have another text
         raise SourceUnavailable(
-            f"the source of {function.__name__} is not available ({code.co_filename}): "
-            "a kernel is translated from its text, so define it in a file, a notebook cell, "
+            f"the source of {function.__name__} is not available ({code.co_filename}): define it "
+            "in a file, a notebook cell, "
             "or a REPL that keeps source (Python 3.13 or later, IPython)"
         )
     raise SourceUnavailable(

@@ -219,7 +219,7 @@ def _arithmetic_explanation(site: CheckSite, values: dict[str, int]) -> tuple[st
         number = values.get("value", "an integral number")
         if "unsigned" in values:
             number = values["unsigned"] % 2**64
-        hint = "limit the value before, or use a type that represents it in place of "
+        hint = "limit the value before the conversion, or use a type that represents it instead of "
         return f"`{site.subject}` does not represent {number}", hint + site.subject
     if site.access:
         operands = f"{values['left']} {site.access} {values['right']}" if values else "the result"

@@ -116,7 +116,7 @@ class _Names(click.ParamType[tuple[str, ...]]):
 @click.option(
     "--check",
     is_flag=True,
-    help="Write nothing: compare with the folder; the exit status is 1 if a file differs.",
+    help="Write nothing, and exit with status 1 if a file differs from that in the folder.",
 )
 def build(
     locations: tuple[str, ...],

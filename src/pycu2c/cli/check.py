@@ -27,8 +27,8 @@ from pycu2c.runtime.findings import CheckError, Finding, FindingRecorder
     "-o",
     "--output",
     type=click.File("w", encoding="utf-8", lazy=False),
-    help="A file for the findings. Without it, they are printed to stdout, and where the format is "
-    "not text, the output of the program to stderr.",
+    help="Write the findings to this file instead of stdout. Without it, JSON and SARIF move the "
+    "program's output to stderr.",
 )
 def check(
     program: tuple[str, ...],

@@ -51,8 +51,8 @@ _CPU_TARGETS = {"c": "cpu", "c-resumable": "cpu-resumable"}
     type=click.Choice(("none", "regions", "comments", "source")),
     default="regions",
     show_default=True,
-    help="The Python in comments of the C: none, line numbers of each thread loop, comments, "
-    "or the source lines.",
+    help="The Python text in comments of the C code: none, the line of each thread loop, the "
+    "comments, or all lines.",
 )
 @click.option(
     "--print-after",

@@ -121,8 +121,8 @@ class LaunchTimeoutError(KernelFault):
 
     codes = ("LAUNCH_TIMEOUT",)
     general_advice = (
-        "The system ends kernels on a device with a screen after some seconds: launch less work "
-        "at a time."
+        "On a device with a display, the system stops a kernel after some seconds: launch less "
+        "work at a time."
     )
 
 

@@ -297,8 +297,9 @@ def _checked_handle(handle: int) -> int:
     if may_be_handle(handle):
         return handle
     raise LaunchError(
-        f"no stream has the handle {handle}: the third of k[grid, block, stream, shared_bytes] is "
-        f"a stream, 0 for the default one; for shared memory write k[grid, block, 0, {abs(handle)}]"
+        f"no stream has the handle {handle}: the third item of k[grid, block, stream, "
+        f"shared_bytes] is a stream, 0 for the default stream; for shared memory write k[grid, "
+        f"block, 0, {abs(handle)}]"
     )
 
 

@@ -73,8 +73,8 @@ class DeviceArray(ArrayData, NoHostArithmetic):
         """Return whether the only element is true, as in numpy; copies it to the host."""
         if self.size != 1:
             raise ValueError(
-                f"an array of {self.size} elements is not true or false: copy_to_host() gives "
-                "numpy's array, which has any() and all(); use `is not None` to test for None"
+                f"an array of {self.size} elements has no truth value: copy_to_host() returns a "
+                "numpy array, which has any() and all(); use `is not None` to test for None"
             )
         return bool(self.item())
 
@@ -89,7 +89,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a device array is not pickled: its memory belongs to this process. Pickle the "
+            "a device array cannot be pickled, as its memory belongs to this process: pickle the "
             "result of copy_to_host()"
         )
 
@@ -211,8 +211,8 @@ class DeviceArray(ArrayData, NoHostArithmetic):
             source = host_array(source)
         if (source.shape, source.dtype) != (self.shape, self.dtype):
             raise ValueError(
-                f"an array of shape {source.shape} and dtype {source.dtype} is not copied to one "
-                f"of shape {self.shape} and dtype {self.dtype}: array[...] = values converts it"
+                f"an array of shape {source.shape} and dtype {source.dtype} cannot be copied to "
+                f"one of shape {self.shape} and dtype {self.dtype}: array[...] = values converts it"
             )
         copies.assign(self, source, self._stream_for(stream))
 

@@ -55,7 +55,7 @@ def to_host(array: ArrayData, out: NDArray[Any] | None, stream: object) -> NDArr
         )
     if (out.shape, out.dtype) != (array.shape, array.dtype):
         raise ValueError(
-            f"an array of shape {array.shape} and dtype {array.dtype} is not copied to one of "
+            f"an array of shape {array.shape} and dtype {array.dtype} cannot be copied to one of "
             f"shape {out.shape} and dtype {out.dtype}: use equal shapes and dtypes, or omit the "
             "host array"
         )

@@ -39,8 +39,8 @@ def stream_to_capture(stream: object) -> Stream:
     candidate = stream if isinstance(stream, Stream) else streams.external_stream(stream)
     if candidate.handle in graph_capture.DEFAULT_STREAMS or not _is_non_blocking(candidate.handle):
         raise LaunchError(
-            "a graph is captured in a stream that the default stream does not wait for: pass one "
-            "made by cuda.stream(blocking=False), or none"
+            "a graph is captured in a non-blocking stream: pass cuda.stream(blocking=False), or "
+            "no stream"
         )
     return candidate
 
@@ -121,8 +121,8 @@ class CudaGraph:
     def check_can_join(self, stream: int) -> None:
         if not _is_captured(stream) and not _is_non_blocking(stream):
             graph_capture.reject(
-                "a stream that the default stream waits for would become a part of the graph: "
-                "create it by cuda.stream(blocking=False)"
+                "a stream of a capture must be non-blocking: create it by "
+                "cuda.stream(blocking=False)"
             )
 
     def _add_child(self, other: CudaGraph, handle: int) -> None:
@@ -255,9 +255,9 @@ def _check_is_captured(handle: int) -> None:
     """Raise LaunchError if a stream is not part of the capture."""
     if not _is_captured(handle):
         graph_capture.reject(
-            "a launch names another stream: leave the stream out; or make it by "
-            "cuda.stream(blocking=False) and let it wait for g.stream, and g.stream for it before "
-            "the end"
+            "a launch uses a stream outside of the capture: omit the stream; or create it by "
+            "cuda.stream(blocking=False), let it wait for g.stream, and at the end let g.stream "
+            "wait for it"
         )
 
 

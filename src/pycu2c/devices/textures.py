@@ -108,7 +108,7 @@ def _check_device(ordinal: int) -> None:
     if ordinal != current:
         raise LaunchError(
             f"a texture or surface is on GPU {ordinal}, where it was used first, and the launch is "
-            f"on GPU {current}: launch it in `with cuda.gpus[{ordinal}]:`, or make another one"
+            f"on GPU {current}: launch in `with cuda.gpus[{ordinal}]:`, or create another one"
         )
 
 

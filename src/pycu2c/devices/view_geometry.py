@@ -63,7 +63,7 @@ def _integer(index: Any) -> int:
         pass
     raise IndexError(
         "a device array is indexed by integers, slices, ... and None, not by "
-        f"{type(index).__name__}: copy_to_host() gives an array that numpy indexes"
+        f"{type(index).__name__}: index the numpy array that copy_to_host() returns"
     )
 
 

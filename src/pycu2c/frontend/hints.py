@@ -66,7 +66,7 @@ _ALLOCATION_HINT = "use cuda.local.array(shape, dtype), one for each thread, or 
 _FIXED_SIZE_HINT = (
     "write a tuple, or use cuda.local.array(n, dtype) and a variable for the number of used items"
 )
-_TEXT_HINT = "text is made on the host: store numbers in an array, and show them after the launch"
+_TEXT_HINT = "create text on the host: store numbers in an array, and format them after the launch"
 _TYPE_TEST_HINT = (
     "a kernel is compiled for each combination of types: compare a.dtype, or use isinstance(x, …)"
 )

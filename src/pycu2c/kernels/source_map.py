@@ -22,8 +22,8 @@ from pycu2c.toolchain.toolchain_errors import (
 )
 
 _LINK_HINT = (
-    'add the file that does: @kernel(link=["functions.cu"]), or link=… where it is declared; '
-    "a GPU takes .ptx, .cubin, the CPU .c, .so, both .cu, .o, .a"
+    'add a file that defines it: @kernel(link=["functions.cu"]), or link=… at its declaration; '
+    "a GPU accepts .ptx and .cubin, the CPU .c and .so, both accept .cu, .o and .a"
 )
 _GENERATED_SUFFIXES = (".c", ".cu")  # with line information, compilers name files of Python
 
@@ -65,7 +65,7 @@ def _undefined_function_diagnostics(
         )
         position = next(calls, "").removeprefix(INLINE_C_MARK)
         if position:
-            label = Label(_span(position), f"no file that is linked defines {name}")
+            label = Label(_span(position), f"no linked file defines {name}")
             diagnostics.append(Diagnostic("inline-c", (label,), _LINK_HINT))
     return diagnostics
 

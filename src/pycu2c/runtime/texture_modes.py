@@ -95,14 +95,14 @@ def sampled_type(element: DType, modes: TextureModes) -> DType:
     elif not modes.as_float:
         if modes.filter == "linear":
             raise ValueError(
-                f"filter_mode='linear' returns floats, and the elements are {element}: add "
+                f"filter_mode='linear' returns floats, but the elements are {element}: add "
                 "read_mode='normalized_float', or pass an array of float32"
             )
         return element
     elif component not in NORMALIZED_MAXIMA:
         raise ValueError(
-            f"read_mode='normalized_float' is for integers of 8 and 16 bits, and the elements are "
-            f"{element}: pass an array of float32"
+            f"read_mode='normalized_float' requires integers of 8 or 16 bits, but the elements "
+            f"are {element}: pass an array of float32"
         )
     else:
         sampled = FLOAT32

@@ -42,11 +42,12 @@ TOO_MANY_FILES = (errno.EMFILE, errno.ENFILE)
 def file_error(error: OSError) -> ToolchainError:
     """Return the error of a compiler that could not be run for want of files or space."""
     if error.errno in TOO_MANY_FILES:
-        hint = "A compiler opens more files than the limit allows: raise it by `ulimit -n 1024`"
+        hint = "The compiler opens more files than the limit allows: raise the limit with `ulimit "
+        "-n 1024`"
     else:
         hint = (
-            "Compiling needs a folder for temporary files: make room in it, or name another by the "
-            "environment variable TMPDIR"
+            "The compiler cannot write temporary files: free space in their folder, or set TMPDIR "
+            "to another one"
         )
     return ToolchainError(f"a kernel could not be compiled: {error}. {hint}")
 

@@ -102,7 +102,7 @@ BY_HAND = {
                     pass
         """,
         """
-        by hand[compile]: an exception ends its thread: nothing catches it (exceptions)
+        by hand[compile]: a kernel cannot catch exceptions (exceptions)
           --> program.py:5:9
           5 |         try:
         """,
@@ -114,8 +114,7 @@ BY_HAND = {
         def k(a, b):
             b[0] = a[0]
         """,
-        "by hand[compile]: a complex number, vector or record is stored in a type that holds "
-        "all its parts",
+        "by hand[compile]: the type of an element can store all parts of the value",
     ),
     "small integers": (
         """

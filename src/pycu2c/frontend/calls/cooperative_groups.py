@@ -78,7 +78,7 @@ def _tiles(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Va
         fail(
             "argument-type",
             Label(context.span(group), f"this is {describe(parent)}"),
-            hint="divide the block, a tile that is at least as large, or a coalesced group",
+            hint="partition the block, a tile of at least this size, or a coalesced group",
         )
     return StaticObject(tile, context.span(node))
 

@@ -75,8 +75,8 @@ def _constant(context: FunctionContext, node: ast.expr) -> object:
     fail(
         "constant-needed",
         Label(context.span(node), evidence),
-        hint="a function that makes a device function runs when the kernel is compiled: give it "
-        "constants, and what changes as arguments of the device function",
+        hint="a function that returns a device function runs when the kernel is compiled: pass it "
+        "only constants, and pass variables to the device function",
     )
 
 

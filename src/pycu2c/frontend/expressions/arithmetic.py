@@ -203,8 +203,8 @@ def _report_no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> No
 
 _BITWISE_HINTS = {  # bitwise operators that users confuse with others
     "^": "a power is written `**`; of bits: ",
-    "&": "join conditions with `and`; of numbers: ",
-    "|": "join conditions with `or`; of numbers: ",
+    "&": "join conditions with `and`; for numbers: ",
+    "|": "join conditions with `or`; for numbers: ",
 }
 
 

@@ -76,8 +76,8 @@ def static_items(iterable: Value) -> tuple[Value, ...]:
     fail(
         "constant-needed",
         Label(iterable.span, f"the length of {describe(iterable)}"),
-        hint="this takes a tuple, or a range with literal bounds; for an array write a loop, "
-        "`for x in a: …`",
+        hint="use a tuple, or a range with literal bounds; for an array, write a loop, `for x in "
+        "a: …`",
     )
 
 
@@ -91,7 +91,7 @@ def check_unrolled_count(count: int, span: Span) -> None:
         fail(
             "constant-needed",
             Label(span, f"{count} items"),
-            hint="a tuple or comprehension is unrolled: use a loop for so many items",
+            hint="a tuple or comprehension is unrolled: use a loop for many items",
         )
 
 
@@ -116,7 +116,8 @@ def _is_true(context: FunctionContext, test: ast.expr) -> bool:
         fail(
             "constant-needed",
             Label(context.span(test), "whether an item is taken"),
-            hint="the length must be constant: choose the value instead, `x if … else 0`",
+            hint="the length must be constant: instead of the condition, select the value, `x if "
+            "… else 0`",
         )
     return bool(test_value.value)
 

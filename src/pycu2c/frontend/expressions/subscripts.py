@@ -383,7 +383,8 @@ def _select_item(
         fail(
             "constant-needed",
             Label(context.span(node.slice), f"an index into ({type_list})"),
-            hint="a computed index is of numbers, or of tuples of the same types, equally long",
+            hint="a computed index requires items that are numbers, or tuples of the same length "
+            "and types",
         )
     selected = constant_tables.lookup_in_row(
         owner.items, index, span
@@ -415,6 +416,6 @@ def _constant_index(value: Value, span: Span) -> int | None:
     fail(
         "constant-needed",
         Label(span, "the index of a tuple"),
-        hint="write a literal; a computed index needs items of one type, a global numpy array, "
-        "or cuda.local.array",
+        hint="write a literal as index; for a computed index, use a global numpy array or "
+        "cuda.local.array",
     )

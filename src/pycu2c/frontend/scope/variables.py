@@ -229,7 +229,7 @@ def _conflict_hint(value: Value, old: Value | None) -> str:
     if len({len(t.items) for t in tuples}) == 2:
         return "a tuple keeps its length: use two names, or count in a cuda.local.array(n, dtype)"
     if any(v is not None and is_none(v) for v in values):
-        return "give it a number first, such as 0.0 or -math.inf, and no None"
+        return "assign a number first, such as 0.0 or -math.inf, instead of None"
     if all(isinstance(v, (StaticObject, Closure)) for v in values):
         return "strings and functions are known when the kernel is compiled: use two names"
     return "use two names"

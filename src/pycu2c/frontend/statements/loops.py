@@ -70,7 +70,7 @@ def for_loop(context: FunctionContext, node: ast.For) -> None:
             fail(
                 "constant-needed",
                 Label(context.span(node.iter), f"{len(iterable.values)} items"),
-                hint="a loop over a tuple is unrolled: put so many items into an array",
+                hint="a loop over a tuple is unrolled: put many items into an array",
             )
         has_limit = iterable.limit is not None
         context.unroller.pending[node] = TripCount(len(iterable.values), has_limit)

@@ -101,7 +101,7 @@ def _require(
         fail(
             "slice-assign",
             label,
-            Label(source.span, "and these may be the same ones, in another order"),
+            Label(source.span, "and these may overlap them, in another order"),
             hint="write a loop with the intended order, or use another array",
         )
 

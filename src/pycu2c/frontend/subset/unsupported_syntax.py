@@ -41,7 +41,7 @@ STATEMENTS: dict[type[ast.stmt], UnsupportedSyntax] = {
     ast.With: UnsupportedSyntax(
         "context-manager",
         "a kernel has no context managers",
-        "use it around the launch, or write the statements of its body alone",
+        "use it around the launch, or write only the statements of its body",
         "with",
     ),
     ast.AsyncWith: UnsupportedSyntax("async", _ASYNC_TEXT, _ASYNC_HINT, "async with"),
@@ -50,7 +50,7 @@ STATEMENTS: dict[type[ast.stmt], UnsupportedSyntax] = {
     ast.ClassDef: UnsupportedSyntax(
         "class",
         "a class inside a kernel",
-        "keep the fields in variables or in a tuple; a record of numpy can be an array's element",
+        "keep the fields in variables or in a tuple; elements of arrays can be NumPy records",
         "class",
     ),
     ast.Import: _IMPORT,
@@ -97,7 +97,7 @@ EXPRESSIONS: dict[type[ast.expr], UnsupportedSyntax] = {
     ast.GeneratorExp: UnsupportedSyntax(
         "generator",
         "this is a generator expression",
-        "write a list, `[f(x) for x in t]`; a generator can be an argument, as of sum(...)",
+        "write a list, `[f(x) for x in t]`; only a call such as sum(...) accepts a generator",
     ),
     ast.Yield: UnsupportedSyntax(
         "generator", "GPU code has no generators", "store each value in an array, `out[i] = …`"
@@ -109,7 +109,7 @@ EXPRESSIONS: dict[type[ast.expr], UnsupportedSyntax] = {
     ast.JoinedStr: UnsupportedSyntax(
         "string",
         "this makes a string when the kernel runs",
-        "an f-string can be printed, print(f'…'); keep other text for after the launch",
+        "pass f-strings to print, print(f'…'); create other text after the launch",
     ),
     ast.Starred: UnsupportedSyntax("starred", "this unpacks a tuple", "write the items one by one"),
 }
@@ -130,8 +130,7 @@ IDENTITY = UnsupportedSyntax(
 STRING = UnsupportedSyntax(
     "string",
     "this makes a string when the kernel runs",
-    "strings are constants, which are compared with `==`; text for print is an f-string, "
-    "print(f'…')",
+    "strings are constants: compare them with `==`; to print text, write print(f'…')",
 )
 BYTES = UnsupportedSyntax(
     "string", "GPU code has no bytes", "write a tuple of ints, or pass an array"
@@ -164,10 +163,10 @@ ANNOTATED_TARGET = UnsupportedSyntax(
 LOOP_TARGET = UnsupportedSyntax(
     "assignment-target",
     "a loop target must be a name",
-    "write a name, `for i in …:`, or a tuple of names, and assign in the body",
+    "write a name or a tuple of names, `for i in …:`, and assign to the element in the body",
 )
 DELETED_TARGET = UnsupportedSyntax(
-    "delete", "only names are deleted", "leave the line out; an element can be set to 0"
+    "delete", "only names are deleted", "remove the line; to clear an element, assign 0"
 )
 KEYWORD_PARAMETERS = UnsupportedSyntax(
     "parameter-kind",
@@ -177,7 +176,7 @@ KEYWORD_PARAMETERS = UnsupportedSyntax(
 DECORATED = UnsupportedSyntax(
     "nested-function",
     "a function inside a kernel has no decorators",
-    "remove the line: a function inside needs no @device",
+    "remove the decorator: a nested function needs no @device",
 )
 CLASS_PATTERN = UnsupportedSyntax(
     "match", "this is a class pattern", "compare a field in the guard: `case _ if p.x == …:`"
@@ -187,7 +186,7 @@ MAPPING_PATTERN = UnsupportedSyntax(
 )
 KERNEL_RESULT = UnsupportedSyntax(
     "return-type",
-    "a kernel gives its results in arrays",
+    "a kernel returns its results in arrays",
     "pass an array for the result and write out[i] = …",
 )
 UNUSED = UnsupportedSyntax(

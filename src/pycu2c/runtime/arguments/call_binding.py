@@ -12,8 +12,8 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import dataclass
 
 _METHOD_HINT = (
-    "a kernel does not receive the object that it is an attribute of: write @staticmethod above "
-    "@kernel, and a parameter for each value that it needs"
+    "a kernel cannot be a method: write @staticmethod above @kernel, and a parameter for each "
+    "value that it needs"
 )
 
 

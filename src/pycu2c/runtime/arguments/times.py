@@ -24,8 +24,8 @@ def times_as_integers(values: tuple[object, ...], names: Sequence[str]) -> tuple
             f"{name} {value.dtype}" for name, value in zip(names, values) if _is_time(value)
         )
         raise LaunchError(
-            f"the dates and durations of a launch have one unit, not {described}: convert them, "
-            "as .astype('datetime64[s]') does"
+            f"all dates and durations of a launch must have the same unit, not {described}: "
+            "convert them, for example with .astype('datetime64[s]')"
         )
     return tuple(value.view(np.int64) if _is_time(value) else value for value in values)
 

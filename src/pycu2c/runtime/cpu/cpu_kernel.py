@@ -156,8 +156,8 @@ def _interrupt_error(code: int) -> BaseException:
     if code == 1:
         return _INTERRUPTS.pop() if _INTERRUPTS else KeyboardInterrupt()
     return LaunchError(
-        "the handler of a signal forked this process while a kernel ran: the child has only a "
-        "part of what that kernel computes"
+        "a signal handler forked this process while a kernel ran: in the child, the results of "
+        "this kernel are incomplete"
     )
 
 
@@ -193,8 +193,8 @@ def load(binary: CompiledBinary, *flag_names: str) -> Any:
         if missing:
             raise toolchain_errors.UndefinedFunctionError(missing) from error
         raise toolchain_errors.ToolchainError(
-            f"compiled code cannot be loaded: {error}. It needs a folder that is not full, on a "
-            "disk that runs code (not mounted noexec): name one by the environment variable TMPDIR"
+            f"compiled code cannot be loaded: {error}. Set TMPDIR to a folder with free space, on "
+            "a file system that is not mounted noexec"
         ) from error
 
 

@@ -28,7 +28,7 @@ from pycu2c.toolchain.toolchain_errors import (
 )
 
 _HOW_TO_INSTALL = (
-    "NVRTC, the compiler of CUDA C, cannot be loaded: pip install 'pycu2c[gpu]' brings it "
+    "NVRTC, the compiler of CUDA C, cannot be loaded: install it with pip install 'pycu2c[gpu]' "
     "(cuda-toolkit[nvrtc]>=13.4,<14). GPUs, PTX and SASS need it; "
     "CUDA C as text and the CPU do not."
 )
