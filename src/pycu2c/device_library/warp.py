@@ -11,6 +11,7 @@ import operator
 from typing import Any
 
 from pycu2c import cuda
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.kernels.kernel import device
 
 ALL_LANES = 0xFFFFFFFF
@@ -51,13 +52,6 @@ def reduce_lanes(value: Any, op: Any, lanes: Any) -> Any:
 def reduce(value: Any, op: Any = operator.add) -> Any:
     """Combine the values of a warp; lane 0 has the result, other lanes a part of it.
 
-    Parameters
-    ----------
-    value : number, vector or tuple
-        The value of this thread.
-    op : callable, optional
-        An associative operation, such as ``operator.add``, ``min``, or a device function.
-
     Returns
     -------
     number, vector or tuple
@@ -70,13 +64,6 @@ def reduce(value: Any, op: Any = operator.add) -> Any:
 def all_reduce(value: Any, op: Any = operator.add) -> Any:
     """Combine the values of a warp; all lanes have the result.
 
-    Parameters
-    ----------
-    value : number, vector or tuple
-        The value of this thread.
-    op : callable, optional
-        An associative operation, such as ``operator.add``, ``min``, or a device function.
-
     Returns
     -------
     number, vector or tuple
@@ -88,13 +75,6 @@ def all_reduce(value: Any, op: Any = operator.add) -> Any:
 @device
 def inclusive_scan(value: Any, op: Any = operator.add) -> Any:
     """Combine the values of the lanes up to this one.
-
-    Parameters
-    ----------
-    value : number, vector or tuple
-        The value of this thread.
-    op : callable, optional
-        An associative operation, such as ``operator.add``, ``max``, or a device function.
 
     Returns
     -------
@@ -113,15 +93,6 @@ def inclusive_scan(value: Any, op: Any = operator.add) -> Any:
 def exclusive_scan(value: Any, op: Any = operator.add, initial: Any = 0) -> Any:
     """Combine an initial value and the values of the lanes below this one.
 
-    Parameters
-    ----------
-    value : number, vector or tuple
-        The value of this thread.
-    op : callable, optional
-        An associative operation, such as ``operator.add``, ``max``, or a device function.
-    initial : number, vector or tuple, optional
-        The result of lane 0, with which the others begin.
-
     Returns
     -------
     number, vector or tuple
@@ -133,3 +104,13 @@ def exclusive_scan(value: Any, op: Any = operator.add, initial: Any = 0) -> Any:
     else:
         before = op(initial, before)
     return before
+
+
+document_parameters(
+    globals(),
+    """
+value : number, vector or tuple | The value of this thread.
+op : callable | An associative operation, such as ``operator.add``, ``min``, or a device function.
+initial : number, vector or tuple | The result of lane 0, with which the others begin.
+""",
+)

@@ -8,25 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 from pycu2c import cuda
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.warp import block_threads, thread_rank
 from pycu2c.kernels.kernel import device
 
 
 @device
 def load(items: Any, array: Any, start: Any = 0, fill: Any = None) -> None:
-    """Load items in the blocked arrangement.
-
-    Parameters
-    ----------
-    items : array
-        A local array for the items of this thread.
-    array : array
-        The array to load from, of one axis.
-    start : int, optional
-        The index of the first item of the block.
-    fill : number, optional
-        The value of items beyond the end of the array. Without it, all items must exist.
-    """
+    """Load items in the blocked arrangement."""
     first = start + thread_rank() * len(items)
     for i in range(len(items)):
         if fill is None or first + i < len(array):
@@ -37,19 +26,7 @@ def load(items: Any, array: Any, start: Any = 0, fill: Any = None) -> None:
 
 @device
 def load_striped(items: Any, array: Any, start: Any = 0, fill: Any = None) -> None:
-    """Load items in the striped arrangement: neighboring threads load neighboring elements.
-
-    Parameters
-    ----------
-    items : array
-        A local array for the items of this thread.
-    array : array
-        The array to load from, of one axis.
-    start : int, optional
-        The index of the first item of the block.
-    fill : number, optional
-        The value of items beyond the end of the array. Without it, all items must exist.
-    """
+    """Load items in the striped arrangement: neighboring threads load neighboring elements."""
     first, threads = start + thread_rank(), block_threads()
     for i in range(len(items)):
         if fill is None or first + i * threads < len(array):
@@ -60,38 +37,14 @@ def load_striped(items: Any, array: Any, start: Any = 0, fill: Any = None) -> No
 
 @device
 def load_transposed(items: Any, array: Any, threads: Any, start: Any = 0, fill: Any = None) -> None:
-    """Load items coalesced, as ``load_striped``, then exchange them to the blocked arrangement.
-
-    Parameters
-    ----------
-    items : array
-        A local array for the items of this thread.
-    array : array
-        The array to load from, of one axis.
-    threads : int
-        The number of threads of the block, a constant.
-    start : int, optional
-        The index of the first item of the block.
-    fill : number, optional
-        The value of items beyond the end of the array. Without it, all items must exist.
-    """
+    """Load items coalesced, as ``load_striped``, then exchange them to the blocked arrangement."""
     load_striped(items, array, start, fill)
     striped_to_blocked(items, threads)
 
 
 @device
 def store(array: Any, items: Any, start: Any = 0) -> None:
-    """Store items in the blocked arrangement; those beyond the end of the array are dropped.
-
-    Parameters
-    ----------
-    array : array
-        The array to store to, of one axis.
-    items : array
-        The local array of the items of this thread.
-    start : int, optional
-        The index of the first item of the block.
-    """
+    """Store items in the blocked arrangement; those beyond the end of the array are dropped."""
     first = start + thread_rank() * len(items)
     for i in range(len(items)):
         if first + i < len(array):
@@ -100,17 +53,7 @@ def store(array: Any, items: Any, start: Any = 0) -> None:
 
 @device
 def store_striped(array: Any, items: Any, start: Any = 0) -> None:
-    """Store items in the striped arrangement; those beyond the end of the array are dropped.
-
-    Parameters
-    ----------
-    array : array
-        The array to store to, of one axis.
-    items : array
-        The local array of the items of this thread.
-    start : int, optional
-        The index of the first item of the block.
-    """
+    """Store items in the striped arrangement; those beyond the end of the array are dropped."""
     first, threads = start + thread_rank(), block_threads()
     for i in range(len(items)):
         if first + i * threads < len(array):
@@ -119,19 +62,7 @@ def store_striped(array: Any, items: Any, start: Any = 0) -> None:
 
 @device
 def store_transposed(array: Any, items: Any, threads: Any, start: Any = 0) -> None:
-    """Exchange blocked items to the striped arrangement, then store them coalesced.
-
-    Parameters
-    ----------
-    array : array
-        The array to store to, of one axis.
-    items : array
-        The local array of the items of this thread; it is striped afterwards.
-    threads : int
-        The number of threads of the block, a constant.
-    start : int, optional
-        The index of the first item of the block.
-    """
+    """Exchange blocked items to the striped arrangement, then store them coalesced."""
     blocked_to_striped(items, threads)
     store_striped(array, items, start)
 
@@ -147,15 +78,7 @@ def _padded(rank: Any) -> Any:
 
 @device
 def blocked_to_striped(items: Any, threads: Any) -> None:
-    """Exchange items from the blocked to the striped arrangement.
-
-    Parameters
-    ----------
-    items : array
-        The local array of the items of this thread.
-    threads : int
-        The number of threads of the block, a constant.
-    """
+    """Exchange items from the blocked to the striped arrangement."""
     count = len(items)
     shared = cuda.shared.array(threads * count + threads * count // 32, items.dtype)
     rank = thread_rank()
@@ -169,15 +92,7 @@ def blocked_to_striped(items: Any, threads: Any) -> None:
 
 @device
 def striped_to_blocked(items: Any, threads: Any) -> None:
-    """Exchange items from the striped to the blocked arrangement.
-
-    Parameters
-    ----------
-    items : array
-        The local array of the items of this thread.
-    threads : int
-        The number of threads of the block, a constant.
-    """
+    """Exchange items from the striped to the blocked arrangement."""
     count = len(items)
     shared = cuda.shared.array(threads * count + threads * count // 32, items.dtype)
     rank = thread_rank()
@@ -191,17 +106,7 @@ def striped_to_blocked(items: Any, threads: Any) -> None:
 
 @device
 def scatter_to_blocked(items: Any, ranks: Any, threads: Any) -> None:
-    """Move each item to a rank of the block; then load the items in the blocked arrangement.
-
-    Parameters
-    ----------
-    items : array
-        The local array of the items of this thread.
-    ranks : array
-        A local array of the new rank of each item; the ranks of the block are a permutation.
-    threads : int
-        The number of threads of the block, a constant.
-    """
+    """Move each item to a rank of the block; then load the items in the blocked arrangement."""
     count = len(items)
     shared = cuda.shared.array(threads * count + threads * count // 32, items.dtype)
     for i in range(count):
@@ -214,17 +119,7 @@ def scatter_to_blocked(items: Any, ranks: Any, threads: Any) -> None:
 
 @device
 def scatter_to_striped(items: Any, ranks: Any, threads: Any) -> None:
-    """Move each item to a rank of the block; then load the items in the striped arrangement.
-
-    Parameters
-    ----------
-    items : array
-        The local array of the items of this thread.
-    ranks : array
-        A local array of the new rank of each item; the ranks of the block are a permutation.
-    threads : int
-        The number of threads of the block, a constant.
-    """
+    """Move each item to a rank of the block; then load the items in the striped arrangement."""
     count = len(items)
     shared = cuda.shared.array(threads * count + threads * count // 32, items.dtype)
     for i in range(count):
@@ -239,16 +134,6 @@ def scatter_to_striped(items: Any, ranks: Any, threads: Any) -> None:
 def shuffle(value: Any, source: Any, threads: Any) -> Any:
     """Return the value of another thread of the block.
 
-    Parameters
-    ----------
-    value : number or vector
-        The value of this thread.
-    source : int
-        The rank of the thread whose value is returned; if the block has no such thread, that of
-        this thread is.
-    threads : int
-        The number of threads of the block, a constant.
-
     Returns
     -------
     number or vector
@@ -260,3 +145,26 @@ def shuffle(value: Any, source: Any, threads: Any) -> Any:
     result = shared[source] if 0 <= source < threads else value
     cuda.syncthreads()
     return result
+
+
+document_parameters(
+    globals(),
+    """
+items : array | The local array of the items of this thread.
+load.items, load_striped.items, load_transposed.items : array | A local array for the items of this
+  thread.
+store_transposed.items : array | The local array of the items of this thread; it is striped
+  afterwards.
+array : array | The array to load from, of one axis.
+store.array, store_striped.array, store_transposed.array : array | The array to store to, of one
+  axis.
+start : int | The index of the first item of the block.
+fill : number | The value of items beyond the end of the array. Without it, all items must exist.
+threads : int | The number of threads of the block, a constant.
+ranks : array | A local array of the new rank of each item; the ranks of the block are a
+  permutation.
+value : number or vector | The value of this thread.
+source : int | The rank of the thread whose value is returned; if the block has no such thread, that
+  of this thread is.
+""",
+)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.warp import (
     WARP_SIZE,
     block_threads,
@@ -71,13 +72,6 @@ def reduce_warps(value: Any, op: Any, of_warps: Any) -> Any:
 def reduce(value: Any, op: Any = operator.add) -> Any:
     """Combine the values of a block in the order of ranks; the thread of rank 0 has the result.
 
-    Parameters
-    ----------
-    value : number, vector, tuple or array
-        The value of this thread, or a local array of its items in the blocked arrangement.
-    op : callable, optional
-        An associative operation, such as ``operator.add``, ``min``, or a device function.
-
     Returns
     -------
     number, vector or tuple
@@ -96,13 +90,6 @@ def reduce(value: Any, op: Any = operator.add) -> Any:
 @device
 def all_reduce(value: Any, op: Any = operator.add) -> Any:
     """Combine the values of a block in the order of ranks; all threads have the result.
-
-    Parameters
-    ----------
-    value : number, vector, tuple or array
-        The value of this thread, or a local array of its items in the blocked arrangement.
-    op : callable, optional
-        An associative operation, such as ``operator.add``, ``min``, or a device function.
 
     Returns
     -------
@@ -127,13 +114,6 @@ def all_reduce(value: Any, op: Any = operator.add) -> Any:
 def broadcast(value: Any, source: Any = 0) -> Any:
     """Return the value of one thread in all threads.
 
-    Parameters
-    ----------
-    value : number, vector or tuple
-        The value of this thread.
-    source : int, optional
-        The rank of the thread whose value is returned.
-
     Returns
     -------
     number, vector or tuple
@@ -149,3 +129,15 @@ def broadcast(value: Any, source: Any = 0) -> Any:
     value = load_items(shared, 0)
     cuda.syncthreads()
     return value
+
+
+document_parameters(
+    globals(),
+    """
+value : number, vector, tuple or array | The value of this thread, or a local array of its items in
+  the blocked arrangement.
+broadcast.value : number, vector or tuple | The value of this thread.
+op : callable | An associative operation, such as ``operator.add``, ``min``, or a device function.
+source : int | The rank of the thread whose value is returned.
+""",
+)

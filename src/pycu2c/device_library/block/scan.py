@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library import warp
 from pycu2c.device_library.block.reduce import load_items, store_items
 from pycu2c.device_library.warp import (
@@ -60,13 +61,6 @@ def inclusive_scan(value: Any, op: Any = operator.add) -> Any:
 
     An array of items is replaced by its prefixes, and the total of the block is returned.
 
-    Parameters
-    ----------
-    value : number, vector, tuple or array
-        The value of this thread, or a local array of its items in the blocked arrangement.
-    op : callable, optional
-        An associative operation, such as ``operator.add``, ``max``, or a device function.
-
     Returns
     -------
     number, vector or tuple
@@ -92,15 +86,6 @@ def exclusive_scan(value: Any, op: Any = operator.add, initial: Any = 0) -> Any:
 
     An array of items is replaced by its prefixes, and the total of the block is returned, without
     the initial value.
-
-    Parameters
-    ----------
-    value : number, vector, tuple or array
-        The value of this thread, or a local array of its items in the blocked arrangement.
-    op : callable, optional
-        An associative operation, such as ``operator.add``, ``max``, or a device function.
-    initial : number, vector or tuple, optional
-        The result of the first item, with which the others begin.
 
     Returns
     -------
@@ -129,3 +114,14 @@ def exclusive_scan(value: Any, op: Any = operator.add, initial: Any = 0) -> Any:
     else:
         before = op(initial, before)
     return before
+
+
+document_parameters(
+    globals(),
+    """
+value : number, vector, tuple or array | The value of this thread, or a local array of its items in
+  the blocked arrangement.
+op : callable | An associative operation, such as ``operator.add``, ``max``, or a device function.
+initial : number, vector or tuple | The result of the first item, with which the others begin.
+""",
+)
