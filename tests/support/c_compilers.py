@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -25,9 +26,13 @@ NATIVE = (
 CROSS = {  # command -> its processor
     "aarch64-linux-gnu-gcc": "aarch64",
     "clang --target=aarch64-linux-gnu": "aarch64",
+    "x86_64-w64-mingw32-gcc": "AMD64",  # for Windows
+    "zig cc -target aarch64-macos": "arm64",
 }
-IN_CI = ("gcc", "clang", "aarch64-linux-gnu-gcc", "clang --target=aarch64-linux-gnu")  # .ci/run
-EMULATORS = {"aarch64": "qemu-aarch64"}
+IN_CI = ("gcc", "clang", *CROSS)  # .ci/run and the test tools of pyproject.toml
+EMULATORS = {"aarch64": "qemu-aarch64", "AMD64": "/usr/lib/wine/wine64"}
+os.environ.setdefault("WINEPREFIX", os.path.join(tempfile.gettempdir(), "pycu2c-wine"))
+os.environ.setdefault("WINEDEBUG", "-all")
 
 
 def needed(result: object, what: str) -> None:
@@ -44,7 +49,9 @@ def compiler(name: str) -> Compiler:
     if words is None and name in IN_CI:
         needed(None, name)
     assert words is not None
-    return Compiler(words, run((*words, "--version")).output.strip(), CROSS.get(name, ""))
+    program = _words(name.partition(" -")[0])  # with a target, zig would write a file a.o
+    assert program is not None
+    return Compiler(words, run((*program, "--version")).output.strip(), CROSS.get(name, ""))
 
 
 def _words(name: str) -> tuple[str, ...] | None:

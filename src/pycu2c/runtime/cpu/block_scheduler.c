@@ -81,7 +81,7 @@ static void free_cluster(Launch *l, int64_t number) {
         if (atomic_load(&p->free_buffers[i])) continue;
         if (atomic_compare_exchange_strong(&p->free_buffers[i], &none, memory)) return;
     }
-    free(memory);
+    free_aligned(memory);
 }
 
 /* ---- a phase ---- */
@@ -376,8 +376,8 @@ static int run_suspendable(Launch *l, int64_t clusters) {
     const bool has_memory = p->suspended && p->states && p->unfinished;
     for (int64_t i = 0; has_memory && i < clusters; i++) p->unfinished[i] = i;
     const int ended = has_memory ? run_phases(l) : MEMORY_CODE;
-    for (int64_t i = 0; p->suspended && i < clusters; i++) free(p->suspended[i]);
-    for (int i = 0; i < MAX_FREE_BUFFERS; i++) free(atomic_load(&p->free_buffers[i]));
+    for (int64_t i = 0; p->suspended && i < clusters; i++) free_aligned(p->suspended[i]);
+    for (int i = 0; i < MAX_FREE_BUFFERS; i++) free_aligned(atomic_load(&p->free_buffers[i]));
     free(p->suspended);
     free(p->states);
     free(p->unfinished);

@@ -13,6 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#if defined(_WIN32)
+#include <malloc.h>
+#define aligned_alloc(alignment, size) _aligned_malloc(size, alignment)
+#define free_aligned _aligned_free
+#else
+#define free_aligned free
+#endif
 
 enum {
     WARP = 32,
@@ -179,7 +186,7 @@ static void *worker_memory(size_t size) {
         memory = NULL;
         has = 0;
         atomic_signal_fence(memory_order_seq_cst); /* interrupt.c may end the launch after this */
-        free(old);
+        free_aligned(old);
         memory = aligned_alloc(CACHE_LINE, size);
         atomic_signal_fence(memory_order_seq_cst);
         if (memory) has = size;

@@ -35,10 +35,16 @@
 
 typedef void (*Body)(const void *args, int64_t first, int64_t last);
 
+#if defined(_WIN32) /* there are no signals, and no launch has an owner: launches run to their end */
+#pragma GCC diagnostic ignored "-Wunused-function"
+typedef char sigjmp_buf;
+#define sigsetjmp(buffer, mask) ((void)(buffer), 0)
+#else
 #ifndef SI_TKILL /* the error code of pthread_kill on Linux */
 #define SI_TKILL SI_USER
 #endif
 #define INTERRUPT_SIGNAL SIGURG /* it is ignored by default, and may arrive spuriously */
+#endif
 
 enum {
     WATCHDOG_PERIOD_NS = 100000000,
@@ -211,6 +217,10 @@ static bool may_check_on_this_stack(const Launch *launch) {
 
 static Launch *launch_of_nested_thread(BodyState **state);
 
+#if defined(_WIN32)
+static void install_interrupt_handler(void) {}
+static void interrupt_thread(pthread_t thread) { (void)thread; }
+#else
 typedef void (*Handler)(int, siginfo_t *, void *);
 static _Atomic(Handler) previous_handler;
 
@@ -243,6 +253,9 @@ static void install_interrupt_handler(void) {
     sigemptyset(&ours.sa_mask);
     sigaction(INTERRUPT_SIGNAL, &ours, 0);
 }
+
+static void interrupt_thread(pthread_t thread) { pthread_kill(thread, INTERRUPT_SIGNAL); }
+#endif
 
 /* ---- launches from the callback ---- */
 
@@ -287,7 +300,7 @@ static bool run_nested(Launch *launch, size_t stack_bytes) {
         if (has_ended(launch) && atomic_load(&nested.state.in_body)) {
             find_text_segments(launch->body, launch->callee);
             install_interrupt_handler();
-            pthread_kill(atomic_load(&nested.thread), INTERRUPT_SIGNAL);
+            interrupt_thread(atomic_load(&nested.thread));
         }
         sleep_before_retry(tries);
     }
@@ -304,7 +317,7 @@ static void request_check(Body body) {
     wake_caller();
     sleep_ns(GRACE_NS);
     for (int tries = 1; atomic_load(&check_requested) && atomic_load(&running_body); tries++) {
-        pthread_kill(atomic_load(&owner), INTERRUPT_SIGNAL);
+        interrupt_thread(atomic_load(&owner));
         wake_caller();
         sleep_before_retry(tries);
     }
@@ -340,11 +353,13 @@ static void *watchdog_main(void *nothing) {
 
 /* Start a thread that blocks all signals but INTERRUPT_SIGNAL and faults. */
 static bool start_thread(void *(*main)(void *), void *argument, size_t stack_bytes) {
+#if !defined(_WIN32)
     static const int own[] = {INTERRUPT_SIGNAL, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     sigset_t others, old;
     sigfillset(&others);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&others, own[i]);
     pthread_sigmask(SIG_SETMASK, &others, &old);
+#endif
     pthread_t thread;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -352,7 +367,9 @@ static bool start_thread(void *(*main)(void *), void *argument, size_t stack_byt
     pthread_attr_setstacksize(&attributes, stack_bytes);
     bool started = pthread_create(&thread, &attributes, main, argument) == 0;
     pthread_attr_destroy(&attributes);
+#if !defined(_WIN32)
     pthread_sigmask(SIG_SETMASK, &old, 0);
+#endif
     return started;
 }
 
@@ -417,6 +434,10 @@ void pycu2c_pool_check_on_any_stack(int may) { check_on_any_stack = may; }
 
 /* Set the owner, and the callback that says whether its launch should end. */
 void pycu2c_pool_set_owner(pthread_t thread, int (*check)(void)) {
+#if defined(_WIN32)
+    (void)thread, (void)check;
+#else
     atomic_store(&owner, thread);
     check_interrupts = check;
+#endif
 }

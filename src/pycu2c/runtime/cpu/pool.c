@@ -203,7 +203,11 @@ static void reset_in_child(void) { /* only the forking thread lives on */
     atomic_flag_clear(&busy);
 }
 
-static void register_fork_handler(void) { pthread_atfork(0, 0, reset_in_child); }
+static void register_fork_handler(void) {
+#if !defined(_WIN32)
+    pthread_atfork(0, 0, reset_in_child);
+#endif
+}
 
 static void register_fork_handler_once(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -261,7 +265,7 @@ static void interrupt_workers(const Launch *launch) {
     install_interrupt_handler();
     for (int i = 1; i <= atomic_load(&started); i++) {
         if (!atomic_load(&workers[i].state.in_body)) continue;
-        pthread_kill(atomic_load(&workers[i].thread), INTERRUPT_SIGNAL);
+        interrupt_thread(atomic_load(&workers[i].thread));
     }
 }
 
