@@ -1,8 +1,9 @@
 """Build the fast path of launches, and the readme for package indexes.
 Everything else is in pyproject.toml.
 
-The extension uses the limited API, so one build serves every CPython from 3.11 on. Where it cannot
-be built (no C compiler, no headers, a free-threaded CPython), launches take the Python slow path.
+The extension uses the limited API, so one build serves every CPython from 3.11 on; free-threaded
+ones, which lack this API, have their own builds. Where it cannot be built (no C compiler, no
+headers), launches take the Python slow path.
 """
 
 import re
@@ -15,10 +16,11 @@ import numpy
 from setuptools import Extension, setup
 
 FOLDER = Path("src/pycu2c/native")
+HAS_LIMITED_API = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 
 def extensions() -> list[Extension]:
-    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+    if sys.implementation.name != "cpython":
         return []
     flags = [] if sys.platform == "win32" else ["-std=c11", "-O3", "-fvisibility=hidden"]
     if sys.platform == "linux":
@@ -29,7 +31,7 @@ def extensions() -> list[Extension]:
         depends=sorted(path.as_posix() for path in FOLDER.glob("*.h")),
         include_dirs=[numpy.get_include()],
         extra_compile_args=flags,
-        py_limited_api=True,
+        py_limited_api=HAS_LIMITED_API,
         optional=True,
     )
     return [dispatch]
@@ -49,5 +51,5 @@ setup(
     long_description=readme(),
     long_description_content_type="text/markdown",
     ext_modules=found,
-    options={"bdist_wheel": {"py_limited_api": "cp311"}} if found else {},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} if found and HAS_LIMITED_API else {},
 )

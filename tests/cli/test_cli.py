@@ -6,8 +6,8 @@ import importlib.metadata
 import json
 import os
 import re
+import subprocess
 import sys
-import sysconfig
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -131,14 +131,21 @@ def test_doctor() -> None:
     assert f"compiler  {facts['compiler']}\n" in result.output
 
 
-def test_doctor_does_not_advise_to_build_what_cannot_be_built(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_doctor_without_the_extension(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extension, "UNAVAILABLE", "No module named '_dispatch'")
     assert "pip install --force-reinstall" in called("doctor").output
-    monkeypatch.setattr(sysconfig, "get_config_var", {"Py_GIL_DISABLED": 1}.get)
-    output = called("doctor").output
-    assert "slow path, tens of µs each: the C extension requires a Python with the GIL" in output
+
+
+def test_the_extension_does_not_enable_the_gil() -> None:
+    code = (
+        "import sys\n"
+        "sys._is_gil_enabled = lambda: False\n"
+        "from pycu2c.cli.main import main\n"
+        "main(['doctor'])"
+    )
+    program = (sys.executable, "-c", code)
+    output = subprocess.run(program, capture_output=True, text=True, check=True).stdout
+    assert "slow path, tens of µs each: the C extension requires the GIL" in output
     assert "pip install --force-reinstall" not in output
 
 

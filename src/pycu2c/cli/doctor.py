@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import sysconfig
 from collections.abc import Callable
 
 import click
@@ -98,8 +97,8 @@ def _compiler() -> tuple[str, bool]:
 def _dispatch() -> str:
     if not extension.UNAVAILABLE:
         return "fast path, by the C extension"
-    if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return "slow path, tens of µs each: the C extension requires a Python with the GIL"
+    if extension.UNAVAILABLE == extension.REQUIRES_GIL:
+        return f"slow path, tens of µs each: {extension.REQUIRES_GIL}"
     return (
         "slow path, tens of µs each: the C extension is not installed. To build it, install a C "
         "compiler and Python's headers (python3-dev), and run pip install --force-reinstall "

@@ -4,7 +4,8 @@
 #ifndef PYCU2C_DISPATCH_H
 #define PYCU2C_DISPATCH_H
 
-#ifndef Py_LIMITED_API
+#include <pyconfig.h>
+#if !defined(Py_LIMITED_API) && !defined(Py_GIL_DISABLED)
 #define Py_LIMITED_API 0x030B0000
 #endif
 #define PY_SSIZE_T_CLEAN

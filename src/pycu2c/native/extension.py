@@ -5,15 +5,19 @@ Without the extension every launch takes the slow path.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 UNAVAILABLE = ""  # why the extension is missing
+REQUIRES_GIL = "the C extension requires the GIL (python -X gil=1)"  # and would enable it
 _INTERFACE = 5  # as in module.c; increase both when attributes or arguments change
 
 if TYPE_CHECKING:
     import pycu2c.native._dispatch as _implementation
 else:
     try:
+        if not getattr(sys, "_is_gil_enabled", lambda: True)():
+            raise ImportError(REQUIRES_GIL)
         import pycu2c.native._dispatch as _implementation
 
         if getattr(_implementation, "INTERFACE", 0) != _INTERFACE:

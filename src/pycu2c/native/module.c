@@ -111,9 +111,15 @@ static PyMethodDef functions[] = {
      "Return the names of the kernels that were started on a device last, the latest at the end."},
     {NULL, NULL, 0, NULL},
 };
-/* No Py_mod_gil: CPython 3.11 and 3.12 reject slots that they do not know, and one build serves all
- * versions. Free-threaded CPython up to 3.14 has no limited API, so setup.py does not build this. */
-static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, execute}, {0, NULL}};
+/* One build serves all versions with a GIL, and 3.11 and 3.12 reject slots that they do not know.
+ * Dispatch tables have no locks: extension.py does not import this while the GIL is disabled. */
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, execute},
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_USED},
+#endif
+    {0, NULL},
+};
 static PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,  .m_name = "_dispatch",   .m_doc = "The fast path of launches.",
     .m_methods = functions, .m_slots = module_slots,
