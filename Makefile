@@ -50,7 +50,7 @@ test-all: test test-slow check  ## the whole test suite, then ruff and mypy
 check: $(VENV)/.test  ## ruff, mypy, and zizmor for the workflows
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
-	@$(MYPY)
+	@for system in linux darwin win32; do $(MYPY) --platform $$system --cache-dir .mypy_cache/$$system || exit 1; done
 	@$(BIN)/zizmor --quiet --offline .github
 	@echo "ruff, mypy and zizmor: clean"
 

@@ -43,6 +43,8 @@ def compile_library(library: ExportedLibrary, files: Files, settings: BuildSetti
     ``lib/libNAME_SUFFIX.so`` for each binding to a framework. Raises ToolchainError if a compiler
     or a header is missing or fails.
     """
+    if platform.system() != "Linux":
+        raise ToolchainError("libraries of kernels are built on Linux only, such as in WSL")
     frameworks, flags = settings.frameworks, [f.flags() for f in settings.frameworks]
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)

@@ -6,6 +6,7 @@ This module calls no linker and reads no file.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias, get_args
 
@@ -13,9 +14,10 @@ from pycu2c.base.external_code import Dialect
 
 Link: TypeAlias = tuple[Dialect, str]  # dialect of the target, and absolute path
 
+_SHARED_LIBRARY = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
 SUFFIXES: Mapping[Dialect, tuple[str, ...]] = {
     "cuda": (".cu", ".ptx", ".cubin", ".fatbin", ".ltoir", ".o", ".a"),
-    "c": (".c", ".so", ".o", ".a", ".cu"),
+    "c": (".c", _SHARED_LIBRARY, ".o", ".a", ".cu"),
 }
 _TARGETS: Mapping[str, Dialect] = {"cuda": "cuda", "cpu": "c"}
 

@@ -52,14 +52,16 @@ def file_error(error: OSError) -> ToolchainError:
     return ToolchainError(f"a kernel could not be compiled: {error}. {hint}")
 
 
+# the last line is for macOS, where names in C have an underscore more
 _UNDEFINED = (
     r"(?:[Uu]ndefined reference to|undefined symbol:|Unresolved extern function) [`']?([\w$.]+)"
+    r"|(?:flat namespace '_|(?m:^) +\"_)([\w$.]+)['\"]"
 )
 
 
 def undefined_functions_in(log: str) -> tuple[str, ...]:
     """Return the functions that a linker or assembler reports as undefined."""
-    return tuple(dict.fromkeys(re.findall(_UNDEFINED, log)))
+    return tuple(dict.fromkeys(m[1] or m[2] for m in re.finditer(_UNDEFINED, log)))
 
 
 # "kernel.c:3:5: error: …" of gcc and clang, "kernel.cu(3): error: …" of NVRTC

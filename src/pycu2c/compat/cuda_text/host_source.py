@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import sys
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
@@ -129,7 +130,7 @@ def _explicit_instantiations(text: CudaSource) -> Iterator[str]:
 
 def is_c_library_name(name: str) -> bool:
     """Return whether the C library has a function of this name, such as ``select``."""
-    return hasattr(ctypes.CDLL(None), name)
+    return hasattr(ctypes.CDLL("msvcrt" if sys.platform == "win32" else None), name)
 
 
 def _kernels_named(

@@ -6,7 +6,8 @@ import ctypes
 import functools
 from collections.abc import Sequence
 
-_LIBRARIES = ("libstdc++.so.6", "libc++abi.so.1")  # every C++ compiler installs one of them
+# one of them is installed with every C++ compiler
+_LIBRARIES = ("libstdc++.so.6", "libc++abi.so.1", "libc++abi.dylib")
 
 
 def mangled_variable(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Iterator
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -73,6 +74,8 @@ class FiberKernel(CpuKernel):
     __slots__ = ("_cooperative", "_name", "_source_name")
 
     def __init__(self, library: FiberLibrary, entry: str, name: str, cooperative: bool) -> None:
+        if cooperative and sys.platform != "linux":  # phases.c finds no thread-local variables
+            raise LaunchError(f"{name}: CUDA C is launched cooperatively on the CPU on Linux only")
         self.binary, self._library = library.binary, library.loaded
         self._body = symbol(library.loaded, entry, "const void *")
         self._parallel = _runtime().cooperative if cooperative else _runtime().run

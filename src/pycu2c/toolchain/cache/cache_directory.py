@@ -192,7 +192,13 @@ def _with_parents(directory: str) -> Iterator[str]:
 
 def is_untrusted_owner(user: int) -> bool:
     """Return whether a file's owner is neither the current user nor root."""
-    return user not in (0, os.geteuid()) and not (user == _OVERFLOW_UID and _in_user_namespace())
+    return user not in (0, _user()) and not (user == _OVERFLOW_UID and _in_user_namespace())
+
+
+def _user() -> int:
+    """Return the effective user. On Windows it is 0, as the owner of all files."""
+    user: int = getattr(os, "geteuid", lambda: 0)()
+    return user
 
 
 _OVERFLOW_UID = 65534  # of owners without a mapping into the user namespace, such as root
@@ -297,7 +303,7 @@ def _remove_orphans(folder: str) -> None:
 
 def _remove_if_orphan(directory: str, status: os.stat_result) -> None:
     is_new = abs(time.time() - status.st_mtime) < 60  # it may have no lock yet
-    if is_new or status.st_uid != os.geteuid():
+    if is_new or status.st_uid != _user():
         return
     with contextlib.suppress(OSError):  # the process died before it wrote a file
         os.rmdir(directory)

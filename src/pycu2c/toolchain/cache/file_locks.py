@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
-from types import ModuleType
-from typing import Any
 
-fcntl: ModuleType | None
-try:
+if sys.platform == "win32":
+    import msvcrt
+else:
     import fcntl
-except ImportError:  # Windows
-    fcntl = None
 
 _TIMEOUT = 120.0  # seconds; another process may be stopped, or swapped out
 _OPEN_LOCKS: set[int] = set()  # file descriptors
@@ -44,7 +42,7 @@ def hold(path: str) -> None:
 
 def is_free(path: str) -> bool:
     """Return whether a lock file exists and no process holds it."""
-    if fcntl is None or not os.path.exists(path):
+    if not os.path.exists(path):
         return False
     handle = _open(path)
     try:
@@ -54,8 +52,6 @@ def is_free(path: str) -> bool:
 
 
 def _open(path: str) -> int | None:
-    if fcntl is None:
-        return None
     try:
         handle = os.open(path, _OPEN_FLAGS, 0o600)
     except OSError:
@@ -66,11 +62,12 @@ def _open(path: str) -> int | None:
 
 def _try_lock(handle: int) -> bool | None:
     """Return whether the lock was acquired; None if the file system does not support locks."""
-    assert fcntl is not None
-    locking: Any = fcntl
     try:
-        locking.flock(handle, locking.LOCK_EX | locking.LOCK_NB)
-    except BlockingIOError:
+        if sys.platform == "win32":
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # one byte, which need not exist
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
         return False
     except OSError:  # some network file systems
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import platform
+import sys
 
 from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.cc.discovery import Compiler, find_compiler
@@ -32,9 +33,13 @@ def _compiler_identity(compiler: Compiler, *settings: str) -> str:
 @functools.cache
 def machine_identity() -> str:
     """Return what ``-march=native`` and ``-lm`` depend on: the processor and the C library."""
-    names = getattr(os, "confstr_names", {})
-    libc = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in names else None
-    return "\n".join((platform.machine(), libc or platform.version(), *_processor_lines()))
+    return "\n".join((platform.machine(), _libc_version(), *_processor_lines()))
+
+
+def _libc_version() -> str:
+    if sys.platform == "linux" and "CS_GNU_LIBC_VERSION" in os.confstr_names:
+        return os.confstr("CS_GNU_LIBC_VERSION") or ""
+    return platform.version()
 
 
 _ENVIRONMENT_VARIABLES = (

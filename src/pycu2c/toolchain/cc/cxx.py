@@ -12,7 +12,14 @@ from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import artifact_store, cache_directory
 from pycu2c.toolchain.cc.compiler_identity import environment_settings, machine_identity
-from pycu2c.toolchain.cc.discovery import Compiler, probe_compiler, search_path, split
+from pycu2c.toolchain.cc.discovery import (
+    Compiler,
+    chosen_compiler,
+    probe_compiler,
+    search_path,
+    split,
+)
+from pycu2c.toolchain.cc.flags import LINK_FLAGS
 from pycu2c.toolchain.cc.miscompilations import flags_that_avoid_miscompilations
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
@@ -40,7 +47,7 @@ FLAGS: tuple[str, ...] = (
 )
 _CHECK_FLAGS = ("-O3", "-fPIC")  # those of FLAGS with which miscompilations are searched
 _FAST = ("-fassociative-math", "-freciprocal-math", "-fno-signed-zeros")
-_LINK_FLAGS = ("-pipe", "-shared", "-pthread", "-x", "c++", "-", "-x", "none", "-lm")
+_LINK_FLAGS = (*LINK_FLAGS, "-x", "c++", "-", "-x", "none", "-lm")
 _ENVIRONMENT_VARIABLES = ("CPLUS_INCLUDE_PATH",)
 
 
@@ -62,11 +69,10 @@ def find(first: str = "clang++") -> Compiler:
 
 @functools.lru_cache(maxsize=8)
 def _find(first: str, pycu2c_cxx: str, cxx: str, path: str) -> Compiler:
+    if os.name == "nt":  # there are neither mmap nor ucontext for the stacks of fibers.c
+        raise ToolchainError("CUDA C does not run on the CPU on Windows: use a GPU, or WSL")
     if pycu2c_cxx:
-        compiler = probe_compiler(split(pycu2c_cxx), path)
-        if compiler is None:
-            raise ToolchainError(f"PYCU2C_CXX is {pycu2c_cxx!r}, which cannot be run as a compiler")
-        return compiler
+        return chosen_compiler("PYCU2C_CXX", pycu2c_cxx, path)
     for command in _candidates(cxx, first):
         compiler = probe_compiler(command, path)
         if compiler:

@@ -15,15 +15,21 @@ from pycu2c.toolchain import subprocesses, toolchain_errors
 from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.cc import flags as compiler_flags
 
-_HOW_TO_INSTALL = """\
-no C compiler was found, and kernels for the CPU need one. Any of these installs one:
+_INSTALL = """Any of these installs one:
 
     sudo apt install gcc          (Debian, Ubuntu)
     sudo dnf install gcc          (Fedora, RHEL)
     brew install gcc              (macOS; or: xcode-select --install)
+    pacman -S mingw-w64-ucrt-x86_64-gcc       (Windows, in MSYS2; not Visual C++ or clang-cl)
     pip install ziglang           (anywhere, without root)
 
-To use another compiler, set the environment variable PYCU2C_CC."""
+To use another compiler, set the environment variable {variable}. GPUs and backend="python" need no
+compiler."""
+_NOT_FOUND = "no C compiler was found, and kernels for the CPU need one. " + _INSTALL
+_VISUAL_CPP = (
+    "{variable} is {command!r}, which has the options or headers of Visual C++. Kernels for the "
+    "CPU need gcc, or clang with those of gcc. " + _INSTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,11 @@ class Compiler:
         return compiler_flags.family_of(self.version)
 
     @property
+    def is_visual_cpp(self) -> bool:
+        """Return whether it has the options or the headers of Visual C++."""
+        return _has_visual_cpp_options(self.command[0]) or "windows-msvc" in self.version
+
+    @property
     def flags(self) -> tuple[str, ...]:
         """Return the flags that this compiler always requires."""
         return compiler_flags.flags_of(self.version, self.target)
@@ -50,6 +61,10 @@ class Compiler:
     def bit_exact_flags(self) -> tuple[str, ...]:
         """Return the flags for bit-exact results."""
         return compiler_flags.bit_exact_flags(self.version, self.target)
+
+
+def _has_visual_cpp_options(program: str) -> bool:
+    return os.path.basename(program).lower().removesuffix(".exe") in ("cl", "clang-cl")
 
 
 # ---- search --------------------------------------------------------------------------------
@@ -72,22 +87,30 @@ def search_path() -> str:
 def _find_compiler(chosen: str, default: str, path: str) -> Compiler:
     """Search once per setting: the arguments are all inputs of the search."""
     if chosen:
-        compiler = probe_compiler(tuple(shlex.split(chosen)), path)
-        if compiler is None:
-            raise toolchain_errors.ToolchainError(
-                f"PYCU2C_CC is {chosen!r}, which cannot be run as a C compiler"
-            )
-        return compiler
+        return chosen_compiler("PYCU2C_CC", chosen, path)
     for command in _candidates(default):
         compiler = probe_compiler(command, path)
-        if compiler:
+        if compiler and not compiler.is_visual_cpp:
             return compiler
-    raise toolchain_errors.ToolchainError(_HOW_TO_INSTALL)
+    raise toolchain_errors.ToolchainError(_NOT_FOUND.format(variable="PYCU2C_CC"))
+
+
+def chosen_compiler(variable: str, command: str, path: str) -> Compiler:
+    """Return the compiler that an environment variable names. Raises ToolchainError."""
+    words = split(command)
+    compiler = probe_compiler(words, path)
+    if compiler and not compiler.is_visual_cpp:
+        return compiler
+    if compiler or (words and _has_visual_cpp_options(words[0])):
+        problem = _VISUAL_CPP.format(variable=variable, command=command)
+    else:
+        problem = f"{variable} is {command!r}, which cannot be run as a compiler"
+    raise toolchain_errors.ToolchainError(problem)
 
 
 def _candidates(default: str) -> Iterator[tuple[str, ...]]:
     if default:
-        yield tuple(shlex.split(default))
+        yield split(default)
     yield from (("gcc",), ("clang",), ("cc",))
     if importlib.util.find_spec("ziglang"):
         yield (sys.executable, "-m", "ziglang", "cc")
@@ -95,6 +118,8 @@ def _candidates(default: str) -> Iterator[tuple[str, ...]]:
 
 def split(command: str) -> tuple[str, ...]:
     """Split a command as a shell does."""
+    if os.name == "nt":  # backslashes separate folders
+        return tuple(word.strip('"') for word in shlex.split(command, posix=False))
     return tuple(shlex.split(command))
 
 

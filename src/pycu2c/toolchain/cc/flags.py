@@ -29,6 +29,8 @@ GCC = CompilerFamily(
         # loops that fill shared memory must not become memcpy: vector loads of its result would
         # stall, because memcpy stores smaller pieces
         "-fno-tree-loop-distribute-patterns",
+        # gcc for Windows aligns vectors of 32 bytes on the stack to 16
+        *(("-Wa,-muse-unaligned-vector-move",) if sys.platform == "win32" else ()),
     ),
     bit_exact_flags=("-ftrapping-math", "-frounding-math"),  # preserve the sign of zero
     lto_flags=("-flto", "-Werror=lto-type-mismatch"),
@@ -56,8 +58,15 @@ _NATIVE = {
 }
 
 
-LINK_FLAGS = ("-pipe", "-shared", "-pthread")  # flags to build a shared library
+# flags to build a shared library, by system; on Windows it contains the libraries of the compiler,
+# in whose folder Python does not search
+LINK_FLAGS = {
+    "darwin": ("-pipe", "-dynamiclib"),
+    "win32": ("-pipe", "-shared", "-static", "-pthread"),
+}.get(sys.platform, ("-pipe", "-shared", "-pthread"))
+# other files of the process may define functions; Linux allows that by default, macOS rejects it
 _NO_UNDEFINED = ("-Wl,-z,defs",) if sys.platform == "linux" else ()
+_ALLOW_UNDEFINED = ("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()
 # headers whose functions need no library
 _HEADER_ONLY = frozenset(("stdbool.h", "stddef.h", "stdint.h", "string.h"))
 
@@ -95,11 +104,12 @@ def libraries_for(
     Searching all C libraries takes a fifth of the time; generated text needs only libm.
     """
     if files:
-        folders = dict.fromkeys(os.path.dirname(f) for f in files if f.endswith(".so"))
+        folders = dict.fromkeys(os.path.dirname(f) for f in files if f.endswith((".so", ".dylib")))
         return ("-lm", *_NO_UNDEFINED, *(f"-Wl,-rpath,{folder}" for folder in folders))
     included = frozenset(_included(text)) - _HEADER_ONLY
     no_libc = family.no_libc_flags if included <= {"math.h"} else ()
-    return ("-lm", *no_libc) if included or not no_libc else no_libc
+    libm = ("-lm",) if included or not no_libc else ()
+    return (*libm, *no_libc, *_ALLOW_UNDEFINED)
 
 
 def _included(text: str) -> Iterator[str]:

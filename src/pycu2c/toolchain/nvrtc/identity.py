@@ -44,7 +44,7 @@ def loaded_identity() -> str:
 
 def library_identity(library: Path) -> str:
     """Return sizes and times of NVRTC and its builtins library, and the version of their wheel."""
-    parts = sorted(library.parent.glob("libnvrtc*")) or [library]
+    parts = sorted(library.parent.glob("*nvrtc*")) or [library]
     files = [f"{p.name} {s.st_size} {s.st_mtime_ns}" for p in parts for s in [p.stat()]]
     return "\n".join((*files, *_wheels(library)))
 
