@@ -126,6 +126,20 @@ CALLABLES = public_callables()
 RETURNED = {cls for value in CALLABLES.values() for _, cls in returned_classes(value)}
 
 
+def is_described_elsewhere(value: object, text: str) -> bool:
+    """Return whether another docstring or the manual of the peer describes the parameters.
+
+    The modules of pycu2c.pycuda name PyCUDA's manual, and the classes of compat the class of the
+    peer, whose methods they have.
+    """
+    module = getattr(value, "__module__", "")
+    is_method = "." in getattr(value, "__qualname__", "")
+    refers = " as ``" in text or " ``pycu2c." in text
+    return module.startswith("pycu2c.compat.pycuda.") or (
+        module.startswith("pycu2c.compat.") and (is_method or refers)
+    )
+
+
 def violations(value: object) -> list[str]:
     """Return the errors of numpydoc for one callable."""
     if is_property(value):
@@ -141,8 +155,8 @@ def violations(value: object) -> list[str]:
         or "\nAttributes\n---" in text
     ):
         waived |= {"PR01"}
-    if getattr(value, "__module__", "").startswith("pycu2c.compat.pycuda"):
-        waived |= {"PR01"}  # as PyCUDA's manual says, which the modules of pycu2c.pycuda name
+    if is_described_elsewhere(value, text):
+        waived |= {"PR01"}
     if text.startswith("Return "):
         waived |= {"RT01"}  # the summary is about the result, the annotation has its type
     attributes = NumpyDocString(text)["Attributes"]

@@ -193,7 +193,7 @@ def test_options(options, target):
     ("options", "message"),
     [
         ({"fast_math": True}, "did you mean `fastmath`"),
-        ({"wavefront": 3}, "it has device, debug, extensions"),
+        ({"wavefront": 3}, "it has device, debug"),
         ({"argtypes": [float32]}, "the types come first"),
         ({"boundscheck": True}, "PYCU2C_CHECK=memory"),
         ({"max_registers": 7}, "max_registers is a number from 16"),
@@ -482,58 +482,6 @@ def test_instructions():
     (text,) = made.inspect_sass().values()
     assert "EXIT" in text
     assert made.signatures == [(int32[:], int32)]
-
-
-class Celsius:
-    """A type of the user."""
-
-    def __init__(self, degrees):
-        self.degrees = degrees
-
-
-class Unwrap:
-    """An extension that passes the array of a Celsius, and writes down what it received."""
-
-    def __init__(self, factor=1):
-        self.factor, self.received, self.after = factor, [], 0
-
-    def prepare_args(self, ty, val, *, stream, retr):
-        self.received.append((ty, stream))
-        retr.append(self.count)
-        if isinstance(val, Celsius):
-            val = val.degrees
-        return ty, val * self.factor if isinstance(val, int) else val
-
-    def count(self):
-        self.after += 1
-
-
-@pytest.mark.parametrize("as_option", [True, False])
-def test_extensions_replace_the_arguments_of_each_launch(target, as_option):
-    first, last = Unwrap(3), Unwrap()
-    decorated = on(target, extensions=[first, last] if as_option else None)(fill.py_func)
-    if not as_option:
-        decorated.extensions.extend([first, last])
-    for value in (1, 2, 3):  # the dispatch table must not replace the extensions
-        out = np.zeros(4, np.int32)
-        decorated[1, 4](Celsius(out), value)
-        assert out.tolist() == [3 * value] * 4
-    assert first.after == last.after == 6
-    assert last.received[:2] == [(None, 0), (types.int64, 0)]
-
-
-def test_extensions_that_follow_launches(target):
-    decorated = on(target)(fill.py_func)
-    out = np.zeros(4, np.int32)
-    configured = decorated[1, 4]
-    for _ in range(3):
-        configured(out, 1)
-    decorated.extensions.append(Unwrap(5))
-    configured(out, 1)
-    assert out.tolist() == [5] * 4
-    decorated.recompile()
-    configured(out, 2)
-    assert out.tolist() == [10] * 4
 
 
 @pytest.mark.parametrize("signature", [[], ["void(int32[:], int32)"]])

@@ -121,24 +121,10 @@ def _device_source(
 def compile_for_current_device(pyfunc: Any, sig: object, **options: Any) -> tuple[str, Any]:
     """Compile for the GPU of the calling thread, as ``compile`` does.
 
-    Parameters
-    ----------
-    pyfunc : function
-        The function.
-    sig : str, type or sequence
-        The types of its parameters.
-    **options : object
-        The other options of ``compile``.
-
     Returns
     -------
     tuple
         The PTX text or LTO-IR bytes, and the result type.
-
-    Raises
-    ------
-    CudaError
-        If there is no GPU.
     """
     return compile(pyfunc, sig, cc=_current_capability(), **options)
 
@@ -157,23 +143,6 @@ def compile_ptx(
 ) -> tuple[str, Scalar | Void]:
     """Compile a function to PTX, as ``compile`` does; by default a kernel.
 
-    Parameters
-    ----------
-    pyfunc : function
-        The function.
-    sig : str, type or sequence
-        The types of its parameters.
-    debug, lineinfo, device, fastmath : bool, optional
-        As for ``compile``; ``device`` is False by default.
-    cc : tuple of int, optional
-        The compute capability, such as (9, 0).
-    opt : object, optional
-        Ignored.
-    abi : str, optional
-        Ignored.
-    abi_info : dict, optional
-        As for ``compile``.
-
     Returns
     -------
     tuple
@@ -185,24 +154,10 @@ def compile_ptx(
 def compile_ptx_for_current_device(pyfunc: Any, sig: object, **options: Any) -> tuple[str, Any]:
     """Compile to PTX for the GPU of the calling thread, as ``compile_ptx`` does.
 
-    Parameters
-    ----------
-    pyfunc : function
-        The function.
-    sig : str, type or sequence
-        The types of its parameters.
-    **options : object
-        The other options of ``compile_ptx``.
-
     Returns
     -------
     tuple
         The PTX text, and the result type.
-
-    Raises
-    ------
-    CudaError
-        If there is no GPU.
     """
     return compile_ptx(pyfunc, sig, cc=_current_capability(), **options)
 

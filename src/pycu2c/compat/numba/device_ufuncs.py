@@ -11,15 +11,6 @@ from pycu2c.compat.numba import vectorize as ufuncs
 def vectorize(ftylist_or_function: Any = (), target: str = "cuda", **options: Any) -> Any:
     """Call ``pycu2c.vectorize`` with the target "cuda", as ``numba.cuda`` does.
 
-    Parameters
-    ----------
-    ftylist_or_function : callable, str or sequence, optional
-        The function, or signatures.
-    target : str, optional
-        The target of ``pycu2c.vectorize``.
-    **options : object
-        The other options of ``pycu2c.vectorize``.
-
     Returns
     -------
     callable
@@ -32,17 +23,6 @@ def guvectorize(
     ftylist: Any, signature: str | None = None, target: str = "cuda", **options: Any
 ) -> Any:
     """Call ``pycu2c.guvectorize`` with the target "cuda", as ``numba.cuda`` does.
-
-    Parameters
-    ----------
-    ftylist : str, type or sequence
-        Signatures, as for ``pycu2c.guvectorize``.
-    signature : str, optional
-        The core dimensions: ``"(n),()->(n)"``.
-    target : str, optional
-        The target of ``pycu2c.guvectorize``.
-    **options : object
-        Ignored.
 
     Returns
     -------

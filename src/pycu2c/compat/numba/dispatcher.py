@@ -13,7 +13,6 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType, Signature, default_type
-from pycu2c.compat.numba.extensions import ExtendedLauncher
 from pycu2c.compat.numba.source_adaptation import adapt_source
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.devices import gpu_selection
@@ -92,32 +91,10 @@ class JitKernel(Kernel[P]):
 
     # ---- launching ----
 
-    @property
-    def extensions(self) -> list[Any]:
-        """Return the list of objects whose ``prepare_args`` replaces each argument of a launch.
-
-        A kernel whose extensions have been read has no dispatch table.
-        """
-        if not isinstance(self.launcher, ExtendedLauncher):
-            self._launches.launcher = ExtendedLauncher(self.launcher)
-            self._launches.table = None
-        launcher = self.launcher
-        assert isinstance(launcher, ExtendedLauncher)
-        return launcher.extensions
-
     def configure(
         self, griddim: Dims, blockdim: Dims, stream: object = 0, sharedmem: int = 0
     ) -> Configured[P]:
         """Return the configured kernel ``k[griddim, blockdim, stream, sharedmem]``.
-
-        Parameters
-        ----------
-        griddim, blockdim : int or tuple of int
-            Blocks of the grid, and threads of a block.
-        stream : Stream, optional
-            The stream of the launch.
-        sharedmem : int, optional
-            Bytes of dynamic shared memory of a block.
 
         Returns
         -------
@@ -131,17 +108,6 @@ class JitKernel(Kernel[P]):
     ) -> ForAll[P]:
         """Return a launch with one thread per task: ``k.forall(n)(…)``.
 
-        Parameters
-        ----------
-        ntasks : int
-            The number of tasks.
-        tpb : int, optional
-            Threads of a block; 0 selects the number automatically.
-        stream : Stream, optional
-            The stream of the launch.
-        sharedmem : int, optional
-            Bytes of dynamic shared memory of a block.
-
         Returns
         -------
         ForAll
@@ -151,11 +117,6 @@ class JitKernel(Kernel[P]):
 
     def specialize(self, *args: Any) -> JitKernel[P]:
         """Return the kernel specialized for the types of these arguments.
-
-        Parameters
-        ----------
-        *args : object
-            Arguments of a launch.
 
         Returns
         -------
@@ -219,11 +180,6 @@ class JitKernel(Kernel[P]):
     def compile(self, sig: object) -> Overload:
         """Type the kernel for a signature.
 
-        Parameters
-        ----------
-        sig : str, type or sequence
-            The types of the arguments.
-
         Returns
         -------
         Overload
@@ -243,11 +199,6 @@ class JitKernel(Kernel[P]):
     def inspect_asm(self, signature: object = None) -> Any:
         """Return the PTX for a signature.
 
-        Parameters
-        ----------
-        signature : str, type or sequence, optional
-            The types of the arguments.
-
         Returns
         -------
         str or dict
@@ -257,11 +208,6 @@ class JitKernel(Kernel[P]):
 
     def inspect_sass(self, signature: object = None) -> Any:
         """Return the machine instructions for a signature; it requires nvdisasm.
-
-        Parameters
-        ----------
-        signature : str, type or sequence, optional
-            The types of the arguments.
 
         Returns
         -------
@@ -273,26 +219,14 @@ class JitKernel(Kernel[P]):
         )
 
     def inspect_llvm(self, signature: object = None) -> NoReturn:
-        """Raise NotImplementedError, because kernels are compiled from CUDA C, not from LLVM IR.
-
-        Parameters
-        ----------
-        signature : object, optional
-            Not used.
-        """
+        """Raise NotImplementedError, because kernels are compiled from CUDA C, not from LLVM IR."""
         raise NotImplementedError(
             f"{self.name} is compiled from CUDA C, not from LLVM IR: k.inspect('cuda') returns "
             "the C, and k.inspect('ir') the typed IR"
         )
 
     def inspect_types(self, file: TextIO | None = None) -> None:
-        """Print the typed IR of each signature.
-
-        Parameters
-        ----------
-        file : file, optional
-            The file to print to; by default ``sys.stdout``.
-        """
+        """Print the typed IR of each signature."""
         for signature in self._compiled_signatures:
             ir = self.launcher.compiler.text("ir", signature)
             print(f"{self.name} {signature}\n{ir}", file=file or sys.stdout)
@@ -378,13 +312,6 @@ class Overload:
         """Return the maximum number of blocks that ``cg.this_grid().sync()`` can synchronize.
 
         The CPU has no limit; the result is that of a GPU with one multiprocessor per OS thread.
-
-        Parameters
-        ----------
-        blockdim : int or tuple of int
-            Threads of a block.
-        dynsmemsize : int, optional
-            Bytes of dynamic shared memory of a block.
         """
         gpu: Any = gpu_selection.get_current_device()
         if isinstance(gpu, Gpu):

@@ -103,15 +103,6 @@ class GUFuncDispatcher:
     def __call__(self, *args: Any, out: Any = None, stream: object = 0) -> Any:
         """Call the function for each core subarray.
 
-        Parameters
-        ----------
-        *args : array_like
-            The inputs, optionally followed by outputs.
-        out : array or tuple of array, optional
-            An output, or a tuple of outputs. Missing outputs are allocated.
-        stream : Stream, optional
-            The stream of the launch.
-
         Returns
         -------
         array or tuple

@@ -25,7 +25,6 @@ _IGNORED_OPTIONS = (
 _ACCEPTED_OPTIONS = (
     "device",
     "debug",
-    "extensions",
     *_IGNORED_OPTIONS,
     *KERNEL_PARAMETERS,
     *OPTION_NAMES,
@@ -35,6 +34,7 @@ _UNSUPPORTED_OPTIONS = {
     "restype": "the types come first: @cuda.jit('float32(float32)', device=True)",
     "bind": "leave it out: kernels are loaded when they are launched",
     "boundscheck": "run the program with PYCU2C_CHECK=memory, which checks every index",
+    "extensions": "convert the arguments before the launch",
     "forceobj": "leave it out: there is no object mode",
     "experimental_ast_transforms": "leave it out: loops over constant ranges are unrolled",
 }
@@ -107,9 +107,7 @@ def jit(
     fmad, fastmath, strict, check, max_registers, launch_bounds, cluster : object, optional
         As for ``pycu2c.kernel``.
     **options : object
-        ``extensions`` are objects whose ``prepare_args(type, value, stream=…, retr=…)`` returns the
-        type and the value that replace an argument of a launch, the last object first. The launch
-        calls the functions that they append to ``retr`` when it has started the kernel.
+        Ignored, or rejected with a replacement.
 
     Returns
     -------
@@ -185,18 +183,14 @@ def _decorate(function: Any, device: bool, passed_options: Mapping[str, Any]) ->
             raise OptionError("link is an option of kernels: a device function is linked with them")
         return JitDeviceFunction(python, signature=passed_options.get("signature"))
     without_annotations: dict[str, Any] = {"signature": []}  # numba ignores annotations
-    compiled = make_kernel(
+    return make_kernel(
         JitKernel, python, {**without_annotations, **_kernel_options(passed_options)}
     )
-    extensions = passed_options.get("extensions")
-    if extensions:
-        compiled.extensions.extend(extensions)
-    return compiled
 
 
 def _kernel_options(passed_options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that ``@kernel`` has."""
-    dropped = ("extensions", *_IGNORED_OPTIONS, *_UNSUPPORTED_OPTIONS)
+    dropped = (*_IGNORED_OPTIONS, *_UNSUPPORTED_OPTIONS)
     kernel_options = {name: value for name, value in passed_options.items() if name not in dropped}
     if "fastmath" in kernel_options:
         # numba also accepts a set of flags

@@ -106,20 +106,6 @@ class Reduce:
     ) -> Any:
         """Reduce an array with one axis.
 
-        Parameters
-        ----------
-        arr : array_like
-            The array, with one axis.
-        size : int, optional
-            The number of elements to reduce; by default all.
-        res : DeviceArray, optional
-            An array whose first element receives the result. The call is then asynchronous and
-            returns None.
-        init : number, optional
-            The initial value, or None.
-        stream : Stream, optional
-            The stream of the launches.
-
         Returns
         -------
         scalar or None

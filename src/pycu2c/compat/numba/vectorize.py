@@ -86,15 +86,6 @@ class UFuncDispatcher:
     def __call__(self, *args: Any, out: Any = None, stream: object = 0) -> Any:
         """Apply the function to arrays and scalars, broadcast to one shape.
 
-        Parameters
-        ----------
-        *args : array_like
-            The inputs, optionally followed by the output.
-        out : array, optional
-            The array that receives the result, of the broadcast shape.
-        stream : Stream, optional
-            The stream of the launch.
-
         Returns
         -------
         array or scalar
@@ -152,15 +143,6 @@ class UFuncDispatcher:
 
     def reduce(self, arg: Any, n: int = 0, stream: object = 0) -> Any:
         """Reduce an array with one axis, or its first ``n`` elements.
-
-        Parameters
-        ----------
-        arg : array_like
-            The array, with one axis.
-        n : int, optional
-            The number of elements to reduce; 0 for all.
-        stream : Stream, optional
-            The stream of the launches.
 
         Returns
         -------
