@@ -44,6 +44,7 @@ from pycu2c.compat.cupy.compiled_kernel import (
 from pycu2c.compat.cupy.elementwise.kernel import ElementwiseKernel
 from pycu2c.compat.cupy.parameter_declarations import ParameterInfo
 from pycu2c.compat.cupy.reduction.kernel import ReductionKernel
+from pycu2c.compat.cupy.reduction.source import LAUNCH_SIZES, WORKSPACE
 from pycu2c.toolchain.nvrtc.flags import BinaryKind
 
 ElementwiseOrReduction: TypeAlias = ElementwiseKernel | ReductionKernel
@@ -51,9 +52,19 @@ _Typed: TypeAlias = list[tuple[ParameterInfo, Array | Scalar]]
 _Texts: TypeAlias = Mapping[TargetName, GeneratedText]
 _NUMBER = Scalar(dtypes.INT64)
 _GPU_THREADS = 256
-# fields of struct reduction, in the order of the parameters in source_parts.py
-_REDUCTION = ("rows", "length", "parts", "part_length", "rows_of_group", "rows", "length")
-_WORKSPACE = ("values", "counters")
+_FIELDS = {  # of struct reduction, for the parameters of the text
+    "_row_count": "rows",
+    "_row_length": "length",
+    "_part_count": "parts",
+    "_part_length": "part_length",
+    "_rows_per_group": "rows_of_group",
+    "_partials": "values",
+    "_finished_blocks": "counters",
+    "_n0": "rows",
+    "_n1": "length",
+    "_size": "size",  # of struct elementwise
+}
+_REDUCTION = tuple(dict.fromkeys(_FIELDS[name] for name in [*LAUNCH_SIZES, *WORKSPACE]))
 # an example length, and the GPU threads, for the three row lengths of runtime/inferred_grids.h
 _ROWS = ((8, 8), (100, 32), (1000, 256))
 
@@ -85,7 +96,9 @@ def export_elementwise_or_reduction(
     names = [f"{library}_{kernel.name}{f'__{k}' if k else ''}" for k in range(len(texts))]
     units = [_unit(library, name, kernel, each) for name, each in zip(names, texts)]
     variants = [
-        Variant(LaunchAssumptions(), _functions(kernel, f"{name}_run", each, unit_count + k))
+        Variant(
+            LaunchAssumptions(), _functions(kernel, f"{name}_run", each, unit_count + k, launch)
+        )
         for k, (name, each) in enumerate(zip(names, texts), 1)
     ]
     implicit = [ExportedArgument(f, _NUMBER, False, is_implicit=True) for f in launch.implicit]
@@ -150,7 +163,7 @@ def _launch(kernel: ElementwiseOrReduction, typed: _Typed, texts: _Texts) -> Inf
         "has_identity": int(bool(kernel.identity)),
         "part_size": 2 * by_name[kernel.reduce_type].size,  # without an identity, with a flag
     }
-    return InferredGrid("reduction", state, (*_REDUCTION, *_WORKSPACE))
+    return InferredGrid("reduction", state, _REDUCTION)
 
 
 # ---- texts ----
@@ -201,18 +214,24 @@ def _unit(
 
 
 def _functions(
-    kernel: ElementwiseOrReduction, symbol: str, texts: _Texts, module: int
+    kernel: ElementwiseOrReduction, symbol: str, texts: _Texts, module: int, launch: InferredGrid
 ) -> dict[TargetName, KernelFunction]:
     """Return the functions of a variant, with the arguments that a launch function passes."""
+    raw_sizes = {
+        f"_{p.name}_{letter}0": (position, part)
+        for position, p in enumerate(kernel.parameters)
+        for letter, part in (("n", ArgumentPart.SHAPE), ("s", ArgumentPart.STRIDE))
+        if p.raw
+    }
 
     def passed(parameter: Parameter) -> Parameter:
-        position = parameter.argument
-        if position < kernel.nargs and kernel.parameters[position].raw:
+        if parameter.argument < kernel.nargs:
             return parameter
-        if parameter.part is ArgumentPart.STRIDE:  # of the rows of an input
-            position = kernel.nargs + _REDUCTION.index("length")
-        if position < kernel.nargs:
-            return parameter
+        if parameter.name in raw_sizes:
+            position, part = raw_sizes[parameter.name]
+            return replace(parameter, argument=position, part=part)
+        field = _FIELDS.get(parameter.name, "length")  # the stride of the rows of an input
+        position = kernel.nargs + launch.implicit.index(field)
         return replace(parameter, type=_NUMBER, argument=position, part=ArgumentPart.VALUE)
 
     return {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NoReturn
 
 from pycu2c.compat.cupy.elementwise.kernel import ElementwiseKernel
-from pycu2c.compat.cupy.fuse import fuse
 from pycu2c.compat.cupy.memoize import clear_memo, memoize
 from pycu2c.compat.cupy.raw_kernel import RawKernel, RawModule, compile_with_cache
 from pycu2c.compat.cupy.reduction.kernel import ReductionKernel
@@ -18,7 +17,6 @@ __all__ = [
     "ReductionKernel",
     "clear_memo",
     "compile_with_cache",
-    "fuse",
     "jit",
     "memoize",
 ]
@@ -26,13 +24,10 @@ __all__ = [
 
 def __getattr__(name: str) -> NoReturn:
     hint = (
-        ""
-        if name.startswith("_")
-        else (
-            ": it has CuPy's custom kernels; for arrays import cupy or numpy beside it, or use "
-            "pycu2c.cuda.to_device"
-        )
+        ": it has CuPy's custom kernels; for arrays import cupy or numpy beside it, or use "
+        "pycu2c.cuda.to_device; cupy.fuse fuses functions of CuPy's arrays"
     )
+    hint = "" if name.startswith("_") else hint
     raise AttributeError(f"module {__name__} has no attribute {name}{hint}", name=name)
 
 

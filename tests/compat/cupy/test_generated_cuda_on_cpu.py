@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c.base.parameters import ArgumentPart
 from pycu2c.compat.cuda_text.module import TextModule
 from pycu2c.compat.cupy.compiled_kernel import GeneratedText
-from pycu2c.compat.cupy.elementwise import kernel as elementwise
-from pycu2c.compat.cupy.elementwise.cuda_source import elements_of_thread
+from pycu2c.compat.cupy.elementwise.source import elements_of_thread
 from pycu2c.compat.cupy.reduction import kernel as reduction
 from pycu2c.cupy import ElementwiseKernel, ReductionKernel
 
@@ -25,19 +23,15 @@ def a_small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reduction, "_processors", lambda: 2)
 
 
-def launch(text: GeneratedText, grid: int, arrays: list[Any], passed: list[Any]) -> None:
-    """``arrays``: for the pointers, in order; ``passed``: what numbers are read from."""
+def launch(text: GeneratedText, grid: int, arrays: list[Any], sizes: dict[str, int]) -> None:
+    """``arrays``: for the pointers, in order."""
     pointers = iter(arrays)
-    arguments = []
-    for field in text.fields:
-        parameter = field.parameter
-        value = passed[parameter.argument]
-        if parameter.part is ArgumentPart.DATA:
-            arguments.append(next(pointers))
-            continue
-        if parameter.part is ArgumentPart.STRIDE:
-            value = value.strides[parameter.axis] // value.dtype.size
-        arguments.append(parameter.type.dtype.numpy.type(value))
+    arguments = [
+        field.parameter.type.dtype.numpy.type(sizes[field.parameter.name])
+        if field.is_size
+        else next(pointers)
+        for field in text.fields
+    ]
     kernel = TextModule(text.text, backend="cpu").function(text.entry)
     kernel.launch((grid, 1, 1), (256, 1, 1), arguments)
 
@@ -45,14 +39,11 @@ def launch(text: GeneratedText, grid: int, arrays: list[Any], passed: list[Any])
 def reduced(kernel: ReductionKernel, x: np.ndarray, axis: Any) -> np.ndarray:
     """By the text for a GPU; the counters of blocks that are done must be 0 again."""
     call = kernel.check_call((x,), axis, keepdims=False)
-    form, axes, cut = kernel._plan(call.with_backend("cuda"))
+    form, sizes, cut = kernel._plan(call.with_backend("cuda"))
     text = kernel._text(form, "cuda")
     out = call.results[0]
-    room = np.zeros(64 * axes.rows * cut.splits, np.uint8), np.zeros(1 << 10, np.uint32)
-    numbers = (axes.rows, axes.length, cut.splits, cut.piece, cut.group)
-    moved = reduction.reordered_arguments(call, form, axes)
-    passed = [*moved, *numbers, *axes.kept.shape, *axes.reduced.shape, *room]
-    launch(text, cut.blocks, [x, out, *room], passed)
+    room = np.zeros(64 * sizes["_row_count"] * cut.splits, np.uint8), np.zeros(1 << 10, np.uint32)
+    launch(text, cut.blocks, [x, out, *room], sizes)
     assert not room[1].any()
     return out
 
@@ -99,12 +90,10 @@ def test_a_struct_of_the_users() -> None:
 def of_elements(kernel: ElementwiseKernel, *arguments: Any) -> tuple[Any, int]:
     """What the text for a GPU gives, and how many elements a thread has there."""
     call = kernel.check_call(arguments, None).with_backend("cuda")
-    form, walked = kernel._plan(call)
-    size = math.prod(call.shape)
-    passed = [*elementwise._reordered_arguments(call, form, walked), size, *walked.shape[1:]]
+    form, sizes = kernel._plan(call)
     share = elements_of_thread(form, kernel._operation)
     arrays = [*arguments[: kernel.nin], *call.results]
-    launch(kernel._text(form, "cuda"), -(-size // (256 * share)), arrays, passed)
+    launch(kernel._text(form, "cuda"), -(-sizes["_size"] // (256 * share)), arrays, sizes)
     return call.results[0], share
 
 

@@ -1,25 +1,30 @@
-"""Adapt a CUDA C kernel to graph capture, which expects the launcher interface of ``@kernel``."""
+"""Adapt kernels in CUDA C to graph capture, which expects the launcher of ``@kernel``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Signature
-from pycu2c.compat.cuda_text.arguments import argument_names, leaves_of
 from pycu2c.kernels.launcher import BoundArguments, ResolvedLaunch, TypedKernel
-from pycu2c.runtime.launch_configuration import LaunchRequest
-from pycu2c.runtime.runner import KernelMetadata, SpecializationKey
+from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
+from pycu2c.runtime.runner import KernelMetadata, Runner, SpecializationKey
+
+Resolve: TypeAlias = Callable[[LaunchRequest, tuple[object, ...]], ResolvedLaunch]
 
 
-class CapturedTextLaunch:
-    """A CUDA C kernel with the launcher interface that a captured graph uses."""
+class CapturedLaunch:
+    """A kernel with positional arguments, with the launcher interface that a graph uses.
 
-    def __init__(self, function: Any, cooperative: bool) -> None:
-        self._function, self._cooperative = function, cooperative
-        self.name: str = function.name
+    resolve: prepares a launch without starting it. leaf_names: returns the names of arguments.
+    """
+
+    def __init__(
+        self, name: str, resolve: Resolve, leaf_names: Callable[[Signature], tuple[str, ...]]
+    ) -> None:
+        self.name, self.resolve, self.leaf_names = name, resolve, leaf_names
 
     def bind(
         self, arguments: tuple[object, ...], named: Mapping[str, object]
@@ -29,21 +34,20 @@ class CapturedTextLaunch:
             raise LaunchError(f"{self.name} is a CUDA C kernel: pass its arguments by position")
         return arguments
 
-    def resolve(self, request: LaunchRequest, values: tuple[object, ...]) -> ResolvedLaunch:
-        """Return a checked launch, ready to start. Raises LaunchError."""
-        prepared = self._function.prepare(request, values, self._cooperative)
-        leaves = leaves_of(prepared.bound_arguments)
-        types = Signature(tuple(argument.type for argument in prepared.bound_arguments))
-        metadata = KernelMetadata(frozenset(prepared.writable))
-        backend = self._function.module.chosen_backend()
-        key = SpecializationKey(backend, LaunchAssumptions(index32_safe=True))
-        bound = BoundArguments(values, leaves, types)
-        typed = TypedKernel(metadata, {}, None)
-        return ResolvedLaunch(
-            prepared.launch, bound, typed, key, prepared.runner, prepared.is_first
-        )
 
-    def leaf_names(self, signature: Signature) -> tuple[str, ...]:
-        """Return the argument names for error messages."""
-        kernel_parameters = self._function.parameters
-        return argument_names(self.name, kernel_parameters, signature.parameters)
+def resolved_launch(
+    launch: Launch,
+    runner: Runner,
+    values: tuple[object, ...],
+    leaves: tuple[Any, ...],
+    *,
+    writable: frozenset[int],
+    backend: str,
+    signature: Signature | None = None,
+    is_first: bool = False,
+) -> ResolvedLaunch:
+    """Return a checked launch, ready to start."""
+    bound = BoundArguments(values, leaves, signature or Signature(()))
+    typed = TypedKernel(KernelMetadata(writable), {}, None)
+    key = SpecializationKey(backend, LaunchAssumptions(index32_safe=True))
+    return ResolvedLaunch(launch, bound, typed, key, runner, is_first)

@@ -1,4 +1,4 @@
-"""Define the interface of a CUDA C text compiled for one device: kernels and variables.
+"""Describe the parameters of the kernels of a compiled CUDA C text, and the packing of arguments.
 
 PTX declares the parameters of kernels of GPU code. On the CPU, C++ templates in
 ``headers/vectors.h`` compute them.
@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import Enum
-from typing import Protocol
 
 from pycu2c.base.records import dataclass
 from pycu2c.runtime.arguments.arguments import Layout
-from pycu2c.runtime.runner import Runner
 
 
 class ParameterKind(Enum):
@@ -58,33 +56,6 @@ class ArgumentPacking:
     writable: frozenset[int]
     names: tuple[str, ...]
     cooperative: bool = False  # all blocks are resident at the same time
-
-
-class CompiledText(Protocol):
-    """A CUDA C text compiled for one device."""
-
-    @property
-    def log(self) -> str: ...  # the messages of the compiler
-
-    def entry(self, name: str) -> str | None:
-        """Return the entry point of a kernel by its source name; None if there is none."""
-
-    @property
-    def kernels(self) -> Sequence[str]:
-        """Return the names of all kernels, for error messages."""
-
-    def parameters(self, entry: str) -> tuple[KernelParameter, ...] | None:
-        """Return the parameters of a kernel; None if they are unknown."""
-
-    def runner(self, entry: str, packing: ArgumentPacking) -> Runner: ...
-
-    def attribute(self, entry: str, name: str) -> int:
-        """Return a function attribute by its driver name, such as ``NUM_REGS``."""
-
-    def set_attribute(self, entry: str, name: str, value: int) -> None: ...
-
-    def variable(self, name: str) -> tuple[int, int] | None:
-        """Return the address and size in bytes of a variable; None if there is none."""
 
 
 def parameters_of_layout(layout: Sequence[tuple[int, int]]) -> tuple[KernelParameter, ...]:

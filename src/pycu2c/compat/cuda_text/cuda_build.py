@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 from pycu2c.base.records import dataclass
@@ -76,11 +77,20 @@ def compile_text(
     )
 
 
-def precompiled_code(data: bytes, path: str) -> CompiledCubin:
+def is_compiled(data: bytes) -> bool:
+    """Return whether data are a cubin, a fatbin or PTX, not source text."""
+    return data.startswith((b"\x7fELF", b"\x50\xed\x55\xba")) or _is_ptx(data)
+
+
+def _is_ptx(data: bytes) -> bool:
+    return re.search(rb"(?m)^\s*\.version\s", data[:4096]) is not None
+
+
+def precompiled_code(data: bytes) -> CompiledCubin:
     """Return precompiled code: a cubin, a fatbin, or PTX."""
-    if not path.endswith(".ptx"):
-        return CompiledCubin(data, path, "", {}, "")
-    return CompiledCubin(data + b"\0", path, compiled.entry_declarations(data.decode()), {}, "")
+    if not _is_ptx(data):
+        return CompiledCubin(data, None, "", {}, "")
+    return CompiledCubin(data + b"\0", None, compiled.entry_declarations(data.decode()), {}, "")
 
 
 class GpuCode:

@@ -7,22 +7,29 @@ Launches that match an earlier one take the C fast path (``runtime/dispatch/``),
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from pycu2c.base import graph_capture
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Signature
-from pycu2c.compat.cuda_text import arguments, captured_launch
-from pycu2c.compat.cuda_text.compiled import ArgumentPacking, CompiledText, KernelParameter
+from pycu2c.compat.cuda_text import arguments
+from pycu2c.compat.cuda_text.captured_launch import CapturedLaunch, resolved_launch
+from pycu2c.compat.cuda_text.compiled import ArgumentPacking, KernelParameter
+from pycu2c.compat.cuda_text.cpu_build import CpuCode
+from pycu2c.compat.cuda_text.cuda_build import GpuCode
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.cuda_driver import driver
+from pycu2c.kernels.launcher import ResolvedLaunch
 from pycu2c.native.extension import LaunchConfiguration
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.cuda import memory
 from pycu2c.runtime.dispatch import guards, table
 from pycu2c.runtime.launch_configuration import Launch, LaunchRequest, extent, shared_size
 from pycu2c.runtime.runner import Runner
+
+CompiledText: TypeAlias = CpuCode | GpuCode  # a text compiled for one device
 
 _MAX_CONFIGURATIONS = 256
 
@@ -85,7 +92,8 @@ class TextFunction:
     ) -> None:
         capture = graph_capture.current()
         if capture is not None:
-            capture.launch(captured_launch.CapturedTextLaunch(self, cooperative), request, values)
+            resolve = functools.partial(self._resolve, cooperative)
+            capture.launch(CapturedLaunch(self.name, resolve, self._leaf_names), request, values)
             return
         prepared = self.prepare(request, values, cooperative)
         prepared.runner.run(prepared.launch, arguments.leaves_of(prepared.bound_arguments))
@@ -93,6 +101,25 @@ class TextFunction:
             return
         if not any(map(arguments.is_packed_bytes, prepared.bound_arguments)):
             self._record(prepared, values)
+
+    def _resolve(
+        self, cooperative: bool, request: LaunchRequest, values: tuple[object, ...]
+    ) -> ResolvedLaunch:
+        """Prepare a launch of a captured graph. Raises LaunchError."""
+        prepared = self.prepare(request, values, cooperative)
+        return resolved_launch(
+            prepared.launch,
+            prepared.runner,
+            values,
+            arguments.leaves_of(prepared.bound_arguments),
+            writable=frozenset(prepared.writable),
+            backend=self.module.chosen_backend(),
+            signature=Signature(tuple(each.type for each in prepared.bound_arguments)),
+            is_first=prepared.is_first,
+        )
+
+    def _leaf_names(self, signature: Signature) -> tuple[str, ...]:
+        return arguments.argument_names(self.name, self.parameters, signature.parameters)
 
     def prepare(
         self, request: LaunchRequest, values: tuple[object, ...], cooperative: bool

@@ -12,9 +12,8 @@ from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.forks import ForkSafeLock
 from pycu2c.base.spelling_suggestions import closest_name
 from pycu2c.compat.cuda_text import cpu_build, cuda_build, name_mangling
-from pycu2c.compat.cuda_text.compiled import CompiledText
 from pycu2c.compat.cuda_text.diagnostics import raise_compile_error
-from pycu2c.compat.cuda_text.function import TextFunction
+from pycu2c.compat.cuda_text.function import CompiledText, TextFunction
 from pycu2c.compat.cuda_text.options import CompilerOptions, options_of
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.source_text import CudaSource
@@ -23,8 +22,6 @@ from pycu2c.toolchain.nvrtc import disassembly, program
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 Backend: TypeAlias = Literal["auto", "cuda", "cpu"]
-
-BINARY_SUFFIXES = (".cubin", ".ptx", ".fatbin")
 
 _NAME = re.compile(r"[A-Za-z_][\w:]*")
 
@@ -67,20 +64,22 @@ class TextModule:
         backend: str = "auto",
         name_expressions: Iterable[str] = (),
         path: str | None = None,
+        data: bytes | None = None,
         name: str = "",
         quoted_sources: dict[str, str] | None = None,
     ) -> None:
-        if (text is None) == (path is None):
-            raise TypeError("a module needs either a text or a path: pass exactly one of them")
-        self.binary = b""  # the contents of a precompiled file
+        if (text, path, data).count(None) != 2:
+            raise TypeError("a module needs a text, a path or data: pass exactly one of them")
         if path is not None:
             with open(path, "rb") as file:
-                self.binary = file.read()
-            text, name = "", path
-            if not path.endswith(BINARY_SUFFIXES):
-                text, self.binary = self.binary.decode(), b""
+                data = file.read()
+            name = path
             directory = os.path.dirname(os.path.abspath(path))  # for #include "…"
             options = (*options_of(options).words, f"-I{directory}")
+        self.binary = b""  # compiled code
+        if data is not None:
+            is_compiled = cuda_build.is_compiled(data)
+            text, self.binary = ("", data) if is_compiled else (data.decode(), b"")
         assert text is not None
         self.text = CudaSource(text, name, quoted_sources)
         self.options: CompilerOptions = options_of(options)
@@ -230,7 +229,7 @@ class TextModule:
     def cubin(self, arch: str = DEFAULT_ARCH) -> cuda_build.CompiledCubin:
         """Compile the source for a GPU architecture. No GPU is required."""
         if self.binary:
-            return cuda_build.precompiled_code(self.binary, self.text.name)
+            return cuda_build.precompiled_code(self.binary)
         return cuda_build.compile_text(self.text, self.options, self.name_expressions, arch)
 
     def ptx(self, arch: str) -> str:

@@ -34,13 +34,6 @@ class ModuleVariable:
     def view(self, shape: int | tuple[int, ...] | None = None, dtype: DTypeLike = np.uint8) -> Any:
         """Return an array over the variable: a NumPy array on the CPU, a device array on a GPU.
 
-        Parameters
-        ----------
-        shape : int or tuple of int, optional
-            The shape; by default one axis over the whole variable.
-        dtype : dtype_like, optional
-            The element type.
-
         Raises
         ------
         ValueError

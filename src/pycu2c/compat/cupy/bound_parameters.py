@@ -1,8 +1,12 @@
-"""Declare the C parameters of a kernel for the argument types of a call."""
+"""Declare the C parameters of a kernel for the argument types of a call.
+
+A kernel has a pointer or a number for each of the user's parameters, and then the sizes that its
+text uses: strides in elements, lengths of axes, numbers of elements.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,10 +16,12 @@ from pycu2c.base.dtypes import DType
 from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar
-from pycu2c.compat.cupy.parameter_declarations import ParameterInfo, c_name
+from pycu2c.compat.cupy.parameter_declarations import ParameterInfo, c_name, names_in
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
 
 # the stride along an axis: 0, one element, or a parameter of the kernel
 StrideKind: TypeAlias = Literal["broadcast", "unit", "strided"]
+Sizes: TypeAlias = dict[str, int]  # the numbers that a text may use, by their names
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +55,11 @@ class BoundParameter:
 
 
 class KernelField(NamedTuple):
-    """A parameter of the generated kernel."""
+    """A parameter of the generated kernel. ``is_size``: a number that depends on the call."""
 
     ctype: str
     parameter: Parameter
+    is_size: bool = False
 
     @property
     def declaration(self) -> str:
@@ -67,48 +74,39 @@ def pointer_names(inputs: Sequence[ParameterInfo], outputs: Sequence[ParameterIn
     return names + [f"_raw_{p.name}" for p in outputs]
 
 
-def kernel_fields(
-    bound_parameters: Sequence[BoundParameter], stride_dtype: DType
-) -> Iterator[KernelField]:
-    """Yield the parameters of the generated kernel for the user's parameters."""
+def used_fields(
+    bound_parameters: Sequence[BoundParameter],
+    sizes: Mapping[str, DType],
+    workspace: Mapping[str, tuple[str, DType]],
+    body: Sequence[str],
+) -> tuple[KernelField, ...]:
+    """Return the parameters that a body names: the user's, sizes, and pointers to workspace."""
+    fields = []
     for position, bound in enumerate(bound_parameters):
         if bound.kind == "number":
             number = Parameter(bound.name, Scalar(bound.dtype), position)
-            yield KernelField(f"const {bound.ctype}", number)
-            continue
-        array = Array(bound.dtype, 1, "A")
-        yield KernelField(
-            f"{bound.element} *", Parameter(bound.pointer, array, position, ArgumentPart.DATA)
-        )
-        if bound.kind == "array":
-            axes = (axis for axis, stride in enumerate(bound.strides) if stride == "strided")
-            yield from (_stride_field(bound, position, axis, stride_dtype) for axis in axes)
+            fields.append(KernelField(f"const {bound.ctype}", number))
         else:
-            yield from _raw_array_fields(bound, position)
+            fields.append(_pointer(bound.pointer, bound.element, bound.dtype, position))
+    names = names_in(*body)
+    fields = [field for field in fields if field.parameter.name in names]
+    used = [name for name in sizes if name in names]
+    count = len(bound_parameters)
+    for position, name in enumerate(used, count):
+        ctype = "ptrdiff_t" if sizes[name] is dtypes.INT64 else sizes[name].cuda
+        size = Parameter(name, Scalar(sizes[name]), position)
+        fields.append(KernelField(f"const {ctype}", size, is_size=True))
+    for position, (name, (ctype, dtype)) in enumerate(workspace.items(), count + len(used)):
+        fields.append(_pointer(name, ctype, dtype, position))
+    return tuple(fields)
 
 
-def _raw_array_fields(bound: BoundParameter, position: int) -> Iterator[KernelField]:
-    """Yield the lengths, then the strides, of a raw array along all axes."""
-    for part, letter in ((ArgumentPart.SHAPE, "n"), (ArgumentPart.STRIDE, "s")):
-        for axis in range(bound.axes):
-            name = f"_{bound.name}_{letter}{axis}"
-            parameter = Parameter(name, Scalar(dtypes.INT64), position, part, axis)
-            yield KernelField("const ptrdiff_t", parameter)
+def _pointer(name: str, element: str, dtype: DType, position: int) -> KernelField:
+    array = Array(dtype, 1, "A")
+    return KernelField(f"{element} *", Parameter(name, array, position, ArgumentPart.DATA))
 
 
-def _stride_field(
-    bound: BoundParameter, position: int, axis: int, stride_dtype: DType
-) -> KernelField:
-    name = stride_name(bound.name, axis)
-    return KernelField(
-        f"const {stride_dtype.cuda}",
-        Parameter(name, Scalar(stride_dtype), position, ArgumentPart.STRIDE, axis),
-    )
-
-
-def number_field(name: str, dtype: DType, position: int, ctype: str = "") -> KernelField:
-    """Return a field for a number that depends on the call."""
-    return KernelField(f"const {ctype or dtype.cuda}", Parameter(name, Scalar(dtype), position))
+# ---- sizes ---------------------------------------------------------------------------------------
 
 
 def stride_name(name: str, axis: int) -> str:
@@ -117,6 +115,57 @@ def stride_name(name: str, axis: int) -> str:
 
 def extent_name(axis: int) -> str:
     return f"_n{axis}"
+
+
+def size_dtypes(
+    bound_parameters: Sequence[BoundParameter], stride_dtype: DType
+) -> dict[str, DType]:
+    """Return the dtypes of the strides of arrays, and of the lengths and strides of raw arrays."""
+    found = {
+        stride_name(bound.name, axis): stride_dtype
+        for bound in bound_parameters
+        for axis, stride in enumerate(bound.strides)
+        if stride == "strided"
+    }
+    raw = [bound for bound in bound_parameters if bound.kind == "raw"]
+    for bound in raw:
+        found |= {f"_{bound.name}_{c}{k}": dtypes.INT64 for c in "ns" for k in range(bound.axes)}
+    return found
+
+
+def stride_sizes(name: str, strides: Sequence[int], itemsize: int) -> Sizes:
+    """Return the strides of an array in elements, by their names."""
+    return {stride_name(name, axis): stride // itemsize for axis, stride in enumerate(strides)}
+
+
+def raw_array_sizes(
+    bound_parameters: Sequence[BoundParameter], operands: Sequence[object]
+) -> Sizes:
+    """Return the lengths and strides of raw arrays along all axes."""
+    found: Sizes = {}
+    for bound, array in zip(bound_parameters, operands):
+        if bound.kind == "raw" and isinstance(array, ArrayArgument):
+            found |= {f"_{bound.name}_n{axis}": n for axis, n in enumerate(array.shape)}
+            found |= stride_sizes(bound.name, array.strides, array.dtype.size)
+    return found
+
+
+def split_index(
+    index: str, first: int, count: int, ctype: str, name: str, left_ctype: str = "ptrdiff_t"
+) -> list[str]:
+    """Split a linear index into indices of type ``ctype``, ``name0``, …, along ``count`` axes.
+
+    Along one axis, the linear index is the index.
+    """
+    if count == 1:
+        return []
+    left = f"{name}_left"
+    lines = [f"{left_ctype} {left} = {index};"]
+    for axis in range(count - 1, 0, -1):
+        extent = extent_name(first + axis)
+        lines.append(f"const {ctype} {name}{axis} = {left} % {extent};")
+        lines.append(f"{left} /= {extent};")
+    return [*lines, f"const {ctype} {name}0 = {left};"]
 
 
 def offset(bound: BoundParameter, indices: Sequence[str], first_axis: int = 0) -> str:

@@ -48,11 +48,16 @@ class GeneratedText:
 
 @dataclass(frozen=True, slots=True)
 class LoadedKernelText:
-    """A loaded kernel. ``partial_size``: bytes of a partial result, if it is a reduction."""
+    """A loaded kernel.
+
+    sizes: the names of the sizes that it takes after the user's arguments.
+    partial_size: bytes of a partial result, if it is a reduction.
+    """
 
     runner: Runner
-    partial_size: int = 0
-    elements_per_thread: int = 1
+    sizes: tuple[str, ...]
+    partial_size: int
+    elements_per_thread: int
 
 
 def load_text(
@@ -62,12 +67,13 @@ def load_text(
     layout = layout_of([field.parameter for field in text.fields])
     partial_symbol = f"{text.entry}_partial"
     has_partials = any(field.parameter.name == "_partials" for field in text.fields)
+    sizes = tuple(field.parameter.name for field in text.fields if field.is_size)
     with translate_errors(text.user_texts, text.name):
         if backend == "cpu":
             kernel = CpuKernel(cpu_binary(text, options))
             size = int(kernel.uint64_array(partial_symbol)[0]) if has_partials else 0
             runner: Runner = CpuRunner(names, layout, kernel)
-            return LoadedKernelText(runner, size, text.elements_per_thread)
+            return LoadedKernelText(runner, sizes, size, text.elements_per_thread)
         on_gpu = cuda_kernel.CudaKernel(cuda_binary(text, driver.arch(), options))
     written = frozenset(
         f.parameter.argument
@@ -76,7 +82,7 @@ def load_text(
     )
     size = kernel_api.variable_of(on_gpu.loaded.library, partial_symbol)[1] if has_partials else 0
     runner = CudaRunner(text.entry, written, layout, on_gpu)
-    return LoadedKernelText(runner, size, text.elements_per_thread)
+    return LoadedKernelText(runner, sizes, size, text.elements_per_thread)
 
 
 def cpu_binary(text: GeneratedText, options: Sequence[str]) -> CompiledBinary:

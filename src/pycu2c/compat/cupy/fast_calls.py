@@ -12,12 +12,12 @@ from typing import Any, TypeAlias
 
 from pycu2c.base import dtypes, graph_capture
 from pycu2c.base.dtypes import DType
-from pycu2c.base.parameters import ArgumentPart, Parameter
-from pycu2c.base.records import dataclass, replace
+from pycu2c.base.parameters import Parameter
+from pycu2c.base.records import dataclass
 from pycu2c.base.types import Scalar, Signature
 from pycu2c.compat.cupy.operands import ArrayPackage, Operand
 from pycu2c.native.extension import LaunchConfiguration
-from pycu2c.runtime.arguments.arguments import describe, layout_of
+from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.dispatch import guards, table
@@ -38,12 +38,12 @@ class CompletedCall:
 
     values: the arrays and numbers of the caller, inputs before outputs.
     operands: their descriptions.
-    kernel_arguments: the arguments for the values, then numbers, then the workspace.
+    sizes: the numbers that follow them, which are the same for all calls with one key.
     """
 
     values: tuple[Any, ...]
     operands: tuple[Operand, ...]
-    kernel_arguments: tuple[Any, ...]
+    sizes: tuple[int, ...]
     input_count: int
     raw_positions: frozenset[int]
     runner: Runner
@@ -58,7 +58,7 @@ class CachedCall:
 
     dispatch_table: table.DispatchTable
     configuration: LaunchConfiguration
-    numbers: tuple[object, ...]
+    sizes: tuple[int, ...]
     make_workspace: WorkspaceFactory
     allocate_outputs: OutputAllocator
 
@@ -103,7 +103,7 @@ class CallCache:
         if cached is None:
             return None
         values = args if len(args) > input_count else (*args, *cached.allocate_outputs(args))
-        arguments = (*values, *cached.numbers, *cached.make_workspace())
+        arguments = (*values, *cached.sizes, *cached.make_workspace())
         if cached.dispatch_table.launch(cached.configuration, arguments):
             return values[input_count:]
         return None
@@ -124,60 +124,13 @@ class CallCache:
 
 
 def _cached_call(name: str, completed: CompletedCall) -> CachedCall | None:
-    fast_path, count = completed.runner.fast_path, len(completed.values)
-    assert fast_path is not None
-    parameters: list[Parameter] = []
-    numbers: list[int] = []
-    for p in fast_path.layout.parameters:
-        is_value = p.argument < count and p.part in (ArgumentPart.DATA, ArgumentPart.VALUE)
-        if is_value or p.part is ArgumentPart.DATA:
-            parameters.append(p)
-            continue
-        position = count + len(numbers)
-        numbers.append(_constant_value(p, completed.kernel_arguments))
-        parameters.append(Parameter(p.name, Scalar(dtypes.INT64), position))
-    workspace, new_start = completed.make_workspace(), count + len(numbers)
-    old_start = len(completed.kernel_arguments) - len(workspace)
-    # arguments of the workspace follow the numbers
-    renumbered = [
-        replace(p, argument=p.argument - old_start + new_start)
-        if p.part is ArgumentPart.DATA and p.argument >= count
-        else _with_original_type(p, fast_path.layout.parameters)
-        for p in parameters
-    ]
-    values = (*completed.values, *numbers, *workspace)
-    return _with_dispatch_table(name, completed, values, renumbered, tuple(numbers))
-
-
-def _with_original_type(p: Parameter, originals: Sequence[Parameter]) -> Parameter:
-    """Return a parameter with the type of the original parameter of the same name."""
-    original = next(q for q in originals if q.name == p.name)
-    return replace(p, type=original.type)
-
-
-def _constant_value(p: Parameter, kernel_arguments: Sequence[Any]) -> int:
-    """Return the value of a parameter, which is the same for all calls with one key."""
-    argument = kernel_arguments[p.argument]
-    match p.part:
-        case ArgumentPart.SHAPE:
-            return int(argument.shape[p.axis])
-        case ArgumentPart.STRIDE:
-            return int(argument.strides[p.axis] // argument.dtype.size)
-        case _:
-            return int(argument)
-
-
-def _with_dispatch_table(
-    name: str,
-    completed: CompletedCall,
-    values: tuple[Any, ...],
-    parameters: Sequence[Parameter],
-    numbers: tuple[int, ...],
-) -> CachedCall | None:
     """Return a cached call; None if the dispatch table does not support the values."""
     fast_path, count = completed.runner.fast_path, len(completed.values)
     assert fast_path is not None
+    workspace = completed.make_workspace()
+    values = (*completed.values, *completed.sizes, *workspace)
     call_operands = (*completed.operands, *(describe(v) or v for v in values[count:]))
+    parameters = fast_path.layout.parameters
     types = tuple(_type_of(k, operand, parameters) for k, operand in enumerate(call_operands))
     arrays = [
         k for k, operand in enumerate(call_operands[:count]) if isinstance(operand, ArrayArgument)
@@ -191,14 +144,13 @@ def _with_dispatch_table(
     guard = table.LaunchGuard(None, 0, overlap=table.OverlapGuard(read, written_elementwise))
     names = tuple(f"_{k}" for k in range(len(values)))
     dispatch_table = table.DispatchTable(CallSignature(name, names, len(names), None, {}))
-    with_address_types = replace(fast_path, layout=layout_of(parameters))
-    if not dispatch_table.record(launch, guard, with_address_types, _NO_TYPES):
+    if not dispatch_table.record(launch, guard, fast_path, _NO_TYPES):
         return None
     request = LaunchRequest(completed.launch.grid, completed.launch.block, None, 0)
     return CachedCall(
         dispatch_table,
         request.configuration(0, ordered=True),
-        numbers,
+        completed.sizes,
         completed.make_workspace,
         completed.allocate_outputs,
     )

@@ -5,15 +5,16 @@ The spec of a call is the part of it that the generated text depends on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.dtypes import DType
-from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Signature
+from pycu2c.compat.cuda_text.captured_launch import CapturedLaunch, resolved_launch
 from pycu2c.compat.cuda_text.options import CompilerOptions
 from pycu2c.compat.cupy import operands
 from pycu2c.compat.cupy.bound_parameters import BoundParameter, StrideKind, dtypes_of, pointer_names
@@ -35,11 +36,12 @@ from pycu2c.compat.cupy.fast_calls import (
 )
 from pycu2c.compat.cupy.operands import Operand
 from pycu2c.cuda_driver import driver
-from pycu2c.kernels.launcher import BoundArguments, ResolvedLaunch, TypedKernel
+from pycu2c.kernels.launcher import ResolvedLaunch
+from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
-from pycu2c.runtime.runner import KernelMetadata, Runner, SpecializationKey
+from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.nvrtc import disassembly
 
 Language: TypeAlias = Literal["cuda", "c", "ptx", "sass"]
@@ -78,27 +80,26 @@ class KernelCall:
         )
 
     def with_backend(self: C, backend: str) -> C:
-        """Return a copy of this call for another backend.
-
-        Parameters
-        ----------
-        backend : str
-            The backend.
-        """
+        """Return a copy of this call for another backend."""
         return replace(self, arguments=replace(self.arguments, backend=backend))
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedLaunch:
-    """A launch, its arguments and its runner.
+    """A launch and its runner.
 
-    ``make_workspace`` allocates the temporary memory of a call.
+    The arguments are the operands, sizes, and a workspace, the temporary memory of a call.
     """
 
     launch: Launch
-    kernel_arguments: tuple[Any, ...]
+    operands: tuple[Operand, ...]
+    sizes: tuple[int, ...]
     runner: Runner
     make_workspace: WorkspaceFactory = tuple
+
+    def arguments(self) -> tuple[Any, ...]:
+        """Return the arguments of the kernel, with a new workspace."""
+        return (*self.operands, *self.sizes, *map(describe, self.make_workspace()))
 
 
 Check: TypeAlias = Callable[[tuple[Any, ...]], Any]  # arguments -> KernelCall
@@ -136,15 +137,7 @@ class GeneratedKernel:
         return next(iter(self._codes.values()))
 
     def inspect(self, language: Language = "cuda", arch: str | None = None) -> str:
-        """Return the code of the kernel of the last call.
-
-        Parameters
-        ----------
-        language : {"cuda", "c", "ptx", "sass"}, optional
-            The language.
-        arch : str, optional
-            The architecture of PTX and SASS, such as "sm_90".
-        """
+        """Return the code of the kernel of the last call."""
         if language not in LANGUAGES:
             raise ValueError(f"the language is one of {', '.join(LANGUAGES)}, not {language!r}")
         if self._latest_call is None:
@@ -164,15 +157,6 @@ class GeneratedKernel:
     def text(self, call: KernelCall, backend: str, **changes: object) -> GeneratedText:
         """Return the text for a call.
 
-        Parameters
-        ----------
-        call : KernelCall
-            The call.
-        backend : str
-            "cuda" or "cpu".
-        **changes : object
-            Changes of the specification of the kernel.
-
         Raises
         ------
         CompileError
@@ -182,7 +166,7 @@ class GeneratedKernel:
         return self._text(replace(spec, **changes), backend)
 
     def _plan(self, call: Any) -> tuple[Any, ...]:
-        """Return the spec of a call, and its iteration space."""
+        """Return the spec of a call, and its sizes."""
         raise NotImplementedError
 
     def _text(self, spec: Any, backend: str) -> GeneratedText:
@@ -202,11 +186,11 @@ class GeneratedKernel:
         return kernel
 
     def _bind(
-        self, call: KernelCall, stride_kinds: Callable[[int, DType], tuple[StrideKind, ...]]
+        self, call: KernelCall, stride_kinds: Callable[[str, int, DType], tuple[StrideKind, ...]]
     ) -> tuple[BoundParameter, ...]:
         """Return the parameters with the types of a call.
 
-        ``stride_kinds`` classifies the strides of the array at a position; raw arrays have none.
+        ``stride_kinds`` classifies the strides of an array, by its name, position and dtype.
         """
         types = (*call.arguments.types.inputs, *call.arguments.types.outputs)
         pointers = pointer_names(self.in_params, self.out_params)
@@ -220,7 +204,7 @@ class GeneratedKernel:
                 )
                 bound_parameters.append(raw_array)
             else:
-                kinds = stride_kinds(k, types[k])
+                kinds = stride_kinds(info.name, k, types[k])
                 bound_parameters.append(BoundParameter(info, types[k], "array", pointers[k], kinds))
         return tuple(bound_parameters)
 
@@ -247,14 +231,44 @@ class GeneratedKernel:
         stream = call.arguments.stream(stream)
         capture = graph_capture.current()
         if capture is not None:
-            kernel = CapturableKernel(self._declaration, self.name, check, prepare)
+            kernel = CapturedLaunch(
+                self.name, partial(self._resolve, check, prepare), self._leaf_names
+            )
             capture.launch(kernel, LaunchRequest(None, None, stream, 0), values)
             return call.results
         prepared = prepare(call, stream)
-        prepared.runner.run(prepared.launch, prepared.kernel_arguments)
+        prepared.runner.run(prepared.launch, prepared.arguments())
         if key is not None:
             self._call_cache.add(key, self._completed_call(call, prepared, values))
         return call.results
+
+    def _resolve(
+        self, check: Check, prepare: Prepare, request: LaunchRequest, values: tuple[object, ...]
+    ) -> ResolvedLaunch:
+        """Prepare a launch of a captured graph. Raises LaunchError."""
+        if len(values) != self.nargs:
+            raise LaunchError(
+                f"{self.name}: a graph node takes all {self.nargs} arguments by position, with the "
+                "outputs"
+            )
+        call = check(values)
+        if any(a is not b for a, b in zip(call.operands, call.arguments.inputs)):
+            graph_capture.reject(
+                f"{self.name} would copy an argument, which an output overlaps: pass the copy"
+            )
+        prepared = prepare(call, request.stream)
+        return resolved_launch(
+            prepared.launch,
+            prepared.runner,
+            values,
+            prepared.arguments(),
+            writable=frozenset(range(self.nin, self.nargs)),
+            backend=call.arguments.backend,
+        )
+
+    def _leaf_names(self, _: Signature) -> tuple[str, ...]:
+        """Return the names of the arguments in errors; further arguments are internal."""
+        return self._declaration.error_names
 
     def _completed_call(
         self, call: KernelCall, prepared: PreparedLaunch, values: tuple[Any, ...]
@@ -266,7 +280,7 @@ class GeneratedKernel:
         return CompletedCall(
             values,
             call.operands,
-            prepared.kernel_arguments,
+            prepared.sizes,
             self.nin,
             self._raw_positions,
             prepared.runner,
@@ -274,42 +288,3 @@ class GeneratedKernel:
             output_allocator(arguments.package, shape, arguments.types.outputs, next(arrays, None)),
             prepared.make_workspace,
         )
-
-
-class CapturableKernel:
-    """A kernel that graphs can capture, with the interface of the launcher of Python kernels."""
-
-    def __init__(
-        self, declaration: KernelDeclaration, name: str, check: Check, prepare: Prepare
-    ) -> None:
-        self._declaration, self.name = declaration, name
-        self._check, self._prepare = check, prepare
-
-    def bind(self, args: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:
-        """Bind the arguments. Raises LaunchError."""
-        count = len(self._declaration.parameters)
-        if named or len(args) != count:
-            raise LaunchError(
-                f"{self.name}: a graph node takes all {count} arguments by position, with the "
-                "outputs"
-            )
-        return args
-
-    def resolve(self, request: LaunchRequest, values: tuple[object, ...]) -> ResolvedLaunch:
-        """Prepare a launch without starting it. Raises LaunchError."""
-        call = self._check(values)
-        if any(a is not b for a, b in zip(call.operands, call.arguments.inputs)):
-            graph_capture.reject(
-                f"{self.name} would copy an argument, which an output overlaps: pass the copy"
-            )
-        prepared = self._prepare(call, request.stream)
-        outputs = frozenset(range(len(self._declaration.inputs), len(self._declaration.parameters)))
-        typed = TypedKernel(KernelMetadata(outputs), {}, None)
-        bound = BoundArguments(values, prepared.kernel_arguments, Signature(()))
-        assumptions = LaunchAssumptions(index32_safe=True)
-        key = SpecializationKey(call.arguments.backend, assumptions)
-        return ResolvedLaunch(prepared.launch, bound, typed, key, prepared.runner, False)
-
-    def leaf_names(self, _: Signature) -> tuple[str, ...]:
-        """Return the names of the arguments in errors; further arguments are internal."""
-        return self._declaration.error_names

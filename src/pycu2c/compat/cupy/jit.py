@@ -35,19 +35,7 @@ class JitRawKernel(Kernel[P]):
         shared_mem: int = 0,
         stream: object = None,
     ) -> None:
-        """Launch the kernel.
-
-        Parameters
-        ----------
-        grid, block : int or tuple of int
-            Blocks of the grid, and threads of a block.
-        args : sequence
-            Arrays and numbers, in the order of the parameters.
-        shared_mem : int, optional
-            Bytes of dynamic shared memory of a block.
-        stream : Stream, optional
-            The stream of the launch.
-        """
+        """Launch the kernel."""
         configured: Any = self[grid, block, stream, shared_mem]
         configured(*args)
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from pycu2c.codegen.reserved_names import is_reserved
 from pycu2c.compat.cupy.bound_parameters import KernelField
-from pycu2c.compat.cupy.parameter_declarations import names_in
 
 EXPORTED = 'extern "C" __attribute__((visibility("default")))'
 _LINE_WIDTH = 84
@@ -61,12 +60,6 @@ def _wrap_parameters(parameters: Sequence[str]) -> str:
         else:
             lines.append(parameter)
     return lines[0] if len(lines) == 1 else "\n    " + ",\n    ".join(lines) + "\n"
-
-
-def used_fields(fields: Sequence[KernelField], body: Sequence[str]) -> list[KernelField]:
-    """Return the fields whose parameter a body names."""
-    names = names_in(*body)
-    return [field for field in fields if field.parameter.name in names]
 
 
 def cuda_name(name: str) -> str:

@@ -1,24 +1,19 @@
-"""Implement CuPy's ``memoize`` and ``clear_memo``."""
+"""Implement ``memoize``, which caches the results of a function by its arguments."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pycu2c.base.forks import ForkSafeLock
 from pycu2c.cuda_driver import driver
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_MEMOS: list[dict[Hashable, Any]] = []
-_LOCK = ForkSafeLock()
+_CACHES: list[Any] = []
 
 
 def memoize(for_each_device: bool = False) -> Callable[[F], F]:
     """Cache the results of a function by its arguments, as ``cupy.memoize``.
-
-    for_each_device: cache results for each GPU separately.
 
     Parameters
     ----------
@@ -32,18 +27,16 @@ def memoize(for_each_device: bool = False) -> Callable[[F], F]:
     """
 
     def decorated(function: F) -> F:
-        memo: dict[Hashable, Any] = {}
-        with _LOCK:
-            _MEMOS.append(memo)
+        @functools.cache
+        def cached(device: int | None, *args: Any, **kwargs: Any) -> Any:
+            return function(*args, **kwargs)
 
         @functools.wraps(function)
         def memoized(*args: Any, **kwargs: Any) -> Any:
-            device = _device() if for_each_device else None
-            key = (device, args, frozenset(kwargs.items()))
-            if key not in memo:
-                memo[key] = function(*args, **kwargs)
-            return memo[key]
+            on_gpu = for_each_device and driver.available()
+            return cached(driver.current_ordinal() if on_gpu else None, *args, **kwargs)
 
+        _CACHES.append(cached)
         return memoized  # type: ignore[return-value]
 
     return decorated
@@ -51,10 +44,5 @@ def memoize(for_each_device: bool = False) -> Callable[[F], F]:
 
 def clear_memo() -> None:
     """Clear the caches of all memoized functions."""
-    with _LOCK:
-        for memo in _MEMOS:
-            memo.clear()
-
-
-def _device() -> int | None:
-    return driver.current_ordinal() if driver.available() else None
+    for cached in _CACHES:
+        cached.cache_clear()

@@ -131,11 +131,6 @@ class RawModule:
     def get_function(self, name: str) -> RawKernel:
         """Return a kernel by its name or name expression.
 
-        Parameters
-        ----------
-        name : str
-            The name.
-
         Raises
         ------
         SymbolNotFoundError
@@ -150,11 +145,6 @@ class RawModule:
 
         Its address is ``ptr``; ``view(shape, dtype)`` returns an array over it.
 
-        Parameters
-        ----------
-        name : str
-            The name.
-
         Raises
         ------
         SymbolNotFoundError
@@ -165,11 +155,6 @@ class RawModule:
 
     def get_global_var(self, name: str) -> int:
         """Return the address of a variable.
-
-        Parameters
-        ----------
-        name : str
-            The name.
 
         Raises
         ------
@@ -182,11 +167,6 @@ class RawModule:
     def compile(self, log_stream: TextIO | None = None) -> None:
         """Compile the module, and write the compiler's log.
 
-        Parameters
-        ----------
-        log_stream : file, optional
-            The file that receives the log.
-
         Raises
         ------
         CompileError
@@ -197,13 +177,7 @@ class RawModule:
             log_stream.write(log)
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the source text, "ptx" or "sass" for GPUs, or "c" for the CPU.
-
-        Parameters
-        ----------
-        language : {"cuda", "ptx", "sass", "c"}, optional
-            The language.
-        """
+        """Return the source text, "ptx" or "sass" for GPUs, or "c" for the CPU."""
         if language == "cuda" and self.code is not None:
             return self.code
         return self.module.inspect(language)
@@ -302,17 +276,6 @@ class RawKernel:
     ) -> None:
         """Launch the kernel.
 
-        Parameters
-        ----------
-        grid, block : int or tuple of int
-            Blocks of the grid, and threads of a block.
-        args : tuple
-            Arrays and NumPy scalars, in the order of the parameters.
-        shared_mem : int, optional
-            Bytes of dynamic shared memory of a block.
-        stream : Stream, optional
-            The stream of the launch.
-
         Raises
         ------
         LaunchError
@@ -326,11 +289,6 @@ class RawKernel:
     def compile(self, log_stream: TextIO | None = None) -> None:
         """Compile the kernel, and write the compiler's log.
 
-        Parameters
-        ----------
-        log_stream : file, optional
-            The file that receives the log.
-
         Raises
         ------
         CompileError
@@ -339,13 +297,7 @@ class RawKernel:
         self._owner.compile(log_stream)
 
     def inspect(self, language: str = "cuda") -> str:
-        """Return the source text, "ptx" or "sass" for GPUs, or "c" for the CPU.
-
-        Parameters
-        ----------
-        language : {"cuda", "ptx", "sass", "c"}, optional
-            The language.
-        """
+        """Return the source text, "ptx" or "sass" for GPUs, or "c" for the CPU."""
         return self._owner.inspect(language)
 
     @property
@@ -379,16 +331,6 @@ for _name in _ATTRIBUTES:
 
 def compile_with_cache(source: str, *positional: Any, **options: Any) -> RawModule:
     """Compile a text, with the disk cache, as ``cupy.cuda.compile_with_cache``.
-
-    Parameters
-    ----------
-    source : str
-        The source text.
-    *positional : object
-        Options of the compiler as a tuple; others are ignored.
-    **options : object
-        ``options``, ``backend``, ``name_expressions`` and ``log_stream`` of ``RawModule`` and its
-        ``compile``; others are ignored.
 
     Returns
     -------

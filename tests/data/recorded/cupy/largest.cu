@@ -2,15 +2,6 @@ typedef double T;
 
 typedef T _type_reduce;
 
-// A value, or none yet: without an identity there is no initial value.
-struct _OptionalValue {
-    _type_reduce value;
-    bool has_value;
-};
-typedef _OptionalValue _Partial;
-
-extern "C" __device__ unsigned char largest_partial[sizeof(_Partial)];
-
 // Return the value of the lane `distance` lanes after this one, in groups of `lanes`. As CUDA's
 // shuffle, but for values of any size.
 template <typename P>
@@ -45,6 +36,25 @@ __device__ inline P _reduce_block(P value, const Combine &combine) {
         value = partials[threadIdx.x % (threads / 32)];
         value = _reduce_lanes<threads / 32>(value, combine);
     }
+    __syncthreads();
+    return value;
+}
+
+// Reduce the values of the threads of each column; the threads of the first row have the results.
+template <int threads, int columns, typename P, typename Combine>
+__device__ inline P _reduce_columns(P value, const Combine &combine) {
+    __shared__ __align__(16) unsigned char memory[threads * sizeof(P)];
+    P *const partials = (P *)memory;
+    partials[threadIdx.x] = value;
+    __syncthreads();
+#pragma unroll
+    for (int half = threads / 2; half >= columns; half /= 2) {
+        if (threadIdx.x < half) {
+            partials[threadIdx.x] = combine(partials[threadIdx.x], partials[threadIdx.x + half]);
+        }
+        __syncthreads();
+    }
+    value = partials[threadIdx.x % columns];
     __syncthreads();
     return value;
 }
@@ -89,8 +99,64 @@ __device__ inline P _load_partial(const P *from) {
     return result;
 }
 
+// A value, or none yet: without an identity there is no initial value.
+template <typename T>
+struct _Optional {
+    T value;
+    bool has_value;
+};
+
+template <typename T, typename Reduce>
+struct _CombineOptional {
+    const Reduce &reduce;
+    __device__ _Optional<T> operator()(const _Optional<T> &a, const _Optional<T> &b) const {
+        if (!a.has_value) return b;
+        return b.has_value ? _Optional<T>{reduce(a.value, b.value), true} : a;
+    }
+};
+
+// Reduce rows. `accumulate(total, row, begin, step)` adds the elements begin, begin + step, … of a row.
+// A block has groups of `lanes` threads. With `by_columns`, the threads of a group process different
+// rows, which are interleaved in memory; else they process one row. The last block of a long row
+// combines the partial results.
+template <int threads, int lanes, bool by_columns, typename I, typename P, typename Accumulate, typename Combine, typename Store>
+__device__ inline void _reduce_grid(
+    ptrdiff_t rows, ptrdiff_t parts, const P &initial, const Accumulate &accumulate,
+    const Combine &combine, const Store &store, P *partials, unsigned int *finished_blocks) {
+    constexpr int groups = threads / lanes;
+    constexpr bool in_warps = lanes <= 32 && !by_columns; // without parts
+    const int lane = threadIdx.x % lanes, subgroup = threadIdx.x / lanes;
+    const ptrdiff_t part = in_warps ? 0 : blockIdx.x % parts;
+    const ptrdiff_t group = in_warps ? blockIdx.x : blockIdx.x / parts;
+    const ptrdiff_t row = by_columns ? group * lanes + lane : in_warps ? group * groups + subgroup : group;
+    const I width = by_columns ? groups : lanes, position = by_columns ? subgroup : lane;
+    const bool writes = (by_columns ? subgroup == 0 : lane == 0) && row < rows;
+    const auto combine_block = [&](const P &value) -> P {
+        if (by_columns) return _reduce_columns<threads, lanes>(value, combine);
+        if (in_warps) return _reduce_lanes<lanes>(value, combine);
+        return _reduce_block<threads>(value, combine);
+    };
+    P total = initial;
+    const I begin = in_warps ? position : (I)part * width + position;
+    if (row < rows) accumulate(total, row, begin, in_warps ? width : (I)parts * width);
+    total = combine_block(total);
+    if (!in_warps && parts > 1) {
+        if (writes) _store_partial(&partials[part * rows + row], total);
+        if (!_is_last_block(&finished_blocks[group], parts)) return;
+        total = initial;
+        for (ptrdiff_t k = position; row < rows && k < parts; k += width)
+            total = combine(total, _load_partial(&partials[k * rows + row]));
+        total = combine_block(total);
+    }
+    if (writes) store(row, total);
+}
+
+typedef _Optional<_type_reduce> _Partial;
+
+extern "C" __device__ unsigned char largest_partial[sizeof(_Partial)];
+
 extern "C" __global__ void __launch_bounds__(256) largest(
-    const T *_raw_x, const int _x_s0, const int _x_s1, T *_raw_y,
+    const T *_raw_x, T *_raw_y, const int _x_s0, const int _x_s1,
     const ptrdiff_t _row_count, const ptrdiff_t _row_length, const ptrdiff_t _part_count,
     const int _n2, _Partial *_partials, unsigned int *_finished_blocks
 ) {
@@ -104,39 +170,24 @@ extern "C" __global__ void __launch_bounds__(256) largest(
         T &y = _raw_y[_i];
         y = a;
     };
-    typedef const _OptionalValue &_Operand;
-    const auto _combine = [&](_Operand a, _Operand b) -> _OptionalValue {
-        if (!a.has_value) return b;
-        return b.has_value ? _OptionalValue{_reduce(a.value, b.value), true} : a;
+    const auto _elements = [&](ptrdiff_t _row, int _position) {
+        ptrdiff_t _reduced_left = _position;
+        const ptrdiff_t _reduced1 = _reduced_left % _n2;
+        _reduced_left /= _n2;
+        const ptrdiff_t _reduced0 = _reduced_left;
+        const T *const _at_x = _raw_x + _row * _x_s0 + _reduced0 * _x_s1 + _reduced1;
+        return [=, &_map](ptrdiff_t _k) -> _type_reduce {
+            return _map(_at_x[_k]);
+        };
     };
-    enum { _lanes = 256 };
-    const ptrdiff_t _part_index = blockIdx.x % _part_count;
-    const ptrdiff_t _group_index = blockIdx.x / _part_count;
-    const ptrdiff_t _i = _group_index;
-    const int _begin = _part_index * _lanes + threadIdx.x;
-    const int _step = _part_count * _lanes;
-    _Partial _total = _OptionalValue{{}, false};
-    if (_i < _row_count) {
-        const T *const _row_x = _raw_x + _i * _x_s0;
+    const auto _combine = _CombineOptional<_type_reduce, decltype(_reduce)>{_reduce};
+    const auto _accumulate = [&](_Partial &_total, ptrdiff_t _row, int _begin, int _step) {
 #pragma unroll 8
-        for (int _J = _begin; _J < _row_length; _J += _step) {
-            ptrdiff_t _reduced_left = _J;
-            const int _reduced1 = _reduced_left % _n2;
-            _reduced_left /= _n2;
-            const int _reduced0 = _reduced_left;
-            _total = _combine(_total, _OptionalValue{_map(_row_x[_reduced0 * _x_s1 + _reduced1]), true});
-        }
-    }
-    _total = _reduce_block<_lanes>(_total, _combine);
-    if (_part_count > 1) {
-        if (threadIdx.x == 0 && _i < _row_count)
-            _store_partial(&_partials[_part_index * _row_count + _i], _total);
-        if (!_is_last_block(&_finished_blocks[_group_index], _part_count)) return;
-        _total = _OptionalValue{{}, false};
-        for (ptrdiff_t _k = threadIdx.x; _i < _row_count && _k < _part_count; _k += _lanes) {
-            _total = _combine(_total, _load_partial(&_partials[_k * _row_count + _i]));
-        }
-        _total = _reduce_block<_lanes>(_total, _combine);
-    }
-    if (threadIdx.x == 0 && _i < _row_count) _store_result(_i, _total.value);
+        for (int _J = _begin; _J < _row_length; _J += _step) _total = _combine(_total, _Partial{_elements(_row, _J)(0), true});
+    };
+    const auto _store = [&](ptrdiff_t _i, const _Partial &a) {
+        _store_result(_i, a.value);
+    };
+    _reduce_grid<256, 256, false, int>(
+        _row_count, _part_count, _Partial{{}, false}, _accumulate, _combine, _store, _partials, _finished_blocks);
 }

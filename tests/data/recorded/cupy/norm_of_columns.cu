@@ -2,9 +2,43 @@ typedef float T;
 
 typedef T _type_reduce;
 
-typedef _type_reduce _Partial;
+// Return the value of the lane `distance` lanes after this one, in groups of `lanes`. As CUDA's
+// shuffle, but for values of any size.
+template <typename P>
+__device__ inline P _shuffle_down(const P &value, int distance, int lanes) {
+    unsigned int words[(sizeof(P) + 3) / 4] = {};
+    memcpy(words, &value, sizeof(P));
+    for (unsigned int &word : words) word = __shfl_down_sync(0xffffffff, word, distance, lanes);
+    P result;
+    memcpy(&result, words, sizeof(P));
+    return result;
+}
 
-extern "C" __device__ unsigned char l2norm_partial[sizeof(_Partial)];
+// Reduce the values of adjacent lanes of a warp; the first lane of each group has the result.
+template <int lanes, typename P, typename Combine>
+__device__ inline P _reduce_lanes(P value, const Combine &combine) {
+#pragma unroll
+    for (int distance = lanes / 2; distance > 0; distance /= 2) {
+        value = combine(value, _shuffle_down(value, distance, lanes));
+    }
+    return value;
+}
+
+// Reduce the values of all threads of a block; the first thread has the result.
+template <int threads, typename P, typename Combine>
+__device__ inline P _reduce_block(P value, const Combine &combine) {
+    __shared__ __align__(16) unsigned char memory[threads / 32 * sizeof(P)];
+    P *const partials = (P *)memory;
+    value = _reduce_lanes<32>(value, combine);
+    if (threadIdx.x % 32 == 0) partials[threadIdx.x / 32] = value;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        value = partials[threadIdx.x % (threads / 32)];
+        value = _reduce_lanes<threads / 32>(value, combine);
+    }
+    __syncthreads();
+    return value;
+}
 
 // Reduce the values of the threads of each column; the threads of the first row have the results.
 template <int threads, int columns, typename P, typename Combine>
@@ -65,8 +99,48 @@ __device__ inline P _load_partial(const P *from) {
     return result;
 }
 
+// Reduce rows. `accumulate(total, row, begin, step)` adds the elements begin, begin + step, … of a row.
+// A block has groups of `lanes` threads. With `by_columns`, the threads of a group process different
+// rows, which are interleaved in memory; else they process one row. The last block of a long row
+// combines the partial results.
+template <int threads, int lanes, bool by_columns, typename I, typename P, typename Accumulate, typename Combine, typename Store>
+__device__ inline void _reduce_grid(
+    ptrdiff_t rows, ptrdiff_t parts, const P &initial, const Accumulate &accumulate,
+    const Combine &combine, const Store &store, P *partials, unsigned int *finished_blocks) {
+    constexpr int groups = threads / lanes;
+    constexpr bool in_warps = lanes <= 32 && !by_columns; // without parts
+    const int lane = threadIdx.x % lanes, subgroup = threadIdx.x / lanes;
+    const ptrdiff_t part = in_warps ? 0 : blockIdx.x % parts;
+    const ptrdiff_t group = in_warps ? blockIdx.x : blockIdx.x / parts;
+    const ptrdiff_t row = by_columns ? group * lanes + lane : in_warps ? group * groups + subgroup : group;
+    const I width = by_columns ? groups : lanes, position = by_columns ? subgroup : lane;
+    const bool writes = (by_columns ? subgroup == 0 : lane == 0) && row < rows;
+    const auto combine_block = [&](const P &value) -> P {
+        if (by_columns) return _reduce_columns<threads, lanes>(value, combine);
+        if (in_warps) return _reduce_lanes<lanes>(value, combine);
+        return _reduce_block<threads>(value, combine);
+    };
+    P total = initial;
+    const I begin = in_warps ? position : (I)part * width + position;
+    if (row < rows) accumulate(total, row, begin, in_warps ? width : (I)parts * width);
+    total = combine_block(total);
+    if (!in_warps && parts > 1) {
+        if (writes) _store_partial(&partials[part * rows + row], total);
+        if (!_is_last_block(&finished_blocks[group], parts)) return;
+        total = initial;
+        for (ptrdiff_t k = position; row < rows && k < parts; k += width)
+            total = combine(total, _load_partial(&partials[k * rows + row]));
+        total = combine_block(total);
+    }
+    if (writes) store(row, total);
+}
+
+typedef _type_reduce _Partial;
+
+extern "C" __device__ unsigned char l2norm_partial[sizeof(_Partial)];
+
 extern "C" __global__ void __launch_bounds__(256) l2norm(
-    const T *_raw_x, const int _x_s1, T *_raw_y, const ptrdiff_t _row_count,
+    const T *_raw_x, T *_raw_y, const int _x_s1, const ptrdiff_t _row_count,
     const ptrdiff_t _row_length, const ptrdiff_t _part_count, _Partial *_partials,
     unsigned int *_finished_blocks
 ) {
@@ -80,31 +154,20 @@ extern "C" __global__ void __launch_bounds__(256) l2norm(
         T &y = _raw_y[_i];
         y = sqrt(a);
     };
-    const auto &_combine = _reduce;
-    enum { _lanes = 32, _lane_groups = 8 };
-    const ptrdiff_t _part_index = blockIdx.x % _part_count;
-    const ptrdiff_t _group_index = blockIdx.x / _part_count;
-    const ptrdiff_t _i = _group_index * _lanes + threadIdx.x % _lanes;
-    const int _begin = _part_index * _lane_groups + threadIdx.x / _lanes;
-    const int _step = _part_count * _lane_groups;
-    _Partial _total = _type_reduce(0);
-    if (_i < _row_count) {
-        const T *const _row_x = _raw_x + _i;
+    const auto _elements = [&](ptrdiff_t _row, int _position) {
+        const T *const _at_x = _raw_x + _row + _position * _x_s1;
+        return [=, &_map](ptrdiff_t _k) -> _type_reduce {
+            return _map(_at_x[_k]);
+        };
+    };
+    const auto _combine = _reduce;
+    const auto _accumulate = [&](_Partial &_total, ptrdiff_t _row, int _begin, int _step) {
 #pragma unroll 8
-        for (int _J = _begin; _J < _row_length; _J += _step) {
-            _total = _combine(_total, _map(_row_x[_J * _x_s1]));
-        }
-    }
-    _total = _reduce_columns<256, _lanes>(_total, _combine);
-    if (_part_count > 1) {
-        if (threadIdx.x < _lanes && _i < _row_count)
-            _store_partial(&_partials[_part_index * _row_count + _i], _total);
-        if (!_is_last_block(&_finished_blocks[_group_index], _part_count)) return;
-        _total = _type_reduce(0);
-        for (ptrdiff_t _k = threadIdx.x / _lanes; _i < _row_count && _k < _part_count; _k += _lane_groups) {
-            _total = _combine(_total, _load_partial(&_partials[_k * _row_count + _i]));
-        }
-        _total = _reduce_columns<256, _lanes>(_total, _combine);
-    }
-    if (threadIdx.x < _lanes && _i < _row_count) _store_result(_i, _total);
+        for (int _J = _begin; _J < _row_length; _J += _step) _total = _combine(_total, _elements(_row, _J)(0));
+    };
+    const auto _store = [&](ptrdiff_t _i, const _Partial &a) {
+        _store_result(_i, a);
+    };
+    _reduce_grid<256, 32, true, int>(
+        _row_count, _part_count, _type_reduce(0), _accumulate, _combine, _store, _partials, _finished_blocks);
 }

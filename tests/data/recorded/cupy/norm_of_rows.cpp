@@ -6,17 +6,142 @@ typedef _type_reduce _Partial;
 
 extern "C" __attribute__((visibility("default"))) const int64_t pycu2c_l2norm_partial = sizeof(_type_reduce);
 
+// Reduce rows on the CPU: a row holds the elements of one result. A block reduces rows, adjacent
+// columns (rows that are interleaved in memory), or a part of long rows. The last block to finish
+// combines the parts.
+struct _BlockRange {
+    int64_t first, last, all;
+};
+
+struct _RowSizes {
+    ptrdiff_t rows, length, line, parts, part_length, rows_per_group;
+};
+
+// Reduce the elements from `begin` to `end` of a row in several accumulators, the lanes, which SIMD
+// instructions update together. A line is a part of the row with one stride.
+template <bool has_identity, int lanes, typename P, typename Elements, typename Reduce>
+static inline P _reduce_row(
+    ptrdiff_t row, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t line, P identity,
+    const Elements &elements, const Reduce &reduce) {
+    P lane[lanes];
+    ptrdiff_t used = 0; // number of lanes that have a value
+    if constexpr (has_identity) {
+        for (P &value : lane) value = identity;
+        used = lanes;
+    }
+    for (ptrdiff_t position = begin; position < end;) {
+        const ptrdiff_t rest = line - position % line, left = end - position;
+        const ptrdiff_t count = rest < left ? rest : left;
+        const auto element = elements(row, position);
+        const auto accumulate = [&](ptrdiff_t k, ptrdiff_t at) {
+            if constexpr (has_identity)
+                lane[k] = reduce(lane[k], element(at + k));
+            else
+                lane[k] = k < used ? reduce(lane[k], element(at + k)) : element(at + k);
+        };
+        ptrdiff_t at = 0;
+        for (; at + lanes <= count; at += lanes) {
+#pragma omp simd
+            for (ptrdiff_t k = 0; k < lanes; k++) accumulate(k, at);
+            used = lanes;
+        }
+        for (ptrdiff_t k = 0; k < count - at; k++) accumulate(k, at);
+        used = used < count - at ? count - at : used;
+        position += count;
+    }
+    for (ptrdiff_t half = lanes / 2; half > 0; half /= 2)
+        for (ptrdiff_t k = 0; k < half; k++)
+            if (has_identity || k + half < used) lane[k] = reduce(lane[k], lane[k + half]);
+    return lane[0];
+}
+
+// Reduce adjacent columns at the same time, with one column per SIMD lane.
+template <typename P, typename Elements, typename Reduce>
+static inline void _reduce_columns(
+    ptrdiff_t column, ptrdiff_t begin, ptrdiff_t end, ptrdiff_t count, P *totals,
+    const Elements &elements, const Reduce &reduce) {
+    const auto first = elements(column, begin);
+#pragma omp simd
+    for (ptrdiff_t k = 0; k < count; k++) totals[k] = first(k);
+    ptrdiff_t row = begin + 1;
+    for (; row + 4 <= end; row += 4) { // fewer loads and stores of the totals
+        const auto a = elements(column, row), b = elements(column, row + 1);
+        const auto c = elements(column, row + 2), d = elements(column, row + 3);
+#pragma omp simd
+        for (ptrdiff_t k = 0; k < count; k++)
+            totals[k] = reduce(reduce(reduce(reduce(totals[k], a(k)), b(k)), c(k)), d(k));
+    }
+    for (; row < end; row++) {
+        const auto element = elements(column, row);
+#pragma omp simd
+        for (ptrdiff_t k = 0; k < count; k++) totals[k] = reduce(totals[k], element(k));
+    }
+}
+
+// Combine the partial results of all blocks in order, if these blocks are the last ones.
+template <typename P, typename Reduce, typename Store>
+static inline void _combine_parts(
+    const _RowSizes &sizes, const _BlockRange &blocks, const Reduce &reduce, const Store &store,
+    P *partials, unsigned int *finished_blocks) {
+    const unsigned int own = (unsigned int)(blocks.last - blocks.first);
+    const unsigned int earlier = __atomic_fetch_add(finished_blocks, own, __ATOMIC_ACQ_REL);
+    if (earlier + own != blocks.all) return;
+    for (ptrdiff_t part = 1; part < sizes.parts; part++) {
+#pragma omp simd
+        for (ptrdiff_t i = 0; i < sizes.rows; i++)
+            partials[i] = reduce(partials[i], partials[part * sizes.rows + i]);
+    }
+    for (ptrdiff_t i = 0; i < sizes.rows; i++) store(i, partials[i]);
+}
+
+// `elements(row, position)` returns a function of k: the mapped elements of a line of the row from a
+// position on, or of a column and the columns after it. `lanes`: those of a row, or 0 for columns.
+template <bool has_identity, int lanes, typename P, typename Elements, typename Reduce, typename Store>
+static inline void _reduce_blocks(
+    const _RowSizes &sizes, const _BlockRange &blocks, P identity, const Elements &elements,
+    const Reduce &reduce, const Store &store, P *partials, unsigned int *finished_blocks) {
+    constexpr int columns = 2048; // of a block
+    for (int64_t block = blocks.first; block < blocks.last; block++) {
+        const ptrdiff_t part = block % sizes.parts, group = block / sizes.parts;
+        const ptrdiff_t begin = part * sizes.part_length, part_end = begin + sizes.part_length;
+        const ptrdiff_t end = part_end < sizes.length ? part_end : sizes.length;
+        const auto finish = [&](ptrdiff_t row, const P &value) {
+            if (sizes.parts == 1)
+                store(row, value);
+            else
+                partials[part * sizes.rows + row] = value;
+        };
+        if constexpr (lanes == 0) {
+            const ptrdiff_t chunks = (sizes.line + columns - 1) / columns;
+            const ptrdiff_t start = group % chunks * columns, left = sizes.line - start;
+            const ptrdiff_t first = group / chunks * sizes.line + start;
+            const ptrdiff_t count = left < columns ? left : columns;
+            P totals[columns];
+            _reduce_columns(first, begin, end, count, totals, elements, reduce);
+            for (ptrdiff_t k = 0; k < count; k++) finish(first + k, totals[k]);
+        } else {
+            const ptrdiff_t first = group * sizes.rows_per_group;
+            for (ptrdiff_t i = first; i < first + sizes.rows_per_group && i < sizes.rows; i++)
+                finish(i, _reduce_row<has_identity, lanes>(
+                              i, begin, end, sizes.line, identity, elements, reduce));
+        }
+    }
+    if (sizes.parts > 1)
+        _combine_parts(sizes, blocks, reduce, store, partials, finished_blocks);
+}
+
 struct _arguments_of_l2norm {
     int32_t grid[3], block[3];
     int64_t shared_bytes;
     const T *_raw_x;
-    long long _x_s0;
     T *_raw_y;
+    ptrdiff_t _x_s0;
     ptrdiff_t _row_count;
     ptrdiff_t _row_length;
     ptrdiff_t _part_count;
     ptrdiff_t _part_length;
     ptrdiff_t _rows_per_group;
+    ptrdiff_t _n1;
     _Partial *_partials;
     unsigned int *_finished_blocks;
 };
@@ -24,13 +149,14 @@ struct _arguments_of_l2norm {
 extern "C" __attribute__((visibility("default"))) void pycu2c_l2norm(const void *_packed_arguments, int64_t _first_block, int64_t _last_block) {
     const _arguments_of_l2norm &_arguments = *(const _arguments_of_l2norm *)_packed_arguments;
     const T *_raw_x = _arguments._raw_x;
-    const long long _x_s0 = _arguments._x_s0;
     T *_raw_y = _arguments._raw_y;
+    const ptrdiff_t _x_s0 = _arguments._x_s0;
     const ptrdiff_t _row_count = _arguments._row_count;
     const ptrdiff_t _row_length = _arguments._row_length;
     const ptrdiff_t _part_count = _arguments._part_count;
     const ptrdiff_t _part_length = _arguments._part_length;
     const ptrdiff_t _rows_per_group = _arguments._rows_per_group;
+    const ptrdiff_t _n1 = _arguments._n1;
     _Partial *_partials = _arguments._partials;
     unsigned int *_finished_blocks = _arguments._finished_blocks;
     const auto _reduce = [&](_type_reduce a, _type_reduce b) -> _type_reduce {
@@ -43,40 +169,13 @@ extern "C" __attribute__((visibility("default"))) void pycu2c_l2norm(const void 
         T &y = _raw_y[_i];
         y = sqrt(a);
     };
-    for (int64_t _block = _first_block; _block < _last_block; _block++) {
-        const ptrdiff_t _part_index = _block % _part_count, _group_index = _block / _part_count;
-        const ptrdiff_t _begin = _part_index * _part_length, _part_end = _begin + _part_length;
-        const ptrdiff_t _end = _part_end < _row_length ? _part_end : _row_length;
-        const ptrdiff_t _first_row = _group_index * _rows_per_group;
-        const ptrdiff_t _group_end = _first_row + _rows_per_group;
-        const ptrdiff_t _row_end = _group_end < _row_count ? _group_end : _row_count;
-        for (ptrdiff_t _i = _first_row; _i < _row_end; _i++) {
-            const T *const _row_x = _raw_x + _i * _x_s0;
-            _type_reduce _lane[1];
-            for (_type_reduce &_value : _lane) _value = _type_reduce(0);
-            for (ptrdiff_t _J = _begin; _J < _end; _J++) {
-                _lane[0] = _reduce(_lane[0], _map(_row_x[_J]));
-            }
-            if (_part_count == 1) {
-                _store_result(_i, _lane[0]);
-            } else {
-                _partials[_part_index * _row_count + _i] = _lane[0];
-            }
-        }
-    }
-    if (_part_count > 1) {
-        const unsigned int _own_blocks = (unsigned int)(_last_block - _first_block);
-        const unsigned int _earlier_blocks =
-            __atomic_fetch_add(_finished_blocks, _own_blocks, __ATOMIC_ACQ_REL);
-        if (_earlier_blocks + _own_blocks != _arguments.grid[0]) return;
-        for (ptrdiff_t _k = 1; _k < _part_count; _k++) {
-#pragma omp simd
-            for (ptrdiff_t _i = 0; _i < _row_count; _i++) {
-                _partials[_i] = _reduce(_partials[_i], _partials[_k * _row_count + _i]);
-            }
-        }
-        for (ptrdiff_t _i = 0; _i < _row_count; _i++) {
-            _store_result(_i, _partials[_i]);
-        }
-    }
+    const auto _elements = [&](ptrdiff_t _row, ptrdiff_t _position) {
+        const T *const _at_x = _raw_x + _row * _x_s0 + _position;
+        return [=, &_map](ptrdiff_t _k) -> _type_reduce {
+            return _map(_at_x[_k]);
+        };
+    };
+    const _RowSizes _sizes = {_row_count, _row_length, _n1, _part_count, _part_length, _rows_per_group};
+    const _BlockRange _blocks = {_first_block, _last_block, _arguments.grid[0]};
+    _reduce_blocks<true, 1>(_sizes, _blocks, _type_reduce(0), _elements, _reduce, _store_result, _partials, _finished_blocks);
 }

@@ -57,28 +57,28 @@ struct _arguments_of_gathered {
     int32_t grid[3], block[3];
     int64_t shared_bytes;
     const T *_raw_x;
+    const T *_raw_y;
+    T *_raw_z;
     ptrdiff_t _x_n0;
     ptrdiff_t _x_n1;
     ptrdiff_t _x_s0;
     ptrdiff_t _x_s1;
-    const T *_raw_y;
     ptrdiff_t _y_n0;
     ptrdiff_t _y_s0;
-    T *_raw_z;
     ptrdiff_t _size;
 };
 
 extern "C" __attribute__((visibility("default"))) void pycu2c_gathered(const void *_packed_arguments, int64_t _first_block, int64_t _last_block) {
     const _arguments_of_gathered &_arguments = *(const _arguments_of_gathered *)_packed_arguments;
     const T *_raw_x = _arguments._raw_x;
+    const T *_raw_y = _arguments._raw_y;
+    T *_raw_z = _arguments._raw_z;
     const ptrdiff_t _x_n0 = _arguments._x_n0;
     const ptrdiff_t _x_n1 = _arguments._x_n1;
     const ptrdiff_t _x_s0 = _arguments._x_s0;
     const ptrdiff_t _x_s1 = _arguments._x_s1;
-    const T *_raw_y = _arguments._raw_y;
     const ptrdiff_t _y_n0 = _arguments._y_n0;
     const ptrdiff_t _y_s0 = _arguments._y_s0;
-    T *_raw_z = _arguments._raw_z;
     const ptrdiff_t _size = _arguments._size;
     const CArray<const T, 2> x = {_raw_x, {_x_n0, _x_n1}, {_x_s0, _x_s1}};
     const CArray<const T, 1, true> y = {_raw_y, {_y_n0}, {_y_s0}};

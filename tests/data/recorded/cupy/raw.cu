@@ -54,9 +54,9 @@ struct CArray {
 typedef double T;
 
 extern "C" __global__ void gathered(
-    const T *_raw_x, const ptrdiff_t _x_n0, const ptrdiff_t _x_n1, const ptrdiff_t _x_s0,
-    const ptrdiff_t _x_s1, const T *_raw_y, const ptrdiff_t _y_n0, const ptrdiff_t _y_s0,
-    T *_raw_z, const ptrdiff_t _size
+    const T *_raw_x, const T *_raw_y, T *_raw_z, const ptrdiff_t _x_n0,
+    const ptrdiff_t _x_n1, const ptrdiff_t _x_s0, const ptrdiff_t _x_s1,
+    const ptrdiff_t _y_n0, const ptrdiff_t _y_s0, const ptrdiff_t _size
 ) {
     const CArray<const T, 2> x = {_raw_x, {_x_n0, _x_n1}, {_x_s0, _x_s1}};
     const CArray<const T, 1, true> y = {_raw_y, {_y_n0}, {_y_s0}};

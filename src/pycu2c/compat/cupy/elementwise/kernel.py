@@ -6,18 +6,28 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from pycu2c.base.dtypes import DType
 from pycu2c.compat.cuda_text.options import options_of
 from pycu2c.compat.cupy import iteration_space, operands
+from pycu2c.compat.cupy.bound_parameters import (
+    Sizes,
+    StrideKind,
+    extent_name,
+    raw_array_sizes,
+    stride_sizes,
+)
 from pycu2c.compat.cupy.call_arguments import KernelDeclaration
 from pycu2c.compat.cupy.compiled_kernel import GeneratedText
-from pycu2c.compat.cupy.elementwise.cpu_source import cpu_text
-from pycu2c.compat.cupy.elementwise.cuda_source import cuda_text
-from pycu2c.compat.cupy.elementwise.source_parts import ElementwiseOperation, ElementwiseSpec
+from pycu2c.compat.cupy.elementwise.source import (
+    ElementwiseOperation,
+    ElementwiseSpec,
+    elementwise_text,
+)
 from pycu2c.compat.cupy.fast_calls import key_of
 from pycu2c.compat.cupy.generated_kernel import GeneratedKernel, KernelCall, Prepare, PreparedLaunch
 from pycu2c.compat.cupy.operands import Operand
 from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError, require_c_text
-from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.launch_configuration import Launch
 
@@ -94,17 +104,6 @@ class ElementwiseKernel(GeneratedKernel):
         size: the number of elements, if all arrays are raw.
         block_size: threads per block on a GPU.
 
-        Parameters
-        ----------
-        *args : array_like
-            The inputs, optionally followed by the outputs.
-        size : int, optional
-            The number of elements, if all arrays are raw.
-        stream : Stream, optional
-            The stream of the launch.
-        block_size : int, optional
-            Threads per block on a GPU.
-
         Returns
         -------
         array or tuple of array
@@ -136,13 +135,6 @@ class ElementwiseKernel(GeneratedKernel):
 
     def check_call(self, args: tuple[Any, ...], size: int | None = None) -> KernelCall:
         """Check the arguments of a call, and allocate its outputs.
-
-        Parameters
-        ----------
-        args : tuple
-            The arguments.
-        size : int, optional
-            The number of elements, if all arrays are raw.
 
         Returns
         -------
@@ -197,18 +189,18 @@ class ElementwiseKernel(GeneratedKernel):
         """Return the function that prepares launches with this number of threads per block."""
 
         def prepare(call: KernelCall, stream: Any) -> PreparedLaunch:
-            spec, space = self._plan(call)
-            kernel, size = self._load_kernel(spec, call), math.prod(call.shape)
+            spec, sizes = self._plan(call)
+            kernel, size = self._load_kernel(spec, call), sizes["_size"]
             block = 1 if call.arguments.backend == "cpu" else threads
             blocks = -(-size // (block * kernel.elements_per_thread))
             launch = Launch((blocks, 1, 1), (block, 1, 1), stream, 0)
-            kernel_arguments = (*_reordered_arguments(call, spec, space), size, *space.shape[1:])
-            return PreparedLaunch(launch, kernel_arguments, kernel.runner)
+            passed = tuple(sizes[name] for name in kernel.sizes)
+            return PreparedLaunch(launch, call.operands, passed, kernel.runner)
 
         return prepare
 
-    def _plan(self, call: KernelCall) -> tuple[ElementwiseSpec, iteration_space.IterationSpace]:
-        """Return what the text depends on, and the iteration space."""
+    def _plan(self, call: KernelCall) -> tuple[ElementwiseSpec, Sizes]:
+        """Return what the text depends on, and the sizes that it may use."""
         arrays = [
             a
             for p, a in zip(self.params, call.operands)
@@ -223,30 +215,22 @@ class ElementwiseKernel(GeneratedKernel):
             merge_axes=self.reduce_dims,
         )
         strides, last = iter(space.strides), len(space.shape) - 1
-        bound_parameters = self._bind(
-            call, lambda _, dtype: iteration_space.stride_kinds(next(strides), dtype.size, last)
-        )
+        sizes = {"_size": math.prod(call.shape)}
+        sizes |= {extent_name(axis): n for axis, n in enumerate(space.shape)}
+
+        def stride_kinds(name: str, _: int, dtype: DType) -> tuple[StrideKind, ...]:
+            array_strides = next(strides)
+            sizes.update(stride_sizes(name, array_strides, dtype.size))
+            return iteration_space.stride_kinds(array_strides, dtype.size, last)
+
+        bound_parameters = self._bind(call, stride_kinds)
+        sizes |= raw_array_sizes(bound_parameters, call.operands)
         needs_index64 = call.arguments.backend == "cuda" and iteration_space.needs_64_bit_index(
-            space, [a.dtype.size for a in arrays], math.prod(call.shape)
+            space, [a.dtype.size for a in arrays], sizes["_size"]
         )
         placeholders = call.arguments.types.placeholders
-        return ElementwiseSpec(
-            bound_parameters, placeholders, len(space.shape), needs_index64
-        ), space
+        spec = ElementwiseSpec(bound_parameters, placeholders, len(space.shape), needs_index64)
+        return spec, sizes
 
     def _text(self, spec: ElementwiseSpec, backend: str) -> GeneratedText:
-        generate = cuda_text if backend == "cuda" else cpu_text
-        return generate(spec, self._operation)
-
-
-def _reordered_arguments(
-    call: KernelCall, spec: ElementwiseSpec, space: iteration_space.IterationSpace
-) -> list[Argument]:
-    """Return the arguments; arrays have the axes of the iteration space."""
-    strides = iter(space.strides)
-    return [
-        operand._replace(shape=space.shape, strides=next(strides), contiguous=False)
-        if isinstance(operand, ArrayArgument) and bound.kind == "array"
-        else operand
-        for operand, bound in zip(call.operands, spec.bound_parameters)
-    ]
+        return elementwise_text(spec, self._operation, backend)

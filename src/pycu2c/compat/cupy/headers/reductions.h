@@ -111,3 +111,55 @@ __device__ inline P _load_partial(const P *from) {
     }
     return result;
 }
+
+// A value, or none yet: without an identity there is no initial value.
+template <typename T>
+struct _Optional {
+    T value;
+    bool has_value;
+};
+
+template <typename T, typename Reduce>
+struct _CombineOptional {
+    const Reduce &reduce;
+    __device__ _Optional<T> operator()(const _Optional<T> &a, const _Optional<T> &b) const {
+        if (!a.has_value) return b;
+        return b.has_value ? _Optional<T>{reduce(a.value, b.value), true} : a;
+    }
+};
+
+// Reduce rows. `accumulate(total, row, begin, step)` adds the elements begin, begin + step, … of a row.
+// A block has groups of `lanes` threads. With `by_columns`, the threads of a group process different
+// rows, which are interleaved in memory; else they process one row. The last block of a long row
+// combines the partial results.
+template <int threads, int lanes, bool by_columns, typename I, typename P, typename Accumulate, typename Combine, typename Store>
+__device__ inline void _reduce_grid(
+    ptrdiff_t rows, ptrdiff_t parts, const P &initial, const Accumulate &accumulate,
+    const Combine &combine, const Store &store, P *partials, unsigned int *finished_blocks) {
+    constexpr int groups = threads / lanes;
+    constexpr bool in_warps = lanes <= 32 && !by_columns; // without parts
+    const int lane = threadIdx.x % lanes, subgroup = threadIdx.x / lanes;
+    const ptrdiff_t part = in_warps ? 0 : blockIdx.x % parts;
+    const ptrdiff_t group = in_warps ? blockIdx.x : blockIdx.x / parts;
+    const ptrdiff_t row = by_columns ? group * lanes + lane : in_warps ? group * groups + subgroup : group;
+    const I width = by_columns ? groups : lanes, position = by_columns ? subgroup : lane;
+    const bool writes = (by_columns ? subgroup == 0 : lane == 0) && row < rows;
+    const auto combine_block = [&](const P &value) -> P {
+        if (by_columns) return _reduce_columns<threads, lanes>(value, combine);
+        if (in_warps) return _reduce_lanes<lanes>(value, combine);
+        return _reduce_block<threads>(value, combine);
+    };
+    P total = initial;
+    const I begin = in_warps ? position : (I)part * width + position;
+    if (row < rows) accumulate(total, row, begin, in_warps ? width : (I)parts * width);
+    total = combine_block(total);
+    if (!in_warps && parts > 1) {
+        if (writes) _store_partial(&partials[part * rows + row], total);
+        if (!_is_last_block(&finished_blocks[group], parts)) return;
+        total = initial;
+        for (ptrdiff_t k = position; row < rows && k < parts; k += width)
+            total = combine(total, _load_partial(&partials[k * rows + row]));
+        total = combine_block(total);
+    }
+    if (writes) store(row, total);
+}

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from pycu2c.base import graph_capture
 from pycu2c.base.dtypes import DType
 from pycu2c.base.limits import INDEX32_LIMIT
-from pycu2c.base.records import replace
+from pycu2c.base.records import dataclass, replace
 from pycu2c.compat.cuda_text.options import options_of
 from pycu2c.compat.cupy import iteration_space, operands
-from pycu2c.compat.cupy.bound_parameters import StrideKind
+from pycu2c.compat.cupy.bound_parameters import (
+    Sizes,
+    StrideKind,
+    extent_name,
+    raw_array_sizes,
+    stride_sizes,
+)
 from pycu2c.compat.cupy.call_arguments import KernelDeclaration
 from pycu2c.compat.cupy.compiled_kernel import GeneratedText
 from pycu2c.compat.cupy.fast_calls import key_of
-from pycu2c.compat.cupy.generated_kernel import GeneratedKernel, Prepare, PreparedLaunch
+from pycu2c.compat.cupy.generated_kernel import GeneratedKernel, KernelCall, Prepare, PreparedLaunch
 from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError
-from pycu2c.compat.cupy.reduction.calls import ReductionCall, normalize_axes, reordered_arguments
-from pycu2c.compat.cupy.reduction.cpu_source import cpu_reduction
-from pycu2c.compat.cupy.reduction.cuda_source import THREADS, cuda_reduction
 from pycu2c.compat.cupy.reduction.iteration_space import (
     Partition,
     ReductionAxes,
@@ -30,16 +36,53 @@ from pycu2c.compat.cupy.reduction.iteration_space import (
     reduction_axes,
     vector_width,
 )
-from pycu2c.compat.cupy.reduction.operation import user_source
-from pycu2c.compat.cupy.reduction.source_parts import ReductionSpec
+from pycu2c.compat.cupy.reduction.source import (
+    LAUNCH_SIZES,
+    THREADS,
+    ReductionSpec,
+    reduction_text,
+    user_source,
+)
 from pycu2c.compat.cupy.reduction.workspace import GraphWorkspace, Workspace, workspace_for
 from pycu2c.cuda_driver import driver, kernel_api
-from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
+from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.launch_configuration import Launch
 
 _DEFAULT_PROCESSORS = 132  # multiprocessors, without a GPU
 _INDEX_NAMES = frozenset(("_J", "_i", "_j"))
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionCall(KernelCall):
+    """A checked call of a reduction.
+
+    output_strides: the strides of each output along the axes that are not reduced.
+    """
+
+    reduced_axes: tuple[int, ...]
+    output_strides: tuple[Shape, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether there are no elements to reduce."""
+        outputs = self.operands[len(self.arguments.inputs) :]
+        return not any(a.size for a in outputs if isinstance(a, ArrayArgument))
+
+
+def _normalize_axes(axis: Any, count: int, name: str) -> tuple[int, ...]:
+    """Return the reduced axes in order. Raises ArgumentValueError."""
+    if axis is None:
+        return tuple(range(count))
+    axes = []
+    for item in axis if isinstance(axis, (tuple, list)) else (axis,):
+        index = operator.index(item)
+        if not -count <= index < count:
+            raise np.exceptions.AxisError(index, count, name)
+        axes.append(index % count)
+    if len(set(axes)) != len(axes):
+        raise ArgumentValueError(f"{name}: duplicate value in 'axis': {axis}")
+    return tuple(sorted(axes))
 
 
 class ReductionKernel(GeneratedKernel):
@@ -115,19 +158,6 @@ class ReductionKernel(GeneratedKernel):
     ) -> Any:
         """Reduce along axes.
 
-        Parameters
-        ----------
-        *args : array_like
-            The inputs, optionally followed by the outputs.
-        axis : int or sequence of int, optional
-            The axes; by default all.
-        out : array or tuple of array, optional
-            The arrays for the results.
-        keepdims : bool, optional
-            Whether reduced axes are kept with length 1.
-        stream : Stream, optional
-            The stream of the launch.
-
         Returns
         -------
         array or tuple of array
@@ -162,15 +192,6 @@ class ReductionKernel(GeneratedKernel):
     def check_call(self, args: Sequence[Any], axis: Any, *, keepdims: bool) -> ReductionCall:
         """Check the arguments of a call, and allocate its outputs.
 
-        Parameters
-        ----------
-        args : sequence
-            The arguments.
-        axis : int, sequence of int or None
-            The axes; None for all.
-        keepdims : bool
-            Whether reduced axes are kept.
-
         Returns
         -------
         ReductionCall
@@ -192,7 +213,7 @@ class ReductionKernel(GeneratedKernel):
                 f"Loop size is undecided. {self.name} reduces arrays that are not raw: pass one"
             )
         shape = operands.common_shape(arrays)
-        reduced = normalize_axes(axis, len(shape), self.name)
+        reduced = _normalize_axes(axis, len(shape), self.name)
         result = tuple(
             1 if k in reduced else n for k, n in enumerate(shape) if keepdims or k not in reduced
         )
@@ -223,26 +244,21 @@ class ReductionKernel(GeneratedKernel):
         graph_workspace = GraphWorkspace(gpu) if graph_capture.current() is not None else None
 
         def prepare(call: ReductionCall, stream: Any) -> PreparedLaunch:
-            spec, axes, partition = self._plan(call)
+            spec, sizes, partition = self._plan(call)
             kernel = self._load_kernel(spec, call)
             threads = 1 if gpu < 0 else THREADS
             launch = Launch((partition.blocks, 1, 1), (threads, 1, 1), stream, 0)
-            partials = axes.rows * partition.splits if partition.splits > 1 else 0
+            partials = sizes["_row_count"] * partition.splits if partition.splits > 1 else 0
             make_workspace = partial(
                 _allocate_workspace, kernel.partial_size * partials, gpu, stream, graph_workspace
             )
-            kernel_arguments = (
-                *reordered_arguments(call, spec, axes),
-                *(axes.rows, axes.length, partition.splits, partition.piece, partition.group),
-                *(*axes.kept.shape, *axes.reduced.shape),
-                *map(describe, make_workspace()),
-            )
-            return PreparedLaunch(launch, kernel_arguments, kernel.runner, make_workspace)
+            passed = tuple(sizes[name] for name in kernel.sizes)
+            return PreparedLaunch(launch, call.operands, passed, kernel.runner, make_workspace)
 
         return prepare
 
-    def _plan(self, call: ReductionCall) -> tuple[ReductionSpec, ReductionAxes, Partition]:
-        """Return the spec, the iteration spaces, and the partition into blocks."""
+    def _plan(self, call: ReductionCall) -> tuple[ReductionSpec, Sizes, Partition]:
+        """Return the spec, the sizes that the text may use, and the partition into blocks."""
         arrays = [
             a
             for p, a in zip(self.in_params, call.operands)
@@ -257,27 +273,30 @@ class ReductionKernel(GeneratedKernel):
             merge_axes=self.reduce_dims,
         )
         by_columns = reduces_columns(axes, len(arrays))
-        if call.arguments.backend == "cpu":
+        on_cpu = call.arguments.backend == "cpu"
+        if on_cpu:
             partition = partition_for_cpu(axes, by_columns)
         else:
             itemsize = min(a.dtype.size for a in arrays)
             pack = 1 if by_columns else vector_width(axes, arrays)
             partition = partition_for_gpu(axes, by_columns, pack, itemsize, _processors())
-        return self._spec(call, axes, partition, by_columns=by_columns), axes, partition
-
-    def _spec(
-        self, call: ReductionCall, axes: ReductionAxes, partition: Partition, *, by_columns: bool
-    ) -> ReductionSpec:
+        launch_sizes = axes.rows, axes.length, partition.splits, partition.piece, partition.group
+        sizes = dict(zip(LAUNCH_SIZES, launch_sizes))
+        extents = (*axes.kept.shape, *axes.reduced.shape)
+        sizes |= {extent_name(axis): n for axis, n in enumerate(extents)}
         kept, reduced = iter(axes.kept.strides), iter(axes.reduced.strides)
 
-        def stride_kinds(position: int, dtype: DType) -> tuple[StrideKind, ...]:
+        def stride_kinds(name: str, position: int, dtype: DType) -> tuple[StrideKind, ...]:
             is_input = position < self.nin
             strides = (*next(kept), *(next(reduced) if is_input else ()))
+            sizes.update(stride_sizes(name, strides, dtype.size))
             last = len(strides) - 1 if is_input and not by_columns else len(axes.kept.shape) - 1
             return iteration_space.stride_kinds(strides, dtype.size, last)
 
-        return ReductionSpec(
-            self._bind(call, stride_kinds),
+        bound_parameters = self._bind(call, stride_kinds)
+        sizes |= raw_array_sizes(bound_parameters, call.operands)
+        spec = ReductionSpec(
+            bound_parameters,
             self.nin,
             call.arguments.types.placeholders,
             len(axes.kept.shape),
@@ -285,8 +304,9 @@ class ReductionKernel(GeneratedKernel):
             by_columns,
             partition.lanes,
             partition.pack,
-            call.arguments.backend == "cuda" and self._needs_index64(axes),
+            not on_cpu and self._needs_index64(axes),
         )
+        return spec, sizes, partition
 
     @staticmethod
     def _needs_index64(axes: ReductionAxes) -> bool:
@@ -298,8 +318,7 @@ class ReductionKernel(GeneratedKernel):
         return max(axes.length, *row_sizes, 0) >= INDEX32_LIMIT
 
     def _text(self, spec: ReductionSpec, backend: str) -> GeneratedText:
-        generate = cuda_reduction if backend == "cuda" else cpu_reduction
-        return generate(spec, self._source)
+        return reduction_text(spec, self._source, backend)
 
 
 def _allocate_workspace(

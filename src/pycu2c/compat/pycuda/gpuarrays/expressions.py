@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,9 +38,27 @@ def absolute(dtype: np.dtype[Any]) -> str:
     return _ABSOLUTE.get(dtype.kind, "fabs(x)")
 
 
+def compute(
+    expression: str, inputs: str, operands: Sequence[Any], out: Any, stream: object = None
+) -> None:
+    """Compute an expression for each element of ``out``, which it calls ``z``."""
+    if out.size:
+        arguments = map(_argument, (*operands, out))
+        _element_kernel(expression, inputs)(*arguments, stream=stream)
+
+
+def _argument(value: Any) -> Any:
+    """Return an array as a device array, whose calls the kernel caches; numbers as they are."""
+    return value.device_array() if hasattr(value, "device_array") else value
+
+
+def reduce(name: str, operands: Sequence[Any], out: Any, stream: object = None) -> None:
+    """Reduce arrays to an array without axes: sum, dot, any, all, min or max."""
+    _reduction(name)(*map(_argument, operands), _argument(out), stream=stream)
+
+
 @functools.cache
-def element_kernel(expression: str, inputs: str = "T x, U y") -> ElementwiseKernel:
-    """Return a kernel that computes an expression for each element of ``z``."""
+def _element_kernel(expression: str, inputs: str) -> ElementwiseKernel:
     name = "gpuarray_kernel"
     return ElementwiseKernel(inputs, "Z z", f"z = {expression}", name, preamble=_PREAMBLE)
 
@@ -55,8 +74,7 @@ _REDUCTIONS = {  # the name: the inputs, the mapped element, the combination, th
 
 
 @functools.cache
-def reduction(name: str) -> ReductionKernel:
-    """Return the kernel of a reduction: sum, dot, any, all, min or max."""
+def _reduction(name: str) -> ReductionKernel:
     inputs, mapped, combined, identity = _REDUCTIONS[name]
     return ReductionKernel(
         inputs, "Z z", mapped, combined, "z = a", identity, f"gpuarray_{name}", preamble=_PREAMBLE

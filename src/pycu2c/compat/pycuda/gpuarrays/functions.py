@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pycu2c.compat.pycuda.c_types import vec as vec
 from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays import expressions
-from pycu2c.compat.pycuda.gpuarrays.expressions import element_kernel
+from pycu2c.compat.pycuda.gpuarrays.expressions import compute
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray as GPUArray
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import as_gpuarray as as_gpuarray
 from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import reduce_arrays
@@ -116,9 +116,7 @@ def arange(*args: Any, **kwargs: Any) -> GPUArray:
             )
     first, end, increment = (np.dtype(dtype).type(n) for n in (start, stop, step))
     result = GPUArray((builtins.max(0, math.ceil((end - first) / increment)),), dtype)
-    if result.size:
-        kernel = element_kernel("start + Z(i) * step", "Z start, Z step")
-        kernel(first, increment, result, stream=stream)
+    compute("start + Z(i) * step", "Z start, Z step", (first, increment), result, stream)
     return result
 
 
@@ -153,8 +151,7 @@ def take(
     """Return ``a[indices]``."""
     a, indices = as_gpuarray(a), as_gpuarray(indices)
     result = GPUArray(indices.shape, a.dtype, a.allocator) if out is None else out
-    if indices.size:
-        element_kernel("x[k]", "raw Z x, K k")(a.ravel(), indices, result, stream=stream)
+    compute("x[k]", "raw Z x, K k", (a.ravel(), indices), result, stream)
     return result
 
 
@@ -215,9 +212,7 @@ def _select(
     if arrays[1].dtype != arrays[2].dtype:
         raise ValueError("dtypes do not match")
     result = empty_like(arrays[1]) if out is None else out
-    if result.size:
-        kernel = element_kernel(f"{condition} ? x : y", "C c, Z x, Z y")
-        kernel(*arrays, result, stream=stream)
+    compute(f"{condition} ? x : y", "C c, Z x, Z y", arrays, result, stream)
     return result
 
 

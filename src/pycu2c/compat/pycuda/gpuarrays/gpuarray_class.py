@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pycu2c.compat.pycuda.errors import translate_errors
 from pycu2c.compat.pycuda.gpuarrays import expressions
-from pycu2c.compat.pycuda.gpuarrays.expressions import element_kernel
+from pycu2c.compat.pycuda.gpuarrays.expressions import compute
 from pycu2c.compat.pycuda.gpuarrays.operators import (
     comparison,
     is_number,
@@ -102,7 +102,8 @@ class GPUArray:
     def _new_like_me(self, dtype: Any = None) -> GPUArray:
         """Return a new array with the same shape and order of axes."""
         dtype = self.dtype if dtype is None else np.dtype(dtype)
-        order = "F" if self.flags.f_contiguous and not self.flags.c_contiguous else "C"
+        flags = self.flags
+        order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
         return GPUArray(self.shape, dtype, self.allocator, order=order)
 
     def __len__(self) -> int:
@@ -159,8 +160,7 @@ class GPUArray:
     ) -> GPUArray:
         """Return the values of an expression of each element ``x``."""
         result = self._new_like_me(dtype) if out is None else out
-        if self.size:
-            element_kernel(expression, "T x")(self, result, stream=stream)
+        compute(expression, "T x", (self,), result, stream)
         return result
 
     # ---- copies ----
@@ -383,8 +383,7 @@ class GPUArray:
     def reverse(self, stream: object = None) -> GPUArray:
         """Return the elements of a contiguous array in reverse order."""
         result = self._new_like_me()
-        if self.size:
-            element_kernel("x[n - 1 - i]", "raw T x")(self.ravel(), result.ravel(), stream=stream)
+        compute("x[n - 1 - i]", "raw T x", (self.ravel(),), result.ravel(), stream)
         return result
 
     # ---- array interfaces ----
@@ -441,7 +440,7 @@ def reduce_arrays(
     operands = [as_gpuarray(each) for each in arrays]
     result_dtype = np.result_type(*(each.dtype for each in operands)) if dtype is None else dtype
     out = GPUArray((), result_dtype, allocator or operands[0].allocator)
-    expressions.reduction(name)(*operands, out, stream=stream)
+    expressions.reduce(name, operands, out, stream)
     return out
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pycu2c.compat.pycuda.errors import translate_errors
-from pycu2c.compat.pycuda.gpuarrays.expressions import element_kernel
+from pycu2c.compat.pycuda.gpuarrays.expressions import compute
 
 Expression: TypeAlias = str | Callable[[np.dtype[Any]], str]  # or a function of the result dtype
 
@@ -75,8 +75,7 @@ def apply_binary(
     if out is None:
         out = _operand_of_result_shape(x, y)._new_like_me(dtype)
     text = expression if isinstance(expression, str) else expression(out.dtype)
-    if out.size:
-        element_kernel(text)(x, y, out, stream=stream)
+    compute(text, "T x, U y", (x, y), out, stream)
     return out
 
 

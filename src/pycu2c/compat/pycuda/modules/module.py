@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycu2c.base import diagnostics
-from pycu2c.compat.cuda_text import cuda_build, function
-from pycu2c.compat.cuda_text.compiled import KernelParameter
 from pycu2c.compat.cuda_text.module import TextModule
 from pycu2c.compat.pycuda.errors import CompileError, LogicError, RuntimeError, translate_errors
 from pycu2c.compat.pycuda.memory import bounds_checks
@@ -15,7 +13,6 @@ from pycu2c.compat.pycuda.memory.allocations import PointerHolderBase, on_gpu
 from pycu2c.compat.pycuda.modules.function import Function
 from pycu2c.compat.pycuda.modules.source_text import SourceText
 from pycu2c.cuda_driver import driver
-from pycu2c.cuda_driver.cuda_errors import CudaError
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 
@@ -107,48 +104,6 @@ def compile_error(error: Exception, options: Sequence[str]) -> CompileError:
     return translated
 
 
-# ---- compiled code -----------------------------------------------------------------------------
-
-
-class _CubinWithoutMetadata(cuda_build.GpuCode):
-    """A cubin without pycu2c's metadata: its kernels are looked up in the driver."""
-
-    def entry(self, name: str) -> str | None:
-        try:
-            self._kernel(name)
-        except CudaError:
-            return None
-        return name
-
-    def parameters(self, entry: str) -> tuple[KernelParameter, ...] | None:
-        return self._entries.get(entry)
-
-
-class LoadedModule:
-    """The interface of a CUDA C module for a cubin, PTX or fatbin."""
-
-    def __init__(self, data: bytes) -> None:
-        self._gpu_code = _CubinWithoutMetadata(cuda_build.CompiledCubin(data, None, "", {}, ""))
-        self.kernels: list[Any] = []
-        self.name = "the loaded module"
-
-    def code(self) -> cuda_build.GpuCode:
-        return self._gpu_code
-
-    def function(self, name: str) -> function.TextFunction:
-        """Return a kernel. Raises LookupError."""
-        if self._gpu_code.entry(name) is None:
-            raise LookupError(f"{self.name} has no kernel {name}")
-        return function.TextFunction(self, name)
-
-    def variable(self, name: str) -> tuple[int, int]:
-        """Return address and size of a variable. Raises LookupError."""
-        variable = self._gpu_code.variable(name)
-        if variable is None:
-            raise LookupError(f"{self.name} has no variable {name}")
-        return variable
-
-
 @translate_errors
 def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = None) -> Module:
     """Load a cubin, PTX or fatbin as a module for a GPU.
@@ -163,9 +118,7 @@ def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = No
             f"compiled code requires a GPU: {driver.unavailable_reason()}. SourceModule compiles "
             "CUDA C for the CPU"
         )
-    data = bytes(buffer)
-    is_ptx = not data.startswith((b"\x7fELF", b"\x50\xed\x55\xba"))
-    return Module(LoadedModule(data + b"\0" if is_ptx else data))
+    return Module(TextModule(data=bytes(buffer), name="the loaded module", backend="cuda"))
 
 
 def module_from_file(filename: str) -> Module:
