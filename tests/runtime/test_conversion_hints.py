@@ -91,10 +91,28 @@ def test_copies_do_not_drop_a_mask() -> None:
     assert array.copy_to_host().tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("out", [[0.0] * 4, stand_in("pandas.Series", **SERIES)])
-def test_a_device_array_is_copied_to_a_numpy_array_only(out: Any) -> None:
-    with pytest.raises(TypeError, match=r"to a numpy array, not to a (list|pandas\.Series): pass"):
-        cuda.to_device(np.zeros(4)).copy_to_host(out)
+def enter(manager: Any) -> Any:
+    """Return a function that enters and leaves a context manager."""
+
+    def call(*arguments: Any) -> None:
+        with manager(*arguments):
+            pass
+
+    return call
+
+
+@pytest.mark.parametrize("given", [[0.0] * 4, stand_in("pandas.Series", **SERIES)])
+def test_some_functions_accept_numpy_arrays_only(given: Any) -> None:
+    calls = (cuda.to_device(np.zeros(4)).copy_to_host, enter(cuda.pinned), enter(cuda.mapped))
+    for call in calls:
+        with pytest.raises(TypeError, match=r"numpy array .*, not a (list|pandas\.Series): pass"):
+            call(given)
+
+
+def test_a_reduction_accepts_what_numpy_converts() -> None:
+    total = cuda.reduce(lambda a, b: a + b)
+    assert total([1.0, 2.0]) == 3
+    assert total(stand_in("pandas.Series", **SERIES)) == 0
 
 
 @pytest.mark.parametrize("convert", [cuda.as_cuda_array, cuda.from_dlpack])

@@ -21,6 +21,7 @@ from pycu2c.devices import array, interoperability
 from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.array_data import Order, as_supported_dtype
 from pycu2c.devices.gpu_selection import DeviceLike, ordinal_of
+from pycu2c.runtime.arguments.conversion_hints import require_numpy
 from pycu2c.runtime.arguments.strides import Shape, array_over, packed_strides
 from pycu2c.runtime.cuda import memory
 from pycu2c.runtime.cuda.memory import HOST, HostMemory, ManagedMemory, Memory, PinnedMemory
@@ -238,6 +239,8 @@ def pinned(*arylist: NDArray[Any]) -> Iterator[None]:
     None
         Nothing.
     """
+    for each in arylist:
+        require_numpy(each)
     with contextlib.ExitStack() as stack:
         if driver.available():
             _pin(stack, arylist)
@@ -255,6 +258,8 @@ def mapped(*arylist: NDArray[Any], stream: object = 0) -> Iterator[DeviceArray |
     DeviceArray or list of DeviceArray
         A view for each array; a list if there are several.
     """
+    for each in arylist:
+        require_numpy(each)
     stream, ordinal = stream_or_none(stream), ordinal_of(None)
     with contextlib.ExitStack() as stack:
         if ordinal != HOST:

@@ -18,7 +18,7 @@ from pycu2c.base import graph_capture
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import copy_kernels, view_geometry
 from pycu2c.devices.array_data import ArrayData, Order
-from pycu2c.runtime.arguments.conversion_hints import conversion_hint, described, host_array
+from pycu2c.runtime.arguments.conversion_hints import host_array, require_numpy
 from pycu2c.runtime.arguments.strides import memory_of
 from pycu2c.runtime.cuda import peer_access, staging
 from pycu2c.runtime.cuda.memory import HOST, Memory
@@ -48,11 +48,7 @@ def to_host(array: ArrayData, out: NDArray[Any] | None, stream: object) -> NDArr
     """Copy the elements to ``out``, or to a new numpy array, and return it."""
     if out is None:
         out = np.empty(array.shape, array.dtype, array._memory_order)
-    if not isinstance(out, np.ndarray):
-        raise TypeError(
-            f"a device array is copied to a numpy array, not to {described(out)}"
-            f"{conversion_hint(out)}"
-        )
+    require_numpy(out)
     if (out.shape, out.dtype) != (array.shape, array.dtype):
         raise ValueError(
             f"an array of shape {array.shape} and dtype {array.dtype} cannot be copied to one of "

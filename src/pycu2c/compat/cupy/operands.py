@@ -20,6 +20,7 @@ from pycu2c.cuda_driver import driver
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.arguments.arguments import describe, describe_handle
 from pycu2c.runtime.arguments.array_argument import ArrayArgument, HandleArgument
+from pycu2c.runtime.arguments.conversion_hints import conversion_hint, described
 from pycu2c.runtime.arguments.strides import Shape
 
 Operand: TypeAlias = "ArrayArgument | HandleArgument | Number"
@@ -34,19 +35,21 @@ def operand(value: Any, name: str) -> Operand:
     if handle is not None:
         return handle
     has_no_axes = getattr(value, "ndim", None) == 0
-    described = (
+    argument = (
         None
         if isinstance(value, type)
         else describe(value.reshape(1) if has_no_axes else value, name)
     )
-    if described is None:
-        hint = ": pass numpy.array(…)" if isinstance(value, (list, tuple)) else ""
+    if argument is None:
+        hint = (
+            ": pass numpy.array(…)" if isinstance(value, (list, tuple)) else conversion_hint(value)
+        )
         raise ArgumentTypeError(
-            f"{name} is a {type(value).__name__}, and kernels take arrays and numbers{hint}"
+            f"{name} is {described(value)}, and kernels take arrays and numbers{hint}"
         )
     if has_no_axes:
-        return described._replace(owner=value, shape=(), strides=())
-    return described._replace(owner=value)
+        return argument._replace(owner=value, shape=(), strides=())
+    return argument._replace(owner=value)
 
 
 def without_memory(operand: Operand) -> Operand:

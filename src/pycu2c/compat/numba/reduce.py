@@ -11,6 +11,7 @@ import numpy as np
 from pycu2c import cuda
 from pycu2c.compat.numba.array_placement import (
     Backend,
+    as_input,
     backend_of,
     empty_result,
     ordinal_for,
@@ -118,6 +119,7 @@ class Reduce:
         ValueError
             If the array is empty and ``init`` is None.
         """
+        arr = as_input(arr)
         if arr.ndim != 1:
             raise TypeError(f"reduce takes an array with one axis, not {arr.ndim}")
         dtype = np.dtype(arr.dtype)

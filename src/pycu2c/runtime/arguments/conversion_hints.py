@@ -36,7 +36,7 @@ _CONVERSIONS = {
     "xarray.Dataset": 'the array of a variable, dataset["x"].data',
     "xarray.Variable": "its .data",
 }
-_PACKAGES = {name.partition(".")[0] for name in _CONVERSIONS}
+_PACKAGES = {"array", *(name.partition(".")[0] for name in _CONVERSIONS)}
 
 
 def described(value: object) -> str:
@@ -84,6 +84,14 @@ def _is_buffer(value: object) -> bool:
             return True
     except TypeError:
         return False
+
+
+def require_numpy(value: object) -> None:
+    """Raise TypeError if a value is not a numpy array."""
+    if not isinstance(value, np.ndarray):
+        raise TypeError(
+            f"only a numpy array is accepted here, not {described(value)}{conversion_hint(value)}"
+        )
 
 
 def host_array(value: Any) -> NDArray[Any]:
