@@ -217,6 +217,9 @@ def ballot_sync(mask: SupportsIndex, predicate: _Real) -> int:
 
 class _bf16:
     @staticmethod
+    def bfloat16(values: Any) -> Any:
+        """A scalar type. ``float32[:]`` is an array type of it, ``float32(x)`` a conversion."""
+    @staticmethod
     def bfloat1622float2(a: Any) -> Any:
         """Return both components as float32."""
     @staticmethod

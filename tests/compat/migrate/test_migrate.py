@@ -110,6 +110,10 @@ CASES = {
         "from pycu2c.types import float32\nimport pycu2c as m\n"
         "import pycu2c.cuda\npycu2c.cuda.jit(m.cuda.types.f4, m.cuda.grid)",
     ),
+    "half precision": (
+        "from numba.cuda.bf16 import bfloat16, hadd\nfrom numba.cuda.fp16 import hdiv",
+        "from pycu2c.cuda.bf16 import bfloat16, hadd\nfrom pycu2c.cuda.fp16 import hdiv",
+    ),
     "numba-cuda-mlir or numba": (
         "try:\n    from numba_cuda_mlir import cuda\nexcept ImportError:\n"
         "    from numba import cuda",

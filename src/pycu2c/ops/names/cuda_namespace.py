@@ -67,7 +67,8 @@ class Namespace:
     def _find(self, name: str) -> Member | None:
         path = f"{self._name}.{name}"
         if name in self._inner:
-            return Namespace(path, module=self._inner[name])
+            types_inside = {"bfloat16": TYPES["bfloat16"]} if name == "bf16" else NO_MEMBERS
+            return Namespace(path, types_inside, module=self._inner[name])
         self._import()
         return _declared(path)
 
