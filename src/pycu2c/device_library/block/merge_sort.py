@@ -83,7 +83,7 @@ def merge_sort(keys: Any, threads: Any, values: Any = None, is_before: Any = ope
         left_end, right_end = np.uint32(b[0]), np.uint32(b[0] + b[1])
         left_key, right_key = shared[min(left, total - 1)], shared[min(right, total - 1)]
         for i in range(count):
-            is_left = left < left_end
+            is_left = bool(left < left_end)
             if is_left and right < right_end:
                 is_left = not is_before(right_key, left_key)
             sources[i] = left if is_left else right
