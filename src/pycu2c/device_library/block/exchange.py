@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from pycu2c import cuda
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.warp import block_threads, thread_rank
@@ -77,57 +79,51 @@ def _padded(rank: Any) -> Any:
 
 
 @device
-def blocked_to_striped(items: Any, threads: Any) -> None:
-    """Exchange items from the blocked to the striped arrangement."""
+def _exchange(items: Any, ranks: Any, threads: Any, first: Any, stride: Any) -> None:
+    """Move each item to its rank; then load those of the ranks ``first + i * stride``.
+
+    All exchanges of one type are calls of this function, so that they use the same memory.
+    """
     count = len(items)
     shared = cuda.shared.array(threads * count + threads * count // 32, items.dtype)
+    for i in range(count):
+        shared[_padded(ranks[i])] = items[i]
+    cuda.syncthreads()
+    for i in range(count):
+        items[i] = shared[_padded(first + i * stride)]
+    cuda.syncthreads()
+
+
+@device
+def blocked_to_striped(items: Any, threads: Any) -> None:
+    """Exchange items from the blocked to the striped arrangement."""
     rank = thread_rank()
-    for i in range(count):
-        shared[_padded(rank * count + i)] = items[i]
-    cuda.syncthreads()
-    for i in range(count):
-        items[i] = shared[_padded(rank + i * threads)]
-    cuda.syncthreads()
+    ranks = cuda.local.array(len(items), np.uint32)
+    for i in range(len(items)):
+        ranks[i] = rank * len(items) + i
+    _exchange(items, ranks, threads, rank, threads)
 
 
 @device
 def striped_to_blocked(items: Any, threads: Any) -> None:
     """Exchange items from the striped to the blocked arrangement."""
-    count = len(items)
-    shared = cuda.shared.array(threads * count + threads * count // 32, items.dtype)
     rank = thread_rank()
-    for i in range(count):
-        shared[_padded(rank + i * threads)] = items[i]
-    cuda.syncthreads()
-    for i in range(count):
-        items[i] = shared[_padded(rank * count + i)]
-    cuda.syncthreads()
+    ranks = cuda.local.array(len(items), np.uint32)
+    for i in range(len(items)):
+        ranks[i] = rank + i * threads
+    _exchange(items, ranks, threads, rank * len(items), 1)
 
 
 @device
 def scatter_to_blocked(items: Any, ranks: Any, threads: Any) -> None:
     """Move each item to a rank of the block; then load the items in the blocked arrangement."""
-    count = len(items)
-    shared = cuda.shared.array(threads * count + threads * count // 32, items.dtype)
-    for i in range(count):
-        shared[_padded(ranks[i])] = items[i]
-    cuda.syncthreads()
-    for i in range(count):
-        items[i] = shared[_padded(thread_rank() * count + i)]
-    cuda.syncthreads()
+    _exchange(items, ranks, threads, thread_rank() * len(items), 1)
 
 
 @device
 def scatter_to_striped(items: Any, ranks: Any, threads: Any) -> None:
     """Move each item to a rank of the block; then load the items in the striped arrangement."""
-    count = len(items)
-    shared = cuda.shared.array(threads * count + threads * count // 32, items.dtype)
-    for i in range(count):
-        shared[_padded(ranks[i])] = items[i]
-    cuda.syncthreads()
-    for i in range(count):
-        items[i] = shared[_padded(thread_rank() + i * threads)]
-    cuda.syncthreads()
+    _exchange(items, ranks, threads, thread_rank(), threads)
 
 
 @device
