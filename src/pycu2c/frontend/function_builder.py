@@ -124,6 +124,7 @@ class _ModuleBuilder:
     constants: dict[object, ir.ConstantArray] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
     made_functions: dict[object, object] = field(default_factory=dict)
+    constant_parameters: dict[Source, frozenset[str]] = field(default_factory=dict)
     _active: list[FunctionKey] = field(default_factory=list)
     # the recursive functions whose result types are being inferred; None outside of inference
     _inferring: set[FunctionKey] | None = None

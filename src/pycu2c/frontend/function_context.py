@@ -42,10 +42,12 @@ class DeviceFunctions(Protocol):
     """The device functions of a module, which are built on demand.
 
     ``made_functions``: what functions of Python have returned during compilation, by the calls.
+    ``constant_parameters``: the parameters of functions that determine shapes of arrays.
     """
 
     options: BuildOptions
     made_functions: dict[object, object]
+    constant_parameters: dict[Source, frozenset[str]]
 
     def signature(self, source: Source) -> Signature | None:
         """Return the types to which the arguments of calls are converted; None if it is generic."""

@@ -3,56 +3,86 @@
 from __future__ import annotations
 
 import ast
-import functools
-from collections.abc import Iterator
 from types import ModuleType
+from typing import NamedTuple, TypeAlias
 
 from pycu2c.base.source import Source, bound_object
 from pycu2c.frontend.scope.bindings import bindings, parameters
 from pycu2c.ops.intrinsics import library
 
+ConstantParameters: TypeAlias = "dict[Source, frozenset[str]]"
 
-@functools.cache
-def constant_parameters(source: Source) -> frozenset[str]:
+
+def constant_parameters(source: Source, known: ConstantParameters) -> frozenset[str]:
     """Return the parameters that are used in shapes of arrays and never assigned.
 
     The shapes are those of ``cuda.shared.array(n, dtype)`` and ``cuda.local.array((n, 4), dtype)``,
-    here and in the device functions to which a parameter is passed on.
+    here and in the device functions to which a parameter is passed on. ``known`` keeps the results
+    for all functions that were found.
     """
-    return _constant_parameters(source, frozenset())
+    if source in known:
+        return known[source]
+    references = _reachable_functions(source)
+    constants = dict.fromkeys(references, frozenset[str]())
+    is_complete = False
+    while not is_complete:  # functions may call each other
+        is_complete = True
+        for function, its_references in references.items():
+            names = _names_in_constants(its_references, constants)
+            if names != constants[function]:
+                constants[function] = names
+                is_complete = False
+    known.update(constants)
+    return known[source]
 
 
-def _constant_parameters(source: Source, callers: frozenset[Source]) -> frozenset[str]:
-    if source in callers:  # recursion
-        return frozenset()
-    tree = source.tree
-    used = {
-        n.id
-        for call in ast.walk(tree)
-        if isinstance(call, ast.Call)
-        for argument in _constant_arguments(source, call, callers | {source})
-        for n in ast.walk(argument)
-        if isinstance(n, ast.Name)
-    }
-    nodes_by_name = bindings(tree)
-    names = (p.arg for p in parameters(tree.args))
-    return frozenset(name for name in names if name in used and len(nodes_by_name[name]) == 1)
+class _References(NamedTuple):
+    """The shapes of arrays and the calls of device functions in a function."""
+
+    shapes: tuple[ast.expr, ...]
+    calls: tuple[tuple[Source, ast.Call], ...]
+    unassigned: frozenset[str]  # the parameters that are never assigned
 
 
-def _constant_arguments(
-    source: Source, call: ast.Call, callers: frozenset[Source]
-) -> Iterator[ast.expr]:
-    """Yield the arguments of a call that must be constants."""
-    if getattr(call.func, "attr", None) == "array":
-        yield from [k.value for k in call.keywords if k.arg == "shape"] or call.args[:1]
-        return
-    callee = library.device_source(_static_object(source, call.func))
-    if callee is None:
-        return
-    constants = _constant_parameters(callee, callers)
-    names = [p.arg for p in parameters(callee.tree.args)]
-    yield from (argument for name, argument in zip(names, call.args) if name in constants)
-    yield from (k.value for k in call.keywords if k.arg in constants)
+def _reachable_functions(source: Source) -> dict[Source, _References]:
+    """Return a function and those that it calls, directly or not, innermost first."""
+    found = {source: _references(source)}
+    remaining = [source]
+    while remaining:
+        for callee, _ in found[remaining.pop()].calls:
+            if callee not in found:
+                found[callee] = _references(callee)
+                remaining.append(callee)
+    return dict(reversed(found.items()))
+
+
+def _references(source: Source) -> _References:
+    shapes: list[ast.expr] = []
+    calls: list[tuple[Source, ast.Call]] = []
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Call):
+            continue
+        if getattr(node.func, "attr", None) == "array":
+            shapes += [k.value for k in node.keywords if k.arg == "shape"] or node.args[:1]
+            continue
+        callee = library.device_source(_static_object(source, node.func))
+        if callee is not None:
+            calls.append((callee, node))
+    nodes_by_name = bindings(source.tree)
+    names = (p.arg for p in parameters(source.tree.args))
+    unassigned = frozenset(name for name in names if len(nodes_by_name[name]) == 1)
+    return _References(tuple(shapes), tuple(calls), unassigned)
+
+
+def _names_in_constants(references: _References, constants: ConstantParameters) -> frozenset[str]:
+    """Return the parameters in expressions that must be constants."""
+    arguments = list(references.shapes)
+    for callee, call in references.calls:
+        names = [p.arg for p in parameters(callee.tree.args)]
+        arguments += (a for name, a in zip(names, call.args) if name in constants[callee])
+        arguments += (k.value for k in call.keywords if k.arg in constants[callee])
+    used = {n.id for a in arguments for n in ast.walk(a) if isinstance(n, ast.Name)}
+    return references.unassigned & used
 
 
 def _static_object(source: Source, node: ast.expr) -> object:

@@ -93,7 +93,7 @@ def _call(context: FunctionContext, source: Source, values: list[Value], span: S
             declared_signatures.convert_to_declared(v, parameter_type)
             for v, parameter_type in zip(values, signature.parameters)
         ]
-    constants = constant_parameters(source)
+    constants = constant_parameters(source, context.devices.constant_parameters)
     if constants:
         names = [node.arg for node in parameters(source.tree.args)]
         values = [
