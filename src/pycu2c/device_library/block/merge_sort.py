@@ -85,7 +85,7 @@ def merge_sort(keys: Any, threads: Any, values: Any = None, is_before: Any = ope
         for i in range(count):
             is_left = bool(left < left_end)
             if is_left and right < right_end:
-                is_left = bool(is_left and not is_before(right_key, left_key))
+                is_left = bool(not is_before(right_key, left_key))
             sources[i] = left if is_left else right
             keys[i] = left_key if is_left else right_key
             following = sources[i] + 1
