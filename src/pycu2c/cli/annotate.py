@@ -53,11 +53,11 @@ def annotate(
 ) -> None:
     """Write a page that shows the kernel in FILE as Python, CUDA C, C and instructions.
 
-    Pointing at a line lights up its lines in the other languages. The page has the inferred types,
-    notes on costs, registers and occupancy; it needs no network. Requires no GPU.
+    Point at a line to highlight its lines in the other languages. The page also shows inferred
+    types, costs, registers and occupancy. Requires no GPU.
 
-    With --run, sample blocks of the launches of a program are interpreted: the page shows how often
-    lines and branches are executed, and the memory traffic of each access.
+    With --run, the command runs a program, and interprets sample blocks of its launches. The page
+    then shows how often lines and branches are executed, and the memory traffic of each access.
     """
     try:
         path, name = parse_location(location)

@@ -25,7 +25,7 @@ from pycu2c.explain.notes import format_notes
 @click.option("--signature", help='The parameters\' types: "float32[::1], float32[::1], int32".')
 @click.option("--format", "output_format", type=click.Choice(("text", *FORMATS)), default="text")
 def explain(location: str, signature: str | None, output_format: str) -> None:
-    """Print the GPU cost of the kernel's source lines in FILE, and how to avoid it."""
+    """Print which lines of the kernel in FILE are expensive on a GPU, and what to change."""
     try:
         path, name = parse_location(location)
         kernel = select_kernel(load_kernels(path), path, name)

@@ -35,11 +35,11 @@ from pycu2c.declarations.signatures import SignatureError, parse_signature
 def migrate(
     files: tuple[str, ...], write: bool, check: bool, type_options: tuple[str, ...], quiet: bool
 ) -> None:
-    """Rewrite the imports of numba.cuda programs and report differences.
+    """Rewrite the imports of numba-cuda and numba-cuda-mlir programs, and report differences.
 
-    The diff is printed to stdout, remarks to stderr. FILE may be a directory. The exit code is 1 if
-    manual changes are required: a name is missing, a kernel does not compile, or integers would
-    wrap.
+    The command prints a diff to stdout and remarks to stderr. FILE may be a directory. The exit
+    code is 1 if you must change something by hand: a name is missing, a kernel does not compile,
+    or integers would wrap.
     """
     types, paths = _parse_types(type_options), list(_python_files(files))
     files_migrated = [file for path in paths if (file := _read(path, types))]
