@@ -27,6 +27,8 @@ from pycu2c.kernels.kernel import DeviceFunction
 from pycu2c.ops.names.host_names import HOST_NAMES
 
 PUBLIC = ("core", "coverage", "cuda", "cupy", "jax", "np", "pycuda", "torch", "types")
+# the generated reference of intrinsics documents them
+FOR_KERNELS = ("pycu2c.ops.intrinsics", "pycu2c.device_library.half_pairs")
 FRAMEWORKS = {"jax", "torch"}  # make test-frameworks runs the tests of these packages
 
 ERRORS = {
@@ -74,7 +76,7 @@ def is_ours(value: object) -> bool:
     return (
         isinstance(value, kinds)
         and module.startswith("pycu2c")
-        and not module.startswith("pycu2c.ops.intrinsics")  # for kernels: docs/intrinsics.md
+        and not module.startswith(FOR_KERNELS)
         and not is_protocol
     )
 

@@ -138,7 +138,7 @@ class CallSamples(ExpressionSamples):
                 return True
             case "form":  # match_all_sync
                 return 1, True
-            case "T" if isinstance(values.get("value"), tuple):  # a shuffle of a tuple
+            case "T" if is_tuple(values.get("value")):  # a shuffle
                 return tuple(
                     self.effect_result(intrinsic, [], values | {"value": item})
                     for item in values["value"]
