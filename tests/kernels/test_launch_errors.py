@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from enum import Enum
 from pathlib import Path
 
@@ -301,3 +302,16 @@ def test_pytest_and_ipython_show_no_frames_of_the_package(program):
         program()
     shown = caught.traceback.filter(caught)
     assert {entry.path.name for entry in shown} == {Path(__file__).name}
+
+
+@pytest.mark.parametrize("program", [launch_of_a_list, rejected_kernel])
+def test_ipython_shows_the_calls_and_the_message_in_colour(program):
+    pytest.importorskip("IPython")
+    with pytest.raises((CompileError, LaunchError)) as caught:
+        program()
+    shown = "\n".join(caught.value._render_traceback_())
+    plain = re.sub(r"\033\[[\d;]*m", "", shown)
+    assert plain.startswith("Traceback (most recent call last):\n")
+    assert plain.endswith(f"\n{type(caught.value).__name__}: {caught.value}")
+    assert ("\033[31m" in shown) == isinstance(caught.value, CompileError)
+    assert {*re.findall(r'File "(.*)", line', plain)} == {__file__}

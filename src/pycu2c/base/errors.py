@@ -6,11 +6,15 @@ import os
 from collections.abc import Callable
 from typing import TypeVar
 
+from pycu2c.base.lazy_imports import lazy_method
+
 T = TypeVar("T")
 
 
 class Error(Exception):
     """Base class of the errors that pycu2c defines; most derive from a class of Python, too."""
+
+    _render_traceback_ = lazy_method("pycu2c.base.output.message_styles", "ipython_traceback")
 
 
 class EnvironmentVariableError(Error, ValueError):

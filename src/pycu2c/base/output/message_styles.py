@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO, Any
 
 from pycu2c.base.output.progress import is_terminal
 
 # of a line: what is bold, and what has a colour
 _LINE = re.compile(
-    r"(?P<error>(?:error|risk)\[[\w-]+\]:|[a-z]+-?[a-z]+: (?=thread \())"
+    r"(?P<error>(?:\w+: )?(?:error|risk)\[[\w-]+\]:|[a-z]+-?[a-z]+: (?=thread \())"
     r"|(?P<warning>(?:warning|cost)\[[\w-]+\]:)"
     r"|(?P<place>\s*--> .*)"
     r"|(?P<hint>\s+= help:)"
@@ -45,12 +48,34 @@ def uses_colour(stream: IO[Any] | None) -> bool:
 
 def for_stream(text: str, stream: IO[Any] | None) -> str:
     """Return a message with the colours of a terminal, if the stream shows them."""
-    if not uses_colour(stream):
-        return text
+    return _in_colour(text) if uses_colour(stream) else text
+
+
+def _in_colour(text: str) -> str:
     return "\n".join(
         "".join(f"\033[{_COLOURS[s][0]}m{part}\033[0m" if s else part for s, part in _parts(line))
         for line in text.split("\n")
     )
+
+
+def ipython_traceback(error: BaseException) -> list[str]:
+    """Return the traceback that IPython shows: the calls outside the package, then the message.
+
+    It is coloured unless IPython has no colours.
+    """
+    ipython = sys.modules["IPython"]
+    hidden = str(Path(ipython.__file__ or "").parent), str(Path(__file__).parents[2])
+    frames = traceback.extract_tb(error.__traceback__)
+    calls = [frame for frame in frames if not frame.filename.startswith(hidden)]
+    text = f"{type(error).__name__}: {error}"
+    has_colour = getattr(ipython.get_ipython(), "colors", "").lower() != "nocolor"
+    cause = error.__cause__
+    return [
+        *(traceback.format_exception(cause) if cause is not None else ()),
+        "Traceback (most recent call last):",
+        *(line.rstrip("\n") for line in traceback.format_list(calls)),
+        _in_colour(text) if has_colour else text,
+    ]
 
 
 def as_html(message: object) -> str:
