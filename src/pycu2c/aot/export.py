@@ -18,8 +18,8 @@ from pycu2c.compat.cuda_text.module import TextModule
 from pycu2c.compat.cupy.elementwise.kernel import ElementwiseKernel
 from pycu2c.compat.cupy.raw_kernel import RawKernel, RawModule
 from pycu2c.compat.cupy.reduction.kernel import ReductionKernel
-from pycu2c.compat.pycuda.modules.function import Function
-from pycu2c.compat.pycuda.modules.source_module import SourceModule
+from pycu2c.compat.pycuda.function import Function
+from pycu2c.compat.pycuda.modules import SourceModule
 from pycu2c.kernels.kernel import Kernel
 
 AnyKernel: TypeAlias = Kernel[object] | CudaTextKernel | ElementwiseOrReduction

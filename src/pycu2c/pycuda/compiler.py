@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from pycu2c.compat.pycuda.absent_names import getattr_of
 from pycu2c.compat.pycuda.errors import CompileError as CompileError
-from pycu2c.compat.pycuda.modules.source_module import DEFAULT_NVCC_FLAGS as DEFAULT_NVCC_FLAGS
-from pycu2c.compat.pycuda.modules.source_module import SourceModule as SourceModule
-from pycu2c.compat.pycuda.modules.source_module import compile as compile
+from pycu2c.compat.pycuda.modules import DEFAULT_NVCC_FLAGS as DEFAULT_NVCC_FLAGS
+from pycu2c.compat.pycuda.modules import SourceModule as SourceModule
 
 if not TYPE_CHECKING:
     __getattr__ = getattr_of(__name__)

@@ -25,49 +25,41 @@ from pycu2c.compat.pycuda.errors import LaunchError as LaunchError
 from pycu2c.compat.pycuda.errors import LogicError as LogicError
 from pycu2c.compat.pycuda.errors import MemoryError as MemoryError
 from pycu2c.compat.pycuda.errors import RuntimeError as RuntimeError
-from pycu2c.compat.pycuda.memory.allocations import DeviceAllocation as DeviceAllocation
-from pycu2c.compat.pycuda.memory.allocations import PointerHolderBase as PointerHolderBase
-from pycu2c.compat.pycuda.memory.allocations import from_device as from_device
-from pycu2c.compat.pycuda.memory.allocations import from_device_like as from_device_like
-from pycu2c.compat.pycuda.memory.allocations import mem_alloc as mem_alloc
-from pycu2c.compat.pycuda.memory.allocations import mem_alloc_like as mem_alloc_like
-from pycu2c.compat.pycuda.memory.allocations import mem_get_info as mem_get_info
-from pycu2c.compat.pycuda.memory.allocations import memcpy_dtod as memcpy_dtod
-from pycu2c.compat.pycuda.memory.allocations import memcpy_dtod_async as memcpy_dtod_async
-from pycu2c.compat.pycuda.memory.allocations import memcpy_dtoh as memcpy_dtoh
-from pycu2c.compat.pycuda.memory.allocations import memcpy_dtoh_async as memcpy_dtoh_async
-from pycu2c.compat.pycuda.memory.allocations import memcpy_htod as memcpy_htod
-from pycu2c.compat.pycuda.memory.allocations import memcpy_htod_async as memcpy_htod_async
-from pycu2c.compat.pycuda.memory.allocations import memset_d8 as memset_d8
-from pycu2c.compat.pycuda.memory.allocations import memset_d8_async as memset_d8_async
-from pycu2c.compat.pycuda.memory.allocations import memset_d16 as memset_d16
-from pycu2c.compat.pycuda.memory.allocations import memset_d16_async as memset_d16_async
-from pycu2c.compat.pycuda.memory.allocations import memset_d32 as memset_d32
-from pycu2c.compat.pycuda.memory.allocations import memset_d32_async as memset_d32_async
-from pycu2c.compat.pycuda.memory.allocations import to_device as to_device
-from pycu2c.compat.pycuda.memory.argument_handlers import ArgumentHandler as ArgumentHandler
-from pycu2c.compat.pycuda.memory.argument_handlers import In as In
-from pycu2c.compat.pycuda.memory.argument_handlers import InOut as InOut
-from pycu2c.compat.pycuda.memory.argument_handlers import Out as Out
-from pycu2c.compat.pycuda.memory.host_memory import HostPointer as HostPointer
-from pycu2c.compat.pycuda.memory.host_memory import ManagedAllocation as ManagedAllocation
-from pycu2c.compat.pycuda.memory.host_memory import (
-    PagelockedHostAllocation as PagelockedHostAllocation,
-)
-from pycu2c.compat.pycuda.memory.host_memory import managed_empty as managed_empty
-from pycu2c.compat.pycuda.memory.host_memory import managed_zeros as managed_zeros
-from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty as pagelocked_empty
-from pycu2c.compat.pycuda.memory.host_memory import pagelocked_zeros as pagelocked_zeros
-from pycu2c.compat.pycuda.modules.function import Function as Function
-from pycu2c.compat.pycuda.modules.function import PreparedFunction as PreparedFunction
-from pycu2c.compat.pycuda.modules.module import Module as Module
-from pycu2c.compat.pycuda.modules.module import module_from_buffer as module_from_buffer
-from pycu2c.compat.pycuda.modules.module import module_from_file as module_from_file
+from pycu2c.compat.pycuda.function import Function as Function
+from pycu2c.compat.pycuda.function import PreparedFunction as PreparedFunction
+from pycu2c.compat.pycuda.memory import DeviceAllocation as DeviceAllocation
+from pycu2c.compat.pycuda.memory import PointerHolderBase as PointerHolderBase
+from pycu2c.compat.pycuda.memory import from_device as from_device
+from pycu2c.compat.pycuda.memory import from_device_like as from_device_like
+from pycu2c.compat.pycuda.memory import managed_empty as managed_empty
+from pycu2c.compat.pycuda.memory import managed_zeros as managed_zeros
+from pycu2c.compat.pycuda.memory import mem_alloc as mem_alloc
+from pycu2c.compat.pycuda.memory import mem_alloc_like as mem_alloc_like
+from pycu2c.compat.pycuda.memory import mem_get_info as mem_get_info
+from pycu2c.compat.pycuda.memory import memcpy_dtod as memcpy_dtod
+from pycu2c.compat.pycuda.memory import memcpy_dtod_async as memcpy_dtod_async
+from pycu2c.compat.pycuda.memory import memcpy_dtoh as memcpy_dtoh
+from pycu2c.compat.pycuda.memory import memcpy_dtoh_async as memcpy_dtoh_async
+from pycu2c.compat.pycuda.memory import memcpy_htod as memcpy_htod
+from pycu2c.compat.pycuda.memory import memcpy_htod_async as memcpy_htod_async
+from pycu2c.compat.pycuda.memory import memset_d8 as memset_d8
+from pycu2c.compat.pycuda.memory import memset_d8_async as memset_d8_async
+from pycu2c.compat.pycuda.memory import memset_d16 as memset_d16
+from pycu2c.compat.pycuda.memory import memset_d16_async as memset_d16_async
+from pycu2c.compat.pycuda.memory import memset_d32 as memset_d32
+from pycu2c.compat.pycuda.memory import memset_d32_async as memset_d32_async
+from pycu2c.compat.pycuda.memory import pagelocked_empty as pagelocked_empty
+from pycu2c.compat.pycuda.memory import pagelocked_zeros as pagelocked_zeros
+from pycu2c.compat.pycuda.memory import to_device as to_device
+from pycu2c.compat.pycuda.modules import Module as Module
+from pycu2c.compat.pycuda.modules import module_from_buffer as module_from_buffer
+from pycu2c.compat.pycuda.modules import module_from_file as module_from_file
 from pycu2c.compat.pycuda.streams import Event as Event
 from pycu2c.compat.pycuda.streams import Stream as Stream
+from pycu2c.devices.allocation import In as In
+from pycu2c.devices.allocation import InOut as InOut
+from pycu2c.devices.allocation import Out as Out
 
-ArgumentError = LogicError
-
-if not TYPE_CHECKING:  # type checkers report unknown names themselves
+if not TYPE_CHECKING:
     __getattr__ = getattr_of(__name__)
     del getattr_of

@@ -3,5 +3,11 @@
 https://documen.tician.de/pycuda/array.html describes the parameters.
 """
 
-from pycu2c.compat.pycuda.kernels.elementwise import ElementwiseKernel as ElementwiseKernel
-from pycu2c.compat.pycuda.kernels.elementwise import elementwise_text as elementwise_text
+from typing import TYPE_CHECKING
+
+from pycu2c.compat.pycuda.absent_names import getattr_of
+from pycu2c.compat.pycuda.generated_kernels import ElementwiseKernel as ElementwiseKernel
+
+if not TYPE_CHECKING:
+    __getattr__ = getattr_of(__name__)
+    del getattr_of

@@ -6,7 +6,7 @@ https://documen.tician.de/pycuda/array.html describes the parameters.
 from typing import TYPE_CHECKING
 
 from pycu2c.compat.pycuda.absent_names import getattr_of
-from pycu2c.compat.pycuda.kernels.reduction import ReductionKernel as ReductionKernel
+from pycu2c.compat.pycuda.generated_kernels import ReductionKernel as ReductionKernel
 
 if not TYPE_CHECKING:
     __getattr__ = getattr_of(__name__)

@@ -1,7 +1,12 @@
-"""Export ``pycuda.scan``: prefix sums.
+"""Export ``pycuda.scan``, whose kernels have replacements in pycu2c.
 
-https://documen.tician.de/pycuda/array.html describes the parameters.
+https://documen.tician.de/pycuda/array.html describes them.
 """
 
-from pycu2c.compat.pycuda.kernels.scan import ExclusiveScanKernel as ExclusiveScanKernel
-from pycu2c.compat.pycuda.kernels.scan import InclusiveScanKernel as InclusiveScanKernel
+from typing import TYPE_CHECKING
+
+from pycu2c.compat.pycuda.absent_names import getattr_of
+
+if not TYPE_CHECKING:
+    __getattr__ = getattr_of(__name__)
+    del getattr_of

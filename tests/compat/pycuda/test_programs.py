@@ -16,7 +16,6 @@ from pycu2c.cuda import graph
 from pycu2c.pycuda import gpuarray
 from pycu2c.pycuda.compiler import SourceModule
 from pycu2c.pycuda.elementwise import ElementwiseKernel
-from pycu2c.pycuda.scan import InclusiveScanKernel
 
 RNG = np.random.default_rng(11)
 
@@ -228,12 +227,10 @@ def test_graphs_of_calls() -> None:
     more, n = module.get_function("more"), 1 << 18
     double = ElementwiseKernel("float *x, float *y", "y[i] = 2 * x[i]", "twice")
     x, y, start = gpuarray.zeros(n, np.float32), gpuarray.zeros(n, np.float32), np.float32([7])
-    running = InclusiveScanKernel(np.float32, "a + b")
     with graph() as captured:
         more(x, block=(256, 1, 1), grid=(n // 256, 1))
         double(x, y)
         total = gpuarray.sum(y)
-        sums = running((x + y) * 2, "new")
         cuda.memset_d32(x[:1], int(start.view(np.int32)[0]), 1)
     for k in range(1, 4):  # with memory that nobody else has meanwhile
         captured.launch()
@@ -241,8 +238,7 @@ def test_graphs_of_calls() -> None:
         cuda.Context.synchronize()
         first = 8 if k > 1 else 1
         assert total.get() == 2 * (first + k * (n - 1))
-        assert sums.get()[:3].tolist() == [6 * first, 6 * (first + k), 6 * (first + 2 * k)]
         assert x.get()[:2].tolist() == [7, k]
         assert not any(each.get().any() for each in junk)
-    with pytest.raises(cuda.LaunchError, match="would wait for work"), graph():
+    with pytest.raises(cuda.LaunchError, match="pinned_array"), graph():
         cuda.memcpy_htod(x, np.zeros(n, np.float32))

@@ -22,10 +22,11 @@ _REPLACEMENTS = {
     "gpuarray_to_array make_multichannel_2d_array matrix_to_array matrix_to_texref memcpy_atoa "
     "memcpy_atod memcpy_atoh memcpy_dtoa memcpy_htoa np_to_array": TEXTURE_OBJECTS,
     "ScrambledSobol32RandomNumberGenerator ScrambledSobol64RandomNumberGenerator "
-    "Sobol32RandomNumberGenerator Sobol64RandomNumberGenerator": "copy points of "
-    "scipy.stats.qmc.Sobol with gpuarray.to_gpu",
-    "fill_log_normal fill_poisson gen_log_normal gen_poisson": "copy an array of "
-    "numpy.random.Generator with gpuarray.to_gpu",
+    "Sobol32RandomNumberGenerator Sobol64RandomNumberGenerator MRG32k3aRandomNumberGenerator "
+    "PhiloxRandomNumberGenerator XORWOWRandomNumberGenerator seed_getter_uniform "
+    "seed_getter_unique": "rand returns uniform numbers, and pycu2c.cuda.random has generators "
+    "for kernels",
+    "InclusiveScanKernel ExclusiveScanKernel": "pycu2c.cuda.block has scans for kernels",
     "get_all_kernel get_any_kernel get_dot_kernel get_minmax_kernel get_sum_kernel": "gpuarray "
     "has functions of these names, and ReductionKernel compiles others",
     "Memcpy2D Memcpy3D mem_alloc_pitch memset_d2d16 memset_d2d32 memset_d2d8": "assign to slices "
@@ -42,13 +43,17 @@ _REPLACEMENTS = {
     "start_profiler stop_profiler": "pycu2c.cuda.profiling() is a context of profilers",
     "splay": "choose the grid and the block",
     "OccupancyRecord": "kernel.occupancy of pycu2c.cuda.jit, or CUDA's occupancy calculator",
-    "PageLockedAllocator PageLockedMemoryPool": "pagelocked_empty",
+    "PageLockedAllocator PageLockedMemoryPool HostPointer PagelockedHostAllocation "
+    "ManagedAllocation": "kernels take arrays of pagelocked_empty and managed_empty as arguments",
+    "ArgumentHandler": "In, Out and InOut are functions",
+    "ArgumentError": "LogicError",
+    "elementwise_text": "ElementwiseKernel(…).inspect()",
     "get_arg_type parse_c_arg register_dtype": "get_or_register_dtype",
     "init_cuda_context_fixture mark_cuda_test": "tests need no context of their own",
-    "compile_plain": "compile with no_extern_c=True",
+    "compile compile_plain": "SourceModule compiles for the current device, and its "
+    "inspect('ptx') returns PTX",
     "get_nvcc_version preprocess_source": "nvcc is not used",
     "prepared_timed_call": "call with time_kernel=True, or record events",
-    "seed_getter_unique get_curand_version": "all generators are Philox",
 }
 
 

@@ -7,28 +7,22 @@ memory belong to the device's primary context.
 from __future__ import annotations
 
 import contextlib
+import functools
+import os
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from pycu2c.compat.pycuda.enums import compute_mode, device_attribute
-from pycu2c.compat.pycuda.errors import LogicError, translate_errors
-from pycu2c.compat.pycuda.memory.allocations import on_gpu
+from pycu2c.compat.pycuda.errors import LogicError
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import gpu_selection, streams
-from pycu2c.devices.cpu_device import CPU
-from pycu2c.runtime.cuda import memory_pool
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # attributes that the CPU device names differently, and the values of those that it lacks
 _CPU_NAMES = {"MAX_THREADS_PER_MULTIPROCESSOR": "MAX_THREADS_PER_MULTI_PROCESSOR"}
-_CPU_ATTRIBUTES = {
-    "COMPUTE_MODE": int(compute_mode.DEFAULT),
-    "MAX_PITCH": 2**31 - 1,
-    "TEXTURE_ALIGNMENT": 512,
-    "CLOCK_RATE": 0,
-    "GPU_OVERLAP": 0,
-    "ECC_ENABLED": 0,
-    "MAXIMUM_TEXTURE1D_LINEAR_WIDTH": 2**28,
-}
+_CPU_ATTRIBUTES = {"COMPUTE_MODE": 0, "MAX_PITCH": 2**31 - 1, "CLOCK_RATE": 0, "GPU_OVERLAP": 0}
 
 
 def init(flags: int = 0) -> None:
@@ -42,10 +36,9 @@ def get_version() -> tuple[int, int, int]:
 
 def get_driver_version() -> int:
     """Return the driver's version, such as 13000; for the CPU that of ``get_version``."""
-    if on_gpu():
-        return int(driver.check(driver.api().cuDriverGetVersion(), "query the driver's version"))
-    major, minor, _ = get_version()
-    return 1000 * major + 10 * minor
+    if driver.available():
+        return int(driver.call("cuDriverGetVersion", doing="query the driver's version"))
+    return 13000
 
 
 class Device:
@@ -53,48 +46,44 @@ class Device:
 
     __slots__ = ("_device", "number")
 
-    @translate_errors
-    def __init__(self, number: int | str = 0) -> None:
-        ordinal = _ordinal_of_bus_id(number) if isinstance(number, str) else number
-        count = Device.count()
-        if not 0 <= ordinal < count:
-            raise LogicError(f"cuDeviceGet failed: no device {number} among {count} devices")
-        self.number = ordinal
-        self._device: Any = gpu_selection.gpus[ordinal] if on_gpu() else CPU
+    def __init__(self, number: int = 0) -> None:
+        if not 0 <= number < Device.count():
+            raise LogicError(f"no device {number} among {Device.count()} devices")
+        self.number = number
+        is_gpu = driver.available()
+        self._device: Any = (
+            gpu_selection.gpus[number] if is_gpu else gpu_selection.get_current_device()
+        )
 
     @staticmethod
     def count() -> int:
         """Return the number of devices; the CPU counts as one if there is no GPU."""
-        return len(gpu_selection.gpus) if on_gpu() else 1
+        return len(gpu_selection.gpus) if driver.available() else 1
 
     def name(self) -> str:
         """Return the name."""
         return str(self._device.name)
-
-    def pci_bus_id(self) -> str:
-        """Return the PCI address: ``0000:65:00.0``."""
-        domain = self._integer_attribute("PCI_DOMAIN_ID") if on_gpu() else 0
-        bus, slot = self._integer_attribute("PCI_BUS_ID"), self._integer_attribute("PCI_DEVICE_ID")
-        return f"{domain:04X}:{bus:02X}:{slot:02X}.0"
 
     def compute_capability(self) -> tuple[int, int]:
         """Return the compute capability, such as ``(9, 0)``."""
         major, minor = self._device.compute_capability
         return major, minor
 
-    @translate_errors
     def total_memory(self) -> int:
         """Return the total memory in bytes."""
         return int(self._device.memory.total)
 
-    @translate_errors
     def get_attribute(self, attribute: Any) -> int:
         """Return an attribute: ``device_attribute.WARP_SIZE``."""
         name = device_attribute(attribute).name
-        try:
-            value = self._integer_attribute(name)
-        except AttributeError:
-            raise LogicError(f"cuDeviceGetAttribute failed: {self.name()} has no {name}") from None
+        if not driver.available() and name in _CPU_ATTRIBUTES:
+            value = _CPU_ATTRIBUTES[name]
+        else:
+            names = {} if driver.available() else _CPU_NAMES
+            try:
+                value = int(getattr(self._device, names.get(name, name)))
+            except AttributeError:
+                raise LogicError(f"{self.name()} has no attribute {name}") from None
         return compute_mode(value) if name == "COMPUTE_MODE" else value
 
     def get_attributes(self) -> dict[Any, int]:
@@ -105,13 +94,6 @@ class Device:
                 values[attribute] = self.get_attribute(attribute)
         return values
 
-    def _integer_attribute(self, name: str) -> int:
-        if on_gpu():
-            return int(getattr(self._device, name))
-        if name in _CPU_ATTRIBUTES:
-            return _CPU_ATTRIBUTES[name]
-        return int(getattr(self._device, _CPU_NAMES.get(name, name)))
-
     def __getattr__(self, name: str) -> int:
         """Return an attribute by its lower-case name: ``device.warp_size``."""
         if name.startswith("_") or name.upper() not in device_attribute.__members__:
@@ -119,13 +101,7 @@ class Device:
         return self.get_attribute(device_attribute[name.upper()])
 
     def make_context(self, flags: int = 0) -> Context:
-        """Create a context of the device and push it.
-
-        Returns
-        -------
-        Context
-            The context.
-        """
+        """Return a context of the device, after pushing it."""
         context = Context(self)
         context.push()
         return context
@@ -140,24 +116,18 @@ class Device:
     def __hash__(self) -> int:
         return hash(self.number)
 
-    def __repr__(self) -> str:
-        return f"<pycu2c.pycuda.driver.Device {self.number}: {self.name()}>"
-
-
-def _ordinal_of_bus_id(bus_id: str) -> int:
-    """Return the ordinal of the device with a PCI address."""
-    for number in range(Device.count()):
-        if Device(number).pci_bus_id().lower() == bus_id.lower():
-            return number
-    raise LogicError(f"no device has the PCI address {bus_id}")
-
 
 class _ContextStack(threading.local):
     def __init__(self) -> None:
         self.stack: list[Context] = []
 
+    def select_device(self) -> None:
+        """Select the device of the current context."""
+        if self.stack and driver.available():
+            driver.set_device(self.stack[-1]._device.number)
 
-_THREAD_LOCAL = _ContextStack()
+
+_CONTEXTS = _ContextStack()
 
 
 class Context:
@@ -168,33 +138,27 @@ class Context:
 
     def push(self) -> None:
         """Make this the current context."""
-        _THREAD_LOCAL.stack.append(self)
-        self._make_device_current()
-
-    def _make_device_current(self) -> None:
-        if on_gpu():
-            driver.set_device(self._device.number)
+        _CONTEXTS.stack.append(self)
+        _CONTEXTS.select_device()
 
     @staticmethod
     def pop() -> None:
         """Restore the previous context."""
-        if not _THREAD_LOCAL.stack:
+        if not _CONTEXTS.stack:
             raise LogicError("cannot pop non-current context: no context was pushed")
-        _THREAD_LOCAL.stack.pop()
-        if _THREAD_LOCAL.stack:
-            _THREAD_LOCAL.stack[-1]._make_device_current()
+        _CONTEXTS.stack.pop()
+        _CONTEXTS.select_device()
 
     def detach(self) -> None:
         """Remove the context from the stack of the calling thread."""
-        if self in _THREAD_LOCAL.stack:
-            _THREAD_LOCAL.stack.remove(self)
-        if _THREAD_LOCAL.stack:
-            _THREAD_LOCAL.stack[-1]._make_device_current()
+        with contextlib.suppress(ValueError):
+            _CONTEXTS.stack.remove(self)
+        _CONTEXTS.select_device()
 
     @staticmethod
     def get_current() -> Context | None:
         """Return the context of the calling thread."""
-        return _THREAD_LOCAL.stack[-1] if _THREAD_LOCAL.stack else None
+        return _CONTEXTS.stack[-1] if _CONTEXTS.stack else None
 
     @staticmethod
     def attach(flags: int = 0) -> Context:
@@ -204,16 +168,45 @@ class Context:
     @staticmethod
     def get_device() -> Device:
         """Return the device of the calling thread."""
-        return Device(driver.current_ordinal() if on_gpu() else 0)
+        return Device(driver.current_ordinal() if driver.available() else 0)
 
     @staticmethod
-    @translate_errors
     def synchronize() -> None:
         """Wait for all work of the device."""
         streams.synchronize()
 
 
-def release_unused_memory() -> None:
-    """Return unused memory to the driver."""
-    if on_gpu():
-        memory_pool.trim()
+# ---- pycuda.tools ------------------------------------------------------------------------------
+
+
+def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -> Context:
+    """Return a new current context on the device that CUDA_DEVICE names, or on the first one."""
+    return (ctx_maker or Device.make_context)(Device(int(os.environ.get("CUDA_DEVICE", "0"))))
+
+
+class DeviceData:
+    """Device limits that determine the occupancy of kernels."""
+
+    def __init__(self, dev: Device | None = None) -> None:
+        device = dev or Context.get_device()
+        self.max_threads: int = device.max_threads_per_block
+        self.warp_size: int = device.warp_size
+        self.registers: int = device.max_registers_per_block
+        self.shared_memory: int = device.max_shared_memory_per_block
+        self.warps_per_mp: int = device.max_threads_per_multiprocessor // self.warp_size
+        self.thread_blocks_per_mp = 32
+
+
+def context_dependent_memoize(func: F) -> F:
+    """Return a function that caches its results for each device."""
+    cached = functools.cache(lambda _, *args, **kwargs: func(*args, **kwargs))
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return cached(Context.get_device(), *args, **kwargs)
+
+    return wrapper  # type: ignore[return-value]
+
+
+def clear_context_caches() -> None:
+    """Do nothing: results of memoized functions stay valid, as do contexts."""

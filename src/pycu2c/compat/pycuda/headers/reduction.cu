@@ -8,7 +8,7 @@ static __device__ __forceinline__ out_type reduce_(out_type a, out_type b)
 }
 
 extern "C" __global__ void ${name}(
-    out_type *out_, ${parameters}, long n_, out_type *partials_, unsigned int *finished_blocks_)
+    ${parameters}, out_type *out_, long n_, out_type *partials_, unsigned int *finished_blocks_)
 {
     const long elements_per_block_ = (n_ + gridDim.x - 1) / gridDim.x;
     const long first_ = elements_per_block_ * blockIdx.x;

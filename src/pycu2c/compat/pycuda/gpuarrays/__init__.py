@@ -1,1 +1,0 @@
-"""Implement ``GPUArray`` and its functions."""

@@ -1,1 +1,0 @@
-"""Generate kernels from expressions: elementwise, reduction and scan kernels."""

@@ -1,1 +1,0 @@
-"""Implement device memory, host memory, copies and memory pools."""

@@ -1,1 +1,0 @@
-"""Compile and load CUDA C: ``SourceModule``, functions."""
