@@ -13,7 +13,6 @@ from pycu2c.analysis.ranges.range_analysis import required_products
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import CompileWarning, render, render_excerpts, warn
 from pycu2c.base.launch_assumptions import LaunchAssumptions
-from pycu2c.base.output.progress import reporting_slow_compilation
 from pycu2c.base.output.tracing import INFO, span
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source
@@ -28,7 +27,7 @@ from pycu2c.frontend.function_builder import BuiltModule
 from pycu2c.ir import printer
 from pycu2c.ir.forms import summarize_module
 from pycu2c.ir.nodes import Module
-from pycu2c.ir.walk import operations, statements
+from pycu2c.ir.walk import operations
 from pycu2c.kernels import checked_runner, specialization
 from pycu2c.kernels.source_map import errors_at_source_lines
 from pycu2c.runtime import launch_observers
@@ -181,21 +180,11 @@ class KernelCompiler:
                 marked = build_module(self._source, signature, self._options, line_marks=True)
                 kernel = replace(kernel, built=marked)
             return checked_runner.CheckedRunner(kernel, key, self._cache)
-        with (
-            reporting_slow_compilation(lambda: _description(built.module, key.backend)),
-            span("compile", f"compile {self._source.name} for {key.backend}", INFO),
-        ):
+        with span("compile", f"compile {self._source.name} for {key.backend}", INFO):
             runner = specialization.compile_runner(kernel, key, self._cache)
         for observer in launch_observers.OBSERVERS:
             runner = observer.wrap(kernel, runner) if observer.wrap else runner
         return runner
-
-
-def _description(module: Module, backend: str) -> str:
-    """Return what is compiled: the kernel, the target and the number of statements."""
-    target = _arch() if backend == "cuda" else backend
-    count = sum(1 for f in module.functions for _ in statements(f.body))
-    return f"compiling {module.kernel.python_name} for {target} ({count:,} statements) …"
 
 
 def _arch() -> str:

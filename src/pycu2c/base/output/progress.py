@@ -1,21 +1,17 @@
 """Report a compilation that takes longer than a second, while it runs.
 
-The report is a record of level INFO of the logger ``pycu2c.compile`` where that level is enabled.
-Otherwise it is a line on stderr if that is a terminal, which is erased at the end.
+The report is a line on stderr if that is a terminal, which is erased at the end.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
-from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
 _DELAY_SECONDS = 1.0
-_COMPILING: set[int] = set()  # threads; a compilation inside of another is not reported
 
 
 @contextmanager
@@ -23,21 +19,15 @@ def reporting_slow_compilation(
     describe: Callable[[], str], delay: float = _DELAY_SECONDS
 ) -> Iterator[None]:
     """Report ``describe()`` if the block takes longer than ``delay`` seconds."""
-    thread = get_ident()
-    if thread in _COMPILING:
-        yield
-        return
     import threading  # it takes long to import, and cached kernels do not need it
 
     printed: list[str] = []
     timer = threading.Timer(delay, lambda: _report(describe(), printed))
     timer.daemon = True
-    _COMPILING.add(thread)
     timer.start()
     try:
         yield
     finally:
-        _COMPILING.discard(thread)
         timer.cancel()
         timer.join()  # it may be printing
         if printed:
@@ -50,11 +40,8 @@ def is_terminal(stream: IO[Any] | None) -> bool:
 
 
 def _report(text: str, printed: list[str]) -> None:
-    """Log or print a line; ``printed`` receives a line on the terminal."""
-    logger = logging.getLogger("pycu2c.compile")
-    if logger.isEnabledFor(logging.INFO):
-        logger.info(text)
-    elif is_terminal(sys.stderr):
+    """Print a line on a terminal, and append it to ``printed``."""
+    if is_terminal(sys.stderr):
         printed.append(text)
         _write(f"pycu2c: {text}")
 
