@@ -19,7 +19,7 @@ from pycu2c.annotate.execution_profile import ExecutionProfile
 from pycu2c.annotate.instruction_costs import KINDS
 from pycu2c.annotate.listings import Line, Listing, Origin
 from pycu2c.annotate.source_types import Types
-from pycu2c.explain.notes import COSTS, RISKS, Note, format_notes
+from pycu2c.explain.notes import COSTS, Note, format_notes
 
 _C_TOKENS = re.compile(
     r"(?P<comment>//.*)|(?P<string>\"(?:[^\"\\]|\\.)*\")|(?P<keyword>\b(?:if|else|for|while|do|"
@@ -240,7 +240,7 @@ def _notes(notes: tuple[Note, ...]) -> str:
     """Return the section with the explanations of the notes."""
     if not notes:
         return ""
-    kinds = ", ".join(dict.fromkeys({**COSTS, **RISKS}[note.kind] for note in notes))
+    kinds = ", ".join(dict.fromkeys(COSTS[note.kind] for note in notes))
     return (
         f'<section class="notes"><h2>Costs on a GPU</h2><p>{escape(kinds)}.</p>'
         f"<pre>{escape(format_notes(list(notes)))}</pre></section>"

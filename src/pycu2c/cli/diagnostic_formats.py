@@ -15,7 +15,7 @@ from urllib.parse import quote
 from pycu2c import __version__
 from pycu2c.base.diagnostics import ERROR_PAGES, CompileError, Label, error_codes, rule
 from pycu2c.base.spans import Span
-from pycu2c.explain.notes import COSTS, RISKS, Note
+from pycu2c.explain.notes import COSTS, Note
 from pycu2c.runtime.findings import Finding
 
 JsonObject: TypeAlias = dict[str, Any]
@@ -30,7 +30,7 @@ _FINDINGS = {
     "deadlock": "threads wait for each other",
     "assertion": "a thread raises an exception, or an assertion fails",
 }
-_TITLES = _FINDINGS | COSTS | RISKS
+_TITLES = _FINDINGS | COSTS
 
 
 def compile_error_objects(error: CompileError) -> list[JsonObject]:
@@ -39,9 +39,8 @@ def compile_error_objects(error: CompileError) -> list[JsonObject]:
 
 
 def note_objects(notes: Iterable[Note]) -> list[JsonObject]:
-    """Return an object for each note: costs are notes in SARIF, and risks are warnings."""
-    severities = dict.fromkeys(COSTS, "note") | dict.fromkeys(RISKS, "warning")
-    return [_object(n.kind, severities[n.kind], _TITLES[n.kind], n.hint, n.labels) for n in notes]
+    """Return an object for each note."""
+    return [_object(n.kind, "note", _TITLES[n.kind], n.hint, n.labels) for n in notes]
 
 
 def finding_objects(findings: Iterable[Finding]) -> list[JsonObject]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import TypeAlias
 
-from pycu2c.analysis.ranges.range_analysis import analyse_module
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import replace
 from pycu2c.compiler import lower
@@ -20,7 +18,6 @@ from pycu2c.explain.semantic_overhead import (
     find_wide_indices,
     find_wraparound,
 )
-from pycu2c.explain.sum_overflow import find_overflowing_sums
 from pycu2c.explain.value_origins import ExplainedFunction
 from pycu2c.ir.nodes import Module
 from pycu2c.pipeline import TARGETS
@@ -47,8 +44,7 @@ def explain_module(module: Module, assumptions: LaunchAssumptions, options: Opti
     typed, lowered = (
         lower(module, target, assumptions, options) for target in (typed_target, cuda)
     )
-    ranges = analyse_module(typed, assumptions)
-    typed_rules: list[_Rule] = [*_RULES_ON_TYPED_IR, partial(find_overflowing_sums, ranges)]
+    typed_rules = [*_RULES_ON_TYPED_IR]
     if not options.fastmath:
         typed_rules.append(find_float_divisions)
     return merge_notes(

@@ -1,4 +1,4 @@
-"""Notes: a cost or a risk, its source position, its cause, and a hint."""
+"""Notes: a cost, its source position, its cause, and a hint."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ COSTS: dict[str, str] = {
     "bank": "neighbouring threads access the same bank of shared memory",
     "local-array": "a local array with a computed index is in slow memory",
 }
-RISKS: dict[str, str] = {"overflow": "a sum of int32 may exceed 32 bits"}
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A cost or risk. ``labels``: the cost, then its cause if that is elsewhere.
+    """A cost. ``labels``: the cost, then its cause if that is elsewhere.
 
     Notes of one kind and ``topic`` have the same hint; only the first is reported.
     """
@@ -73,11 +72,10 @@ def format_notes(notes: list[Note]) -> str:
     """Return all notes in source order as text, and the number of each kind."""
     if not notes:
         return "nothing was found that costs more than it would in hand-written CUDA C\n"
-    parts = ["\n".join(render_excerpts(_heading(n.kind), n.labels, n.hint)) for n in notes]
-    counts = {kind: sum(n.kind == kind for n in notes) for kind in (*COSTS, *RISKS)}
+    parts = [
+        "\n".join(render_excerpts(f"cost[{n.kind}]: {COSTS[n.kind]}", n.labels, n.hint))
+        for n in notes
+    ]
+    counts = {kind: sum(n.kind == kind for n in notes) for kind in COSTS}
     summary = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     return "\n\n".join([*parts, f"{len(notes)} in all: {summary}"]) + "\n"
-
-
-def _heading(kind: str) -> str:
-    return f"risk[{kind}]: {RISKS[kind]}" if kind in RISKS else f"cost[{kind}]: {COSTS[kind]}"

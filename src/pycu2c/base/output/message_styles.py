@@ -17,7 +17,7 @@ from pycu2c.base.output.progress import is_terminal
 
 # of a line: what is bold, and what has a colour
 _LINE = re.compile(
-    r"(?P<error>(?:\w+: )?(?:error|risk)\[[\w-]+\]:|[a-z]+-?[a-z]+: (?=thread \())"
+    r"(?P<error>(?:\w+: )?error\[[\w-]+\]:|[a-z]+-?[a-z]+: (?=thread \())"
     r"|(?P<warning>(?:warning|cost)\[[\w-]+\]:)"
     r"|(?P<place>\s*--> .*)"
     r"|(?P<hint>\s+= help:)"
