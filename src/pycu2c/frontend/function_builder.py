@@ -15,7 +15,6 @@ from pycu2c.base.types import Array, ParameterType, Scalar, Signature, promote
 from pycu2c.frontend import hints
 from pycu2c.frontend.calls import declared_signatures
 from pycu2c.frontend.constant_conversions import check_constant_conversions
-from pycu2c.frontend.endless_recursion import check_recursion_ends
 from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.expressions.composite_values import displayed_type, result_type, value_of_type
 from pycu2c.frontend.expressions.expression_visitor import expression
@@ -43,7 +42,7 @@ from pycu2c.frontend.value_checks import is_array
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.call_graph import transitive_callees
 from pycu2c.ir.name_suffixes import ARGUMENT
-from pycu2c.ir.walk import all_expressions
+from pycu2c.ir.walk import all_expressions, contains, expressions, operands
 
 FunctionKey: TypeAlias = tuple[Source, ArgumentTypes]
 
@@ -106,7 +105,8 @@ def _build_module(
         constants = _used_constants((function, *devices), builder.constants)
         module = ir.Module(function, devices, constants, options.cluster)
         with frames_for_calls(len(devices)):
-            check_recursion_ends(module)
+            for device_function in devices:
+                _check_recursion_ends(device_function)
             check_memory_limits(module)
             check_integer_constants(module)
             check_constant_conversions(module)
@@ -311,6 +311,23 @@ class _ModuleBuilder:
         if context.problems:
             raise CompileError(_unique(context.problems))
         self.results[key] = common_result_type(context)
+
+
+def _check_recursion_ends(function: ir.Function) -> None:
+    """Raise CompileError if a function calls itself before any condition or return."""
+    for s in function.body:
+        evaluated = [e for operand in operands(s) for e in expressions(operand)]
+        for e in evaluated:
+            if isinstance(e, ir.Call) and e.function == function.name:
+                if any(isinstance(other, ir.Logical | ir.Select) for other in evaluated):
+                    return
+                fail(
+                    "recursion",
+                    Label(e.span, f"{function.python_name} calls itself on every path"),
+                    hint="return without this call on some path: if n < 2: return 1",
+                )
+        if contains((s,), ir.Return):
+            return
 
 
 def _with_call(error: CompileError, call: Label) -> CompileError:
