@@ -1,4 +1,4 @@
-"""The names that a function binds, and the syntax nodes that bind them."""
+"""The names that a function of the supported subset binds, and the syntax nodes that bind them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,21 @@ import functools
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-FunctionLike: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+FunctionLike: TypeAlias = ast.FunctionDef | ast.Lambda
+Comprehension: TypeAlias = ast.ListComp | ast.GeneratorExp
 
 
 @functools.lru_cache(maxsize=32)
 def bindings(function: FunctionLike) -> dict[str, list[ast.AST]]:
     """Return the local names of a function, each with the nodes that bind it.
 
-    Parameters come first, then the other bindings in source order. Names under ``global`` and
-    ``nonlocal`` are not local.
+    Parameters come first, then the other bindings in source order.
     """
     local_names: dict[str, list[ast.AST]] = {p.arg: [p] for p in parameters(function.args)}
-    outer_names: set[str] = set()
     for node in _scope_nodes(_body(function)):
-        if isinstance(node, ast.Global | ast.Nonlocal):
-            outer_names.update(node.names)
-        elif name := bound_name(node):
+        if name := bound_name(node):
             local_names.setdefault(name, []).append(node)
-    return {name: nodes for name, nodes in local_names.items() if name not in outer_names}
+    return local_names
 
 
 def parameters(arguments: ast.arguments) -> list[ast.arg]:
@@ -39,13 +35,7 @@ def bound_name(node: ast.AST) -> str | None:
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
             return name
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return name
-        case ast.alias(name=module, asname=name):
-            return name or module.partition(".")[0]
-        case ast.ExceptHandler(name=name) | ast.MatchAs(name=name) | ast.MatchStar(name=name):
-            return name
-        case ast.MatchMapping(rest=name):
+        case ast.FunctionDef(name=name) | ast.MatchAs(name=name) | ast.MatchStar(name=name):
             return name
     return None
 
@@ -61,15 +51,9 @@ def changed_name(node: ast.AST) -> str | None:
             return bound_name(node)
 
 
-def expressions_evaluated_outside(node: FunctionLike | ast.ClassDef) -> list[ast.expr]:
-    """Return the expressions of a nested definition that the enclosing scope evaluates."""
-    match node:
-        case ast.ClassDef():
-            return [*node.decorator_list, *node.bases, *(k.value for k in node.keywords)]
-        case ast.Lambda():
-            return _defaults(node.args)
-        case _:
-            return [*node.decorator_list, *_defaults(node.args)]
+def defaults(node: FunctionLike) -> list[ast.expr]:
+    """Return the defaults of a nested function, which the enclosing scope evaluates."""
+    return [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
 
 
 def comprehension_targets(comprehension: Comprehension) -> frozenset[str]:
@@ -84,16 +68,10 @@ def free_names(node: ast.AST, inner_names: frozenset[str] = frozenset()) -> Iter
         case ast.Name(id=name):
             if name not in inner_names:
                 yield node
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-            yield from _free_names_in(expressions_evaluated_outside(node), inner_names)
-            yield from _free_names_in(
-                _body(node), inner_names | set(bindings(node)) | _global_declarations(node)
-            )
-        case ast.ClassDef():
-            yield from _free_names_in(expressions_evaluated_outside(node), inner_names)
-            class_names = frozenset(filter(None, map(bound_name, _scope_nodes(node.body))))
-            yield from _free_names_in(node.body, inner_names | class_names)
-        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+        case ast.FunctionDef() | ast.Lambda():
+            yield from _free_names_in(defaults(node), inner_names)
+            yield from _free_names_in(_body(node), inner_names | set(bindings(node)))
+        case ast.ListComp() | ast.GeneratorExp():
             first = node.generators[0]
             others = (n for n in ast.iter_child_nodes(node) if n is not first)
             yield from free_names(first.iter, inner_names)
@@ -107,12 +85,6 @@ def free_names(node: ast.AST, inner_names: frozenset[str] = frozenset()) -> Iter
 def _free_names_in(nodes: Iterable[ast.AST], inner_names: frozenset[str]) -> Iterator[ast.Name]:
     for node in nodes:
         yield from free_names(node, inner_names)
-
-
-def _global_declarations(function: FunctionLike) -> frozenset[str]:
-    """Return the names that a nested function declares ``global``."""
-    declared = (n for n in _scope_nodes(_body(function)) if isinstance(n, ast.Global))
-    return frozenset(name for d in declared for name in d.names)
 
 
 def _scope_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
@@ -131,8 +103,8 @@ def _scope_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 def _children_in_scope(node: ast.AST) -> Iterable[ast.AST]:
     match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
-            return expressions_evaluated_outside(node)
+        case ast.FunctionDef() | ast.Lambda():
+            return defaults(node)
         case ast.comprehension(iter=iterable, ifs=conditions):
             return [iterable, *conditions]
         case _:
@@ -157,7 +129,3 @@ def child_nodes(node: ast.AST) -> list[ast.AST]:
 
 def _body(function: FunctionLike) -> list[ast.AST]:
     return [function.body] if isinstance(function, ast.Lambda) else list(function.body)
-
-
-def _defaults(arguments: ast.arguments) -> list[ast.expr]:
-    return [*arguments.defaults, *(d for d in arguments.kw_defaults if d is not None)]

@@ -1,6 +1,7 @@
 """Reaching definitions: which assignments may have set a local last, at each point of a function.
 
-A forward data-flow analysis over the syntax tree; loops are iterated to a fixpoint. The front end
+A forward data-flow analysis over the syntax tree of a function in the supported subset; loops are
+iterated to a fixpoint. The front end
 splits a local into variables: definitions that reach a common read share one (``live_ranges``).
 """
 
@@ -16,7 +17,7 @@ from pycu2c.frontend.scope.bindings import (
     bound_name,
     child_nodes,
     comprehension_targets,
-    expressions_evaluated_outside,
+    defaults,
     free_names,
     parameters,
 )
@@ -122,10 +123,10 @@ class ExpressionAnalysis:
                 self.expression(orelse)
                 self.state = join(then, self.state)
             case ast.Lambda():
-                for outside in expressions_evaluated_outside(node):
-                    self.expression(outside)
+                for default in defaults(node):
+                    self.expression(default)
                 self.defer(node)
-            case ast.ListComp() | ast.SetComp() | ast.DictComp():
+            case ast.ListComp():
                 self.comprehension(node)
             case ast.GeneratorExp():
                 self.comprehension(node)
@@ -237,7 +238,7 @@ class ReachingDefinitions(ExpressionAnalysis):
                 self.state = join(then, self.state)
             case ast.While():
                 self.while_loop(node)
-            case ast.For() | ast.AsyncFor():
+            case ast.For():
                 self.for_loop(node)
             case UnrolledLoop():
                 self.unrolled_loop(node)
@@ -259,21 +260,12 @@ class ReachingDefinitions(ExpressionAnalysis):
                 self.state = join(before, after)
             case ast.Match():
                 self.match_statement(node)
-            case ast.Try() | ast.TryStar():
-                self.try_statement(node)
-            case ast.With() | ast.AsyncWith():
-                for item in node.items:
-                    self.children(item)
-                self.block(node.body)
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                for outside in expressions_evaluated_outside(node):
-                    self.expression(outside)
+            case ast.FunctionDef():
+                for default in defaults(node):
+                    self.expression(default)
                 self.defer(node)
                 self.define(node, node.name)
-            case ast.Import() | ast.ImportFrom():
-                for alias in node.names:
-                    self.define(alias, bound_name(alias))
-            case _:  # Expr, Delete, Pass, Global, Nonlocal
+            case _:  # Expr, Delete, Pass
                 self.children(node)
 
     def augmented_assignment(self, node: ast.AugAssign) -> None:
@@ -304,7 +296,7 @@ class ReachingDefinitions(ExpressionAnalysis):
             head = new_head
         self.leave_loop(node, head, exit_state, breaks)
 
-    def for_loop(self, node: ast.For | ast.AsyncFor) -> None:
+    def for_loop(self, node: ast.For) -> None:
         self.expression(node.iter)
         always_runs = "range" not in self.binding_nodes and _runs_at_least_once(node.iter)
         head = self.loop_head(node)
@@ -346,7 +338,7 @@ class ReachingDefinitions(ExpressionAnalysis):
 
     def leave_loop(
         self,
-        node: ast.For | ast.AsyncFor | ast.While,
+        node: ast.For | ast.While,
         head: ReachingState,
         exit_state: ReachingState,
         breaks: list[ReachingState],
@@ -391,24 +383,6 @@ class ReachingDefinitions(ExpressionAnalysis):
             else:
                 self.expression(child)
         self.define(node, bound_name(node))
-
-    def try_statement(self, node: ast.Try | ast.TryStar) -> None:
-        """Handle ``try``: any statement may raise, so names bound inside are not split."""
-        self.single_variable_names.update(
-            name for inner in ast.walk(node) if (name := bound_name(inner))
-        )
-        before = self.state
-        self.block(node.body)
-        handler_state = join(before, self.state)
-        self.block(node.orelse)
-        ends = [self.state]
-        for handler in node.handlers:
-            self.state = handler_state
-            self.define(handler, handler.name)
-            self.block(handler.body)
-            ends.append(self.state)
-        self.state = join(*ends)
-        self.block(node.finalbody)
 
 
 def _runs_at_least_once(iterable: ast.expr) -> bool:
