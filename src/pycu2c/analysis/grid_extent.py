@@ -17,15 +17,11 @@ from typing import TypeAlias
 
 from pycu2c.analysis.effects import inline_c_has_effect
 from pycu2c.base.cached_properties import cached_property
-from pycu2c.base.diagnostics import Label
 from pycu2c.base.index_bounds import ArgumentExtent
-from pycu2c.base.records import dataclass
-from pycu2c.base.source import Span
 from pycu2c.base.types import Array, MemorySpace, Scalar, Type
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.call_graph import functions_that
 from pycu2c.ir.walk import all_expressions, bodies, children, expressions, operands, statements
-from pycu2c.ops.intrinsics.builtins import compared_as_float
 from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.ops.operators import ADD, EQ, GE, GT, LE, LT, NE, NOT, SUB
 
@@ -37,28 +33,16 @@ class _OneThread(Enum):
     OF_BLOCK = 1
 
 
-# per axis: the lengths that an index is less than, and the comparisons that say so
-_Guards: TypeAlias = "Mapping[str, Mapping[ArgumentExtent | _OneThread, Span]]"
+# per axis: the lengths that an index is less than
+_Guards: TypeAlias = "Mapping[str, tuple[ArgumentExtent | _OneThread, ...]]"
 
 _GRID, _GRID_SIZE = "cuda.grid.", "cuda.gridsize."
 _BLOCK_COORDINATES = ("cuda.blockIdx.", "cuda.gridDim.")
 _HIDDEN_SPACES = (MemorySpace.SHARED, MemorySpace.CLUSTER, MemorySpace.LOCAL)
 
 
-@dataclass(frozen=True, slots=True)
-class GridExtent:
-    """The length that determines each axis of the grid; if there is none, the reason.
-
-    labels: the places that the reason refers to.
-    """
-
-    lengths: tuple[ArgumentExtent, ...] = ()
-    reason: str = ""
-    labels: tuple[Label, ...] = ()
-
-
-def infer_grid_extent(module: ir.Module) -> GridExtent:
-    """Return the lengths that the grid index of a kernel is guarded by, or why there are none."""
+def infer_grid_extent(module: ir.Module) -> tuple[ArgumentExtent, ...]:
+    """Return the length that determines each axis of the grid; empty if none guard the effects."""
     return _GridInference(module).result()
 
 
@@ -71,91 +55,37 @@ def length_of(e: ir.Expr, kernel: ir.Function) -> ArgumentExtent | None:
     return None
 
 
-@dataclass(frozen=True, eq=False)
-class _VisibleEffect:
-    """A statement with an effect outside the block, and the guards that hold there."""
-
-    span: Span
-    guards: _Guards
-
-
 class _GridInference:
     """Infer the extent of the grid of one kernel."""
 
     def __init__(self, module: ir.Module) -> None:
         self.kernel = module.kernel
         self.visible_functions = functions_that(module.device_functions, _has_visible_effect)
-        self.effects: list[_VisibleEffect] = []
-        self.limits: dict[str, dict[ArgumentExtent, Span]] = {}  # in any comparison, by axis
-        self.comparisons: list[ir.Binary] = []  # of a grid index with another bound
+        self.effects: list[_Guards] = []  # of each effect outside the block
+        self.limits: dict[str, list[ArgumentExtent]] = {}  # in any comparison, by axis
 
-    def result(self) -> GridExtent:
+    def result(self) -> tuple[ArgumentExtent, ...]:
         nodes = list(all_expressions(self.kernel.body))
         axes = sorted(filter(None, {_coordinate_axis(e, _GRID) for e in nodes}))
-        if not axes:
-            return GridExtent(reason="It does not use cuda.grid(…)")
-        for e in nodes:
-            block_axis = _coordinate_axis(e, *_BLOCK_COORDINATES)
-            if block_axis and block_axis not in axes:
-                text = f"It uses the blocks along {block_axis} without cuda.grid"
-                return GridExtent(reason=text, labels=(Label(e.span, "this"),))
-        if axes != list("xyz")[: len(axes)]:
-            return GridExtent(reason=f"It uses cuda.grid only along {', '.join(axes)}")
+        block_axes = set(filter(None, (_coordinate_axis(e, *_BLOCK_COORDINATES) for e in nodes)))
+        if axes != list("xyz")[: len(axes)] or not block_axes <= set(axes):
+            return ()
         self._visit(self.kernel.body, {})
-        lengths = []
-        for axis in axes:
-            common = self._common_lengths(axis)
-            if not common:
-                return self._failure(axis)
-            lengths.append(next(iter(common)))
-        return GridExtent(tuple(lengths))
+        common = [self._common_lengths(axis) for axis in axes]
+        return tuple(lengths[0] for lengths in common) if all(common) else ()
 
-    def _common_lengths(self, axis: str) -> Mapping[ArgumentExtent, Span]:
-        """Return the lengths that guard all effects."""
-        guards = self._effect_guards(axis)
-        if not guards:
-            limits = self.limits.get(axis, {})
-            return limits if len(limits) == 1 else {}
-        return {n: span for n, span in guards[0][1].items() if all(n in g for _, g in guards)}
-
-    def _effect_guards(self, axis: str) -> list[tuple[Span, dict[ArgumentExtent, Span]]]:
-        """Return the guards along an axis of each effect that depends on the grid index."""
-        result = []
-        for effect in self.effects:
-            guards = effect.guards.get(axis, {})
-            lengths = {n: span for n, span in guards.items() if isinstance(n, ArgumentExtent)}
-            if len(lengths) == len(guards):  # not an effect of one thread
-                result.append((effect.span, lengths))
-        return result
-
-    def _failure(self, axis: str) -> GridExtent:
-        """Explain why no length guards all effects."""
-        guards = self._effect_guards(axis)
-        unguarded = next((span for span, lengths in guards if not lengths), None)
-        limits = self.limits.get(axis, {})
-        if unguarded is None and limits:
-            reason = f"The cuda.grid index along {axis} is compared with different lengths"
-            return GridExtent(reason=reason, labels=tuple(Label(s) for s in limits.values()))
-        reason = (
-            f"An effect is not guarded by a comparison of the cuda.grid index along {axis} "
-            "with a length or an integer argument"
-        )
-        labels = []
-        if unguarded is not None:
-            labels.append(Label(unguarded, f"this may run for any index along {axis}"))
-        if self.comparisons:
-            comparison = self.comparisons[0]
-            labels.append(Label(comparison.span, self._comparison_fault(comparison)))
-        return GridExtent(reason=reason, labels=tuple(labels))
-
-    def _comparison_fault(self, comparison: ir.Binary) -> str:
-        for side in (comparison.left, comparison.right):
-            bound = _strip_conversions(side)
-            if isinstance(bound, ir.Var) and isinstance(bound.type, Scalar):
-                is_argument = any(p.name == bound.name for p in self.kernel.parameters)
-                if is_argument and not bound.type.dtype.is_integer:
-                    return f"the limit is `{bound.type}`, not an integer"
-        return "this does not compare the index with an integer argument or a length of an array"
+    def _common_lengths(self, axis: str) -> list[ArgumentExtent]:
+        """Return the lengths that guard all effects that depend on the grid index."""
+        guards = [effect.get(axis, ()) for effect in self.effects]
+        lengths = [
+            [n for n in guard if isinstance(n, ArgumentExtent)]
+            for guard in guards
+            if not any(isinstance(n, _OneThread) for n in guard)
+        ]
+        if not lengths:
+            limits = list(dict.fromkeys(self.limits.get(axis, [])))
+            return limits if len(limits) == 1 else []
+        return [n for n in lengths[0] if all(n in others for others in lengths)]
 
     # ---- effects and their guards --------------------------------------------------------------
 
@@ -165,7 +95,7 @@ class _GridInference:
             for e in operands(s):
                 self._visit_expression(e, guards)
             if isinstance(s, ir.Print) or (isinstance(s, ir.Store) and _is_visible(s.array)):
-                self.effects.append(_VisibleEffect(s.span, guards))
+                self.effects.append(guards)
             if isinstance(s, ir.If):
                 then_guards = _conjunction(guards, self._implied(s.condition, True))
                 else_guards = _conjunction(guards, self._implied(s.condition, False))
@@ -186,7 +116,7 @@ class _GridInference:
     def _visit_expression(self, e: ir.Expr, guards: _Guards) -> None:
         """Record the visible effects of an expression."""
         if _is_visible_call(e, self.visible_functions):
-            self.effects.append(_VisibleEffect(e.span, guards))
+            self.effects.append(guards)
         if isinstance(e, ir.Logical | ir.Select):
             first, *others = children(e)
             self._visit_expression(first, guards)
@@ -219,30 +149,27 @@ class _GridInference:
                 if not isinstance(value, ir.Const):
                     continue
                 if axis and value.value == 0:
-                    return {axis: {_OneThread.OF_GRID: e.span}}
-                return {axis: {_OneThread.OF_BLOCK: e.span} for axis in self._axes_in_block(index)}
+                    return {axis: (_OneThread.OF_GRID,)}
+                return dict.fromkeys(self._axes_in_block(index), (_OneThread.OF_BLOCK,))
             return {}
         if e.op not in (less, greater):
             return {}
         index, bound = (e.left, e.right) if e.op is less else (e.right, e.left)
-        return self._below(index, bound, e)
+        return self._below(index, bound)
 
-    def _below(self, index: ir.Expr, bound: ir.Expr, comparison: ir.Binary) -> _Guards:
+    def _below(self, index: ir.Expr, bound: ir.Expr) -> _Guards:
         """Return the guards that ``index < bound`` implies."""
-        index = _without_constant(index, ADD)
-        axis, length = self._axis_of(index), self._length(bound)
-        if axis and length:
-            self.limits.setdefault(axis, {}).setdefault(length, comparison.span)
-            return {axis: {length: comparison.span}}
-        if self._axis_of(_strip_conversions(index)):
-            self.comparisons.append(comparison)
-        return {}
+        axis, length = self._axis_of(_without_constant(index, ADD)), self._length(bound)
+        if not axis or not length:
+            return {}
+        self.limits.setdefault(axis, []).append(length)
+        return {axis: (length,)}
 
     def _loop_guards(self, s: ir.For) -> _Guards:
         """Return the guards in a loop over ``range(cuda.grid(1), n, cuda.gridsize(1))``."""
         axis, length = self._axis_of(_strip_casts(s.start)), self._length(s.stop)
         is_forward = _is_nonnegative_step(s.step)
-        return {axis: {length: s.stop.span}} if axis and length and is_forward else {}
+        return {axis: (length,)} if axis and length and is_forward else {}
 
     def _length(self, bound: ir.Expr) -> ArgumentExtent | None:
         """Return a length that is at least ``bound``, or None."""
@@ -322,7 +249,7 @@ class _GridInference:
 
 def _conjunction(a: _Guards, b: _Guards) -> _Guards:
     """Return the guards that hold if both do."""
-    return {axis: {**a.get(axis, {}), **b.get(axis, {})} for axis in (*a, *b)}
+    return {axis: (*a.get(axis, ()), *b.get(axis, ())) for axis in (*a, *b)}
 
 
 def _never_completes(body: ir.Body) -> bool:
@@ -402,13 +329,6 @@ def _strip_casts(e: ir.Expr) -> ir.Expr:
     """Remove casts to integers that hold all indices."""
     while isinstance(e, ir.Cast) and _is_wide_integer(e.type):
         e = e.operand
-    return e
-
-
-def _strip_conversions(e: ir.Expr) -> ir.Expr:
-    """Remove all casts, also those that may change the value."""
-    while isinstance(e, ir.Cast) or (isinstance(e, ir.Apply) and e.intrinsic is compared_as_float):
-        (e,) = children(e)
     return e
 
 

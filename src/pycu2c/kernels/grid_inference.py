@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
@@ -27,18 +25,14 @@ def inferred_grid(
     leaves: tuple[Argument, ...],
     block: Extent | None,
     cluster: tuple[int, ...],
-    missing_grid_reason: Callable[[], str],
 ) -> Extent:
-    """Return the grid of a launch without one, in whole clusters. Raises LaunchError.
-
-    ``missing_grid_reason`` explains why the kernel implies none.
-    """
+    """Return the grid of a launch without one, in whole clusters. Raises LaunchError."""
     if block is None:
         return (1, 1, 1)
     if not metadata.lengths:
         raise LaunchError(
-            f"{kernel} has no grid, and none follows from its arguments: call "
-            f"{kernel}[grid, block](…). {missing_grid_reason()}"
+            f"{kernel} has no grid: call {kernel}[grid, block](…), or guard all effects of the "
+            "kernel by comparisons of cuda.grid with one length, as in `if i < len(a):`"
         )
     counts = []
     for (leaf, axis), threads in zip(metadata.lengths, block):

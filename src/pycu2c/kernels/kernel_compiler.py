@@ -11,7 +11,7 @@ from pycu2c.analysis.effects import uses_dynamic_shared, written_arguments
 from pycu2c.analysis.grid_extent import infer_grid_extent
 from pycu2c.analysis.ranges.range_analysis import required_products
 from pycu2c.base.backends import CPU_BACKENDS
-from pycu2c.base.diagnostics import CompileWarning, render, render_excerpts, warn
+from pycu2c.base.diagnostics import CompileWarning, render, warn
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.output.tracing import INFO, span
 from pycu2c.base.records import replace
@@ -143,13 +143,12 @@ class KernelCompiler:
 
     def metadata(self, signature: Signature) -> KernelMetadata:
         module = self.build(signature).module
-        extent = infer_grid_extent(module).lengths
         summary = summarize_module(module)
         return KernelMetadata(
             written_arguments(module),
             tuple(
                 (length.argument, NO_AXIS if length.axis is None else length.axis)
-                for length in extent
+                for length in infer_grid_extent(module)
             ),
             _uses_threads(module),
             uses_dynamic_shared(module),
@@ -162,11 +161,6 @@ class KernelCompiler:
             fix_short_axes.short_axis_candidates(module),
             required_products(module.kernel),
         )
-
-    def missing_grid_reason(self, signature: Signature) -> str:
-        """Return why the arguments do not determine the grid, with the lines of the kernel."""
-        extent = infer_grid_extent(self.build(signature).module)
-        return "\n".join(render_excerpts(extent.reason, extent.labels, ""))
 
     def runner(
         self, signature: Signature, names: tuple[str, ...], key: SpecializationKey

@@ -243,7 +243,6 @@ class Launcher:
                 flattened.leaves,
                 request.block,
                 self.options.cluster,
-                lambda: self.compiler.missing_grid_reason(signature),
             )
         lengths = () if request.grid or not request.block else typed.metadata.lengths
         launch = Launch(grid, block, request.stream, request.shared_bytes)
