@@ -4,7 +4,13 @@ import heat
 import heat.torch
 import torch
 
-diffuse = heat.torch.op(heat.diffuse, "heat::diffuse", grid=(2, 8), block=(32, 8), out={"out": "t"})
+diffuse = heat.torch.op(
+    heat.diffuse,
+    "heat::diffuse",
+    grid=(2, 8),
+    block=(32, 8),
+    out={"out": "t"},
+)
 
 
 @torch.compile(fullgraph=True)

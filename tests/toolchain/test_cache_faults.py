@@ -479,7 +479,7 @@ def test_few_open_files(tmp_path: Path, limit: int) -> None:
     """No compiler can run, and the error says why; kernels from the cache run."""
     failed = run_program(tmp_path, "cpu", limit)
     assert "ToolchainError" in failed
-    assert "raise it by `ulimit -n 1024`" in failed
+    assert "raise the limit with `ulimit -n 1024`" in failed
     assert run_program(tmp_path, "cpu") == run_program(tmp_path, "cpu", limit) == "[7.0, 7.0]\n"
 
 

@@ -42,8 +42,10 @@ TOO_MANY_FILES = (errno.EMFILE, errno.ENFILE)
 def file_error(error: OSError) -> ToolchainError:
     """Return the error of a compiler that could not be run for want of files or space."""
     if error.errno in TOO_MANY_FILES:
-        hint = "The compiler opens more files than the limit allows: raise the limit with `ulimit "
-        "-n 1024`"
+        hint = (
+            "The compiler opens more files than the limit allows: raise the limit with "
+            "`ulimit -n 1024`"
+        )
     else:
         hint = (
             "The compiler cannot write temporary files: free space in their folder, or set TMPDIR "

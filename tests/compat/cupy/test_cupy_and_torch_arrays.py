@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pycu2c import cuda
-from pycu2c.cupy import ElementwiseKernel, ReductionKernel, fuse
+from pycu2c.cupy import ElementwiseKernel, ReductionKernel
 
 pytestmark = pytest.mark.gpu
 AXPY = ElementwiseKernel("T x, T y, T a", "T z", "z = a * x + y", "axpy")
@@ -76,13 +76,6 @@ def test_pytorchs_tensors(torch: Any) -> None:
         np.testing.assert_allclose(
             NORM(x, axis=1).cpu().numpy(), np.linalg.norm(X, axis=1), rtol=1e-5
         )
-
-
-def test_fused_functions(cupy: Any) -> None:
-    fused = fuse(lambda x, y: cupy.sum(cupy.sqrt(x * y) + 1, axis=0))
-    result = fused(cupy.asarray(X), 4.0)
-    assert isinstance(result, cupy.ndarray)
-    np.testing.assert_allclose(result.get(), (np.sqrt(X * 4) + 1).sum(axis=0), rtol=1e-5)
 
 
 def test_large_reductions_by_every_axis() -> None:

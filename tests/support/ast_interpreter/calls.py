@@ -262,6 +262,8 @@ BUILTINS: dict[object, Callable[..., Any]] = {
     pow: lambda base, exp: binary_operation(POW)(base, exp),
     np.clip: _clip,
     np.divmod: _divmod,
+    isinstance: isinstance,
+    np.result_type: lambda x: scalar_named(np.result_type(x)),
     np.dtype: lambda name: np.dtype(numpy_type(name)),
     print: _print,
     int: lambda x: convert(x, WEAK_INT),

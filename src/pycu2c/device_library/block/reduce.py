@@ -39,13 +39,11 @@ def load_items(arrays: Any, index: Any) -> Any:
 
 @device
 def combine_items(items: Any, op: Any) -> Any:
-    """Combine the elements of a local array; return other values as they are."""
-    if isinstance(items, np.ndarray):
-        value = items[0]
-        for i in range(1, len(items)):
-            value = op(value, items[i])
-        return value
-    return items
+    """Combine the elements of a local array."""
+    value = items[0]
+    for i in range(1, len(items)):
+        value = op(value, items[i])
+    return value
 
 
 @device
@@ -77,7 +75,7 @@ def reduce(value: Any, op: Any = operator.add) -> Any:
     number, vector or tuple
         The combined value at rank 0; a part of it elsewhere.
     """
-    combined = combine_items(value, op)
+    combined = combine_items(value, op) if isinstance(value, np.ndarray) else value
     if isinstance(combined, tuple):
         of_warps = tuple(cuda.shared.array(WARP_SIZE, np.result_type(x)) for x in combined)
     else:
@@ -96,7 +94,7 @@ def all_reduce(value: Any, op: Any = operator.add) -> Any:
     number, vector or tuple
         The combined value.
     """
-    combined = combine_items(value, op)
+    combined = combine_items(value, op) if isinstance(value, np.ndarray) else value
     if isinstance(combined, tuple):
         of_warps = tuple(cuda.shared.array(WARP_SIZE, np.result_type(x)) for x in combined)
     else:

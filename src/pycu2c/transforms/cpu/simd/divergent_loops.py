@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pycu2c.analysis.effects import block_level_functions
+from pycu2c.analysis.effects import block_level_functions, is_block_level
 from pycu2c.analysis.uniformity import Uniformity
 from pycu2c.base.dtypes import FLOAT32
 from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
-from pycu2c.ir.call_graph import recursive_functions
-from pycu2c.ir.walk import all_expressions, bodies, contains, statements
+from pycu2c.ir.call_graph import callees, functions_that, recursive_functions
+from pycu2c.ir.walk import all_expressions, bodies, contains, operations, statements
 from pycu2c.ops.intrinsics.builtins import OPERATOR_INTRINSICS
 from pycu2c.ops.operators import ADD, AND, C_DIV, C_REM, FLOORDIV, MOD, POW, SUB, bool_result
 
@@ -52,12 +52,27 @@ def divergent_loops(body: ir.Body, uniformity: Uniformity) -> frozenset[ir.Stmt]
 
 
 def functions_to_inline(module: ir.Module) -> frozenset[str]:
-    """Return the functions to inline: those with barriers, shared memory, or profitable loops."""
+    """Return the functions to inline.
+
+    These are functions with barriers, shared memory, or profitable loops. Beside barriers, they are
+    also functions that compute a value of the thread's coordinates, such as its rank: uniformity of
+    conditions around barriers depends on it.
+    """
     recursive = recursive_functions(module)
-    loops = {
-        f.name for f in module.device_functions if f.name not in recursive and profitable_loops(f)
-    }
-    return block_level_functions(module) | loops
+    functions = [f for f in module.device_functions if f.name not in recursive]
+    loops = frozenset(f.name for f in functions if profitable_loops(f))
+    block_level = block_level_functions(module)
+    if not block_level and not is_block_level(module.kernel):
+        return loops
+    return block_level | loops | functions_that(functions, _computes_coordinates)
+
+
+def _computes_coordinates(function: ir.Function, others: frozenset[str]) -> bool:
+    """Return whether a function without branches reads coordinates, or calls one that does."""
+    if not all(isinstance(s, ir.Assign | ir.Return) for s in statements(function.body)):
+        return False
+    reads = any(e.intrinsic.is_special_register for e in operations((function,)))
+    return reads or not others.isdisjoint(callees(function))
 
 
 def profitable_loops(function: ir.Function) -> tuple[ir.Stmt, ...]:
