@@ -1,8 +1,7 @@
-"""The tests of CuPy and PyCUDA pass with pycu2c, except those that ``peer_suite_lists`` explains.
+"""The tests of CuPy pass with pycu2c, except those that ``peer_suite_lists`` explains.
 
-An environment variable names the checkout of each package: PYCU2C_CUPY_SUITE, PYCU2C_PYCUDA_SUITE.
-``cupy.txt`` and ``pycuda.txt`` are the tables that the scripts print; a file must not pass fewer
-tests than the table says.
+The environment variable PYCU2C_CUPY_SUITE names the checkout. ``cupy.txt`` is the table that the
+script prints; a file must not pass fewer tests than the table says.
 """
 
 from __future__ import annotations
@@ -13,31 +12,27 @@ from pathlib import Path
 import pytest
 
 from support import peer_suites
-from support.peer_suite_lists import CUPY, PYCUDA
+from support.peer_suite_lists import CUPY
 from support.peer_suites import Suite
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("suite", "file"),
-    [pytest.param(suite, file, id=file) for suite in (CUPY, PYCUDA) for file in suite.files],
-)
-def test_the_tests_of_a_peer(suite: Suite, file: str) -> None:
-    folder = os.environ.get(suite.variable)
+@pytest.mark.parametrize("file", CUPY.files)
+def test_the_tests_of_cupy(file: str) -> None:
+    folder = os.environ.get(CUPY.variable)
     if not folder:
-        pytest.skip(f"{suite.variable} names no checkout")
-    outcomes = peer_suites.run_in_process(suite, Path(folder), file)
+        pytest.skip(f"{CUPY.variable} names no checkout")
+    outcomes = peer_suites.run_in_process(CUPY, Path(folder), file)
     assert dict(peer_suites.failures(outcomes)) == {}
-    assert sum(kind == "passed" for kind, _ in outcomes.values()) >= suite.recorded()[file]
-    assert suite.fixed_failures(file, outcomes) == [], "remove these from known_failures"
+    assert sum(kind == "passed" for kind, _ in outcomes.values()) >= CUPY.recorded()[file]
+    assert CUPY.fixed_failures(file, outcomes) == [], "remove these from known_failures"
 
 
-@pytest.mark.parametrize("suite", [CUPY, PYCUDA], ids=lambda suite: suite.script.stem)
-def test_the_lists_are_consistent(suite: Suite) -> None:
+def test_the_lists_are_consistent() -> None:
     """Every file is recorded, and every pattern is of a file."""
-    assert [*suite.recorded()] == [*suite.files]
-    ends = tuple(f"{'/'.join(Path(file).parts[-2:])}::" for file in suite.files)
-    assert all(p.startswith(ends) for p in (*suite.uncounted, *suite.known_failures))
+    assert [*CUPY.recorded()] == [*CUPY.files]
+    ends = tuple(f"{'/'.join(Path(file).parts[-2:])}::" for file in CUPY.files)
+    assert all(p.startswith(ends) for p in (*CUPY.uncounted, *CUPY.known_failures))
 
 
 def test_the_kinds_of_outcomes() -> None:

@@ -41,23 +41,3 @@ CUPY = Suite(
         "jit_tests/test_cooperative_groups.py::*_memcpy_async_*": "cupy.md: jit.cg",
     },
 )
-
-PYCUDA = Suite(
-    script=_SCRIPTS / "pycuda.py",
-    variable="PYCU2C_PYCUDA_SUITE",
-    root="test",
-    files=("test_cumath.py", "test_driver.py", "test_gpuarray.py"),
-    arguments=("-k", "not 8gb and not 16gb and not big_array"),
-    uncounted={
-        "test_gpuarray.py::*::test_complex_bits": "imports pytools",
-        "test_driver.py::*::test_gpuarray_cai": "the arrays are in host memory",
-    },
-    known_failures={
-        "test_cumath.py::test_sin": "sinf: 1.8 ulp, CUDA's bound is 2; 3 times slower in double",
-        "test_driver.py::*::test_mempool_2": "pycuda.md: the driver's pool has no bins",
-        "test_driver.py::*::test_recursive_launch": "pycuda.md: DynamicModule",
-        "test_driver.py::*::test_jit_link_module": "pycuda.md: DynamicModule",
-        "test_gpuarray.py::*::test_curand_wrappers": "pycuda.md: Sobol generators",
-        "test_cumath.py::test_cos": "cosf: 1.8 ulp, CUDA's bound is 2; 3 times slower in double",
-    },
-)

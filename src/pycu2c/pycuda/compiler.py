@@ -1,7 +1,4 @@
-"""Export ``pycuda.compiler``: compile CUDA C with NVRTC, or for the CPU with a C++ compiler.
-
-https://documen.tician.de/pycuda/driver.html describes the parameters.
-"""
+"""Export ``pycuda.compiler``: compile CUDA C with NVRTC, or for the CPU with a C++ compiler."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,4 @@
-"""Export ``pycuda.cumath``: elementwise functions of GPUArrays.
-
-https://documen.tician.de/pycuda/array.html describes the parameters.
-"""
+"""Export ``pycuda.cumath``: elementwise functions of GPUArrays."""
 
 from typing import TYPE_CHECKING
 

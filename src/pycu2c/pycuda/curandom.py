@@ -1,7 +1,4 @@
-"""Export ``pycuda.curandom``: arrays of random numbers.
-
-https://documen.tician.de/pycuda/array.html describes the parameters.
-"""
+"""Export ``pycuda.curandom``: arrays of random numbers."""
 
 from typing import TYPE_CHECKING
 

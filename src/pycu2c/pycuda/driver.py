@@ -1,7 +1,4 @@
-"""Export ``pycuda.driver``: devices, memory, copies, streams, launches.
-
-https://documen.tician.de/pycuda/driver.html describes the parameters.
-"""
+"""Export ``pycuda.driver``: devices, memory, copies, streams, launches."""
 
 from typing import TYPE_CHECKING
 

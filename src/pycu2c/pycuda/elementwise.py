@@ -1,7 +1,4 @@
-"""Export ``pycuda.elementwise``: kernels from an expression over ``x[i]``.
-
-https://documen.tician.de/pycuda/array.html describes the parameters.
-"""
+"""Export ``pycuda.elementwise``: kernels from an expression over ``x[i]``."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,4 @@
-"""Export ``pycuda.gpuarray``: device arrays and their functions.
-
-https://documen.tician.de/pycuda/array.html describes the parameters.
-"""
+"""Export ``pycuda.gpuarray``: device arrays and their functions."""
 
 from typing import TYPE_CHECKING
 

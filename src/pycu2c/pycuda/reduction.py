@@ -1,7 +1,4 @@
-"""Export ``pycuda.reduction``: kernels that map and reduce.
-
-https://documen.tician.de/pycuda/array.html describes the parameters.
-"""
+"""Export ``pycuda.reduction``: kernels that map and reduce."""
 
 from typing import TYPE_CHECKING
 

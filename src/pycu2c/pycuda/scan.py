@@ -1,7 +1,4 @@
-"""Export ``pycuda.scan``, whose kernels have replacements in pycu2c.
-
-https://documen.tician.de/pycuda/array.html describes them.
-"""
+"""Export ``pycuda.scan``, whose kernels have replacements in pycu2c."""
 
 from typing import TYPE_CHECKING
 

@@ -211,7 +211,7 @@ def test_contexts_are_a_stack() -> None:
     made.push()
     made.synchronize()
     made.pop()
-    assert drv.Context.attach().get_device() == drv.Device(0)
+    assert drv.Context.get_device() == drv.Device(0)
 
 
 # ---- errors ------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ _REPLACEMENTS = {
     "memcpy_peer memcpy_peer_async": "memcpy_dtod copies between devices, too",
     "start_profiler stop_profiler": "pycu2c.cuda.profiling() is a context of profilers",
     "splay": "choose the grid and the block",
-    "OccupancyRecord": "kernel.occupancy of pycu2c.cuda.jit, or CUDA's occupancy calculator",
+    "DeviceData OccupancyRecord": "kernel.occupancy of pycu2c.cuda.jit, or attributes of Device",
     "PageLockedAllocator PageLockedMemoryPool HostPointer PagelockedHostAllocation "
     "ManagedAllocation": "kernels take arrays of pagelocked_empty and managed_empty as arguments",
     "ArgumentHandler": "In, Out and InOut are functions",

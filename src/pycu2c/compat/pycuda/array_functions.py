@@ -27,6 +27,7 @@ from pycu2c.compat.pycuda.gpuarray import (
 )
 from pycu2c.compat.pycuda.memory import mem_alloc
 from pycu2c.cuda.random import philox_uniform_float32, philox_uniform_float64
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.kernels.kernel import kernel
 
 empty = GPUArray
@@ -220,3 +221,24 @@ def rand(shape: Any, dtype: Any = np.float32, stream: object = None) -> GPUArray
         launch = _random_kernel(array.dtype)[-(-array.size // 256), 256, stream]
         launch(secrets.randbits(32), array.ravel())
     return array
+
+
+document_parameters(
+    globals(),
+    """
+a, b, array, other_ary : GPUArray | The array.
+atan2.a, atan2.b, function.a, function.b : GPUArray or number | An operand.
+ary : ndarray | The array.
+shape : int or tuple of int | The lengths of the axes.
+*shape : int or tuple of int | The lengths of the axes; one may be -1.
+axes : sequence of int | The order of the axes; by default reversed.
+dtype : dtype_like | The dtype of the result.
+order : {"C", "F"} | The order of the axes in memory.
+allocator : callable | Allocates the result, as ``mem_alloc``.
+indices : GPUArray | The indices of the elements.
+criterion, then_, else_ : GPUArray | Arrays of the same shape.
+out : GPUArray | The target; by default a new array.
+stream : Stream | The stream of the work.
+*args : number | ``start``, ``stop`` and ``step``, of which only ``stop`` is required.
+""",
+)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pycu2c.declarations.parameter_docs import document_parameters
+
 _NAMES = {  # the C names of a dtype; dtype_to_ctype returns the first one
     "bool": "bool",
     "int8": "signed char, char, int8_t",
@@ -153,3 +155,12 @@ class _VectorNamespace:
 
 
 vec = _VectorNamespace()
+
+
+document_parameters(
+    globals(),
+    """
+c_names : str or list of str | The names of the type in C.
+dtype : dtype_like | The dtype.
+""",
+)

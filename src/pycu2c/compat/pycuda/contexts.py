@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from pycu2c.compat.pycuda.enums import compute_mode, device_attribute
 from pycu2c.compat.pycuda.errors import LogicError
 from pycu2c.cuda_driver import driver
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices import gpu_selection, streams
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -161,11 +162,6 @@ class Context:
         return _CONTEXTS.stack[-1] if _CONTEXTS.stack else None
 
     @staticmethod
-    def attach(flags: int = 0) -> Context:
-        """Return the context of the calling thread, or a new one of its device."""
-        return Context.get_current() or Context(Context.get_device())
-
-    @staticmethod
     def get_device() -> Device:
         """Return the device of the calling thread."""
         return Device(driver.current_ordinal() if driver.available() else 0)
@@ -184,19 +180,6 @@ def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -
     return (ctx_maker or Device.make_context)(Device(int(os.environ.get("CUDA_DEVICE", "0"))))
 
 
-class DeviceData:
-    """Device limits that determine the occupancy of kernels."""
-
-    def __init__(self, dev: Device | None = None) -> None:
-        device = dev or Context.get_device()
-        self.max_threads: int = device.max_threads_per_block
-        self.warp_size: int = device.warp_size
-        self.registers: int = device.max_registers_per_block
-        self.shared_memory: int = device.max_shared_memory_per_block
-        self.warps_per_mp: int = device.max_threads_per_multiprocessor // self.warp_size
-        self.thread_blocks_per_mp = 32
-
-
 def context_dependent_memoize(func: F) -> F:
     """Return a function that caches its results for each device."""
     cached = functools.cache(lambda _, *args, **kwargs: func(*args, **kwargs))
@@ -210,3 +193,14 @@ def context_dependent_memoize(func: F) -> F:
 
 def clear_context_caches() -> None:
     """Do nothing: results of memoized functions stay valid, as do contexts."""
+
+
+document_parameters(
+    globals(),
+    """
+flags : int | Ignored.
+attribute : device_attribute | The attribute.
+ctx_maker : callable | Creates a context of a device.
+func : callable | The function, of hashable arguments.
+""",
+)

@@ -12,6 +12,7 @@ import numpy as np
 from pycu2c.compat.pycuda.enums import func_cache, function_attribute
 from pycu2c.compat.pycuda.errors import LogicError
 from pycu2c.compat.pycuda.memory import DeviceAllocation, bytes_at
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices import streams
 from pycu2c.devices.array import DeviceArray
 
@@ -165,3 +166,20 @@ class Function:
 
 
 PreparedFunction = Function
+
+
+document_parameters(
+    globals(),
+    """
+*args : object | Device memory, device arrays, host arrays, numbers and numpy records.
+grid, block : tuple of int | The blocks of the grid, and the threads of a block.
+stream : Stream | The stream of the launch.
+shared, shared_size : int | The bytes of dynamic shared memory per block.
+time_kernel : bool | Whether to wait for the kernel and return its time.
+arg_types : str or sequence | Letters of ``struct``, numpy types and dtypes; ``P`` is an address.
+attribute : function_attribute | The attribute.
+value : int | The value of the attribute.
+fc : func_cache | The preference.
+language : str | "cuda", "ptx", "sass" or "c".
+""",
+)

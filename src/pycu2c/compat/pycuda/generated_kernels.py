@@ -24,6 +24,7 @@ from pycu2c.compat.pycuda.contexts import Context
 from pycu2c.compat.pycuda.function import Function
 from pycu2c.compat.pycuda.gpuarray import GPUArray, as_gpuarray
 from pycu2c.compat.pycuda.modules import HEADERS, SourceModule
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices import gpu_selection
 
 _MIN_CPU_ELEMENTS = 4096  # per thread
@@ -211,3 +212,25 @@ class ReductionKernel(_GeneratedPyCudaKernel):
     def inspect(self, language: str = "cuda") -> str:
         """Return the compiled source text, or "ptx", "sass" or "c"."""
         return self._function(256 if gpu_selection.ordinal_of(None) >= 0 else 1).inspect(language)
+
+
+document_parameters(
+    globals(),
+    """
+arguments : str or list | Declarations in C, or ``VectorArg`` and ``ScalarArg``.
+operation : str | Statements in C, for each index ``i``.
+name : str | The name of the kernel.
+keep : bool | Ignored.
+options : sequence of str | Options of nvcc.
+preamble, loop_prep, after_loop : str | CUDA C before the kernel, before its loop and after it.
+dtype_out : dtype_like | The dtype of the result.
+neutral : str or number | The result of no elements.
+reduce_expr, map_expr : str | Expressions that combine ``a`` and ``b``, and that map element ``i``.
+allocator : callable | Allocates the result, as ``mem_alloc``.
+*args : GPUArray or number | The arguments.
+stream : Stream | The stream of the launch.
+range, slice : slice | The indices; by default all.
+out : GPUArray | The target; by default a new array.
+language : str | "cuda", "ptx", "sass" or "c".
+""",
+)

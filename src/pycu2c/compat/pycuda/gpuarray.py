@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pycu2c.compat.cupy.elementwise.kernel import ElementwiseKernel
 from pycu2c.compat.cupy.reduction.kernel import ReductionKernel
 from pycu2c.compat.pycuda.memory import mem_alloc, memory_behind, pagelocked_empty
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices import copies, gpu_selection, interoperability, view_geometry
 from pycu2c.devices.allocation import ArrayLayout, strides_like
 from pycu2c.devices.array import DeviceArray, as_device_array
@@ -64,7 +65,6 @@ class GPUArray(DeviceArray):
     def empty(
         cls, shape: Any, dtype: Any, ordinal: int, *, order: Any = "C", stream: object = None
     ) -> GPUArray:
-        """Return a new array on the current device."""
         return GPUArray(shape, dtype, order=order)
 
     def _view(self, view: ViewGeometry, dtype: np.dtype[Any] | None = None) -> GPUArray:
@@ -230,8 +230,8 @@ def to_gpu(ary: Any, allocator: Any = mem_alloc, stream: object = None) -> GPUAr
 # ---- expressions, which kernels of pycu2c.cupy compute -----------------------------------------
 
 _PREAMBLE = """
-template <typename T> static __device__ inline T _smaller(T a, T b) { return a < b || b != b ? a : b; }
-template <typename T> static __device__ inline T _larger(T a, T b) { return a > b || b != b ? a : b; }
+template <typename T> static __device__ inline T _smaller(T a, T b) { return (a < b) | (b != b) ? a : b; }
+template <typename T> static __device__ inline T _larger(T a, T b) { return (a > b) | (b != b) ? a : b; }
 template <typename T> static __device__ inline T _integer_power(T base, T exponent) {
     T power = exponent < 0 ? T(base * base == 1 ? 1 : 0) : T(1);
     for (T n = exponent < 0 ? -exponent : exponent; n; n /= 2, base *= base)
@@ -368,3 +368,24 @@ def reduce_arrays(
     out = GPUArray((), result_dtype, allocator or operands[0].allocator)
     _reduction(name)(*operands, out, stream=stream)
     return out
+
+
+document_parameters(
+    globals(),
+    """
+shape : int or tuple of int | The lengths of the axes.
+dtype : dtype_like | The dtype of the elements.
+allocator : callable | Allocates the memory, as ``mem_alloc``.
+base : object | The owner of the memory.
+gpudata : DeviceAllocation or int | The memory; by default new memory.
+strides : tuple of int | The strides in bytes.
+order : {"C", "F"} | The order of the axes in memory.
+ary : ndarray | A numpy array.
+as_gpuarray.ary : array_like | A device array.
+GPUArray.get.ary, GPUArray.get_async.ary : ndarray | The target; by default a new array.
+pagelocked : bool | Whether a new target is page-locked.
+async_ : bool | Ignored: copies in a stream do not wait.
+value : number | The value of the elements.
+stream : Stream | The stream of the work.
+""",
+)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pycu2c.compat.pycuda.enums import host_alloc_flags, mem_attach_flags
 from pycu2c.compat.pycuda.errors import LogicError
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices import allocation, copies, gpu_selection, interoperability
 from pycu2c.devices.array import DeviceArray, as_device_array
 from pycu2c.runtime.cuda import memory_pool
@@ -251,3 +252,22 @@ def managed_zeros(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) 
     array = managed_empty(shape, dtype, order, mem_flags)
     array.fill(0)
     return array
+
+
+document_parameters(
+    globals(),
+    """
+size : int | The number of bytes.
+memset.size : int | The number of integers.
+memset.data : int | The integer.
+ary, other_ary : ndarray | An array with the size.
+dest, src, devptr : DeviceAllocation, GPUArray or int | Device memory.
+memcpy_dtoh.dest, memcpy_dtoh_async.dest : ndarray or buffer | Contiguous host memory.
+memcpy_htod.src, memcpy_htod_async.src, bf_obj : ndarray or buffer | Contiguous host memory.
+stream : Stream | The stream of the copy.
+shape : int or tuple of int | The lengths of the axes.
+dtype : dtype_like | The dtype of the elements.
+order : {"C", "F"} | The order of the axes in memory.
+mem_flags : int | ``host_alloc_flags`` or ``mem_attach_flags``.
+""",
+)

@@ -15,6 +15,7 @@ from pycu2c.compat.pycuda.errors import LogicError
 from pycu2c.compat.pycuda.function import Function
 from pycu2c.compat.pycuda.memory import DeviceAllocation
 from pycu2c.cuda_driver import driver
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices import gpu_selection
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.cuda.memory import ExternalMemory
@@ -180,3 +181,19 @@ def nvrtc_options(options: Sequence[str]) -> list[str]:
         elif not _DROPPED.fullmatch(option):
             kept.append(option)
     return kept
+
+
+document_parameters(
+    globals(),
+    """
+source : str | CUDA C.
+nvcc, keep, no_extern_c, arch, code, cache_dir : object | Ignored.
+options : sequence of str | Options of nvcc.
+include_dirs : sequence of str | Folders of headers.
+name : str | The name in the text.
+language : str | "cuda", "ptx", "sass" or "c".
+buffer : bytes | The code.
+message_handler : object | Ignored.
+filename : str | The path.
+""",
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pycu2c.compat.pycuda.enums import event_flags
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices import streams
 
 
@@ -49,3 +50,13 @@ class Event(streams.Event):
     def time_till(self, event: Event) -> float:
         """Return the milliseconds from this event to another one."""
         return self.elapsed_time(event)
+
+
+document_parameters(
+    globals(),
+    """
+flags : int | Flags of the driver.
+stream : Stream | The stream; by default the default stream.
+event, evt : Event | Another event.
+""",
+)
