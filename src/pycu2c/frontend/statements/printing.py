@@ -5,13 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import numpy as np
-
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.dtypes import BFLOAT16, FLOAT32
 from pycu2c.base.records import replace
-from pycu2c.base.types import Array, Constant, ParameterType, Scalar, Tuple, Void
-from pycu2c.base.values import as_vector
+from pycu2c.base.types import Array, Void
 from pycu2c.frontend import hints
 from pycu2c.frontend.evaluation_order import evaluate_in_order, materialize_effects
 from pycu2c.frontend.expressions import comprehensions
@@ -127,44 +123,10 @@ def _fstring_text(
                 spec: PrintFormat = ()
                 if isinstance(part.format_spec, ast.JoinedStr):
                     spec = _fstring_text(context, part.format_spec, values, numbers)
-                slot = replace(slot, conversion=_CONVERSIONS[part.conversion], spec=spec)
-                _check_format(context, part, slot)
-                pieces.append(slot)
+                pieces.append(replace(slot, conversion=_CONVERSIONS[part.conversion], spec=spec))
             case _:
                 pieces += _string_text(next(values))
     return _merge_texts(pieces)
-
-
-def _check_format(context: FunctionContext, node: ast.FormattedValue, slot: FormatField) -> None:
-    """Check a constant format with a sample of the value's type."""
-    spec = "".join(piece for piece in slot.spec if isinstance(piece, str))
-    if any(isinstance(piece, FormatField) for piece in slot.spec):
-        return
-    try:
-        format("" if slot.conversion else _sample_value(slot.type), spec)
-    except (ValueError, TypeError) as error:
-        assert node.format_spec is not None
-        fail(
-            "string",
-            Label(context.span(node.value), f"`{spec}` does not format it: {error}"),
-            hint="write a format that Python has for it, such as :>8 or, for a float, :.3f",
-        )
-
-
-def _sample_value(value_type: ParameterType) -> object:
-    """Return a sample value of a type."""
-    match value_type:
-        case Tuple(items):
-            return tuple(map(_sample_value, items))
-        case Constant(value=value):
-            return value
-        case Scalar(dtype) if dtype.is_vector:
-            return as_vector(0, dtype)
-        case Scalar(dtype):
-            number = np.zeros((), FLOAT32.numpy if dtype is BFLOAT16 else dtype.numpy)[()]
-            return number.item() if value_type.weak else number
-        case Array():
-            raise AssertionError("arrays are not printed")
 
 
 def _string_text(value: Value) -> PrintFormat:
