@@ -317,26 +317,18 @@ def summed(v):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("v = cuda.float4(ps[i], 1, 2)", "this is a record(?s:.*)take one of its fields: r.x; "),
-        ("x = ps[i][i]", "take one of its fields: r.x; "),
-        ("x = summed(ps[i])", "is a record(?s:.*)"),
-        ("vs[i] = ps[i]", r"store a vector, float2\(…\), or field by field: a\[i\].x = …; "),
-        ("ps[i] = vs[i]", "store a record of the same dtype, or field by field(?s:.*); "),
-        ("v = vs[0]\n    if i:\n        v = ps[i]\n    x = v.x", "use two names; "),
-        ("p = ps[0]\n    if i:\n        p = vs[i]\n    x = p.x", "use two names; "),
-        ("print(ps[i])", "write its fields: r.x, r.y; "),
+        ("v = cuda.float4(ps[i], 1, 2)", "this is a record(?s:.*)take one of its fields: r.x"),
+        ("x = ps[i][i]", "take one of its fields: r.x"),
+        ("x = summed(ps[i])", "is a record"),
+        ("vs[i] = ps[i]", r"store a vector, float2\(…\), or field by field: a\[i\].x = …"),
+        ("ps[i] = vs[i]", "store a record of the same dtype, or field by field"),
+        ("v = vs[0]\n    if i:\n        v = ps[i]\n    x = v.x", "use two names"),
+        ("p = ps[0]\n    if i:\n        p = vs[i]\n    x = p.x", "use two names"),
+        ("print(ps[i])", "write its fields: r.x, r.y"),
     ],
 )
 def test_a_record_is_not_used_as_a_vector(text: str, message: str, tmp_path: Path) -> None:
     made = module_from(f"{HEAD}def k(ps, vs):\n    i = cuda.grid(1)\n    {text}\n", tmp_path).k
     types = (pycu2c.from_dtype(POINT)[:], float2[:])
-    hint = r"to have a vector, pass a\.view\(cuda\.float2\.numpy\)"
-    with pytest.raises(CompileError, match=f"{message}{hint}"):
+    with pytest.raises(CompileError, match=message):
         made.inspect("cuda", types)
-
-
-def test_a_record_of_another_layout_is_no_vector(tmp_path: Path) -> None:
-    made = module_from(f"{HEAD}def k(ps, vs):\n    vs[0] = ps[0]\n    print(ps[0])\n", tmp_path).k
-    with pytest.raises(CompileError, match=r"write its fields: r\.y, r\.x") as caught:
-        made.inspect("cuda", (pycu2c.from_dtype([("y", "f4"), ("x", "f4")])[:], float2[:]))
-    assert "to have a vector" not in str(caught.value)

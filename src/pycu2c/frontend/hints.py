@@ -7,7 +7,7 @@ from types import FunctionType, ModuleType
 
 import numpy as np
 
-from pycu2c.base.dtypes import BY_NAME, DType, DTypeKind, vector_like
+from pycu2c.base.dtypes import BY_NAME, DType, DTypeKind
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import Array, Scalar
 from pycu2c.ops.intrinsics.all import REGISTRY
@@ -19,46 +19,22 @@ from pycu2c.ops.names.host_names import HOST_NAMES, HOST_ONLY_HINT
 def single_field_hint(value: object) -> str:
     """Return the hint for a record in place of a number; empty for other values."""
     record = _record_dtype(value)
-    if record:
-        return f"take one of its fields: r.{record.fields[0].name}{record_as_vector_hint(record)}"
-    return ""
+    return f"take one of its fields: r.{record.fields[0].name}" if record else ""
 
 
 def all_fields_hint(value: object) -> str:
     """Return the hint for a record in place of a tuple; empty for other values."""
     record = _record_dtype(value)
-    if record is None:
-        return ""
-    fields = ", ".join(f"r.{f.name}" for f in record.fields)
-    return f"write its fields: {fields}{record_as_vector_hint(record)}"
-
-
-def vector_view_hint(*values: object) -> str:
-    """Return the hint for a record and a vector of its layout, which may be values or types."""
-    dtypes = [_element_dtype(value) for value in values]
-    records = [record for record in map(_record_dtype, values) if record]
-    return next(
-        (record_as_vector_hint(record) for record in records if vector_like(record) in dtypes), ""
-    )
-
-
-def record_as_vector_hint(record: DType | None) -> str:
-    """Return the hint for a record with the layout of a vector, or an empty string."""
-    vector = vector_like(record) if record and record.kind is DTypeKind.RECORD else None
-    return f"; to have a vector, pass a.view(cuda.{vector}.numpy)" if vector else ""
-
-
-def _element_dtype(value: object) -> DType | None:
-    """Return the dtype of a number or of an array without axes, from the value or its type."""
-    value_type = getattr(value, "type", value)
-    if isinstance(value_type, Array) and value_type.ndim:
-        return None
-    return value_type.dtype if isinstance(value_type, (Scalar, Array)) else None
+    return f"write its fields: {', '.join(f'r.{f.name}' for f in record.fields)}" if record else ""
 
 
 def _record_dtype(value: object) -> DType | None:
-    record = _element_dtype(value)
-    return record if record and record.kind is DTypeKind.RECORD else None
+    """Return the dtype of a record, from the value or its type; None for other values."""
+    value_type = getattr(value, "type", value)
+    if not isinstance(value_type, (Scalar, Array)):
+        return None
+    is_record = value_type.dtype.kind is DTypeKind.RECORD
+    return value_type.dtype if is_record and not getattr(value_type, "ndim", 0) else None
 
 
 _LOOP_HINT = "write a loop over the elements, `for x in a: …`"

@@ -13,7 +13,6 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import have_common_type
-from pycu2c.frontend import hints
 from pycu2c.frontend.evaluation_order import is_invariant, materialize
 from pycu2c.frontend.expressions import array_select
 from pycu2c.frontend.expressions.arithmetic import coerce
@@ -218,7 +217,7 @@ def _report_type_conflict(
         "join",
         Label(span, f"{here} is {describe(value)}"),
         Label(context.origins[name], f"and {there} {old_text}"),
-        hint=_conflict_hint(value, old) + hints.vector_view_hint(value, old or context.types[name]),
+        hint=_conflict_hint(value, old),
     )
 
 

@@ -222,7 +222,7 @@ def _report_no_conversion(element: Scalar, value: Value, span: Span) -> NoReturn
         "store-type",
         Label(span, f"this is `{element}`"),
         Label(value.span, f"and this {describe(value)}"),
-        hint=f"store {text}{by_field}{hints.vector_view_hint(element, value)}",
+        hint=f"store {text}{by_field}",
     )
 
 
