@@ -4,7 +4,8 @@
 -0.0, also if the integer is in a variable, an array or the result of a function. That flag is
 required to vectorize conditional code.
 
-Before: ``(double)k`` where ``k`` may be the integer that a float was converted to. After:
+Before: ``(double)k`` where ``k`` may be the integer that a float was converted to: a variable, an
+element or a result in a module with such conversions. After:
 ``positive_zero((double)k)``, which adds 0.0. Requires C meaning. Sums and other results of
 operators are converted as before.
 """
@@ -12,7 +13,6 @@ operators are converted as before.
 from __future__ import annotations
 
 from pycu2c.base.dtypes import FLOAT32, FLOAT64
-from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_integer
@@ -26,19 +26,39 @@ def keep_positive_zeros(module: ir.Module) -> ir.Module:
     """Add 0.0 to integers that are converted to a float, if they may be converted floats."""
     if not any(_is_conversion(e) for f in module.functions for e in all_expressions(f.body)):
         return module
-    return map_functions(module, lambda f: _change_function(f, f is module.kernel))
+    return map_functions(module, _change_function)
 
 
-def _change_function(function: ir.Function, is_kernel: bool) -> ir.Function:
-    converted = _ConvertedFloats()
-    if not is_kernel:  # a call may pass one
-        converted.names |= {p.name for p in function.parameters}
-    converted.collect(function.body)
+def _change_function(function: ir.Function) -> ir.Function:
+    results: set[str] = set()  # of operators, and counters
+    copies = {p.name for p in function.parameters}
+    for s in statements(function.body):
+        if isinstance(s, ir.Assign | ir.For):
+            is_result = isinstance(s, ir.For) or isinstance(s.value, ir.Binary | ir.Const)
+            (results if is_result else copies).add(s.var.name)
 
     def add_zero(e: ir.Expr) -> ir.Expr:
-        if isinstance(e, ir.Cast) and _is_float(e) and converted.may_be(e.operand):
+        if isinstance(e, ir.Cast) and _is_float(e) and may_be_converted(e.operand):
             return ir.Apply(positive_zero, (e,), e.type, e.span)
         return e
+
+    def may_be_converted(e: ir.Expr) -> bool:
+        """Return whether an expression may be an integer that a float was converted to before."""
+        if not _is_wide_integer(e) or _is_conversion(e):
+            return _is_conversion(e)
+        match e:
+            case ir.Cast(operand=operand):
+                return may_be_converted(operand)
+            case ir.Apply(arguments=arguments):
+                return any(map(may_be_converted, arguments))
+            case ir.Select(then=then, orelse=orelse):
+                return may_be_converted(then) or may_be_converted(orelse)
+            case ir.Let(body=body):
+                return may_be_converted(body)
+            case ir.Var(name=name):
+                return name in copies or name not in results
+            case _:
+                return isinstance(e, ir.Load | ir.Call)
 
     return with_body(function, map_expr(function.body, add_zero))
 
@@ -61,39 +81,3 @@ def _is_float(e: ir.Expr) -> bool:
 
 def _is_wide_integer(e: ir.Expr) -> bool:
     return isinstance(e.type, Scalar) and is_integer(e.type) and e.type.dtype.bits >= _MIN_BITS
-
-
-@dataclass(slots=True)
-class _ConvertedFloats:
-    """Integers that floats may have been converted to; ``names``: variables and arrays of them."""
-
-    names: set[str] = field(default_factory=set)
-
-    def may_be(self, e: ir.Expr) -> bool:
-        if not _is_wide_integer(e) or _is_conversion(e):
-            return _is_conversion(e)
-        match e:
-            case ir.Cast(operand=operand):
-                return self.may_be(operand)
-            case ir.Apply(arguments=arguments):
-                return any(self.may_be(argument) for argument in arguments)
-            case ir.Select(then=then, orelse=orelse):
-                return self.may_be(then) or self.may_be(orelse)
-            case ir.Let(body=body):
-                return self.may_be(body)
-            case ir.Var(name=name) | ir.Load(array=ir.Var(name=name)):
-                return name in self.names
-            case _:
-                return isinstance(e, ir.Call)
-
-    def collect(self, body: ir.Body) -> None:
-        """Add the variables and arrays that a body assigns such integers to."""
-        definitions = [(s.var.name, s.value) for s in statements(body) if isinstance(s, ir.Assign)]
-        definitions += [
-            (s.array.name, s.value) for s in statements(body) if isinstance(s, ir.Store)
-        ]
-        definitions += [(e.name, e.value) for e in all_expressions(body) if isinstance(e, ir.Let)]
-        previous = None
-        while previous != len(self.names):
-            previous = len(self.names)
-            self.names |= {name for name, value in definitions if self.may_be(value)}
