@@ -317,6 +317,13 @@ def test_avx512_fp16_is_enabled_only_where_the_compiler_supports_it(
     assert "-mno-avx512fp16" not in discovery.Compiler(("gcc",), version, "aarch64").flags
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="a flag for x86-64")
+@pytest.mark.parametrize(("major", "expected"), [(11, False), (12, True), (13, True), (14, False)])
+def test_gathers_of_old_compilers_are_disabled(major: int, expected: bool) -> None:
+    flags = discovery.Compiler(("gcc",), f"gcc (Debian {major}.2.0-14) {major}.2.0").flags
+    assert any("use_gather" in flag for flag in flags) is expected
+
+
 def test_zig_is_the_last_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "ziglang"
     package.mkdir()

@@ -115,5 +115,5 @@ def _flags_of_old_compilers(library: ExportedLibrary) -> Iterator[str]:
     """Yield flags that avoid miscompilations of gcc 13 and older."""
     text = "".join((library.texts.get("cpu", ""), *(unit.cpp for unit in library.cpp_units)))
     for fault in MISCOMPILATIONS:
-        if fault.is_general and fault.may_have(text):
+        if fault.may_have(text):
             yield from fault.flags

@@ -49,6 +49,8 @@ _X86_NATIVE = ("-march=native", "-mprefer-vector-width=512")
 NO_FMA = ("-mno-fma", "-mno-avx512f")
 # since version 12 gcc generates moves of float16 vectors that the assembler may reject
 _NO_AVX512_FP16 = ("-mno-avx512fp16",)
+# gcc 12 and 13 sometimes give a gather of four elements a mask of two, so the others keep old values
+_NO_GATHERS = ("-mtune-ctrl=^use_gather,^use_gather_2parts,^use_gather_4parts",)
 _NATIVE = {
     "x86_64": _X86_NATIVE,
     "AMD64": _X86_NATIVE,
@@ -80,8 +82,13 @@ def flags_of(version: str, target: str) -> tuple[str, ...]:
     """Return the flags that a compiler always requires; ``target``: that of a cross compiler."""
     family = family_of(version)
     native = () if target else _NATIVE.get(platform.machine(), ())
-    has_float16 = native == _X86_NATIVE and family is GCC and _major_version(version) >= 12
-    return (*native, *(_NO_AVX512_FP16 if has_float16 else ()), *family.flags)
+    gcc_version = _major_version(version) if native == _X86_NATIVE and family is GCC else 0
+    return (
+        *native,
+        *(_NO_AVX512_FP16 if gcc_version >= 12 else ()),
+        *(_NO_GATHERS if gcc_version in (12, 13) else ()),
+        *family.flags,
+    )
 
 
 def _major_version(version: str) -> int:

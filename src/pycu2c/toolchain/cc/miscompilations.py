@@ -29,14 +29,12 @@ class Miscompilation:
 
     ``check``: a C function ``int NAME(const double *a, double *out)`` that returns whether the
     compiler has it, for ``a = {0.1, 0.2}``. ``flags`` avoid it, in texts that ``may_have`` it.
-    is_general: whether it occurs without flags for one processor.
     """
 
     name: str
     check: str
     flags: tuple[str, ...]
     may_have: Callable[[str], object]
-    is_general: bool = True
 
 
 _ASSIGNMENT = re.compile(r"\b(\w+) (\*?)= (.*);")  # to a variable
@@ -98,51 +96,6 @@ int recurrence_as_reduction(const double *a, double *out) {
 """,
         ("-fno-tree-loop-vectorize",),
         _multiplies_by_itself,
-    ),
-    Miscompilation(
-        "narrow_gather_mask",
-        """
-// gcc 13.3, tuned for Sapphire Rapids with AVX2: the mask of a gather of four floats has two lanes
-int narrow_gather_mask(const double *a, double *out) {
-    const long long stride = (long long)(a[1] * 20), blocks = (long long)(a[1] * 10);
-    float in[256], results[128];
-    int wrong = 0;
-    for (int t = 0; t < 256; ++t) in[t] = (float)a[0];
-    for (long long block = 0; block < blocks; ++block) {
-        float sent[64], first[2], firsts[64], values[64];
-        long long mask = 2;
-        for (long long ty = 0; ty < 16; ++ty) {
-            #pragma omp simd
-            for (long long tx = 0; tx < 4; ++tx)
-                values[ty * 4 + tx] = __builtin_fabsf(0.0f + in[(block * 16 + ty) * stride]);
-        }
-        while (1) {
-            if (!(mask > 0)) break;
-            #pragma omp simd
-            for (long long t = 0; t < 64; ++t) sent[t] = values[t];
-            #pragma omp simd
-            for (long long t = 0; t < 64; ++t) values[t] += sent[t ^ (mask & 31)];
-            mask /= 2;
-        }
-        for (long long t = 0; t < 64; t += 32) first[t / 32] = values[t];
-        #pragma omp simd
-        for (long long t = 0; t < 64; ++t) firsts[t] = first[t / 32];
-        for (long long ty = 0; ty < 16; ++ty) {
-            #pragma omp simd
-            for (long long tx = 0; tx < 4; ++tx) {
-                const long long i = (block * 16 + ty) * stride + tx;
-                results[i] = values[ty * 4 + tx];
-                results[i] = results[i] * 3.0f + firsts[ty * 4 + tx];
-            }
-        }
-    }
-    for (int t = 0; t < 128; ++t) wrong |= results[t] != 16 * (float)a[0];
-    return wrong;
-}
-""",
-        ("-mno-gather",),
-        re.compile("#pragma omp simd").search,
-        is_general=False,
     ),
 )
 
