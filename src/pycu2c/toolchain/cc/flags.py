@@ -49,7 +49,7 @@ _X86_NATIVE = ("-march=native", "-mprefer-vector-width=512")
 NO_FMA = ("-mno-fma", "-mno-avx512f")
 # since version 12 gcc generates moves of float16 vectors that the assembler may reject
 _NO_AVX512_FP16 = ("-mno-avx512fp16",)
-# gcc 12 and 13 sometimes give a gather of four elements a mask of two, so the others keep old values
+# gcc 12 and 13 may give a gather of four elements a mask of two: the others keep old values
 _NO_GATHERS = ("-mtune-ctrl=^use_gather,^use_gather_2parts,^use_gather_4parts",)
 _NATIVE = {
     "x86_64": _X86_NATIVE,
