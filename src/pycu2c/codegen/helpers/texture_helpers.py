@@ -4,7 +4,7 @@ CUDA's programming guide describes the arithmetic ("Texture Fetching"). Unspecif
 measured on an H100: coordinates have 21 fraction bits, weights are rounded to 1/256, products of
 the weights of two axes are rounded to 1/256, and results of 8-bit and 16-bit integers and of
 float16 are rounded to 16 bits. ``texture.h`` and ``surface.h`` define the structs, which the host
-fills. ``reference/texture_sampling.py`` has the same arithmetic in Python, and the order of the
+fills. ``interpreter/texture_sampling.py`` has the same arithmetic in Python, and the order of the
 fields.
 """
 
