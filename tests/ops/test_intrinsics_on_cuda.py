@@ -59,7 +59,8 @@ def compiled(cases: range) -> bytes:
 
 @functools.cache
 def programs() -> list[bytes]:
-    parts = [range(at, min(at + AT_ONCE, len(CASES))) for at in range(0, len(CASES), AT_ONCE)]
+    last = max(ON_CUDA) + 1
+    parts = [range(at, min(at + AT_ONCE, last)) for at in range(0, last, AT_ONCE)]
     with ThreadPoolExecutor(16) as pool:
         return list(pool.map(compiled, parts))
 
