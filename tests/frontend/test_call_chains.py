@@ -13,6 +13,7 @@ from pycu2c import CompileError
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.frontend import function_builder
 from pycu2c.kernels.cache_key import fingerprint
+from pycu2c.kernels.captured_names import captured_names
 from support.kernels_from_text import module_from
 from support.launching import run
 
@@ -64,9 +65,11 @@ def test_a_constant_passes_through_a_long_chain(constant: int, tmp_path: Path) -
         assert "f59(255)" in k.inspect("cuda", OUT)
 
 
-def test_the_cache_key_of_a_long_chain(tmp_path: Path) -> None:
+def test_the_cache_key_and_the_captured_names_of_a_long_chain(tmp_path: Path) -> None:
     module = chain(600, tmp_path)
     assert fingerprint(module.k.source, OUT).count(" f0 ") == 1
+    names = {binding.name for binding in captured_names(module.k.source).bindings}
+    assert names >= {f"f{i}" for i in range(600)}
 
 
 def test_a_chain_that_is_too_long_is_rejected(

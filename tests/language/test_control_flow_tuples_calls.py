@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pycu2c as renamed
-from pycu2c import CompileWarning, cuda, device, float32, int32, kernel
+from pycu2c import CompileWarning, LaunchWarning, cuda, device, float32, int32, kernel
 from pycu2c.base.types import float64
 from pycu2c.cuda import grid as place
 from support.launching import run
@@ -411,7 +411,8 @@ def test_globals_are_frozen_until_recompiled():
     reads[1, 1](out)
     try:
         SCALE = 11
-        reads[1, 1](out)
+        with pytest.warns(LaunchWarning, match="`SCALE` changed after reads was compiled"):
+            reads[1, 1](out)
         assert out[0] == 3
         reads.recompile()
         reads[1, 1](out)

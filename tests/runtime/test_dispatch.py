@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 import pycu2c
 from pycu2c import cuda
 from pycu2c.base import dtypes
-from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.diagnostics import LaunchError, LaunchWarning
 from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MAX_AXES
 from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.records import replace
@@ -806,7 +806,8 @@ def test_recompile_replaces_the_table() -> None:
     learnt(k, out)
     configured = k[1, 4]
     FACTOR = 3
-    configured(out)
+    with pytest.warns(LaunchWarning, match="`FACTOR` changed"):
+        configured(out)
     assert out[0] == 2
     k.recompile()
     configured(out)

@@ -20,6 +20,7 @@ import numpy as np
 from pycu2c.base.dtypes import encode_dtype
 from pycu2c.base.external_code import ExternalCode
 from pycu2c.base.hashing import digest_of
+from pycu2c.base.records import dataclass
 from pycu2c.base.source import Source, SourceUnavailable, Unbound, bound_object, source_of
 from pycu2c.base.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
 from pycu2c.declarations.options import Options
@@ -35,6 +36,20 @@ _PLAIN_TYPES = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 class Unhashable(Exception):
     """Compiled code may depend on an object that no text identifies."""
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedBinding:
+    """A name that a kernel reads, and the object that it is bound to.
+
+    owner: the dict of the globals, or the object of which ``name`` is an attribute.
+    text: the name in messages.
+    """
+
+    owner: Any
+    name: str
+    value: object
+    text: str
 
 
 def cache_key(source: Source, signature: Signature, options: Options) -> str:
@@ -55,7 +70,7 @@ def fingerprint(source: Source, signature: Signature) -> str:
 
 
 class FingerprintWriter:
-    """Describe objects in ``lines``.
+    """Describe objects in ``lines``, and list in ``bindings`` what a user may assign later.
 
     Uses of a function refer to its number; functions are described in the order of their numbers.
     A module is described at its first use. ``is_complete`` is False if no text describes an object.
@@ -63,6 +78,7 @@ class FingerprintWriter:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.bindings: list[CapturedBinding] = []
         self.is_complete = True
         self._functions: dict[object, int] = {}
         self._undescribed: deque[tuple[Source, bool]] = deque()  # and whether it is a device one
@@ -118,7 +134,20 @@ class FingerprintWriter:
             value = bound_object(function, name)
             self.lines.append(f"name {name}")
             if not isinstance(value, Unbound):
+                self._add_binding(function, name, value)
                 self.add_value(value, attributes)
+
+    def _add_binding(self, function: FunctionType, name: str, value: object) -> None:
+        code = function.__code__
+        if isinstance(value, ModuleType) or getattr(value, "__name__", "") == name:
+            if not isinstance(value, FunctionType) and _is_library_name(value):
+                return  # such as ``cuda``, ``np`` or ``float32``
+        if name in code.co_freevars:
+            assert function.__closure__ is not None
+            cell = function.__closure__[code.co_freevars.index(name)]
+            self.bindings.append(CapturedBinding(cell, "cell_contents", value, name))
+        elif name in function.__globals__:
+            self.bindings.append(CapturedBinding(function.__globals__, name, value, name))
 
     def add_value(self, value: Any, attributes: frozenset[str]) -> None:
         """Describe an object, with those of its attributes that a kernel may read."""
@@ -184,7 +213,11 @@ class FingerprintWriter:
         values = getattr(owner, "__dict__", {})
         for attribute in sorted(attributes & values.keys()):
             self.lines.append(f"attribute {attribute}")
-            self.add_value(values[attribute], attributes)
+            value = values[attribute]
+            text = f"{getattr(owner, '__name__', type(owner).__name__)}.{attribute}"
+            holder = values if type(values) is dict else owner
+            self.bindings.append(CapturedBinding(holder, attribute, value, text))
+            self.add_value(value, attributes)
 
     def add_type(self, parameter_type: ParameterType) -> None:
         """Describe the type of an argument."""
@@ -221,6 +254,12 @@ def _is_library_object(value: Any) -> bool:
     for name in path.split("."):
         object_ = getattr(object_, name, None)
     return object_ is value
+
+
+def _is_library_name(value: object) -> bool:
+    if isinstance(value, ModuleType):
+        return _is_in_library(value.__name__)
+    return type(value).__module__.startswith("pycu2c.ops.") or _is_library_object(value)
 
 
 def _is_in_library(module: str) -> bool:

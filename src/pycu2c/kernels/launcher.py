@@ -14,7 +14,7 @@ import numpy as np
 from pycu2c.base import graph_capture
 from pycu2c.base.backends import CPU_BACKENDS
 from pycu2c.base.cached_properties import cached_property
-from pycu2c.base.diagnostics import CompileError, LaunchError
+from pycu2c.base.diagnostics import CompileError, LaunchError, LaunchWarning, warn
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
@@ -25,6 +25,7 @@ from pycu2c.base.types import Array, Signature, assumed_magnitude_limit, leaf_ty
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.kernels import assumption_checks, grid_inference, kernel_cache
+from pycu2c.kernels.captured_names import CapturedNames, captured_names
 from pycu2c.native.extension import LaunchConfiguration
 from pycu2c.runtime import launch_observers, launch_ranges
 from pycu2c.runtime.arguments import (
@@ -72,6 +73,7 @@ class TypedKernel:
     metadata: KernelMetadata
     limits: Mapping[int, int]
     cache_entry: kernel_cache.KernelCacheEntry | None
+    captured: CapturedNames | None = None
     runners: dict[SpecializationKey, Runner] = field(default_factory=dict)
 
 
@@ -233,6 +235,7 @@ class Launcher:
         if self.backend in ("auto", "cuda"):
             startup.start_driver()  # the driver starts in a thread while the kernel is compiled
         typed = self.typed_kernel(signature)
+        self._warn_of_changed_names(typed)
         block, grid = request.block, request.grid
         if block is None:
             block = grid_inference.inferred_block(self.name, typed.metadata, self.backend)
@@ -290,6 +293,7 @@ class Launcher:
         if fast_path is None:
             return
         entries = self.dispatch_table or table.DispatchTable(self._parameters)
+        entries.compared = typed.captured.compared if typed.captured else ()
         launch = guards.RecordedLaunch(
             arguments.values,
             arguments.signature.parameters,
@@ -330,7 +334,25 @@ class Launcher:
             else None
         )
         known_limits = {i: limit for i, limit in limits.items() if limit is not None}
-        return TypedKernel(self._metadata(signature, entry), known_limits, entry)
+        captured = captured_names(self.source)
+        return TypedKernel(self._metadata(signature, entry), known_limits, entry, captured)
+
+    def _warn_of_changed_names(self, typed: TypedKernel) -> None:
+        """Warn of names that were assigned since the kernel was compiled."""
+        if typed.captured is None:
+            return
+        names = typed.captured.take_changed()
+        if self.dispatch_table:
+            self.dispatch_table.compared = typed.captured.compared
+        if names:
+            shown = " and ".join(f"`{name}`" for name in names)
+            value = "its earlier value" if len(names) == 1 else "their earlier values"
+            warn(
+                f"{shown} changed after {self.name} was compiled, and {self.name} still uses "
+                f"{value}: call {self.name}.recompile() after a change, or pass numbers and arrays "
+                "as arguments",
+                LaunchWarning,
+            )
 
     def _metadata(
         self, signature: Signature, entry: kernel_cache.KernelCacheEntry | None

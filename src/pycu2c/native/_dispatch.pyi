@@ -28,6 +28,7 @@ class LaunchConfiguration:
     ) -> LaunchConfiguration: ...
 
 class DispatchTableBase:
+    compared: tuple[object, ...]
     def __init__(
         self, kernel: str, names: tuple[str, ...], defaults: dict[str, object], positional: int, /
     ) -> None: ...

@@ -213,6 +213,7 @@ struct DispatchTableBase {
     PyObject_HEAD
     PyObject *kernel;                    /* its name */
     PyObject *names, *defaults;          /* of its parameters: a tuple, and a dict by name */
+    PyObject *compared;                  /* owner, name and value of names that it reads, or NULL */
     Py_ssize_t positional;               /* parameters that accept positional arguments */
     int count, last;                     /* entries, and the one that ran last */
     PyObject *latest;                    /* the signature of that one until it is taken; borrowed */

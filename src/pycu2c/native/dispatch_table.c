@@ -55,10 +55,34 @@ static bool report_code(const DispatchEntry *entry, int code, const Launch *laun
     return done;
 }
 
+/* The object that a name is bound to, a new reference; NULL without an error if there is none. */
+static PyObject *bound_object(PyObject *owner, PyObject *name) {
+    if (PyDict_CheckExact(owner)) return Py_XNewRef(PyDict_GetItemWithError(owner, name));
+    PyObject *found = PyObject_GetAttr(owner, name);
+    if (!found) PyErr_Clear();
+    return found;
+}
+
+/* Whether the names that the compiled kernel has as constants are bound to the same objects. */
+static bool names_unchanged(const DispatchTableBase *table) {
+    PyObject *compared = table->compared;
+    if (!compared || !PyTuple_CheckExact(compared)) return true;
+    bool same = true;
+    Py_INCREF(compared); /* an attribute may run any code */
+    for (Py_ssize_t i = 0; same && i + 2 < PyTuple_Size(compared); i += 3) {
+        PyObject *found =
+            bound_object(PyTuple_GetItem(compared, i), PyTuple_GetItem(compared, i + 1));
+        same = found == PyTuple_GetItem(compared, i + 2);
+        Py_XDECREF(found);
+    }
+    Py_DECREF(compared);
+    return same;
+}
+
 static DispatchResult dispatch(
     DispatchTableBase *table, const LaunchConfiguration *configuration, PyObject *arguments
 ) {
-    if (suspensions) return MISSED;
+    if (suspensions || !names_unchanged(table)) return MISSED;
     for (int tried = 0, i = table->last; tried < table->count; tried++, i++) {
         if (i >= table->count) i = 0;
         DispatchEntry *entry = table->entries[i];
@@ -185,6 +209,7 @@ static int table_traverse(PyObject *object, visitproc visit, void *arg) {
     Py_VISIT(self->kernel);
     Py_VISIT(self->names);
     Py_VISIT(self->defaults);
+    Py_VISIT(self->compared);
     for (int i = 0; i < self->count; i++) {
         int stop = entry_traverse(self->entries[i], visit, arg);
         if (stop) return stop;
@@ -200,6 +225,7 @@ static int table_clear(PyObject *object) {
     Py_CLEAR(self->kernel);
     Py_CLEAR(self->names);
     Py_CLEAR(self->defaults);
+    Py_CLEAR(self->compared);
     return 0;
 }
 
@@ -217,8 +243,14 @@ static PyMethodDef table_methods[] = {
      "Return the signature of the entry that ran last, once; else None."},
     {NULL, NULL, 0, NULL},
 };
+static PyMemberDef table_members[] = {
+    {"compared", T_OBJECT, offsetof(DispatchTableBase, compared), 0,
+     "A tuple with the owner, the name and the object of each name whose object may not change."},
+    {NULL, 0, 0, 0, NULL},
+};
 static PyType_Slot table_slots[] = {
     {Py_tp_init, table_init},
+    {Py_tp_members, table_members},
     {Py_tp_dealloc, table_dealloc},
     {Py_tp_traverse, table_traverse},
     {Py_tp_clear, table_clear},

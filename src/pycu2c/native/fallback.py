@@ -19,7 +19,7 @@ class LaunchConfiguration:
 class DispatchTableBase:
     """A dispatch table that accepts no entries."""
 
-    __slots__ = ()
+    __slots__ = ("compared",)
 
     def __init__(self, *_: object) -> None:
         pass
