@@ -271,6 +271,7 @@ def move_items(out, x, ranks):
     block.store_striped(out[3], items)
     i = cuda.threadIdx.x
     out[4, i] = block.shuffle(ranks[i], threads - 1 - i, 40)
+    out[4, 80 + i] = block.shuffle(2 * i, i - 1, 40)
     out[4, 40 + i] = block.shuffle(ranks[i], i + 1, 40)
 
 
@@ -287,6 +288,7 @@ def test_exchanges(target: str) -> None:
     np.testing.assert_array_equal(out[3], moved)
     np.testing.assert_array_equal(out[4, :40], ranks[:40][::-1])
     np.testing.assert_array_equal(out[4, 40:80], [*ranks[1:40], ranks[39]])
+    np.testing.assert_array_equal(out[4, 80:], [0, *range(0, 78, 2)])
 
 
 @kernel

@@ -135,7 +135,7 @@ def shuffle(value: Any, source: Any, threads: Any) -> Any:
     number or vector
         The value of the other thread.
     """
-    shared = cuda.shared.array(threads, value.dtype)
+    shared = cuda.shared.array(threads, np.result_type(value))
     shared[thread_rank()] = value
     cuda.syncthreads()
     result = shared[source] if 0 <= source < threads else value
