@@ -379,6 +379,10 @@ CALLS = rows_of(
         s += k * p + q
     out[i] = s + sum(OFFSETS)
 
+    # `isinstance`, `np.result_type`
+    half = np.result_type(x).type(0.5) if isinstance(a, np.ndarray) else 1
+    out[i] = half + (2 if isinstance(i, (tuple, np.floating)) else 3)
+
     # `math`
     out[i] = math.sqrt(a[i] + 1) + math.atan2(i, 2) + math.floor(-x) + math.hypot(3, i)
 

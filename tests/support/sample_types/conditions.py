@@ -121,8 +121,10 @@ class ConditionSamples(VariableSamples):
                     return None
                 return bool(operators.comparison(type(op))(*operands))
             case ast.Call(func=ast.Name(id="isinstance"), args=[value, classes]):
-                sample, expected = self.evaluate(value), self.rewriter.static_object(classes)
-                if sample is UNKNOWN or expected is NOT_STATIC:
+                nodes = classes.elts if isinstance(classes, ast.Tuple) else [classes]
+                expected = tuple(map(self.rewriter.static_object, nodes))
+                sample = self.evaluate(value)
+                if sample is UNKNOWN or NOT_STATIC in expected:
                     return None
                 return isinstance(sample, expected)
             case _:
