@@ -128,18 +128,6 @@ CALLABLES = public_callables()
 RETURNED = {cls for value in CALLABLES.values() for _, cls in returned_classes(value)}
 
 
-def is_described_elsewhere(value: object, text: str) -> bool:
-    """Return whether another docstring describes the parameters.
-
-    The classes of compat name the class of the peer, whose methods they have.
-    """
-    module = getattr(value, "__module__", "")
-    is_method = "." in getattr(value, "__qualname__", "")
-    refers = " as ``" in text or " ``pycu2c." in text
-    is_of_peer = module.startswith("pycu2c.compat.") and ".pycuda." not in module
-    return is_of_peer and (is_method or refers)
-
-
 def violations(value: object) -> list[str]:
     """Return the errors of numpydoc for one callable."""
     if is_property(value):
@@ -154,8 +142,6 @@ def violations(value: object) -> list[str]:
         or "__init__" not in vars(value)  # the base class documents it
         or "\nAttributes\n---" in text
     ):
-        waived |= {"PR01"}
-    if is_described_elsewhere(value, text):
         waived |= {"PR01"}
     if text.startswith("Return "):
         waived |= {"RT01"}  # the summary is about the result, the annotation has its type

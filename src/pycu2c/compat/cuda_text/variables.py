@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike
 
 from pycu2c.compat.cuda_text.module import TextModule
 from pycu2c.cuda_driver import driver
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.arguments.strides import array_over, packed_strides
 from pycu2c.runtime.cuda.memory import ExternalMemory
@@ -51,3 +52,12 @@ class ModuleVariable:
         ordinal = driver.current_ordinal()
         memory = ExternalMemory(self.module, self.ptr, self.nbytes, ordinal)
         return DeviceArray(memory, self.ptr, extents, strides, element)
+
+
+document_parameters(
+    globals(),
+    """
+shape : int or tuple of int | The shape; by default all elements, along one axis.
+dtype : dtype | The dtype of the elements.
+""",
+)

@@ -36,6 +36,7 @@ from pycu2c.compat.cupy.fast_calls import (
 )
 from pycu2c.compat.cupy.operands import Operand
 from pycu2c.cuda_driver import driver
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.kernels.launcher import ResolvedLaunch
 from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
@@ -288,3 +289,15 @@ class GeneratedKernel:
             output_allocator(arguments.package, shape, arguments.types.outputs, next(arrays, None)),
             prepared.make_workspace,
         )
+
+
+document_parameters(
+    globals(),
+    """
+language : {"cuda", "ptx", "sass", "c"} | The language.
+arch : str | The GPU architecture, such as "sm_90".
+call : KernelCall | The checked arguments of a call.
+backend : {"cuda", "cpu"} | The back end.
+**changes : object | Properties of the kernel to replace.
+""",
+)

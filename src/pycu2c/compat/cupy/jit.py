@@ -8,6 +8,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from pycu2c.base.source import Source
 from pycu2c.compat.cupy.jit_source_adaptation import adapt_source
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.kernels.kernel import DeviceFunction, Dims, Kernel, make_kernel
 
 P = ParamSpec("P")
@@ -97,3 +98,19 @@ def rawkernel(*, mode: Mode = "cuda", device: bool = False) -> Any:
 
 def _kernel(function: Any) -> Any:
     return make_kernel(JitRawKernel, function, {"signature": []})  # annotations are ignored
+
+
+document_parameters(
+    globals(),
+    """
+function : callable | The Python function.
+grid, block : int or tuple of int | Blocks of the grid and threads of a block.
+args : tuple | The arguments of the kernel.
+shared_mem, shared_memory : int | Bytes of dynamic shared memory.
+stream : Stream or int | The stream; by default the current one.
+signature : str or type | The types of the parameters.
+backend : str | The back end, as for ``pycu2c.kernel``.
+cache : bool | Whether to store compiled code on disk.
+options : Options | The other options of the kernel.
+""",
+)

@@ -18,6 +18,7 @@ from pycu2c.compat.cuda_text import TextFunction, TextModule
 from pycu2c.compat.cuda_text.variables import ModuleVariable
 from pycu2c.compat.cupy import preamble
 from pycu2c.compat.cupy.raw_errors import ModuleFileNotFoundError, SymbolNotFoundError
+from pycu2c.declarations.parameter_docs import document_parameters
 
 _CUPY_BACKENDS = ("nvrtc", "nvcc")  # both mean NVRTC here
 _ATTRIBUTES = {  # CuPy's name: the driver's name
@@ -374,3 +375,20 @@ def _unpickle(state: dict[str, Any], name: str | None = None) -> Any:
     arguments = {"path" if key == "file_path" else key: value for key, value in state.items()}
     module = RawModule(**arguments)
     return module if name is None else RawKernel._from_module(module, name)
+
+
+document_parameters(
+    globals(),
+    """
+source : str | The text.
+*positional : object | The arguments of CuPy's function, which have no effect.
+**options : object | The arguments of RawModule.
+grid, block : tuple of int | Blocks of the grid and threads of a block, along up to three axes.
+args : tuple | The arguments: arrays, numbers with the dtypes of the parameters.
+shared_mem : int | Bytes of dynamic shared memory.
+stream : Stream or int | The stream; by default the current one.
+log_stream : file | The file that receives the log.
+language : {"cuda", "ptx", "sass", "c"} | The language.
+name : str | The name, or a name expression.
+""",
+)

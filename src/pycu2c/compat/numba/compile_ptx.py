@@ -9,6 +9,7 @@ from pycu2c.base.types import NONE, VOID, Scalar, Signature, Void, default_type
 from pycu2c.compat.numba.dispatcher import python_function
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options, parse_options
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels import specialization
 from pycu2c.kernels.kernel import DeviceFunction, Kernel
@@ -165,3 +166,19 @@ def compile_ptx_for_current_device(pyfunc: Any, sig: object, **options: Any) -> 
 def _current_capability() -> Capability:
     arch_number = int(driver.arch().removeprefix("sm_"))
     return arch_number // 10, arch_number % 10
+
+
+document_parameters(
+    globals(),
+    """
+pyfunc : callable | The Python function.
+sig : str, tuple or signature | The types of its parameters.
+**options : object | The other arguments of the function that it calls.
+debug, lineinfo, fastmath : bool | As in ``compile``.
+device : bool | Whether it is a device function; by default it is a kernel.
+cc : tuple of int | The compute capability.
+opt : object | Ignored.
+abi : {"numba", "c"} | The calling convention of a device function.
+abi_info : dict | The name of the function in C, by the key "abi_name".
+""",
+)

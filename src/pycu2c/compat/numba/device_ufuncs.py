@@ -6,6 +6,7 @@ from typing import Any
 
 from pycu2c.compat.numba import guvectorize as gufuncs
 from pycu2c.compat.numba import vectorize as ufuncs
+from pycu2c.declarations.parameter_docs import document_parameters
 
 
 def vectorize(ftylist_or_function: Any = (), target: str = "cuda", **options: Any) -> Any:
@@ -30,3 +31,14 @@ def guvectorize(
         A decorator, which returns the generalized ufunc.
     """
     return gufuncs.guvectorize(ftylist, signature, target, **options)
+
+
+document_parameters(
+    globals(),
+    """
+ftylist, ftylist_or_function : callable, str, type or sequence | The function, or its signatures.
+signature : str | The layout of the arrays, such as "(n),()->(n)".
+target : str | The target; only "cuda" is valid.
+**options : object | The other arguments of the function that it calls.
+""",
+)

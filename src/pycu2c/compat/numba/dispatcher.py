@@ -14,6 +14,7 @@ from pycu2c.base.records import replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType, Signature, default_type
 from pycu2c.compat.numba.source_adaptation import adapt_source
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.devices import gpu_selection
 from pycu2c.devices.gpu_device import Gpu
@@ -343,3 +344,18 @@ def python_function(function: Any) -> FunctionType:
     if not isinstance(python, FunctionType):
         raise TypeError(f"the decorated object must be a function, not {function!r}")
     return python
+
+
+document_parameters(
+    globals(),
+    """
+griddim, blockdim : int or tuple of int | Blocks of the grid and threads of a block.
+stream : Stream or int | The stream.
+sharedmem, dynsmemsize : int | Bytes of dynamic shared memory of a block.
+ntasks : int | The number of tasks.
+tpb : int | Threads of a block; 0 chooses it by occupancy.
+*args : object | Arguments whose types the kernel takes.
+sig, signature : str, tuple or signature | The types of the parameters; by default all signatures.
+file : file | The file to print to; by default stdout.
+""",
+)

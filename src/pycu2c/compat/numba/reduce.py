@@ -18,6 +18,7 @@ from pycu2c.compat.numba.array_placement import (
     to_device_array,
 )
 from pycu2c.compat.numba.dispatcher import python_function
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices.array import DeviceArray, as_device_array
 from pycu2c.kernels.kernel import DeviceFunction, Kernel, device, make_kernel
 from pycu2c.runtime.cuda.memory import HOST
@@ -162,3 +163,15 @@ class Reduce:
 
 
 reduce = Reduce
+
+
+document_parameters(
+    globals(),
+    """
+arr : array | The array, of one axis; any dtype of the operation.
+size : int | The number of elements to reduce; by default all.
+res : array | A device array whose first element receives the result.
+init : number | The initial value.
+stream : Stream or int | The stream.
+""",
+)

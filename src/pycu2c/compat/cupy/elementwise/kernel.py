@@ -27,6 +27,7 @@ from pycu2c.compat.cupy.fast_calls import key_of
 from pycu2c.compat.cupy.generated_kernel import GeneratedKernel, KernelCall, Prepare, PreparedLaunch
 from pycu2c.compat.cupy.operands import Operand
 from pycu2c.compat.cupy.parameter_declarations import ArgumentValueError, require_c_text
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.launch_configuration import Launch
@@ -234,3 +235,15 @@ class ElementwiseKernel(GeneratedKernel):
 
     def _text(self, spec: ElementwiseSpec, backend: str) -> GeneratedText:
         return elementwise_text(spec, self._operation, backend)
+
+
+document_parameters(
+    globals(),
+    """
+*args : array or number | The inputs, then optionally the outputs, of any shapes that broadcast.
+args : tuple | The inputs, then optionally the outputs.
+size : int | The number of elements, if no argument determines it.
+stream : Stream or int | The stream; by default the current one.
+block_size : int | Threads of a block.
+""",
+)

@@ -45,6 +45,7 @@ from pycu2c.compat.cupy.reduction.source import (
 )
 from pycu2c.compat.cupy.reduction.workspace import GraphWorkspace, Workspace, workspace_for
 from pycu2c.cuda_driver import driver, kernel_api
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.launch_configuration import Launch
@@ -331,3 +332,16 @@ def _allocate_workspace(
 
 def _processors() -> int:
     return kernel_api.multiprocessor_count() if driver.available() else _DEFAULT_PROCESSORS
+
+
+document_parameters(
+    globals(),
+    """
+*args : array or number | The inputs, then optionally the output, of any shapes that broadcast.
+args : sequence | The inputs, then optionally the output.
+axis : int or tuple of int | The axes to reduce; by default all.
+out : array | The array for the result.
+keepdims : bool | Whether reduced axes remain, with the length 1.
+stream : Stream or int | The stream; by default the current one.
+""",
+)
