@@ -348,7 +348,7 @@ def test_compilers_take_every_type_of_elements(element: DType) -> None:
             r"a texture cannot have elements.*pass \.view\(cuda\.uchar2\.numpy\)",
         ),
         (lambda: cuda.texture(np.int32([1]), filter_mode="linear"), "'linear' returns floats"),
-        (lambda: cuda.texture(np.int32([1]), read_mode="normalized_float"), "8 and 16 bits"),
+        (lambda: cuda.texture(np.int32([1]), read_mode="normalized_float"), "8 or 16 bits"),
         (lambda: cuda.texture(IMAGE, border=(1, 2)), "the border has 2 numbers"),
         (lambda: cuda.texture(np.zeros((1, 1, 1, 1), np.float32)), "1 to 3 axes"),
         (lambda: cuda.texture(np.zeros(0, np.float32)), "at least one element"),
