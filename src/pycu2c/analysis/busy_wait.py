@@ -23,11 +23,14 @@ def is_busy_wait(loop: ir.For | ir.While) -> bool:
 
 
 def polled_arrays(loop: ir.For | ir.While) -> Iterator[str]:
-    """Yield the arrays of which a plain load, in a loop with a fence, may end the loop."""
+    """Yield the arrays of which a load, in a loop with a fence, may end the loop.
+
+    A load is plain, or has a cache hint: ``cuda.ldcv(flags, i)``.
+    """
     expressions_of_loop = list(all_expressions((loop,)))
     applications = (e for e in expressions_of_loop if isinstance(e, ir.Apply))
     has_fence = any(e.intrinsic.effect is Effect.MEMORY and not _is_atomic(e) for e in applications)
-    for name in sorted({e.array.name for e in expressions_of_loop if isinstance(e, ir.Load)}):
+    for name in sorted({name for e in expressions_of_loop for name in _loaded(e)}):
         if has_fence and _controls_exit(loop, partial(_is_load_of, name)):
             yield name
 
@@ -52,7 +55,16 @@ def _is_atomic_result(e: ir.Expr) -> bool:
 
 
 def _is_load_of(array: str, e: ir.Expr) -> bool:
-    return _is_load(e) and e.array.name == array
+    return array in _loaded(e)
+
+
+def _loaded(e: ir.Expr) -> tuple[str, ...]:
+    """Return the name of the array that an expression loads an element of."""
+    if _is_load(e):
+        return (e.array.name,)
+    if isinstance(e, ir.Apply) and e.intrinsic.reads:
+        return tuple(a.array.name for a in e.arguments if isinstance(a, ir.ElementOf))
+    return ()
 
 
 def _is_load(e: ir.Expr) -> TypeGuard[ir.Load]:

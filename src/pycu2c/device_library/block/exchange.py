@@ -97,21 +97,23 @@ def _exchange(items: Any, ranks: Any, threads: Any, first: Any, stride: Any) -> 
 @device
 def blocked_to_striped(items: Any, threads: Any) -> None:
     """Exchange items from the blocked to the striped arrangement."""
-    rank = thread_rank()
-    ranks = cuda.local.array(len(items), np.uint32)
-    for i in range(len(items)):
-        ranks[i] = rank * len(items) + i
-    _exchange(items, ranks, threads, rank, threads)
+    if threads > 1:
+        rank = thread_rank()
+        ranks = cuda.local.array(len(items), np.uint32)
+        for i in range(len(items)):
+            ranks[i] = rank * len(items) + i
+        _exchange(items, ranks, threads, rank, threads)
 
 
 @device
 def striped_to_blocked(items: Any, threads: Any) -> None:
     """Exchange items from the striped to the blocked arrangement."""
-    rank = thread_rank()
-    ranks = cuda.local.array(len(items), np.uint32)
-    for i in range(len(items)):
-        ranks[i] = rank + i * threads
-    _exchange(items, ranks, threads, rank * len(items), 1)
+    if threads > 1:
+        rank = thread_rank()
+        ranks = cuda.local.array(len(items), np.uint32)
+        for i in range(len(items)):
+            ranks[i] = rank + i * threads
+        _exchange(items, ranks, threads, rank * len(items), 1)
 
 
 @device

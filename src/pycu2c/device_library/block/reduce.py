@@ -14,7 +14,6 @@ from pycu2c.device_library.warp import (
     block_threads,
     reduce_lanes,
     thread_rank,
-    warp_threads,
 )
 from pycu2c.kernels.kernel import device
 
@@ -47,19 +46,19 @@ def combine_items(items: Any, op: Any) -> Any:
 
 
 @device
-def reduce_warps(value: Any, op: Any, of_warps: Any) -> Any:
-    """Combine the values of a block; the thread of rank 0 has the result.
+def reduce_warps(value: Any, op: Any, of_warps: Any, count: Any) -> Any:
+    """Combine the values of the first ``count`` threads; the thread of rank 0 has the result.
 
     ``of_warps`` is shared memory for the result of each warp. A barrier must follow before the
     memory is used again.
     """
     rank = thread_rank()
-    value = reduce_lanes(value, op, warp_threads())
+    value = reduce_lanes(value, op, min(WARP_SIZE, count - rank // WARP_SIZE * WARP_SIZE))
     if cuda.laneid == 0:
         store_items(of_warps, rank // WARP_SIZE, value)
     cuda.syncthreads()
     if rank < WARP_SIZE:
-        warps = (block_threads() + WARP_SIZE - 1) // WARP_SIZE
+        warps = (count + WARP_SIZE - 1) // WARP_SIZE
         if rank < warps:
             value = load_items(of_warps, rank)
         value = reduce_lanes(value, op, warps)
@@ -67,7 +66,7 @@ def reduce_warps(value: Any, op: Any, of_warps: Any) -> Any:
 
 
 @device
-def reduce(value: Any, op: Any = operator.add) -> Any:
+def reduce(value: Any, op: Any = operator.add, count: Any = None) -> Any:
     """Combine the values of a block in the order of ranks; the thread of rank 0 has the result.
 
     Returns
@@ -80,7 +79,7 @@ def reduce(value: Any, op: Any = operator.add) -> Any:
         of_warps = tuple(cuda.shared.array(WARP_SIZE, np.result_type(x)) for x in combined)
     else:
         of_warps = cuda.shared.array(WARP_SIZE, np.result_type(combined))
-    combined = reduce_warps(combined, op, of_warps)
+    combined = reduce_warps(combined, op, of_warps, block_threads() if count is None else count)
     cuda.syncthreads()
     return combined
 
@@ -99,7 +98,7 @@ def all_reduce(value: Any, op: Any = operator.add) -> Any:
         of_warps = tuple(cuda.shared.array(WARP_SIZE, np.result_type(x)) for x in combined)
     else:
         of_warps = cuda.shared.array(WARP_SIZE, np.result_type(combined))
-    combined = reduce_warps(combined, op, of_warps)
+    combined = reduce_warps(combined, op, of_warps, block_threads())
     if thread_rank() == 0:
         store_items(of_warps, 0, combined)
     cuda.syncthreads()
@@ -136,6 +135,7 @@ value : number, vector, tuple or array | The value of this thread, or a local ar
   the blocked arrangement.
 broadcast.value : number, vector or tuple | The value of this thread.
 op : callable | An associative operation, such as ``operator.add``, ``min``, or a device function.
+count : int | The number of threads whose values are combined, the first ones; by default all.
 source : int | The rank of the thread whose value is returned.
 """,
 )

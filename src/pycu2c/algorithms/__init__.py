@@ -1,0 +1,13 @@
+"""Algorithms for whole arrays, on a GPU or on the CPU: reductions, scans, selections.
+
+Each algorithm consists of kernels in Python, for every back end. ``docs/guide/algorithms.md`` is an
+introduction.
+"""
+
+from __future__ import annotations
+
+from pycu2c.algorithms.reductions import reduce
+from pycu2c.algorithms.scans import exclusive_scan, inclusive_scan
+from pycu2c.algorithms.selections import partition, select
+
+__all__ = ["exclusive_scan", "inclusive_scan", "partition", "reduce", "select"]
