@@ -296,7 +296,6 @@ NAMES = (
     *("int", "template", "printf", "named", "named_named"),
     *("blur", "blur_block", "blur_large", "blur_f32", "blur_f64", "blur_f32_large"),
 )
-CUDA_NAMES = ("lambda", "pass")
 
 
 def import_package(library: Path, name: str) -> Any:
@@ -314,18 +313,13 @@ def test_names_of_kernels(tmp_path: Path) -> None:
         f'@kernel(block=32)\ndef {name}(x: "float32[::1]"): x[0] = {i}\n'
         for i, name in enumerate(NAMES)
     )
-    texts = "".join(
-        f'kernel_{name} = cupy.RawKernel(\'extern "C" __global__ void {name}(float *x) '
-        f"{{ *x = {len(NAMES) + i}; }}', '{name}')\n"
-        for i, name in enumerate(CUDA_NAMES)
-    )
     path = tmp_path / "named.py"
-    path.write_text(f"from pycu2c import cupy, kernel\n{kernels}{texts}")
+    path.write_text(f"from pycu2c import kernel\n{kernels}")
     signatures = ["--signature", "blur=float32[::1]", "--signature", "blur=float64[::1]"]
     build_file(str(path), tmp_path, *signatures)
     run("g++", "-std=c++17", "-fsyntax-only", tmp_path / "include/named.hpp")
     package = import_package(tmp_path, "named")
-    for i, name in enumerate([*NAMES, *(f"{name}_" for name in CUDA_NAMES)]):
+    for i, name in enumerate(NAMES):
         for x in [np.zeros(1, np.float32), *[np.zeros(1)] * (name == "blur")]:
             getattr(package, name)(x, grid=1, block=1)
             assert x == [i], name

@@ -14,10 +14,10 @@ from aot.conftest import build_file, run
 from aot.loaders.plain import Dim3, tensor
 from aot.test_loaders import C11, COMPILERS, WARNINGS
 from pycu2c.aot.build_settings import BuildSettings
-from pycu2c.aot.export import export
 from pycu2c.aot.exported_library import ExportedLibrary, ExportError, KernelRequest
 from pycu2c.aot.library_files import library_files
 from pycu2c.aot.output_folder import write_files
+from pycu2c.aot.python_kernels import export_python
 from pycu2c.declarations.signatures import parse_signature
 from support.golden_kernels import NAMES, kernel_of, module_of
 
@@ -77,7 +77,7 @@ PERMITTED = {"saxpy_half": ("-Wno-pedantic", "-Wno-unused-function")}  # _Float1
 
 def golden_library(name: str) -> ExportedLibrary:
     signatures = [parse_signature(text) for text in module_of(name).SIGNATURES.values()]
-    return export("golden", [KernelRequest(kernel_of(name), signatures)], ["cpu"])
+    return export_python("golden", [KernelRequest(kernel_of(name), signatures)], ["cpu"])
 
 
 @pytest.mark.filterwarnings("ignore::pycu2c.CompileWarning")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tvm_ffi
 
-from aot import exported_records, exported_scalars, exported_text
+from aot import exported_records, exported_scalars
 from aot.conftest import LOADERS, build, build_file, run
 from aot.exported_records import message, particle
 from aot.test_loaders import C11, COMPILERS, DEVICES, LIBRARIES, WARNINGS, check_results, sources
@@ -105,17 +105,6 @@ def test_numbers_of_numpy(module: Any) -> None:
     for number in (np.float32(0.5), np.float64(0.5), np.int32(0)):
         module.stencil(a, out, number, np.int64(1), [4, 4])
         assert (out == 1).all()
-
-
-def test_kernel_without_a_grid(tmp_path: Path) -> None:
-    """The grid of an elementwise kernel follows from its arrays."""
-    build_file(f"{exported_text.__file__}:blend", tmp_path, "--name", "signals", *FOR_CPU)
-    blend = tvm_ffi.load_module(str(tmp_path / "lib/libsignals_tvm_ffi.so")).blend
-    x, y, table, z = (np.random.default_rng(i).random(60, np.float32) for i in range(4))
-    blend(x, y, table, z)
-    np.testing.assert_array_equal(z, np.asarray(exported_text.blend(x, y, table)))
-    with pytest.raises(TypeError, match=r"blend: takes \(x, y, table, z\)"):
-        blend(x, y, table, z, 1, 1)
 
 
 def test_records_are_bytes_along_a_last_axis(tmp_path: Path) -> None:

@@ -83,14 +83,11 @@ def _binding(kernel: ExportedKernel, launch_function: str) -> Iterator[str]:
     yield f"static const struct parameter {name}_parameters[] = {{"
     yield wrapped("    ", [f'{{"{parameter}", {kind}}}' for parameter, kind in kinds.items()], "};")
     values = [f"c->values[{i}].{_MEMBERS.get(k, 'array')}" for i, k in enumerate(kinds.values())]
-    values += ["c->grid", "c->block", "c->shared_bytes"] if kernel.inferred_grid is None else []
+    values += ["c->grid", "c->block", "c->shared_bytes"]
     yield f"static pycu2c_status {name}_call(const struct call *c) {{"
     yield wrapped(f"    return {launch_function}(", (*values, "c->stream"), ");")
     yield "}"
-    launch = kernel.inferred_grid
-    allocates = launch is not None and launch.kind == "reduction"
-    flags = f"{launch is None}, {allocates}".lower()
-    fields = (f'"{name}"', f"{name}_parameters", str(len(kinds)), flags, f"{name}_call")
+    fields = (f'"{name}"', f"{name}_parameters", str(len(kinds)), f"{name}_call")
     yield f"static const struct kernel {name}_kernel = {{"
     yield wrapped("    ", fields, "};")
     yield f"EXPORT({name})"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pycu2c.aot.bindings import FRAMEWORKS, Framework
 from pycu2c.aot.exported_library import ExportedLibrary
 from pycu2c.base.records import dataclass
-from pycu2c.toolchain.cc import cxx
 from pycu2c.toolchain.cc.cc import FLAGS, arithmetic_flags, half_flags
 
 _FLAGS = tuple(f for f in FLAGS if not f.startswith(("-std", "-fPIC", "-Werror", "-O")))
@@ -46,22 +45,14 @@ def c_flags(library: ExportedLibrary) -> tuple[str, ...]:
 
 
 def source_paths(library: ExportedLibrary) -> tuple[str, ...]:
-    """Return the C and C++ files of the library."""
+    """Return the C files of the library."""
     name = library.name
     suffixes = [
         "_launch.c",
         *([".c"] if "cpu" in library.texts else ()),
         *(["_coroutines.c"] if library.has_coroutines else ()),
-        *(["_fibers.c"] if library.cpp_units else ()),
     ]
-    cpp = (f"src/{unit.name}.cpp" for unit in library.cpp_units)
-    return (*(f"src/{name}{suffix}" for suffix in suffixes), *cpp)
-
-
-def cpp_flags(library: ExportedLibrary) -> tuple[str, ...]:
-    """Return the flags of the C++ files."""
-    flags = library.cpp_units[0].flags if library.cpp_units else ()
-    return (*(f for f in cxx.FLAGS if f not in ("-O3", "-fPIC")), "-fopenmp-simd", *flags)
+    return tuple(f"src/{name}{suffix}" for suffix in suffixes)
 
 
 def binding_path(library: ExportedLibrary, framework: Framework) -> str:

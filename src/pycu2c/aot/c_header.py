@@ -77,8 +77,7 @@ def prototype(library: ExportedLibrary, kernel: ExportedKernel) -> str:
     """Return the declaration of the launch function of a kernel, without the semicolon."""
     parameters = [c_parameter(kernel, i) for i in range(len(kernel.arguments))]
     start = f"{export_macro(library)} pycu2c_status {library.launch_function(kernel)}("
-    launch_parameters = _LAUNCH_PARAMETERS[3 if kernel.inferred_grid else 0 :]
-    return wrapped(start, (*parameters, *launch_parameters), ")")
+    return wrapped(start, (*parameters, *_LAUNCH_PARAMETERS), ")")
 
 
 def c_parameter(kernel: ExportedKernel, position: int) -> str:
@@ -137,8 +136,6 @@ def _layout(argument: ExportedArgument) -> str:
     if not isinstance(argument.type, Array):
         return ""
     axes = "1 axis" if argument.type.ndim == 1 else f"{argument.type.ndim} axes"
-    if argument.has_any_axes:
-        axes = "any number of axes"
     layout = ", C-contiguous" if argument.type.layout == "C" else ""
     written = ", written" if argument.is_written else ""
     return f", {axes}{layout}{written}"

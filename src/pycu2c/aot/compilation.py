@@ -17,12 +17,10 @@ from pycu2c.aot.build_settings import (
     avx512_path,
     binding_path,
     c_flags,
-    cpp_flags,
     source_paths,
 )
-from pycu2c.aot.exported_library import ExportedLibrary, TranslationUnit
+from pycu2c.aot.exported_library import ExportedLibrary
 from pycu2c.aot.output_folder import Files, write_files
-from pycu2c.toolchain.cc import cxx
 from pycu2c.toolchain.cc.cc import is_bit_exact
 from pycu2c.toolchain.cc.discovery import Compiler, find_compiler
 from pycu2c.toolchain.cc.miscompilations import flags_that_avoid_miscompilations
@@ -33,7 +31,6 @@ _LINK_FLAGS = ("-shared", "-Wl,-z,nodelete", "-Wl,-z,defs")
 _BINDING_FLAGS = ("-O2", "-fPIC", "-Wl,-rpath,$ORIGIN", "-Wl,--exclude-libs,ALL")
 _LIBRARIES = ("-pthread", "-ldl", "-lm")
 _OPTIMIZED = ("-O3", "-fPIC")
-_CPP_LIBRARIES = ("-Wl,--as-needed", "-lstdc++")
 
 
 def compile_library(library: ExportedLibrary, files: Files, settings: BuildSettings) -> Files:
@@ -54,17 +51,17 @@ def compile_library(library: ExportedLibrary, files: Files, settings: BuildSetti
         for framework, own in zip(frameworks, flags):
             inputs = binding_path(library, framework), results[0], *_BINDING_FLAGS, *own
             results.append(f"lib{library.name}_{framework.suffix}.so")
-            _run((*_linker(settings), *inputs, "-o", results[-1], *_libraries(library)), folder)
+            _run((*_linker(settings), *inputs, "-o", results[-1], *_LIBRARIES), folder)
         return {f"lib/{file}": (folder / file).read_bytes() for file in results}
 
 
 def _compile_sources(
     library: ExportedLibrary, settings: BuildSettings, folder: Path
 ) -> tuple[str, ...]:
-    """Compile the C and C++ files in parallel; return the names of the object files."""
+    """Compile the C files in parallel; return the names of the object files."""
     compiler, sources = find_compiler(), source_paths(library)
     compile_c = (*compiler.command, *compile_flags(library, settings, compiler), *_openmp(settings))
-    commands = {f"src/{u.name}.cpp": _cpp_command(library, u, settings) for u in library.cpp_units}
+    commands: dict[str, tuple[str, ...]] = {}
     if uses_avx512(library, settings):
         sources += (avx512_path(library),)
         compile_c += ("-DPYCU2C_AVX512",)
@@ -88,7 +85,7 @@ def _link(
         _run(("ar", "Drcs", result, *objects), folder)
     else:
         result = f"lib{library.name}.so"
-        _run((*_linker(settings), *objects, "-o", result, *_libraries(library)), folder)
+        _run((*_linker(settings), *objects, "-o", result, *_LIBRARIES), folder)
     return result
 
 
@@ -98,21 +95,6 @@ def _linker(settings: BuildSettings) -> tuple[str, ...]:
 
 def _openmp(settings: BuildSettings) -> tuple[str, ...]:
     return ("-fopenmp",) if settings.threads == "openmp" else ()
-
-
-def _libraries(library: ExportedLibrary) -> tuple[str, ...]:
-    return (*_LIBRARIES, *(_CPP_LIBRARIES if library.cpp_units else ()))
-
-
-def _cpp_command(
-    library: ExportedLibrary, unit: TranslationUnit, settings: BuildSettings
-) -> tuple[str, ...]:
-    """Return the command that compiles the C++ text of a unit."""
-    compiler = cxx.find(unit.compiler)
-    cpu_flags = settings.cpu_flags or default_cpu_flags()
-    flags = (*_OPTIMIZED, *cpp_flags(library), *compiler.family.flags, *cpu_flags)
-    avoiding = flags_that_avoid_miscompilations(unit.cpp, compiler, _OPTIMIZED)
-    return (*compiler.command, *flags, *avoiding)
 
 
 def compile_flags(

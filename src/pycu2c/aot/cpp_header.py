@@ -43,13 +43,12 @@ namespace {library.name} {{
 def _overload(
     library: ExportedLibrary, kernel: ExportedKernel, signature: ExportedSignature
 ) -> str:
-    shown = [a for a in signature.arguments if not a.is_implicit]
-    parameters = [_cpp_parameter(library, a) for a in shown]
+    parameters = [_cpp_parameter(library, a) for a in signature.arguments]
     parameters.append("const pycu2c::configuration &launch")
-    arguments = [_cpp_argument(a, number_type(kernel, i)) for i, a in enumerate(shown)]
+    arguments = [
+        _cpp_argument(a, number_type(kernel, i)) for i, a in enumerate(signature.arguments)
+    ]
     configuration = ["launch.grid", "launch.block", "launch.shared_bytes", "launch.stream"]
-    if kernel.inferred_grid:
-        parameters[-1], configuration = "void *stream = nullptr", ["stream"]
     head = wrapped(f"inline void {_cpp_name(kernel.name)}(", parameters, ") {")
     call = wrapped(
         f"{_INDENT}pycu2c::check({library.launch_function(kernel)}(",
@@ -82,8 +81,6 @@ def _axes(argument: ExportedArgument) -> str:
 
     Arrays of vectors have an additional axis.
     """
-    if argument.has_any_axes:
-        return "pycu2c::any_axes"
     is_vector = argument.type.dtype.is_vector and argument.lanes > 1
     return str(argument.type.ndim + is_vector) if isinstance(argument.type, Array) else ""
 

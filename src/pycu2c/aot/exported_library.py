@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Generic, TypeAlias, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from pycu2c.aot.record_types import RecordNames, lane_type
 from pycu2c.base.dtypes import DType, DTypeKind
@@ -15,17 +15,16 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, Scalar, Signature, assumed_magnitude_limit
 from pycu2c.codegen.reserved_names import is_reserved
 from pycu2c.declarations.options import Options
+from pycu2c.kernels.kernel import Kernel
 from pycu2c.runtime.launch_configuration import Extent
-from pycu2c.toolchain.nvrtc.flags import BinaryKind
 
-K = TypeVar("K")
 TargetName: TypeAlias = str  # "cuda" or "cpu"
 MAX_ARGUMENTS = 64  # as in runtime/launch.h
 _POINTER_SIZE = 8
 # parameters and variables of launch functions; "launch" is one in C++
 _RESERVED_NAMES = (
     *("grid", "block", "shared_bytes", "stream"),
-    *("arguments", "l", "state", "launch"),
+    *("arguments", "l", "launch"),
     *("pycu2c", "pycu2c_dim3", "DLTensor"),
 )
 _NUMBER_KINDS = frozenset(DTypeKind) - {DTypeKind.VECTOR, DTypeKind.RECORD, DTypeKind.HANDLE}
@@ -38,13 +37,13 @@ class ExportError(Error, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class KernelRequest(Generic[K]):
+class KernelRequest:
     """A kernel and the signatures to compile it for.
 
     block: the block shape that the CPU code is specialized for, besides code for any shape.
     """
 
-    kernel: K
+    kernel: Kernel[object]
     signatures: Sequence[Signature]
     block: Extent | None = None
 
@@ -53,16 +52,12 @@ class KernelRequest(Generic[K]):
 class ExportedArgument:
     """An argument of a kernel: a number or an array.
 
-    has_any_axes: whether an array may have any number of axes.
-    is_implicit: whether the launch function computes the number.
     is_read: whether the kernel may load elements of an array.
     """
 
     name: str
     type: Scalar | Array
     is_written: bool
-    has_any_axes: bool = False
-    is_implicit: bool = False
     is_read: bool = True
 
     @property
@@ -89,17 +84,12 @@ class KernelFunction:
     """A generated function for one target.
 
     is_coroutine: whether its threads are coroutines; ``name`` is then that of a structure.
-    fiber_runner: the scheduler's function that runs threads of CUDA C as fibers; ``name`` is then
-    that of a structure. Empty for other functions.
-    module: the number of the GPU module that contains the function.
     has_avx512: whether the function is also compiled for AVX-512.
     """
 
     name: str
     parameters: tuple[Parameter, ...]
     is_coroutine: bool = False
-    fiber_runner: str = ""
-    module: int = 0
     has_avx512: bool = False
 
     @property
@@ -131,20 +121,6 @@ class ExportedSignature:
 
 
 @dataclass(frozen=True, slots=True)
-class InferredGrid:
-    """How a launch function computes the grid from array shapes (``runtime/inferred_grids.h``).
-
-    kind: "elementwise" or "reduction": the structure with the state of the computation.
-    state: the initial values of fields of the structure.
-    implicit: the fields that are implicit arguments of the kernel, in order.
-    """
-
-    kind: str
-    state: dict[str, int]
-    implicit: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ExportedKernel:
     """A kernel of a library.
 
@@ -159,12 +135,11 @@ class ExportedKernel:
     max_threads: int = MAX_BLOCK_THREADS
     cluster: tuple[int, int, int] = (1, 1, 1)
     is_cooperative: bool = False
-    inferred_grid: InferredGrid | None = None
 
     @property
     def arguments(self) -> tuple[ExportedArgument, ...]:
         """Return the arguments of the launch function, with the types of the first signature."""
-        return tuple(a for a in self.signatures[0].arguments if not a.is_implicit)
+        return self.signatures[0].arguments
 
     def functions(self) -> Iterator[KernelFunction]:
         """Yield the functions of all variants."""
@@ -174,28 +149,10 @@ class ExportedKernel:
 
 
 @dataclass(frozen=True, slots=True)
-class TranslationUnit:
-    """A text in CUDA C that is compiled separately.
-
-    name: the stem of its files. cuda: its text for GPUs. cpp: its translation to C++ for the CPU;
-    empty if there is none. compiler, flags: the preferred C++ compiler, and its flags.
-    compile: return a cubin or PTX for an architecture.
-    """
-
-    name: str
-    cuda: str
-    cpp: str
-    compiler: str
-    flags: tuple[str, ...]
-    compile: Callable[[str, BinaryKind], bytes]
-
-
-@dataclass(frozen=True, slots=True)
 class ExportedLibrary:
     """The kernels of a library.
 
-    texts: the text that is generated from Python kernels, by target.
-    units: the texts in CUDA C.
+    texts: the generated text, by target.
     records: the names in C of the records in arrays.
     """
 
@@ -204,12 +161,7 @@ class ExportedLibrary:
     texts: dict[TargetName, str]
     options: Options
     targets: tuple[TargetName, ...]
-    units: tuple[TranslationUnit, ...] = ()
     records: RecordNames = field(default_factory=dict)
-
-    @property
-    def cpp_units(self) -> tuple[TranslationUnit, ...]:
-        return tuple(unit for unit in self.units if unit.cpp)
 
     def launch_function(self, kernel: ExportedKernel) -> str:
         """Return the name of the C function that launches a kernel."""

@@ -13,9 +13,8 @@ from pycu2c.toolchain.nvrtc import nvrtc
 
 
 class Image(NamedTuple):
-    """Device code of a module: a cubin for one architecture, or PTX for it and later ones."""
+    """Device code of the library: a cubin for one architecture, or PTX for it and later ones."""
 
-    module: int
     arch: str
     is_ptx: bool
     data: bytes
@@ -31,39 +30,31 @@ def _compute_capability(arch: str) -> int:
 
 
 def compile_images(library: ExportedLibrary, archs: Sequence[str]) -> tuple[Image, ...]:
-    """Compile each module to a cubin for each architecture, and to PTX for the lowest.
+    """Compile a library to a cubin for each architecture, and to PTX for the lowest.
 
-    Module 0 contains the kernels in Python, the others one text in CUDA C each. Raises
-    CompileError, ToolchainError.
+    Raises CompileError, ToolchainError.
     """
     by_capability = {_compute_capability(arch): arch for arch in archs}
     kinds: list[tuple[str, nvrtc.BinaryKind]] = [
         *((arch, "cubin") for arch in by_capability.values()),
         (by_capability[min(by_capability)], "ptx"),
     ]
-    modules = range(0 if "cuda" in library.texts else 1, 1 + len(library.units))
 
-    def compile_python(arch: str, kind: nvrtc.BinaryKind) -> bytes:
-        text, options = library.texts["cuda"], library.options
-        return nvrtc.compile(text, library.name, arch, kind=kind, options=options).data
+    text, options = library.texts["cuda"], library.options
 
-    def compile_image(module: int, arch: str, kind: nvrtc.BinaryKind) -> Image:
-        data = (library.units[module - 1].compile if module else compile_python)(arch, kind)
-        return Image(
-            module, arch, kind == "ptx", data.rstrip(b"\0") + b"\0" if kind == "ptx" else data
-        )
+    def compile_image(arch: str, kind: nvrtc.BinaryKind) -> Image:
+        data = nvrtc.compile(text, library.name, arch, kind=kind, options=options).data
+        return Image(arch, kind == "ptx", data.rstrip(b"\0") + b"\0" if kind == "ptx" else data)
 
-    requests = [(module, *kind) for module in modules for kind in kinds]
-    with ThreadPoolExecutor(min(len(requests), os.cpu_count() or 1)) as executor:
-        return tuple(executor.map(lambda request: compile_image(*request), requests))
+    with ThreadPoolExecutor(min(len(kinds), os.cpu_count() or 1)) as executor:
+        return tuple(executor.map(compile_image, *zip(*kinds)))
 
 
 def write_images(images: Sequence[Image]) -> str:
     """Return the text of ``NAME_images.h``."""
     arrays = "\n".join(_array(_name(image), image.data) for image in images)
     entries = "\n".join(
-        f"    {{{_name(i)}, sizeof {_name(i)}, {i.compute_capability}, {str(i.is_ptx).lower()}, "
-        f"{i.module}}},"
+        f"    {{{_name(i)}, sizeof {_name(i)}, {i.compute_capability}, {str(i.is_ptx).lower()}}},"
         for i in images
     )
     return f"""\
@@ -72,12 +63,11 @@ def write_images(images: Sequence[Image]) -> str:
 static const struct image images[] = {{
 {entries}
 }};
-enum {{ MODULE_COUNT = {1 + max(image.module for image in images)} }};
 """
 
 
 def _name(image: Image) -> str:
-    return f"{'ptx' if image.is_ptx else 'cubin'}_{image.module}_{image.compute_capability}"
+    return f"{'ptx' if image.is_ptx else 'cubin'}_{image.compute_capability}"
 
 
 def _array(name: str, data: bytes) -> str:

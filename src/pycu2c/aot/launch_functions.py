@@ -58,15 +58,9 @@ def _includes(library: ExportedLibrary) -> Iterator[str]:
         yield "#define PYCU2C_HAS_CPU"
     if library.has_coroutines:
         yield f"#define PYCU2C_COROUTINES(name) {library.name}_pycu2c_##name"
-    if library.cpp_units:
-        yield f"#define PYCU2C_FIBERS(name) {library.name}_pycu2c_##name"
     if "cuda" in library.targets:
         yield f'#define PYCU2C_IMAGES "../{library.name}_images.h"'
-    kinds = {k.inferred_grid.kind for k in library.kernels if k.inferred_grid}
-    yield from (f"#define PYCU2C_{kind.upper()}" for kind in sorted(kinds))
     yield '#include "runtime/launch.h"'
-    if kinds:
-        yield '#include "runtime/inferred_grids.h"'
 
 
 def _kernel_tables(kernel: ExportedKernel) -> Iterator[str]:
@@ -89,7 +83,7 @@ def _kernel_tables(kernel: ExportedKernel) -> Iterator[str]:
     yield f"static const struct kernel {kernel.name}_kernel = {{"
     fields = {
         "name": f'"{kernel.name}"',
-        "argument_count": len(kernel.signatures[0].arguments),
+        "argument_count": len(kernel.arguments),
         "signatures": f"{kernel.name}_signatures",
         "signature_count": len(kernel.signatures),
         "rules": rules,
@@ -123,8 +117,6 @@ def _signature_tables(kernel: ExportedKernel, signature: ExportedSignature) -> I
 def _function_tables(target: TargetName, function: KernelFunction) -> Iterator[str]:
     if function.is_coroutine:
         yield f"extern const struct coroutine_kernel {function.name};"
-    elif function.fiber_runner:
-        yield f"extern const struct fiber_kernel {function.name};"
     elif function.has_avx512:
         yield f"kernel_body {function.name}, {function.avx512_name};"
     elif target == "cpu":
@@ -158,7 +150,7 @@ def _argument(argument: ExportedArgument, passed: str) -> str:
     fields = (
         f'"{argument.name}"',
         _dlpack_type(argument.lane_type, argument.lanes),
-        "ANY_AXES" if argument.has_any_axes else kind.ndim if isinstance(kind, Array) else 0,
+        kind.ndim if isinstance(kind, Array) else 0,
         kind.dtype.alignment,
         str(isinstance(kind, Array) and kind.layout == "C").lower(),
         passed,
@@ -182,14 +174,12 @@ def _variant(variant: Variant) -> str:
         parameters = f"{{{_parameter_table(target, function)}, {len(function.parameters)}}}"
         if target == "cpu":
             code = ".coroutines = &" if function.is_coroutine else ".body = "
-            if function.fiber_runner:
-                code = f".run = PYCU2C_FIBERS({function.fiber_runner}), .fibers = &"
             parts += [f"{code}{function.name}", f".cpu_parameters = {parameters}"]
             if function.has_avx512:
                 parts.append(f".avx512 = AVX512({function.avx512_name})")
         else:
             parts += [f'.entry = "{function.name}"', f".loaded = {function.name}_loaded"]
-            parts += [f".module = {function.module}", f".gpu_parameters = {parameters}"]
+            parts.append(f".gpu_parameters = {parameters}")
     return wrapped("    {", parts, "}")
 
 
@@ -206,14 +196,7 @@ def _launch_body(kernel: ExportedKernel) -> Iterator[str]:
             yield f"    const int64_t {name} = {argument.name};"
         addresses.append(f"&{name}")
     fields = ["arguments", "grid", "block", "shared_bytes", "stream"]
-    call = "launch(&l)"
-    if kernel.inferred_grid:
-        kind, state = kernel.inferred_grid.kind, kernel.inferred_grid.state
-        fields, call = ["arguments", "stream"], f"launch_{kind}(&l, &state)"
-        initial = [f".{field} = {value}" for field, value in state.items()]
-        yield wrapped(f"    struct {kind} state = {{", initial, "};")
-        addresses += [f"&state.{field}" for field in kernel.inferred_grid.implicit]
     yield wrapped("    const void *const arguments[] = {", addresses, "};")
     initial = [f".kernel = &{kernel.name}_kernel", *(f".{field} = {field}" for field in fields)]
     yield wrapped("    struct launch l = {", initial, "};")
-    yield f"    return {call};"
+    yield "    return launch(&l);"

@@ -13,7 +13,6 @@ from pycu2c.aot.build_settings import (
     BuildSettings,
     avx512_path,
     c_flags,
-    cpp_flags,
     source_paths,
 )
 from pycu2c.aot.exported_library import ExportedLibrary
@@ -71,7 +70,7 @@ def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[
     headers = [f"include/{library.name}.h", "include/pycu2c_runtime.h"]
     if "cpp" in settings.bindings:
         headers += [f"include/{library.name}.hpp", "include/pycu2c_runtime.hpp"]
-    is_exact, cpp = is_bit_exact(library.options), ";".join(cpp_flags(library))
+    is_exact = is_bit_exact(library.options)
     names = [python_name(kernel.name) for kernel in library.kernels]
     packages = [framework.package for framework in settings.frameworks]
     return {
@@ -91,9 +90,7 @@ def _template_values(library: ExportedLibrary, settings: BuildSettings) -> dict[
         "AVOIDING_FLAGS": " ".join(_flags_of_old_compilers(library)),
         "SOURCES": " ".join(source_paths(library)),
         "HEADERS": " ".join(headers),
-        "LANGUAGES": "C CXX" if library.cpp_units else "C",
         "FLAGS": ";".join(c_flags(library)),
-        "CPP_OPTIONS": f' "$<$<COMPILE_LANGUAGE:CXX>:{cpp}>"' if library.cpp_units else "",
         "GNU_FLAGS": " ".join((*GCC.flags, *(GCC.bit_exact_flags if is_exact else ()))),
         "X86_EXACT_FLAGS": " ".join(NO_FMA if is_exact else ()),
         "CLANG_FLAGS": " ".join(CLANG.flags),
@@ -113,7 +110,7 @@ def _framework_values(framework: Framework) -> dict[str, str]:
 
 def _flags_of_old_compilers(library: ExportedLibrary) -> Iterator[str]:
     """Yield flags that avoid miscompilations of gcc 13 and older."""
-    text = "".join((library.texts.get("cpu", ""), *(unit.cpp for unit in library.cpp_units)))
+    text = library.texts.get("cpu", "")
     for fault in MISCOMPILATIONS:
         if fault.may_have(text):
             yield from fault.flags

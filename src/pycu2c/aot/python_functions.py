@@ -13,11 +13,10 @@ from pycu2c.aot.record_types import numpy_dtype, numpy_structure
 from pycu2c.base.dtypes import UINT64
 
 _CONFIGURATION = ("*", "grid", "block", "shared_bytes=0", "stream=0")
-_WITHOUT_GRID = ("*", "stream=0")
 
 
 def python_name(name: str) -> str:
-    """Return the Python name of a kernel or of a parameter."""
+    """Return the Python name of a kernel."""
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
@@ -27,11 +26,10 @@ def write_functions(library: ExportedLibrary) -> str:
 
 
 def _declaration(library: ExportedLibrary, kernel: ExportedKernel) -> Iterator[str]:
-    kinds = {python_name(n): kind for n, kind in _kinds(kernel).items()}
+    kinds = _kinds(kernel)
     arguments = [f'"{kernel.name}"', *(f'{n}="{kind}"' for n, kind in kinds.items())]
-    configuration = _WITHOUT_GRID if kernel.inferred_grid else _CONFIGURATION
     yield wrapped("@_library.kernel(", arguments, ")")
-    yield wrapped(f"def {python_name(kernel.name)}(", [*kinds, *configuration], "):")
+    yield wrapped(f"def {python_name(kernel.name)}(", [*kinds, *_CONFIGURATION], "):")
     doc = [*(kernel.doc or f"Launch {kernel.name}.").splitlines(), ""]
     lines = [*map(str.strip, doc), *argument_descriptions(library, kernel)]
     text = "\n    ".join(lines).replace("\\", "\\\\").replace('"""', r"\"\"\"")
@@ -60,7 +58,4 @@ def write_structures(library: ExportedLibrary) -> Iterator[str]:
                 entry = f'("{argument.lane_type}", {structure})'
                 structures.setdefault(argument.name, {})[entry] = None
         for parameter, entries in structures.items():
-            yield (
-                f'{python_name(kernel.name)}.structures["{python_name(parameter)}"] = '
-                f"[{', '.join(entries)}]"
-            )
+            yield (f'{python_name(kernel.name)}.structures["{parameter}"] = [{", ".join(entries)}]')

@@ -29,7 +29,7 @@ from pycu2c.codegen.dialect import Dialect
 from pycu2c.codegen.inline_c import links_of
 from pycu2c.compiler import lower
 from pycu2c.declarations.link_files import links_for_target
-from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
+from pycu2c.declarations.options import Options
 from pycu2c.ir import nodes as ir
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import target_of
@@ -40,7 +40,7 @@ MAX_PARAMETERS = 256  # as in runtime/launch.h
 
 def export_python(
     name: str,
-    requests: Sequence[KernelRequest[Kernel[object]]],
+    requests: Sequence[KernelRequest],
     targets: Sequence[TargetName],
 ) -> ExportedLibrary:
     """Lower kernels with the same options for their signatures.
@@ -48,8 +48,6 @@ def export_python(
     Raises ExportError if a library cannot have one of the kernels, CompileError if one is not valid
     for its signature.
     """
-    if not requests:
-        return ExportedLibrary(name, (), {}, DEFAULT_OPTIONS, tuple(targets))
     options = _common_options([request.kernel for request in requests])
     names = {request.kernel.name for request in requests}
     typed = [list(type_kernel(request, names)) for request in requests]

@@ -37,9 +37,7 @@ class KernelWithSignature:
     variants: tuple[tuple[str, LaunchAssumptions], ...]
 
 
-def type_kernel(
-    request: KernelRequest[Kernel[object]], names: set[str]
-) -> Iterator[KernelWithSignature]:
+def type_kernel(request: KernelRequest, names: set[str]) -> Iterator[KernelWithSignature]:
     """Yield a kernel with each of its signatures, in the order in which launches try them.
 
     names: those of all kernels and variants so far; the names of the new variants are added.

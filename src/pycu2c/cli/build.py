@@ -14,11 +14,11 @@ import click
 from pycu2c.aot.bindings import FRAMEWORKS
 from pycu2c.aot.build_settings import DEFAULT_ARCHS, DEFAULT_BINDINGS, THREADS, BuildSettings
 from pycu2c.aot.compilation import compile_library
-from pycu2c.aot.export import CLASSES, AnyKernel, export, kernels_of
 from pycu2c.aot.exported_library import ExportedLibrary, ExportError, KernelRequest
 from pycu2c.aot.images import compile_images
 from pycu2c.aot.library_files import library_files
 from pycu2c.aot.output_folder import Files, differences, non_generated_files, write_files
+from pycu2c.aot.python_kernels import export_python
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.types import Signature
 from pycu2c.cli.kernel_file import (
@@ -136,7 +136,7 @@ def build(
     try:
         kernels = _kernels(locations)
         requests = list(_requests(kernels, signatures, blocks))
-        library = export(library_name, requests, targets)
+        library = export_python(library_name, requests, targets)
         files = _files(library, BuildSettings(**settings))
     except CompileError as error:
         report_error(error)
@@ -185,14 +185,14 @@ def _checked_name(name: str) -> str:
     )
 
 
-def _kernels(locations: Sequence[str]) -> dict[str, AnyKernel]:
+def _kernels(locations: Sequence[str]) -> dict[str, Kernel[object]]:
     """Return the kernels at all locations, by their names in C."""
-    found: dict[str, AnyKernel] = {}
+    found: dict[str, Kernel[object]] = {}
     for location in locations:
         path, name = parse_location(location)
-        objects = load_kernels(path, CLASSES)
+        objects = load_kernels(path)
         chosen = [select_kernel(objects, path, name)] if name else list(objects.values())
-        for kernel in (kernel for each in chosen for kernel in kernels_of(each)):
+        for kernel in chosen:
             if found.setdefault(kernel.name, kernel) != kernel:
                 raise click.ClickException(
                     f"there are two kernels named {kernel.name}: choose one with {path}:NAME, or "
@@ -202,8 +202,8 @@ def _kernels(locations: Sequence[str]) -> dict[str, AnyKernel]:
 
 
 def _requests(
-    kernels: Mapping[str, AnyKernel], signatures: Sequence[str], blocks: Sequence[str]
-) -> Iterator[KernelRequest[Any]]:
+    kernels: Mapping[str, Kernel[object]], signatures: Sequence[str], blocks: Sequence[str]
+) -> Iterator[KernelRequest]:
     """Yield a request for each kernel, with the options of the command line or its own ones."""
     given = _by_kernel(kernels, "signature", signatures)
     shapes = _by_kernel(kernels, "block", blocks)
@@ -211,22 +211,20 @@ def _requests(
     for name, kernel in kernels.items():
         chosen: Sequence[Signature] = [parse_signature(text) for text in given[name]]
         shape = [parse_extent(text, "block", name) for text in shapes[name]]
-        block = shape[-1] if shape else None
-        if isinstance(kernel, Kernel):
-            chosen, block = chosen or kernel.declared, block or kernel.block
-        if isinstance(kernel, Kernel) and not chosen:
+        chosen = chosen or kernel.declared
+        if not chosen:
             names = ", ".join(kernel.launcher.parameters)
             untyped.append(
                 f"{name} has no signature: pass --signature '{name}=...', one type for each of "
                 f"({names})"
             )
-        yield KernelRequest(kernel, chosen, block)
+        yield KernelRequest(kernel, chosen, shape[-1] if shape else kernel.block)
     if untyped:
         raise click.ClickException("\n".join(untyped) + ', such as "float32[::1], int32"')
 
 
 def _by_kernel(
-    kernels: Mapping[str, AnyKernel], option: str, texts: Sequence[str]
+    kernels: Mapping[str, Kernel[object]], option: str, texts: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return the values of an option ``[KERNEL=]VALUE``, by kernel."""
     given: dict[str, list[str]] = {name: [] for name in kernels}

@@ -36,9 +36,9 @@ def parse_location(location: str) -> tuple[Path, str | None]:
     raise click.ClickException(f"there is no file {file if file and is_name else location}")
 
 
-def load_kernels(path: Path, classes: tuple[type, ...] = (Kernel,)) -> dict[str, Any]:
-    """Return the kernels of a file by name, or other objects of some classes."""
-    kernels = dict(_kernels_in(vars(_import_file(path)), classes))
+def load_kernels(path: Path) -> dict[str, Kernel[Any]]:
+    """Return the kernels of a file by name."""
+    kernels = dict(_kernels_in(vars(_import_file(path))))
     if not kernels:
         raise click.ClickException(
             f"{path} has no kernel at its top level: decorate a function with @kernel, or give a "
@@ -47,7 +47,7 @@ def load_kernels(path: Path, classes: tuple[type, ...] = (Kernel,)) -> dict[str,
     return kernels
 
 
-def select_kernel(kernels: Mapping[str, Any], path: Path, name: str | None) -> Any:
+def select_kernel(kernels: Mapping[str, Kernel[Any]], path: Path, name: str | None) -> Kernel[Any]:
     """Return the named kernel, or the only one."""
     names = ", ".join(kernels)
     if name is None and len(kernels) > 1:
@@ -57,17 +57,15 @@ def select_kernel(kernels: Mapping[str, Any], path: Path, name: str | None) -> A
     return kernels[name] if name else next(iter(kernels.values()))
 
 
-def _kernels_in(
-    names: Mapping[str, object], classes: tuple[type, ...], owner: str = ""
-) -> Iterator[tuple[str, Any]]:
+def _kernels_in(names: Mapping[str, object], owner: str = "") -> Iterator[tuple[str, Kernel[Any]]]:
     """Yield the kernels of a module, and those of its classes as ``Class.name``."""
     for name, value in names.items():
         function = value.__func__ if isinstance(value, staticmethod) else value
-        if isinstance(function, classes):
+        if isinstance(function, Kernel):
             yield owner + name, function
         elif isinstance(value, type) and value.__module__ == names["__name__"]:
             inside = {**vars(value), "__name__": value.__module__}
-            yield from _kernels_in(inside, classes, f"{owner}{name}.")
+            yield from _kernels_in(inside, f"{owner}{name}.")
 
 
 class _UncachedLoader(SourceFileLoader):

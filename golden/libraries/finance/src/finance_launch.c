@@ -30,10 +30,10 @@ static const struct variant stencil_variants[] = {
     {.needs_small_indices = true, .body = finance_stencil_body,
      .cpu_parameters = {finance_stencil_body_on_cpu, 6},
      .avx512 = AVX512(finance_stencil_body_avx512), .entry = "stencil", .loaded = stencil_loaded,
-     .module = 0, .gpu_parameters = {stencil_on_gpu, 6}},
+     .gpu_parameters = {stencil_on_gpu, 6}},
     {.body = finance_stencil_body, .cpu_parameters = {finance_stencil_body_on_cpu, 6},
      .avx512 = AVX512(finance_stencil_body_avx512), .entry = "stencil_large",
-     .loaded = stencil_large_loaded, .module = 0, .gpu_parameters = {stencil_large_on_gpu, 6}},
+     .loaded = stencil_large_loaded, .gpu_parameters = {stencil_large_on_gpu, 6}},
 };
 
 static const struct signature stencil_signatures[] = {
@@ -76,10 +76,10 @@ static const struct variant block_sums_variants[] = {
     {.needs_small_indices = true, .body = finance_block_sums_body,
      .cpu_parameters = {finance_block_sums_body_on_cpu, 5},
      .avx512 = AVX512(finance_block_sums_body_avx512), .entry = "block_sums",
-     .loaded = block_sums_loaded, .module = 0, .gpu_parameters = {block_sums_on_gpu, 5}},
+     .loaded = block_sums_loaded, .gpu_parameters = {block_sums_on_gpu, 5}},
     {.body = finance_block_sums_body, .cpu_parameters = {finance_block_sums_body_on_cpu, 5},
      .avx512 = AVX512(finance_block_sums_body_avx512), .entry = "block_sums_large",
-     .loaded = block_sums_large_loaded, .module = 0, .gpu_parameters = {block_sums_large_on_gpu, 5}},
+     .loaded = block_sums_large_loaded, .gpu_parameters = {block_sums_large_on_gpu, 5}},
 };
 
 static const struct signature block_sums_signatures[] = {
@@ -127,12 +127,11 @@ static const struct variant black_scholes_f32_variants[] = {
     {.needs_small_indices = true, .body = finance_black_scholes_f32_body,
      .cpu_parameters = {finance_black_scholes_f32_body_on_cpu, 8},
      .avx512 = AVX512(finance_black_scholes_f32_body_avx512), .entry = "black_scholes_f32",
-     .loaded = black_scholes_f32_loaded, .module = 0,
-     .gpu_parameters = {black_scholes_f32_on_gpu, 8}},
+     .loaded = black_scholes_f32_loaded, .gpu_parameters = {black_scholes_f32_on_gpu, 8}},
     {.body = finance_black_scholes_f32_large_body,
      .cpu_parameters = {finance_black_scholes_f32_large_body_on_cpu, 8},
      .avx512 = AVX512(finance_black_scholes_f32_large_body_avx512),
-     .entry = "black_scholes_f32_large", .loaded = black_scholes_f32_large_loaded, .module = 0,
+     .entry = "black_scholes_f32_large", .loaded = black_scholes_f32_large_loaded,
      .gpu_parameters = {black_scholes_f32_large_on_gpu, 8}},
 };
 static const struct argument black_scholes_f64_arguments[] = {
@@ -164,12 +163,11 @@ static const struct variant black_scholes_f64_variants[] = {
     {.needs_small_indices = true, .body = finance_black_scholes_f64_body,
      .cpu_parameters = {finance_black_scholes_f64_body_on_cpu, 8},
      .avx512 = AVX512(finance_black_scholes_f64_body_avx512), .entry = "black_scholes_f64",
-     .loaded = black_scholes_f64_loaded, .module = 0,
-     .gpu_parameters = {black_scholes_f64_on_gpu, 8}},
+     .loaded = black_scholes_f64_loaded, .gpu_parameters = {black_scholes_f64_on_gpu, 8}},
     {.body = finance_black_scholes_f64_large_body,
      .cpu_parameters = {finance_black_scholes_f64_large_body_on_cpu, 8},
      .avx512 = AVX512(finance_black_scholes_f64_large_body_avx512),
-     .entry = "black_scholes_f64_large", .loaded = black_scholes_f64_large_loaded, .module = 0,
+     .entry = "black_scholes_f64_large", .loaded = black_scholes_f64_large_loaded,
      .gpu_parameters = {black_scholes_f64_large_on_gpu, 8}},
 };
 

@@ -6,7 +6,6 @@ You may use, change and distribute this file freely, for any purpose and without
 from __future__ import annotations
 
 import ctypes
-import keyword
 import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +42,7 @@ class HandlerLibrary:
 
     def kernel(self, launch: Any) -> Callable[..., Any]:
         """Return the function that calls a kernel, given that of the package which launches it."""
-        name, has_grid = launch.kernel_name, launch.has_grid
+        name = launch.kernel_name
         target, kinds = f"{self._name}.{name}", dict(launch.parameters)
         write_only = [n for n, kind in kinds.items() if kind == "w"]
         register(self._handlers, name, target)
@@ -51,8 +50,6 @@ class HandlerLibrary:
         def kernel(*arguments: Any, out_shapes: Any = None, **options: Any) -> Any:
             used = with_results(name, kinds, result_names(out_shapes, write_only))
             named = {n: options.pop(n) for n in kinds if n in options}
-            if not has_grid:
-                options |= {"grid": (), "block": ()}
             options["out_shapes"] = out_shapes
             results = [n for n, kind in used.items() if kind == "w"]
             call = FfiFunction(name, [*used], results, lambda _: (target, used), **options)
@@ -91,7 +88,7 @@ class FfiFunction:
     names: the parameters of the kernel. results: those that are results only, not arguments.
     find_target: return the registered name and the kinds of the parameters, given all arguments,
     and the shapes and dtypes of results. defaults: values of parameters. The other fields are as in
-    ``pycu2c.jax.ffi``; ``grid`` and ``block`` are () if the library computes the grid.
+    ``pycu2c.jax.ffi``.
     """
 
     name: str
@@ -144,9 +141,8 @@ class FfiFunction:
             raise TypeError(f"{self.name} writes no array, so it has no result")
         attributes = {"shared_bytes": np.int64(self.shared_bytes)}
         for key, extent in ("grid", self.grid), ("block", self.block):
-            if extent != ():
-                value = extent(*arguments) if callable(extent) else extent
-                attributes[key] = _lengths(f"{key} of {self.name}", value)
+            value = extent(*arguments) if callable(extent) else extent
+            attributes[key] = _lengths(f"{key} of {self.name}", value)
         return _call_target(target, kinds, values, attributes)
 
 
@@ -192,20 +188,15 @@ def _call_target(
     results = [n for n, kind in kinds.items() if kind in "wu"]
     for name, kind in kinds.items():
         if kind in _NUMBERS:
-            attributes[_c_name(name)] = _number(name, kind, constant(name, values[name]))
+            attributes[name] = _number(name, kind, constant(name, values[name]))
     shapes = [jax.typeof(updated[n]) if n in updated else values[n] for n in results]
     aliases = {len(read) + i: results.index(n) for i, n in enumerate(updated)}
     call = jax.ffi.ffi_call(target, shapes, vmap_method="sequential", input_output_aliases=aliases)
-    if 0 in attributes.get("grid", ()):  # nothing is launched
+    if 0 in attributes["grid"]:  # nothing is launched
         found = [updated.get(n, jnp.zeros(s.shape, s.dtype)) for n, s in zip(results, shapes)]
     else:
         found = call(*read, *updated.values(), **attributes)
     return found[0] if len(found) == 1 else tuple(found)
-
-
-def _c_name(name: str) -> str:
-    """Return the name of a parameter of CUDA C, without the underscore after a Python keyword."""
-    return name[:-1] if keyword.iskeyword(name[:-1]) else name
 
 
 def _number(name: str, kind: str, value: Any) -> Any:

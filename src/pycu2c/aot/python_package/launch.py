@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import datetime
 import functools
-import inspect
 import operator
 import os
 from collections.abc import Callable, Sequence
@@ -164,12 +163,8 @@ class _LaunchFunction:
         self._function, self._last_error = function, last_error
         self.kinds = kinds
         self.structures: dict[str, Structures] = {}
-
-    def set_types(self, has_grid: bool) -> None:
-        """Set the types of the parameters in C."""
-        types = [_NUMBER_TYPES.get(kind, ctypes.c_void_p) for kind in self.kinds.values()]
-        configuration = [_Dim3, _Dim3, ctypes.c_size_t] if has_grid else []
-        self._function.argtypes = [*types, *configuration, ctypes.c_void_p]
+        types = [_NUMBER_TYPES.get(kind, ctypes.c_void_p) for kind in kinds.values()]
+        function.argtypes = [*types, _Dim3, _Dim3, ctypes.c_size_t, ctypes.c_void_p]
 
     def __call__(self, arguments: Sequence[Any], stream: Any, *configuration: Any) -> None:
         if stream != 0:
@@ -192,7 +187,7 @@ class _LaunchFunction:
         return *arguments, *(named[n] for n in [*self.kinds][len(arguments) :])
 
 
-def _with_grid(call: _LaunchFunction, declaration: Callable[..., None]) -> Callable[..., None]:
+def _launch_with(call: _LaunchFunction, declaration: Callable[..., None]) -> Callable[..., None]:
     count = len(call.kinds)
 
     def launch(
@@ -203,18 +198,6 @@ def _with_grid(call: _LaunchFunction, declaration: Callable[..., None]) -> Calla
             arguments = call.bind(arguments, named)
         size = shared_bytes and _number("shared_bytes", "Q", shared_bytes)
         call(arguments, stream, _extent("grid", grid), _extent("block", block), size)
-
-    return launch
-
-
-def _without_grid(call: _LaunchFunction, declaration: Callable[..., None]) -> Callable[..., None]:
-    count = len(call.kinds)
-
-    def launch(*arguments: Any, stream: Any = 0, **named: Any) -> None:
-        if named or len(arguments) != count:
-            declaration(*arguments, **named)  # raises TypeError
-            arguments = call.bind(arguments, named)
-        call(arguments, stream)
 
     return launch
 
@@ -234,9 +217,8 @@ class Library:
     def kernel(self, name: str, /, **kinds: str) -> Callable[[Callable[..., None]], Any]:
         """Return a decorator, which turns the declaration of a kernel into a function.
 
-        A declaration with the parameter ``grid`` launches with a grid, a block and a size of shared
-        memory; otherwise the library computes the grid from the shapes of the arrays. The attribute
-        ``structures`` of the function has the vectors and records that parameters accept.
+        The attribute ``structures`` of the function has the vectors and records that parameters
+        accept.
 
         Parameters
         ----------
@@ -252,13 +234,10 @@ class Library:
         call = _LaunchFunction(function, self._last_error, kinds)
 
         def decorate(declaration: Callable[..., None]) -> Any:
-            has_grid = "grid" in inspect.signature(declaration).parameters
-            call.set_types(has_grid)
-            launch: Any = (_with_grid if has_grid else _without_grid)(call, declaration)
+            launch: Any = _launch_with(call, declaration)
             functools.update_wrapper(launch, declaration)
             launch.kernel_name = name
-            launch.parameters, launch.has_grid = [*kinds.items()], has_grid
-            launch.structures = call.structures
+            launch.parameters, launch.structures = [*kinds.items()], call.structures
             return launch
 
         return decorate

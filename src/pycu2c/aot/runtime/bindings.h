@@ -29,13 +29,10 @@ struct call {
     void *stream;
 };
 
-/* has_grid: whether a call has a grid, a block, and a size of shared memory. allocates: whether a launch
- * may allocate memory of the GPU. */
 struct kernel {
     const char *name;
     const struct parameter *parameters;
     int parameter_count;
-    bool has_grid, allocates;
     pycu2c_status (*launch)(const struct call *call);
 };
 

@@ -25,13 +25,12 @@ enum {
     MAX_DEVICES = 64
 };
 
-/* The code of a module: a cubin for devices of one major compute capability, or PTX. */
+/* The kernels: a cubin for devices of one major compute capability, or PTX. */
 struct image {
     const unsigned char *data;
     size_t size;
     int compute_capability; /* 90 for sm_90 */
     bool is_ptx;
-    int module; /* below MODULE_COUNT */
 };
 #include PYCU2C_IMAGES
 enum { IMAGE_COUNT = sizeof images / sizeof *images };
@@ -57,9 +56,6 @@ static struct {
                        unsigned, void *, void **, void **);
     CUresult (*launch_cooperative)(CUkernel, unsigned, unsigned, unsigned, unsigned, unsigned,
                                    unsigned, unsigned, void *, void **);
-    CUresult (*allocate)(uint64_t *, size_t, void *);
-    CUresult (*fill)(uint64_t, unsigned char, size_t, void *);
-    CUresult (*free)(uint64_t, void *);
     CUresult (*exchange_capture_mode)(int *);
 } cuda;
 
@@ -87,9 +83,6 @@ static void load_driver(void) {
         {"cuKernelSetAttribute", &cuda.set_attribute},
         {"cuLaunchKernel", &cuda.launch},
         {"cuLaunchCooperativeKernel", &cuda.launch_cooperative},
-        {"cuMemAllocAsync", &cuda.allocate},
-        {"cuMemsetD8Async", &cuda.fill},
-        {"cuMemFreeAsync", &cuda.free},
         {"cuThreadExchangeStreamCaptureMode", &cuda.exchange_capture_mode},
     };
     void *const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -142,15 +135,15 @@ static void leave_device(bool pushed) {
     if (pushed) cuda.pop_current(&context);
 }
 
-/* Return the number of the image of a module for a device, from 1; 0 if there is none. */
-static int find_image(int module, CUdevice device) {
+/* Return the number of the image for a device, from 1; 0 if there is none. */
+static int find_image(CUdevice device) {
     int major = 0, minor = 0, best = 0;
     cuda.get_attribute(&major, COMPUTE_MAJOR, device);
     cuda.get_attribute(&minor, COMPUTE_MINOR, device);
     for (int i = 0; i < IMAGE_COUNT; i++) {
         const int capability = images[i].compute_capability;
         const bool fits = images[i].is_ptx || capability / 10 == major;
-        if (images[i].module != module || !fits || capability > 10 * major + minor) continue;
+        if (!fits || capability > 10 * major + minor) continue;
         if (best && images[i].is_ptx && !images[best - 1].is_ptx) continue;
         if (!best || images[best - 1].is_ptx != images[i].is_ptx
             || capability > images[best - 1].compute_capability)
@@ -159,13 +152,13 @@ static int find_image(int module, CUdevice device) {
     return best;
 }
 
-/* Return the number of the image of a module for a device. The result is cached. */
-static int image_of(int module, int ordinal) {
-    static _Atomic(int) numbers[MODULE_COUNT][MAX_DEVICES]; /* -1: none */
-    _Atomic(int) *const found = &numbers[module][ordinal];
+/* Return the number of the image for a device. The result is cached. */
+static int image_of(int ordinal) {
+    static _Atomic(int) numbers[MAX_DEVICES]; /* -1: none */
+    _Atomic(int) *const found = &numbers[ordinal];
     int number = atomic_load_explicit(found, memory_order_relaxed);
     if (number) return number < 0 ? 0 : number;
-    number = find_image(module, ordinal);
+    number = find_image(ordinal);
     atomic_store_explicit(found, number ? number : -1, memory_order_relaxed);
     return number;
 }
@@ -190,7 +183,6 @@ static pycu2c_status load_function(int image, const char *entry, loaded_function
 struct gpu_launch {
     const char *entry;
     loaded_function *loaded; /* IMAGE_COUNT of them */
-    int module;
     pycu2c_dim3 grid, block;
     size_t shared_bytes;
     void *stream;
@@ -199,7 +191,7 @@ struct gpu_launch {
 };
 
 static pycu2c_status launch_on_current(const struct gpu_launch *l, int ordinal) {
-    const int image = image_of(l->module, ordinal) - 1;
+    const int image = image_of(ordinal) - 1;
     if (image < 0)
         return fail(PYCU2C_UNSUPPORTED_DEVICE, "the library has no code for GPU %d", ordinal);
     if (!atomic_load_explicit(&l->loaded[image], memory_order_acquire)) {
@@ -228,13 +220,3 @@ static pycu2c_status launch_function(const struct gpu_launch *l, int ordinal) {
     leave_device(pushed);
     return status;
 }
-
-#ifdef PYCU2C_REDUCTION
-/* Allocate memory in a stream, which is filled with 0. */
-static pycu2c_status allocate_zeros(uint64_t *memory, size_t size, void *stream) {
-    CUresult code = cuda.allocate(memory, size, stream);
-    if (code) *memory = 0;
-    if (!code) code = cuda.fill(*memory, 0, size, stream);
-    return code ? cuda_failure("allocate memory for a reduction", code) : PYCU2C_SUCCESS;
-}
-#endif

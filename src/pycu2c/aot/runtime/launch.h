@@ -28,8 +28,8 @@ static pycu2c_status fail(pycu2c_status status, const char *format, ...) {
 #ifdef PYCU2C_HAS_CPU
 #include "cpu_threads.h"
 #endif
-#if defined(PYCU2C_COROUTINES) || defined(PYCU2C_FIBERS)
-#include "schedulers.h"
+#ifdef PYCU2C_COROUTINES
+#include "coroutines.h"
 #endif
 #ifdef PYCU2C_IMAGES
 #include "cuda_driver.h"
@@ -60,8 +60,6 @@ struct parameters {
     int count;
 };
 
-enum { ANY_AXES = -1 };
-
 /* How a launch function receives an argument: as const DLTensor *, int64_t, double or pycu2c_complex. */
 enum passing { AS_TENSOR, AS_INT64, AS_DOUBLE, AS_COMPLEX };
 
@@ -69,7 +67,7 @@ enum passing { AS_TENSOR, AS_INT64, AS_DOUBLE, AS_COMPLEX };
  *
  * type: the type of a number or of array elements. A record is a uint8 with a lane for each byte. An
  *     array may have the lanes of its elements along an additional last axis.
- * axes: the number of axes of an array, or ANY_AXES.
+ * axes: the number of axes of an array.
  * alignment: the alignment of elements, in bytes.
  * passed: how the launch function receives the argument.
  * limit: the limit on an integer's magnitude for 32-bit indices; 0 if there is none. */
@@ -89,20 +87,15 @@ struct variant {
     uint32_t block[3];
 #ifdef PYCU2C_HAS_CPU
     kernel_body *avx512; /* NULL if the function is not compiled for AVX-512 */
-    kernel_body *body; /* NULL if the threads are coroutines or fibers */
+    kernel_body *body; /* NULL if the threads are coroutines */
 #ifdef PYCU2C_COROUTINES
     const struct coroutine_kernel *coroutines;
-#endif
-#ifdef PYCU2C_FIBERS
-    const struct fiber_kernel *fibers;
-    fiber_scheduler *run; /* runs the fibers */
 #endif
     struct parameters cpu_parameters;
 #endif
 #ifdef PYCU2C_IMAGES
     const char *entry;
     loaded_function *loaded;
-    int module; /* the number of the module with the entry point */
     struct parameters gpu_parameters;
 #endif
 };
@@ -152,7 +145,6 @@ static bool has_type(const struct argument *expected, const DLTensor *a) {
     if (a->dtype.code != expected->type.code || a->dtype.bits != expected->type.bits
         || a->dtype.lanes * lanes != expected->type.lanes)
         return false;
-    if (expected->axes == ANY_AXES) return true;
     if (lanes == 1) return a->ndim == expected->axes;
     return a->ndim == expected->axes + 1 && a->shape[a->ndim - 1] == lanes;
 }
@@ -197,7 +189,7 @@ static pycu2c_status reject_types(const struct launch *l) {
         const struct argument *const expected = &l->kernel->signatures->arguments[i];
         const DLTensor *const a = l->arguments[i];
         if (!is_array(expected)) continue;
-        const int axes = expected->axes == ANY_AXES ? a->ndim : expected->axes;
+        const int axes = expected->axes;
         if (l->kernel->signature_count == 1 || (a->ndim != axes && expected->type.lanes == 1)) {
             if (has_type(expected, a)) continue;
             if (expected->type.lanes > 1)
@@ -324,9 +316,6 @@ static bool has_code(const struct variant *variant, bool on_gpu) {
 #ifdef PYCU2C_COROUTINES
     if (!on_gpu && variant->coroutines) return true;
 #endif
-#ifdef PYCU2C_FIBERS
-    if (!on_gpu && variant->fibers) return true;
-#endif
 #ifdef PYCU2C_HAS_CPU
     if (!on_gpu) return variant->body != NULL;
 #endif
@@ -349,7 +338,7 @@ static const struct variant *find_variant(const struct signature *signature, con
 }
 
 #ifdef PYCU2C_HAS_CPU
-#if defined(PYCU2C_COROUTINES) || defined(PYCU2C_FIBERS)
+#ifdef PYCU2C_COROUTINES
 /* Return the status for the exit code of a scheduler. */
 static pycu2c_status status_of(int code, const struct launch *l) {
     const char *const name = l->kernel->name;
@@ -358,18 +347,12 @@ static pycu2c_status status_of(int code, const struct launch *l) {
             return PYCU2C_SUCCESS;
         case 64:
             return fail(PYCU2C_DEADLOCK, "%s: no thread can make progress", name);
-        case 66:
-            return fail(PYCU2C_TRAP, "%s: an assert of the kernel has failed", name);
-        case 67:
-            return fail(PYCU2C_TRAP, "%s: the kernel has ended itself by __trap", name);
         default:
             return fail(PYCU2C_OUT_OF_MEMORY, "%s: too little memory for the threads of its blocks",
                         name);
     }
 }
-#endif
 
-#ifdef PYCU2C_COROUTINES
 static pycu2c_status run_coroutines(const struct variant *variant, const void *arguments,
                                     int64_t blocks, const struct launch *l) {
     struct watched_memory regions[MAX_ARGUMENTS];
@@ -418,14 +401,9 @@ static pycu2c_status run_cpu_variant(const struct variant *variant, const struct
     arguments.shared_bytes = (int64_t)l->shared_bytes;
     store_parameters(arguments.parameters, NULL, &variant->cpu_parameters, signature, l);
     const int64_t blocks = (int64_t)grid[0] * grid[1] * grid[2];
-#if defined(PYCU2C_COROUTINES) || defined(PYCU2C_FIBERS)
-    use_pool();
-#endif
 #ifdef PYCU2C_COROUTINES
+    use_pool();
     if (variant->coroutines) return run_coroutines(variant, &arguments, blocks, l);
-#endif
-#ifdef PYCU2C_FIBERS
-    if (variant->fibers) return status_of(variant->run(variant->fibers, &arguments, blocks), l);
 #endif
     run_blocks(variant->avx512 && has_avx512() ? variant->avx512 : variant->body, &arguments, blocks);
     return PYCU2C_SUCCESS;
@@ -438,8 +416,7 @@ static pycu2c_status run_gpu_variant(const struct variant *variant, const struct
     _Alignas(16) char parameters[MAX_PARAMETER_BYTES];
     void *addresses[MAX_PARAMETERS];
     const struct gpu_launch gpu = {
-        variant->entry, variant->loaded, variant->module, l->grid, l->block,
-        l->shared_bytes, l->stream, addresses,
+        variant->entry, variant->loaded, l->grid, l->block, l->shared_bytes, l->stream, addresses,
         l->kernel->is_cooperative,
     };
     store_parameters(parameters, addresses, &variant->gpu_parameters, signature, l);

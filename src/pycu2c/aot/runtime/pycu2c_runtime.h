@@ -61,7 +61,6 @@ typedef enum pycu2c_status {
     PYCU2C_OUT_OF_MEMORY = 3,
     PYCU2C_CUDA_ERROR = 4,         /* the driver reports another error */
     PYCU2C_DEADLOCK = 5,           /* on the CPU: no thread can make progress */
-    PYCU2C_TRAP = 6                /* on the CPU: a thread has failed an assert, or called __trap */
 } pycu2c_status;
 
 /* The extents of a grid in blocks, or of a block in threads: 1 or more along each axis. */

@@ -4,12 +4,10 @@
 #ifndef PYCU2C_RUNTIME_HPP_
 #define PYCU2C_RUNTIME_HPP_
 
-#include <algorithm>
 #include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <iterator>
 #include <stdexcept>
 #include <type_traits>
@@ -47,7 +45,6 @@ struct configuration {
     void *stream = nullptr;
 };
 
-constexpr std::size_t any_axes = static_cast<std::size_t>(-1);
 constexpr DLDevice cpu = {kDLCPU, 0};
 constexpr DLDevice gpu(std::int32_t ordinal = 0) { return {kDLCUDA, ordinal}; }
 
@@ -122,41 +119,6 @@ template <class T, std::size_t N> class array {
     template <class, std::size_t> friend class array;
     lengths shape_, strides_;
     DLTensor tensor_;
-};
-
-// An array with any number of axes that this object does not own.
-template <class T> class array<T, any_axes> {
-  public:
-    // A C-contiguous array. Throws std::length_error for more than 32 axes.
-    array(T *data, std::initializer_list<std::int64_t> shape, DLDevice device = cpu)
-        : tensor_(tensor_of(data, shape.size(), device)) {
-        if (shape.size() > shape_.size()) throw std::length_error("an array has at most 32 axes");
-        std::copy(shape.begin(), shape.end(), shape_.begin());
-    }
-
-    // A container in memory of the CPU, such as std::vector.
-    template <class C, class = std::enable_if_t<is_compatible<element_of<C>, T>>>
-    array(C &&container)
-        : array(std::data(container), {static_cast<std::int64_t>(std::size(container))}) {}
-
-    template <class U, std::size_t N, class = std::enable_if_t<is_compatible<U, T>>>
-    array(array<U, N> other) : tensor_(*other.tensor()), has_strides_(tensor_.strides) {
-        static_assert(N <= 32 || N == any_axes, "an array has at most 32 axes");
-        std::copy_n(tensor_.shape, tensor_.ndim, shape_.begin());
-        if (has_strides_) std::copy_n(tensor_.strides, tensor_.ndim, strides_.begin());
-    }
-
-    // Valid as long as this object.
-    const DLTensor *tensor() {
-        tensor_.shape = shape_.data();
-        tensor_.strides = has_strides_ ? strides_.data() : nullptr;
-        return &tensor_;
-    }
-
-  private:
-    std::array<std::int64_t, 32> shape_ = {}, strides_ = {};
-    DLTensor tensor_;
-    bool has_strides_ = false;
 };
 
 }  // namespace pycu2c

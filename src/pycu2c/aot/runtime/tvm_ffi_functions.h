@@ -103,8 +103,7 @@ static int reject_count(const struct kernel *kernel) {
     for (int i = 0; i < kernel->parameter_count && end < sizeof names; i++)
         end += (size_t)snprintf(names + end, sizeof names - end, "%s%s", i ? ", " : "",
                                 kernel->parameters[i].name);
-    return raise_error("TypeError", kernel,
-                       kernel->has_grid ? ", grid, block, shared_bytes=0)" : ")", names);
+    return raise_error("TypeError", kernel, ", grid, block, shared_bytes=0)", names);
 }
 
 static int call_function(const struct kernel *kernel, const TVMFFIAny *arguments, int32_t count) {
@@ -112,11 +111,9 @@ static int call_function(const struct kernel *kernel, const TVMFFIAny *arguments
     int64_t shared_bytes = 0;
     const TVMFFIAny *const rest = arguments + kernel->parameter_count;
     const int32_t rest_count = count - kernel->parameter_count;
-    if (kernel->has_grid ? rest_count != 2 && rest_count != 3 : rest_count != 0)
-        return reject_count(kernel);
+    if (rest_count != 2 && rest_count != 3) return reject_count(kernel);
     if (store_values(kernel, arguments, &call)) return -1;
-    if (kernel->has_grid
-        && (!read_lengths(&rest[0], &call.grid) || !read_lengths(&rest[1], &call.block)))
+    if (!read_lengths(&rest[0], &call.grid) || !read_lengths(&rest[1], &call.block))
         return raise_error("ValueError", kernel, " are 1 to 3 lengths each", "grid and block");
     if (rest_count == 3 && (!read_integer(&rest[2], &shared_bytes) || shared_bytes < 0))
         return raise_error("ValueError", kernel, " is a number of bytes", "shared_bytes");

@@ -2,8 +2,8 @@
  *
  * The operands of a call are the arrays that the kernel only reads. The results are the other
  * arrays; operands that XLA aliases to results may follow. Attributes are the numbers, `grid`,
- * `block` and `shared_bytes`. XLA may record a launch on a GPU in a command buffer (a CUDA graph),
- * unless it allocates memory.
+ * `block` and `shared_bytes`. XLA may record a launch on a GPU in a command buffer (a CUDA
+ * graph).
  *
  * You may use, change and distribute this file freely, for any purpose and without conditions.
  */
@@ -189,16 +189,14 @@ static XLA_FFI_Error *handle(const XLA_FFI_CallFrame *frame, const struct kernel
         XLA_FFI_Metadata *const metadata = ((XLA_FFI_Metadata_Extension *)extension)->metadata;
         metadata->api_version = (XLA_FFI_Api_Version){
             XLA_FFI_Api_Version_STRUCT_SIZE, NULL, XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR};
-        const bool is_capturable = type == kDLCUDA && !kernel->allocates;
-        metadata->traits = is_capturable ? XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE : 0;
+        metadata->traits = type == kDLCUDA ? XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE : 0;
         return NULL;
     }
     XLA_FFI_Error *error = NULL;
     if (type == kDLCUDA) error = find_gpu(frame, &call.stream, &device.device_id);
     if (!error) error = store_values(frame, kernel, device, &call, tensors);
     if (error) return error;
-    if (kernel->has_grid && (!read_lengths(frame, "grid", &call.grid)
-                             || !read_lengths(frame, "block", &call.block)))
+    if (!read_lengths(frame, "grid", &call.grid) || !read_lengths(frame, "block", &call.block))
         return call_error(frame, kernel, "grid and block are 1 to 3 lengths each", "");
     if (read_integers(frame, "shared_bytes", &shared_bytes, &count, 1))
         call.shared_bytes = (size_t)shared_bytes;
