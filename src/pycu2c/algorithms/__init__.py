@@ -1,4 +1,4 @@
-"""Algorithms for whole arrays, on a GPU or on the CPU: reductions, scans, selections.
+"""Algorithms for whole arrays, on a GPU or on the CPU: reductions, scans, sorts, selections.
 
 Each algorithm consists of kernels in Python, for every back end. ``docs/guide/algorithms.md`` is an
 introduction.
@@ -6,8 +6,17 @@ introduction.
 
 from __future__ import annotations
 
+from pycu2c.algorithms.radix_sort import sort, sort_by_key
 from pycu2c.algorithms.reductions import reduce
 from pycu2c.algorithms.scans import exclusive_scan, inclusive_scan
 from pycu2c.algorithms.selections import partition, select
 
-__all__ = ["exclusive_scan", "inclusive_scan", "partition", "reduce", "select"]
+__all__ = [
+    "exclusive_scan",
+    "inclusive_scan",
+    "partition",
+    "reduce",
+    "select",
+    "sort",
+    "sort_by_key",
+]

@@ -1,0 +1,312 @@
+"""Stable radix sort of an array: one pass over the data for each digit of 8 bits (onesweep).
+
+One launch counts all digits of all keys. Then a launch for each digit moves tiles: a block ranks
+its keys, receives the counts of each digit in the tiles before by look-back, and stores the keys in
+runs of equal digits. See Adinets and Merrill, "Onesweep: a faster least significant digit radix
+sort for GPUs" (2022).
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from pycu2c import cuda
+from pycu2c.algorithms.look_back import AGGREGATE, PREFIX
+from pycu2c.algorithms.placement import check_vector, place
+from pycu2c.cuda import block
+from pycu2c.declarations.parameter_docs import document_parameters
+from pycu2c.device_library.block.radix_sort import radix_bits
+from pycu2c.device_library.warp import ALL_LANES, WARP_SIZE
+from pycu2c.kernels.kernel import Kernel, device, kernel
+
+_DIGIT_BITS, _DIGITS = 8, 256
+_COUNT_THREADS, _MAX_COUNT_BLOCKS = 256, 1056
+_MAX_COUNT = 2**30 - 1  # of a state of 32 bits, whose lowest two bits are the status
+
+
+@device
+def digit_of(key: Any, bit: Any, mask: Any, descending: Any) -> Any:
+    """Return a digit of a key, in the order of the sort."""
+    digit = np.int32(radix_bits(key) >> bit & 255) & mask
+    return mask - digit if descending else digit
+
+
+@functools.cache
+def count_kernel(backend: Any, passes: int, *, descending: bool) -> Kernel[Any]:
+    """Return the kernel that counts the digits of all passes."""
+
+    @kernel(backend=backend, launch_bounds=_COUNT_THREADS, wraparound=False)
+    def count_digits(counts: Any, keys: Any, first_bit: Any, end_bit: Any) -> None:
+        """Add the counts of each digit to those of its pass."""
+        of_block = cuda.shared.array(passes * _DIGITS, np.uint32)
+        for i in range(cuda.threadIdx.x, passes * _DIGITS, cuda.blockDim.x):
+            of_block[i] = 0
+        cuda.syncthreads()
+        for i in range(cuda.grid(1), len(keys), cuda.gridsize(1)):
+            for k in range(passes):
+                bit = first_bit + k * _DIGIT_BITS
+                mask = np.int32((1 << min(_DIGIT_BITS, end_bit - bit)) - 1)
+                digit = digit_of(keys[i], bit, mask, descending)
+                cuda.atomic.add(of_block, k * _DIGITS + digit, 1)
+        cuda.syncthreads()
+        for i in range(cuda.threadIdx.x, passes * _DIGITS, cuda.blockDim.x):
+            cuda.atomic.add(counts, i, of_block[i])
+
+    return count_digits
+
+
+@functools.cache
+def scan_counts_kernel(backend: Any) -> Kernel[Any]:
+    """Return the kernel that replaces the counts of a pass by the first index of each digit."""
+
+    @kernel(backend=backend, launch_bounds=_DIGITS, wraparound=False)
+    def scan_counts(counts: Any) -> None:
+        i = cuda.grid(1)
+        counts[i] = block.exclusive_scan(counts[i])
+
+    return scan_counts
+
+
+@device
+def look_back(states: Any, tile: Any, digit: Any, count: Any) -> Any:
+    """Return the count of a digit in all tiles before; publish the count with those."""
+    before = states.dtype.type(0)
+    previous = tile - 1
+    while previous >= 0:
+        state = states.dtype.type(0)
+        while state == 0:
+            cuda.threadfence_block()
+            state = cuda.ldcv(states, (previous, digit))
+        before += state >> 2
+        previous = -1 if state & 3 == PREFIX else previous - 1
+    cuda.stcg(states, (tile, digit), states.dtype.type(before + count << 2 | PREFIX))
+    return before
+
+
+@functools.cache
+def sort_kernel(
+    backend: Any, threads: int, items_per_thread: int, *, descending: bool
+) -> Kernel[Any]:
+    """Return the kernel of a pass for a back end and a shape of tiles."""
+    tile_size = threads * items_per_thread
+    lanes = min(threads, WARP_SIZE)
+    warps = -(-threads // WARP_SIZE)
+
+    @kernel(backend=backend, launch_bounds=threads, wraparound=False)
+    def sort_by_digit(
+        out: Any, values_out: Any, keys: Any, values: Any, starts: Any, states: Any, bit: Any,
+        mask: Any,
+    ) -> None:  # fmt: skip
+        """Move the keys of a tile, and their values, behind those with a lower digit."""
+        rank, tile, n = cuda.threadIdx.x, cuda.blockIdx.x, len(keys)
+        start = tile * tile_size
+        size = min(n - start, tile_size)
+        warp = rank // WARP_SIZE
+        of_warp = warp * lanes * items_per_thread + cuda.laneid  # the index of the first item
+        counters = cuda.shared.array((warps, _DIGITS), np.uint32)
+        first_index = cuda.shared.array(_DIGITS, states.dtype)  # of a digit, less its first rank
+        items = cuda.local.array(items_per_thread, keys.dtype)
+        ranks = cuda.local.array(items_per_thread, np.uint32)
+        for d in range(rank, warps * _DIGITS, threads):
+            counters[d // _DIGITS, d % _DIGITS] = 0
+        cuda.syncthreads()
+        for i in range(items_per_thread):
+            position = of_warp + i * lanes
+            digit = mask  # items beyond the end are last
+            if position < size:
+                items[i] = keys[start + position]
+                digit = digit_of(items[i], bit, mask, descending)
+            ranks[i] = digit
+            cuda.atomic.add(counters, (warp, digit), 1)
+        cuda.syncthreads()
+        first_rank = cuda.shared.array(_DIGITS, np.uint32)
+        for d in range(rank, _DIGITS, threads):
+            total = np.uint32(0)
+            for w in range(warps):
+                count = counters[w, d]
+                counters[w, d] = total
+                total += count
+            first_rank[d] = total
+            state = states.dtype.type(total) << 2 | AGGREGATE
+            cuda.stcg(states, (tile, d), states.dtype.type(state))
+        cuda.syncthreads()
+        scan_digits(first_rank, first_index, threads)
+        for d in range(rank, _DIGITS, threads):
+            for w in range(warps):
+                counters[w, d] += first_rank[d]
+        cuda.syncthreads()
+        for i in range(items_per_thread):
+            digit = np.int32(ranks[i])
+            if threads == 1:
+                ranks[i] = counters[0, digit]
+                counters[0, digit] += 1
+            else:
+                same = cuda.match_any_sync(ALL_LANES, digit)
+                leader = cuda.ffs(same) - 1
+                base = np.uint32(0)
+                if cuda.laneid == leader:
+                    base = cuda.atomic.add(counters, (warp, digit), cuda.popc(same))
+                base = cuda.shfl_sync(ALL_LANES, base, leader)
+                ranks[i] = base + cuda.popc(same & cuda.lanemask_lt())
+        for d in range(rank, _DIGITS, threads):
+            count = states.dtype.type(first_index[d])
+            before = look_back(states, tile, d, count)
+            first_index[d] = starts[d] + before - first_rank[d]
+        sorted_keys = cuda.shared.array(tile_size, keys.dtype)
+        for i in range(items_per_thread):
+            if of_warp + i * lanes < size:
+                sorted_keys[ranks[i]] = items[i]
+        cuda.syncthreads()
+        for i in range(rank, size, threads):
+            key = sorted_keys[i]
+            out[first_index[digit_of(key, bit, mask, descending)] + i] = key
+        if values is not None:
+            sorted_values = cuda.shared.array(tile_size, values.dtype)
+            for i in range(items_per_thread):
+                position = of_warp + i * lanes
+                if position < size:
+                    sorted_values[ranks[i]] = values[start + position]
+            cuda.syncthreads()
+            for i in range(rank, size, threads):
+                digit = digit_of(sorted_keys[i], bit, mask, descending)
+                values_out[first_index[digit] + i] = sorted_values[i]
+
+    return sort_by_digit
+
+
+@device
+def scan_digits(first_rank: Any, counts: Any, threads: Any) -> None:
+    """Copy the counts of the digits, then replace them by the first rank of each digit."""
+    rank = cuda.threadIdx.x
+    for d in range(rank, _DIGITS, threads):
+        counts[d] = first_rank[d]
+    if threads == 1:
+        before = np.uint32(0)
+        for d in range(_DIGITS):
+            count = first_rank[d]
+            first_rank[d] = before
+            before += count
+    else:
+        count = first_rank[rank] if rank < _DIGITS else np.uint32(0)
+        before = block.exclusive_scan(count)
+        if rank < _DIGITS:
+            first_rank[rank] = before
+    cuda.syncthreads()
+
+
+def sort(
+    keys: Any,
+    descending: bool = False,
+    begin_bit: int = 0,
+    end_bit: int | None = None,
+    out: Any = None,
+    stream: object = None,
+) -> Any:
+    """Return the sorted elements of an array; NaN is the greatest.
+
+    Returns
+    -------
+    array
+        The sorted elements.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pycu2c import algorithms
+    >>> algorithms.sort(np.array([3, 1, 4]))
+    array([1, 3, 4])
+    """
+    return _sort(keys, None, descending, begin_bit, end_bit, (out, None), stream)[0]
+
+
+def sort_by_key(
+    keys: Any,
+    values: Any,
+    descending: bool = False,
+    begin_bit: int = 0,
+    end_bit: int | None = None,
+    out: Any = (None, None),
+    stream: object = None,
+) -> tuple[Any, Any]:
+    """Return keys and their values, sorted by the keys, stably.
+
+    Returns
+    -------
+    array, array
+        The sorted keys, and their values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pycu2c import algorithms
+    >>> algorithms.sort_by_key(np.array([3, 1, 4]), np.arange(3))
+    (array([1, 3, 4]), array([1, 0, 2]))
+    """
+    return _sort(keys, values, descending, begin_bit, end_bit, out, stream)
+
+
+def _sort(
+    keys: Any,
+    values: Any,
+    descending: bool,
+    begin_bit: int,
+    end_bit: int | None,
+    out: tuple[Any, Any],
+    stream: object,
+) -> tuple[Any, Any]:
+    where, (keys, values, *results) = place((keys, values, *out), stream)
+    check_vector(keys, "keys")
+    size, dtypes = keys.shape[0], [None if a is None else a.dtype for a in (keys, values)]
+    for array, name in ((values, "values"), (results[0], "out"), (results[1], "out")):
+        if array is not None:
+            check_vector(array, name, size)
+    end = 8 * keys.dtype.itemsize if end_bit is None else end_bit
+    if not 0 <= begin_bit < end <= 8 * keys.dtype.itemsize:
+        raise ValueError(f"the bits {begin_bit} to {end} are not bits of {keys.dtype}")
+
+    def buffers() -> list[Any]:
+        return [None if d is None else where.empty((size,), d) for d in dtypes]
+
+    results = [new if r is None else r for r, new in zip(results, buffers(), strict=True)]
+    if not size:
+        return results[0], results[1]
+    passes = -(-(end - begin_bit) // _DIGIT_BITS)
+    state_dtype = np.uint32 if size <= _MAX_COUNT else np.uint64
+    starts = where.zeros((passes * _DIGITS,), state_dtype)
+    blocks = min(-(-size // _COUNT_THREADS), _MAX_COUNT_BLOCKS if where.is_gpu else 16)
+    count = count_kernel(where.backend, passes, descending=descending)
+    count[blocks, _COUNT_THREADS, stream](starts, keys, begin_bit, end)
+    scan_counts_kernel(where.backend)[passes, _DIGITS, stream](starts)
+    item_size = keys.dtype.itemsize + (0 if values is None else values.dtype.itemsize)
+    threads, items = where.tile_shape((384, 20), item_size)
+    tiles = -(-size // (threads * items))
+    launch = sort_kernel(where.backend, threads, items, descending=descending)
+    other = buffers() if passes > 1 else results
+    source = [keys, values]
+    for k in range(passes):
+        bit = begin_bit + k * _DIGIT_BITS
+        mask = np.int32((1 << min(_DIGIT_BITS, end - bit)) - 1)
+        target = results if (passes - k) % 2 else other
+        states = where.zeros((tiles, _DIGITS), state_dtype)
+        of_pass = starts[k * _DIGITS : (k + 1) * _DIGITS]
+        launch[tiles, threads, stream](*target, *source, of_pass, states, bit, mask)
+        source = target
+    return results[0], results[1]
+
+
+document_parameters(
+    globals(),
+    """
+keys : array | An array of one axis, of integers or floats.
+values : array | An array of a value of each key.
+descending : bool | True sorts from the greatest to the least key.
+begin_bit, end_bit : int | The bits to compare, from ``begin_bit`` to ``end_bit - 1``; by default
+  all.
+out : array | The array for the result, which does not overlap ``keys``; by default a new one.
+sort_by_key.out : tuple of array | The arrays for the keys and the values; by default new ones.
+stream : Stream or int | The stream of the launches.
+""",
+)

@@ -1,0 +1,53 @@
+"""``sort`` and ``sort_by_key``, compared with NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from algorithms.conftest import to_host
+from pycu2c import algorithms
+from pycu2c.algorithms import placement
+from pycu2c.algorithms.radix_sort import sort_kernel
+from pycu2c.toolchain.nvrtc import nvrtc
+
+OnTarget = Callable[[Any], Any]
+
+
+@pytest.mark.parametrize("shape", [(1, 512), (256, 2048)], ids=str)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16])
+def test_sorts(
+    on_target: OnTarget, shape: tuple[int, int], dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(placement, "CPU_THREADS", shape[0])
+    monkeypatch.setattr(placement, "CPU_TILE_BYTES", shape[1])
+    for size in 0, 1, 300:
+        x = np.random.default_rng(size).integers(-100, 100, size).astype(dtype)
+        a, indices = on_target(x), on_target(np.arange(size, dtype=np.int32))
+        np.testing.assert_array_equal(to_host(algorithms.sort(a)), np.sort(x))
+        np.testing.assert_array_equal(
+            to_host(algorithms.sort(a, descending=True)), np.sort(x)[::-1]
+        )
+        keys, order = algorithms.sort_by_key(a[::-1], indices)
+        np.testing.assert_array_equal(to_host(keys), np.sort(x))
+        np.testing.assert_array_equal(to_host(order), np.argsort(x[::-1], kind="stable"))
+
+
+def test_bits(on_target: OnTarget) -> None:
+    x = np.random.default_rng(1).integers(0, 2**16, 300, dtype=np.uint32)
+    values = to_host(algorithms.sort(on_target(x), begin_bit=3, end_bit=14))
+    order = np.argsort(x >> 3 & 0x7FF, kind="stable")
+    np.testing.assert_array_equal(values, x[order])
+    with pytest.raises(ValueError, match="not bits of uint32"):
+        algorithms.sort(x, end_bit=33)
+
+
+def test_kernel_for_gpus_compiles() -> None:
+    x, starts = np.zeros(100, np.uint32), np.zeros(256, np.uint32)
+    made = sort_kernel("cpu", 384, 20, descending=False)
+    made[1, 384](x, None, x.copy(), None, starts, np.zeros((1, 256), np.uint32), 0, np.int32(255))
+    assert made.attributes(arch="sm_90").local_bytes == 0
+    assert nvrtc.compile(made.inspect("cuda"), made.name, "sm_90").data
