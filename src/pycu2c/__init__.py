@@ -32,6 +32,7 @@ from pycu2c.declarations.annotations import *  # noqa: F403
 from pycu2c.declarations.options import OptionError
 from pycu2c.declarations.signatures import SignatureError
 from pycu2c.kernels.kernel import DeviceFunction, Kernel, device, kernel
+from pycu2c.kernels.tuning_report import TuningReport
 from pycu2c.ops.names import numba_type_names
 from pycu2c.ops.names.numba_type_names import *  # noqa: F403
 from pycu2c.runtime.findings import CheckError, DeadlockError, Finding
@@ -138,6 +139,7 @@ __all__ = [
     "RejectedCodeError",
     "SignatureError",
     "ToolchainError",
+    "TuningReport",
     "TypingError",
     "UndefinedFunctionError",
     "UnsupportedByReferenceError",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import Parameter, signature
 from typing import Any, TypeVar, get_overloads
 
@@ -15,8 +15,8 @@ def with_last_overload_signature(function: F) -> F:
     return function
 
 
-def with_options_of(other: Callable[..., Any]) -> Callable[[F], F]:
-    """Add the keyword-only parameters of another function to a signature with ``**options``."""
+def with_options_of(other: Callable[..., Any], without: Sequence[str]) -> Callable[[F], F]:
+    """Add keyword-only parameters of another function to a signature with ``**options``."""
 
     def decorate(function: F) -> F:
         own = signature(function)
@@ -24,7 +24,9 @@ def with_options_of(other: Callable[..., Any]) -> Callable[[F], F]:
         added = [
             parameter
             for name, parameter in signature(other).parameters.items()
-            if parameter.kind is Parameter.KEYWORD_ONLY and name not in own.parameters
+            if parameter.kind is Parameter.KEYWORD_ONLY
+            and name not in own.parameters
+            and name not in without
         ]
         vars(function)["__signature__"] = own.replace(parameters=[*named, *added, options])
         return function

@@ -72,6 +72,8 @@ def fingerprint(source: Source, signature: Signature) -> str:
 class FingerprintWriter:
     """Describe objects in ``lines``, and list in ``bindings`` what a user may assign later.
 
+    ``sources`` are the kernel and the functions that it refers to.
+
     Uses of a function refer to its number; functions are described in the order of their numbers.
     A module is described at its first use. ``is_complete`` is False if no text describes an object.
     """
@@ -79,6 +81,7 @@ class FingerprintWriter:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.bindings: list[CapturedBinding] = []
+        self.sources: list[Source] = []
         self.is_complete = True
         self._functions: dict[object, int] = {}
         self._undescribed: deque[tuple[Source, bool]] = deque()  # and whether it is a device one
@@ -97,6 +100,7 @@ class FingerprintWriter:
         if source.python not in self._functions:
             self._functions[source.python] = len(self._functions)
             self._undescribed.append((source, is_device))
+            self.sources.append(source)
         self.lines.append(f"function {self._functions[source.python]}")
 
     def _describe_function(self, source: Source, is_device: bool) -> None:

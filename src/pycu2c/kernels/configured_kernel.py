@@ -7,11 +7,18 @@ from typing import Any, NoReturn, ParamSpec
 
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.cuda_driver import driver
+from pycu2c.declarations.options import Options
 from pycu2c.kernels.launcher import Launcher
 from pycu2c.kernels.traced_launch import untraced
 from pycu2c.native.extension import ConfiguredBase, TableReference
 from pycu2c.runtime.cuda import memory
-from pycu2c.runtime.launch_configuration import CACHEABLE_STREAM_TYPES, LaunchRequest
+from pycu2c.runtime.launch_configuration import (
+    CACHEABLE_STREAM_TYPES,
+    LaunchRequest,
+    check_bounds,
+    check_clusters,
+    extent,
+)
 
 P = ParamSpec("P")
 
@@ -86,6 +93,19 @@ class Configured(ConfiguredBase[P]):
             __tracebackhide__ = True  # pytest and IPython show the caller's line only
             raise error.with_traceback(None) from error.__cause__  # the message has the location
         launches.table = launcher.table_for_calls
+
+
+def checked_request(
+    kernel: str, options: Options, grid: object, block: object, stream: object, shared: int
+) -> LaunchRequest:
+    """Return a checked launch configuration; None for a grid or block to infer."""
+    blocks = None if grid is None else extent(grid, "grid", kernel)
+    threads = None if block is None else extent(block, "block", kernel)
+    if threads is not None:
+        check_bounds(threads, options.launch_bounds, kernel)
+    if blocks is not None:
+        check_clusters(blocks, options.cluster, kernel)
+    return LaunchRequest(blocks, threads, stream, shared)
 
 
 def key_of(configuration: Any) -> object:

@@ -28,6 +28,7 @@ from pycu2c.base.source import Source, SourceUnavailable, source_of
 from pycu2c.base.types import NONE, Array, Scalar, Signature, Tuple
 from pycu2c.declarations.options import (
     DEFAULT_OPTIONS,
+    OPTION_NAMES,
     OptionError,
     Options,
     check_option_names,
@@ -43,15 +44,14 @@ from pycu2c.declarations.signatures import (
 )
 from pycu2c.frontend.subset.subset_check import early_diagnostics
 from pycu2c.kernels import forall
-from pycu2c.kernels.configured_kernel import Configured, Launches, P, key_of
+from pycu2c.kernels.configured_kernel import Configured, Launches, P, checked_request, key_of
 from pycu2c.kernels.launcher import Launcher
+from pycu2c.kernels.tuning_report import TuningReport
 from pycu2c.native.extension import KernelBase
 from pycu2c.runtime.arguments import record_references
 from pycu2c.runtime.launch_configuration import (
     Language,
     LaunchRequest,
-    check_bounds,
-    check_clusters,
     extent,
     shared_size,
 )
@@ -67,9 +67,12 @@ LinkLike: TypeAlias = (
     "str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | dict[str, Sequence[str]]"
 )
 
+Restrictions: TypeAlias = "Callable[[Any], object] | Sequence[Callable[[Any], object]]"
+
 R = TypeVar("R")
 
 KERNEL_PARAMETERS = ("grid", "block", "shared_memory", "signature", "backend", "cache")
+TUNING_PARAMETERS = ("tune", "tune_for", "restrictions", "tune_file")
 _MAX_CONFIGURED = 256  # configurations that a kernel caches
 
 
@@ -144,13 +147,7 @@ class Kernel(KernelBase[P]):
         self, grid: object, block: object, stream: object, shared: int
     ) -> LaunchRequest:
         """Return a checked launch configuration; None for a grid or block to infer."""
-        blocks = None if grid is None else extent(grid, "grid", self.name)
-        threads = None if block is None else extent(block, "block", self.name)
-        if threads is not None:
-            check_bounds(threads, self.options.launch_bounds, self.name)
-        if blocks is not None:
-            check_clusters(blocks, self.options.cluster, self.name)
-        return LaunchRequest(blocks, threads, stream, shared)
+        return checked_request(self.name, self.options, grid, block, stream, shared)
 
     def _without_configuration(self, request: LaunchRequest) -> Configured[P]:
         """Return the launch of a call without ``[grid, block]``."""
@@ -296,6 +293,51 @@ class Kernel(KernelBase[P]):
             The types of the arguments, as for ``inspect``.
         """
         return self.launcher.compiler.explanation(self._signature_or_latest(signature))
+
+    def tune(
+        self,
+        arguments: Sequence[object],
+        space: Mapping[str, Sequence[Any]] | None = None,
+        restrictions: Restrictions = (),
+        **options: Any,
+    ) -> TuningReport:
+        """Measure the kernel with other constants, options and blocks; record the fastest.
+
+        The arguments are copied; they do not change. Candidates run in a process of their own.
+
+        Parameters
+        ----------
+        arguments : sequence
+            The arguments of a launch.
+        space : dict, optional
+            The values of each constant, option, and of "block", "grid" and "shared_memory"; by
+            default those of ``@kernel(tune=…)``.
+        restrictions : callable or sequence of callable, optional
+            Conditions that a candidate ``c`` fulfils, such as ``lambda c: c.TILE <= c.n``.
+        **options : object
+            seconds: the time limit, 60. timeout: seconds after which a launch is stopped, 5.
+            tolerance: of results relative to the largest one, by default the square root of the
+            type's precision. cold_cache: whether caches are flushed before each run, True.
+            resume: whether to continue an interrupted search, True.
+            strategy: "local", "exhaustive", "optuna", or an object with ``start``, ``ask`` and
+            ``tell``. For kernels without ``tune=``: grid, block, shared_memory, tune_for and
+            tune_file.
+
+        Returns
+        -------
+        TuningReport
+            The fastest configuration, and all measured candidates.
+
+        Raises
+        ------
+        OptionError
+            If a name of the space or an option is unknown.
+        LaunchError
+            If no candidate runs.
+        """
+        tune = import_module("pycu2c.tuning.tuned_kernel").tune
+        report: TuningReport = tune(self, arguments, space, restrictions, **options)
+        return report
 
     def recompile(self) -> None:
         """Read globals and closures again: compiled code contains their values as constants."""
@@ -556,9 +598,9 @@ def kernel(
     types: SignatureLike | None = None,
     /,
     *,
-    grid: Dims | None = None,
-    block: Dims | None = None,
-    shared_memory: int = 0,
+    grid: Dims | Callable[[Any], Dims] | None = None,
+    block: Dims | Callable[[Any], Dims] | None = None,
+    shared_memory: int | Callable[[Any], int] = 0,
     signature: object = None,
     backend: Backend = "auto",
     cache: bool = True,
@@ -573,6 +615,10 @@ def kernel(
     launch_bounds: int | tuple[int, ...] | None = None,
     cluster: int | tuple[int, ...] | None = None,
     link: LinkLike | None = None,
+    tune: Mapping[str, Sequence[Any]] | None = None,
+    tune_for: Sequence[str] = (),
+    restrictions: Restrictions = (),
+    tune_file: str | os.PathLike[str] | None = None,
 ) -> Decorator: ...
 @with_last_overload_signature
 def kernel(function: Any = None, /, **arguments: Any) -> Any:
@@ -628,6 +674,15 @@ def kernel(function: Any = None, /, **arguments: Any) -> Any:
     link : path, sequence of path or dict, optional
         Files with functions in C that the kernel calls. The suffix selects the target: .cu, .ptx,
         .cubin, … for a GPU, .c, .so, … for the CPU. Or ``{"cuda": […], "cpu": […]}``.
+    tune : dict, optional
+        Values of constants, options and "block" among which ``Kernel.tune`` chooses. With it,
+        grid, block and shared_memory may be functions: ``grid=lambda c: -(-c.n // c.TILE)``.
+    tune_for : sequence of str, optional
+        Parameters whose size selects a tuning record; by default all arrays.
+    restrictions : callable or sequence of callable, optional
+        Conditions that candidates fulfil.
+    tune_file : path, optional
+        The file of tuning records; by default MODULE.tuning.json beside the module.
 
     Returns
     -------
@@ -645,6 +700,8 @@ def kernel(function: Any = None, /, **arguments: Any) -> Any:
 
     See Also
     --------
+    Kernel.tune
+        Measure candidates of a kernel with ``tune``.
     device
         A function that kernels call.
     cuda.jit
@@ -665,14 +722,19 @@ def kernel(function: Any = None, /, **arguments: Any) -> Any:
     3000.0
     """
     __tracebackhide__ = True
-    check_option_names(arguments, KERNEL_PARAMETERS)
+    check_option_names(arguments, (*KERNEL_PARAMETERS, *TUNING_PARAMETERS))
     if function is not None and not is_signature(function):
         return make_kernel(Kernel, function, arguments)
+    cls = Kernel
+    if arguments.get("tune") is not None:
+        cls = import_module("pycu2c.tuning.tuned_kernel").TunedKernel
+    elif names := [name for name in TUNING_PARAMETERS if name in arguments]:
+        raise OptionError(f"@kernel has {names[0]}, and no values to tune: add tune={{…}}")
     if function is not None:
         if "signature" in arguments:
             raise OptionError("@kernel was given two signatures")
         arguments["signature"] = function
-    return functools.partial(make_kernel, Kernel, arguments=arguments)
+    return functools.partial(make_kernel, cls, arguments=arguments)
 
 
 K = TypeVar("K", bound=Kernel[Any])
@@ -680,9 +742,9 @@ K = TypeVar("K", bound=Kernel[Any])
 
 def make_kernel(cls: type[K], function: Any, arguments: Mapping[str, Any]) -> K:
     """Return a kernel of a class for a function and the arguments of its decorator."""
-    parameters = {n: value for n, value in arguments.items() if n in KERNEL_PARAMETERS}
+    options = {n: value for n, value in arguments.items() if n in OPTION_NAMES}
+    parameters = {n: value for n, value in arguments.items() if n not in OPTION_NAMES}
     parameters.setdefault("backend", default_backend())
-    options = {n: value for n, value in arguments.items() if n not in KERNEL_PARAMETERS}
     try:
         return cls(function, options=parse_options(options), **parameters)
     except (CompileError, SignatureError) as error:

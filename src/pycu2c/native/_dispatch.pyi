@@ -53,6 +53,11 @@ class KernelBase(Generic[P]):
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> None: ...
     def __getitem__(self, configuration: object) -> Any: ...
 
+class TunedBase:
+    _positions: tuple[int, ...]
+    _configured: dict[Any, Any]
+    def __call__(self, *arguments: object, **named: object) -> None: ...
+
 class DeviceArrayBase:
     def __init__(
         self,

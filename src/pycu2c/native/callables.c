@@ -32,15 +32,21 @@ static int configured_init(PyObject *object, PyObject *args, PyObject *kwargs) {
     return 0;
 }
 
-static PyObject *configured_call(PyObject *object, PyObject *args, PyObject *kwargs) {
+static DispatchResult try_table(PyObject *object, PyObject *args, PyObject *kwargs) {
     ConfiguredBase *self = (ConfiguredBase *)object;
     PyObject *table = self->tables ? self->tables->table : NULL; /* NULL before __init__, too */
-    if (table) {
-        DispatchResult result =
-            dispatch_call((DispatchTableBase *)table, self->configuration, args, kwargs);
-        if (result == LAUNCHED) Py_RETURN_NONE;
-        if (result == FAILED) return NULL;
-    }
+    if (!table) return MISSED;
+    return dispatch_call((DispatchTableBase *)table, self->configuration, args, kwargs);
+}
+
+DispatchResult configured_dispatch(PyObject *object, PyObject *args) {
+    return PyObject_TypeCheck(object, configured_base_type) ? try_table(object, args, NULL) : MISSED;
+}
+
+static PyObject *configured_call(PyObject *object, PyObject *args, PyObject *kwargs) {
+    DispatchResult result = try_table(object, args, kwargs);
+    if (result == LAUNCHED) Py_RETURN_NONE;
+    if (result == FAILED) return NULL;
     PyObject *slow = PyObject_GetAttr(object, names.launch_slow);
     PyObject *done = slow ? PyObject_Call(slow, args, kwargs) : NULL;
     Py_XDECREF(slow);

@@ -77,11 +77,11 @@ typedef struct {
 
 extern PyTypeObject *dispatch_table_base_type, *launch_configuration_type, *table_reference_type;
 extern PyTypeObject *configured_base_type, *kernel_base_type, *device_array_base_type;
-extern PyTypeObject *staging_buffer_type, *launch_sequence_type;
+extern PyTypeObject *staging_buffer_type, *launch_sequence_type, *tuned_base_type;
 
 extern PyType_Spec dispatch_table_base_spec, launch_configuration_spec, table_reference_spec;
 extern PyType_Spec configured_base_spec, kernel_base_spec, device_array_base_spec;
-extern PyType_Spec staging_buffer_spec, launch_sequence_spec;
+extern PyType_Spec staging_buffer_spec, launch_sequence_spec, tuned_base_spec;
 
 /* Attribute names that the fast path looks up. */
 typedef struct {
@@ -269,6 +269,9 @@ DispatchResult dispatch_call(
 PyObject *suspend_dispatch(PyObject *module, PyObject *unused);
 PyObject *resume_dispatch(PyObject *module, PyObject *unused);
 PyObject *recent_kernels(PyObject *module, PyObject *unused);
+
+/* callables.c: a call of a ConfiguredBase by its dispatch table */
+DispatchResult configured_dispatch(PyObject *object, PyObject *args);
 
 /* argument_guards.c */
 bool arguments_match(const DispatchEntry *entry, PyObject *arguments, Launch *launch, Leaf *leaves);

@@ -73,6 +73,19 @@ class KernelBase(Generic[P]):
         raise NotImplementedError
 
 
+class TunedBase:
+    """The launch of a tuned kernel, of which each call is passed to ``_launch_slow``."""
+
+    _positions: tuple[int, ...]
+    _configured: dict[Any, Any]
+
+    def __call__(self, *arguments: object, **named: object) -> None:
+        self._launch_slow(*arguments, **named)
+
+    def _launch_slow(self, *arguments: object, **named: object) -> None:
+        raise NotImplementedError
+
+
 class DeviceArrayBase:
     """The attributes of an array that launches read."""
 

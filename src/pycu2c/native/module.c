@@ -4,7 +4,7 @@
 
 PyTypeObject *dispatch_table_base_type, *launch_configuration_type, *table_reference_type;
 PyTypeObject *configured_base_type, *kernel_base_type, *device_array_base_type;
-PyTypeObject *staging_buffer_type, *launch_sequence_type;
+PyTypeObject *staging_buffer_type, *launch_sequence_type, *tuned_base_type;
 InternedNames names;
 
 /* ---- for all files ---- */
@@ -66,6 +66,7 @@ static bool add_types(PyObject *module) {
         {&device_array_base_type, &device_array_base_spec},
         {&staging_buffer_type, &staging_buffer_spec},
         {&launch_sequence_type, &launch_sequence_spec},
+        {&tuned_base_type, &tuned_base_spec},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         *all[i].type = (PyTypeObject *)PyType_FromModuleAndSpec(module, all[i].spec, NULL);
@@ -79,7 +80,7 @@ static bool add_constants(PyObject *module) {
         const char *name;
         long value;
     } all[] = {
-        {"INTERFACE", 5}, /* as in extension.py */
+        {"INTERFACE", 6}, /* as in extension.py */
         {"MAX_AXES", MAX_AXES},
         {"MAX_ENTRIES", MAX_ENTRIES},
         {"INDEX32_LIMIT", INDEX32_LIMIT},

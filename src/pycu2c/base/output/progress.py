@@ -34,6 +34,20 @@ def reporting_slow_compilation(
             _write("")
 
 
+@contextmanager
+def progress_line() -> Iterator[Callable[[str], None]]:
+    """Yield a function that replaces the last line of the terminal; the line is erased at the end.
+
+    Without a terminal nothing is printed.
+    """
+    printed: list[str] = []
+    try:
+        yield lambda text: _report(text, printed)
+    finally:
+        if printed:
+            _write("")
+
+
 def is_terminal(stream: IO[Any] | None) -> bool:
     """Return whether a stream is a terminal that interprets escape sequences."""
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"

@@ -12,7 +12,13 @@ from pycu2c.compat.numba.dispatcher import JitDeviceFunction, JitKernel, python_
 from pycu2c.declarations.options import OPTION_NAMES, OptionError
 from pycu2c.declarations.overloads import with_options_of
 from pycu2c.declarations.signatures import SignatureError, is_signature, parse_signatures
-from pycu2c.kernels.kernel import KERNEL_PARAMETERS, SignatureLike, kernel, make_kernel
+from pycu2c.kernels.kernel import (
+    KERNEL_PARAMETERS,
+    TUNING_PARAMETERS,
+    SignatureLike,
+    kernel,
+    make_kernel,
+)
 
 # accepted and ignored: the C compilers inline and optimize, and `inspect` shows the code
 _IGNORED_OPTIONS = (
@@ -66,7 +72,7 @@ def jit(
 def jit(
     func_or_sig: SignatureLike | None = None, *, device: Literal[False] = False, **options: Any
 ) -> KernelDecorator: ...
-@with_options_of(kernel)
+@with_options_of(kernel, without=TUNING_PARAMETERS)
 def jit(
     func_or_sig: Any = None,
     device: bool = False,

@@ -101,6 +101,9 @@ class Layout:
     alignments: tuple[int, ...]
     needs_conversion: bool = False  # some values must be converted before struct.pack
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return layout_of, (self.parameters, self.alignments)
+
     @property
     def offsets(self) -> tuple[int, ...]:
         """Return the offset of each parameter."""

@@ -37,6 +37,9 @@ class CoroutineKernel(CpuKernel):
         self._parallel = _scheduler().run
         self._name, self._waits = name, waits
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return CoroutineKernel, (self.binary, self._name, self._waits)
+
     def watch(self, regions: Sequence[tuple[int, int]]) -> Any:
         """Register the memory regions of the next launch of this thread, as addresses and sizes.
 

@@ -33,15 +33,19 @@ BODY = "void(*)(const void *, int64_t, int64_t)"
 class CpuKernel:
     """A compiled kernel, loaded into this process."""
 
-    __slots__ = ("_body", "_library", "_parallel", "binary")
+    __slots__ = ("_body", "_has_private_copies", "_library", "_parallel", "binary")
 
     def __init__(self, binary: CompiledBinary, has_private_copies: bool = False) -> None:
         """``has_private_copies``: whether blocks accumulate into private copies of arrays."""
-        self.binary = binary
+        self.binary, self._has_private_copies = binary, has_private_copies
         with span("load", f"load {binary.entry}"):
             self._library = load(binary)  # unloaded with the kernel
         self._body = symbol(self._library, binary.entry, BODY)
         self._parallel = pool().grid_by_copies if has_private_copies else pool().grid
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let another process load the kernel."""
+        return CpuKernel, (self.binary, self._has_private_copies)
 
     def launch(self, grid: Extent, block: Extent, shared_bytes: int, packed: bytes) -> None:
         """Run all blocks and return when they are done. The GIL is released meanwhile."""

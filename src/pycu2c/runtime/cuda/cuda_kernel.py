@@ -84,6 +84,10 @@ class CudaKernel:
         )
         self._dynamic_shared = self.loaded.dynamic_shared
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let another process load the kernel."""
+        return CudaKernel, (self.binary, self.cooperative, self._cluster)
+
     def launch(
         self, grid: Dim3, block: Dim3, shared_bytes: int, stream: object, packed: bytes
     ) -> None:
