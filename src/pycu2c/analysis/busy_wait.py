@@ -8,8 +8,32 @@ from typing import TypeGuard
 
 from pycu2c.base.records import dataclass, field
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import all_expressions, bodies, expressions, operands
+from pycu2c.ir.call_graph import functions_that
+from pycu2c.ir.walk import all_expressions, bodies, contains, expressions, operands
 from pycu2c.ops.intrinsics.registry import Effect
+
+
+def polling_functions(module: ir.Module) -> frozenset[str]:
+    """Return the functions that access memory by intrinsics, such as atomics and fences."""
+    return functions_that(
+        module.functions, lambda function, polling: _accesses_memory(function.body, polling)
+    )
+
+
+def may_busy_wait(s: ir.Stmt, polling: frozenset[str]) -> bool:
+    """Return whether a statement is a loop that may run until another thread writes memory."""
+    has_exit = isinstance(s, ir.While) or (
+        isinstance(s, ir.For) and contains(s.body, ir.Break | ir.Return)
+    )
+    return has_exit and _accesses_memory((s,), polling)
+
+
+def _accesses_memory(body: ir.Body, polling: frozenset[str]) -> bool:
+    return any(
+        (isinstance(e, ir.Apply) and e.intrinsic.effect is Effect.MEMORY)
+        or (isinstance(e, ir.Call) and e.function in polling)
+        for e in all_expressions(body)
+    )
 
 
 def is_busy_wait(loop: ir.For | ir.While) -> bool:

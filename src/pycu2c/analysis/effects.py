@@ -7,10 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pycu2c.analysis.busy_wait import is_busy_wait
+from pycu2c.analysis.busy_wait import is_busy_wait, may_busy_wait, polling_functions
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.call_graph import callees, fixed_point_summaries, functions_that
+from pycu2c.ir.call_graph import (
+    callees,
+    fixed_point_summaries,
+    functions_that,
+    recursive_functions,
+    transitive_callees,
+)
 from pycu2c.ir.walk import all_expressions, contains, expressions, operations, statements
 from pycu2c.ops.intrinsics.registry import Effect
 
@@ -95,11 +101,11 @@ def reads_memory(e: ir.Expr) -> bool:
     return any(isinstance(x, (ir.Load, ir.Call)) for x in expressions(e))
 
 
-def uses_dynamic_shared(module: ir.Module) -> bool:
-    """Return whether a kernel uses dynamic shared memory."""
+def dynamic_shared_arrays(module: ir.Module) -> tuple[Array, ...]:
+    """Return the types of the arrays in dynamic shared memory."""
     functions = module.functions
     arrays = (s.var for f in functions for s in statements(f.body) if isinstance(s, ir.Allocate))
-    return any(map(is_dynamic, arrays))
+    return tuple(a.type for a in arrays if isinstance(a.type, Array) and is_dynamic(a))
 
 
 def is_dynamic(array: ir.Var) -> bool:
@@ -134,12 +140,29 @@ def accesses_cluster(body: ir.Body) -> bool:
 
 
 def block_level_functions(module: ir.Module) -> frozenset[str]:
-    """Return the block-level device functions and those that call one."""
+    """Return the block-level device functions and those that call one.
+
+    They include functions by which a loop reads what other threads write: the loop busy-waits.
+    """
+    polled = _polled_functions(module)
 
     def is_or_calls_one(function: ir.Function, block_level: frozenset[str]) -> bool:
-        return is_block_level(function) or not block_level.isdisjoint(callees(function))
+        if is_block_level(function) or function.name in polled:
+            return True
+        return not block_level.isdisjoint(callees(function))
 
     return functions_that(module.device_functions, is_or_calls_one)
+
+
+def _polled_functions(module: ir.Module) -> frozenset[str]:
+    """Return the functions with atomics or fences that loops call, without recursive ones."""
+    polling = polling_functions(module)
+    all_statements = (s for f in module.functions for s in statements(f.body))
+    loops = tuple(s for s in all_statements if may_busy_wait(s, polling))
+    called = {e.function for e in all_expressions(loops) if isinstance(e, ir.Call)}
+    reached = transitive_callees(module.functions)
+    all_called = called.union(*(reached[name] for name in called))
+    return (polling & all_called) - recursive_functions(module)
 
 
 def needs_cooperative_launch(module: ir.Module) -> bool:

@@ -16,7 +16,7 @@ from pycu2c.base import dtypes, vectors
 from pycu2c.base.dtypes import DType, DTypeKind
 from pycu2c.base.limits import INDEX32_LIMIT, INT64_LIMIT, MAX_CLUSTER_BLOCKS
 from pycu2c.base.numba_typing import type_of_conversion
-from pycu2c.base.records import dataclass, field, interned
+from pycu2c.base.records import dataclass, field, interned, replace
 
 Layout: TypeAlias = Literal["C", "A"]  # C-contiguous, or any strides
 
@@ -119,13 +119,17 @@ WEAK_COMPLEX = Scalar(dtypes.COMPLEX128, weak=True)
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An array of fixed rank; ``shape`` is set if the kernel fixes it (shared, local)."""
+    """An array of fixed rank; ``shape`` is set if the kernel fixes it (shared, local).
+
+    ``alignment``: that of a shared array in bytes, if it is more than its elements need.
+    """
 
     dtype: DType
     ndim: int
     layout: Layout = "A"
     space: MemorySpace = MemorySpace.GLOBAL
     shape: tuple[int, ...] | None = None
+    alignment: int = 0
 
     def __post_init__(self) -> None:
         """Accept numba's form ``Array(float32, 2, "F")``; Fortran order counts as any strides."""
@@ -171,14 +175,14 @@ class Array:
     def in_cluster(self) -> Array:
         """Return the type of this shared array in all blocks of the cluster."""
         shape = None if self.shape is None else (MAX_CLUSTER_BLOCKS, *self.shape)
-        return Array(self.dtype, self.ndim + 1, "A", MemorySpace.CLUSTER, shape)
+        return replace(self, ndim=self.ndim + 1, layout="A", space=MemorySpace.CLUSTER, shape=shape)
 
     @property
     def in_block(self) -> Array:
         """Return the type of one block's array of a cluster's arrays."""
         assert self.space is MemorySpace.CLUSTER
         shape = None if self.shape is None else self.shape[1:]
-        return Array(self.dtype, self.ndim - 1, "C", MemorySpace.SHARED, shape)
+        return replace(self, ndim=self.ndim - 1, layout="C", space=MemorySpace.SHARED, shape=shape)
 
 
 @dataclass(frozen=True, slots=True)

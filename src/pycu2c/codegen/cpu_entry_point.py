@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from pycu2c.analysis.effects import uses_dynamic_shared
+from pycu2c.analysis.effects import dynamic_shared_arrays
 from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.limits import MAX_SHARED_BYTES
 from pycu2c.base.records import dataclass
@@ -121,7 +121,7 @@ def cpu_kernel(entry: EntryPoint, blocks: Blocks, coordinates: tuple[str, ...]) 
     reads_size = any(i.name.rpartition(".")[2] == "shared_bytes" for i in intrinsics)
     if len(out) == 1 and not reads_size:
         out = [discard("arguments")]
-    if uses_dynamic_shared(entry.module):
+    if dynamic_shared_arrays(entry.module):
         out.append(_dynamic_shared())
     loop = (
         _loop_over_rows(intrinsics, blocks)

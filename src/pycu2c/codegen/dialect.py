@@ -28,6 +28,7 @@ class Dialect:
     launch_bounds: str  # format of the qualifier for launch bounds
     cluster_dims: str  # format of the qualifier for the size of clusters
     device_qualifiers: tuple[str, ...]
+    alignment: str  # a qualifier of arrays
     shared_qualifiers: tuple[str, ...]  # of arrays in shared memory
     constant_qualifiers: tuple[str, ...]  # of constant arrays
     dynamic_shared: str  # declaration of dynamic shared memory at file scope
@@ -46,8 +47,9 @@ CUDA = Dialect(
     launch_bounds="__launch_bounds__({})",
     cluster_dims="__cluster_dims__({})",
     device_qualifiers=("__device__",),
+    alignment="__align__({})",
     shared_qualifiers=("__shared__",),
-    dynamic_shared="extern __shared__ __align__(16) unsigned char dynamic_shared[];",
+    dynamic_shared="extern __shared__ __align__({}) unsigned char dynamic_shared[];",
     constant_qualifiers=("__constant__", "const"),
     headers=lambda _: (),  # NVRTC has no standard headers
     infinity={
@@ -67,6 +69,7 @@ C = Dialect(
     launch_bounds="",
     cluster_dims="",
     device_qualifiers=("static", "inline"),
+    alignment="__attribute__((aligned({})))",
     shared_qualifiers=(),
     dynamic_shared="",
     constant_qualifiers=("static", "const"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from pycu2c.analysis.effects import inline_c_body, uses_dynamic_shared, written_arrays
+from pycu2c.analysis.effects import dynamic_shared_arrays, inline_c_body, written_arrays
 from pycu2c.analysis.suspension_points import coroutine_loop
 from pycu2c.analysis.variables import accessed_names
 from pycu2c.base.output.tracing import span
@@ -87,8 +87,10 @@ def items_of(
         items += [c.Blank(), *cpu_types(module, name, emitter.kernel_type)]
     if loop is not None:
         items += [c.Blank(), c.Verbatim(coroutines.INTERFACE)]
-    if dialect.dynamic_shared and uses_dynamic_shared(module):
-        items += [c.Blank(), c.Verbatim(dialect.dynamic_shared)]
+    dynamic_arrays = dynamic_shared_arrays(module)
+    if dialect.dynamic_shared and dynamic_arrays:
+        alignment = max(16, *(array.alignment for array in dynamic_arrays))
+        items += [c.Blank(), c.Verbatim(dialect.dynamic_shared.format(alignment))]
     for text in emitter.helper_texts():
         items += [c.Blank(), c.Verbatim(text)]
     items += file.prints.definitions()

@@ -137,6 +137,8 @@ class StatementEmitter:
         qualifiers = (
             self.expressions.file.dialect.shared_qualifiers if t.space is MemorySpace.SHARED else ()
         )
+        if t.alignment:
+            qualifiers += (self.expressions.file.dialect.alignment.format(t.alignment),)
         return c.DeclStmt(array, name, None, qualifiers)
 
     def _declare(self, s: ir.Declare) -> c.Stmt:

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from pycu2c.analysis.busy_wait import may_busy_wait, polling_functions
 from pycu2c.base.errors import Error
 from pycu2c.base.types import Array, Scalar
 from pycu2c.interpreter import memory, operations
@@ -29,8 +30,7 @@ from pycu2c.interpreter.synchronization import is_busy_wait
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.call_graph import callees, functions_that
 from pycu2c.ir.print_format import PrintFormat, RaisedException, scalar_types
-from pycu2c.ir.walk import all_expressions, contains, statements
-from pycu2c.ops.intrinsics.registry import Effect
+from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.runtime import print_log
 
 
@@ -40,7 +40,7 @@ class UnsupportedByReferenceError(Error, TypeError):
 
 def python_kernel(module: ir.Module, observer: Observer | None = None) -> Callable[..., Coroutine]:
     """Return the kernel of a module as a generator function, which runs one thread."""
-    polling = _polling_functions(module)
+    polling = polling_functions(module)
     waiting = _waiting_functions(module, polling)
     translator = ExpressionTranslator(waiting, observer)
     namespace = translator.namespace
@@ -101,34 +101,11 @@ def _waiting_functions(module: ir.Module, polling: frozenset[str]) -> frozenset[
                 isinstance(e, ir.Apply) and e.intrinsic.synchronizes
                 for e in all_expressions(function.body)
             )
-            or any(_may_busy_wait(s, polling) for s in statements(function.body))
+            or any(may_busy_wait(s, polling) for s in statements(function.body))
             or not waiting.isdisjoint(callees(function))
         )
 
     return functions_that(module.functions, waits) | {module.kernel.name}
-
-
-def _polling_functions(module: ir.Module) -> frozenset[str]:
-    """Return the functions that access memory by intrinsics, such as atomics and fences."""
-    return functions_that(
-        module.functions, lambda function, polling: _accesses_memory(function.body, polling)
-    )
-
-
-def _accesses_memory(body: ir.Body, polling: frozenset[str]) -> bool:
-    return any(
-        (isinstance(e, ir.Apply) and e.intrinsic.effect is Effect.MEMORY)
-        or (isinstance(e, ir.Call) and e.function in polling)
-        for e in all_expressions(body)
-    )
-
-
-def _may_busy_wait(s: ir.Stmt, polling: frozenset[str]) -> bool:
-    """Return whether a loop may run until another thread writes memory."""
-    has_exit = isinstance(s, ir.While) or (
-        isinstance(s, ir.For) and contains(s.body, ir.Break | ir.Return)
-    )
-    return has_exit and _accesses_memory((s,), polling)
 
 
 # ---- statements ----------------------------------------------------------------------------------
@@ -233,7 +210,7 @@ class _FunctionTranslator:
     def _loop_body(self, s: ir.For | ir.While) -> list[ast.stmt]:
         """Translate the body; in a loop that may busy-wait, other threads run now and then."""
         body = self._block(s.body)
-        if not _may_busy_wait(s, self._polling):
+        if not may_busy_wait(s, self._polling):
             return body
         wait = self.translator.constant(Wait(file_line(s.span)))
         return [ast.If(self._call(is_busy_wait), [ast.Expr(ast.Yield(wait))], []), *body]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from pycu2c.analysis.effects import uses_dynamic_shared, written_arguments
+from pycu2c.analysis.effects import dynamic_shared_arrays, written_arguments
 from pycu2c.analysis.grid_extent import infer_grid_extent
 from pycu2c.analysis.ranges.range_analysis import required_products
 from pycu2c.base.backends import CPU_BACKENDS
@@ -151,7 +151,7 @@ class KernelCompiler:
                 for length in infer_grid_extent(module)
             ),
             _uses_threads(module),
-            uses_dynamic_shared(module),
+            bool(dynamic_shared_arrays(module)),
             privatize_accumulators.accumulator_arguments(module)
             if summary.has_memory_intrinsics
             else (),

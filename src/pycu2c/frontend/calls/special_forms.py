@@ -48,13 +48,15 @@ def _coordinates(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call)
 
 def _allocation(space: MemorySpace) -> IntrinsicLowering:
     def lower(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
-        shape_node, dtype_node = argument_nodes(context, node, ("shape", "dtype"), intrinsic.name)
+        shape_node, dtype_node, alignment_node = argument_nodes(
+            context, node, ("shape", "dtype", "alignment"), intrinsic.name, {"alignment": 0}
+        )
         shape = _shape(context, shape_node, 0 if space is MemorySpace.SHARED else 1)
         scalar = named_scalar(context, dtype_node)
-        if shape == DYNAMIC_SHAPE and space is MemorySpace.SHARED:
-            allocated_type = Array(scalar.dtype, 1, "C", space)
-        else:
-            allocated_type = Array(scalar.dtype, len(shape), "C", space, shape)
+        alignment = _alignment(context, alignment_node)
+        is_dynamic = shape == DYNAMIC_SHAPE and space is MemorySpace.SHARED
+        fixed_shape = None if is_dynamic else shape
+        allocated_type = Array(scalar.dtype, len(shape), "C", space, fixed_shape, alignment)
         return allocate(context, node, allocated_type, shape_node)
 
     return lower
@@ -70,6 +72,21 @@ def allocate(
     var = Var(context.name_for(node, space.value), allocated_type, context.span(node))
     context.emit(Allocate(var, context.span(node)))
     return var
+
+
+_MAX_ALIGNMENT = 1024  # of a tile that the tensor memory accelerator swizzles
+
+
+def _alignment(context: FunctionContext, node: ast.expr) -> int:
+    """Return the alignment of an array in bytes; 0 for that of its elements."""
+    alignment = require_constant_int(context, node, "the alignment")
+    if alignment and (not 0 < alignment <= _MAX_ALIGNMENT or alignment & (alignment - 1)):
+        fail(
+            "argument-type",
+            Label(context.span(node), f"this is {alignment}"),
+            hint=f"an alignment is a power of two up to {_MAX_ALIGNMENT}, in bytes",
+        )
+    return alignment
 
 
 _LENGTH_HINT = "write a literal, a variable with one constant value, or a global int"

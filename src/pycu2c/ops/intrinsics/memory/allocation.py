@@ -11,11 +11,14 @@ from pycu2c.ops.intrinsics.registry import Effect, intrinsic
 
 POISON = 0xA5  # fills new arrays, so that kernels that expect zeros fail in the reference
 
+_RESULTS = {
+    "int | tuple[int]": 'Array[_E, Literal[1], Literal["C"]]',
+    "tuple[int, int]": 'Array[_E, Literal[2], Literal["C"]]',
+    "tuple[int, int, int]": 'Array[_E, Literal[3], Literal["C"]]',
+}
 _OVERLOADS = (
-    '(shape: int | tuple[int], dtype: type[_E]) -> Array[_E, Literal[1], Literal["C"]]',
-    '(shape: tuple[int, int], dtype: type[_E]) -> Array[_E, Literal[2], Literal["C"]]',
-    '(shape: tuple[int, int, int], dtype: type[_E]) -> Array[_E, Literal[3], Literal["C"]]',
-    "(shape: int | tuple[int, ...], dtype: Any) -> Any",
+    *(f"(shape: {s}, dtype: type[_E], alignment: int = 0) -> {a}" for s, a in _RESULTS.items()),
+    "(shape: int | tuple[int, ...], dtype: Any, alignment: int = 0) -> Any",
 )
 
 
@@ -27,17 +30,21 @@ def uninitialised(shape: Any, dtype: Any) -> np.ndarray[Any, np.dtype[Any]]:
 
 
 @intrinsic("cuda.shared.array", effect=Effect.FORM, overloads=_OVERLOADS)
-def shared_array(shape: const, dtype: const) -> form:
+def shared_array(shape: const, dtype: const, alignment: const = 0) -> form:
     """Return an uninitialized array that the threads of a block share.
 
     There is one per block and call. A shape of 0 is the dynamic shared memory of the launch.
+    ``alignment`` is that of the first element in bytes, a power of two up to 1024.
     """
     return uninitialised(shape, dtype)  # the interpreter makes one of them per block
 
 
 @intrinsic("cuda.local.array", effect=Effect.FORM, overloads=_OVERLOADS)
-def local_array(shape: const, dtype: const) -> form:
-    """Return an uninitialized array that is private to the thread."""
+def local_array(shape: const, dtype: const, alignment: const = 0) -> form:
+    """Return an uninitialized array that is private to the thread.
+
+    ``alignment`` is that of the first element in bytes, a power of two up to 1024.
+    """
     return uninitialised(shape, dtype)
 
 
