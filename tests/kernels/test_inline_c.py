@@ -500,3 +500,64 @@ def test_wrong(name: str, tmp_path: Path) -> None:
     span = result.diagnostics[0].labels[0].span
     assert span.line == (HEAD + before).count("\n") + 1
     assert span.column == len(before.rpartition("\n")[2])
+
+
+@cuda.c_function(
+    cuda="""
+    for (int i = 0; i < matrix_shape0; ++i) total[0] += matrix[i * matrix_stride0 + total_len];
+"""
+)
+def add_column(total, matrix):
+    for i in range(matrix.shape[0]):
+        total[0] += matrix[i, total.shape[0]]
+
+
+def test_lengths_of_shared_and_local_arrays_are_constants() -> None:
+    """No parameter passes them, and the text names them."""
+
+    @kernel
+    def columns(out):
+        total, matrix = cuda.local.array(2, float32), cuda.shared.array((3, 4), float32)
+        total[0] = 0
+        for i in range(3):
+            matrix[i, 2] = i + 1
+        add_column(total, matrix)
+        out[0] = total[0]
+
+    text = columns.inspect("cuda", (float32[::1],))
+    for line in ("total_len = 2;", "matrix_shape0 = 3;", "matrix_stride0 = 4;"):
+        assert f"const long long {line}" in text
+    assert nvrtc.compile(text, "columns", "sm_90", kind="ptx").data
+    out = np.zeros(1, np.float32)
+    columns[1, 1](out)
+    assert out[0] == 6
+
+
+def test_arguments_of_function_makers_may_be_parameters() -> None:
+    """A device function passes its parameter on to a function that makes a device function."""
+
+    def adder(n: int) -> object:
+        return device(lambda x: x + n)
+
+    @device
+    def add(x, n):
+        return adder(n)(x)
+
+    @kernel
+    def add_three(out):
+        out[0] = add(out[0], 3)
+
+    out = np.ones(1, np.float32)
+    add_three[1, 1](out)
+    assert out[0] == 4
+
+
+@pytest.mark.parametrize("alignment", [3, 2048, -4])
+def test_alignments_are_powers_of_two(alignment: int) -> None:
+    @kernel
+    def aligned(out):
+        tile = cuda.shared.array(4, float32, alignment=alignment)
+        out[0] = tile[0]
+
+    with pytest.raises(CompileError, match="a power of two up to 1024"):
+        aligned.inspect("cuda", (float32[::1],))

@@ -1,9 +1,12 @@
-"""Parameters of device functions that determine shapes of arrays, so arguments are constants."""
+"""Parameters of device functions whose arguments must be constants.
+
+They determine shapes of arrays, or are passed to a function that returns a device function.
+"""
 
 from __future__ import annotations
 
 import ast
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import NamedTuple, TypeAlias
 
 from pycu2c.base.source import Source, bound_object
@@ -14,11 +17,11 @@ ConstantParameters: TypeAlias = "dict[Source, frozenset[str]]"
 
 
 def constant_parameters(source: Source, known: ConstantParameters) -> frozenset[str]:
-    """Return the parameters that are used in shapes of arrays and never assigned.
+    """Return the parameters that are used where constants are needed, and never assigned.
 
-    The shapes are those of ``cuda.shared.array(n, dtype)`` and ``cuda.local.array((n, 4), dtype)``,
-    here and in the device functions to which a parameter is passed on. ``known`` keeps the results
-    for all functions that were found.
+    That is in the shapes of ``cuda.shared.array(n, dtype)`` and ``cuda.local.array((n, 4), dtype)``
+    and in ``maker(n)(x)``, here and in the device functions to which a parameter is passed on.
+    ``known`` keeps the results for all functions that were found.
     """
     if source in known:
         return known[source]
@@ -37,9 +40,9 @@ def constant_parameters(source: Source, known: ConstantParameters) -> frozenset[
 
 
 class _References(NamedTuple):
-    """The shapes of arrays and the calls of device functions in a function."""
+    """The expressions that must be constants, and the calls of device functions in a function."""
 
-    shapes: tuple[ast.expr, ...]
+    constants: tuple[ast.expr, ...]
     calls: tuple[tuple[Source, ast.Call], ...]
     unassigned: frozenset[str]  # the parameters that are never assigned
 
@@ -57,26 +60,29 @@ def _reachable_functions(source: Source) -> dict[Source, _References]:
 
 
 def _references(source: Source) -> _References:
-    shapes: list[ast.expr] = []
+    constants: list[ast.expr] = []
     calls: list[tuple[Source, ast.Call]] = []
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.Call):
             continue
         if getattr(node.func, "attr", None) == "array":
-            shapes += [k.value for k in node.keywords if k.arg == "shape"] or node.args[:1]
+            constants += [k.value for k in node.keywords if k.arg == "shape"] or node.args[:1]
             continue
-        callee = library.device_source(_static_object(source, node.func))
+        called = _static_object(source, node.func)
+        callee = library.device_source(called)
         if callee is not None:
             calls.append((callee, node))
+        elif isinstance(called, FunctionType):  # it returns a device function
+            constants += (*node.args, *(k.value for k in node.keywords))
     nodes_by_name = bindings(source.tree)
     names = (p.arg for p in parameters(source.tree.args))
     unassigned = frozenset(name for name in names if len(nodes_by_name[name]) == 1)
-    return _References(tuple(shapes), tuple(calls), unassigned)
+    return _References(tuple(constants), tuple(calls), unassigned)
 
 
 def _names_in_constants(references: _References, constants: ConstantParameters) -> frozenset[str]:
     """Return the parameters in expressions that must be constants."""
-    arguments = list(references.shapes)
+    arguments = list(references.constants)
     for callee, call in references.calls:
         names = [p.arg for p in parameters(callee.tree.args)]
         arguments += (a for name, a in zip(names, call.args) if name in constants[callee])
