@@ -20,10 +20,13 @@ from pycu2c.compat.numba.device_ufuncs import vectorize as vectorize
 from pycu2c.compat.numba.jit_decorator import jit as jit
 from pycu2c.compat.numba.reduce import Reduce as Reduce
 from pycu2c.compat.numba.reduce import reduce as reduce
+from pycu2c.cuda import barrier as barrier
 from pycu2c.cuda import block as block
 from pycu2c.cuda import cudadrv as cudadrv
 from pycu2c.cuda import random as random
+from pycu2c.cuda import tma as tma
 from pycu2c.cuda import warp as warp
+from pycu2c.cuda import wgmma as wgmma
 from pycu2c.cuda import wmma as wmma
 from pycu2c.cuda.cudadrv import devicearray as devicearray
 from pycu2c.cuda.cudadrv import devices as devices
@@ -81,6 +84,7 @@ from pycu2c.devices.streams import profile_stop as profile_stop
 from pycu2c.devices.streams import profiling as profiling
 from pycu2c.devices.streams import stream as stream
 from pycu2c.devices.streams import synchronize as synchronize
+from pycu2c.devices.tensor_maps import TensorMap as TensorMap
 from pycu2c.devices.textures import Surface as Surface
 from pycu2c.devices.textures import Texture as Texture
 from pycu2c.devices.textures import surface as surface
@@ -2503,20 +2507,28 @@ def llround(x: _Real) -> int:
 class _local:
     @overload
     @staticmethod
-    def array(shape: int | tuple[int], dtype: type[_E]) -> Array[_E, Literal[1], Literal["C"]]:
-        """Return an uninitialized array that is private to the thread."""
+    def array(shape: int | tuple[int], dtype: type[_E], alignment: int = 0) -> Array[_E, Literal[1], Literal["C"]]:
+        """Return an uninitialized array that is private to the thread.
+
+        ``alignment`` is that of the first element in bytes, a power of two up to 1024."""
     @overload
     @staticmethod
-    def array(shape: tuple[int, int], dtype: type[_E]) -> Array[_E, Literal[2], Literal["C"]]:
-        """Return an uninitialized array that is private to the thread."""
+    def array(shape: tuple[int, int], dtype: type[_E], alignment: int = 0) -> Array[_E, Literal[2], Literal["C"]]:
+        """Return an uninitialized array that is private to the thread.
+
+        ``alignment`` is that of the first element in bytes, a power of two up to 1024."""
     @overload
     @staticmethod
-    def array(shape: tuple[int, int, int], dtype: type[_E]) -> Array[_E, Literal[3], Literal["C"]]:
-        """Return an uninitialized array that is private to the thread."""
+    def array(shape: tuple[int, int, int], dtype: type[_E], alignment: int = 0) -> Array[_E, Literal[3], Literal["C"]]:
+        """Return an uninitialized array that is private to the thread.
+
+        ``alignment`` is that of the first element in bytes, a power of two up to 1024."""
     @overload
     @staticmethod
-    def array(shape: int | tuple[int, ...], dtype: Any) -> Any:
-        """Return an uninitialized array that is private to the thread."""
+    def array(shape: int | tuple[int, ...], dtype: Any, alignment: int = 0) -> Any:
+        """Return an uninitialized array that is private to the thread.
+
+        ``alignment`` is that of the first element in bytes, a power of two up to 1024."""
 
 local: _local
 
@@ -2624,28 +2636,32 @@ def selp(a: _Number, b: _Number, c: _Number) -> Any:
 class _shared:
     @overload
     @staticmethod
-    def array(shape: int | tuple[int], dtype: type[_E]) -> Array[_E, Literal[1], Literal["C"]]:
+    def array(shape: int | tuple[int], dtype: type[_E], alignment: int = 0) -> Array[_E, Literal[1], Literal["C"]]:
         """Return an uninitialized array that the threads of a block share.
 
-        There is one per block and call. A shape of 0 is the dynamic shared memory of the launch."""
+        There is one per block and call. A shape of 0 is the dynamic shared memory of the launch.
+        ``alignment`` is that of the first element in bytes, a power of two up to 1024."""
     @overload
     @staticmethod
-    def array(shape: tuple[int, int], dtype: type[_E]) -> Array[_E, Literal[2], Literal["C"]]:
+    def array(shape: tuple[int, int], dtype: type[_E], alignment: int = 0) -> Array[_E, Literal[2], Literal["C"]]:
         """Return an uninitialized array that the threads of a block share.
 
-        There is one per block and call. A shape of 0 is the dynamic shared memory of the launch."""
+        There is one per block and call. A shape of 0 is the dynamic shared memory of the launch.
+        ``alignment`` is that of the first element in bytes, a power of two up to 1024."""
     @overload
     @staticmethod
-    def array(shape: tuple[int, int, int], dtype: type[_E]) -> Array[_E, Literal[3], Literal["C"]]:
+    def array(shape: tuple[int, int, int], dtype: type[_E], alignment: int = 0) -> Array[_E, Literal[3], Literal["C"]]:
         """Return an uninitialized array that the threads of a block share.
 
-        There is one per block and call. A shape of 0 is the dynamic shared memory of the launch."""
+        There is one per block and call. A shape of 0 is the dynamic shared memory of the launch.
+        ``alignment`` is that of the first element in bytes, a power of two up to 1024."""
     @overload
     @staticmethod
-    def array(shape: int | tuple[int, ...], dtype: Any) -> Any:
+    def array(shape: int | tuple[int, ...], dtype: Any, alignment: int = 0) -> Any:
         """Return an uninitialized array that the threads of a block share.
 
-        There is one per block and call. A shape of 0 is the dynamic shared memory of the launch."""
+        There is one per block and call. A shape of 0 is the dynamic shared memory of the launch.
+        ``alignment`` is that of the first element in bytes, a power of two up to 1024."""
 
 shared: _shared
 

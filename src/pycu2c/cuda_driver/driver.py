@@ -22,6 +22,8 @@ from pycu2c.base.records import dataclass
 from pycu2c.cuda_driver import libcuda
 from pycu2c.cuda_driver.cuda_errors import CudaError, NoDeviceError, error_for
 
+_FIRST_SPECIFIC_ARCH = 90  # with features that later architectures may lack: sm_90a
+
 
 @dataclass(frozen=True, slots=True)
 class DriverDevice:
@@ -107,6 +109,12 @@ def api() -> Any:
 def arch() -> str:
     """Return the architecture of the current device, such as ``sm_90``."""
     return device().arch
+
+
+def native_arch() -> str:
+    """Return the architecture with the features of the current device alone, such as ``sm_90a``."""
+    name = arch()
+    return f"{name}a" if int(name.removeprefix("sm_")) >= _FIRST_SPECIFIC_ARCH else name
 
 
 def check(result: tuple[Any, ...], doing: str) -> Any:

@@ -83,7 +83,7 @@ class KernelCacheEntry:
             binary = cc.compile(code.text, code.entry, options=options)
             has_private_accumulators = bool(key.assumptions.unaliased_accumulators)
             return CpuRunner(names, layout, CpuKernel(binary, has_private_accumulators))
-        binary = nvrtc.compile(code.text, code.entry, driver.arch(), options=options)
+        binary = nvrtc.compile(code.text, code.entry, driver.native_arch(), options=options)
         kernel = CudaKernel(binary, code.cooperative, options.cluster)
         return CudaRunner(self._name, code.written, layout, kernel, code.overwritten)
 

@@ -141,7 +141,7 @@ def _load_on_gpu(
 ) -> tuple[Runner, Callable[[], print_log.PrintLog]]:
     options, layout = kernel.options.with_links(generated.links), layout_of(generated.parameters)
     binary = nvrtc.compile(
-        generated.text, generated.entry, driver.arch(), options=options, cache=cache
+        generated.text, generated.entry, driver.native_arch(), options=options, cache=cache
     )
     loaded = CudaKernel(binary, generated.needs_cooperative_launch, options.cluster)
     overwritten = write_coverage.find_overwritten_arrays(kernel.built.module)
@@ -161,11 +161,11 @@ class InterpreterRunner:
         return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
-        owners = [
-            a.owner if isinstance(a, ArrayArgument | HandleArgument) else a for a in arguments
+        values = [
+            a.interpreted if isinstance(a, ArrayArgument | HandleArgument) else a for a in arguments
         ]
         with frames_for_calls(self.device_function_count):
-            self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, owners)
+            self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
 
 
 def _interpreter_runner(kernel: Specialization) -> InterpreterRunner:

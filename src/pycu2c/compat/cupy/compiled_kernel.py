@@ -74,7 +74,7 @@ def load_text(
             size = int(kernel.uint64_array(partial_symbol)[0]) if has_partials else 0
             runner: Runner = CpuRunner(names, layout, kernel)
             return LoadedKernelText(runner, sizes, size, text.elements_per_thread)
-        on_gpu = cuda_kernel.CudaKernel(cuda_binary(text, driver.arch(), options))
+        on_gpu = cuda_kernel.CudaKernel(cuda_binary(text, driver.native_arch(), options))
     written = frozenset(
         f.parameter.argument
         for f in text.fields

@@ -39,19 +39,23 @@ _NAMES_BY_MODULE = {
     "pycu2c.compat.numba.device_ufuncs": "guvectorize vectorize",
     "pycu2c.ops.names.loop_hints": "literal_unroll",
     "pycu2c.compat.numba.reduce": "Reduce reduce",
+    "pycu2c.devices.tensor_maps": "TensorMap",
     "pycu2c.devices.textures": "Surface Texture surface texture",
     "pycu2c.types": "none void",
 }
 # submodules of ``cuda``, by name; some have functions for kernels, such as ``random``
 MODULES = {
+    "barrier": "pycu2c.cuda.barrier",
     "block": "pycu2c.cuda.block",
     "cudadrv": "pycu2c.cuda.cudadrv",
     "devicearray": "pycu2c.cuda.cudadrv.devicearray",
     "devices": "pycu2c.cuda.cudadrv.devices",
     "driver": "pycu2c.cuda.cudadrv.driver",
     "random": "pycu2c.cuda.random",
+    "tma": "pycu2c.cuda.tma",
     "types": "pycu2c.types",
     "warp": "pycu2c.cuda.warp",
+    "wgmma": "pycu2c.cuda.wgmma",
     "wmma": "pycu2c.cuda.wmma",
 }
 HOST_NAMES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names.split()}

@@ -51,6 +51,11 @@ class ArrayArgument(NamedTuple):
         return count
 
     @property
+    def interpreted(self) -> object:
+        """Return what the interpreter passes: the user's array."""
+        return self.owner
+
+    @property
     def region(self) -> tuple[int, int]:
         """Return the address of the first byte, and the number of bytes up to the last."""
         size = self.size
@@ -64,7 +69,7 @@ class ArrayArgument(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HandleArgument:
-    """A texture or surface argument; ``owner`` is the user's object."""
+    """A texture or surface, or an address that the launch selects; ``owner`` has the handle."""
 
     dtype: DType
     owner: Any
@@ -80,6 +85,11 @@ class HandleArgument:
         """Return the handle that is passed to a kernel."""
         handle: int = self.owner.__pycu2c_handle__(location)
         return handle
+
+    @property
+    def interpreted(self) -> object:
+        """Return what the interpreter passes: the object, or an address."""
+        return self.owner if self.dtype.handle is not None else self.handle("host")
 
 
 Argument: TypeAlias = "ArrayArgument | HandleArgument | Number"

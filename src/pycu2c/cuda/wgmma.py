@@ -1,0 +1,5 @@
+"""Export products of tiles by a warpgroup: ``from pycu2c.cuda import wgmma``."""
+
+from pycu2c.device_library.wgmma import commit_group, fence, mma_async, position, wait_group
+
+__all__ = ["commit_group", "fence", "mma_async", "position", "wait_group"]
