@@ -70,6 +70,10 @@ def test_the_table() -> None:
     assert tiny.startswith("tiny launch, µs")
 
 
+def test_a_product_by_tensor_cores_is_right_on_the_cpu() -> None:
+    assert "right on the CPU" in output("matrix_products.py", "--cpu")
+
+
 @pytest.mark.slow
 def test_the_table_of_launches(tmp_path: Path) -> None:
     ran = output("launch.py", "--cpu", "--rounds", "1", BENCHMARK_RESULTS=str(tmp_path))

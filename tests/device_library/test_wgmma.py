@@ -191,3 +191,20 @@ def test_cuda_compiles_a_product_of_registers() -> None:
     text, log = hopper_code(make_chain(16), np.zeros((64, 16), np.float32), tensor_map, tensor_map)
     assert "a_words" in text
     assert not log.strip("\0\n ")
+
+
+@kernel(launch_bounds=(256, 1))
+def move_registers(out):
+    if cuda.threadIdx.x < 128:
+        wgmma.setmaxnreg_dec(40)
+    else:
+        wgmma.setmaxnreg_inc(232)
+    out[cuda.threadIdx.x] = 1
+
+
+def test_warpgroups_move_registers(target: str) -> None:
+    (out,) = launch(move_registers, (1, 256), target, np.zeros(256, np.int32))
+    assert out.all()
+    text, log = hopper_code(move_registers, np.zeros(256, np.int32))
+    assert "setmaxnreg.inc.sync.aligned.u32 232;" in text
+    assert not log.strip("\0\n ")

@@ -1,5 +1,6 @@
 """Export copies of tiles by the tensor memory accelerator: ``from pycu2c.cuda import tma``."""
 
+from pycu2c.device_library.swizzle import swizzled_column
 from pycu2c.device_library.tma import (
     commit_group,
     fence_proxy_async,
@@ -18,6 +19,7 @@ __all__ = [
     "load_multicast",
     "prefetch",
     "store",
+    "swizzled_column",
     "wait_group",
     "wait_group_read",
 ]

@@ -18,7 +18,20 @@ LINE = 128  # bytes; all banks of shared memory
 
 @device
 def swizzled_column(tile: Any, row: Any, column: Any) -> Any:
-    """Return where ``tile[row, column]`` of the matrix is in its row."""
+    """Return the column of a swizzled tile that has element ``[row, column]`` of the matrix.
+
+    Parameters
+    ----------
+    tile : array
+        A shared array, whose last axis has 32, 64 or 128 bytes.
+    row, column : int
+        The index in the matrix.
+
+    Returns
+    -------
+    int
+        The column in ``tile[row]``.
+    """
     size = tile.dtype.itemsize
     row_bytes = tile.shape[tile.ndim - 1] * size
     line = row * row_bytes // LINE % (row_bytes // CHUNK)

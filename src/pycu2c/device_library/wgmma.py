@@ -235,6 +235,16 @@ def _waiter(pending: int, count: int, total: str) -> Any:
     return wait_for_products
 
 
+def _register_setter(change: str, count: int) -> Any:
+    """Return the function that changes the number of registers to ``count``."""
+
+    @c_function(cuda=f'asm volatile("setmaxnreg.{change}.sync.aligned.u32 {count};");')
+    def set_registers() -> None:
+        return
+
+    return set_registers
+
+
 # ---- the functions -------------------------------------------------------------------------------
 
 
@@ -283,6 +293,21 @@ def wait_group(pending: Any, d: Any) -> None:
         _waiter(pending, d.shape[0], "f32")(d)
 
 
+@device
+def setmaxnreg_inc(count: Any) -> None:
+    """Increase the registers of each thread of this warpgroup; wait until they are free.
+
+    It has an effect in kernels with ``launch_bounds`` of two numbers, or ``max_registers``.
+    """
+    _register_setter("inc", count)()
+
+
+@device
+def setmaxnreg_dec(count: Any) -> None:
+    """Decrease the registers of each thread of this warpgroup, so that others can have them."""
+    _register_setter("dec", count)()
+
+
 document_parameters(
     globals(),
     """
@@ -295,5 +320,6 @@ a_major, b_major : {"k", "mn"} | The dimension along the rows of a tile: the dep
   or the rows of ``a`` and the columns of ``b``. The latter is for elements of two bytes.
 float8 : {"e4m3", "e5m2"} | The format of factors of uint8.
 pending : int | A compile-time constant.
+count : int | A compile-time constant, a multiple of 8 from 24 to 256.
 """,
 )
