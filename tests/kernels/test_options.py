@@ -197,6 +197,18 @@ def test_dynamic_indices_stay_as_they_are(target):
     assert "a[n] =" not in wrapping
 
 
+@kernel(wraparound=False)
+def reshaped(a, n):
+    a.reshape(2, 2)[n, n - 1] = a[1:].reshape(3)[n]
+
+
+@pytest.mark.parametrize("target", ["c", "cuda"])
+def test_indices_of_reshaped_arrays_stay_as_they_are(target):
+    text = reshaped.inspect(target, "float32[::1], int")
+    assert "n < 0" not in text
+    assert "n < 0" in with_options(reshaped, wraparound=True).inspect(target, "float32[::1], int")
+
+
 def test_no_wraparound(target):
     (result, _) = run(shifted, (1, 1), [np.arange(4, dtype=np.float32), 2], target)
     np.testing.assert_array_equal(result, [0, 1, 4, 3])

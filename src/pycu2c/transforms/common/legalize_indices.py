@@ -145,6 +145,8 @@ class IndexLegalizer:
     def subscript(self, e: ir.Apply, interval: Interval) -> ir.Expr:
         """Legalize a slice bound, or an index of a view, with the given range."""
         operand, operand_type = e.arguments[0], scalar_type(e.arguments[0])
+        if e.intrinsic is index_from_end and not self.rules.wraparound:
+            return cast(operand, scalar_type(e))
         variable = (
             operand if is_atom(operand) else ir.Var(self.fresh("bound"), operand_type, e.span)
         )
