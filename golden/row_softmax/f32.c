@@ -82,6 +82,8 @@ void row_softmax(const void *arguments, int64_t first_block, int64_t last_block)
         float of_warps_1[32];
         float combined[96];
         float combined_1[96];
+        int64_t count[96];
+        int64_t count_1[96];
         float exponential[96];
         int64_t lanes[96];
         int64_t lanes_1[96];
@@ -101,13 +103,11 @@ void row_softmax(const void *arguments, int64_t first_block, int64_t last_block)
             float value_7 = value[column];
             combined[column] = value_7;
             float value_8 = combined[column];
-            int64_t first = block_threads();
+            count[column] = block_threads();
             int64_t row_5 = 0;
-            int64_t result_2 = column + 96 * row_5;
-            int64_t result_3 = min_i64(32LL, first - (result_2 / 32) * 32);
-            int64_t result_4 = result_3;
+            int64_t result = column + 96 * row_5;
             value_3[column] = value_8;
-            lanes[column] = result_4;
+            lanes[column] = min_i64(32LL, count[column] - (result / 32) * 32);
         }
         for (int64_t step = 0; step < 5; ++step) {
             int64_t distance = 1LL << step;
@@ -135,7 +135,7 @@ void row_softmax(const void *arguments, int64_t first_block, int64_t last_block)
         int64_t row_2 = 0;
         #pragma omp simd
         for (int64_t tx = 0; tx < 32; ++tx) {
-            int64_t warps = (block_threads() + 31) / 32;
+            int64_t warps = (count[tx] + 31) / 32;
             int64_t result = tx + 96 * row_2;
             if (result < warps) {
                 value_1[tx] = load_items(of_warps, result);
@@ -180,13 +180,11 @@ void row_softmax(const void *arguments, int64_t first_block, int64_t last_block)
             float value_7 = exponential[tx];
             combined_1[tx] = value_7;
             float value_8 = combined_1[tx];
-            int64_t first = block_threads();
+            count_1[tx] = block_threads();
             int64_t row_5 = 0;
-            int64_t result_4 = tx + 96 * row_5;
-            int64_t result_5 = min_i64(32LL, first - (result_4 / 32) * 32);
-            int64_t result_6 = result_5;
+            int64_t result_1 = tx + 96 * row_5;
             value_4[tx] = value_8;
-            lanes_1[tx] = result_6;
+            lanes_1[tx] = min_i64(32LL, count_1[tx] - (result_1 / 32) * 32);
         }
         for (int64_t step = 0; step < 5; ++step) {
             int64_t distance = 1LL << step;
@@ -214,7 +212,7 @@ void row_softmax(const void *arguments, int64_t first_block, int64_t last_block)
         int64_t row_4 = 0;
         #pragma omp simd
         for (int64_t tx = 0; tx < 32; ++tx) {
-            int64_t warps = (block_threads() + 31) / 32;
+            int64_t warps = (count_1[tx] + 31) / 32;
             int64_t result_1 = tx + 96 * row_4;
             if (result_1 < warps) {
                 value_2[tx] = load_items(of_warps_1, result_1);

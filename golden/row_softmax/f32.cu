@@ -10,17 +10,13 @@ __device__ __forceinline__ float max_f32(float a, float b) {
     return b > a ? b : a;
 }
 
-__device__ int thread_rank(void) {
-    int row = threadIdx.y + blockDim.y * threadIdx.z;
-    return threadIdx.x + blockDim.x * row;
-}
-
 __device__ int block_threads(void) {
     return blockDim.x * blockDim.y * blockDim.z;
 }
 
-__device__ int warp_threads(void) {
-    return min(32, block_threads() - (thread_rank() / 32) * 32);
+__device__ int thread_rank(void) {
+    int row = threadIdx.y + blockDim.y * threadIdx.z;
+    return threadIdx.x + blockDim.x * row;
 }
 
 __device__ float reduce_lanes(float value, int lanes) {
@@ -42,15 +38,15 @@ __device__ float load_items(const float *arrays, int index_) {
     return arrays[index_];
 }
 
-__device__ float reduce_warps(float value, float *of_warps) {
+__device__ float reduce_warps(float value, float *of_warps, int count) {
     int rank = thread_rank();
-    value = reduce_lanes(value, warp_threads());
+    value = reduce_lanes(value, min(32, count - (rank / 32) * 32));
     if (laneid_i32() == 0) {
         store_items(of_warps, rank / 32, value);
     }
     __syncthreads();
     if (rank < 32) {
-        int warps = (block_threads() + 31) / 32;
+        int warps = (count + 31) / 32;
         if (rank < warps) {
             value = load_items(of_warps, rank);
         }
@@ -62,7 +58,7 @@ __device__ float reduce_warps(float value, float *of_warps) {
 __device__ float all_reduce(float value) {
     float combined = value;
     __shared__ float of_warps[32];
-    combined = reduce_warps(combined, of_warps);
+    combined = reduce_warps(combined, of_warps, block_threads());
     if (thread_rank() == 0) {
         store_items(of_warps, 0, combined);
     }
@@ -83,15 +79,15 @@ __device__ float reduce_lanes_1(float value, int lanes) {
     return value;
 }
 
-__device__ float reduce_warps_1(float value, float *of_warps) {
+__device__ float reduce_warps_1(float value, float *of_warps, int count) {
     int rank = thread_rank();
-    value = reduce_lanes_1(value, warp_threads());
+    value = reduce_lanes_1(value, min(32, count - (rank / 32) * 32));
     if (laneid_i32() == 0) {
         store_items(of_warps, rank / 32, value);
     }
     __syncthreads();
     if (rank < 32) {
-        int warps = (block_threads() + 31) / 32;
+        int warps = (count + 31) / 32;
         if (rank < warps) {
             value = load_items(of_warps, rank);
         }
@@ -103,7 +99,7 @@ __device__ float reduce_warps_1(float value, float *of_warps) {
 __device__ float all_reduce_1(float value) {
     float combined = value;
     __shared__ float of_warps[32];
-    combined = reduce_warps_1(combined, of_warps);
+    combined = reduce_warps_1(combined, of_warps, block_threads());
     if (thread_rank() == 0) {
         store_items(of_warps, 0, combined);
     }

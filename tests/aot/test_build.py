@@ -258,7 +258,7 @@ def test_unknown_architectures(tmp_path: Path, archs: str) -> None:
 def test_architectures_may_be_given_twice(tmp_path: Path) -> None:
     (tmp_path / "source.py").write_text(FILL)
     build_file(str(tmp_path / "source.py"), tmp_path, "--arch", "sm_80, sm_80,80")
-    assert (tmp_path / "src/source_images.h").read_text().count("cubin_0_80[]") == 1
+    assert (tmp_path / "src/source_images.h").read_text().count("cubin_80[]") == 1
 
 
 @pytest.mark.parametrize(("binding", "package"), [("jax", "jax"), ("tvm-ffi", "apache-tvm-ffi")])

@@ -34,6 +34,11 @@ def launched(**options: object) -> None:
     kernel(**options)(fill)[1, 1](np.zeros(1))
 
 
+def launched_by_record() -> None:
+    """Launch a kernel that looks for a record of its tuning."""
+    kernel(backend="cpu", tune={"block": [32, 64]}, grid=lambda c: 1)(fill)(np.zeros(1))
+
+
 INVALID: dict[str, tuple[Callable[[], object], tuple[str, ...], str]] = {
     "PYCU2C_BACKEND": (default_backend, ("gpu", "CPU"), "one of auto, cuda, cpu, cpu-resumable, "),
     "PYCU2C_CACHE": (cache_directory.locate, ("maybe",), "0 or 1"),
@@ -49,6 +54,7 @@ INVALID: dict[str, tuple[Callable[[], object], tuple[str, ...], str]] = {
         ("abc", "0", "-1", "2.5", "²"),
         "a number of threads, 1 or more",
     ),
+    "PYCU2C_TUNE": (launched_by_record, ("yes",), "0 or 1"),
     "PYCU2C_VERIFY": (lambda: run_passes([], None, None), ("yes",), "0 or 1"),  # type: ignore[arg-type]
 }
 COMMANDS = {"PATH", "PYCU2C_CC", "PYCU2C_CXX"}  # that cannot be run: tests/toolchain

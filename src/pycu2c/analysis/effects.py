@@ -144,25 +144,31 @@ def block_level_functions(module: ir.Module) -> frozenset[str]:
 
     They include functions by which a loop reads what other threads write: the loop busy-waits.
     """
-    polled = _polled_functions(module)
+    polled, waiting = _functions_of_busy_waits(module)
 
     def is_or_calls_one(function: ir.Function, block_level: frozenset[str]) -> bool:
-        if is_block_level(function) or function.name in polled:
+        if is_block_level(function) or function.name in waiting:
             return True
         return not block_level.isdisjoint(callees(function))
 
-    return functions_that(module.device_functions, is_or_calls_one)
+    return functions_that(module.device_functions, is_or_calls_one) | polled
 
 
-def _polled_functions(module: ir.Module) -> frozenset[str]:
-    """Return the functions with atomics or fences that loops call, without recursive ones."""
-    polling = polling_functions(module)
-    all_statements = (s for f in module.functions for s in statements(f.body))
-    loops = tuple(s for s in all_statements if may_busy_wait(s, polling))
-    called = {e.function for e in all_expressions(loops) if isinstance(e, ir.Call)}
+def _functions_of_busy_waits(module: ir.Module) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the functions with atomics or fences that loops call, and those with such loops.
+
+    Recursive functions are left out, as they cannot be inlined.
+    """
+    recursive, polling = recursive_functions(module), polling_functions(module)
     reached = transitive_callees(module.functions)
-    all_called = called.union(*(reached[name] for name in called))
-    return (polling & all_called) - recursive_functions(module)
+    polled, waiting = set[str](), set[str]()
+    for function in module.functions:
+        loops = tuple(s for s in statements(function.body) if may_busy_wait(s, polling))
+        called = {e.function for e in all_expressions(loops) if isinstance(e, ir.Call)} & polling
+        polled |= called.union(*(reached[name] & polling for name in called))
+        if called - recursive:
+            waiting.add(function.name)
+    return frozenset(polled - recursive), frozenset(waiting - recursive)
 
 
 def needs_cooperative_launch(module: ir.Module) -> bool:
