@@ -248,7 +248,7 @@ t = cuda.shared.array(4, float)  # E[dtype]: float | float64 or float32
 
 t = cuda.shared.array(n, float32)  # E[shape]: n | k[grid, block, stream, bytes]
 
-t = cuda.shared.array(4)  # E[argument-count]: cuda.shared.array(4) | (shape, dtype)
+t = cuda.shared.array(4)  # E[argument-count]: cuda.shared.array(4) | (shape, dtype, alignment=0)
 
 i = cuda.grid()  # E[argument-count]: cuda.grid() | (ndim)
 

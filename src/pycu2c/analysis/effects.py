@@ -157,13 +157,15 @@ def block_level_functions(module: ir.Module) -> frozenset[str]:
 def _functions_of_busy_waits(module: ir.Module) -> tuple[frozenset[str], frozenset[str]]:
     """Return the functions with atomics or fences that loops call, and those with such loops.
 
-    Recursive functions are left out, as they cannot be inlined.
+    Recursive functions are left out, as they cannot be inlined, and checks, which do not wait.
     """
-    recursive, polling = recursive_functions(module), polling_functions(module)
+    recursive = recursive_functions(module)
+    names = polling_functions(module)
+    polling = frozenset(name for name in names if not name.endswith(".check"))
     reached = transitive_callees(module.functions)
     polled, waiting = set[str](), set[str]()
     for function in module.functions:
-        loops = tuple(s for s in statements(function.body) if may_busy_wait(s, polling))
+        loops = tuple(s for s in statements(function.body) if may_busy_wait(s, frozenset(polling)))
         called = {e.function for e in all_expressions(loops) if isinstance(e, ir.Call)} & polling
         polled |= called.union(*(reached[name] & polling for name in called))
         if called - recursive:
