@@ -8,7 +8,18 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from pycu2c import bfloat16, cuda, float16, float32, int8, int32, kernel, uint8, uint64
+from pycu2c import (
+    CompileError,
+    bfloat16,
+    cuda,
+    float16,
+    float32,
+    int8,
+    int32,
+    kernel,
+    uint8,
+    uint64,
+)
 from pycu2c.cuda import barrier, tma, wgmma
 from pycu2c.kernels.kernel import Kernel
 from support.asynchronous import hopper_code, launch
@@ -208,3 +219,26 @@ def test_warpgroups_move_registers(target: str) -> None:
     text, log = hopper_code(move_registers, np.zeros(256, np.int32))
     assert "setmaxnreg.inc.sync.aligned.u32 232;" in text
     assert not log.strip("\0\n ")
+
+
+@pytest.mark.parametrize(
+    ("columns", "total", "left", "right", "major", "message"),
+    [
+        (20, float32, bfloat16, bfloat16, "k", "a multiple of 8 up to 256, not 20"),
+        (16, float32, bfloat16, float16, "k", "the factors are two of float16"),
+        (16, int32, float16, float16, "k", "the accumulator is float32"),
+        (16, float32, float32, float32, "mn", "for elements of two bytes"),
+    ],
+)
+def test_products_that_the_hardware_lacks(
+    columns: int, total: Any, left: Any, right: Any, major: str, message: str
+) -> None:
+    @kernel
+    def wrong(out):
+        a, b = cuda.shared.array((64, 16), left), cuda.shared.array((columns, 16), right)
+        d = cuda.local.array(columns // 2, total)
+        wgmma.mma_async(d, a, b, "k", major)
+        out[0] = d[0]
+
+    with pytest.raises(CompileError, match=message):
+        wrong.inspect("c", (float32[::1],))

@@ -13,7 +13,7 @@ from typing import Any
 
 from pycu2c import cuda
 from pycu2c.base.records import dataclass
-from pycu2c.base.types import bfloat16, float16, float32, int8, int32
+from pycu2c.base.types import bfloat16, float16, float32, int8, int32, uint8
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.swizzle import swizzled_column
 from pycu2c.inline_c.functions import c_function
@@ -55,7 +55,7 @@ def _number(element: Any, kind: Any) -> Any:
         return cuda.e4m3_to_float(element)
     if kind == "e5m2":
         return cuda.e5m2_to_float(element)
-    if kind == "s8" or kind == "u8":
+    if kind == "s8":
         return int32(element)
     return float32(element)
 
@@ -109,14 +109,13 @@ FACTOR_TYPES = {
         FactorType("e4m3", 1),
         FactorType("e5m2", 1),
         FactorType("s8", 1, "s32"),
-        FactorType("u8", 1, "s32"),
     )
 }
 _STEP_BYTES = 32  # of the depth of an instruction
 
 _HELPERS = """
 #ifdef __CUDACC__
-// the descriptor of a tile in shared memory; stride: the bytes from a panel to the next
+// the descriptor of a tile in shared memory; panel_bytes: from a panel to the next
 __device__ __forceinline__ unsigned long long tile_descriptor(const void *tile, int row_bytes,
                                                               int panel_bytes) {
     const unsigned long long address = __cvta_generic_to_shared(tile);
@@ -177,25 +176,33 @@ def _registers(name: str, count: int, constraint: str) -> str:
 
 def _multiplier(width: int, a_ndim: int, b_ndim: int, kind: str, a_major: str, b_major: str) -> Any:
     """Return the function that adds a product of ``width`` columns to an accumulator."""
+    if kind not in FACTOR_TYPES:
+        raise TypeError(
+            "the factors are two of float16, bfloat16 or float32, or of uint8 with float8='e4m3' "
+            "or 'e5m2', and the accumulator is float32; or they are int8 and int32"
+        )
     element = FACTOR_TYPES[kind]
+    if width % 8 or not 8 <= width <= 256:
+        raise ValueError(f"the columns are a multiple of 8 up to 256, not {width}")
+    if "mn" in (a_major, b_major) and element.size != 2:
+        raise ValueError("a_major and b_major are 'k', but for elements of two bytes")
     count = width // 2
     totals = ", ".join(f"%{n}" for n in range(count))
     b = SharedFactor("b", b_ndim, element, b_major)
-    declarations, steps = b.declaration, b.depth
-    transposed = f"{int(a_major == 'mn')}, {int(b_major == 'mn')}"
+    declarations, steps, majors = b.declaration, b.depth, [b_major]
     if a_ndim == 1:
         left = f"{{{', '.join(f'%{count + n}' for n in range(4))}}}"
         operands = ", ".join(f'"r"(a_words[4 * k + {n}])' for n in range(4))
         declarations = f"const unsigned *a_words = (const unsigned *)a;\n{declarations}"
-        right, scale, transposed = count + 4, "1, 1", str(int(b_major == "mn"))
+        right = count + 4
     else:
         a = SharedFactor("a", a_ndim, element, a_major)
         declarations, steps = f"{a.declaration}\n{declarations}", a.depth
         left, operands = f"%{count}", f'"l"({a.step})'
-        right, scale = count + 1, "1, 1"
-    modifiers = {4: f", {scale}", 2: f", {scale}, {transposed}", 1: f", {scale}"}[element.size]
-    if element.total == "s32":
-        modifiers = ""
+        right, majors = count + 1, [a_major, b_major]
+    modifiers = "" if element.total == "s32" else ", 1, 1"  # the signs of the factors
+    if element.size == 2:
+        modifiers += "".join(f", {int(major == 'mn')}" for major in majors)
     depth = _STEP_BYTES // element.size
     total_constraint = "+r" if element.total == "s32" else "+f"
     text = f"""
@@ -258,16 +265,21 @@ def mma_async(
     other accesses to ``d``, call ``fence``; afterwards ``commit_group``, and ``wait_group`` before
     ``d`` is read and the tiles are overwritten.
     """
-    if a.dtype == bfloat16:
-        _multiplier(2 * d.shape[0], a.ndim, b.ndim, "bf16", a_major, b_major)(d, a, b)
+    width = 2 * d.shape[0]
+    if d.dtype == int32 and a.dtype == int8 and b.dtype == int8:
+        _multiplier(width, a.ndim, b.ndim, "s8", a_major, b_major)(d, a, b)
+    elif d.dtype != float32 or a.dtype != b.dtype:
+        _multiplier(width, a.ndim, b.ndim, "", a_major, b_major)(d, a, b)  # raises an error
+    elif a.dtype == bfloat16:
+        _multiplier(width, a.ndim, b.ndim, "bf16", a_major, b_major)(d, a, b)
     elif a.dtype == float16:
-        _multiplier(2 * d.shape[0], a.ndim, b.ndim, "f16", a_major, b_major)(d, a, b)
+        _multiplier(width, a.ndim, b.ndim, "f16", a_major, b_major)(d, a, b)
     elif a.dtype == float32:
-        _multiplier(2 * d.shape[0], a.ndim, b.ndim, "tf32", a_major, b_major)(d, a, b)
-    elif a.dtype == int8:
-        _multiplier(2 * d.shape[0], a.ndim, b.ndim, "s8", a_major, b_major)(d, a, b)
+        _multiplier(width, a.ndim, b.ndim, "tf32", a_major, b_major)(d, a, b)
+    elif a.dtype == uint8:
+        _multiplier(width, a.ndim, b.ndim, float8, a_major, b_major)(d, a, b)
     else:
-        _multiplier(2 * d.shape[0], a.ndim, b.ndim, float8, a_major, b_major)(d, a, b)
+        _multiplier(width, a.ndim, b.ndim, "", a_major, b_major)(d, a, b)
 
 
 @c_function(cuda='asm volatile("wgmma.fence.sync.aligned;" ::: "memory");', signature="void()")
