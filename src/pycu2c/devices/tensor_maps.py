@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -44,7 +45,7 @@ class TensorMapDescriptor:
     def __init__(self, array: ArrayArgument, box: tuple[int, ...], swizzle: Swizzle) -> None:
         self._on_gpu: DeviceArray | None = None
         if array.location == "device":
-            self._on_gpu = to_device(_encode(array, box, swizzle))
+            self._on_gpu = _on_gpu(driver.current_ordinal(), _encode(array, box, swizzle))
 
     def __pycu2c_handle__(self, location: MemoryLocation) -> int:
         if location == "host":
@@ -140,8 +141,17 @@ def _check(array: ArrayArgument, box: tuple[int, ...]) -> None:
         )
 
 
-def _encode(array: ArrayArgument, box: tuple[int, ...], swizzle: Swizzle) -> np.ndarray[Any, Any]:
-    """Return the bytes of a descriptor. Raises CudaError."""
+@functools.cache
+def _on_gpu(_: int, words: tuple[int, ...]) -> DeviceArray:
+    """Return a descriptor in the memory of the current GPU.
+
+    It is never freed: GPUs cache descriptors by address, and would use one that was there before.
+    """
+    return to_device(np.array(words, np.uint64))
+
+
+def _encode(array: ArrayArgument, box: tuple[int, ...], swizzle: Swizzle) -> tuple[int, ...]:
+    """Return the words of a descriptor. Raises CudaError."""
     api = driver.api()
     element_type = f"CU_TENSOR_MAP_DATA_TYPE_{_ELEMENT_TYPES[array.dtype]}"
     swizzle_name = f"CU_TENSOR_MAP_SWIZZLE_{swizzle.upper()}"
@@ -160,4 +170,4 @@ def _encode(array: ArrayArgument, box: tuple[int, ...], swizzle: Swizzle) -> np.
         api.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
         doing="encode a tensor map",
     )
-    return np.array([int(word) for word in tensor_map.opaque], np.uint64)
+    return tuple(int(word) for word in tensor_map.opaque)
