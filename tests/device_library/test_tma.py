@@ -16,7 +16,7 @@ from support.asynchronous import hopper_code, launch
 def make_round_trip(box: tuple[int, ...], dtype: Any, corner: tuple[int, ...]) -> Kernel:
     """Return a kernel that copies a box to shared memory, shows this, and copies it to an array."""
     size = int(np.prod(box))
-    nbytes = size * np.dtype(dtype).itemsize
+    nbytes = size * np.dtype(getattr(dtype, "numpy", dtype)).itemsize
 
     @kernel
     def round_trip(shown, target, source):
@@ -84,6 +84,25 @@ def test_boxes_make_a_round_trip(
     assert (result[inside] == source[inside]).all()
     result[inside] = 0
     assert not result.any()
+
+
+@pytest.mark.parametrize("vector", [cuda.float4, cuda.int2])
+def test_boxes_of_vectors(target: str, vector: Any) -> None:
+    """The box (8, 32 numbers) has swizzled rows."""
+    number = vector.numpy.fields["x"][0]
+    count = len(vector.numpy.names)
+    source = np.arange(1, 20 * 48 + 1, dtype=number).reshape(20, 48)
+    vectors = source.view(vector.numpy)
+    box, corner = (8, 128 // (4 * count)), (16, 32 // count)
+    size = box[0] * box[1]
+    shown, result, _ = launch(
+        make_round_trip(box, vector, corner), (1, 64), target,
+        np.zeros(size, vector.numpy), (np.zeros_like(vectors), box), (vectors, box),
+    )  # fmt: skip
+    expected = box_of(source, (16, 32), (8, 32))
+    assert (shown.view(number) == swizzled(expected)).all()
+    assert (result.view(number)[16:, 32:] == source[16:, 32:]).all()
+    assert not result.view(number)[:16].any()
 
 
 @kernel(cluster=2)

@@ -42,11 +42,19 @@ def _is_inside(array: Any, index: Any) -> Any:
 
 
 @device
+def _zero(tile: Any) -> Any:
+    """Return zero in the type of a tile, of numbers or vectors."""
+    if tile.dtype.names is None:
+        return tile.dtype.type(0)
+    return tile.dtype(*(0,) * len(tile.dtype.names))
+
+
+@device
 def _load_box(tile: Any, array: Any, corner: Any, swizzle: Any) -> None:
     for n in range(tile.size):
         offset = _offset_in_box(tile, n)
         index = tuple(corner[axis] + offset[axis] for axis in range(array.ndim))
-        tile[_place_in_tile(tile, n, swizzle)] = array[index] if _is_inside(array, index) else 0
+        tile[_place_in_tile(tile, n, swizzle)] = array[index] if _is_inside(array, index) else _zero(tile)
 
 
 @device

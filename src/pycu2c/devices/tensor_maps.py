@@ -98,12 +98,14 @@ class TensorMap(_Fields):
     __slots__ = ()
 
     def __new__(cls, array: Any, box: tuple[int, ...], swizzle: Swizzle | None = None) -> TensorMap:
-        described = describe(array, "the array of a tensor map")
+        described, box = describe(array, "the array of a tensor map"), tuple(map(int, box))
+        if described is not None and described.dtype.is_vector and described.shape and box:
+            box = *box[:-1], box[-1] * len(described.dtype.fields)
+            described = _in_components(described)
         if described is None or described.dtype not in _ELEMENT_TYPES:
             kind = type(array).__name__ if described is None else f"an array of {described.dtype}"
             names = ", ".join(map(str, _ELEMENT_TYPES))
             raise TypeError(f"a tensor map takes an array of {names}, not {kind}")
-        box = tuple(map(int, box))
         _check(described, box)
         row_bytes = box[-1] * described.dtype.size
         if swizzle is None:
@@ -116,6 +118,14 @@ class TensorMap(_Fields):
                 f"of {swizzle.removesuffix('B')} bytes: change the box, or leave swizzle out"
             )
         return super().__new__(cls, array, TensorMapDescriptor(described, box, swizzle), swizzle)
+
+
+def _in_components(array: ArrayArgument) -> ArrayArgument:
+    """Return an array of vectors as one of their components."""
+    component, count = array.dtype.fields[0].dtype, len(array.dtype.fields)
+    shape = *array.shape[:-1], array.shape[-1] * count
+    strides = *array.strides[:-1], array.strides[-1] // count
+    return array._replace(dtype=component, shape=shape, strides=strides)
 
 
 def _check(array: ArrayArgument, box: tuple[int, ...]) -> None:
