@@ -10,6 +10,7 @@ from pycu2c.algorithms.radix_sort import sort, sort_by_key
 from pycu2c.algorithms.reductions import reduce
 from pycu2c.algorithms.scans import exclusive_scan, inclusive_scan
 from pycu2c.algorithms.selections import partition, select
+from pycu2c.algorithms.transposition import transpose
 
 __all__ = [
     "exclusive_scan",
@@ -19,4 +20,5 @@ __all__ = [
     "select",
     "sort",
     "sort_by_key",
+    "transpose",
 ]
