@@ -73,6 +73,11 @@ def test_demo_writes_a_picture(name: str, demo_modules: None, tmp_path: Path) ->
     assert plt.imread(out).shape[2] == 4
 
 
+def test_rows(demo_modules: None, capsys: pytest.CaptureFixture[str]) -> None:
+    importlib.import_module("rows").main(["--size", "3"])
+    assert capsys.readouterr().out.count("checked") == 6
+
+
 def test_edges_of_a_picture(demo_modules: None, tmp_path: Path) -> None:
     """8-bit pixels of a PNG file, which Matplotlib reads as floats."""
     edges, photo = importlib.import_module("edges"), importlib.import_module("photo")
