@@ -104,6 +104,18 @@ def test_cupys_kernels() -> None:
 
 
 @pytest.mark.parametrize(
+    "names", [("reduce", "transpose"), pytest.param((), marks=pytest.mark.slow, id="all")]
+)
+def test_results_of_algorithms_agree(names: tuple[str, ...], tmp_path: Path) -> None:
+    words = "algorithms.py", "--cpu", "--small", "--rounds", "1", *names
+    ran = output(*words, BENCHMARK_RESULTS=str(tmp_path))
+    assert "failed" not in ran
+    rows = results.load(tmp_path, "algorithms")
+    assert len(rows) >= max(len(names), 1)
+    assert all(set(row) == {"pycu2c", "NumPy"} for row in rows.values())
+
+
+@pytest.mark.parametrize(
     "names",
     [
         ("spmv_csr", "gray", "thomas"),
