@@ -74,6 +74,11 @@ def test_a_product_by_tensor_cores_is_right_on_the_cpu() -> None:
     assert "right on the CPU" in output("matrix_products.py", "--cpu")
 
 
+def test_mini_apps_are_right_on_the_cpu() -> None:
+    ran = output("mini_app_kernels.py", "--cpu")
+    assert ran.count("right on the CPU") == 15
+
+
 @pytest.mark.slow
 def test_the_table_of_launches(tmp_path: Path) -> None:
     ran = output("launch.py", "--cpu", "--rounds", "1", BENCHMARK_RESULTS=str(tmp_path))
