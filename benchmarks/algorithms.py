@@ -1,4 +1,4 @@
-"""Time pycu2c.algorithms, softmax and layer norm beside CUB and PyTorch, or NumPy.
+"""Time pycu2c.algorithms, softmax and layer norm beside CUB, cuSPARSE and PyTorch, or NumPy.
 
 usage: python benchmarks/algorithms.py [--cpu] [--small] [--rounds N] [NAME …]
 
@@ -182,6 +182,56 @@ def layer_norm(inputs: Inputs, size: int, columns: int) -> Launches:
     return lambda: rows.layer_norm(x, weight, bias, out), theirs
 
 
+def histogram(inputs: Inputs, size: int) -> Launches:
+    x = inputs.array(inputs.random.integers(0, 256, size, np.uint8))
+    out = inputs.zeros(256, np.int32)
+    theirs = lambda: np.bincount(x, minlength=256)  # noqa: E731
+    if inputs.on_gpu:
+        theirs = cub("histogram", size, (x,), (inputs.zeros(256, np.int32),))
+    return lambda: algorithms.histogram(x, 256, out), theirs
+
+
+def segmented_reduce(inputs: Inputs, size: int, length: int) -> Launches:
+    ends = np.unique(inputs.random.integers(1, size, size // length))
+    host_offsets = np.concatenate([[0], ends, [size]]).astype(np.int32)
+    x, offsets, segments = inputs.floats(size), inputs.array(host_offsets), len(ends) + 1
+    out = inputs.zeros(segments)
+    theirs = lambda: np.add.reduceat(x, host_offsets[:-1])  # noqa: E731
+    if inputs.on_gpu:
+        theirs = cub("segmented_reduce", segments, (x, offsets), (inputs.zeros(segments),))
+    return lambda: algorithms.segmented_reduce(x, offsets, out=out), theirs
+
+
+def lengths_of_rows(shape: str, size: int, random: Any) -> Any:
+    """Return the number of elements of each row; the sum is about ``size``."""
+    if shape == "power law":  # a few rows have 1000 times the mean
+        lengths = random.pareto(1.2, size // 16).clip(max=1e4)
+        return np.int64(lengths * (size / lengths.sum()))
+    mean = {"short": 3, "random": 16, "banded": 16, "long": 4096}[shape]
+    return np.full(size // mean, mean) if shape == "banded" else random.poisson(mean, size // mean)
+
+
+def spmv(inputs: Inputs, size: int, shape: str) -> Launches:
+    lengths = np.maximum(lengths_of_rows(shape, size, inputs.random), 1)
+    starts = np.concatenate([[0], lengths.cumsum()]).astype(np.int32)
+    count, rows = int(starts[-1]), len(lengths)
+    columns = inputs.random.integers(0, rows, count, np.int32)
+    if shape == "banded":
+        columns = np.arange(rows, dtype=np.int32)[:, None] + np.arange(16, dtype=np.int32) - 8
+        columns = np.clip(columns, 0, rows - 1).ravel()
+    matrix = [inputs.floats(count), inputs.array(columns), inputs.array(starts)]
+    x, out, other = inputs.floats(rows), inputs.zeros(rows), inputs.zeros(rows)
+    theirs = lambda: np.add.reduceat(matrix[0] * x[columns], starts[:-1])  # noqa: E731
+    if inputs.on_gpu:
+        cupy, cusparse = map(importlib.import_module, ("cupy", "cupyx.cusparse"))
+        sparse = importlib.import_module("cupyx.scipy.sparse")
+        a = sparse.csr_matrix(tuple(map(cupy.asarray, matrix)), shape=(rows, rows))
+        vector, result = map(cupy.asarray, (x, other))
+        theirs = lambda: cusparse.spmv(a, vector, result)  # noqa: E731
+    return lambda: algorithms.spmv(*matrix, x, out), theirs
+
+
+SPMV_SHAPES = "short", "random", "banded", "power law", "long"
 CASES: dict[str, tuple[str, Callable[[Inputs, int], Launches], int]] = {
     "reduce float32 2^28": ("CUB", reduce, 1 << 28),
     **{
@@ -191,6 +241,19 @@ CASES: dict[str, tuple[str, Callable[[Inputs, int], Launches], int]] = {
     "select float32 2^26, half": ("CUB", select, 1 << 26),
     "sort uint32 2^26": ("CUB", sort, 1 << 26),
     "sort pairs of uint32 2^26": ("CUB", sort_pairs, 1 << 26),
+    "histogram uint8 2^28": ("CUB", histogram, 1 << 28),
+    **{
+        f"segmented reduce 2^26, mean {length}": (
+            "CUB",
+            functools.partial(segmented_reduce, length=length),
+            1 << 26,
+        )
+        for length in (16, 4096)
+    },
+    **{
+        f"spmv, {shape} rows, 2^26": ("cuSPARSE", functools.partial(spmv, shape=shape), 1 << 26)
+        for shape in SPMV_SHAPES
+    },
     "transpose 8192²": ("PyTorch", transpose, 1 << 26),
     **{
         f"{function.__name__} of {n} columns, 2^26": (

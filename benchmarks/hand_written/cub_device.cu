@@ -40,3 +40,13 @@ CUB(sort_pairs) const unsigned *keys, const unsigned *values, unsigned *keys_out
     return cub::DeviceRadixSort::SortPairs(temporary, *bytes, keys, keys_out, values, values_out,
                                            n);
 }
+
+CUB(histogram) const unsigned char *in, int *counts)
+{
+    return cub::DeviceHistogram::HistogramEven(temporary, *bytes, in, counts, 257, 0, 256, n);
+}
+
+CUB(segmented_reduce) const float *in, const int *offsets, float *out)
+{
+    return cub::DeviceSegmentedReduce::Sum(temporary, *bytes, in, out, n, offsets, offsets + 1);
+}

@@ -91,18 +91,16 @@ def wait_for(states: Any, tile: Any, like: Any) -> Any:
 
 
 @device
-def exclusive_prefix(states: Any, tile: Any, total: Any, op: Any) -> Any:
+def exclusive_prefix(states: Any, tile: Any, total: Any, op: Any, is_prefix: Any = False) -> Any:
     """Publish the total of a tile; return the combined totals of all tiles before.
 
     The threads of the first warp call it. Lane 0 has the result, which is undefined for tile 0.
+    is_prefix: whether the total of this tile already is its prefix.
     """
     prefix = total
-    if tile == 0:
-        if cuda.laneid == 0:
-            publish(states, tile, PREFIX, total)
-    else:
-        if cuda.laneid == 0:
-            publish(states, tile, AGGREGATE, total)
+    if cuda.laneid == 0:
+        publish(states, tile, PREFIX if tile == 0 or is_prefix else AGGREGATE, total)
+    if tile > 0:
         lanes = warp_threads()
         first = tile - lanes
         prefixes = 0
@@ -116,6 +114,6 @@ def exclusive_prefix(states: Any, tile: Any, total: Any, op: Any) -> Any:
             value = reduce_lanes(value, op, lanes - nearest)
             prefix = op(value, prefix) if first + lanes < tile else value
             first -= lanes
-        if cuda.laneid == 0:
+        if cuda.laneid == 0 and not is_prefix:
             publish(states, tile, PREFIX, op(prefix, total))
     return prefix

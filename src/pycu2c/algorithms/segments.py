@@ -1,0 +1,248 @@
+"""Reduce segments of an array, and multiply sparse matrices by vectors, balanced by merge paths.
+
+The ends of the segments and the indices of the items are one merged list, of which each thread
+processes an equal part. At an item, it combines a value; at an end, it stores the value of the
+segment. So many threads share a long segment, and one thread has many short ones. Values of
+segments that continue are passed on by a scan in the block, and from tile to tile by look-back. See
+Merrill and Garland, "Merge-based parallel sparse matrix-vector multiplication" (2016).
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pycu2c import cuda
+from pycu2c.algorithms.look_back import exclusive_prefix, words_per_value
+from pycu2c.algorithms.placement import CallPlacement, as_operation, check_vector, place
+from pycu2c.declarations.parameter_docs import document_parameters
+from pycu2c.device_library.block.scan import scan_threads
+from pycu2c.device_library.warp import WARP_SIZE
+from pycu2c.kernels.kernel import Kernel, device, kernel
+
+# threads of a block, and entries of the merged list of a thread: odd, so that threads use different
+# banks of shared memory
+_ON_GPU = 256, 7
+_SEARCH_THREADS = 128
+
+
+@device
+def ends_before(ends: Any, diagonal: Any, segments: Any, items: Any) -> Any:
+    """Return how many of the first ``diagonal`` entries of the merged list are ends."""
+    low, high = max(diagonal - items, 0), min(diagonal, segments)
+    while low < high:
+        middle = (low + high) // 2
+        if ends[middle] < diagonal - middle:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@device
+def load_item(sources: Any, index: Any) -> Any:
+    """Return an item: an element, or the product of an element of a matrix and one of a vector."""
+    if len(sources) == 1:
+        return sources[0][index]
+    data, indices, x = sources
+    return data[index] * x[indices[index]]
+
+
+@functools.cache
+def search_kernel(backend: Any, tile_size: int) -> Kernel[Any]:
+    """Return the kernel that finds the first segment of each tile, and clears its state."""
+
+    @kernel(backend=backend, launch_bounds=_SEARCH_THREADS, wraparound=False)
+    def find_tiles(starts: Any, states: Any, offsets: Any, items: Any) -> None:
+        i, segments = cuda.grid(1), len(offsets) - 1
+        if i < len(starts):
+            diagonal = min(i * tile_size, segments + items)
+            starts[i] = ends_before(offsets[1:], diagonal, segments, items)
+            for word in range(states.shape[1]):
+                states[i, word] = 0
+
+    return find_tiles
+
+
+@functools.cache
+def segments_kernel(backend: Any, threads: int, items_per_thread: int) -> Kernel[Any]:
+    """Return the kernel for a back end and a shape of tiles."""
+    size = threads * items_per_thread
+
+    @kernel(backend=backend, launch_bounds=threads, wraparound=False)
+    def reduce_segments(
+        out: Any, offsets: Any, sources: Any, starts: Any, states: Any, op: Any, initial: Any
+    ) -> None:
+        """Reduce a tile of the merged list of ends and items."""
+
+        def combine(a: Any, b: Any) -> Any:
+            return out.dtype.type(op(a, b))
+
+        def combine_parts(a: Any, b: Any) -> Any:
+            return b[0], combine(a[1], b[1]) if a[0] == b[0] else b[1]
+
+        rank, tile = cuda.threadIdx.x, cuda.blockIdx.x
+        first = starts[tile]
+        segments = np.int32(starts[tile + 1] - first)  # that end in the tile
+        first_item = tile * size - first
+        count = np.int32(min(size, len(out) + len(sources[0]) - tile * size) - segments)
+        last_item = max(first_item + count - 1, 0)
+        ends = cuda.shared.array(size + 1, np.int32)
+        values = cuda.shared.array(size + items_per_thread, out.dtype)
+        results = cuda.shared.array(size, out.dtype)
+        items = cuda.local.array(items_per_thread, out.dtype)
+        for i in range(items_per_thread):  # loads without a condition overlap
+            items[i] = load_item(sources, min(first_item + rank + i * threads, last_item))
+        for i in range(items_per_thread):
+            values[rank + i * threads] = items[i]
+        for i in range(rank, items_per_thread, threads):
+            values[size + i] = initial
+        for i in range(rank, segments + 1, threads):
+            ends[i] = offsets[first + 1 + i] - first_item if i < segments else 2 * size
+        cuda.syncthreads()
+        diagonal = min(rank * items_per_thread, segments + count)
+        first_segment = ends_before(ends, diagonal, segments, count)
+        segment, item, value = first_segment, diagonal - first_segment, initial
+        if threads == 1:
+            for segment in range(segments):
+                for i in range(item, ends[segment]):
+                    value = combine(value, values[i])
+                item, results[segment], value = ends[segment], value, initial
+            for i in range(item, count):
+                value = combine(value, values[i])
+            segment = segments
+        else:  # beyond the last entry there is no end
+            end = ends[segment]
+            for _ in range(items_per_thread):
+                if end <= item:
+                    results[segment] = value
+                    segment, value = segment + 1, initial
+                    end = ends[segment]
+                else:
+                    value = combine(value, values[item])
+                    item += 1
+        before, total = scan_threads((segment, value), combine_parts)
+        if rank > 0 and segment > first_segment and before[0] == first_segment:
+            results[first_segment] = combine(before[1], results[first_segment])
+        prefix = value
+        if rank < WARP_SIZE:
+            prefix = exclusive_prefix(states, tile, total[1], combine, segments > 0)
+        cuda.syncthreads()
+        if rank == 0 and tile > 0 and segments > 0:
+            results[0] = combine(prefix, results[0])
+        cuda.syncthreads()
+        for i in range(rank, segments, threads):
+            out[first + i] = results[i]
+
+    return reduce_segments
+
+
+def segmented_reduce(
+    a: Any,
+    offsets: Any,
+    op: Callable[..., Any] = operator.add,
+    initial: Any = 0,
+    out: Any = None,
+    stream: object = None,
+) -> Any:
+    """Combine the elements of each segment: ``out[i] = a[offsets[i]] + … + a[offsets[i + 1] - 1]``.
+
+    Returns
+    -------
+    array
+        The values of the segments, ``out`` if it is given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pycu2c import algorithms
+    >>> algorithms.segmented_reduce(np.array([3, 1, 4, 1]), np.array([0, 3, 3, 4]))
+    array([8, 0, 1])
+    """
+    where, (a, offsets, result) = place((a, offsets, out), stream)
+    result = _reduce(where, (a,), offsets, result, op, initial)
+    return result if out is None else out
+
+
+def spmv(
+    data: Any, indices: Any, indptr: Any, x: Any, out: Any = None, stream: object = None
+) -> Any:
+    """Multiply a sparse matrix by a vector.
+
+    The matrix is in the CSR format, as ``scipy.sparse.csr_array`` has it.
+
+    Returns
+    -------
+    array
+        The product, ``out`` if it is given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pycu2c import algorithms
+    >>> data, indices, indptr = np.array([3.0, 1, 4]), np.array([0, 1, 1]), np.array([0, 2, 2, 3])
+    >>> algorithms.spmv(data, indices, indptr, np.array([1.0, 10]))
+    array([13.,  0., 40.])
+    """
+    where, (data, indices, indptr, x, result) = place((data, indices, indptr, x, out), stream)
+    check_vector(indices, "indices", data.shape[0])
+    check_vector(x, "x")
+    result = _reduce(where, (data, indices, x), indptr, result, operator.add, 0)
+    return result if out is None else out
+
+
+def _reduce(
+    where: CallPlacement,
+    sources: tuple[Any, ...],
+    offsets: Any,
+    result: Any,
+    op: Callable[..., Any],
+    initial: Any,
+) -> Any:
+    check_vector(sources[0], "a")
+    check_vector(offsets, "offsets")
+    count, segments = sources[0].shape[0], offsets.shape[0] - 1
+    if segments < 0:
+        raise ValueError("offsets has the start of each segment and the end of the last one")
+    if result is None:
+        result = where.empty((segments,), sources[0].dtype)
+    check_vector(result, "out", segments)
+    if not segments or not count:
+        where.fill(result, initial)
+        return result
+    item_size = max(result.dtype.itemsize, 4) * (1 if where.is_gpu else 2)  # 3 arrays are shared
+    threads, items = where.tile_shape(_ON_GPU, item_size)
+    tiles = -(-(segments + count) // (threads * items))
+    starts = where.empty((tiles + 1,), offsets.dtype)
+    states = where.empty((tiles + 1, words_per_value([result])), "u8")
+    search = search_kernel(where.backend, threads * items)
+    blocks = -(-(tiles + 1) // _SEARCH_THREADS)
+    search[blocks, _SEARCH_THREADS, where.stream](starts, states, offsets, count)
+    launch = segments_kernel(where.backend, threads, items)[tiles, threads, where.stream]
+    start = result.dtype.type(initial)
+    launch(result, offsets, sources, starts, states, as_operation(op), start)
+    return result
+
+
+document_parameters(
+    globals(),
+    """
+a : array | An array of one axis.
+offsets : array | The indices of the first element of each segment, in order, from 0, and then the
+  length of ``a``.
+op : callable | An associative function of two values: ``operator.add``, ``max``, or a Python
+  function that kernels can call.
+initial : number | The identity of ``op``, which is the value of empty segments.
+data : array | The elements, row by row.
+indices : array | The column of each element.
+indptr : array | The index of the first element of each row, and then the number of elements.
+x : array | The vector.
+out : array | The array for the result; its dtype is that of the values. By default a new array with
+  the dtype of the first array.
+stream : Stream or int | The stream of the launches.
+""",
+)
