@@ -50,13 +50,15 @@ class Scope:
 
 class Writer:
     """Writes the body of one kernel. ``_state``: what threads may do with each shared array until
-    they meet next: use their own element, read any, or add to any."""
+    they meet next: use their own element, read any, or add to any. Kernels of even seeds have
+    no references, classes or warp operations, so that they can be split."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
         self._state = dict.fromkeys(ROWS, "own")
         self._count = 0
         self._budget = 26
+        self._is_simple = seed % 2 == 0
 
     def text(self, name: str) -> str:
         lines = "\n    ".join(self._body())
@@ -143,7 +145,7 @@ class Writer:
 
     def _met(self, scope: Scope, depth: int) -> Iterator[str]:
         """Write a barrier, or a call with a barrier that leaves shared memory unchanged."""
-        if scope.own and self._chance(0.25):
+        if scope.own and not self._is_simple and self._chance(0.25):
             name, number = self._pick(scope.own), self._number(scope)
             shapes = (
                 "{} += __shfl_xor_sync(0xffffffff, {}, 1);",
@@ -167,7 +169,8 @@ class Writer:
 
     def _declared(self, scope: Scope, depth: int) -> Iterator[str]:
         number = self._number(scope)
-        kind = self._pick(("own", "own", "two", "array", "pointer", "reference", "pair", "row"))
+        kinds = ("own", "own", "two", "array", "pointer", "row")
+        kind = self._pick(kinds if self._is_simple else (*kinds, "reference", "pair"))
         name = self._name("v", scope)
         if kind == "two":
             yield f"unsigned {name} = {number}, {name}b = {name} + t;"
@@ -199,8 +202,10 @@ class Writer:
         number = self._number(scope)
         rows = [f"y[at] += {number};"]
         for name in scope.own[-4:]:
-            rows += [f"{name} += {number};", f"{name}++;", f"BUMP({name});", f"{name} = {number};"]
-            rows += [f"by_reference({name}, {number});", f"*&{name} ^= {number};"]
+            rows += [f"{name} += {number};", f"{name}++;", f"*&{name} ^= {number};"]
+            rows += [f"{name} = {number};"]
+            if not self._is_simple:
+                rows += [f"by_reference({name}, {number});", f"BUMP({name});"]
         rows += [f"{name}[{self._pick(('1', 't % 4'))}] += {number};" for name in scope.arrays]
         rows += [f"by_pointer({name}, {number});" for name in scope.arrays]
         rows += [f"{name}[t % 2] += {number};" for name in scope.pointers]

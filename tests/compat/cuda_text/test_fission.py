@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c import DeadlockError
 from pycu2c.base.diagnostics import CompileError
 from pycu2c.compat.cuda_text import TextModule, cpu_build
 from pycu2c.compat.cuda_text.host_source import ThreadExecution, generate_host_source
@@ -155,63 +154,7 @@ SPLIT = {
     __syncthreads();
     if (t == 0) for (int i = 0; i < count; i++) y[64 * blockIdx.x] += list[i];
     if (t == 1) y[64 * blockIdx.x + 1] = count;""",
-    "shuffles": """int t = T;
-    float v = x[64 * blockIdx.x + t];
-    #pragma unroll
-    for (int d = 16; d > 0; d >>= 1) v += __shfl_down_sync(0xffffffff, v, d);
-    float w = __shfl_sync(0xFFFFFFFFu, v, 0) + __shfl_up_sync(~0u, v, 3, 8);
-    w = max(w, __shfl_xor_sync(FULL, w, 5, 16));
-    y[64 * blockIdx.x + t] = w;""",
-    "a function that stores": """int d = T;
-    float other = x[d];
-    exchange(&y[64 * blockIdx.x], other, d % 3);""",
-    "votes": """int t = T;
-    bool large = x[64 * blockIdx.x + t] > 0.5f;
-    unsigned lanes = __ballot_sync(0xffffffff, large);
-    int some = __any_sync(0xffffffff, t == 40), all = __all_sync(0xffffffff, t < 32);
-    int count = __syncthreads_count(large), each = __syncthreads_and(t < 60);
-    int one = __syncthreads_or(t == 33);
-    __syncwarp();
-    y[64 * blockIdx.x + t] = __popc(lanes) + 100 * !!some + 200 * !!all + 400 * count
-                             + !!each + 2 * !!one;""",
-    "sums of warps": """int t = T;
-    int sum = __reduce_add_sync(0xffffffff, t), least = __reduce_min_sync(FULL, t - 9);
-    y[64 * blockIdx.x + t] = sum + 10000 * least;""",
-    "lanes that have returned": """int t = T;
-    if (t % 3 == 1) return;
-    int v = __shfl_down_sync(0xffffffff, t, 1);
-    y[64 * blockIdx.x + t] = v + 100 * __popc(__ballot_sync(0xffffffff, 1));""",
 }  # fmt: skip
-# where some warps meet, or functions that the kernel calls
-WARPS = {
-    "a warp": """int t = T, v = t;
-    if (t < 32) v = __shfl_down_sync(0xffffffff, v, 1);
-    y[64 * blockIdx.x + t] = v;""",
-    "warps": """int t = T, v = t;
-    if (t / 32 == 1) {
-        v += __shfl_xor_sync(0xffffffff, v, 1);
-        if (blockIdx.x == 2) v += __shfl_xor_sync(0xffffffff, v, 2);
-        if (t % 7 == 1) { y[64 * blockIdx.x + t] = 5; return; }
-        v += 100 * __popc(__ballot_sync(0xffffffff, v % 3 == 0));
-    } else {
-        v = __shfl_sync(0xffffffff, v, 9);
-        __syncwarp();
-    }
-    y[64 * blockIdx.x + t] = v;""",
-    "the last steps of a reduction": """__shared__ float s[64];
-    int t = T;
-    s[t] = x[64 * blockIdx.x + t];
-    __syncthreads();
-    if (t < 32) {
-        float v = s[t] + s[t + 32];
-        for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffff, v, d);
-        if (t == 0) y[blockIdx.x] = v;
-    }""",
-    "a sum of the block": """float v = x[64 * blockIdx.x + T];
-    v = sum_of_block(v);
-    float w = sum_of_warp(v + T);
-    y[64 * blockIdx.x + T] = v + w;""",
-}
 # loops that might be run by each thread for itself
 TURNED = {
     "a matrix product": """int row = T / 8, column = T % 8;
@@ -298,49 +241,18 @@ OTHERS = {
     __syncthreads();
     y[64 * blockIdx.x + mine] += mine;""",
 }
-PARTS_OF_WARPS = (
-    "a warp",
-    "warps",
-    "votes",
-    "sums of warps",
-    "lanes that have returned",
-    "all threads return",
-)
-FUNCTIONS = """__device__ float sum_of_warp(float v) {
-    #pragma unroll
-    for (int d = 16; d > 0; d /= 2)
-        v += __shfl_down_sync(FULL, v, d);  // and so on
-    return v;
-}
-static __device__ __forceinline__ float sum_of_block(float value) {
-    __shared__ float parts[32];
-    int lane = T % 32, warp = T / 32;
-    value = sum_of_warp(value);
-    if (lane == 0) parts[warp] = value;
-    __syncthreads();
-    value = T < 2 ? parts[lane] : 0.0f;
-    if (warp == 0) value = sum_of_warp(value);
-    return value;
-}
-__device__ void exchange(float *to, float d, int other) {
-    __shared__ float s[64];
-    s[T] = d;
-    __syncthreads();
-    to[T] = s[63 - T] + other;
-}
-"""
 BEFORE = """#define FULL 0xffffffff
 #define T (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z))
 #define DECLARED int mine = T
 __device__ int mine;
 __device__ void set(int &m, int value) { m = value; }
 """
-ALL = {**SPLIT, **WARPS, **TURNED, **OTHERS}
+ALL = {**SPLIT, **TURNED, **OTHERS}
 
 
 def text_of(body: str) -> str:
     head = 'extern "C" __global__ void k(float *x, int n, float *y)'
-    return f"{BEFORE}{FUNCTIONS}{head} {{\n    {body}\n}}"
+    return f"{BEFORE}{head} {{\n    {body}\n}}"
 
 
 def found(text: str, block: Any) -> np.ndarray:
@@ -364,23 +276,15 @@ def test_split_and_unsplit_kernels_agree(
     assert split.any()
 
 
-@pytest.mark.parametrize("block", [31, 40, 33])
-@pytest.mark.parametrize("name", PARTS_OF_WARPS)
-def test_warps_that_are_not_full(name: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    test_split_and_unsplit_kernels_agree(name, block, monkeypatch)
-
-
 def ways(text: str) -> list[ThreadExecution]:
     code = TextModule(text, backend="cpu").code()
     assert isinstance(code, cpu_build.CpuCode)
     return [entry.execution for entry in code.entries]
 
 
-@pytest.mark.parametrize("name", [*SPLIT, *WARPS, *TURNED])
+@pytest.mark.parametrize("name", [*SPLIT, *TURNED])
 def test_kernels_are_split_where_it_is_proved_legal(name: str) -> None:
-    assert ways(text_of(ALL[name])) == [
-        ThreadExecution.SPLIT if name in {*SPLIT, *TURNED} else ThreadExecution.WARPS
-    ]
+    assert ways(text_of(ALL[name])) == [ThreadExecution.SPLIT]
 
 
 def test_the_same_text_is_made_each_time() -> None:
@@ -418,59 +322,7 @@ def test_loops_over_columns_are_interchanged() -> None:
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_kernels_run_on_fibers(name: str) -> None:
     (execution,) = ways(text_of(OTHERS[name]))
-    assert execution is ThreadExecution.FIBERS or "reference" in name
-
-
-def test_lanes_that_never_arrive_are_reported() -> None:
-    text = """extern "C" __global__ void k(int *out) {
-    int v = threadIdx.x;
-    if (v < 5 || v > 31)
-        v = __shfl_sync(0xffffffff, v, 0);
-    out[threadIdx.x] = v;
-}"""
-    assert ways(text) == [ThreadExecution.WARPS]
-    with pytest.raises(DeadlockError) as raised:
-        launch(text, "cpu", np.zeros(64, np.int32), grid=2, block=64)
-    lines = str(raised.value).splitlines()
-    assert lines[0] == "k would never end: no thread can make progress"
-    assert "threads 0-4 wait in a function of the warp with mask 0xffffffff" in lines[1]
-    assert lines[1].endswith(":4")
-    out = np.zeros(40, np.int32)
-    launch(text.replace("v < 5 ||", ""), "cpu", out, block=40)
-    assert out.tolist() == [*range(32), *[32] * 8]
-
-
-def test_a_function_means_the_same_variables_where_it_is_written_out() -> None:
-    text = """__device__ int total = 1000;
-__device__ int sum(int d) {
-    int i = __reduce_add_sync(0xffffffff, d);
-    return i + total;
-}
-extern "C" __global__ void k(int *out) {
-    int total = 7, i = 3, d = 1;
-    i = sum(d + total);
-    out[threadIdx.x] = i + total;
-}"""
-    out = np.zeros(32, np.int32)
-    launch(text, "cpu", out)
-    assert set(out.tolist()) == {8 * 32 + 1000 + 7}
-
-
-def test_shared_memory_of_a_function_that_is_called_twice() -> None:
-    text = """__device__ int last(int v, bool sets) {
-    __shared__ int kept;
-    if (sets && threadIdx.x == 0) kept = v;
-    __syncthreads();
-    return kept;
-}
-extern "C" __global__ void k(int *out) {
-    int a = last(5, true), b;
-    b = last(6, false);
-    out[threadIdx.x] = 10 * a + b;
-}"""
-    out = np.zeros(32, np.int32)
-    launch(text, "cpu", out)
-    assert set(out.tolist()) == {55}
+    assert execution is ThreadExecution.FIBERS
 
 
 @pytest.mark.parametrize("words", ["static __shared__", "__shared__ static"])

@@ -10,10 +10,10 @@ import pytest
 from pycu2c.base.diagnostics import CompileError
 from pycu2c.compat import cuda_text
 from pycu2c.compat.cuda_text import TextModule
-from pycu2c.compat.cuda_text.fission.wait_detection import WaitAnalysis
 from pycu2c.compat.cuda_text.parse.functions import functions_in
 from pycu2c.compat.cuda_text.parse.tokens import tokens_of
 from pycu2c.compat.cuda_text.source_text import CudaSource
+from pycu2c.compat.cuda_text.wait_detection import WaitAnalysis
 from support.cuda_text import BACKENDS, output_of
 
 HEADERS = Path(cuda_text.__file__).with_name("headers")

@@ -15,6 +15,9 @@ SPLIT = {
     "a member": """
         int t = threadIdx.x; int2 v = make_int2(t, 2); v.x += 1; int *q = &v.y;
         __syncthreads(); *q += v.x; __syncthreads(); y[t] = v.y;""",
+    "a pointer to a row": """
+        int t = threadIdx.x; int a[2][3] = {{1,2,3},{4,5,6}}; int *r = a[1]; r[0] += t;
+        __syncthreads(); r[1] += t; __syncthreads(); y[t] = a[1][0] + a[1][1];""",
     "a choice of all": """
         int t = threadIdx.x, m = n > 3 ? 2 : 3; for (int i = 0; i < m; i++) {
         __syncthreads(); y[t] += i; }""",
@@ -42,20 +45,9 @@ SPLIT = {
         y[t] += q; __syncthreads(); y[t] += q; }""",
     "a variable after its loop": """
         int t = threadIdx.x, i = 0; for (i = 0; i < 3; i++) { __syncthreads(); } y[t] = i;""",
-    "a macro that is a statement": """
-        INC(y[threadIdx.x]); __syncthreads(); INC(y[threadIdx.x]);""",
     "types of several words": """
         unsigned long long int t = threadIdx.x; const unsigned q = 3u; __syncthreads();
         y[t] = q * t;""",
-    "a class template": """
-        int t = threadIdx.x; Pair<int, 4> p; p.a[1] = t; __syncthreads(); p.a[1] += 1;
-        __syncthreads(); y[t] = p.a[1];""",
-    "a template of a template": """
-        int t = threadIdx.x; Pair<Pair<int, 4>, 2> p; p.a[1].a[0] = t; __syncthreads();
-        y[t] = p.a[1].a[0] >> 1;""",
-    "a barrier after a return": """
-        int t = threadIdx.x; if (t >= n) return; __syncthreads();
-        y[t] = __syncthreads_count(1);""",
     "a name that hides a global one": """
         total = 5; __syncthreads(); int t = threadIdx.x; { int total = t; __syncthreads();
         y[t] = total; } y[t] += total;""",
@@ -70,6 +62,17 @@ SPLIT = {
         y[t] += m;""",
 }
 OTHERS = {
+    "a macro that is a statement": """
+        INC(y[threadIdx.x]); __syncthreads(); INC(y[threadIdx.x]);""",
+    "a class template": """
+        int t = threadIdx.x; Pair<int, 4> p; p.a[1] = t; __syncthreads(); p.a[1] += 1;
+        __syncthreads(); y[t] = p.a[1];""",
+    "a template of a template": """
+        int t = threadIdx.x; Pair<Pair<int, 4>, 2> p; p.a[1].a[0] = t; __syncthreads();
+        y[t] = p.a[1].a[0] >> 1;""",
+    "a barrier after a return": """
+        int t = threadIdx.x; if (t >= n) return; __syncthreads();
+        y[t] = __syncthreads_count(1);""",
     "a switch that goes on with the loop": """
         int t = threadIdx.x; for (int i = 0; i < 4; i++) { __syncthreads(); switch (i) {
         case 2: continue; default: y[t] += 5; } __syncthreads(); y[t] += i; }""",
@@ -84,9 +87,6 @@ OTHERS = {
     "a reference to a variable of all": """
         int t = threadIdx.x, m = 2; int &r = m; if (t == 3) r = 7; __syncthreads();
         y[t] = m;""",
-    "a pointer to a row": """
-        int t = threadIdx.x; int a[2][3] = {{1,2,3},{4,5,6}}; int *r = a[1]; r[0] += t;
-        __syncthreads(); r[1] += t; __syncthreads(); y[t] = a[1][0] + a[1][1];""",
     "two variables of a loop": """
         int t = threadIdx.x; for (int i = 0, j = 5; i < j; i++, j--) { __syncthreads();
         y[t] += i * j; }""",

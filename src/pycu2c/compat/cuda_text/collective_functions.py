@@ -1,25 +1,21 @@
 """Generate the C++ of barriers and warp operations from their declarations.
 
-``ops/intrinsics/threads`` declares the result of each operation (``collective=``). This module
-generates two forms of it:
-
-- CUDA's functions, for kernels whose threads are fibers with stacks of their own. They call the
-  synchronizing functions of ``headers/synchronization.h``.
-- Calls of methods of ``headers/split_kernels.h``, for split kernels: loop fission has split these
-  at barriers and warp operations. The methods compute the results of a whole block.
+``ops/intrinsics/threads`` declares the result of each operation (``collective=``). The functions
+are for kernels whose threads are fibers with stacks of their own. They call the synchronizing
+functions of ``headers/synchronization.h``.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from pycu2c.base.dtypes import INT32, UINT32
 from pycu2c.base.records import dataclass, field
 from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.expression_printer import print_expr
-from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
+from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads import barriers, warp
 from pycu2c.ops.intrinsics.threads.collective import Collective, Operand, Value
 from pycu2c.ops.operators import Operator
@@ -35,54 +31,10 @@ _COLLECTIVES = tuple(
 _UNSIGNED_ONLY = (warp.REDUCE_AND, warp.REDUCE_OR, warp.REDUCE_XOR)  # CUDA has no int overloads
 
 
-class SplitCollective(NamedTuple):
-    """How a split kernel executes an operation, with methods of the C++ class ``Collective``.
-
-    function: the exchange between the threads: "shuffle", "reduce", or one that combines conditions
-        to a number ("ballot", "count").
-    operand: C++. For "reduce" a function of two values; else a function of the arguments after the
-        mask and the value, which returns what a thread contributes.
-    result: a C++ expression of ``result_0``, the result of the exchange.
-    synchronizes_block: whether all threads of the block take part, not those of a warp.
-    """
-
-    function: str
-    operand: str
-    result: str
-    synchronizes_block: bool
-
-    def contribute(self, arguments: Sequence[str]) -> str:
-        """Return the call by which each thread contributes its operands."""
-        match self.function:
-            case "shuffle":
-                value, *others = arguments
-                source = f"{self.operand}({', '.join(others)})"
-                return f"contribute_with_source(pycu2c_thread, {value}, {source})"
-            case "reduce":
-                return f"contribute(pycu2c_thread, {arguments[0]})"
-        return f"contribute_condition(pycu2c_thread, {self.operand}({', '.join(arguments)}))"
-
-    def combine(self, active_mask: str) -> str:
-        """Return the call that computes the results of the threads in the mask."""
-        match self.function:
-            case "shuffle":
-                return f"exchange({active_mask})"
-            case "reduce":
-                return f"reduce({active_mask}, {self.operand})"
-        return f"{self.function}({active_mask}, [](unsigned result_0) {{ return {self.result}; }})"
-
-
 @functools.cache
 def collective_functions() -> str:
     """Return the definitions of CUDA's functions."""
     return "\n".join(text for intrinsic in _COLLECTIVES for text in _definitions(intrinsic))
-
-
-@functools.cache
-def split_collectives() -> Mapping[str, SplitCollective]:
-    """Return the operations that split kernels support, by CUDA's names."""
-    pairs = ((_cuda_name(i), _split_collective(i)) for i in _COLLECTIVES)
-    return {name: split for name, split in pairs if split is not None}
 
 
 def _cuda_name(intrinsic: Intrinsic) -> str:
@@ -198,7 +150,7 @@ def _exchanges_and_result(intrinsic: Intrinsic) -> tuple[list[Exchange], str]:
     return call.exchanges, result
 
 
-# ---- functions for threads with stacks ---------------------------------------------------------
+# ---- functions ----------------------------------------------------------------------------------
 
 
 def _definitions(intrinsic: Intrinsic) -> Iterator[str]:
@@ -243,24 +195,3 @@ def _parameters(intrinsic: Intrinsic, element: str) -> Iterator[str]:
         type_name = "unsigned" if name == "mask" else element if kind == "T" else "int"
         default = f" = {intrinsic.defaults[name]}" if name in intrinsic.defaults else ""
         yield f"{type_name} {name}{default}"
-
-
-# ---- methods for split kernels ------------------------------------------------------------------
-
-
-def _split_collective(intrinsic: Intrinsic) -> SplitCollective | None:
-    """Return how split kernels execute an operation; None if they do not support it."""
-    exchanges, result = _exchanges_and_result(intrinsic)
-    function, operand = exchanges[0]
-    if len(exchanges) > 1 or not intrinsic.parameters or function == "matching_lanes":
-        return None
-    parameters = [
-        text
-        for (name, kind), text in zip(intrinsic.parameters, _parameters(intrinsic, ""))
-        if name != "mask" and kind != "T"
-    ]
-    head = f"[thread = (int)pycu2c_thread]({', '.join(parameters)})"
-    synchronizes_block = intrinsic.effect is Effect.BARRIER
-    if function != "reduce":
-        operand = f"{head} {{ return {operand}; }}"
-    return SplitCollective(function, operand, result, synchronizes_block)

@@ -145,8 +145,6 @@ class CpuCode:
         if entry.execution in (ThreadExecution.LOOP, ThreadExecution.SPLIT):
             return fibers.LoopKernel(self._library, f"pycu2c_run_{entry.number}")
         name = f"pycu2c_kernel_{entry.number}"
-        if entry.execution is ThreadExecution.WARPS:
-            return fibers.SplitKernel(self._library, name, entry.name)
         return fibers.FiberKernel(
             self._library, name, entry.name, cooperative and self.source.needs_cooperative_launch
         )

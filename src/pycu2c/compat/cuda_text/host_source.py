@@ -12,25 +12,32 @@ import sys
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
+from typing import NamedTuple
 
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.device_headers import prelude
-from pycu2c.compat.cuda_text.fission.barriers import SYNC_FUNCTIONS
-from pycu2c.compat.cuda_text.fission.inlining import inline_synchronizing_functions
-from pycu2c.compat.cuda_text.fission.shared_atomics import shared_atomics
-from pycu2c.compat.cuda_text.fission.split_source import SourceEdit, split_name, split_text
-from pycu2c.compat.cuda_text.fission.wait_detection import (
+from pycu2c.compat.cuda_text.fission.split_kernel import BARRIERS, split_kernel, split_name
+from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
+from pycu2c.compat.cuda_text.parse.macros import Macros
+from pycu2c.compat.cuda_text.parse.statements import Unanalyzable
+from pycu2c.compat.cuda_text.parse.tokens import Token, closing
+from pycu2c.compat.cuda_text.shared_atomics import shared_atomics
+from pycu2c.compat.cuda_text.source_text import CudaSource, line_directive
+from pycu2c.compat.cuda_text.wait_detection import (
     WaitAnalysis,
     identifiers_in,
     includes_local_files,
     needs_cooperative_launch,
 )
-from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
-from pycu2c.compat.cuda_text.parse.macros import Macros
-from pycu2c.compat.cuda_text.parse.statements import Unanalyzable
-from pycu2c.compat.cuda_text.parse.tokens import Token, closing
-from pycu2c.compat.cuda_text.source_text import CudaSource, line_directive
+
+
+class SourceEdit(NamedTuple):
+    """A replacement for the characters of a text from ``start`` to ``end``."""
+
+    start: int
+    end: int
+    text: str
 
 
 class ThreadExecution(Enum):
@@ -38,7 +45,6 @@ class ThreadExecution(Enum):
 
     LOOP = "PYCU2C_LOOP"  # a loop over the threads
     SPLIT = "PYCU2C_SPLIT"  # loops between barriers
-    WARPS = "PYCU2C_WARPS"  # loops between barriers, some of them in divergent branches
     FIBERS = "PYCU2C_FIBERS"  # one stack per thread
 
 
@@ -71,7 +77,7 @@ def generate_host_source(
     edits = [*_shared_array_edits(text), *_include_edits(text), *_lambda_edits(text)]
     if rewrites:
         edits += _non_atomic_edits(text)
-    split_kernels = _split_kernels(text, macros) if rewrites else {}
+    split_kernels = _split_kernels(text, macros, wait_analysis) if rewrites else {}
     all_kernels = [f for f in text.functions if f.is_kernel]
     kernels = [f for f in all_kernels if not f.is_template]
     entries = [
@@ -147,13 +153,12 @@ def _thread_execution(
     split_kernels: Mapping[FunctionDefinition, str],
 ) -> ThreadExecution:
     if kernels and all(f in split_kernels for f in kernels):
-        in_warps = any("PYCU2C_CHECK_WHOLE_WARPS" in split_kernels[f] for f in kernels)
-        return ThreadExecution.WARPS if in_warps else ThreadExecution.SPLIT
+        return ThreadExecution.SPLIT
     return ThreadExecution.FIBERS if may_wait else ThreadExecution.LOOP
 
 
 def _launch_macro(entry: KernelEntry, name: str) -> str:
-    if entry.execution in (ThreadExecution.SPLIT, ThreadExecution.WARPS):
+    if entry.execution is ThreadExecution.SPLIT:
         name = _LAST_NAME.sub(r"\1" + split_name(r"\2"), name, count=1)
     return f"{entry.execution.value}({entry.number}, {name})"
 
@@ -179,32 +184,29 @@ def _end_offset(text: CudaSource, function: FunctionDefinition) -> int:
     return text.tokens[last].end if last < len(text.tokens) else len(text.code)
 
 
-def _split_kernels(text: CudaSource, options: Sequence[str]) -> dict[FunctionDefinition, str]:
+def _split_kernels(
+    text: CudaSource, options: Sequence[str], wait_analysis: WaitAnalysis
+) -> dict[FunctionDefinition, str]:
     """Return the C++ of the kernels that can be split at barriers."""
     macros = Macros(text, options)
-    original = text
-    text = inline_synchronizing_functions(text, macros)
-    wait_analysis = WaitAnalysis(text, options)
-    edits = [*_shared_array_edits(text), *_lambda_edits(text), *_non_atomic_edits(text)]
+    edits = [*_shared_array_edits(text), *_non_atomic_edits(text)]
+    replacements = {
+        t.start: edit.text if t.start == edit.start else ""
+        for edit in edits
+        for t in text.tokens
+        if edit.start <= t.start < edit.end
+    }
     sets_thread_index = "threadIdx" in _identifiers_outside_kernels(text, options)
     found: dict[FunctionDefinition, str] = {}
-
-    def copy_range(start: int, end: int, extra_edits: Sequence[SourceEdit]) -> str:
-        within = [e for e in edits if start <= e.start and e.end <= end]
-        relative_edits = [
-            SourceEdit(e.start - start, e.end - start, e.text) for e in (*within, *extra_edits)
-        ]
-        return _apply_edits(text.code[start:end], relative_edits)
-
-    for function, original_function in zip(text.functions, original.functions):
+    for function in text.functions:
         is_specialization = "<" in function.name
         if not function.is_kernel or is_specialization:
             continue
-        if wait_analysis.may_wait_elsewhere(function, SYNC_FUNCTIONS):
+        if wait_analysis.may_wait_elsewhere(function, BARRIERS):
             continue
         with suppress(Unanalyzable):
-            found[original_function] = split_text(
-                text, function, macros, copy_range, sets_thread_index=sets_thread_index
+            found[function] = split_kernel(
+                text, function, macros, replacements, sets_thread_index=sets_thread_index
             )
     return found
 

@@ -25,7 +25,6 @@ typedef struct {
     void (*begin)(const void *arguments, int64_t block); /* starts a block in the calling OS thread */
     void (*thread)(int32_t index);                       /* runs one of its threads */
     const int32_t *parameters;
-    void (*run)(const void *arguments, int64_t first, int64_t last); /* runs blocks of a split kernel */
 } Kernel;
 
 typedef void (*Combine)(void **values, uint32_t lanes);
@@ -329,28 +328,10 @@ typedef struct {
     void (*sync_grid)(int32_t line);
     void (*yield)(void);
     void (*fail)(int32_t code);
-    void (*report_stuck_lanes)(int64_t block, const unsigned char *waits, int32_t first, int32_t end,
-                               int32_t line);
 } Services;
 
-/* End the launch of a split kernel: some of these threads wait for lanes that never arrive. */
-static void report_stuck_lanes(int64_t block, const unsigned char *waits, int32_t first, int32_t end,
-                               int32_t line) {
-    int none = 0;
-    if (!atomic_compare_exchange_strong(&launch->code, &none, DEADLOCK_CODE)) return;
-    pthread_mutex_lock(&report_mutex);
-    if (report.count < MAX_REPORTED) {
-        BlockReport *reported = &report.blocks[report.count++];
-        reported->number = block;
-        memset(reported->waits, 0, sizeof reported->waits);
-        uint64_t wait = UINT64_C(0xffffffff) << 32 | (uint64_t)(uint32_t)line << 3 | AT_WARP;
-        for (int32_t i = first; i < end; i++) reported->waits[i] = waits[i] ? wait : 0;
-    }
-    pthread_mutex_unlock(&report_mutex);
-}
-
 const Services pycu2c_services = {
-    sync_block, sync_warp, active_lanes, sync_grid, yield_to_others, fail, report_stuck_lanes,
+    sync_block, sync_warp, active_lanes, sync_grid, yield_to_others, fail,
 };
 
 /* ---- blocks ---- */

@@ -119,22 +119,11 @@ class FiberKernel(CpuKernel):
                     yield WaitingThread(position, thread, location, sync_point, word >> 32)
 
 
-class SplitKernel(FiberKernel):
-    """A kernel that was split at its barriers, and so contains its own loops over blocks."""
-
-    __slots__ = ()
-
-    def __init__(self, library: FiberLibrary, entry: str, name: str) -> None:
-        super().__init__(library, entry, name, cooperative=False)
-        self._parallel = _runtime().split
-
-
 class _FiberRuntime(NamedTuple):
     """C functions, and the address of the table of services that kernels call."""
 
     run: Any
     cooperative: Any
-    split: Any
     report: Any
     services: Any
 
@@ -155,7 +144,6 @@ def _runtime() -> _FiberRuntime:
     return _FiberRuntime(
         symbol(library, "pycu2c_run_fibers", run_type),
         symbol(library, "pycu2c_run_interleaved_fibers", run_type),
-        symbol(library, "pycu2c_run_split", run_type),
         symbol(library, "pycu2c_fibers_report", "int64_t(*)(uint64_t *)"),
         symbol(library, "pycu2c_services", "const void *"),
     )

@@ -93,14 +93,6 @@ static void run_interleaved(const void *launch_pointer, int64_t first, int64_t l
     trim_stacks();
 }
 
-/* ---- blocks of split kernels, whose functions run all threads of a block ---- */
-
-static void run_split(const void *launch_pointer, int64_t first, int64_t last) {
-    Launch *l = (Launch *)launch_pointer;
-    launch = l;
-    if (!atomic_load(&l->code)) l->kernel->run(l->arguments, first, last);
-}
-
 /* ---- interface ---- */
 
 typedef int (*Parallel)(void (*)(const void *, int64_t, int64_t), const void *, int64_t);
@@ -117,7 +109,7 @@ static int run_in_pool(void (*body)(const void *, int64_t, int64_t), const Kerne
     const int32_t *block = (const int32_t *)arguments + 3; /* after the grid, as in LAUNCH_HEADER */
     Launch l = {.kernel = kernel, .arguments = arguments};
     l.threads = block[0] * block[1] * block[2];
-    announce_callee((const void *)(kernel->run ? (uintptr_t)kernel->run : (uintptr_t)kernel->thread));
+    announce_callee((const void *)(uintptr_t)kernel->thread);
     int ended = parallel(body, &l, count);
     fflush(stdout);
     return ended ? ended : atomic_load(&l.code);
@@ -127,11 +119,6 @@ static int run_in_pool(void (*body)(const void *, int64_t, int64_t), const Kerne
  * file. */
 int pycu2c_run_fibers(const Kernel *kernel, const void *arguments, int64_t blocks) {
     return run_in_pool(run_blocks, kernel, arguments, blocks);
-}
-
-/* The same for a split kernel. */
-int pycu2c_run_split(const Kernel *kernel, const void *arguments, int64_t blocks) {
-    return run_in_pool(run_split, kernel, arguments, blocks);
 }
 
 /* The same for a launch whose blocks wait for each other. */

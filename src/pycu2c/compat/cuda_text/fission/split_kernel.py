@@ -10,38 +10,32 @@ Before and after::
         __syncthreads();                    }
     }
 
-Requires that every barrier is in uniform control flow; warp-level barriers may be in divergent
-branches that whole warps take. Other kernels raise Unanalyzable. See ``transforms.cpu.fission`` for
-the pass on the IR.
+Requires that every barrier is in uniform control flow. Other kernels raise Unanalyzable. In a
+region, variables that are uniform or recomputed are constants, so the C++ compiler rejects a kernel
+that changes one in a way that the analysis does not see. See ``transforms.cpu.fission`` for the
+pass on the IR.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TypeAlias
 
+from pycu2c.base.limits import MAX_BLOCK_THREADS
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.fission import split_legality
-from pycu2c.compat.cuda_text.fission.barriers import (
-    BLOCK_SYNC_FUNCTIONS,
-    CollectiveCall,
-    check_barrier,
-    collective_calls,
-    has_synchronization,
-    is_barrier,
-)
-from pycu2c.compat.cuda_text.fission.variable_uniformity import (
-    Modification,
+from pycu2c.compat.cuda_text.fission import interchange, legality
+from pycu2c.compat.cuda_text.fission.variables import (
     ThreadVariable,
     UniformityAnalysis,
     VariableUniformity,
     assignment,
-    may_be_pointed_at,
-    may_modify_at,
+    record_use,
 )
 from pycu2c.compat.cuda_text.parse.declarations import (
-    BLOCK_LEVEL_SPECIFIERS,
     BUILT_IN,
+    Declarator,
     declarators_of,
     is_block_level,
 )
@@ -60,236 +54,147 @@ from pycu2c.compat.cuda_text.parse.statements import (
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing, merge_operators
 from pycu2c.compat.cuda_text.source_text import CudaSource
 
+BARRIERS = frozenset(("__syncthreads", "__syncwarp"))
+_MAX_CONTEXT_VARIABLES = 24  # MAX_CONTEXT_BYTES in headers/split_kernels.h limits their size
+_DROPPED_SPECIFIERS = ("extern", '"C"', "static", "inline", "__global__")
+
 
 @dataclass(eq=False, slots=True)
 class Region:
-    """Statements that each thread executes independently.
-
-    ``calls`` are the collective calls that precede its only statement.
-    """
+    """Statements that each thread executes independently."""
 
     body: tuple[Statement, ...]
     is_in_loop: bool
-    calls: tuple[CollectiveCall, ...] = ()
-    is_test: bool = False  # the only statement is a condition
-    barrier: Token | None = None  # a warp-level barrier before the region
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        return tuple(token for statement in self.body for token in statement.tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class UniformStatement:
-    """A statement that is executed once for all threads."""
-
-    statement: SimpleStatement
+Part: TypeAlias = Region | str  # C++ that is executed once for all threads
 
 
-@dataclass(frozen=True, slots=True)
-class UniformBranch:
-    condition: tuple[Token, ...]
-    then: tuple[KernelPart, ...]
-    otherwise: tuple[KernelPart, ...]
+def split_name(name: str) -> str:
+    return f"pycu2c_split_{name}"
 
 
-@dataclass(frozen=True, slots=True)
-class UniformLoop:
-    loop: LoopStatement
-    body: tuple[KernelPart, ...]
+def split_kernel(
+    text: CudaSource,
+    function: FunctionDefinition,
+    macros: Macros,
+    replacements: Mapping[int, str],
+    *,
+    sets_thread_index: bool,
+) -> str:
+    """Return the C++ function that runs one block of a kernel.
 
+    ``replacements``: texts in place of the tokens at these offsets. ``sets_thread_index``: set the
+    global ``threadIdx``, which functions that it calls read.
 
-@dataclass(eq=False, slots=True)
-class DivergentBranch:
-    """A branch that only some threads take."""
-
-    test: Region
-    then: tuple[KernelPart, ...]
-    otherwise: tuple[KernelPart, ...]
-
-
-KernelPart: TypeAlias = Region | UniformStatement | UniformBranch | UniformLoop | DivergentBranch
-
-
-def nested_parts(part: KernelPart) -> tuple[KernelPart, ...]:
-    """Return the parts directly inside a branch or a loop."""
-    match part:
-        case UniformBranch(_, then, otherwise):
-            return (*then, *otherwise)
-        case DivergentBranch(test, then, otherwise):
-            return (test, *then, *otherwise)
-        case UniformLoop(_, body):
-            return body
-        case Region() | UniformStatement():
-            return ()
-
-
-def _ends_iteration(tokens: Sequence[Token]) -> bool:
-    first = tokens[0].text
-    return first in ("break", "continue") or (
-        first == "switch" and any(t.text == "continue" for t in tokens)
-    )
-
-
-def runs_in_lockstep(
-    statement: Statement, in_loop: bool, interchanged: frozenset[int] = frozenset()
-) -> bool:
-    """Return whether all threads execute a statement in lockstep, because it contains a barrier.
-
-    This includes ``break`` and ``continue`` of such a loop, and the loops that start at the offsets
-    in ``interchanged``.
+    Raises Unanalyzable.
     """
-    if has_synchronization(statement.tokens):
-        return True
-    match statement:
-        case SimpleStatement(tokens):
-            return in_loop and _ends_iteration(tokens)
-        case LoopStatement(tokens, _, _, _, body):
-            return tokens[0].start in interchanged or runs_in_lockstep(body, False, interchanged)
-        case _:
-            nested = nested_statements(statement)
-            return any(runs_in_lockstep(s, in_loop, interchanged) for s in nested)
+    splitter = _KernelSplitter(text, function, macros, replacements)
+    if len(splitter.parts) == 1:
+        with suppress(Unanalyzable):
+            interchanged = _KernelSplitter(text, function, macros, replacements, interchanges=True)
+            if not any(v.declarator and v.declarator.extents for v in interchanged.variables):
+                splitter = interchanged  # its context arrays hold scalars only
+    writer = _SplitKernelWriter(splitter, function, sets_thread_index)
+    head = _declaration_head(text, function)
+    return "\n".join((f"{head} {{", "PYCU2C_BLOCK", *writer.lines(), "}"))
+
+
+def _declaration_head(text: CudaSource, function: FunctionDefinition) -> str:
+    """Return the declaration with the new name and internal linkage."""
+    words = [t.text for t in text.tokens[function.start : function.body[0]]]
+    words = [word for word in words if word not in _DROPPED_SPECIFIERS]
+    words[words.index(function.name)] = split_name(function.name)
+    depth = end = 0
+    while words[0] == "template" and (end < 2 or depth):
+        depth += (words[end] == "<") - (words[end] == ">")
+        end += 1
+    return " ".join((*words[:end], "static", *words[end:]))
 
 
 def _split_declarations(body: Sequence[Statement]) -> Iterator[Statement]:
     """Split declarations into statements with one declarator each."""
     for statement in body:
-        tokens = statement.tokens
-        is_simple = isinstance(statement, SimpleStatement) and tokens[0].kind != "directive"
-        declarators = declarators_of(tokens) if is_simple and not is_block_level(tokens) else ()
+        declarators = _declarators(statement)
         if len(declarators) < 2:
             yield statement
             continue
         for d in declarators:
-            declaration = (
-                *d.specifiers,
-                *d.pointers,
-                d.name,
-                *d.extents,
-                *d.initializer,
-                tokens[-1],
-            )
-            yield SimpleStatement(declaration, is_synthetic=True)
+            parts = (d.specifiers, d.pointers, (d.name,), d.extents, d.initializer)
+            yield SimpleStatement((*(t for part in parts for t in part), statement.tokens[-1]))
 
 
-def _uniform_assignments(parts: Sequence[KernelPart]) -> Iterator[Token]:
-    """Yield the names that are assigned once for all threads."""
-    for part in parts:
-        assignments: tuple[Sequence[Token], ...] = ()
-        match part:
-            case UniformStatement(statement):
-                assignments = (statement.tokens,)
-            case UniformLoop(loop, _):
-                assignments = (loop.init, loop.step)
-        yield from (found[0] for tokens in assignments if (found := assignment(tokens)))
-        yield from _uniform_assignments(nested_parts(part))
+def _declarators(statement: Statement) -> tuple[Declarator, ...]:
+    tokens = statement.tokens
+    is_simple = isinstance(statement, SimpleStatement) and tokens[0].kind != "directive"
+    return declarators_of(tokens) if is_simple and not is_block_level(tokens) else ()
 
 
-_NOT_INTERCHANGEABLE = frozenset(
-    ("break", "continue", "return", "if", "for", "while", "do", "switch", "?", "{", "[]", "goto")
-)
+class _KernelSplitter:
+    """Splits a kernel's body into parts and classifies its variables. Raises Unanalyzable.
 
-
-def _loops_to_interchange(
-    body: Sequence[Statement], text_functions: frozenset[str], constants: frozenset[str]
-) -> Iterator[int]:
-    """Yield the start offsets of loops to interchange with the thread loop.
-
-    These are reductions over memory with a variable trip count. Thread by thread, such a loop reads
-    a column and serializes the additions; interchanged, it reads rows.
-    ``text_functions``: functions that the text defines, which may have side effects.
-    """
-    for statement in body:
-        nested = nested_statements(statement)
-        if isinstance(statement, LoopStatement) and statement.init and statement.step:
-            (inside,) = nested
-            inner = inside.body if isinstance(inside, BlockStatement) else nested
-            if all(isinstance(s, SimpleStatement) for s in inner):
-                if _is_interchangeable(statement, inner, text_functions, constants):
-                    yield statement.tokens[0].start
-                continue
-        yield from _loops_to_interchange(nested, text_functions, constants)
-
-
-def _is_interchangeable(
-    loop: LoopStatement,
-    body: Sequence[Statement],
-    text_functions: frozenset[str],
-    constants: frozenset[str],
-) -> bool:
-    words = {t.text for statement in body for t in statement.tokens}
-    if not words.isdisjoint(_NOT_INTERCHANGEABLE | text_functions) or "[" not in words:
-        return False
-    bounds = {t.text for t in loop.condition if t.kind == "identifier"} - constants
-    counters = {t.text for t in loop.init if t.kind == "identifier"}
-    is_reduction = any(assignment(statement.tokens) for statement in body)
-    has_variable_count = bool(bounds - counters)
-    return is_reduction and has_variable_count and _has_strided_access(loop.tokens, counters)
-
-
-def _has_strided_access(tokens: Sequence[Token], counters: set[str]) -> bool:
-    """Return whether iterations access memory with a stride, or all threads the same element."""
-    is_strided = []
-    for index, token in enumerate(tokens):
-        if token.text == "[":
-            subscript = [t.text for t in tokens[index + 1 : closing(tokens, index)]]
-            for position in (i for i, text in enumerate(subscript) if text in counters):
-                neighbors = {
-                    *subscript[max(position - 1, 0) : position],
-                    *subscript[position + 1 : position + 2],
-                }
-                is_strided.append("*" in neighbors or (None if len(subscript) == 1 else False))
-    return True in is_strided or (bool(is_strided) and False not in is_strided)
-
-
-def _defined_names(tokens: Sequence[Token]) -> frozenset[str]:
-    """Return the names that a statement declares or assigns."""
-    if is_block_level(tokens):
-        words = frozenset(t.text for t in tokens if t.kind == "identifier")
-        return words - BUILT_IN - BLOCK_LEVEL_SPECIFIERS
-    found = assignment(tokens)
-    return frozenset([found[0].text] if found else [d.name.text for d in declarators_of(tokens)])
-
-
-class Splitter:
-    """Splits a kernel's body into parts and classifies its variables.
-
-    ``interchange``: run loops in lockstep where ``_loops_to_interchange`` proposes it. Raises
-    Unanalyzable.
+    ``interchanges``: loops of a kernel without barriers run in lockstep where that pays off.
     """
 
     def __init__(
-        self, text: CudaSource, function: FunctionDefinition, macros: Macros, *, interchange: bool
+        self,
+        text: CudaSource,
+        function: FunctionDefinition,
+        macros: Macros,
+        replacements: Mapping[int, str],
+        *,
+        interchanges: bool = False,
     ) -> None:
         if function.body[1] >= len(text.tokens):
             raise Unanalyzable  # unclosed
         opening, end = (text.tokens[index] for index in function.body)
-        self._tokens = merge_operators(text.tokens[function.body[0] + 1 : function.body[1]])
-        self._text, self._macros = text, macros
-        self._constants = macros.constants
-        split_legality.check_body(self._tokens, macros)
-        self._classes = split_legality.class_names(text)
-        self._has_references = split_legality.has_references(text, self._tokens, macros)
+        tokens = merge_operators(text.tokens[function.body[0] + 1 : function.body[1]])
+        self._text, self._macros, self._replacements = text, macros, replacements
+        legality.check_body(text, tokens, macros)
+        self.variables: list[ThreadVariable] = []
         # the values of assignments in lockstep, by the offset of the name
         self._uniform_values: dict[int, tuple[Token, ...]] = {}
-        self.variables: list[ThreadVariable] = []
+        self._constants = macros.constants_of(function)
         for parameter in function.parameters:
             if not parameter.name or "[" in parameter.text:
                 raise Unanalyzable
-            scope = opening.start, end.start
-            variable = ThreadVariable(parameter.name, len(self.variables), None, *scope)
-            variable.is_pointer = "*" in parameter.text
-            self._add_variable(variable, parameter.text.split())
-        body = statements(self._tokens)
-        text_functions = frozenset(f.name for f in text.functions)
-        constants = macros.names | macros.constants
-        self._interchanged = (
-            frozenset(_loops_to_interchange(body, text_functions, constants))
-            if interchange
-            else frozenset()
-        )
+            words = parameter.text.split()[:-1]
+            variable = ThreadVariable(parameter.name, None, opening.start, end.start, "*" in words)
+            variable.is_scalar = variable.is_pointer or legality.is_scalar(
+                text, (word for word in words if word != "__grid_constant__")
+            )
+            self.variables.append(variable)
+        body = statements(tokens)
+        self._interchanged = frozenset[int]()
+        if interchanges:
+            body = interchange.without_guard(body)
+            functions = frozenset(f.name for f in text.functions)
+            constants = self._constants | macros.names
+            loops = interchange.loops_to_interchange(body, functions, constants)
+            self._interchanged = frozenset(loops)
         self._record_variables(body, end.start, in_loop=False)
-        self._uniformity = UniformityAnalysis(
-            self.variable_of, macros.expand, self._constants, self._modifications()
-        )
+        self._record_modifications(tokens)
+        self._uniformity = UniformityAnalysis(self.variable_of, macros.expand, self._constants)
         self._uniformity.classify(self.variables)
         self.parts = tuple(self._parts(body, in_loop=False))
+
+    def _runs_in_lockstep(self, statement: Statement, in_loop: bool) -> bool:
+        """Return whether a statement contains a barrier, or ends an iteration of a loop with one.
+
+        This includes the loops to interchange.
+        """
+        if any(t.text in BARRIERS or t.start in self._interchanged for t in statement.tokens):
+            return True
+        match statement:
+            case SimpleStatement(tokens):
+                return in_loop and tokens[0].text in ("break", "continue")
+            case LoopStatement():
+                return False
+        return any(self._runs_in_lockstep(s, in_loop) for s in nested_statements(statement))
 
     def variable_of(self, token: Token) -> ThreadVariable | None:
         """Return the variable of an identifier.
@@ -297,9 +202,9 @@ class Splitter:
         A variable that a region declares in a nested block is confused with an outer one of the
         same name, which at worst stores more than needed.
         """
-        same_name = (v for v in self.variables if v.name == token.text)
-        in_scope = (v for v in same_name if v.start <= token.start < v.end)
-        return max(in_scope, key=lambda v: v.start, default=None)
+        in_scope = (v for v in self.variables if v.name == token.text)
+        visible = (v for v in in_scope if v.start <= token.start < v.end)
+        return max(visible, key=lambda v: v.start, default=None)
 
     def variables_in(self, tokens: Sequence[Token]) -> dict[ThreadVariable, None]:
         """Return the variables that tokens name, directly or through macros, in order."""
@@ -308,153 +213,298 @@ class Splitter:
 
     # ---- variables ----
 
-    def _add_variable(self, variable: ThreadVariable, type_words: Iterable[str]) -> None:
-        is_object = not variable.is_pointer and not self._classes.isdisjoint(type_words)
-        variable.is_object = is_object
-        if is_object:
-            split_legality.check_destructors(self._text, self._classes)
-        self.variables.append(variable)
-
     def _record_variables(self, body: Sequence[Statement], end: int, in_loop: bool) -> None:
         """Record the declarations and assignments of statements that run in lockstep."""
-        for statement in _split_declarations(body):
+        for statement in body:
             if isinstance(statement, SimpleStatement):
                 self._record_simple_statement(statement.tokens, end)
-            elif runs_in_lockstep(statement, in_loop, self._interchanged):
-                is_loop, inner_end = isinstance(statement, LoopStatement), statement.tokens[-1].end
+            elif self._runs_in_lockstep(statement, in_loop):
+                inner_end = statement.tokens[-1].end
                 if isinstance(statement, LoopStatement):
+                    in_loop = True
                     self._record_simple_statement(statement.init, inner_end)
                     self._record_simple_statement(statement.step, inner_end)
-                nested = nested_statements(statement)
-                self._record_variables(nested, inner_end, in_loop or is_loop)
+                self._record_variables(nested_statements(statement), inner_end, in_loop)
 
-    def _record_simple_statement(self, tokens: Sequence[Token], end: int) -> None:
+    def _record_simple_statement(self, tokens: tuple[Token, ...], end: int) -> None:
         if not tokens or tokens[0].kind == "directive":
             return
         if is_block_level(tokens):
-            if any(t.text == "constexpr" for t in tokens[:3]):
+            if any(t.text == "constexpr" for t in tokens):
                 self._constants |= {d.name.text for d in declarators_of(tokens)}
+            else:  # a variable may hide a constant
+                extents = range(0)
+                for index, token in enumerate(tokens):
+                    if index not in extents:
+                        extents = (
+                            range(index, closing(tokens, index)) if token.text == "[" else extents
+                        )
+                        self._constants -= {token.text}
             return
         declarators = declarators_of(tokens)
-        split_legality.check_simple_statement(tokens, declarators, self._macros)
+        legality.check_statement(self._text, tokens, declarators)
         for d in declarators:
-            words = (t.text for word in d.specifiers for t in (word, *self._macros.expand(word)))
-            number = len(self.variables)
-            variable = ThreadVariable(d.name.text, number, d, d.name.start, end)
-            variable.is_pointer = d.is_pointer
-            self._add_variable(variable, words)
+            self.variables.append(ThreadVariable(d.name.text, d, d.name.start, end, d.is_pointer))
         if found := assignment(tokens):
             self._uniform_values[found[0].start] = found[1]
 
-    def _expanded_tokens(self) -> Iterator[tuple[Sequence[Token], int]]:
-        """Yield each token as (token list, index in the list), with macros expanded."""
-        for index, token in enumerate(self._tokens):
-            if inside := self._macros.expansion(token):
-                expanded = [*self._tokens[:index], *inside, *self._tokens[index + 1 :]]
-                yield from ((expanded, index + i) for i in range(len(inside)))
-            else:
-                yield self._tokens, index
-
-    def _modifications(self) -> dict[ThreadVariable, list[Modification]]:
-        found: dict[ThreadVariable, list[Modification]] = {v: [] for v in self.variables}
+    def _record_modifications(self, tokens: Sequence[Token]) -> None:
         declarations = {v.declarator.name.start for v in self.variables if v.declarator}
-        for tokens, index in self._expanded_tokens():
-            token = tokens[index]
+        for index, token in enumerate(tokens):
             is_member = index and tokens[index - 1].text in (".", "->")
-            variable = (
-                self.variable_of(token) if token.kind == "identifier" and not is_member else None
-            )
-            if variable is None or token.start in declarations:
+            if token.kind != "identifier" or is_member or token.start in declarations:
                 continue
-            extents = variable.declarator.extents if variable.declarator else ()
-            axes = sum(t.text == "[" for t in extents)
-            variable.is_pointed_at |= self._has_references or variable.is_object
-            variable.is_pointed_at |= may_be_pointed_at(tokens, index, axes)
-            if may_modify_at(tokens, index, is_pointer=variable.is_pointer):
-                value = self._uniform_values.get(token.start)
-                found[variable].append(Modification(token.start, value))
-        return found
+            variable = self.variable_of(token)
+            if variable and record_use(variable, tokens, index):
+                variable.assigned.append(self._uniform_values.get(token.start))
 
     # ---- parts ----
 
-    def _parts(self, body: Sequence[Statement], in_loop: bool) -> Iterator[KernelPart]:
+    def _parts(self, body: Sequence[Statement], in_loop: bool) -> Iterator[Part]:
         pending: list[Statement] = []
-        expand = self._macros.expanded_names
 
-        def finish_region() -> Iterator[KernelPart]:
+        def finish_region() -> Iterator[Part]:
             if pending:
                 yield Region(tuple(pending), in_loop)
                 pending.clear()
 
         for statement in _split_declarations(body):
-            if runs_in_lockstep(statement, in_loop, self._interchanged):
+            if self._runs_in_lockstep(statement, in_loop):
                 if pending and pending[-1].tokens[0].kind == "directive":
                     pending.pop()  # a pragma of a loop that is split
                 yield from finish_region()
                 yield from self._lockstep_parts(statement, in_loop)
-            elif isinstance(statement, SimpleStatement) and self._is_uniform_statement(
-                statement.tokens
-            ):
-                names = _defined_names(statement.tokens)
-                if any(t.text in (*names, "return") for s in pending for t in expand(s.tokens)):
+            elif names := self._uniform_names(statement):
+                used = self._macros.expanded_names([t for s in pending for t in s.tokens])
+                if any(t.text in (*names, "return") for t in used):
                     yield from finish_region()
-                yield UniformStatement(statement)
-            elif not self._macros.are_expressions(statement.tokens):
-                raise Unanalyzable
+                yield self.source_of(statement.tokens)
             else:
                 pending.append(statement)
         yield from finish_region()
 
-    def _is_uniform_statement(self, tokens: Sequence[Token]) -> bool:
+    def _uniform_names(self, statement: Statement) -> frozenset[str]:
+        """Return the names that a statement defines for all threads; none for other statements."""
+        tokens = statement.tokens
+        if not isinstance(statement, SimpleStatement) or tokens[0].kind == "directive":
+            return frozenset()
         if is_block_level(tokens):
-            return True
-        names = [d.name for d in declarators_of(tokens)] if tokens[0].kind != "directive" else []
+            return frozenset(t.text for t in tokens if t.kind == "identifier") - BUILT_IN
+        names = [d.name for d in declarators_of(tokens)]
         if not names and (found := assignment(tokens)):
             names = [found[0]]
-        variables = [self.variable_of(name) for name in names]
-        return bool(names) and all(
-            v and v.uniformity is VariableUniformity.UNIFORM for v in variables
+        variables = list(map(self.variable_of, names))
+        if any(v is None or v.uniformity is not VariableUniformity.UNIFORM for v in variables):
+            return frozenset()
+        return frozenset(name.text for name in names)
+
+    def _lockstep_parts(self, statement: Statement, in_loop: bool) -> Iterator[Part]:
+        match statement:
+            case SimpleStatement(tokens) if tokens[0].text in BARRIERS:
+                if len(tokens) != 4:
+                    raise Unanalyzable  # with a mask
+            case SimpleStatement(tokens) if tokens[0].text in ("break", "continue"):
+                yield self.source_of(tokens)
+            case BlockStatement(_, body):
+                yield "{"
+                yield from self._parts(body, in_loop)
+                yield "}"
+            case IfStatement(_, condition, then, otherwise):
+                yield f"if ({self._uniform_source(condition)}) {{"
+                yield from self._parts([then], in_loop)
+                if otherwise:
+                    yield "} else {"
+                    yield from self._parts([otherwise], in_loop)
+                yield "}"
+            case LoopStatement(_, init, condition, step, body, is_do):
+                test = self._uniform_source(condition) if condition else ""
+                if not all(self._uniform_names(SimpleStatement(h)) for h in (init, step) if h):
+                    raise Unanalyzable
+                head = f"for ({self.source_of(init)}; {test}; {self.source_of(step)})"
+                yield "do {" if is_do else f"{head} {{"
+                yield from self._parts([body], in_loop=True)
+                yield f"}} while ({test});" if is_do else "}"
+            case _:
+                raise Unanalyzable
+
+    def _uniform_source(self, condition: Sequence[Token]) -> str:
+        if not self._uniformity.is_uniform(condition):
+            raise Unanalyzable
+        return self.source_of(condition)
+
+    def source_of(self, tokens: Sequence[Token]) -> str:
+        parts = (
+            f"\n{t.text}\n" if t.kind == "directive" else self._replacements.get(t.start, t.text)
+            for t in tokens
+        )
+        return " ".join(parts)
+
+
+class _SplitKernelWriter:
+    """Writes the parts of a kernel as lines of C++."""
+
+    def __init__(
+        self, splitter: _KernelSplitter, function: FunctionDefinition, sets_thread_index: bool
+    ) -> None:
+        self._splitter, self._function = splitter, function
+        self._sets_thread_index = sets_thread_index
+        self._regions = [part for part in splitter.parts if isinstance(part, Region)]
+        self._used = {region: self._variables_used(region) for region in self._regions}
+        self._defined = {
+            region: [
+                variable
+                for statement in region.body
+                for declarator in _declarators(statement)
+                if (variable := splitter.variable_of(declarator.name))
+            ]
+            for region in self._regions
+        }
+        self._context_variables = [v for v in splitter.variables if self._needs_context_array(v)]
+        if len(self._context_variables) > _MAX_CONTEXT_VARIABLES:
+            raise Unanalyzable
+        self._last_part = splitter.parts[-1] if splitter.parts else None
+        self._has_early_returns = any(
+            _has_return(region) for region in self._regions if region is not self._last_part
         )
 
-    def _lockstep_parts(self, statement: Statement, in_loop: bool) -> Iterator[KernelPart]:
-        match statement:
-            case SimpleStatement(tokens) if is_barrier(tokens):
-                check_barrier(tokens, self._macros)
-                yield Region((), in_loop, barrier=tokens[0])
-            case SimpleStatement(tokens) if has_synchronization(tokens):
-                if not self._macros.are_expressions(tokens):
-                    raise Unanalyzable
-                found = collective_calls(tokens, self._macros)
-                yield Region((statement,), in_loop, found, barrier=tokens[0])
-            case SimpleStatement(tokens):
-                if tokens[0].text == "switch":
-                    raise Unanalyzable
-                yield UniformStatement(statement)
-            case BlockStatement(_, body):
-                yield UniformBranch((), tuple(self._parts(body, in_loop)), ())
-            case IfStatement(tokens, condition, then, otherwise):
-                parts = tuple(self._parts([then], in_loop))
-                else_parts = tuple(self._parts([otherwise], in_loop)) if otherwise else ()
-                if self._uniformity.is_uniform(condition):
-                    yield UniformBranch(condition, parts, else_parts)
-                else:
-                    self._check_divergent(tokens, (*parts, *else_parts))
-                    test = Region((SimpleStatement(condition),), in_loop, is_test=True)
-                    yield DivergentBranch(test, parts, else_parts)
-            case LoopStatement(_, first, condition, step, body):
-                if condition and not self._uniformity.is_uniform(condition):
-                    raise Unanalyzable
-                if any(
-                    header and not self._is_uniform_statement(header) for header in (first, step)
-                ):
-                    raise Unanalyzable
-                yield UniformLoop(statement, tuple(self._parts([body], in_loop=True)))
+    def lines(self) -> Iterator[str]:
+        if self._has_early_returns:
+            yield "PYCU2C_LIVE"
+        for variable in self._context_variables:
+            if variable.declarator is None:
+                element = f"{_context_name(variable)}[pycu2c_thread]"
+                yield self._context_array(variable)
+                yield f"PYCU2C_THREADS ::pycu2c::store_context({element}, {variable.name}); }}"
+        for number, part in enumerate(self._splitter.parts):
+            if isinstance(part, str):
+                yield part
+            else:
+                yield from self._region(part, f"pycu2c_next_{number}")
 
-    def _check_divergent(self, tokens: Sequence[Token], parts: Sequence[KernelPart]) -> None:
-        """Raise Unanalyzable if a branch contains uniform assignments or block barriers."""
-        if any(t.text in ("break", "continue", *BLOCK_SYNC_FUNCTIONS) for t in tokens):
+    def _variables_used(self, region: Region) -> list[ThreadVariable]:
+        """Return the variables that a region names, and those that rematerialization reads."""
+        found: dict[ThreadVariable, None] = {}
+        pending = self._splitter.variables_in(region.tokens)
+        while pending:
+            found |= pending
+            computed = [v for v in pending if v.uniformity is VariableUniformity.REMATERIALIZED]
+            values = [t for v in computed for t in v.initial_value]
+            pending = {v: None for v in self._splitter.variables_in(values) if v not in found}
+        if len({v.name for v in found}) < len(found):
+            raise Unanalyzable  # ambiguous names
+        return sorted(found, key=self._splitter.variables.index)
+
+    def _needs_context_array(self, variable: ThreadVariable) -> bool:
+        """Return whether a variable is live across regions, or a pointer to it may be."""
+        if variable.uniformity is not VariableUniformity.PER_THREAD:
+            return False
+        is_array = variable.declarator is not None and bool(variable.declarator.extents)
+        if (is_array or variable.is_addressed) and len(self._regions) > 1:
+            return True
+        regions = [r for r in self._regions if variable in self._used[r]]
+        if variable.declarator is None:
+            return len(regions) > 1 or any(r.is_in_loop for r in regions)
+        return any(variable not in self._defined[r] for r in regions)
+
+    def _context_array(self, variable: ThreadVariable) -> str:
+        """Return the declaration of a context array: one element per thread."""
+        name = _context_name(variable)
+        array, declarator = f"{name}[{MAX_BLOCK_THREADS}]", variable.declarator
+        if declarator is None:
+            parameter = next(p for p in self._function.parameters if p.name == variable.name)
+            head, _, _ = parameter.text.rpartition(variable.name)
+            return f"PYCU2C_CONTEXT_ARRAY({name}, {head} {array});"
+        words = [
+            t.text for t in declarator.specifiers if declarator.is_pointer or t.text != "const"
+        ]
+        stars = [t.text for t in declarator.pointers if t.text == "*"]
+        is_const = len(stars) > 1 and any(t.text == "const" for t in declarator.pointers)
+        if "auto" in words or is_const:
             raise Unanalyzable
-        for name in _uniform_assignments(parts):
-            variable = self.variable_of(name)
-            if variable is None or variable.start < tokens[0].start:
-                raise Unanalyzable
+        declaration = " ".join((*words, *stars, array, *(t.text for t in declarator.extents)))
+        return f"PYCU2C_CONTEXT_ARRAY({name}, {declaration});"
+
+    def _region(self, region: Region, label: str) -> Iterator[str]:
+        stored = [v for v in self._defined[region] if v in self._context_variables]
+        yield from map(self._context_array, stored)
+        yield "{"
+        for v in self._used[region]:
+            if v.uniformity is VariableUniformity.UNIFORM:
+                yield f"PYCU2C_UNIFORM(pycu2c_uniform_{v.name}, {v.name});"
+            elif self._is_local_copy(v):
+                yield f"const auto pycu2c_uniform_{v.name} = {v.name};"
+        yield "PYCU2C_THREADS"
+        if self._sets_thread_index:
+            yield "::threadIdx = threadIdx;"
+        if self._has_early_returns and (region.is_in_loop or region is not self._regions[0]):
+            yield "if (!pycu2c_live[pycu2c_thread]) continue;"
+        defined = self._defined[region]
+        yield from (self._binding(v) for v in self._used[region] if v in stored or v not in defined)
+        yield "{"
+        for statement in region.body:
+            yield self._statement(statement, region, label)
+        yield f"}} {label}:;" if _has_return(region) else "}"
+        yield "}}"
+        if _has_return(region) and region is not self._last_part:
+            yield "if (!::pycu2c::any_live(pycu2c_live)) return;"
+
+    def _is_local_copy(self, variable: ThreadVariable) -> bool:
+        """Return whether threads modify a parameter that needs no context array."""
+        is_per_thread = variable.uniformity is VariableUniformity.PER_THREAD
+        is_parameter = variable.declarator is None
+        return is_per_thread and is_parameter and variable not in self._context_variables
+
+    def _binding(self, variable: ThreadVariable) -> str:
+        name = variable.name
+        if variable.uniformity is VariableUniformity.UNIFORM:
+            return f"PYCU2C_UNIFORM({name}, pycu2c_uniform_{name});"
+        if self._is_local_copy(variable):
+            return f"auto {name} = pycu2c_uniform_{name};"
+        if variable.uniformity is VariableUniformity.PER_THREAD:
+            return f"auto &{name} = {_context_name(variable)}[pycu2c_thread];"
+        return self._constant(variable)
+
+    def _constant(self, variable: ThreadVariable) -> str:
+        """Return the declaration of a variable that each region computes again."""
+        assert variable.declarator is not None
+        specifiers, pointers = variable.declarator.specifiers, variable.declarator.pointers
+        is_constant = any(t.text == "const" for t in (pointers or specifiers))
+        const = "" if is_constant else "const"
+        source = self._splitter.source_of
+        value = source(variable.declarator.initializer)
+        return f"{source(specifiers)} {source(pointers)} {const} {variable.name} {value};"
+
+    def _statement(self, statement: Statement, region: Region, label: str) -> str:
+        declared = [self._splitter.variable_of(d.name) for d in _declarators(statement)]
+        for variable in filter(None, declared):
+            d = variable.declarator
+            assert d is not None
+            if variable.uniformity is VariableUniformity.REMATERIALIZED:
+                return self._constant(variable)
+            if variable in self._context_variables:
+                if not d.initializer:
+                    return ""
+                declaration = (*d.specifiers, *d.pointers), d.extents, d.initializer
+                head, extents, value = map(self._splitter.source_of, declaration)
+                return (
+                    f"{{ {head} pycu2c_value {extents} {value}; "
+                    f"::pycu2c::store_context({d.name.text}, pycu2c_value); }}"
+                )
+        source = self._splitter.source_of(statement.tokens)
+        if not _has_return(Region((statement,), False)):
+            return source
+        end = f"goto {label};"
+        if region is not self._last_part:
+            end = f"pycu2c_live[pycu2c_thread] = 0; {end}"
+        changed = re.sub(r"\breturn ;", f"{{ {end} }}", source)
+        if "return" in changed.split():
+            raise Unanalyzable  # of a lambda
+        return changed
+
+
+def _context_name(variable: ThreadVariable) -> str:
+    return f"pycu2c_context_{variable.start}_{variable.name}"
+
+
+def _has_return(region: Region) -> bool:
+    return any(t.text == "return" for t in region.tokens)

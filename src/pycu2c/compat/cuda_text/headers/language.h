@@ -49,7 +49,6 @@ struct Kernel { /* as in fibers.c */
     void (*begin)(const void *arguments, int64_t block);
     void (*thread)(int32_t index);
     const int32_t *parameters; /* count, then (size, alignment, kind) of each */
-    void (*run)(const void *arguments, int64_t first, int64_t last); /* a range of blocks of a split kernel */
 };
 
 struct Services {
@@ -59,7 +58,6 @@ struct Services {
     void (*sync_grid)(int32_t line);
     void (*yield)(void);
     void (*fail)(int32_t code);
-    void (*report_stuck_lanes)(int64_t block, const unsigned char *waits, int32_t first, int32_t end, int32_t line);
 };
 
 #ifdef PYCU2C_SERVICES /* of the library that this text is a part of */

@@ -187,22 +187,20 @@ template <class... P> constexpr typename ParameterTable<void (*)(P...)>::Table P
 
 } // namespace pycu2c
 
-/* The macro after a kernel: LOOP if it never waits, SPLIT or WARPS if it is split, FIBERS if it may wait. */
+/* The macro after a kernel: LOOP if it never waits, SPLIT if it is split, FIBERS if it may wait. */
 #define PYCU2C_LOOP(number, ...) PYCU2C_RUN(number, run, __VA_ARGS__)
 #define PYCU2C_SPLIT(number, ...) PYCU2C_RUN(number, run_split, __VA_ARGS__)
-#define PYCU2C_WARPS PYCU2C_SPLIT
 #define PYCU2C_RUN(number, by, ...)                                                                 \
     extern "C" __attribute__((visibility("default"))) void pycu2c_run_##number(                     \
         const void *packed, int64_t first, int64_t last) {                                          \
         ::pycu2c::touch_thread_locals();                                                                 \
         ::pycu2c::KernelLauncher<decltype(&__VA_ARGS__), &__VA_ARGS__>::by(packed, first, last);            \
     }                                                                                               \
-    PYCU2C_KERNEL(number, nullptr, pycu2c_run_##number, __VA_ARGS__)
+    PYCU2C_KERNEL(number, nullptr, __VA_ARGS__)
 #define PYCU2C_FIBERS(number, ...)                                                                  \
-    PYCU2C_KERNEL(number, (::pycu2c::KernelLauncher<decltype(&__VA_ARGS__), &__VA_ARGS__>::thread), nullptr, \
-                  __VA_ARGS__)
-#define PYCU2C_KERNEL(number, thread, run, ...)                                                             \
+    PYCU2C_KERNEL(number, (::pycu2c::KernelLauncher<decltype(&__VA_ARGS__), &__VA_ARGS__>::thread), __VA_ARGS__)
+#define PYCU2C_KERNEL(number, thread, ...)                                                       \
     extern "C" __attribute__((visibility("default"))) const ::pycu2c::Kernel pycu2c_kernel_##number; \
     extern "C" const ::pycu2c::Kernel pycu2c_kernel_##number = {                                    \
         ::pycu2c::begin_block, thread,                                                              \
-        ::pycu2c::ParameterTable<decltype(&__VA_ARGS__)>::table.of, run};
+        ::pycu2c::ParameterTable<decltype(&__VA_ARGS__)>::table.of};

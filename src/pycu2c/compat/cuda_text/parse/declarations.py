@@ -11,6 +11,10 @@ from pycu2c.compat.cuda_text.parse.tokens import Token, closing
 BUILT_IN = frozenset(
     ("void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned")
 )
+ASSIGNMENT_OPERATORS = frozenset(
+    ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
+)
+INCREMENTS = frozenset(("++", "--"))
 _QUALIFIERS = frozenset(
     ("const", "constexpr", "register", "typename", "struct", "volatile", "static")
 )

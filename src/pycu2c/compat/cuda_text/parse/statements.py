@@ -12,13 +12,9 @@ from pycu2c.compat.cuda_text.parse.tokens import Token, closing, merge_operators
 
 @dataclass(frozen=True, slots=True)
 class SimpleStatement:
-    """A declaration, an expression or a jump up to its ``;``, or a statement without its own class.
-
-    ``is_synthetic``: the tokens are not contiguous in the text.
-    """
+    """A declaration, an expression a jump up to its ``;``, or a statement without its own class."""
 
     tokens: tuple[Token, ...]
-    is_synthetic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
