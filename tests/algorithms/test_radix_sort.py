@@ -11,7 +11,7 @@ import pytest
 from algorithms.conftest import to_host
 from pycu2c import algorithms
 from pycu2c.algorithms import placement
-from pycu2c.algorithms.radix_sort import sort_kernel
+from pycu2c.algorithms.radix_sort import count_kernel, sort_kernel
 from pycu2c.toolchain.nvrtc import nvrtc
 
 OnTarget = Callable[[Any], Any]
@@ -51,3 +51,14 @@ def test_kernel_for_gpus_compiles() -> None:
     made[1, 384](x, None, x.copy(), None, starts, np.zeros((1, 256), np.uint32), 0, np.int32(255))
     assert made.attributes(arch="sm_90").local_bytes == 0
     assert nvrtc.compile(made.inspect("cuda"), made.name, "sm_90").data
+
+
+@pytest.mark.parametrize("size", [1, 8 * 512, 10_000])
+def test_counts_of_digits(size: int) -> None:
+    """As on a GPU: threads load several keys at a time, and the last ones have fewer."""
+    x, counts = np.random.default_rng(size).integers(0, 2**16, size), np.zeros(512, np.uint32)
+    made = count_kernel("cpu", 2, 8, descending=False)
+    made[2, 256](counts, x.astype(np.uint32), 0, 16)
+    digits = np.concatenate([np.bincount(x >> bit & 255, minlength=256) for bit in (0, 8)])
+    np.testing.assert_array_equal(counts, digits)
+    assert made.attributes(arch="sm_90").local_bytes == 0

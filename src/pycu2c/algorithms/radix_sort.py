@@ -23,7 +23,8 @@ from pycu2c.device_library.warp import ALL_LANES, WARP_SIZE
 from pycu2c.kernels.kernel import Kernel, device, kernel
 
 _DIGIT_BITS, _DIGITS = 8, 256
-_COUNT_THREADS, _MAX_COUNT_BLOCKS = 256, 1056
+_COUNT_THREADS, _COUNT_UNROLL = 256, 8
+_MAX_COUNT_BLOCKS = 660  # five on each multiprocessor of an H200, which run at the same time
 _MAX_COUNT = 2**30 - 1  # of a state of 32 bits, whose lowest two bits are the status
 
 
@@ -35,8 +36,8 @@ def digit_of(key: Any, bit: Any, mask: Any, descending: Any) -> Any:
 
 
 @functools.cache
-def count_kernel(backend: Any, passes: int, *, descending: bool) -> Kernel[Any]:
-    """Return the kernel that counts the digits of all passes."""
+def count_kernel(backend: Any, passes: int, unroll: int, *, descending: bool) -> Kernel[Any]:
+    """Return the kernel that counts all digits of keys, of which it loads ``unroll`` at a time."""
 
     @kernel(backend=backend, launch_bounds=_COUNT_THREADS, wraparound=False)
     def count_digits(counts: Any, keys: Any, first_bit: Any, end_bit: Any) -> None:
@@ -45,12 +46,17 @@ def count_kernel(backend: Any, passes: int, *, descending: bool) -> Kernel[Any]:
         for i in range(cuda.threadIdx.x, passes * _DIGITS, cuda.blockDim.x):
             of_block[i] = 0
         cuda.syncthreads()
-        for i in range(cuda.grid(1), len(keys), cuda.gridsize(1)):
-            for k in range(passes):
-                bit = first_bit + k * _DIGIT_BITS
-                mask = np.int32((1 << min(_DIGIT_BITS, end_bit - bit)) - 1)
-                digit = digit_of(keys[i], bit, mask, descending)
-                cuda.atomic.add(of_block, k * _DIGITS + digit, 1)
+        items, step = cuda.local.array(unroll, keys.dtype), cuda.gridsize(1)
+        for first in range(cuda.grid(1), len(keys), unroll * step):
+            for i in range(unroll):  # loads without a condition overlap
+                items[i] = keys[min(first + i * step, len(keys) - 1)]
+            for i in range(unroll):
+                if first + i * step < len(keys):
+                    for k in range(passes):
+                        bit = first_bit + k * _DIGIT_BITS
+                        mask = np.int32((1 << min(_DIGIT_BITS, end_bit - bit)) - 1)
+                        digit = digit_of(items[i], bit, mask, descending)
+                        cuda.atomic.add(of_block, k * _DIGITS + digit, 1)
         cuda.syncthreads()
         for i in range(cuda.threadIdx.x, passes * _DIGITS, cuda.blockDim.x):
             cuda.atomic.add(counts, i, of_block[i])
@@ -277,7 +283,8 @@ def _sort(
     state_dtype = np.uint32 if size <= _MAX_COUNT else np.uint64
     starts = where.zeros((passes * _DIGITS,), state_dtype)
     blocks = min(-(-size // _COUNT_THREADS), _MAX_COUNT_BLOCKS if where.is_gpu else 16)
-    count = count_kernel(where.backend, passes, descending=descending)
+    unroll = _COUNT_UNROLL if where.is_gpu else 1
+    count = count_kernel(where.backend, passes, unroll, descending=descending)
     count[blocks, _COUNT_THREADS, stream](starts, keys, begin_bit, end)
     scan_counts_kernel(where.backend)[passes, _DIGITS, stream](starts)
     item_size = keys.dtype.itemsize + (0 if values is None else values.dtype.itemsize)
