@@ -10,10 +10,8 @@ from pathlib import Path
 import click
 
 from pycu2c.base.records import replace
-from pycu2c.base.types import Signature
-from pycu2c.compat.migrate.migrate_file import MigratedFile, Types, migrate_file
+from pycu2c.compat.migrate.migrate_file import MigratedFile, migrate_file
 from pycu2c.compat.migrate.remarks import Severity, merge_by_topic
-from pycu2c.declarations.signatures import SignatureError, parse_signature
 
 
 @click.command()
@@ -24,30 +22,20 @@ from pycu2c.declarations.signatures import SignatureError, parse_signature
     is_flag=True,
     help="Print remarks only, and no diff; exit with code 1 also if a file would change.",
 )
-@click.option(
-    "--types",
-    "type_options",
-    metavar="KERNEL=TYPES",
-    multiple=True,
-    help='The types of a kernel without a signature: "step=f4[:, :], i4".',
-)
 @click.option("--quiet", is_flag=True, help="Print only remarks that require manual changes.")
-def migrate(
-    files: tuple[str, ...], write: bool, check: bool, type_options: tuple[str, ...], quiet: bool
-) -> None:
+def migrate(files: tuple[str, ...], write: bool, check: bool, quiet: bool) -> None:
     """Rewrite the imports of numba-cuda and numba-cuda-mlir programs, and report differences.
 
     The command prints a diff to stdout and remarks to stderr. FILE may be a directory. The exit
-    code is 1 if you must change something by hand: a name is missing, a kernel does not compile,
-    or integers would wrap.
+    code is 1 if you must change something by hand, such as a name that is missing.
     """
-    types, paths = _parse_types(type_options), list(_python_files(files))
-    files_migrated = [file for path in paths if (file := _read(path, types))]
+    paths = list(_python_files(files))
+    files_migrated = [file for path in paths if (file := _read(path))]
     for file in files_migrated:
         if file.is_changed and check:
             click.echo(f"{file.path} would change", err=True)
         elif file.is_changed and write:
-            file = _write(file, types)
+            file = _write(file)
         elif file.is_changed:
             click.echo(file.diff(), nl=False)
         _print_remarks(file, quiet=quiet)
@@ -56,39 +44,25 @@ def migrate(
     sys.exit(1 if has_failed or len(files_migrated) < len(paths) else 0)
 
 
-def _parse_types(options: Iterable[str]) -> dict[str, list[Signature]]:
-    """Parse ``step=f4[:], i4`` options."""
-    types_by_kernel: dict[str, list[Signature]] = {}
-    for option in options:
-        name, equals, types = option.partition("=")
-        if not equals:
-            raise click.ClickException(f"--types is {option!r}; write KERNEL=f4[:], i4")
-        try:
-            types_by_kernel.setdefault(name.strip(), []).append(parse_signature(types.strip()))
-        except SignatureError as error:
-            raise click.ClickException(str(error)) from None
-    return types_by_kernel
-
-
 def _python_files(names: Iterable[str]) -> Iterator[Path]:
     for name in names:
         path = Path(name)
         yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
 
 
-def _read(path: Path, types: Types) -> MigratedFile | None:
+def _read(path: Path) -> MigratedFile | None:
     try:
-        return migrate_file(path, types)
+        return migrate_file(path)
     except (OSError, SyntaxError, ValueError, RecursionError) as error:
         click.echo(f"{path} cannot be read: {error}", err=True)
         return None
 
 
-def _write(file: MigratedFile, types: Types) -> MigratedFile:
+def _write(file: MigratedFile) -> MigratedFile:
     """Rewrite the file and migrate it again, so that remarks refer to its new lines."""
     file.path.write_bytes(file.new.encode(file.old.encoding))
     linecache.checkcache(str(file.path))
-    return replace(migrate_file(file.path, types), new=file.new, old=file.old)
+    return replace(migrate_file(file.path), new=file.new, old=file.old)
 
 
 def _print_remarks(file: MigratedFile, *, quiet: bool) -> None:

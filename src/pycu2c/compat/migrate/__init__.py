@@ -1,5 +1,5 @@
 """Implement ``pycu2c migrate``: rewrite numba.cuda programs and report differences.
 
-May import: everything below ``compat``, ``explain``, and ``pycu2c.cuda``; nothing else of
+May import: everything below ``compat``, and ``pycu2c.cuda``; nothing else of
 ``compat``.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import Enum
 
-from pycu2c.base.diagnostics import CompileError, Label, render_excerpts
+from pycu2c.base.diagnostics import Label, render_excerpts
 from pycu2c.base.records import dataclass
 
 
@@ -33,27 +33,19 @@ ENVIRONMENT = RemarkKind(
     "environment", Severity.MANUAL, "an environment variable of numba has no effect"
 )
 METHOD = RemarkKind("method", Severity.MANUAL, "a method of numba's kernels is not supported")
-COMPILE_ERROR = RemarkKind("compile", Severity.MANUAL, "a kernel does not compile")
 SMALL_INTEGERS = RemarkKind(
     "small-integers",
-    Severity.MANUAL,
+    Severity.DIFFERS,
     "numba computes 8- and 16-bit integers in 64 bits; pycu2c wraps them in their own width",
 )
 FLOAT64 = RemarkKind(
-    "float64", Severity.DIFFERS, "numba computes this in float64, pycu2c in float32"
-)
-INT32 = RemarkKind("int32", Severity.DIFFERS, "numba computes this in int64, pycu2c in 32 bits")
-UNTYPED = RemarkKind(
-    "float32",
+    "float64",
     Severity.DIFFERS,
-    "with float32, this is float64 in numba and float32 in pycu2c; small integers wrap",
+    "a Python float is float64 in numba, and has the type of the other operand in pycu2c",
 )
 REMAINS = RemarkKind("numba", Severity.NOTE, "this name remains numba's")
 
-KINDS = (
-    ABSENT, STAR, TEXT, ENVIRONMENT, METHOD, COMPILE_ERROR, SMALL_INTEGERS, FLOAT64, INT32, UNTYPED,
-    REMAINS,
-)  # fmt: skip
+KINDS = (ABSENT, STAR, TEXT, ENVIRONMENT, METHOD, SMALL_INTEGERS, FLOAT64, REMAINS)
 
 _MAX_LINES = 8  # listed in a merged remark
 
@@ -69,7 +61,6 @@ class Remark:
     labels: tuple[Label, ...]
     hint: str = ""
     topic: str = ""
-    title: str = ""
 
     @property
     def position(self) -> tuple[str, int, int]:
@@ -77,25 +68,15 @@ class Remark:
         return span.file, span.line, span.column
 
     def __str__(self) -> str:
-        title = self.title or self.kind.title
-        head = f"{self.kind.severity.value}[{self.kind.name}]: {title}"
+        head = f"{self.kind.severity.value}[{self.kind.name}]: {self.kind.title}"
         return "\n".join(render_excerpts(head, self.labels, self.hint))
 
 
-def remarks_of_error(error: CompileError) -> list[Remark]:
-    """Return the remarks for a compile error of a kernel."""
-    return [
-        Remark(COMPILE_ERROR, d.labels, d.hint, title=f"{d.title} ({d.code})")
-        for d in error.diagnostics
-        if d.labels
-    ]
-
-
 def sort_and_deduplicate(remarks: Iterable[Remark]) -> list[Remark]:
-    """Sort remarks by severity and location, and remove duplicates for several types."""
+    """Sort remarks by severity and location, and remove duplicates."""
     severities = list(Severity)
     ordered = sorted(remarks, key=lambda r: (severities.index(r.kind.severity), *r.position))
-    return list({(r.kind, r.position, r.title): r for r in reversed(ordered)}.values())[::-1]
+    return list({(r.kind, r.position): r for r in reversed(ordered)}.values())[::-1]
 
 
 def merge_by_topic(remarks: Iterable[Remark]) -> list[Remark]:
@@ -103,7 +84,7 @@ def merge_by_topic(remarks: Iterable[Remark]) -> list[Remark]:
     topics: dict[tuple[object, ...], list[Remark]] = {}
     for remark in remarks:
         key = remark.topic or remark.position
-        topics.setdefault((remark.kind, key, remark.title), []).append(remark)
+        topics.setdefault((remark.kind, key), []).append(remark)
     return [_merge(group) for group in topics.values()]
 
 
@@ -116,4 +97,4 @@ def _merge(remarks: Sequence[Remark]) -> Remark:
     also = f"so is line {shown}" if len(lines) == 1 else f"so are lines {shown}"
     location, *others = first.labels
     label = Label(location.span, f"{location.text}; {also}" if location.text else also)
-    return Remark(first.kind, (label, *others), first.hint, first.topic, first.title)
+    return Remark(first.kind, (label, *others), first.hint, first.topic)
