@@ -33,11 +33,13 @@ def test_counts_of_another_type(on_target: OnTarget) -> None:
         algorithms.histogram(x, 4, np.zeros(5, np.int64))
 
 
-def test_kernel_for_gpus_compiles() -> None:
-    x = np.arange(1000, dtype=np.uint8)
-    made = histogram_kernel("cpu", 512, 256, 8)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64], ids=str)
+def test_kernel_for_gpus_compiles(dtype: Any) -> None:
+    """It counts words of several elements."""
+    x = np.random.default_rng(0).integers(-9, 300, 40_000).astype(dtype)
+    made = histogram_kernel("cpu", 512, 256, x.dtype)
     counts = np.zeros(256, np.int32)
-    made[1, 512](counts, x)
-    np.testing.assert_array_equal(counts, np.bincount(x, minlength=256))
+    made[2, 512](counts, x.view(np.uint64))
+    np.testing.assert_array_equal(counts, np.bincount(x[x >= 0], minlength=256)[:256])
     assert made.attributes(arch="sm_90").local_bytes == 0
     assert nvrtc.compile(made.inspect("cuda"), made.name, "sm_90").data

@@ -14,19 +14,21 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.algorithms.placement import check_vector, place
+from pycu2c.algorithms.placement import CallPlacement, check_vector, place
 from pycu2c.device_library.warp import WARP_SIZE
 from pycu2c.kernels.kernel import Kernel, kernel
 
-_THREADS, _UNROLL = 512, 8
+_THREADS, _UNROLL = 512, 4
 _MAX_BLOCKS, _MAX_BLOCKS_ON_CPU = 528, 16
 _SHARED_COUNTS = 48 * 1024 // 4
+_WORD = np.dtype(np.uint64)  # of several elements, which a thread loads at once
 
 
 @functools.cache
-def histogram_kernel(backend: Any, threads: int, bins: int, unroll: int) -> Kernel[Any]:
-    """Return the kernel for a number of bins, which loads ``unroll`` elements at a time."""
+def histogram_kernel(backend: Any, threads: int, bins: int, dtype: Any) -> Kernel[Any]:
+    """Return the kernel for a number of bins and for elements of a dtype, or words of these."""
     copies = min(WARP_SIZE, threads, _SHARED_COUNTS // bins)
+    unroll = _UNROLL if threads > 1 else 1
 
     @kernel(backend=backend, launch_bounds=threads, wraparound=False)
     def count_values(counts: Any, x: Any) -> None:
@@ -41,11 +43,13 @@ def histogram_kernel(backend: Any, threads: int, bins: int, unroll: int) -> Kern
             for k in range(unroll):  # loads without a condition overlap
                 items[k] = x[min(first + k * step, len(x) - 1)]
             for k in range(unroll):
-                if first + k * step < len(x) and 0 <= items[k] < bins:
-                    if copies > 0:
-                        cuda.atomic.add(shared, np.int32(items[k]) * copies + rank % copies, 1)
-                    else:
-                        cuda.atomic.add(counts, items[k], 1)
+                for element in range(x.dtype.itemsize // dtype.itemsize):
+                    value = dtype.type(items[k] >> element * 8 * dtype.itemsize)
+                    if first + k * step < len(x) and 0 <= value < bins:
+                        if copies > 0:
+                            cuda.atomic.add(shared, np.int32(value) * copies + rank % copies, 1)
+                        else:
+                            cuda.atomic.add(counts, value, 1)
         cuda.syncthreads()
         if copies > 0:
             for i in range(rank, bins, threads):
@@ -91,8 +95,18 @@ def histogram(a: Any, bins: int, out: Any = None, stream: object = None) -> Any:
         counts = where.empty((bins,), np.int32 if size < 2**31 else np.int64)
     check_vector(counts, "out", bins)
     where.fill(counts, 0)
-    if size and bins:
-        threads, unroll = (_THREADS, _UNROLL) if where.is_gpu else (1, 1)
-        blocks = min(-(-size // threads), _MAX_BLOCKS if where.is_gpu else _MAX_BLOCKS_ON_CPU)
-        histogram_kernel(where.backend, threads, bins, unroll)[blocks, threads, stream](counts, x)
+    if not size or not bins:
+        return counts if out is None else out
+    threads, blocks = (_THREADS, _MAX_BLOCKS) if where.is_gpu else (1, _MAX_BLOCKS_ON_CPU)
+    launch = histogram_kernel(where.backend, threads, bins, x.dtype)
+    in_words = size - size % (_WORD.itemsize // x.itemsize) if is_packed(where, x) else 0
+    parts = [x[:in_words].view(_WORD), x[in_words:]] if in_words else [x]
+    for part in parts:
+        if len(part):
+            launch[min(-(-len(part) // threads), blocks), threads, stream](counts, part)
     return counts if out is None else out
+
+
+def is_packed(where: CallPlacement, x: Any) -> bool:
+    """Return whether a GPU can load several elements of an array as an aligned word."""
+    return where.is_gpu and x.strides == (x.itemsize,) and x.address % _WORD.itemsize == 0
