@@ -116,7 +116,7 @@ NOTES = {
             a[0] = s
         """,
         """
-        differs[float64]: a Python float is float64 in numba, and has the type of the other operand
+        a Python float is float64 in numba, and has the type of the other operand in pycu2c
           --> program.py:4:9
           4 |     s = 0.0
             |         ^^^ so is line 6
