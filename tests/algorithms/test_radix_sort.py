@@ -36,6 +36,16 @@ def test_sorts(
         np.testing.assert_array_equal(to_host(order), np.argsort(x[::-1], kind="stable"))
 
 
+@pytest.mark.parametrize("dtype", [np.uint32, np.float32, np.complex128])
+def test_values_of_other_types(on_target: OnTarget, dtype: Any) -> None:
+    """Values of the size of a key use the same shared memory."""
+    keys = np.random.default_rng(2).integers(0, 50, 700).astype(np.int32)
+    values = np.arange(700).astype(dtype)
+    moved = algorithms.sort_by_key(on_target(keys), on_target(values), True)[1]
+    order = np.argsort(-keys, kind="stable")
+    np.testing.assert_array_equal(to_host(moved), values[order])
+
+
 def test_bits(on_target: OnTarget) -> None:
     x = np.random.default_rng(1).integers(0, 2**16, 300, dtype=np.uint32)
     values = to_host(algorithms.sort(on_target(x), begin_bit=3, end_bit=14))

@@ -101,7 +101,7 @@ def sort_kernel(
     lanes = min(threads, WARP_SIZE)
     warps = -(-threads // WARP_SIZE)
 
-    @kernel(backend=backend, launch_bounds=threads, wraparound=False)
+    @kernel(backend=backend, launch_bounds=(threads, 2), wraparound=False)
     def sort_by_digit(
         out: Any, values_out: Any, keys: Any, values: Any, starts: Any, states: Any, bit: Any,
         mask: Any,
@@ -166,19 +166,31 @@ def sort_kernel(
             if of_warp + i * lanes < size:
                 sorted_keys[ranks[i]] = items[i]
         cuda.syncthreads()
-        for i in range(rank, size, threads):
-            key = sorted_keys[i]
-            out[first_index[digit_of(key, bit, mask, descending)] + i] = key
+        for i in range(items_per_thread):
+            position = rank + i * threads
+            if position < size:
+                key = sorted_keys[position]
+                digit = digit_of(key, bit, mask, descending)
+                out[first_index[digit] + position] = key
+                if values is not None:  # which follows; a rank has 16 bits
+                    ranks[i] |= digit << 16
         if values is not None:
-            sorted_values = cuda.shared.array(tile_size, values.dtype)
-            for i in range(items_per_thread):
-                position = of_warp + i * lanes
-                if position < size:
-                    sorted_values[ranks[i]] = values[start + position]
+            moved = cuda.local.array(items_per_thread, values.dtype)
+            for i in range(items_per_thread):  # loads without a condition overlap
+                moved[i] = values[min(start + of_warp + i * lanes, n - 1)]
             cuda.syncthreads()
-            for i in range(rank, size, threads):
-                digit = digit_of(sorted_keys[i], bit, mask, descending)
-                values_out[first_index[digit] + i] = sorted_values[i]
+            if values.dtype.itemsize == keys.dtype.itemsize:
+                sorted_values = sorted_keys.view(values.dtype)
+            else:
+                sorted_values = cuda.shared.array(tile_size, values.dtype)
+            for i in range(items_per_thread):
+                if of_warp + i * lanes < size:
+                    sorted_values[ranks[i] & 0xFFFF] = moved[i]
+            cuda.syncthreads()
+            for i in range(items_per_thread):
+                position = rank + i * threads
+                if position < size:
+                    values_out[first_index[ranks[i] >> 16] + position] = sorted_values[position]
 
     return sort_by_digit
 
@@ -287,7 +299,9 @@ def _sort(
     count = count_kernel(where.backend, passes, unroll, descending=descending)
     count[blocks, _COUNT_THREADS, stream](starts, keys, begin_bit, end)
     scan_counts_kernel(where.backend)[passes, _DIGITS, stream](starts)
-    item_size = keys.dtype.itemsize + (0 if values is None else values.dtype.itemsize)
+    item_size = keys.dtype.itemsize  # in shared memory
+    if values is not None and values.dtype.itemsize != item_size:
+        item_size += values.dtype.itemsize
     threads, items = where.tile_shape((384, 20), item_size)
     tiles = -(-size // (threads * items))
     launch = sort_kernel(where.backend, threads, items, descending=descending)
