@@ -13,8 +13,6 @@ from collections.abc import Set
 
 from pycu2c.base.limits import MAX_SHARED_BYTES
 from pycu2c.codegen.helpers.templates import c_definition
-from pycu2c.compat.cuda_text.atomic_functions import atomic_functions
-from pycu2c.compat.cuda_text.collective_functions import collective_functions
 from pycu2c.compat.cuda_text.scalar_functions import scalar_functions
 
 _COMMON = ("language.h", "vectors.h", "functions.h", "synchronization.h", "atomics.h")
@@ -48,6 +46,8 @@ def prelude(
     ``has_split_kernels``: the text contains kernels that are split at barriers.
     """
     headers = dict.fromkeys((*_COMMON, *([_SPLIT_KERNELS] if has_split_kernels else ())))
+    if include_all or any(map(_ATOMIC.match, identifiers)):
+        headers["atomic_updates.h"] = None
     headers |= {
         file: None
         for identifier, file in _HEADER_BY_IDENTIFIER.items()
@@ -57,8 +57,10 @@ def prelude(
         (
             f"#define PYCU2C_DYNAMIC_SHARED {MAX_SHARED_BYTES}" if "extern" in identifiers else "",
             *_INCLUDES,
-            *(text for name in headers for text in _header(name)),
-            atomic_functions() if include_all or any(map(_ATOMIC.match, identifiers)) else "",
+            *map(_header, headers),
+            _header("atomic_updates.h")
+            if include_all or any(map(_ATOMIC.match, identifiers))
+            else "",
             *scalar_functions(None if include_all else identifiers),
             *(_textures() if include_all or identifiers & TEXTURE_TYPES else ()),
         )
@@ -68,20 +70,17 @@ def prelude(
 def _textures() -> tuple[str, ...]:
     """Return the texture functions, which call the texture helpers of ``@kernel``."""
     types = c_definition("texture"), c_definition("surface")
-    return ("namespace pycu2c_texels {", *types, "}", *_header("textures.h"))
+    return ("namespace pycu2c_texels {", *types, "}", _header("textures.h"))
 
 
 def with_complex_functions(text: str) -> str:
     """Return the text of a class of complex numbers with the functions that it includes."""
     include = '#include "../../cuda_text/headers/complex_functions.h"\n'
-    (functions,) = _header("complex_functions.h")
-    return text.replace(include, functions)
+    return text.replace(include, _header("complex_functions.h"))
 
 
 @functools.cache
-def _header(name: str) -> tuple[str, ...]:
-    """Return the text of a header, and the generated functions that follow it."""
+def _header(name: str) -> str:
     path = os.path.join(os.path.dirname(__file__), "headers", name)
     with open(path, encoding="utf-8") as file:
-        text = file.read()
-    return (text, collective_functions()) if name == "synchronization.h" else (text,)
+        return file.read()

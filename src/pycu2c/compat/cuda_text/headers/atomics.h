@@ -1,5 +1,5 @@
-/* Exchanges, compare-and-swap, fences, and accesses with cache hints; atomic_functions.py generates the
- * other atomics. A busy-wait on another thread of the same OS thread needs that thread to run:
+/* Exchanges, compare-and-swap, fences, and accesses with cache hints; atomic_updates.h has the other
+ * atomics. A busy-wait on another thread of the same OS thread needs that thread to run:
  * exchanges that change nothing yield from time to time. */
 
 namespace pycu2c {

@@ -45,8 +45,8 @@ static inline unsigned lane() { return thread_rank() % 32; }
 
 static inline uint32_t bit_of_lane() { return UINT32_C(1) << lane(); }
 
-/* The waits that CUDA's functions consist of (collective_functions.py). The last lane to arrive combines the
- * operands of the lanes of the mask. */
+/* The waits that CUDA's functions consist of. The last lane to arrive combines the operands of the lanes of
+ * the mask. */
 
 static inline unsigned count(bool condition, int line) { return (unsigned)sync_block(condition, line); }
 
@@ -148,6 +148,56 @@ static inline unsigned __match_all_sync(unsigned mask, T value, int *all, PYCU2C
     *all = same == pycu2c::ballot(mask, true, line);
     return *all ? mask : 0;
 }
+
+/* ---- votes, shuffles and reductions ---- */
+
+static inline int __syncthreads_count(int holds, PYCU2C_LINE_PARAMETER) { return (int)pycu2c::count(holds, line); }
+static inline int __syncthreads_and(int holds, PYCU2C_LINE_PARAMETER) { return pycu2c::count(!holds, line) == 0; }
+static inline int __syncthreads_or(int holds, PYCU2C_LINE_PARAMETER) { return pycu2c::count(holds, line) != 0; }
+static inline unsigned __activemask(PYCU2C_LINE_PARAMETER) { return pycu2c::active_lanes(line); }
+
+#define PYCU2C_VOTE(result, name, value)                                                            \
+    static inline result name(unsigned mask, int holds, PYCU2C_LINE_PARAMETER) { return value; }
+PYCU2C_VOTE(unsigned, __ballot_sync, pycu2c::ballot(mask, holds, line))
+PYCU2C_VOTE(int, __any_sync, pycu2c::ballot(mask, holds, line) != 0)
+PYCU2C_VOTE(int, __all_sync, pycu2c::ballot(mask, !holds, line) == 0)
+#undef PYCU2C_VOTE
+static inline int __uni_sync(unsigned mask, int holds, PYCU2C_LINE_PARAMETER) {
+    const unsigned some = pycu2c::ballot(mask, holds, line);
+    return pycu2c::ballot(mask, !holds, line) == 0 || some == 0;
+}
+
+/* The source may be another thread than this only if it is in the group of ``width`` lanes. */
+#define PYCU2C_SHUFFLE(name, is_in_group, source)                                                   \
+    template <class T>                                                                              \
+    static inline T name(unsigned mask, T value, int n, int width = 32, PYCU2C_LINE_PARAMETER) {    \
+        const int thread = (int)pycu2c::thread_rank();                                              \
+        return pycu2c::shuffle(mask, value, is_in_group ? source : thread, line);                   \
+    }
+PYCU2C_SHUFFLE(__shfl_sync, true, ((thread & (0 - width)) | (n & (width - 1))))
+PYCU2C_SHUFFLE(__shfl_up_sync, (thread & (width - 1)) >= (n & 31), thread - (n & 31))
+PYCU2C_SHUFFLE(__shfl_down_sync, (thread & (width - 1)) + (n & 31) < width, thread + (n & 31))
+PYCU2C_SHUFFLE(__shfl_xor_sync, (thread | (width - 1)) >= (thread ^ (n & 31)), (thread ^ (n & 31)))
+#undef PYCU2C_SHUFFLE
+
+template <class T> static inline unsigned __match_any_sync(unsigned mask, T value, PYCU2C_LINE_PARAMETER) {
+    return pycu2c::matching_lanes(mask, value, line);
+}
+
+#define PYCU2C_REDUCTION(T, name, combined)                                                         \
+    static inline T __reduce_##name##_sync(unsigned mask, T value, PYCU2C_LINE_PARAMETER) {         \
+        return pycu2c::reduce(mask, value, [](T a, T b) -> T { return combined; }, line);           \
+    }
+PYCU2C_REDUCTION(unsigned, add, a + b)
+PYCU2C_REDUCTION(unsigned, min, b < a ? b : a)
+PYCU2C_REDUCTION(unsigned, max, b > a ? b : a)
+PYCU2C_REDUCTION(unsigned, and, a & b)
+PYCU2C_REDUCTION(unsigned, or, a | b)
+PYCU2C_REDUCTION(unsigned, xor, a ^ b)
+PYCU2C_REDUCTION(int, add, (int)((unsigned)a + (unsigned)b))
+PYCU2C_REDUCTION(int, min, b < a ? b : a)
+PYCU2C_REDUCTION(int, max, b > a ? b : a)
+#undef PYCU2C_REDUCTION
 
 /* ---- launch failures ---- */
 

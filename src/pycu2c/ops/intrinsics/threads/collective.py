@@ -7,8 +7,8 @@ the thread computes from all contributions::
     @_vote(collective=lambda call: call.ballot("holds", call["predicate"]) != 0)
     def any_sync(mask: int, predicate: bool) -> bool: ...
 
-``transforms/cpu/barriers/collective_ir.py`` implements both classes for IR, and
-``compat/cuda_text/collective_functions.py`` for C++.
+``transforms/cpu/barriers/collective_ir.py`` implements both classes for IR. CUDA C texts have the
+functions of ``compat/cuda_text/headers/synchronization.h``.
 """
 
 from __future__ import annotations
