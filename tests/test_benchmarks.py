@@ -79,6 +79,37 @@ def test_mini_apps_are_right_on_the_cpu() -> None:
     assert ran.count("right on the CPU") == 15
 
 
+BENCHMARK_OF_NUMBA = """
+from benchmark_utils import selected
+import numpy as np
+assert selected() == "numba-cuda-mlir"
+from numba_cuda_mlir import cuda
+from numba_cuda_mlir.numba_cuda import types
+
+@cuda.jit
+def double_numba_cuda_mlir(x):
+    x[cuda.grid(1)] *= types.float32(2)
+
+def test_double():
+    x = cuda.to_device(np.ones(4, np.float32))
+    double_numba_cuda_mlir[1, 4](x)
+    assert x.copy_to_host().tolist() == [2] * 4
+
+def test_double_benchmark(benchmark_runner):
+    raise AssertionError
+"""
+
+
+def test_benchmarks_of_numba_run_on_the_cpu(tmp_path: Path) -> None:
+    folder = tmp_path / "tests" / "benchmarks"
+    (folder / "double").mkdir(parents=True)
+    (folder / "double" / "test_double.py").write_text(BENCHMARK_OF_NUMBA)
+    utilities = "import sys\ndef selected():\n    return sys.argv[2]\n"
+    (folder / "benchmark_utils.py").write_text(utilities)
+    ran = output("numba_kernels.py", "--cpu", "--sources", str(tmp_path))
+    assert ran.splitlines() == ["double: test_double passed"]
+
+
 @pytest.mark.slow
 def test_the_table_of_launches(tmp_path: Path) -> None:
     ran = output("launch.py", "--cpu", "--rounds", "1", BENCHMARK_RESULTS=str(tmp_path))
