@@ -58,9 +58,6 @@ def prelude(
             f"#define PYCU2C_DYNAMIC_SHARED {MAX_SHARED_BYTES}" if "extern" in identifiers else "",
             *_INCLUDES,
             *map(_header, headers),
-            _header("atomic_updates.h")
-            if include_all or any(map(_ATOMIC.match, identifiers))
-            else "",
             *scalar_functions(None if include_all else identifiers),
             *(_textures() if include_all or identifiers & TEXTURE_TYPES else ()),
         )
