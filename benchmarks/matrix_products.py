@@ -74,18 +74,23 @@ def make_kernel(backend: str) -> Any:
                 row, column = (band * BAND + place % height) * M, place // height * N
                 for n in range(N // 2):
                     total[n] = 0
-                for _ in range(steps):
+                previous = 0
+                for k in range(steps):
                     barrier.wait_parity(loaded, stage, parity)
                     half = a_tiles[stage, 64 * group : 64 * group + 64]
                     wgmma.fence()
                     wgmma.mma_async(total, half, b_tiles[stage])
                     wgmma.commit_group()
-                    wgmma.wait_group(0, total)
-                    if cuda.laneid == 0:
-                        barrier.arrive(free, stage)
+                    wgmma.wait_group(1)  # the product of the step before
+                    if cuda.laneid == 0 and k > 0:
+                        barrier.arrive(free, previous)
+                    previous = stage
                     stage += 1
                     if stage == STAGES:
                         stage, parity = 0, parity ^ 1
+                wgmma.wait_group(0, total)
+                if cuda.laneid == 0:
+                    barrier.arrive(free, previous)
                 if thread == 0:
                     tma.wait_group_read(0)
                 barrier.arrive_and_wait(group_ready, group)

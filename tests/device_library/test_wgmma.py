@@ -142,12 +142,13 @@ def make_chain(columns: int) -> Kernel:
         square, d = cuda.local.array(32, float32), cuda.local.array(columns // 2, float32)
         fragment = cuda.local.array(32, bfloat16)
         for n in range(32):
-            square[n] = 0
+            square[n] = 7
         for n in range(columns // 2):
             d[n] = 0
         wgmma.fence()
-        wgmma.mma_async(square, tile, tile)
+        wgmma.mma_async(square, tile, tile, accumulate=False)
         wgmma.commit_group()
+        wgmma.wait_group(1)
         wgmma.wait_group(0, square)
         for n in range(32):
             fragment[n] = square[n]

@@ -54,7 +54,9 @@ def _load_box(tile: Any, array: Any, corner: Any, swizzle: Any) -> None:
     for n in range(tile.size):
         offset = _offset_in_box(tile, n)
         index = tuple(corner[axis] + offset[axis] for axis in range(array.ndim))
-        tile[_place_in_tile(tile, n, swizzle)] = array[index] if _is_inside(array, index) else _zero(tile)
+        tile[_place_in_tile(tile, n, swizzle)] = (
+            array[index] if _is_inside(array, index) else _zero(tile)
+        )
 
 
 @device

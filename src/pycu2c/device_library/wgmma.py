@@ -174,8 +174,10 @@ def _registers(name: str, count: int, constraint: str) -> str:
     return ",\n          ".join(lines)
 
 
-def _multiplier(width: int, a_ndim: int, b_ndim: int, kind: str, a_major: str, b_major: str) -> Any:
-    """Return the function that adds a product of ``width`` columns to an accumulator."""
+def _multiplier(
+    width: int, a_ndim: int, b_ndim: int, kind: str, majors: tuple[str, str], accumulate: bool
+) -> Any:
+    """Return the function that computes a product of ``width`` columns in an accumulator."""
     if kind not in FACTOR_TYPES:
         raise TypeError(
             "the factors are two of float16, bfloat16 or float32, or of uint8 with float8='e4m3' "
@@ -184,12 +186,13 @@ def _multiplier(width: int, a_ndim: int, b_ndim: int, kind: str, a_major: str, b
     element = FACTOR_TYPES[kind]
     if width % 8 or not 8 <= width <= 256:
         raise ValueError(f"the columns are a multiple of 8 up to 256, not {width}")
-    if "mn" in (a_major, b_major) and element.size != 2:
+    a_major, b_major = majors
+    if "mn" in majors and element.size != 2:
         raise ValueError("a_major and b_major are 'k', but for elements of two bytes")
     count = width // 2
     totals = ", ".join(f"%{n}" for n in range(count))
     b = SharedFactor("b", b_ndim, element, b_major)
-    declarations, steps, majors = b.declaration, b.depth, [b_major]
+    declarations, steps = b.declaration, b.depth
     if a_ndim == 1:
         left = f"{{{', '.join(f'%{count + n}' for n in range(4))}}}"
         operands = ", ".join(f'"r"(a_words[4 * k + {n}])' for n in range(4))
@@ -199,10 +202,11 @@ def _multiplier(width: int, a_ndim: int, b_ndim: int, kind: str, a_major: str, b
         a = SharedFactor("a", a_ndim, element, a_major)
         declarations, steps = f"{a.declaration}\n{declarations}", a.depth
         left, operands = f"%{count}", f'"l"({a.step})'
-        right, majors = count + 1, [a_major, b_major]
+        right = count + 1
     modifiers = "" if element.total == "s32" else ", 1, 1"  # the signs of the factors
     if element.size == 2:
-        modifiers += "".join(f", {int(major == 'mn')}" for major in majors)
+        transposed = majors[1:] if a_ndim == 1 else majors  # factors in registers are not
+        modifiers += "".join(f", {int(major == 'mn')}" for major in transposed)
     depth = _STEP_BYTES // element.size
     total_constraint = "+r" if element.total == "s32" else "+f"
     text = f"""
@@ -210,22 +214,25 @@ def _multiplier(width: int, a_ndim: int, b_ndim: int, kind: str, a_major: str, b
 #pragma unroll
 for (int k = 0; k < {steps}; ++k)
     asm volatile(
-        "{{ .reg .pred p; setp.ne.b32 p, 1, 0;"
+        "{{ .reg .pred p; setp.ne.b32 p, %{right + 1}, 0;"
         " wgmma.mma_async.sync.aligned.m64n{width}k{depth}.{element.total}.{kind}.{kind}"
         " {{{totals}}}, {left}, %{right}, p{modifiers}; }}"
         : {_registers("d", count, total_constraint)}
-        : {operands}, "l"({b.step}));
+        : {operands}, "l"({b.step}), "r"({"1" if accumulate else "k"}));
 """
 
     @c_function(cuda=text, preamble=_HELPERS)
     def multiply(d: Any, a: Any, b: Any) -> None:
+        if not accumulate:
+            for n in range(d.shape[0]):
+                d[n] = 0
         if a_ndim == 1:
             _add_product_of_registers(d, a, b, b_major)
         elif a_major == "mn":
-            _add_product_of_tiles(d, a, b, a.shape[a_ndim - 2], kind, (a_major, b_major))
+            _add_product_of_tiles(d, a, b, a.shape[a_ndim - 2], kind, majors)
         else:
             depth = a.shape[a_ndim - 1] * (a.shape[0] if a_ndim == 3 else 1)
-            _add_product_of_tiles(d, a, b, depth, kind, (a_major, b_major))
+            _add_product_of_tiles(d, a, b, depth, kind, majors)
 
     return multiply
 
@@ -257,29 +264,30 @@ def _register_setter(change: str, count: int) -> Any:
 
 @device
 def mma_async(
-    d: Any, a: Any, b: Any, a_major: Any = "k", b_major: Any = "k", float8: Any = "e4m3"
-) -> None:
-    """Start ``d += a @ b`` of a warpgroup; all its threads call it.
+    d: Any, a: Any, b: Any, a_major: Any = "k", b_major: Any = "k", float8: Any = "e4m3",
+    accumulate: Any = True,
+) -> None:  # fmt: skip
+    """Start ``d += a @ b`` of a warpgroup, or ``d = a @ b``; all its threads call it.
 
     The columns are ``2 * d.size``, a multiple of 8 up to 256. Before the first product, and after
     other accesses to ``d``, call ``fence``; afterwards ``commit_group``, and ``wait_group`` before
     ``d`` is read and the tiles are overwritten.
     """
-    width = 2 * d.shape[0]
+    width, majors = 2 * d.shape[0], (a_major, b_major)
     if d.dtype == int32 and a.dtype == int8 and b.dtype == int8:
-        _multiplier(width, a.ndim, b.ndim, "s8", a_major, b_major)(d, a, b)
+        _multiplier(width, a.ndim, b.ndim, "s8", majors, accumulate)(d, a, b)
     elif d.dtype != float32 or a.dtype != b.dtype:
-        _multiplier(width, a.ndim, b.ndim, "", a_major, b_major)(d, a, b)  # raises an error
+        _multiplier(width, a.ndim, b.ndim, "", majors, accumulate)(d, a, b)  # an error
     elif a.dtype == bfloat16:
-        _multiplier(width, a.ndim, b.ndim, "bf16", a_major, b_major)(d, a, b)
+        _multiplier(width, a.ndim, b.ndim, "bf16", majors, accumulate)(d, a, b)
     elif a.dtype == float16:
-        _multiplier(width, a.ndim, b.ndim, "f16", a_major, b_major)(d, a, b)
+        _multiplier(width, a.ndim, b.ndim, "f16", majors, accumulate)(d, a, b)
     elif a.dtype == float32:
-        _multiplier(width, a.ndim, b.ndim, "tf32", a_major, b_major)(d, a, b)
+        _multiplier(width, a.ndim, b.ndim, "tf32", majors, accumulate)(d, a, b)
     elif a.dtype == uint8:
-        _multiplier(width, a.ndim, b.ndim, float8, a_major, b_major)(d, a, b)
+        _multiplier(width, a.ndim, b.ndim, float8, majors, accumulate)(d, a, b)
     else:
-        _multiplier(width, a.ndim, b.ndim, "", a_major, b_major)(d, a, b)
+        _multiplier(width, a.ndim, b.ndim, "", majors, accumulate)(d, a, b)
 
 
 @c_function(cuda='asm volatile("wgmma.fence.sync.aligned;" ::: "memory");', signature="void()")
@@ -297,9 +305,14 @@ def commit_group() -> None:
 
 
 @device
-def wait_group(pending: Any, d: Any) -> None:
-    """Wait until at most ``pending`` groups of products are not complete."""
-    if d.dtype == int32:
+def wait_group(pending: Any, d: Any = None) -> None:
+    """Wait until at most ``pending`` groups of products are not complete.
+
+    ``d`` is complete afterwards. Leave it out where no accumulator is, but tiles are free.
+    """
+    if d is None:
+        _waiter(pending, 0, "")(pending)
+    elif d.dtype == int32:
         _waiter(pending, d.shape[0], "s32")(d)
     else:
         _waiter(pending, d.shape[0], "f32")(d)
@@ -331,6 +344,7 @@ b : array | The right factor, a tile.
 a_major, b_major : {"k", "mn"} | The dimension along the rows of a tile: the depth of the product,
   or the rows of ``a`` and the columns of ``b``. The latter is for elements of two bytes.
 float8 : {"e4m3", "e5m2"} | The format of factors of uint8.
+accumulate : bool | Whether the product is added to ``d``; a compile-time constant.
 pending : int | A compile-time constant.
 count : int | A compile-time constant, a multiple of 8 from 24 to 256.
 """,

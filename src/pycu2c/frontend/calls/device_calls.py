@@ -40,7 +40,7 @@ from pycu2c.frontend.values import (
     Value,
     leaves,
 )
-from pycu2c.ir.nodes import Call, Evaluate, Expr, Var, View
+from pycu2c.ir.nodes import Call, Const, Evaluate, Expr, Var, View
 from pycu2c.ops.intrinsics import library
 
 
@@ -129,10 +129,12 @@ def _emit_call(
 
 
 def _specialize_constants(context: FunctionContext, value: Value) -> Value:
-    """Return a value whose constant integers become compile-time objects, which shapes need."""
+    """Return a value whose constant integers and bools become compile-time objects."""
     if isinstance(value, TupleValue):
         items = tuple(_specialize_constants(context, item) for item in value.items)
         return TupleValue(items, value.span, value.names)
+    if isinstance(value, Const) and isinstance(value.value, bool):
+        return StaticObject(value.value, value.span)
     integer = constant_int(context, value)
     return value if integer is None else StaticObject(integer, value.span)
 

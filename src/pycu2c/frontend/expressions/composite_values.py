@@ -84,8 +84,8 @@ def value_of_type(name: str, value_type: ParameterType, span: Span, leaf: LeafBu
             variables = [item_variable(name, label) for label in item_names]
             values = [value_of_type(v, item, span, leaf) for v, item in zip(variables, items)]
             return _assemble(values, names, span)
-        case Constant(value=int() as integer):
-            return builders.integer(integer, span)
+        case Constant(value=int() as number):
+            return builders.literal(number, span)
         case Constant(value=value):
             return StaticObject(value, span)
         case _:
