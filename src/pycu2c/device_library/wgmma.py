@@ -237,16 +237,20 @@ for (int k = 0; k < {steps}; ++k)
     return multiply
 
 
-def _waiter(pending: int, count: int, total: str) -> Any:
+def _waiter(pending: int, count: int = 0, total: str = "f32") -> Any:
     """Return the function that waits for products; ``count``: the elements of the accumulator."""
     operands = f": {_registers('d', count, '+r' if total == 's32' else '+f')}" if count else ":"
     wait = f'asm volatile("wgmma.wait_group.sync.aligned {pending};" {operands} :: "memory");'
 
     @c_function(cuda=wait)
-    def wait_for_products(d: Any) -> None:
+    def wait_for_accumulator(d: Any) -> None:
         cuda.syncwarp()
 
-    return wait_for_products
+    @c_function(cuda=wait)
+    def wait_for_tiles() -> None:
+        cuda.syncwarp()
+
+    return wait_for_accumulator if count else wait_for_tiles
 
 
 def _register_setter(change: str, count: int) -> Any:
@@ -311,11 +315,11 @@ def wait_group(pending: Any, d: Any = None) -> None:
     ``d`` is complete afterwards. Leave it out where no accumulator is, but tiles are free.
     """
     if d is None:
-        _waiter(pending, 0, "")(pending)
+        _waiter(pending)()
     elif d.dtype == int32:
         _waiter(pending, d.shape[0], "s32")(d)
     else:
-        _waiter(pending, d.shape[0], "f32")(d)
+        _waiter(pending, d.shape[0])(d)
 
 
 @device
