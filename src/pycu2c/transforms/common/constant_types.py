@@ -1,7 +1,8 @@
 """Convert constants at compile time if all reads convert them to one type.
 
-These are the elements of constant arrays, and variables that are only assigned a literal. Requires
-the form C_SEMANTICS (``ir/forms.py``). Guarantees that each read gives the same value as before.
+These are the elements of constant arrays, literals that a conditional expression selects, and
+variables that are only assigned one of these. Requires the form C_SEMANTICS (``ir/forms.py``).
+Guarantees that each read gives the same value as before.
 """
 
 from __future__ import annotations
@@ -18,7 +19,32 @@ from pycu2c.ir.walk import all_expressions, map_expr, map_functions, map_stmt, s
 
 def convert_constants(module: ir.Module) -> ir.Module:
     """Convert constants: ``(float)WEIGHTS[i]`` of doubles -> ``WEIGHTS[i]`` of floats."""
-    return map_functions(_convert_arrays(module), _convert_variables)
+    return map_functions(_convert_arrays(module), _convert_literals)
+
+
+# ---- conditional expressions ---------------------------------------------------------------
+
+
+def _convert_literals(function: ir.Function) -> ir.Function:
+    """Convert selected literals: ``(float)(b ? 2.0 : 0.5)`` -> ``b ? 2.0f : 0.5f``."""
+
+    def converted(e: ir.Expr) -> ir.Expr:
+        match e:
+            case ir.Cast(ir.Select() as select, Scalar() as target) if _is_weak_float(
+                select
+            ) and _is_c_float(target):
+                return _convert(select, target)
+            case _:
+                return e
+
+    return with_body(function, map_expr(_convert_variables(function).body, converted))
+
+
+def _convert(e: ir.Expr, target: Scalar) -> ir.Expr:
+    if isinstance(e, ir.Select):
+        then, orelse = _convert(e.then, target), _convert(e.orelse, target)
+        return replace(e, then=then, orelse=orelse, type=target)
+    return cast(e, target)
 
 
 # ---- variables -----------------------------------------------------------------------------
@@ -61,13 +87,16 @@ def _convert_variables(function: ir.Function) -> ir.Function:
     def statement(s: ir.Stmt) -> ir.Body:
         if isinstance(s, ir.Assign) and s.var.name in types:
             var = replace(s.var, type=types[s.var.name])
-            return (replace(s, var=var, value=cast(s.value, types[s.var.name])),)
+            return (replace(s, var=var, value=_convert(s.value, types[s.var.name])),)
         return (s,)
 
     return with_body(function, map_stmt(map_expr(body, converted), statement) if types else body)
 
 
 def _is_weak_float(e: ir.Expr) -> bool:
+    """Return whether a weak float is a literal or selected from literals."""
+    if isinstance(e, ir.Select):
+        return _is_weak_float(e.then) and _is_weak_float(e.orelse)
     return isinstance(e, ir.Const) and e.type.weak and e.type.dtype.is_float
 
 
