@@ -12,6 +12,7 @@ from typing import Any
 from pycu2c import cuda
 from pycu2c.base.types import int32, int64, uint64
 from pycu2c.declarations.parameter_docs import document_parameters
+from pycu2c.device_library.instructions import ADDRESS_HELPER
 from pycu2c.inline_c.functions import c_function
 from pycu2c.kernels.kernel import device
 
@@ -79,14 +80,6 @@ def _wait_for_end(bar: Any, index: Any, parity: Any) -> None:
 
 # ---- the functions -------------------------------------------------------------------------------
 
-# the address of a barrier, an operand of the instructions below
-ADDRESS_HELPER = """
-#ifdef __CUDACC__
-__device__ __forceinline__ unsigned shared_address(const void *p) {
-    return (unsigned)__cvta_generic_to_shared(p);
-}
-#endif
-"""
 _BARRIER = (uint64[::1], int32)
 
 

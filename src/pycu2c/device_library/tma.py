@@ -13,6 +13,7 @@ from pycu2c import cuda
 from pycu2c.base.types import int32
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library import barrier
+from pycu2c.device_library.instructions import ADDRESS_HELPER, instruction
 from pycu2c.device_library.swizzle import swizzled_column
 from pycu2c.inline_c.functions import c_function
 from pycu2c.kernels.kernel import device
@@ -96,7 +97,7 @@ def _loader(ndim: int, swizzle: str) -> Any:
                      :: "r"(shared_address(tile)), "l"(descriptor),
                         "r"(shared_address(bar + index)), {values} : "memory");
         """,
-        preamble=barrier.ADDRESS_HELPER,
+        preamble=ADDRESS_HELPER,
     )
     def load_box(
         tile: Any, descriptor: Any, array: Any, bar: Any, index: Any,
@@ -121,7 +122,7 @@ def _multicaster(ndim: int, swizzle: str) -> Any:
                         "r"(shared_address(bar + index)), "h"((unsigned short)ranks), {values}
                      : "memory");
         """,
-        preamble=barrier.ADDRESS_HELPER,
+        preamble=ADDRESS_HELPER,
     )
     def multicast_box(
         tile: Any, descriptor: Any, array: Any, bar: Any, index: Any, ranks: Any,
@@ -148,7 +149,7 @@ def _storer(ndim: int, swizzle: str) -> Any:
                      " [%0, {{{numbers}}}], [%1];"
                      :: "l"(descriptor), "r"(shared_address(tile)), {values} : "memory");
         """,
-        preamble=barrier.ADDRESS_HELPER,
+        preamble=ADDRESS_HELPER,
     )
     def store_box(
         tile: Any, descriptor: Any, array: Any,
@@ -157,19 +158,6 @@ def _storer(ndim: int, swizzle: str) -> Any:
         _store_box(tile, array, (x0, x1, x2, x3, x4)[:ndim], swizzle)
 
     return store_box
-
-
-def _waiter(pending: int, read: str) -> Any:
-    """Return the function that waits until at most ``pending`` groups are left."""
-
-    @c_function(
-        cuda=f'asm volatile("cp.async.bulk.wait_group{read} {pending};" ::: "memory");',
-        signature="void()",
-    )
-    def wait_for_stores() -> None:
-        return
-
-    return wait_for_stores
 
 
 # ---- the functions -------------------------------------------------------------------------------
@@ -213,28 +201,28 @@ def store(tensor_map: Any, corner: Any, tile: Any) -> None:
     )
 
 
-@c_function(cuda='asm volatile("cp.async.bulk.commit_group;" ::: "memory");', signature="void()")
+@device
 def commit_group() -> None:
     """Make a group of the stores that this thread has started."""
-    return
+    instruction("cp.async.bulk.commit_group")()
 
 
 @device
 def wait_group(pending: Any) -> None:
     """Wait until at most ``pending`` groups of this thread are not complete."""
-    _waiter(pending, "")()
+    instruction("cp.async.bulk.wait_group", pending)()
 
 
 @device
 def wait_group_read(pending: Any) -> None:
     """Wait until at most ``pending`` groups of this thread still read shared memory."""
-    _waiter(pending, ".read")()
+    instruction("cp.async.bulk.wait_group.read", pending)()
 
 
-@c_function(cuda='asm volatile("fence.proxy.async.shared::cta;" ::: "memory");', signature="void()")
+@device
 def fence_proxy_async() -> None:
     """Make this thread's writes to shared memory visible to later asynchronous copies and wgmma."""
-    return
+    instruction("fence.proxy.async.shared::cta")()
 
 
 @c_function(cuda='asm volatile("prefetch.tensormap [%0];" :: "l"(descriptor) : "memory");')

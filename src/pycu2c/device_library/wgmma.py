@@ -13,13 +13,21 @@ from typing import Any
 
 from pycu2c import cuda
 from pycu2c.base.records import dataclass
-from pycu2c.base.types import bfloat16, float16, float32, int8, int32, uint8
+from pycu2c.base.types import Scalar, int32
 from pycu2c.declarations.parameter_docs import document_parameters
+from pycu2c.device_library.instructions import instruction
 from pycu2c.device_library.swizzle import swizzled_column
+from pycu2c.device_library.tensor_cores import (
+    STEP_BYTES,
+    FactorType,
+    accumulator_position,
+    factor_type,
+    left_number,
+    number,
+    registers,
+)
 from pycu2c.inline_c.functions import c_function
 from pycu2c.kernels.kernel import device
-
-ALL_LANES = 0xFFFFFFFF
 
 
 @device
@@ -31,8 +39,8 @@ def position(n: Any) -> Any:
     tuple of int
         The row from 0 to 63, and the column.
     """
-    lane, warp = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32 % 4
-    return 16 * warp + lane // 4 + 8 * (n // 2 % 2), 8 * (n // 4) + 2 * (lane % 4) + n % 2
+    row, column = accumulator_position(n)
+    return cuda.threadIdx.x // 32 % 4 * 16 + row, column
 
 
 # ---- elements of the factors on the CPU ----------------------------------------------------------
@@ -49,21 +57,9 @@ def _in_panels(tile: Any, row: Any, column: Any) -> Any:
 
 
 @device
-def _number(element: Any, kind: Any) -> Any:
-    """Return an element of a factor in the type of the accumulator."""
-    if kind == "e4m3":
-        return cuda.e4m3_to_float(element)
-    if kind == "e5m2":
-        return cuda.e5m2_to_float(element)
-    if kind == "s8":
-        return int32(element)
-    return float32(element)
-
-
-@device
 def _factor_b(b: Any, k: Any, column: Any, kind: Any, major: Any) -> Any:
     """Return element ``[k, column]`` of the right factor."""
-    return _number(_in_panels(b, column, k) if major == "k" else _in_panels(b, k, column), kind)
+    return number(_in_panels(b, column, k) if major == "k" else _in_panels(b, k, column), kind)
 
 
 @device
@@ -73,7 +69,7 @@ def _add_product_of_tiles(d: Any, a: Any, b: Any, depth: Any, kind: Any, majors:
         row, column = position(n)
         for k in range(depth):
             left = _in_panels(a, row, k) if majors[0] == "k" else _in_panels(a, k, row)
-            d[n] += _number(left, kind) * _factor_b(b, k, column, kind, majors[1])
+            d[n] += number(left, kind) * _factor_b(b, k, column, kind, majors[1])
 
 
 @device
@@ -81,8 +77,7 @@ def _add_product_of_registers(d: Any, a: Any, b: Any, major: Any) -> None:
     """Add the product of a fragment and a tile; four lanes hold the elements of a row."""
     for k in range(2 * a.shape[0]):
         for half in range(2):
-            own = float32(a[8 * (k // 16) + 4 * (k % 16 // 8) + 2 * half + k % 2])
-            left = cuda.shfl_sync(ALL_LANES, own, cuda.laneid // 4 * 4 + k % 8 // 2)
+            left = left_number(a, k, half, "")
             for pair in range(2 * half, d.shape[0], 4):
                 for n in range(pair, pair + 2):
                     d[n] += left * _factor_b(b, k, position(n)[1], "", major)
@@ -90,28 +85,6 @@ def _add_product_of_registers(d: Any, a: Any, b: Any, major: Any) -> None:
 
 # ---- instructions --------------------------------------------------------------------------------
 
-
-@dataclass(frozen=True, slots=True)
-class FactorType:
-    """A type of the factors: ``name`` in PTX, bytes, and the type of the accumulator."""
-
-    name: str
-    size: int
-    total: str = "f32"
-
-
-FACTOR_TYPES = {
-    t.name: t
-    for t in (
-        FactorType("f16", 2),
-        FactorType("bf16", 2),
-        FactorType("tf32", 4),
-        FactorType("e4m3", 1),
-        FactorType("e5m2", 1),
-        FactorType("s8", 1, "s32"),
-    )
-}
-_STEP_BYTES = 32  # of the depth of an instruction
 
 _HELPERS = """
 #ifdef __CUDACC__
@@ -153,37 +126,27 @@ class SharedFactor:
         """Return C for the descriptor of step ``k``, in units of 16 bytes."""
         name = self.name
         if self.major == "mn":  # the rows of the tile are along the depth
-            rows = _STEP_BYTES // self.element.size
+            rows = STEP_BYTES // self.element.size
             return f"{name}_tile + ({rows} * k * {name}_row >> 4)"
-        steps = f"({name}_row / {_STEP_BYTES})"
-        return f"{name}_tile + (k / {steps} * {name}_panel + k % {steps} * {_STEP_BYTES} >> 4)"
+        steps = f"({name}_row / {STEP_BYTES})"
+        return f"{name}_tile + (k / {steps} * {name}_panel + k % {steps} * {STEP_BYTES} >> 4)"
 
     @property
     def depth(self) -> str:
         """Return C for the number of steps."""
         if self.major == "mn":
-            return f"{self.name}_shape{self.ndim - 2} / {_STEP_BYTES // self.element.size}"
+            return f"{self.name}_shape{self.ndim - 2} / {STEP_BYTES // self.element.size}"
         panels = f"{self.name}_shape0 * " if self.ndim == 3 else ""
-        return f"{panels}{self.name}_row / {_STEP_BYTES}"
-
-
-def _registers(name: str, count: int, constraint: str) -> str:
-    """Return the operands ``"+f"(d[0]), …`` on lines of C."""
-    operands = [f'"{constraint}"({name}[{n}])' for n in range(count)]
-    lines = [", ".join(operands[n : n + 6]) for n in range(0, count, 6)]
-    return ",\n          ".join(lines)
+        return f"{panels}{self.name}_row / {STEP_BYTES}"
 
 
 def _multiplier(
-    width: int, a_ndim: int, b_ndim: int, kind: str, majors: tuple[str, str], accumulate: bool
-) -> Any:
+    width: int, types: tuple[Scalar, ...], ndims: tuple[int, int], majors: tuple[str, str],
+    float8: str, accumulate: bool,
+) -> Any:  # fmt: skip
     """Return the function that computes a product of ``width`` columns in an accumulator."""
-    if kind not in FACTOR_TYPES:
-        raise TypeError(
-            "the factors are two of float16, bfloat16 or float32, or of uint8 with float8='e4m3' "
-            "or 'e5m2', and the accumulator is float32; or they are int8 and int32"
-        )
-    element = FACTOR_TYPES[kind]
+    element = factor_type(types, float8)
+    kind, (a_ndim, b_ndim) = element.name, ndims
     if width % 8 or not 8 <= width <= 256:
         raise ValueError(f"the columns are a multiple of 8 up to 256, not {width}")
     a_major, b_major = majors
@@ -203,21 +166,20 @@ def _multiplier(
         declarations, steps = f"{a.declaration}\n{declarations}", a.depth
         left, operands = f"%{count}", f'"l"({a.step})'
         right = count + 1
-    modifiers = "" if element.total == "s32" else ", 1, 1"  # the signs of the factors
+    modifiers = "" if element.total == int32 else ", 1, 1"  # the signs of the factors
     if element.size == 2:
         transposed = majors[1:] if a_ndim == 1 else majors  # factors in registers are not
         modifiers += "".join(f", {int(major == 'mn')}" for major in transposed)
-    depth = _STEP_BYTES // element.size
-    total_constraint = "+r" if element.total == "s32" else "+f"
+    depth = STEP_BYTES // element.size
     text = f"""
 {declarations}
 #pragma unroll
 for (int k = 0; k < {steps}; ++k)
     asm volatile(
         "{{ .reg .pred p; setp.ne.b32 p, %{right + 1}, 0;"
-        " wgmma.mma_async.sync.aligned.m64n{width}k{depth}.{element.total}.{kind}.{kind}"
+        " wgmma.mma_async.sync.aligned.m64n{width}k{depth}.{element.total_name}.{kind}.{kind}"
         " {{{totals}}}, {left}, %{right}, p{modifiers}; }}"
-        : {_registers("d", count, total_constraint)}
+        : {registers("d", count, element.total)}
         : {operands}, "l"({b.step}), "r"({"1" if accumulate else "k"}));
 """
 
@@ -237,30 +199,16 @@ for (int k = 0; k < {steps}; ++k)
     return multiply
 
 
-def _waiter(pending: int, count: int = 0, total: str = "f32") -> Any:
+def _waiter(pending: int, count: int, total: Scalar) -> Any:
     """Return the function that waits for products; ``count``: the elements of the accumulator."""
-    operands = f": {_registers('d', count, '+r' if total == 's32' else '+f')}" if count else ":"
-    wait = f'asm volatile("wgmma.wait_group.sync.aligned {pending};" {operands} :: "memory");'
+    operands = registers("d", count, total)
+    wait = f'asm volatile("wgmma.wait_group.sync.aligned {pending};" : {operands} :: "memory");'
 
     @c_function(cuda=wait)
-    def wait_for_accumulator(d: Any) -> None:
+    def wait_for_products(d: Any) -> None:
         cuda.syncwarp()
 
-    @c_function(cuda=wait)
-    def wait_for_tiles() -> None:
-        cuda.syncwarp()
-
-    return wait_for_accumulator if count else wait_for_tiles
-
-
-def _register_setter(change: str, count: int) -> Any:
-    """Return the function that changes the number of registers to ``count``."""
-
-    @c_function(cuda=f'asm volatile("setmaxnreg.{change}.sync.aligned.u32 {count};");')
-    def set_registers() -> None:
-        return
-
-    return set_registers
+    return wait_for_products
 
 
 # ---- the functions -------------------------------------------------------------------------------
@@ -277,35 +225,22 @@ def mma_async(
     other accesses to ``d``, call ``fence``; afterwards ``commit_group``, and ``wait_group`` before
     ``d`` is read and the tiles are overwritten.
     """
-    width, majors = 2 * d.shape[0], (a_major, b_major)
-    if d.dtype == int32 and a.dtype == int8 and b.dtype == int8:
-        _multiplier(width, a.ndim, b.ndim, "s8", majors, accumulate)(d, a, b)
-    elif d.dtype != float32 or a.dtype != b.dtype:
-        _multiplier(width, a.ndim, b.ndim, "", majors, accumulate)(d, a, b)  # an error
-    elif a.dtype == bfloat16:
-        _multiplier(width, a.ndim, b.ndim, "bf16", majors, accumulate)(d, a, b)
-    elif a.dtype == float16:
-        _multiplier(width, a.ndim, b.ndim, "f16", majors, accumulate)(d, a, b)
-    elif a.dtype == float32:
-        _multiplier(width, a.ndim, b.ndim, "tf32", majors, accumulate)(d, a, b)
-    elif a.dtype == uint8:
-        _multiplier(width, a.ndim, b.ndim, float8, majors, accumulate)(d, a, b)
-    else:
-        _multiplier(width, a.ndim, b.ndim, "", majors, accumulate)(d, a, b)
+    _multiplier(
+        2 * d.shape[0], (d.dtype, a.dtype, b.dtype), (a.ndim, b.ndim), (a_major, b_major),
+        float8, accumulate,
+    )(d, a, b)  # fmt: skip
 
 
-@c_function(cuda='asm volatile("wgmma.fence.sync.aligned;" ::: "memory");', signature="void()")
+@device
 def fence() -> None:
     """Order accesses to accumulators before the products that follow."""
-    return
+    instruction("wgmma.fence.sync.aligned")()
 
 
-@c_function(
-    cuda='asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");', signature="void()"
-)
+@device
 def commit_group() -> None:
     """Make a group of the products that this warpgroup has started."""
-    return
+    instruction("wgmma.commit_group.sync.aligned")()
 
 
 @device
@@ -315,11 +250,9 @@ def wait_group(pending: Any, d: Any = None) -> None:
     ``d`` is complete afterwards. Leave it out where no accumulator is, but tiles are free.
     """
     if d is None:
-        _waiter(pending)()
-    elif d.dtype == int32:
-        _waiter(pending, d.shape[0], "s32")(d)
+        _waiter(pending, 0, int32)(int32(pending))
     else:
-        _waiter(pending, d.shape[0])(d)
+        _waiter(pending, d.shape[0], d.dtype)(d)
 
 
 @device
@@ -328,20 +261,20 @@ def setmaxnreg_inc(count: Any) -> None:
 
     It has an effect in kernels with ``launch_bounds`` of two numbers, or ``max_registers``.
     """
-    _register_setter("inc", count)()
+    instruction("setmaxnreg.inc.sync.aligned.u32", count)()
 
 
 @device
 def setmaxnreg_dec(count: Any) -> None:
     """Decrease the registers of each thread of this warpgroup, so that others can have them."""
-    _register_setter("dec", count)()
+    instruction("setmaxnreg.dec.sync.aligned.u32", count)()
 
 
 document_parameters(
     globals(),
     """
 n : int | The position in the accumulator.
-d : array | The accumulator: a local array of float32, or of int32 for factors of int8.
+d : array | The accumulator: a local array of float32, or of int32 for factors of int8 or uint8.
 a : array | The left factor: a tile of 64 rows, or a local array of float16 or bfloat16 with the
   elements of ``position``.
 b : array | The right factor, a tile.

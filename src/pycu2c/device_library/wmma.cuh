@@ -1,4 +1,3 @@
-// ==== helpers
 #ifdef __CUDACC__
 template <typename LayoutA, typename LayoutB>
 __device__ void mma_of_tiles(float *c, int c_step, nvcuda::wmma::layout_t order, const __half *a,

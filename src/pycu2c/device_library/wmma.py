@@ -5,20 +5,24 @@ Operands are matrices in memory, or fragments: local arrays with the elements of
 
 from __future__ import annotations
 
+import pathlib
 from typing import Any
 
 from pycu2c import cuda
-from pycu2c.base.types import bfloat16, float16, float32, int8, uint8
-from pycu2c.device_library import wmma_fragments
+from pycu2c.base.types import float16, float32
+from pycu2c.device_library import mma
 from pycu2c.inline_c.functions import c_function
 from pycu2c.kernels.kernel import device
 
-_CUDA = wmma_fragments.cuda_sections("wmma.cuh")
+# the helper functions, and the body
+_PREAMBLE, _PRODUCT = (
+    (pathlib.Path(__file__).parent / "wmma.cuh").read_text("utf-8").split("// ==== c += a @ b\n")
+)
 
 
 @c_function(
-    cuda=_CUDA["c += a @ b"],
-    preamble=_CUDA["helpers"],
+    cuda=_PRODUCT,
+    preamble=_PREAMBLE,
     headers=("mma.h",),
     signature=(float32[:, :], float16[:, :], float16[:, :]),
 )
@@ -44,21 +48,8 @@ def _mma_through_fragments(c: Any, a: Any, b: Any) -> None:
     for k in range(0, a.shape[1], 16):
         load_matrix_sync(left, a[:, k : k + 16], "matrix_a")
         load_matrix_sync(right, b[k : k + 16, :], "matrix_b")
-        _mma_on_fragments(total, left, right, total)
+        mma.mma_sync(total, left, right, total)
     store_matrix_sync(c, total)
-
-
-@device
-def _mma_on_fragments(d: Any, a: Any, b: Any, c: Any) -> None:
-    """Compute ``d = a @ b + c`` on fragments."""
-    if a.dtype == bfloat16:
-        wmma_fragments.MMA_BFLOAT16(d, a, b, c)
-    elif a.dtype == int8:
-        wmma_fragments.MMA_INT8(d, a, b, c)
-    elif a.dtype == uint8:
-        wmma_fragments.MMA_UINT8(d, a, b, c)
-    else:
-        wmma_fragments.MMA_FLOAT16(d, a, b, c)
 
 
 @device
@@ -80,7 +71,7 @@ def mma_sync(d: Any, a: Any, b: Any, c: Any = None) -> None:
         For fragments, the addend; it may be ``d``.
     """
     if c is not None:
-        _mma_on_fragments(d, a, b, c)
+        mma.mma_sync(d, a, b, c)
     elif a.dtype == float16:
         _mma_in_memory(d, a, b)
     else:
@@ -111,13 +102,10 @@ def load_matrix_sync(fragment: Any, matrix: Any, use: Any) -> None:
 @device
 def _element_position(fragment: Any, use: Any, n: Any) -> Any:
     """Return the position of element ``n`` of a fragment along the outer and inner dimensions."""
-    group, pair = cuda.laneid // 4, cuda.laneid % 4
-    low, middle, high = n % 2, n // 2 % 2 * 8, n // 4 * 8
-    if fragment.dtype == int8 or fragment.dtype == uint8:
-        return group + high, 4 * pair + n % 4
-    if use == "matrix_b":
-        return group + high, 2 * pair + low + middle
-    return group + middle, 2 * pair + low + high
+    if use == "matrix_b":  # two blocks of 8 columns
+        k, column = mma.position(fragment, use, n % 4)
+        return column + n // 4 * 8, k
+    return mma.position(fragment, use, n)
 
 
 @device
@@ -131,10 +119,8 @@ def store_matrix_sync(matrix: Any, fragment: Any) -> None:
     fragment : array
         A local array of 8 elements.
     """
-    group, pair = cuda.laneid // 4, cuda.laneid % 4 * 2
     for n in range(8):
-        low, middle, high = n % 2, n // 2 % 2 * 8, n // 4 * 8
-        matrix[group + middle, pair + low + high] = fragment[n]
+        matrix[mma.position(fragment, "accumulator", n)] = fragment[n]
     cuda.syncwarp()
 
 

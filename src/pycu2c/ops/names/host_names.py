@@ -51,6 +51,8 @@ MODULES = {
     "devicearray": "pycu2c.cuda.cudadrv.devicearray",
     "devices": "pycu2c.cuda.cudadrv.devices",
     "driver": "pycu2c.cuda.cudadrv.driver",
+    "mma": "pycu2c.cuda.mma",
+    "pipeline": "pycu2c.cuda.pipeline",
     "random": "pycu2c.cuda.random",
     "tma": "pycu2c.cuda.tma",
     "types": "pycu2c.types",
