@@ -89,6 +89,7 @@ from pycu2c.transforms.cuda import (
     merge_live_ranges,
     narrow_integers,
     restrict_pointers,
+    unroll_array_loops,
     version_loops,
 )
 from pycu2c.transforms.pass_contract import Pass
@@ -195,6 +196,8 @@ _CUDA = (
          when=lambda a: a.inputs.options.fastmath),
     Pass("version_loops", version_loops.version_loops, (TYPED,), uses=(INDEX_RULES, RANGES),
          when=_any_of(ir.For)),
+    Pass("unroll_array_loops", unroll_array_loops.unroll_array_loops, (TYPED,), uses=(RANGES,),
+         when=lambda a: a.get(SUMMARY).any_of(ir.Allocate) and _has_loops(a)),
     Pass("narrow_integers", narrow_integers.narrow, (TYPED,), uses=(INDEX_RULES, RANGES)),
     *_LEGALIZATION,
     Pass("merge_live_ranges", merge_live_ranges.merge_live_ranges, (C_SEMANTICS,)),

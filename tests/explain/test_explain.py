@@ -84,7 +84,7 @@ CASES = [
         "bank", F32, TILE.format("(8, 32)", "1, 2 * i"), "t[1, 2 * i]",
         F32, TILE.format("(8, 32)", "1, i"),
     ),
-    ("local-array", I32, LOCAL.format("i & 3"), "t[i & 3]", I32, LOCAL.format("3")),
+    ("local-array", I32, LOCAL.format("i & 3"), "i & 3", I32, LOCAL.format("3")),
     ("division", F32, "a[i] = a[i] / 3.0", "a[i] / 3.0", F32, "a[i] = a[i] * (1 / 3.0)"),
     ("division", F32, "c = float32(5); a[i] = a[i] / c", "a[i] / c", F32, "a[i] = a[i] / 4"),
     ("division", F64, "a[i] = a[i] / math.pi", "a[i] / math.pi", F64, "a[i] = math.pi / a[i]"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Literal, TypeAlias, assert_never
 
@@ -101,8 +101,7 @@ class StatementEmitter:
                 condition = self.expressions.emit(s.condition, exact=False)
                 return [c.WhileStmt(condition, self._loop_body(s.body))]
             case ir.For():
-                is_scalar = self.in_block_loop and _sums_segment(s)
-                return [*([c.Pragma("omp simd if(0)")] if is_scalar else []), self._for(s)]
+                return [*self._loop_pragma(s), self._for(s)]
             case ir.Break():
                 return [c.BreakStmt()]
             case ir.Continue():
@@ -220,6 +219,12 @@ class StatementEmitter:
         out = self.block(body)
         self._loop_depth -= 1
         return out
+
+    def _loop_pragma(self, s: ir.For) -> Iterator[c.Stmt]:
+        if self.in_block_loop and _sums_segment(s):
+            yield c.Pragma("omp simd if(0)")
+        if s.unroll is not None and self.expressions.file.dialect.name == "cuda":
+            yield c.Pragma(f"unroll {s.unroll}" if s.unroll else "unroll")
 
     def _for(self, s: ir.For) -> c.Stmt:
         t = scalar_type(s.var)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TypeAlias
 
+from pycu2c.analysis.ranges.range_analysis import analyse_module
+from pycu2c.analysis.register_arrays import register_arrays
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.records import replace
 from pycu2c.compiler import lower
@@ -28,7 +31,6 @@ _RULES_ON_TYPED_IR: tuple[_Rule, ...] = (
     find_float64,
     find_strided_access,
     find_bank_conflicts,
-    find_local_arrays,
 )
 _RULES_ON_LOWERED_IR: tuple[_Rule, ...] = (
     find_floor_operations,
@@ -44,7 +46,8 @@ def explain_module(module: Module, assumptions: LaunchAssumptions, options: Opti
     typed, lowered = (
         lower(module, target, assumptions, options) for target in (typed_target, cuda)
     )
-    typed_rules = [*_RULES_ON_TYPED_IR]
+    arrays = register_arrays(typed, analyse_module(typed, assumptions))
+    typed_rules: list[_Rule] = [*_RULES_ON_TYPED_IR, partial(find_local_arrays, arrays=arrays)]
     if not options.fastmath:
         typed_rules.append(find_float_divisions)
     return merge_notes(

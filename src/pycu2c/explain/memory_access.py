@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import gcd, prod
 
+from pycu2c.analysis.register_arrays import RegisterArrays
 from pycu2c.base.diagnostics import Label
 from pycu2c.base.source import Span
 from pycu2c.base.types import Array, MemorySpace
 from pycu2c.explain.index_strides import IndexStrides, LaneStride, UniformStride, lane_strides
 from pycu2c.explain.notes import Note
-from pycu2c.explain.value_origins import ExplainedFunction, loops_by_counter, source_name
-from pycu2c.ir.nodes import Const, ElementOf, Expr, For, Function, Load, Store, Var
+from pycu2c.explain.value_origins import ExplainedFunction, source_name
+from pycu2c.ir.nodes import ElementOf, Expr, Function, Load, Store
 from pycu2c.ir.walk import expressions, operands, statements
 
-_MAX_UNROLLED_ITERATIONS = 64  # iterations of a loop that the compiler is likely to unroll
 _BANK_ROW_BYTES = 128  # bytes that all banks of shared memory provide at once
 
 
@@ -98,30 +98,11 @@ def _bank_hint(array_type: Array, steps: list[int]) -> str:
     return f"make the rows longer by one: cuda.shared.array(({shape}), …)"
 
 
-def find_local_arrays(subject: ExplainedFunction) -> Iterator[Note]:
-    """Yield local arrays with dynamic indices, which cannot be in registers."""
-    loops = loops_by_counter(subject.function)
-    for access, array_type, span in accesses(subject.function):
-        if array_type.space is not MemorySpace.LOCAL:
-            continue
-        if all(_is_unrolled(index, loops) for index in access.indices):
-            continue
-        hint = "index it with literals and counters of short loops alone, or use a shared array"
-        text = "this index is computed"
-        yield Note("local-array", (Label(span, text),), hint, access.array.name)
-
-
-def _is_unrolled(index: Expr, loops: dict[str, For]) -> bool:
-    nonconstant = [e for e in expressions(index) if not isinstance(e, Const)]
-    return all(
-        _is_short_counter(e, loops) for e in nonconstant if isinstance(e, (Var, Load))
-    ) and not any(isinstance(e, Load) for e in nonconstant)
-
-
-def _is_short_counter(e: Expr, loops: dict[str, For]) -> bool:
-    """Return whether a variable is the counter of a short loop with literal bounds."""
-    loop = loops.get(e.name) if isinstance(e, Var) else None
-    if loop is None or not all(isinstance(b, Const) for b in (loop.start, loop.stop, loop.step)):
-        return False
-    bounds = [int(b.value) for b in (loop.start, loop.stop, loop.step) if isinstance(b, Const)]
-    return len(range(*bounds)) <= _MAX_UNROLLED_ITERATIONS
+def find_local_arrays(
+    subject: ExplainedFunction, arrays: Mapping[str, RegisterArrays]
+) -> Iterator[Note]:
+    """Yield local arrays that cannot be in registers."""
+    hint = "index up to 256 elements with constants and counters of loops with constant bounds"
+    for obstacle in arrays[subject.function.name].obstacles:
+        label = Label(obstacle.span, obstacle.text)
+        yield Note("local-array", (label,), f"{hint}, or use a shared array", obstacle.array)

@@ -16,7 +16,7 @@ COSTS: dict[str, str] = {
     "index64": "an index is computed in 64 bits",
     "stride": "neighbouring threads access elements that are not adjacent",
     "bank": "neighbouring threads access the same bank of shared memory",
-    "local-array": "a local array with a computed index is in slow memory",
+    "local-array": "a local array is in slow memory",
 }
 
 

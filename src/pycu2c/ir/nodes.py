@@ -129,7 +129,8 @@ class For:
 
     In the IR form ``C_SEMANTICS`` it is C's ``for``: ``step`` is a constant other than 0, the body
     assigns neither ``var`` nor variables that ``stop`` reads, and ``var`` is local to the loop.
-    ``interchanged``: work-item loops will be inside of it (set by ``interchange``).
+    ``interchanged``: work-item loops will be inside of it (set by ``interchange``). ``unroll``: how
+    many copies of the body CUDA C requests, 0 for all iterations; None: the compiler decides.
     """
 
     var: Var
@@ -139,6 +140,7 @@ class For:
     body: Body
     span: Span
     interchanged: bool = False
+    unroll: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

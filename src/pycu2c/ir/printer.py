@@ -112,6 +112,8 @@ class _Printer:
             case ir.For():
                 bounds = self.comma_separated((s.start, s.stop, s.step))
                 suffix = " around threads" if s.interchanged else ""
+                if s.unroll is not None:
+                    suffix += f" unrolled by {s.unroll}" if s.unroll else " unrolled"
                 yield f"{indent}for {self.target(s.var)} in range({bounds}){suffix}:{mark}"
                 yield from self.block(s.body, depth + 1)
             case ir.StripLoop():
