@@ -1,12 +1,5 @@
 """Export ``pycuda.compiler``: compile CUDA C with NVRTC, or for the CPU with a C++ compiler."""
 
-from typing import TYPE_CHECKING
-
-from pycu2c.compat.pycuda.absent_names import getattr_of
 from pycu2c.compat.pycuda.errors import CompileError as CompileError
 from pycu2c.compat.pycuda.modules import DEFAULT_NVCC_FLAGS as DEFAULT_NVCC_FLAGS
 from pycu2c.compat.pycuda.modules import SourceModule as SourceModule
-
-if not TYPE_CHECKING:
-    __getattr__ = getattr_of(__name__)
-    del getattr_of

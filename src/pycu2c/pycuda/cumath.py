@@ -1,8 +1,5 @@
 """Export ``pycuda.cumath``: elementwise functions of GPUArrays."""
 
-from typing import TYPE_CHECKING
-
-from pycu2c.compat.pycuda.absent_names import getattr_of
 from pycu2c.compat.pycuda.array_functions import acos as acos
 from pycu2c.compat.pycuda.array_functions import arccos as arccos
 from pycu2c.compat.pycuda.array_functions import arcsin as arcsin
@@ -23,7 +20,3 @@ from pycu2c.compat.pycuda.array_functions import sinh as sinh
 from pycu2c.compat.pycuda.array_functions import sqrt as sqrt
 from pycu2c.compat.pycuda.array_functions import tan as tan
 from pycu2c.compat.pycuda.array_functions import tanh as tanh
-
-if not TYPE_CHECKING:
-    __getattr__ = getattr_of(__name__)
-    del getattr_of

@@ -1,8 +1,5 @@
 """Export ``pycuda.driver``: devices, memory, copies, streams, launches."""
 
-from typing import TYPE_CHECKING
-
-from pycu2c.compat.pycuda.absent_names import getattr_of
 from pycu2c.compat.pycuda.contexts import Context as Context
 from pycu2c.compat.pycuda.contexts import Device as Device
 from pycu2c.compat.pycuda.contexts import get_driver_version as get_driver_version
@@ -56,7 +53,3 @@ from pycu2c.compat.pycuda.streams import Stream as Stream
 from pycu2c.devices.allocation import In as In
 from pycu2c.devices.allocation import InOut as InOut
 from pycu2c.devices.allocation import Out as Out
-
-if not TYPE_CHECKING:
-    __getattr__ = getattr_of(__name__)
-    del getattr_of

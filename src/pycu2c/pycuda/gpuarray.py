@@ -1,8 +1,5 @@
 """Export ``pycuda.gpuarray``: device arrays and their functions."""
 
-from typing import TYPE_CHECKING
-
-from pycu2c.compat.pycuda.absent_names import getattr_of
 from pycu2c.compat.pycuda.array_functions import all as all
 from pycu2c.compat.pycuda.array_functions import any as any
 from pycu2c.compat.pycuda.array_functions import arange as arange
@@ -28,7 +25,3 @@ from pycu2c.compat.pycuda.c_types import vec as vec
 from pycu2c.compat.pycuda.gpuarray import GPUArray as GPUArray
 from pycu2c.compat.pycuda.gpuarray import as_gpuarray as as_gpuarray
 from pycu2c.compat.pycuda.gpuarray import to_gpu as to_gpu
-
-if not TYPE_CHECKING:
-    __getattr__ = getattr_of(__name__)
-    del getattr_of

@@ -1,8 +1,5 @@
 """Export ``pycuda.tools``: memory pools, C type names, contexts, memoized functions."""
 
-from typing import TYPE_CHECKING
-
-from pycu2c.compat.pycuda.absent_names import getattr_of
 from pycu2c.compat.pycuda.c_types import ScalarArg as ScalarArg
 from pycu2c.compat.pycuda.c_types import VectorArg as VectorArg
 from pycu2c.compat.pycuda.c_types import dtype_to_ctype as dtype_to_ctype
@@ -11,7 +8,3 @@ from pycu2c.compat.pycuda.contexts import clear_context_caches as clear_context_
 from pycu2c.compat.pycuda.contexts import context_dependent_memoize as context_dependent_memoize
 from pycu2c.compat.pycuda.contexts import make_default_context as make_default_context
 from pycu2c.compat.pycuda.memory import DeviceMemoryPool as DeviceMemoryPool
-
-if not TYPE_CHECKING:
-    __getattr__ = getattr_of(__name__)
-    del getattr_of
