@@ -152,7 +152,7 @@ def test_names_that_are_bound_otherwise(tmp_path: Path) -> None:
     def f(numba=numba.cuda): return numba.cuda
     class A:
         numba = 1
-        def g(self): return numba.cuda.jit, [numba.cuda for numba in self]
+        def g(self): return numba.cuda.jit
     @numba.cuda.jit
     def h(numba): numba.cuda
     """
@@ -161,7 +161,7 @@ def test_names_that_are_bound_otherwise(tmp_path: Path) -> None:
     def f(numba=pycu2c.cuda): return numba.cuda
     class A:
         numba = 1
-        def g(self): return pycu2c.cuda.jit, [numba.cuda for numba in self]
+        def g(self): return pycu2c.cuda.jit
     @pycu2c.cuda.jit
     def h(numba): numba.cuda
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from pycu2c.base.records import dataclass, field
@@ -43,29 +43,6 @@ class Use:
     path: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scope:
-    """The names that a module, function or class binds.
-
-    A name with several bindings counts as numba's if an import binds it; the others are fallbacks.
-    """
-
-    parent: Scope | None
-    is_class: bool
-    names: set[str] = field(default_factory=set)
-    imports: dict[str, list[Binding]] = field(default_factory=dict)
-
-    def bindings(self, name: str) -> list[Binding]:
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.imports:
-                return scope.imports[name]
-            if name in scope.names and not (scope.is_class and scope is not self):
-                return []
-            scope = scope.parent
-        return []
-
-
 @dataclass(frozen=True, slots=True)
 class NumbaNames:
     """The numba names of a file."""
@@ -88,86 +65,68 @@ class NumbaNames:
 
 
 def find_numba_names(tree: ast.Module) -> NumbaNames:
-    """Return the bindings of a file, with their uses."""
-    module = Scope(None, False)
-    scopes: dict[ast.AST, Scope] = {}
-    _record_bindings(tree, module, scopes)
+    """Return the bindings of a file, with their uses.
+
+    A name that a function binds otherwise is not numba's in this function. A name with several
+    bindings in a scope is numba's if an import binds it; the others are fallbacks.
+    """
+    bindings: dict[str, list[Binding]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for binding in _imported(node):
+                bindings.setdefault(binding.name, []).append(binding)
     paths: dict[ast.AST, str] = {}
-    _record_uses(tree, module, scopes, paths)
-    bindings_by_scope = [list(scope.imports.values()) for scope in (module, *scopes.values())]
-    return NumbaNames(
-        tuple(b for groups in bindings_by_scope for bindings in groups for b in bindings), paths
-    )
+    _record_uses(tree, bindings, paths)
+    return NumbaNames(tuple(b for group in bindings.values() for b in group), paths)
 
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-def _scoped_children(node: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
-    """Yield the children of a node, and whether they are in the scope that the node opens."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.arguments):
-            yield from (
-                (inner, isinstance(inner, ast.arg)) for inner in ast.iter_child_nodes(child)
-            )
-        elif isinstance(node, ast.Lambda):
-            yield child, child is node.body
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield child, child in node.body
-        else:
-            yield child, isinstance(node, _COMPREHENSIONS)
-
-
-def _record_bindings(node: ast.AST, scope: Scope, scopes: dict[ast.AST, Scope]) -> None:
-    """Record the names that a node binds, in their scopes."""
-    match node:
-        case ast.Import() | ast.ImportFrom():
-            _bind_import(node, scope)
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            scope.names.add(node.name)
-        case ast.Name(ctx=ast.Store() | ast.Del()):
-            scope.names.add(node.id)
-        case ast.arg():
-            scope.names.add(node.arg)
-        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
-            scope.names.add(name)
-    inner = scope
-    if isinstance(node, (*_FUNCTIONS, *_COMPREHENSIONS, ast.ClassDef)):
-        inner = scopes[node] = Scope(scope, isinstance(node, ast.ClassDef))
-    for child, is_inside in _scoped_children(node):
-        _record_bindings(child, inner if is_inside else scope, scopes)
-
-
-def _bind_import(s: Statement, scope: Scope) -> None:
-    is_relative = isinstance(s, ast.ImportFrom) and s.level > 0
+def _imported(s: Statement) -> Iterator[Binding]:
+    """Yield the names that a statement binds to numba."""
     for alias in s.names:
         imported = f"{s.module}.{alias.name}" if isinstance(s, ast.ImportFrom) else alias.name
         name, path = alias.asname or alias.name, imported
         if isinstance(s, ast.Import) and alias.asname is None:
             name = path = alias.name.partition(".")[0]
-        if is_relative or not (is_numba(imported) or is_pycu2c(imported)):
-            scope.names.add(name)
-            continue
-        binding = Binding(name, path, numba_path(imported), s, alias, is_pycu2c(imported))
-        scope.imports.setdefault(name, []).append(binding)
+        is_relative = isinstance(s, ast.ImportFrom) and s.level > 0
+        if not is_relative and (is_numba(imported) or is_pycu2c(imported)):
+            yield Binding(name, path, numba_path(imported), s, alias, is_pycu2c(imported))
 
 
 def _record_uses(
-    node: ast.AST, scope: Scope, scopes: dict[ast.AST, Scope], paths: dict[ast.AST, str]
+    node: ast.AST, bindings: Mapping[str, list[Binding]], paths: dict[ast.AST, str]
 ) -> None:
-    """Record the uses of numba names in a node."""
     chain = _attribute_chain(node)
     if chain is not None:
         base, attributes = chain
-        for binding in scope.bindings(base.id):
+        for binding in bindings.get(base.id, ()):
             path = numba_path(".".join((binding.bound_path, *attributes)))
             assert isinstance(node, ast.expr)
             binding.uses.append(Use(node, base, path))
             paths[node] = path
         return
-    for child, is_inside in _scoped_children(node):
-        _record_uses(child, scopes[node] if is_inside else scope, scopes, paths)
+    inside: list[ast.AST] = []
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        inside = [*node.body]
+    elif isinstance(node, ast.Lambda):
+        inside = [node.body]
+    hidden = _local_names(node) if inside else set()
+    visible = {name: group for name, group in bindings.items() if name not in hidden}
+    for child in ast.iter_child_nodes(node):
+        _record_uses(child, visible if child in inside else bindings, paths)
+
+
+def _local_names(function: ast.AST) -> set[str]:
+    """Return the names that a function binds, except by an import of numba."""
+    bound: set[str] = set()
+    imported: set[str] = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+                bound.add(name)
+            case ast.Import() | ast.ImportFrom():
+                imported.update(binding.name for binding in _imported(node))
+                bound.update((a.asname or a.name).partition(".")[0] for a in node.names)
+    return bound - imported
 
 
 def _attribute_chain(node: ast.AST) -> tuple[ast.Name, tuple[str, ...]] | None:
