@@ -1,10 +1,10 @@
-"""Time a matrix product by wgmma beside cuBLAS, as PyTorch calls it, on CUDA device 0.
+"""Time matrix products by wgmma beside cuBLAS, as PyTorch calls it, on CUDA device 0.
 
 usage: python benchmarks/matrix_products.py [--cpu]
 
 The kernel is persistent: its blocks compute tiles of ``c = a @ b.T`` one after another. A thread of
 each block loads tiles by TMA; two warpgroups multiply them, and store their halves of ``c`` by TMA.
---cpu checks a small product on the CPU, without timing it.
+--cpu checks small products on the CPU, without timing them.
 """
 
 from __future__ import annotations
@@ -16,29 +16,43 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from pycu2c import bfloat16, cuda, float32, kernel, uint64
+from pycu2c import bfloat16, cuda, float16, float32, kernel, uint8, uint64
 from pycu2c.cuda import barrier, tma, wgmma
 
-M, N, K, STAGES = 128, 256, 64, 3  # of the tiles, and how many are in flight
-BYTES = (M + N) * K * 2
+M, N, STAGES = 128, 256, 4  # of the tiles, and how many are in flight
+ROW_BYTES = 128  # of a tile along the depth
+BYTES = (M + N) * ROW_BYTES
 PANELS = N // 64  # of 64 columns
-SHARED_BYTES = STAGES * BYTES + M * N * 2
+RESULT_BYTES = M * N // 2 * 2  # of half of the columns
+SHARED_BYTES = STAGES * BYTES + RESULT_BYTES
 BAND = 16  # rows of tiles that are computed one after another, for the L2 cache
 THREADS, CONSUMER_WARPS = 384, 8
 SIZES = 4096, 8192
+# the types of the factors and of the product, and that of two elements of it
+TYPES = {
+    "bfloat16": (bfloat16, bfloat16, cuda.bfloat162),
+    "float16": (float16, float16, cuda.half2),
+    "float8_e4m3": (uint8, bfloat16, cuda.bfloat162),
+}
 
 
-def make_kernel(backend: str) -> Any:
+def make_kernel(backend: str, types: tuple[Any, Any, Any]) -> Any:
     """Return the kernel for a back end."""
+    element, result, pair = types
+    depth = ROW_BYTES // element.dtype.size  # of a tile
 
     @kernel(launch_bounds=(THREADS, 1), wraparound=False, backend=backend)
     def multiply(c: Any, a: Any, b: Any, rows: Any, columns: Any, steps: Any) -> None:
         """Compute ``rows`` by ``columns`` tiles, in ``steps`` along the depth."""
-        memory = cuda.shared.array(0, bfloat16, alignment=1024)
-        a_tiles = memory[: STAGES * M * K].reshape(STAGES, M, K)
-        b_tiles = memory[STAGES * M * K : STAGES * (M + N) * K].reshape(STAGES, N, K)
-        c_start = STAGES * (M + N) * K
-        c_tiles = memory[c_start : c_start + M * N].reshape(2, PANELS, 64, 64)
+        memory = cuda.shared.array(0, element, alignment=1024)
+        b_start, b_stop = STAGES * M * depth, STAGES * (M + N) * depth
+        a_tiles = memory[:b_start].reshape(STAGES, M, depth)
+        b_tiles = memory[b_start:b_stop].reshape(STAGES, N, depth)
+        start, count = STAGES * BYTES // 2, RESULT_BYTES // 2
+        c_tiles = cuda.shared.array(0, result)[start : start + count].reshape(2, 2, 64, 64)
+        c_pairs = cuda.shared.array(0, pair)[start // 2 : (start + count) // 2].reshape(
+            2, 2, 64, 32
+        )
         loaded, free = cuda.shared.array(STAGES, uint64), cuda.shared.array(STAGES, uint64)
         group_ready = cuda.shared.array(2, uint64)
         group, thread = cuda.threadIdx.x // 128, cuda.threadIdx.x % 128
@@ -60,8 +74,8 @@ def make_kernel(backend: str) -> Any:
                     for k in range(steps):
                         barrier.wait_parity(free, stage, parity ^ 1)
                         barrier.arrive_expect_tx(loaded, stage, BYTES)
-                        tma.load(a_tiles[stage], a, (row, k * K), loaded, stage)
-                        tma.load(b_tiles[stage], b, (column, k * K), loaded, stage)
+                        tma.load(a_tiles[stage], a, (row, k * depth), loaded, stage)
+                        tma.load(b_tiles[stage], b, (column, k * depth), loaded, stage)
                         stage += 1
                         if stage == STAGES:
                             stage, parity = 0, parity ^ 1
@@ -91,20 +105,25 @@ def make_kernel(backend: str) -> Any:
                 wgmma.wait_group(0, total)
                 if cuda.laneid == 0:
                     barrier.arrive(free, previous)
-                if thread == 0:
-                    tma.wait_group_read(0)
-                barrier.arrive_and_wait(group_ready, group)
-                for n in range(N // 2):
-                    i, j = wgmma.position(n)
-                    place = tma.swizzled_column(c_tiles, i, j % 64)
-                    c_tiles[group, j // 64, i, place] = total[n]
-                tma.fence_proxy_async()
-                barrier.arrive_and_wait(group_ready, group)
-                if thread == 0:
-                    for panel in range(PANELS):
-                        corner = row + 64 * group, column + 64 * panel
-                        tma.store(c, corner, c_tiles[group, panel])
-                    tma.commit_group()
+                i, lane = thread // 32 * 16 + thread % 32 // 4, thread % 32
+                for first in range(0, PANELS, 2):
+                    if thread == 0:
+                        tma.wait_group_read(0)
+                    barrier.arrive_and_wait(group_ready, group)
+                    for panel in range(2):
+                        for chunk in range(8):  # of 8 columns
+                            place = 4 * (chunk ^ i % 8) + lane % 4  # swizzled
+                            for half_rows in range(2):
+                                n = 32 * (first + panel) + 4 * chunk + 2 * half_rows
+                                two = pair(total[n], total[n + 1])
+                                c_pairs[group, panel, i + 8 * half_rows, place] = two
+                    tma.fence_proxy_async()
+                    barrier.arrive_and_wait(group_ready, group)
+                    if thread == 0:
+                        for panel in range(2):
+                            corner = row + 64 * group, column + 64 * (first + panel)
+                            tma.store(c, corner, c_tiles[group, panel])
+                        tma.commit_group()
             if thread == 0:
                 tma.wait_group(0)
 
@@ -112,22 +131,29 @@ def make_kernel(backend: str) -> Any:
 
 
 def launch_arguments(c: Any, a: Any, b: Any) -> tuple[Any, ...]:
-    maps = cuda.TensorMap(c, (64, 64)), cuda.TensorMap(a, (M, K)), cuda.TensorMap(b, (N, K))
-    return *maps, c.shape[0] // M, c.shape[1] // N, a.shape[1] // K
+    depth = ROW_BYTES // a.dtype.itemsize
+    maps = cuda.TensorMap(c, (64, 64)), cuda.TensorMap(a, (M, depth)), cuda.TensorMap(b, (N, depth))
+    return *maps, c.shape[0] // M, c.shape[1] // N, a.shape[1] // depth
 
 
-def check_on_cpu() -> None:
+def check_on_cpu(name: str) -> None:
     """Compare a product of a few tiles with NumPy."""
     rng = np.random.default_rng(1)
-    a, b = (rng.integers(-4, 5, (n, 4 * K)).astype(ml_dtypes.bfloat16) for n in (2 * M, 2 * N))
-    c = np.zeros((2 * M, 2 * N), ml_dtypes.bfloat16)
-    make_kernel("cpu")[3, THREADS, 0, SHARED_BYTES](*launch_arguments(c, a, b))
-    expected = a.astype(np.float32) @ b.T.astype(np.float32)
-    assert (c == expected.astype(ml_dtypes.bfloat16)).all()
-    print("the product is right on the CPU")
+    element = {"bfloat16": ml_dtypes.bfloat16, "float16": np.float16}.get(
+        name, ml_dtypes.float8_e4m3fn
+    )
+    result = np.float16 if name == "float16" else ml_dtypes.bfloat16
+    depth = 4 * ROW_BYTES // np.dtype(element).itemsize
+    a, b = (rng.integers(-4, 5, (n, depth)).astype(element) for n in (2 * M, 2 * N))
+    c = np.zeros((2 * M, 2 * N), result)
+    factors = [x.view(np.uint8) if x.itemsize == 1 else x for x in (a, b)]
+    multiply = make_kernel("cpu", TYPES[name])
+    multiply[3, THREADS, 0, SHARED_BYTES](*launch_arguments(c, *factors))
+    assert (c == (a.astype(np.float32) @ b.T.astype(np.float32)).astype(result)).all()
+    print(f"the product of {name} is right on the CPU")
 
 
-def time_product(multiply: Any, size: int) -> None:
+def time_product(multiply: Any, name: str, size: int) -> None:
     """Compare a product with that of cuBLAS, and print the times of both in alternating runs."""
     import torch
 
@@ -135,28 +161,40 @@ def time_product(multiply: Any, size: int) -> None:
 
     timer = Timer()
     blocks = torch.cuda.get_device_properties(0).multi_processor_count
-    a, b = (torch.randn(size, size, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    wide = torch.float16 if name == "float16" else torch.bfloat16
+    a, b = (torch.randn(size, size, device="cuda", dtype=wide) for _ in range(2))
     c, expected = torch.zeros_like(a), torch.empty_like(a)
-    configured, arguments = multiply[blocks, THREADS, 0, SHARED_BYTES], launch_arguments(c, a, b)
+    if name == "float8_e4m3":
+        a, b = a.to(torch.float8_e4m3fn), b.to(torch.float8_e4m3fn)
+        one = torch.ones((), device="cuda")
+        options = {"out_dtype": wide, "use_fast_accum": True, "out": expected}
+        library = lambda: torch._scaled_mm(a, b.T, one, one, **options)  # noqa: E731
+        arguments = launch_arguments(c, a.view(torch.uint8), b.view(torch.uint8))
+    else:
+        library = lambda: torch.matmul(a, b.T, out=expected)  # noqa: E731
+        arguments = launch_arguments(c, a, b)
+    configured = multiply[blocks, THREADS, 0, SHARED_BYTES]
     configured(*arguments)
-    torch.matmul(a, b.T, out=expected)
-    torch.testing.assert_close(c, expected)
+    library()
+    torch.testing.assert_close(c, expected, rtol=0.02, atol=0.5)
     times: list[list[float]] = [[], []]
     for _ in range(7):
         times[0].append(timer.milliseconds(lambda: configured(*arguments), 20))
-        times[1].append(timer.milliseconds(lambda: torch.matmul(a, b.T, out=expected), 20))
+        times[1].append(timer.milliseconds(library, 20))
     ours, cublas = map(statistics.median, times)
     teraflops = 2e-9 * size**3 / ours
-    print(f"{size:6} {ours:8.3f} ms {teraflops:6.0f} TFLOP/s, {cublas / ours:5.3f} of cuBLAS")
+    speed = f"{teraflops:6.0f} TFLOP/s, {cublas / ours:5.3f} of cuBLAS"
+    print(f"{name:12} {size:6} {ours:8.3f} ms {speed}")
 
 
 def main() -> None:
-    if "--cpu" in sys.argv:
-        check_on_cpu()
-        return
-    multiply = make_kernel("cuda")
-    for size in SIZES:
-        time_product(multiply, size)
+    for name, types in TYPES.items():
+        if "--cpu" in sys.argv:
+            check_on_cpu(name)
+            continue
+        multiply = make_kernel("cuda", types)
+        for size in SIZES:
+            time_product(multiply, name, size)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ stores are waited for in groups. The CPU copies at once.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 from pycu2c import cuda
 from pycu2c.base.types import int32
@@ -71,6 +71,8 @@ def _store_box(tile: Any, array: Any, corner: Any, swizzle: Any) -> None:
 
 # ---- instructions --------------------------------------------------------------------------------
 
+Fields: TypeAlias = tuple[str, ...] | None  # of the elements of a tile, if they are vectors
+
 
 @device
 def _five(corner: Any) -> Any:
@@ -79,16 +81,17 @@ def _five(corner: Any) -> Any:
     return int32(x[0]), int32(x[1]), int32(x[2]), int32(x[3]), int32(x[4])
 
 
-def _coordinates(ndim: int, first_operand: int) -> tuple[str, str]:
+def _coordinates(ndim: int, fields: Fields, first_operand: int) -> tuple[str, str]:
     """Return the operands of a corner in PTX, and in C; the last axis is the first coordinate."""
     numbers = ", ".join(f"%{first_operand + n}" for n in range(ndim))
-    values = ", ".join(f'"r"(x{axis})' for axis in reversed(range(ndim)))
-    return numbers, values
+    factor = f"{len(fields)} * " if fields else ""
+    others = [f', "r"(x{axis})' for axis in reversed(range(ndim - 1))]
+    return numbers, f'"r"({factor}x{ndim - 1})' + "".join(others)
 
 
-def _loader(ndim: int, swizzle: str) -> Any:
+def _loader(ndim: int, fields: Fields, swizzle: str) -> Any:
     """Return the function that loads a box with ``ndim`` axes."""
-    numbers, values = _coordinates(ndim, 3)
+    numbers, values = _coordinates(ndim, fields, 3)
 
     @c_function(
         cuda=f"""
@@ -109,9 +112,9 @@ def _loader(ndim: int, swizzle: str) -> Any:
     return load_box
 
 
-def _multicaster(ndim: int, swizzle: str) -> Any:
+def _multicaster(ndim: int, fields: Fields, swizzle: str) -> Any:
     """Return the function that loads a box for several blocks of the cluster."""
-    numbers, values = _coordinates(ndim, 4)
+    numbers, values = _coordinates(ndim, fields, 4)
 
     @c_function(
         cuda=f"""
@@ -139,9 +142,9 @@ def _multicaster(ndim: int, swizzle: str) -> Any:
     return multicast_box
 
 
-def _storer(ndim: int, swizzle: str) -> Any:
+def _storer(ndim: int, fields: Fields, swizzle: str) -> Any:
     """Return the function that stores a box with ``ndim`` axes."""
-    numbers, values = _coordinates(ndim, 2)
+    numbers, values = _coordinates(ndim, fields, 2)
 
     @c_function(
         cuda=f"""
@@ -170,7 +173,7 @@ def load(tile: Any, tensor_map: Any, corner: Any, bar: Any, index: Any) -> None:
     The copy counts as ``tile.size * tile.dtype.itemsize`` bytes of the barrier, which a thread has
     to expect (``cuda.barrier.arrive_expect_tx``). Elements outside of the array become 0.
     """
-    _loader(tile.ndim, tensor_map.swizzle)(
+    _loader(tile.ndim, tile.dtype.names, tensor_map.swizzle)(
         tile, tensor_map.descriptor, tensor_map.array, bar, int32(index), *_five(corner)
     )
 
@@ -183,7 +186,7 @@ def load_multicast(
 
     The copy counts for the barrier of each of these blocks.
     """
-    _multicaster(tile.ndim, tensor_map.swizzle)(
+    _multicaster(tile.ndim, tile.dtype.names, tensor_map.swizzle)(
         tile, tensor_map.descriptor, tensor_map.array, bar, int32(index),
         int32(ranks), *_five(corner),
     )  # fmt: skip
@@ -193,10 +196,11 @@ def load_multicast(
 def store(tensor_map: Any, corner: Any, tile: Any) -> None:
     """Copy a tile from shared memory to a box of an array; elements outside are not written.
 
-    Before it, each thread that wrote to the tile calls ``fence_proxy_async``, and the threads
-    synchronize. After it, the thread calls ``commit_group``.
+    The indices of ``corner`` are not negative: a GPU cannot store there. Before it, each thread
+    that wrote to the tile calls ``fence_proxy_async``, and the threads synchronize. After it, the
+    thread calls ``commit_group``.
     """
-    _storer(tile.ndim, tensor_map.swizzle)(
+    _storer(tile.ndim, tile.dtype.names, tensor_map.swizzle)(
         tile, tensor_map.descriptor, tensor_map.array, *_five(corner)
     )
 

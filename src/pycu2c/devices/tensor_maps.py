@@ -165,13 +165,14 @@ def _encode(array: ArrayArgument, box: tuple[int, ...], swizzle: Swizzle) -> tup
     api = driver.api()
     element_type = f"CU_TENSOR_MAP_DATA_TYPE_{_ELEMENT_TYPES[array.dtype]}"
     swizzle_name = f"CU_TENSOR_MAP_SWIZZLE_{swizzle.upper()}"
+    strides = array.strides[-2::-1] or (_ALIGNMENT,)  # of one axis it has none, but is not NULL
     tensor_map = driver.call(
         "cuTensorMapEncodeTiled",
         getattr(api.CUtensorMapDataType, element_type),
         len(box),
         array.address,
         [api.cuuint64_t(length) for length in array.shape[::-1]],
-        [api.cuuint64_t(stride) for stride in array.strides[-2::-1]],
+        [api.cuuint64_t(stride) for stride in strides],
         [api.cuuint32_t(length) for length in box[::-1]],
         [api.cuuint32_t(1)] * len(box),
         api.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
