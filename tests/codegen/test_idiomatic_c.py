@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
-from pycu2c import cuda, kernel
+from pycu2c import cuda, device, kernel
 from support.launching import run
 
 AROUND = ((-1, 0), (0, 1), (1, 0))
@@ -96,3 +98,44 @@ def test_elements_beside_a_threads_own(target: str) -> None:
     assert "x - 1" in text
     assert "+ -" not in text
     assert "+ 0" not in text
+
+
+@device
+def next_value(a, i):
+    a[0] += 1
+    return a[i] * 2
+
+
+@kernel
+def pairs(a, out):
+    b, c = a[0], next_value(a, 1)  # the element is read first
+    d, e = next_value(a, 0), next_value(a, 0)
+    b, c = c, b
+    z = complex(a[1] + b, a[2] - c)
+    out[0], out[1] = z, complex(d, e)
+
+
+def test_names_are_assigned_the_results_of_calls(target: str) -> None:
+    a, out = run(pairs, (1, 1), [np.float32([1, 2, 4]), np.zeros(2, np.complex64)], target)
+    assert a.tolist() == [4, 2, 4]
+    assert out.tolist() == [6 + 3j, 6 + 8j]
+    text = pairs.inspect("cuda", "float32[::1], complex64[::1]")
+    assert "d = next_value(a, 0);" in text
+    assert "make_float2(d, e)" in text
+
+
+@kernel
+def tiled(a, out):
+    tiles = math.ceil(a.shape[0] / 16)
+    for tile in range(tiles - math.floor(out.shape[0] / 3.5)):
+        for k in range(16):
+            if 16 * tile + k < len(a):
+                out[tile] += a[16 * tile + k]
+
+
+def test_a_rounded_quotient_of_a_length_has_32_bits(target: str) -> None:
+    _, out = run(tiled, (1, 1), [np.arange(35), np.zeros(3, np.int64)], target)
+    assert out.tolist() == [120, 376, 32 + 33 + 34]
+    text = tiled.inspect("cuda", "int32[::1], int32[::1]")
+    assert "for (int tile = 0;" in text
+    assert "< 0 ?" not in text, text

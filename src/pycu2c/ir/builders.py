@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.base.dtypes import UINT32, UINT64, DType, DTypeKind
+from pycu2c.base.dtypes import FLOAT64, UINT32, UINT64, DType, DTypeKind
 from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
@@ -104,7 +104,9 @@ def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
     if isinstance(e, ir.Const):
         return ir.Const(python_number(convert(constant_value(e), to)), to, e.span)
     if isinstance(e, ir.Cast) and (
-        _keeps_dtype(e) or (to.dtype.is_integer and _is_redundant(e, to))
+        _keeps_dtype(e)
+        or (to.dtype.is_integer and _is_redundant(e, to))
+        or (to.dtype.is_float and _is_round_trip(e, to))
     ):
         return cast(e.operand, to)
     return ir.Cast(e, to, e.span)
@@ -118,6 +120,11 @@ def with_cast_span(e: ir.Expr, span: Span) -> ir.Expr:
 def _keeps_dtype(e: ir.Cast) -> bool:
     """Return whether a conversion only changes between a weak and a strong type."""
     return scalar_type(e.operand).dtype == scalar_type(e).dtype
+
+
+def _is_round_trip(e: ir.Cast, to: Scalar) -> bool:
+    """Return whether a conversion to float64 and back keeps the value: ``(float)(double)x``."""
+    return scalar_type(e).dtype == FLOAT64 and scalar_type(e.operand).dtype == to.dtype
 
 
 def _is_redundant(e: ir.Cast, to: Scalar) -> bool:

@@ -41,7 +41,7 @@ from pycu2c.analysis.ranges.transfer_functions import (
     minimum,
     symbol_value,
 )
-from pycu2c.base.dtypes import INT32, DTypeKind
+from pycu2c.base.dtypes import FLOAT64, INT32, DTypeKind
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.base.records import dataclass, field, replace
@@ -58,6 +58,8 @@ _UNBOUNDED_VALUE = AbstractValue(UNBOUNDED)
 _ZERO = constant(0)
 _MAX_REPETITIONS = 2  # of nested expressions
 _OPERATOR_BY_INTRINSIC = {intrinsic: op for op, intrinsic in OPERATOR_INTRINSICS.items()}
+_ROUNDING_NAMES = ("round", "math.ceil", "math.floor", "math.trunc")
+_EXACT_FLOATS = Interval(-(2**53), 2**53)
 _MINIMUM_NAMES, _MAXIMUM_NAMES = ("min", "numpy.minimum"), ("max", "numpy.maximum")
 
 
@@ -235,8 +237,20 @@ class Evaluator:
     def _cast(self, e: ir.Cast, state: RangeState) -> AbstractValue:
         operand = self.value(e.operand, state)
         if not (is_integral(e.type) and is_integral(e.operand.type)):
-            return AbstractValue(float_to_int_range(e.type))
+            return AbstractValue(self._rounded(e.operand, e.type, state))
         return _truth_of(operand) if is_bool(e.type) else convert(operand, e.type)
+
+    def _rounded(self, e: ir.Expr, target: Scalar, state: RangeState) -> Interval:
+        """Return the interval of a float rounded to an integer: ``math.ceil(n / 16)``."""
+        match e:
+            case ir.Binary(op=ops.DIV, left=ir.Cast(operand=n), right=ir.Const(value=divisor)) if (
+                is_integral(n.type) and e.type.dtype is FLOAT64 and float(divisor) >= 1
+            ):
+                values = self.value(n, state).interval
+                if _EXACT_FLOATS.contains(values):
+                    low, high = values.low / float(divisor), values.high / float(divisor)
+                    return Interval(math.floor(low), math.ceil(high))
+        return float_to_int_range(target)
 
     def _unary(self, e: ir.Unary, state: RangeState) -> AbstractValue:
         if e.op is ops.NOT:
@@ -346,8 +360,8 @@ class Evaluator:
         # the value of some active lane
         if intrinsic.synchronizes and intrinsic in warp.LANE_SELECTING:
             return AbstractValue(values[1].interval)
-        if intrinsic.name == "round":
-            return AbstractValue(float_to_int_range(e.type))
+        if intrinsic.name in _ROUNDING_NAMES:
+            return AbstractValue(self._rounded(e.arguments[0], e.type, state))
         if intrinsic.name == "abs":
             return AbstractValue(fit_to_type(absolute(values[0].interval), e.type))
         bounds = intrinsic_range(self.assumptions, intrinsic)

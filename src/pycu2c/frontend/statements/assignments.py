@@ -401,6 +401,6 @@ def _is_changed(value: Value, earlier: list[ast.expr]) -> bool:
     for e in subexpressions(value):
         if isinstance(e, Var) and e.name.split(".", 1)[0] in names:
             return True
-        if (isinstance(e, (Call, Load)) and stores_elements) or (has_effect(e) and earlier):
+        if stores_elements and (isinstance(e, (Call, Load)) or has_effect(e)):
             return True
     return False
