@@ -23,6 +23,7 @@ from pycu2c.compat.numba.reduce import reduce as reduce
 from pycu2c.cuda import barrier as barrier
 from pycu2c.cuda import block as block
 from pycu2c.cuda import cudadrv as cudadrv
+from pycu2c.cuda import griddepcontrol as griddepcontrol
 from pycu2c.cuda import mma as mma
 from pycu2c.cuda import pipeline as pipeline
 from pycu2c.cuda import random as random

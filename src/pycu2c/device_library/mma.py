@@ -78,6 +78,15 @@ for (int n = 0; n < {blocks}; ++n, d += 4)
 """
 
 
+@device
+def _right_number(b: Any, k: Any, start: Any, side: Any, kind: Any) -> Any:
+    """Return element ``k`` of column ``laneid % 4 * 2 + side`` of a block, on the CPU."""
+    per_word = WORD // b.dtype.itemsize
+    word = k // per_word
+    own = number(b[start + per_word * (word // 4) + k % per_word], kind)
+    return cuda.shfl_sync(ALL_LANES, own, 4 * (2 * (cuda.laneid % 4) + side) + word % 4)
+
+
 def _multiplier(types: tuple[Scalar, ...], lengths: tuple[int, ...], float8: str) -> Any:
     """Return the function that adds a product of fragments to an accumulator."""
     factor = factor_type(types, float8)
@@ -99,19 +108,12 @@ def _multiplier(types: tuple[Scalar, ...], lengths: tuple[int, ...], float8: str
         preamble=_BY_SHUFFLES,
     )
     def multiply(d: Any, a: Any, b: Any) -> None:
-        per_word = WORD // b.dtype.itemsize
         for k in range(depth):
-            word = k // per_word
             for half in range(2):
                 left = left_number(a, k, half, kind)
                 for n in range(2 * blocks):
-                    own = number(
-                        b[n // 2 * (depth // 4) + per_word * (word // 4) + k % per_word], kind
-                    )
-                    holder = 4 * (2 * (cuda.laneid % 4) + n % 2) + word % 4
-                    d[n // 2 * 4 + 2 * half + n % 2] += left * cuda.shfl_sync(
-                        ALL_LANES, own, holder
-                    )
+                    right = _right_number(b, k, n // 2 * (depth // 4), n % 2, kind)
+                    d[n // 2 * 4 + 2 * half + n % 2] += left * right
 
     return multiply
 
@@ -173,27 +175,24 @@ def _mover(name: str, element: Scalar, length: int, trans: bool) -> Any:
         raise ValueError(f"a fragment has 4, 8 or 16 bytes, not {length * size}")
     if trans and size != 2:
         raise TypeError(f"matrices of {element} are not transposed: the elements have two bytes")
-    first = 0 if name == "stmatrix" else count
-    words = ", ".join(f"%{n + (name == 'stmatrix')}" for n in range(count))
-    registers_of_words = ", ".join(
-        f'"{"=" * (name == "ldmatrix")}r"(words[{n}])' for n in range(count)
-    )
+    numbers = ", ".join(f"%{n}" for n in range(count))
+    constraint = "=r" if name == "ldmatrix" else "r"
+    words = ", ".join(f'"{constraint}"(words[{n}])' for n in range(count))
     address = '"r"(shared_address(tile + (row * tile_stride0 + column)))'
-    modifiers = f"{'.trans' if trans else ''}.shared.b16"
-    instruction = f"{name}.sync.aligned.m8n8.x{count}{modifiers}"
+    modifiers = f"sync.aligned.m8n8.x{count}{'.trans' if trans else ''}.shared.b16"
     if name == "ldmatrix":
         text = f"""
 unsigned words[{count}];
-asm volatile("{instruction} {{{words}}}, [%{first}];"
-             : {registers_of_words} : {address} : "memory");
+asm volatile("ldmatrix.{modifiers} {{{numbers}}}, [%{count}];"
+             : {words} : {address} : "memory");
 memcpy(fragment, words, sizeof words);
 """
     else:
         text = f"""
 unsigned words[{count}];
 memcpy(words, fragment, sizeof words);
-asm volatile("{instruction} [%0], {{{words}}};"
-             :: {address}, {registers_of_words} : "memory");
+asm volatile("stmatrix.{modifiers} [%{count}], {{{numbers}}};"
+             :: {words}, {address} : "memory");
 """
 
     @c_function(cuda=text, preamble=ADDRESS_HELPER)

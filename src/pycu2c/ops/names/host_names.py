@@ -51,6 +51,7 @@ MODULES = {
     "devicearray": "pycu2c.cuda.cudadrv.devicearray",
     "devices": "pycu2c.cuda.cudadrv.devices",
     "driver": "pycu2c.cuda.cudadrv.driver",
+    "griddepcontrol": "pycu2c.cuda.griddepcontrol",
     "mma": "pycu2c.cuda.mma",
     "pipeline": "pycu2c.cuda.pipeline",
     "random": "pycu2c.cuda.random",
