@@ -19,6 +19,7 @@ PACKAGES = (
     "numpy",
     "numba",
     "numba-cuda",
+    "numba-cuda-mlir",
     "cupy-cuda13x",
     "warp-lang",
     "taichi",

@@ -60,6 +60,25 @@ BENCHMARKS = (
         scale=1000,
     ),
     Benchmark(
+        "mini_apps",
+        "Mini-apps",
+        "CUDA C++ of [Oak Ridge National Laboratory](https://github.com/tdehoff/Mojo-workloads) "
+        "at commit 2c438c0, compiled by nvcc with the flags of its makefiles, and the same kernels "
+        "in Python (`benchmarks/mini_app_kernels.py --sources DIR`). The original of miniBUDE "
+        "loads packed records byte by byte.",
+        "CUDA C++",
+        "ms",
+    ),
+    Benchmark(
+        "numba_kernels",
+        "numba-cuda-mlir's benchmark kernels",
+        "Kernels of [numba-cuda-mlir](https://github.com/NVIDIA/numba-cuda-mlir) at commit "
+        "10ece76, of which pycu2c compiles those for numba-cuda-mlir after a change of the imports "
+        "(`benchmarks/numba_kernels.py --sources DIR`).",
+        "numba-cuda",
+        "ms",
+    ),
+    Benchmark(
         "cupy_kernels",
         "CuPy's custom kernels",
         "`pycu2c.cupy` beside CuPy (`benchmarks/cupy_kernels.py`).",
@@ -89,6 +108,8 @@ def write() -> None:
     """Write the page and its plots."""
     parts = [HEAD]
     for benchmark in BENCHMARKS:
+        if not (FOLDER / f"{benchmark.file}.json").exists():
+            continue  # it requires files of other projects
         content = json.loads((FOLDER / f"{benchmark.file}.json").read_text(encoding="utf-8"))
         rows = _transposed(content["results"]) if benchmark.transposed else content["results"]
         _plot(benchmark, rows)
