@@ -15,9 +15,7 @@ FLAGS = ("-O3",)
 
 
 @kernel
-def laplacian(
-    f: Any, u: Any, per_hx2: float, per_hy2: float, per_hz2: float, per_hxyz2: float
-) -> None:
+def laplacian(f: Any, u: Any, per_hx2: Any, per_hy2: Any, per_hz2: Any, per_hxyz2: Any) -> None:
     i, j, k = cuda.grid(3)
     nz, ny, nx = u.shape
     if 0 < i < nx - 1 and 0 < j < ny - 1 and 0 < k < nz - 1:
