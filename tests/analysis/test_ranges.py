@@ -133,6 +133,22 @@ def test_tree_reduction() -> None:
     assert ranges.variable("s") == Interval(0, 128)
 
 
+STAGE = v("stage")
+UP = [let("stage", op(ADD, STAGE, i(1))), when(op(EQ, STAGE, i(7)), [let("stage", i(0))])]
+UP_BEFORE = [when(op(EQ, STAGE, i(6)), [let("stage", i(-1))]), let("stage", op(ADD, STAGE, i(1)))]
+
+
+@pytest.mark.parametrize("advance", [UP, UP_BEFORE])
+def test_position_in_a_ring(advance: list[Stmt]) -> None:
+    index = v("stage")
+    ranges, _ = ranges_of(
+        function(
+            let("stage", i(0)), loop(op(GT, N, i(0)), use(index), *advance, let("n", load(i(0))))
+        )
+    )
+    assert ranges.of(index) == Interval(0, 6)
+
+
 def test_scan_reads_behind_itself() -> None:
     distance, tid = v("d"), v("tid")
     index = op(SUB, tid, distance)

@@ -9,7 +9,7 @@ zone domain). Reference: Miné, "The octagon abstract domain" (2006).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 
 from pycu2c.analysis.ranges.interval_arithmetic import INFINITY, Interval
 from pycu2c.base.dtypes import INT32
@@ -253,11 +253,16 @@ class RangeState:
             and self._common_definitions(other) == self.definitions
         )
 
-    def widened(self, new: RangeState, loop_bounds: LoopBounds) -> RangeState:
+    def widened(
+        self, new: RangeState, loop_bounds: LoopBounds, thresholds: Mapping[str, Sequence[int]]
+    ) -> RangeState:
         """Return constraints that hold in both states; bounds that grow move to a threshold."""
         result = RangeState()
         for symbol, old in self.intervals.items():
-            result.intervals[symbol] = _widened(old, new.of(symbol), symbol, loop_bounds)
+            bounds, steps = symbol.bounds, (*_WIDENING_STEPS, *thresholds.get(symbol.name, ()))
+            if symbol in loop_bounds.intervals:
+                bounds, steps = loop_bounds.intervals[symbol], ()
+            result.intervals[symbol] = _widened(old, new.of(symbol), bounds, steps)
         for (a, b), k in self.min_differences.items():
             least = k if new.min_difference(a, b) >= k else loop_bounds.min_differences.get((a, b))
             if least is not None:
@@ -270,10 +275,7 @@ def _reads(e: ir.Expr, name: str) -> bool:
     return any(isinstance(x, ir.Var) and x.name == name for x in expressions(e))
 
 
-def _widened(old: Interval, new: Interval, symbol: Symbol, loop_bounds: LoopBounds) -> Interval:
-    bounds, steps = symbol.bounds, _WIDENING_STEPS
-    if symbol in loop_bounds.intervals:
-        bounds, steps = loop_bounds.intervals[symbol], ()
+def _widened(old: Interval, new: Interval, bounds: Interval, steps: Sequence[int]) -> Interval:
     low, high = old.low, old.high
     if new.low < low:
         low = max([s for s in steps if bounds.low <= s <= new.low], default=bounds.low)

@@ -26,7 +26,7 @@ from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import Array, assumed_magnitude_limit
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, contains, statements
-from pycu2c.ops.operators import MUL
+from pycu2c.ops.operators import EQ, MUL
 
 _MAX_SUMMARIES = 12  # per function; above this, one summary for all arguments
 # coordinates that are less than others: threadIdx.x < blockDim.x
@@ -109,7 +109,8 @@ def analyse(
             evaluator.assign(var, AbstractValue(parameters.numbers[p.name]), state)
     increments = _loop_increments(function, evaluator)
     kept = parameters.products.arguments
-    range_solver = RangeSolver(evaluator, increments, last_uses(function.body), kept)
+    thresholds = _compared_constants(function.body) if increments else {}
+    range_solver = RangeSolver(evaluator, increments, last_uses(function.body), thresholds, kept)
     range_solver.block(function.body, state)
     return Ranges(
         function,
@@ -121,6 +122,19 @@ def analyse(
         evaluator.quotients,
         evaluator.required_products,
     )
+
+
+def _compared_constants(body: ir.Body) -> Mapping[str, Sequence[int]]:
+    """Return the constants, and their neighbours, that variables are compared with by ``==``.
+
+    They bound the position in a ring: ``stage += 1; if stage == STAGES: stage = 0``.
+    """
+    constants: dict[str, list[int]] = {}
+    for e in all_expressions(body):
+        match e:
+            case ir.Binary(op=op, left=ir.Var(name=name), right=ir.Const(value=int(k))) if op is EQ:
+                constants.setdefault(name, []).extend((k - 1, k, k + 1))
+    return constants
 
 
 def _loop_increments(

@@ -5,7 +5,7 @@ Branches join. Loops iterate to a fixed point with widening, followed by a bound
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import TypeAlias, assert_never
 
 from pycu2c.analysis.ranges import induction_variables
@@ -32,6 +32,7 @@ class _Loop:
     statement: ir.For | ir.While
     transfer: LoopTransfer
     bounds: LoopBounds
+    thresholds: Mapping[str, Sequence[int]]  # for widening, by variable
 
     def next_head(self, entry: RangeState, end: RangeState | None) -> RangeState:
         """Return the state at the head after the entry or a back edge."""
@@ -71,6 +72,7 @@ class RangeSolver:
     evaluator: Evaluator
     increments: induction_variables.LoopIncrements | None  # None in a function without loops
     last_uses: Mapping[int, Set[str]]  # variables, by the identity of the statement
+    thresholds: Mapping[str, Sequence[int]]  # for widening, by variable
     kept: Set[str] = frozenset()  # variables that are never dropped
     returned: Interval | None = None  # the interval of the integers that are returned
     loops: list[_JumpStates] = field(default_factory=list)
@@ -180,9 +182,11 @@ class RangeSolver:
         bounds = induction_variables.bounds_after_iterations(
             entry, increments, trip_count, assigned
         )
-        return self._loop(
-            _Loop(s, lambda at_head: self._while_iteration(s, at_head, at_body), bounds), entry
-        )
+
+        def transfer(at_head: RangeState) -> LoopExits:
+            return self._while_iteration(s, at_head, at_body)
+
+        return self._loop(_Loop(s, transfer, bounds, self.thresholds), entry)
 
     def _while_iteration(
         self, s: ir.While, at_head: RangeState, loop_bounds: LoopBounds
@@ -220,7 +224,7 @@ class RangeSolver:
         bounds = induction_variables.bounds_after_iterations(
             state, increments, trip_count, assigned
         )
-        return self._loop(_Loop(s, transfer, bounds), state)
+        return self._loop(_Loop(s, transfer, bounds, self.thresholds), state)
 
 
 def _fixed_point(
@@ -230,7 +234,7 @@ def _fixed_point(
     at_head = start
     end, after = loop.transfer(at_head.copy())
     while not at_head.includes(loop.next_head(entry, end)):
-        at_head = at_head.widened(loop.next_head(entry, end), loop.bounds)
+        at_head = at_head.widened(loop.next_head(entry, end), loop.bounds, loop.thresholds)
         end, after = transfer_again(at_head.copy())
     return _LoopSolution(at_head, end, after)
 
