@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.device_library.warp import ALL_LANES, reduce_lanes, warp_threads
+from pycu2c.cuda import block
+from pycu2c.device_library.warp import ALL_LANES, WARP_SIZE, reduce_lanes, warp_threads
 from pycu2c.kernels.kernel import device
 
 AGGREGATE, PREFIX = 1, 2  # the status of a tile; 0 before it has published
@@ -117,3 +118,15 @@ def exclusive_prefix(states: Any, tile: Any, total: Any, op: Any, is_prefix: Any
         if cuda.laneid == 0 and not is_prefix:
             publish(states, tile, PREFIX, op(prefix, total))
     return prefix
+
+
+@device
+def prefix_of_tile(states: Any, tile: Any, total: Any, op: Any, is_prefix: Any = False) -> Any:
+    """Publish the total of a tile; return the combined totals of all tiles before to all threads.
+
+    The result is undefined for tile 0.
+    """
+    prefix = total
+    if cuda.threadIdx.x < WARP_SIZE:
+        prefix = exclusive_prefix(states, tile, total, op, is_prefix)
+    return block.broadcast(prefix)

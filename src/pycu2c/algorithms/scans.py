@@ -12,12 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 from pycu2c import cuda
-from pycu2c.algorithms.look_back import exclusive_prefix, words_per_value
+from pycu2c.algorithms.look_back import prefix_of_tile, words_per_value
 from pycu2c.algorithms.placement import as_operation, place_with_results, typed_value
 from pycu2c.algorithms.tiles import as_types_of, load_items, load_tile, store_items, store_tile
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.block.scan import scan_threads
-from pycu2c.device_library.warp import WARP_SIZE
 from pycu2c.kernels.kernel import Kernel, kernel
 
 _ON_GPU = 128, 24  # threads of a block, and items of 4 bytes of a thread
@@ -46,15 +45,9 @@ def scan_kernel(
             sum_of_items = combine(sum_of_items, load_items(items, i))
             store_items(items, i, sum_of_items)
         before, total = scan_threads(sum_of_items, combine)
-        prefix_of_tile = tuple(cuda.shared.array(1, array.dtype) for array in out)
-        if rank < WARP_SIZE:
-            prefix = exclusive_prefix(states, tile, total, combine)
-            if rank == 0:
-                store_items(prefix_of_tile, 0, prefix)
-        cuda.syncthreads()
+        prefix = prefix_of_tile(states, tile, total, combine)
         is_first = tile == 0 and rank == 0
         if tile > 0:
-            prefix = load_items(prefix_of_tile, 0)
             before = combine(prefix, before) if rank > 0 else prefix
         if initial is not None:
             before = initial if is_first else combine(initial, before)

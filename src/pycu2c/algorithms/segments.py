@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.algorithms.look_back import exclusive_prefix, words_per_value
+from pycu2c.algorithms.look_back import prefix_of_tile, words_per_value
 from pycu2c.algorithms.placement import CallPlacement, as_operation, check_vector, place
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.block.scan import scan_threads
-from pycu2c.device_library.warp import WARP_SIZE
 from pycu2c.kernels.kernel import Kernel, device, kernel
 
 # threads of a block, and entries of the merged list of a thread: odd, so that threads use different
@@ -128,10 +127,7 @@ def segments_kernel(backend: Any, threads: int, items_per_thread: int) -> Kernel
         before, total = scan_threads((segment, value), combine_parts)
         if rank > 0 and segment > first_segment and before[0] == first_segment:
             results[first_segment] = combine(before[1], results[first_segment])
-        prefix = value
-        if rank < WARP_SIZE:
-            prefix = exclusive_prefix(states, tile, total[1], combine, segments > 0)
-        cuda.syncthreads()
+        prefix = prefix_of_tile(states, tile, total[1], combine, segments > 0)
         if rank == 0 and tile > 0 and segments > 0:
             results[0] = combine(prefix, results[0])
         cuda.syncthreads()

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.algorithms.look_back import exclusive_prefix, words_per_value
+from pycu2c.algorithms.look_back import prefix_of_tile, words_per_value
 from pycu2c.algorithms.placement import as_operation, check_vector, place
 from pycu2c.algorithms.tiles import load_tile
 from pycu2c.cuda import block
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.block.scan import scan_threads
-from pycu2c.device_library.warp import WARP_SIZE
 from pycu2c.kernels.kernel import Kernel, device, kernel
 
 _ON_GPU = 256, 16  # threads of a block, and items of 4 bytes of a thread
@@ -59,13 +58,8 @@ def select_kernel(
             flags[i] = first + i < n and is_selected(predicate, items[i], first + i)
             selected += flags[i]
         before, total = scan_threads(selected, operator.add)
-        prefix_of_tile = cuda.shared.array(1, count.dtype)
-        if rank < WARP_SIZE:
-            prefix = exclusive_prefix(states, tile, total, operator.add)
-            if rank == 0:
-                prefix_of_tile[0] = prefix if tile > 0 else count.dtype.type(0)
-        cuda.syncthreads()
-        prefix = prefix_of_tile[0]
+        prefix = prefix_of_tile(states, tile, total, operator.add)
+        prefix = prefix if tile > 0 else count.dtype.type(0)
         local = before if rank > 0 else count.dtype.type(0)
         if threads == 1:
             for i in range(items_per_thread):
