@@ -226,6 +226,7 @@ def spmv(inputs: Inputs, size: int, shape: str) -> Launches:
         cupy, cusparse = map(importlib.import_module, ("cupy", "cupyx.cusparse"))
         sparse = importlib.import_module("cupyx.scipy.sparse")
         a = sparse.csr_matrix(tuple(map(cupy.asarray, matrix)), shape=(rows, rows))
+        a.has_canonical_format = True  # CuPy asks for it; cuSPARSE takes columns in any order
         vector, result = map(cupy.asarray, (x, other))
         theirs = lambda: cusparse.spmv(a, vector, result)  # noqa: E731
     return lambda: algorithms.spmv(*matrix, x, out), theirs
