@@ -2,9 +2,9 @@
 
 usage: python benchmarks/gpu_summary.py FOLDER
 
-FOLDER has the results of launch.py, gpu.py, graphs.py, startup_gpu.py, cupy_kernels.py and
-irregular_kernels.py, and pytest's report tests.xml. The exit status is 1 if a test failed or one of
-these files is missing.
+FOLDER has the results of launch.py, gpu.py, graphs.py, startup_gpu.py, cupy_kernels.py,
+irregular_kernels.py and algorithms.py, and pytest's report tests.xml. The exit status is 1 if a
+test failed or one of these files is missing.
 """
 
 from __future__ import annotations
@@ -58,6 +58,11 @@ def irregular_ratios(results: Results) -> list[float]:
     return [row["pycu2c"] / row["by hand"] for row in results.values()]
 
 
+def slowest_algorithm(other: str) -> Callable[[Results], float]:
+    """Compute the largest ratio of an algorithm to that of another library."""
+    return lambda f: max(row["pycu2c"] / row[other] for row in f.values() if other in row)
+
+
 def slowest_to_cupy(*, launches: bool) -> Callable[[Results], float]:
     """Compute the largest ratio to CuPy of its custom kernels, or of their launches."""
 
@@ -97,6 +102,9 @@ LIMITS = (
     Limit("  the worst", "irregular_kernels_gpu", lambda f: max(irregular_ratios(f)), 1.1),
     Limit("CuPy's kernels ÷ CuPy, the worst", "cupy_kernels", slowest_to_cupy(launches=False), 1.0),
     Limit("  their calls ÷ CuPy's, the worst", "cupy_kernels", slowest_to_cupy(launches=True), 1.0),
+    Limit("algorithms ÷ CUB, the worst", "algorithms", slowest_algorithm("CUB"), 1.11),
+    Limit("  ÷ cuSPARSE", "algorithms", slowest_algorithm("cuSPARSE"), 1.11),
+    Limit("  ÷ PyTorch", "algorithms", slowest_algorithm("PyTorch"), 1.0),
     Limit(  # the import of the package (60 ms), the first call (30 ms), and what the script does
         "a cached kernel's first result − a context alone, ms",
         "startup_gpu",

@@ -219,6 +219,11 @@ MEASURED = {
         "L2 norm": {"pycu2c": 0.11, "CuPy": 0.1},
         "reduction, µs": {"pycu2c": 5.0, "CuPy": 10.0},
     },
+    "algorithms": {
+        "scan": {"pycu2c": 1.0, "CUB": 1.0},
+        "sort": {"pycu2c": 1.5, "CUB": 1.2},
+        "spmv": {"pycu2c": 0.9, "cuSPARSE": 1.0},
+    },
     "startup_gpu": {"cached kernel": {"median": 250.4}, "context": {"median": 200.4}},
 }
 REPORT = """<testsuites>
@@ -259,6 +264,9 @@ def test_limits_and_measured_values(measured: Path, capsys: Any) -> None:
     assert rows["the worst"] == ["1.1", "1.210", "NO"]
     assert rows["CuPy's kernels ÷ CuPy, the worst"] == ["1", "1.100", "NO"]
     assert rows["their calls ÷ CuPy's, the worst"] == ["1", "0.500", "yes"]
+    assert rows["algorithms ÷ CUB, the worst"] == ["1.11", "1.250", "NO"]
+    assert rows["÷ cuSPARSE"] == ["1.11", "0.900", "yes"]
+    assert rows["÷ PyTorch"] == ["1", "", "not measured"]
     assert rows["a cached kernel's first result − a context alone, ms"] == ["100", "50", "yes"]
     assert rows["tests failed"] == ["0", "0", "yes"]
     assert (rows["passed"][1], rows["skipped"][1]) == ("7", "2")
