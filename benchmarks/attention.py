@@ -84,7 +84,7 @@ def make_kernel(backend: str) -> Any:
         cuda.syncthreads()
         stage, parity = 0, 0
         if group == 2:
-            wgmma.setmaxnreg_dec(40)
+            wgmma.setmaxnreg_dec(24)
             if thread == 0:
                 barrier.arrive_expect_tx(q_ready, 0, BYTES)
                 for half in range(2):

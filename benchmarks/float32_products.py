@@ -52,7 +52,8 @@ def make_kernel(backend: str) -> Any:
         i = warp // 4 * 64 + lane // 4  # and each 8th row after it
         j = warp % 4 * 16 + lane % 4  # and each 4th group of columns after it
         total = cuda.local.array((ROWS, QUADS, 4), float32)
-        left, right = cuda.local.array(ROWS, float4), cuda.local.array(QUADS, float4)
+        left = cuda.local.array((2, ROWS), float4)  # loaded while the others are multiplied
+        right = cuda.local.array((2, QUADS), float4)
         for m in range(ROWS):
             for q in range(QUADS):
                 for n in range(4):
@@ -68,19 +69,27 @@ def make_kernel(backend: str) -> Any:
                 tma.load(a_tiles[following], a, (row, (step + 1) * K // 4), loaded, following)
                 tma.load(b_tiles[following], b, ((step + 1) * K, column), loaded, following)
             barrier.wait_parity(loaded, stage, parity)
-            for k in range(K // 4):
-                for m in range(ROWS):
-                    left[m] = a_tiles[stage, i + 8 * m, k ^ lane // 4]  # swizzled
-                for kk in range(4):
-                    for q in range(QUADS):
-                        right[q] = b_tiles[stage, 4 * k + kk, j + 4 * q]
+            for m in range(ROWS):
+                left[0, m] = a_tiles[stage, i + 8 * m, lane // 4]
+            for q in range(QUADS):
+                right[0, q] = b_tiles[stage, 0, j + 4 * q]
+            for first in range(0, K // 4, 2):
+                for buffer in range(2):
+                    k = first + buffer
                     for m in range(ROWS):
-                        x = (left[m].x, left[m].y, left[m].z, left[m].w)[kk]
+                        place = (k + 1) % (K // 4) ^ lane // 4  # swizzled
+                        left[buffer ^ 1, m] = a_tiles[stage, i + 8 * m, place]
+                    for kk in range(4):
                         for q in range(QUADS):
-                            total[m, q, 0] += x * right[q].x
-                            total[m, q, 1] += x * right[q].y
-                            total[m, q, 2] += x * right[q].z
-                            total[m, q, 3] += x * right[q].w
+                            right[kk & 1 ^ 1, q] = b_tiles[stage, (4 * k + kk + 1) % K, j + 4 * q]
+                        for m in range(ROWS):
+                            row_of_left = left[buffer, m]
+                            x = (row_of_left.x, row_of_left.y, row_of_left.z, row_of_left.w)[kk]
+                            for q in range(QUADS):
+                                total[m, q, 0] += x * right[kk & 1, q].x
+                                total[m, q, 1] += x * right[kk & 1, q].y
+                                total[m, q, 2] += x * right[kk & 1, q].z
+                                total[m, q, 3] += x * right[kk & 1, q].w
             if lane == 0:
                 barrier.arrive(free, stage)
             if following == 0:

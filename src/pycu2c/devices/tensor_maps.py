@@ -21,6 +21,7 @@ Swizzle: TypeAlias = Literal["none", "32B", "64B", "128B"]
 _MAX_AXES, _MAX_BOX_LENGTH = 5, 256  # of the hardware
 _ALIGNMENT = 16  # of the address and the strides, in bytes
 _SWIZZLES: dict[int, Swizzle] = {32: "32B", 64: "64B", 128: "128B"}  # by the bytes of a row
+_DESCRIPTORS: list[DeviceArray] = []
 _ELEMENT_TYPES = {
     dtypes.INT32: "INT32",
     dtypes.UINT32: "UINT32",
@@ -37,31 +38,23 @@ _ELEMENT_TYPES = {
 }
 
 
-class TensorMapDescriptor:
-    """The descriptor of a tensor map: an address in the memory of a GPU, and 0 on the CPU."""
+class HostDescriptor:
+    """The descriptor of a map of host memory, which only the CPU takes. It is 0."""
 
     type = Scalar(dtypes.UINT64)
-
-    def __init__(self, array: ArrayArgument, box: tuple[int, ...], swizzle: Swizzle) -> None:
-        self._on_gpu: DeviceArray | None = None
-        if array.location == "device":
-            self._on_gpu = _on_gpu(driver.current_ordinal(), _encode(array, box, swizzle))
 
     def __pycu2c_handle__(self, location: MemoryLocation) -> int:
         if location == "host":
             return 0
-        if self._on_gpu is None:
-            raise LaunchError(
-                "the tensor map is of an array in host memory, and the launch is on a GPU: make "
-                "it of cuda.to_device(array)"
-            )
-        address: int = self._on_gpu.__cuda_array_interface__["data"][0]
-        return address
+        raise LaunchError(
+            "the tensor map is of an array in host memory, and the launch is on a GPU: make it of "
+            "cuda.to_device(array)"
+        )
 
 
 class _Fields(NamedTuple):
     array: Any
-    descriptor: Any
+    descriptor: HostDescriptor | np.uint64  # numbers are passed fast
     swizzle: str
 
 
@@ -117,7 +110,11 @@ class TensorMap(_Fields):
                 f"the rows of the box have {row_bytes} bytes, and swizzle={swizzle!r} is for rows "
                 f"of {swizzle.removesuffix('B')} bytes: change the box, or leave swizzle out"
             )
-        return super().__new__(cls, array, TensorMapDescriptor(described, box, swizzle), swizzle)
+        descriptor: HostDescriptor | np.uint64 = HostDescriptor()
+        if described.location == "device":
+            words = _encode(described, box, swizzle)
+            descriptor = np.uint64(_address_on_gpu(driver.current_ordinal(), words))
+        return super().__new__(cls, array, descriptor, swizzle)
 
 
 def _in_components(array: ArrayArgument) -> ArrayArgument:
@@ -152,12 +149,14 @@ def _check(array: ArrayArgument, box: tuple[int, ...]) -> None:
 
 
 @functools.cache
-def _on_gpu(_: int, words: tuple[int, ...]) -> DeviceArray:
-    """Return a descriptor in the memory of the current GPU.
+def _address_on_gpu(_: int, words: tuple[int, ...]) -> int:
+    """Return the address of a descriptor in the memory of the current GPU.
 
     It is never freed: GPUs cache descriptors by address, and would use one that was there before.
     """
-    return to_device(np.array(words, np.uint64))
+    _DESCRIPTORS.append(to_device(np.array(words, np.uint64)))
+    address: int = _DESCRIPTORS[-1].__cuda_array_interface__["data"][0]
+    return address
 
 
 def _encode(array: ArrayArgument, box: tuple[int, ...], swizzle: Swizzle) -> tuple[int, ...]:
