@@ -479,31 +479,12 @@ def test_print_after_a_pass_that_changes_nothing_says_so() -> None:
     assert called("emit", SAXPY, *words).output == "# fast_math does not change this kernel\n"
 
 
-@pytest.mark.parametrize("target", ["cuda", "c", "c-resumable"])
-def test_time_passes_has_a_row_for_each_part_of_a_compilation(target: str) -> None:
-    words = ("--target", target, "--signature", TYPES, "--time-passes")
-    rows = called("emit", SAXPY, *words).output.splitlines()
-    parsed = [re.fullmatch(r"(\w+) +([\d.]+) ms +([\d.]+) %", row) for row in rows]
-    names = [row[1] for row in parsed if row]
-    assert len(names) == len(rows)
-    assert (names[0], names[-2:]) == ("build", ["emit", "total"])
-    assert {"flatten_arrays", "declare_variables"} <= set(names)
-    times = [float(row[2]) for row in parsed if row]
-    assert sum(times[:-1]) == pytest.approx(times[-1], abs=0.005 * len(times))
-
-
-def test_time_passes_of_a_target_without_passes() -> None:
-    result = called("emit", SAXPY, "--target", "ptx", "--signature", TYPES, "--time-passes")
-    assert result.exit_code == 1
-    assert "--time-passes are for --target cuda, c, c-resumable" in result.output
-
-
 @pytest.mark.parametrize(
     ("target", "name", "complaint"),
     [
         ("cuda", "flaten_arrays", "cuda has no pass `flaten_arrays`: did you mean"),
         ("cuda", "axis_loops", "cuda has no pass `axis_loops`"),
-        ("ptx", "all", "--print-after and --time-passes are for --target cuda, c, c-resumable"),
+        ("ptx", "all", "--print-after is for --target cuda, c, c-resumable"),
     ],
 )
 def test_print_after_no_pass(target: str, name: str, complaint: str) -> None:

@@ -23,7 +23,7 @@ from pycu2c.cli.kernel_file import (
     select_kernel,
     signature_of,
 )
-from pycu2c.cli.pass_reports import PassPrinter, print_passes, time_passes
+from pycu2c.cli.pass_reports import PassPrinter, print_passes
 from pycu2c.codegen.multi_module import MultiplePrintsError
 from pycu2c.codegen.statements import Comments
 from pycu2c.compiler import generate_file
@@ -66,13 +66,11 @@ _CPU_TARGETS = {"c": "cpu", "c-resumable": "cpu-resumable"}
     default="text",
     help="The format of compile errors: text on stderr, JSON on stdout.",
 )
-@click.option("--time-passes", "timed", is_flag=True, help="Print the time of each compiler pass.")
 def emit(
     location: str,
     output: str | None,
     pass_name: str | None,
     diff: bool,
-    timed: bool,
     **options: Any,
 ) -> None:
     """Print the generated code or the IR of the kernel in FILE; with CUDA C, of all kernels.
@@ -84,19 +82,16 @@ def emit(
     try:
         path, name = parse_location(location)
         kernels = load_kernels(path)
-        reports_passes = timed or pass_name is not None
-        is_file = name is None and len(kernels) > 1 and not reports_passes
+        is_file = name is None and len(kernels) > 1 and pass_name is None
         if is_file and request.target == "cuda" and not request.signature:
             _write(_cuda_file(kernels, request.comments), "cuda", output)
             return
         kernel = select_kernel(kernels, path, name)
-        if not reports_passes:
+        if pass_name is None:
             _write(_generate(kernel, request), request.target, output)
             return
         what = request.target, request.signature_of(kernel), request.block_of(kernel)
-        printer = PassPrinter(pass_name or "", diff)
-        text = time_passes(kernel, *what) if timed else print_passes(kernel, *what, printer)
-        _write(text, "ir", output)
+        _write(print_passes(kernel, *what, PassPrinter(pass_name, diff)), "ir", output)
     except CompileError as error:
         report_error(error, error_format)
     except (SignatureError, LaunchError, MultiplePrintsError, ToolchainError) as error:
