@@ -35,9 +35,10 @@ from pycu2c.compat.cuda_text.fission.variables import (
 )
 from pycu2c.compat.cuda_text.parse.declarations import (
     BUILT_IN,
-    Declarator,
     declarators_of,
     is_block_level,
+    split_declarations,
+    statement_declarators,
 )
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import Macros
@@ -114,24 +115,6 @@ def _declaration_head(text: CudaSource, function: FunctionDefinition) -> str:
         depth += (words[end] == "<") - (words[end] == ">")
         end += 1
     return " ".join((*words[:end], "static", *words[end:]))
-
-
-def _split_declarations(body: Sequence[Statement]) -> Iterator[Statement]:
-    """Split declarations into statements with one declarator each."""
-    for statement in body:
-        declarators = _declarators(statement)
-        if len(declarators) < 2:
-            yield statement
-            continue
-        for d in declarators:
-            parts = (d.specifiers, d.pointers, (d.name,), d.extents, d.initializer)
-            yield SimpleStatement((*(t for part in parts for t in part), statement.tokens[-1]))
-
-
-def _declarators(statement: Statement) -> tuple[Declarator, ...]:
-    tokens = statement.tokens
-    is_simple = isinstance(statement, SimpleStatement) and tokens[0].kind != "directive"
-    return declarators_of(tokens) if is_simple and not is_block_level(tokens) else ()
 
 
 class _KernelSplitter:
@@ -268,7 +251,7 @@ class _KernelSplitter:
                 yield Region(tuple(pending), in_loop)
                 pending.clear()
 
-        for statement in _split_declarations(body):
+        for statement in split_declarations(body):
             if self._runs_in_lockstep(statement, in_loop):
                 if pending and pending[-1].tokens[0].kind == "directive":
                     pending.pop()  # a pragma of a loop that is split
@@ -354,7 +337,7 @@ class _SplitKernelWriter:
             region: [
                 variable
                 for statement in region.body
-                for declarator in _declarators(statement)
+                for declarator in statement_declarators(statement)
                 if (variable := splitter.variable_of(declarator.name))
             ]
             for region in self._regions
@@ -475,7 +458,7 @@ class _SplitKernelWriter:
         return f"{source(specifiers)} {source(pointers)} {const} {variable.name} {value};"
 
     def _statement(self, statement: Statement, region: Region, label: str) -> str:
-        declared = [self._splitter.variable_of(d.name) for d in _declarators(statement)]
+        declared = [self._splitter.variable_of(d.name) for d in statement_declarators(statement)]
         for variable in filter(None, declared):
             d = variable.declarator
             assert d is not None

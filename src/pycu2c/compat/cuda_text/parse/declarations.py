@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pycu2c.compat.cuda_text.parse.statements import Unanalyzable
+from pycu2c.compat.cuda_text.parse.statements import SimpleStatement, Statement, Unanalyzable
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
 
 BUILT_IN = frozenset(
@@ -63,6 +63,24 @@ def declarators_of(tokens: Sequence[Token]) -> tuple[Declarator, ...]:
     if any(t.text == "static" for t in tokens[:end]):
         raise Unanalyzable
     return tuple(_declarators(tuple(tokens[:end]), tokens[end:]))
+
+
+def split_declarations(body: Sequence[Statement]) -> Iterator[Statement]:
+    """Split declarations into statements with one declarator each."""
+    for statement in body:
+        declarators = statement_declarators(statement)
+        if len(declarators) < 2:
+            yield statement
+            continue
+        for d in declarators:
+            parts = (d.specifiers, d.pointers, (d.name,), d.extents, d.initializer)
+            yield SimpleStatement((*(t for part in parts for t in part), statement.tokens[-1]))
+
+
+def statement_declarators(statement: Statement) -> tuple[Declarator, ...]:
+    tokens = statement.tokens
+    is_simple = isinstance(statement, SimpleStatement) and tokens[0].kind != "directive"
+    return declarators_of(tokens) if is_simple and not is_block_level(tokens) else ()
 
 
 def _type_end(tokens: Sequence[Token]) -> int | None:
