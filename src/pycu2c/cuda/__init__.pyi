@@ -105,6 +105,7 @@ from pycu2c.inline_c.link_objects import LinkableCode as LinkableCode
 from pycu2c.inline_c.link_objects import Object as Object
 from pycu2c.inline_c.link_objects import PTXSource as PTXSource
 from pycu2c.ops.names.loop_hints import literal_unroll as literal_unroll
+from pycu2c.ops.names.loop_hints import unroll as unroll
 from pycu2c.types import none as none
 from pycu2c.types import void as void
 from pycu2c.base.vector_types import *

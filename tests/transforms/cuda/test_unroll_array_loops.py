@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from pycu2c import CompileError, cuda
 from support.kernels_from_text import module_from
+from support.launching import run
 
 HEAD = """
 from pycu2c import cuda, device, float32, float64, kernel
@@ -84,3 +87,34 @@ def test_an_array_in_memory_has_a_reason(
     line = Path(label.span.file).read_text().splitlines()[label.span.line - 1]
     assert index in line[label.span.column : label.span.end_column]
     assert "#pragma unroll" not in k.inspect("cuda")
+
+
+REQUESTS = [
+    ("for n in cuda.unroll(range(m)): out[i] += a[n]", "#pragma unroll\n"),
+    ("for n in cuda.unroll(range(m), 4): out[i] += a[n]", "#pragma unroll 4\n"),
+    ("for x in cuda.unroll(a, factor=2): out[i] += x", "#pragma unroll 2\n"),
+    ("for n in cuda.unroll(range(16), 1): t[n] = 1\n    out[i] = t[0]", "#pragma unroll 1\n"),
+]
+
+
+@pytest.mark.parametrize(("body", "pragma"), REQUESTS)
+def test_a_request_for_unrolling(body: str, pragma: str, tmp_path: Path) -> None:
+    k = kernel_of("16", body, tmp_path)
+    assert k.inspect("cuda").count("#pragma unroll") == k.inspect("cuda").count(pragma) == 1
+    assert "#pragma unroll" not in k.inspect("c")
+
+
+def test_a_requested_loop_runs(target: str, tmp_path: Path) -> None:
+    k = kernel_of("1", "for n in cuda.unroll(range(1, m), 3): out[i] += a[n]", tmp_path)
+    a = np.arange(8, dtype=np.float32)
+    _, out, _ = run(k, (1, 4), (a, np.zeros(4, np.float32), 8), target)
+    assert out.tolist() == [28] * 4
+    assert cuda.unroll(range(4), 2) == range(4)
+
+
+@pytest.mark.parametrize(
+    ("factor", "reason"), [("m", "this factor is computed"), ("-1", "the factor is -1")]
+)
+def test_a_factor_is_a_constant(factor: str, reason: str, tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match=reason):
+        kernel_of("1", f"for n in cuda.unroll(range(m), {factor}): out[n] = 1", tmp_path)

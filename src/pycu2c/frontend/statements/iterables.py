@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array
 from pycu2c.frontend import hints
-from pycu2c.frontend.calls.arguments import reject_unpacking
+from pycu2c.frontend.calls.arguments import (
+    argument_nodes,
+    reject_unpacking,
+    require_constant_int,
+)
 from pycu2c.frontend.evaluation_order import (
     assign_temporary,
     evaluate_in_order,
@@ -33,6 +37,7 @@ from pycu2c.frontend.values import ArraySelect, Closure, StaticObject, TupleValu
 from pycu2c.ir.builders import integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, Stmt, Var, View
 from pycu2c.ops.intrinsics.registry import REGISTRY
+from pycu2c.ops.names import loop_hints
 from pycu2c.ops.operators import ADD, FLOORDIV, MOD, MUL, SUB
 
 
@@ -45,6 +50,7 @@ class CountedIterable:
     step: Expr
     value: Callable[[Expr], Value]
     is_sequence: bool = True  # whether reversed() accepts it
+    unroll: int | None = None  # as in ``ir.For``
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +344,21 @@ def _reversed(context: FunctionContext, node: ast.Call) -> Iterable:
     )
 
 
+def _unroll(context: FunctionContext, node: ast.Call) -> Iterable:
+    """Return the iterable of ``cuda.unroll``; loops over tuples are always unrolled."""
+    argument, factor = argument_nodes(
+        context, node, ("iterable", "factor"), "unroll", {"factor": 0}
+    )
+    inner, copies = (
+        iterable(context, argument),
+        require_constant_int(context, factor, "this factor is computed"),
+    )
+    if copies < 0:
+        label = Label(context.span(factor), f"the factor is {copies}")
+        fail("argument-type", label, hint="write the number of copies of the body")
+    return inner if isinstance(inner, ListedIterable) else replace(inner, unroll=copies)
+
+
 def _argument_iterables(context: FunctionContext, nodes: list[ast.expr]) -> list[Iterable]:
     """Return the iterables of a call's arguments; ``*t`` gives one for each item of a tuple."""
     iterables: list[Iterable] = []
@@ -372,11 +393,12 @@ def _materialize_iterable(
     return replace(iterable, start=start, stop=stop, step=step)
 
 
-_ITERABLE_CALLS: tuple[tuple[type, Callable[[FunctionContext, ast.Call], Iterable]], ...] = (
+_ITERABLE_CALLS: tuple[tuple[Any, Callable[[FunctionContext, ast.Call], Iterable]], ...] = (
     (range, _range),
     (enumerate, _enumerate),
     (zip, _zip),
     (reversed, _reversed),
+    (loop_hints.unroll, _unroll),
 )
 # prange of numba and pycu2c is range
 _ITERABLE_CALL_NAMES = ["prange", *(function.__name__ for function, _ in _ITERABLE_CALLS)]

@@ -127,7 +127,8 @@ def _counted_loop(
 
     def loop(body: Body) -> Stmt:
         bounds = (iterable.start, iterable.stop, iterable.step)
-        return For(counter, *bounds, (*assignments, *body), context.span(node))
+        statements = (*assignments, *body)
+        return For(counter, *bounds, statements, context.span(node), unroll=iterable.unroll)
 
     _with_else(context, node, loop, body)
 

@@ -37,7 +37,7 @@ _NAMES_BY_MODULE = {
     ),
     "pycu2c.compat.numba.jit_decorator": "jit",
     "pycu2c.compat.numba.device_ufuncs": "guvectorize vectorize",
-    "pycu2c.ops.names.loop_hints": "literal_unroll",
+    "pycu2c.ops.names.loop_hints": "literal_unroll unroll",
     "pycu2c.compat.numba.reduce": "Reduce reduce",
     "pycu2c.devices.tensor_maps": "TensorMap",
     "pycu2c.devices.textures": "Surface Texture surface texture",

@@ -21,7 +21,7 @@ def unroll_array_loops(module: ir.Module, ranges: Mapping[str, Ranges]) -> ir.Mo
     arrays = register_arrays(module, ranges)
 
     def unroll_in(function: ir.Function) -> ir.Function:
-        loops = arrays[function.name].loops
+        loops = {loop for loop in arrays[function.name].loops if loop.unroll is None}
         if not loops:
             return function
         return with_body(function, _with_requests(function.body, loops))
