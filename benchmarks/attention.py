@@ -1,23 +1,20 @@
-"""Time attention by wgmma beside FlashAttention, as PyTorch calls it, on CUDA device 0.
-
-usage: python benchmarks/attention.py [--cpu]
+"""Attention by wgmma beside FlashAttention, as PyTorch calls it.
 
 Each block computes 128 rows of ``softmax(q @ k.T / sqrt(128)) @ v``: two warpgroups have 64 rows
 each, and a thread loads tiles of keys and values by TMA. The softmax is computed as the keys come
 (Milakov and Gimelshein, 2018; Dao et al., 2022), while the tensor cores multiply other tiles.
---cpu checks a small case on the CPU, without timing it.
 """
 
 from __future__ import annotations
 
 import math
-import statistics
-import sys
+from collections.abc import Iterator
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from products import Case
 from pycu2c import bfloat16, cuda, device, float32, kernel, uint64
 from pycu2c.cuda import barrier, tma, wgmma
 
@@ -197,43 +194,33 @@ def check_on_cpu() -> None:
     print("attention is right on the CPU")
 
 
-def time_attention(attend: Any, length: int) -> None:
-    """Compare the result with PyTorch's, and print the times of both in alternating runs."""
+def cases() -> Iterator[Case]:
+    attend = make_kernel("cuda")
+    for length in SIZES:
+        yield case(attend, length)
+
+
+def case(attend: Any, length: int) -> Case:
     import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
-    from gpu_timer import Timer
-
-    timer, batch = Timer(), max(SIZES) // length
+    batch = max(SIZES) // length
     shape = batch, HEADS, length, HEAD
     q, k, v = (torch.randn(shape, device="cuda", dtype=torch.bfloat16) for _ in range(3))
-    out = torch.zeros_like(q)
+    out, expected = torch.zeros_like(q), torch.zeros_like(q)
     arguments = launch_arguments(*(x.view(-1, HEAD) for x in (out, q, k, v)), length=length)
     configured = attend[batch * HEADS * length // M, THREADS, 0, SHARED_BYTES]
-    configured(*arguments)
-    product = torch.nn.functional.scaled_dot_product_attention
-    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
-        torch.testing.assert_close(out, product(q, k, v), rtol=0.02, atol=0.01)
-        times: list[list[float]] = [[], []]
-        for _ in range(7):
-            times[0].append(timer.milliseconds(lambda: configured(*arguments), 5))
-            times[1].append(timer.milliseconds(lambda: product(q, k, v), 5))
-    ours, torchs = map(statistics.median, times)
-    teraflops = 4e-9 * batch * HEADS * length**2 * HEAD / ours
-    print(
-        f"{length:6} {ours:8.3f} ms {teraflops:6.0f} TFLOP/s, {torchs / ours:5.3f} of PyTorch's "
-        "FlashAttention"
+
+    def library() -> None:
+        nonlocal expected
+        with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+            expected = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+
+    return Case(
+        f"attention {length}",
+        "FlashAttention",
+        lambda: configured(*arguments),
+        library,
+        4.0 * batch * HEADS * length**2 * HEAD,
+        lambda: torch.testing.assert_close(out, expected, rtol=0.02, atol=0.01),
     )
-
-
-def main() -> None:
-    if "--cpu" in sys.argv:
-        check_on_cpu()
-        return
-    attend = make_kernel("cuda")
-    for length in SIZES:
-        time_attention(attend, length)
-
-
-if __name__ == "__main__":
-    main()

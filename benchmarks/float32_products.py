@@ -1,20 +1,17 @@
-"""Time a product of float32 matrices beside cuBLAS, as PyTorch calls it, on CUDA device 0.
-
-usage: python benchmarks/float32_products.py [--cpu]
+"""Matrix products of float32 beside cuBLAS, which PyTorch calls without TF32.
 
 Each block computes a tile of ``c = a @ b``, and each thread 8 x 16 elements of it. Thread 0 loads
-tiles of the factors by TMA, a step ahead. PyTorch does not use TF32 in this comparison.
---cpu checks a small product on the CPU, without timing it.
+tiles of the factors by TMA, a step ahead.
 """
 
 from __future__ import annotations
 
-import statistics
-import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from products import Case
 from pycu2c import cuda, float4, float32, kernel, uint64
 from pycu2c.cuda import barrier, tma
 
@@ -127,41 +124,25 @@ def check_on_cpu() -> None:
     print("the product is right on the CPU")
 
 
-def time_product(multiply: Any, size: int) -> None:
-    """Compare a product with that of cuBLAS, and print the times of both in alternating runs."""
+def cases() -> Iterator[Case]:
+    multiply = make_kernel("cuda")
+    for size in SIZES:
+        yield case(multiply, size)
+
+
+def case(multiply: Any, size: int) -> Case:
     import torch
 
-    from gpu_timer import Timer
-
-    timer = Timer()
     a, b = (torch.randn(size, size, device="cuda") for _ in range(2))
     c, expected = torch.zeros_like(a), torch.empty_like(a)
     vectors = [cuda.as_cuda_array(x).view(float4.numpy) for x in (c, a, b)]
-    blocks = (size // M) * (size // N)
-    configured, arguments = (
-        multiply[blocks, THREADS, 0, SHARED_BYTES],
-        launch_arguments(*vectors),
+    configured = multiply[(size // M) * (size // N), THREADS, 0, SHARED_BYTES]
+    arguments = launch_arguments(*vectors)
+    return Case(
+        f"float32 product {size}",
+        "cuBLAS",
+        lambda: configured(*arguments),
+        lambda: torch.matmul(a, b, out=expected),
+        2.0 * size**3,
+        lambda: torch.testing.assert_close(c, expected, rtol=1e-4, atol=1e-2),
     )
-    configured(*arguments)
-    torch.matmul(a, b, out=expected)
-    torch.testing.assert_close(c, expected, rtol=1e-4, atol=1e-2)
-    times: list[list[float]] = [[], []]
-    for _ in range(5):
-        times[0].append(timer.milliseconds(lambda: configured(*arguments), 5))
-        times[1].append(timer.milliseconds(lambda: torch.matmul(a, b, out=expected), 5))
-    ours, cublas = map(statistics.median, times)
-    teraflops = 2e-9 * size**3 / ours
-    print(f"{size:6} {ours:8.3f} ms {teraflops:6.1f} TFLOP/s, {cublas / ours:5.3f} of cuBLAS")
-
-
-def main() -> None:
-    if "--cpu" in sys.argv:
-        check_on_cpu()
-        return
-    multiply = make_kernel("cuda")
-    for size in SIZES:
-        time_product(multiply, size)
-
-
-if __name__ == "__main__":
-    main()

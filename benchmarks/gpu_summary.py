@@ -3,7 +3,7 @@
 usage: python benchmarks/gpu_summary.py FOLDER
 
 FOLDER has the results of launch.py, gpu.py, graphs.py, startup_gpu.py, cupy_kernels.py,
-irregular_kernels.py and algorithms.py, and pytest's report tests.xml. The exit status is 1 if a
+irregular_kernels.py, products.py and algorithms.py, and pytest's report tests.xml. The exit status is 1 if a
 test failed or one of these files is missing.
 """
 
@@ -102,6 +102,8 @@ LIMITS = (
     Limit("  the worst", "irregular_kernels_gpu", lambda f: max(irregular_ratios(f)), 1.1),
     Limit("CuPy's kernels ÷ CuPy, the worst", "cupy_kernels", slowest_to_cupy(launches=False), 1.0),
     Limit("  their calls ÷ CuPy's, the worst", "cupy_kernels", slowest_to_cupy(launches=True), 1.0),
+    Limit("products ÷ cuBLAS, the worst", "products", slowest_algorithm("cuBLAS"), 1.08),
+    Limit("attention ÷ FlashAttention", "products", slowest_algorithm("FlashAttention"), 1.34),
     Limit("algorithms ÷ CUB, the worst", "algorithms", slowest_algorithm("CUB"), 1.11),
     Limit("  ÷ cuSPARSE", "algorithms", slowest_algorithm("cuSPARSE"), 1.11),
     Limit("  ÷ PyTorch", "algorithms", slowest_algorithm("PyTorch"), 1.0),

@@ -1,21 +1,18 @@
-"""Time matrix products by wgmma beside cuBLAS, as PyTorch calls it, on CUDA device 0.
-
-usage: python benchmarks/matrix_products.py [--cpu]
+"""Matrix products by wgmma, of bfloat16, float16 and float8, beside cuBLAS.
 
 The kernel is persistent: its blocks compute tiles of ``c = a @ b.T`` one after another. A thread of
 each block loads tiles by TMA; two warpgroups multiply them, and store their halves of ``c`` by TMA.
---cpu checks small products on the CPU, without timing them.
 """
 
 from __future__ import annotations
 
-import statistics
-import sys
+from collections.abc import Iterator
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from products import Case
 from pycu2c import bfloat16, cuda, float16, float32, kernel, uint8, uint64
 from pycu2c.cuda import barrier, tma, wgmma
 
@@ -136,7 +133,7 @@ def launch_arguments(c: Any, a: Any, b: Any) -> tuple[Any, ...]:
     return *maps, c.shape[0] // M, c.shape[1] // N, a.shape[1] // depth
 
 
-def check_on_cpu(name: str) -> None:
+def check_product(name: str) -> None:
     """Compare a product of a few tiles with NumPy."""
     rng = np.random.default_rng(1)
     element = {"bfloat16": ml_dtypes.bfloat16, "float16": np.float16}.get(
@@ -153,13 +150,21 @@ def check_on_cpu(name: str) -> None:
     print(f"the product of {name} is right on the CPU")
 
 
-def time_product(multiply: Any, name: str, size: int) -> None:
-    """Compare a product with that of cuBLAS, and print the times of both in alternating runs."""
+def check_on_cpu() -> None:
+    for name in TYPES:
+        check_product(name)
+
+
+def cases() -> Iterator[Case]:
+    for name, types in TYPES.items():
+        multiply = make_kernel("cuda", types)
+        for size in SIZES:
+            yield case(multiply, name, size)
+
+
+def case(multiply: Any, name: str, size: int) -> Case:
     import torch
 
-    from gpu_timer import Timer
-
-    timer = Timer()
     blocks = torch.cuda.get_device_properties(0).multi_processor_count
     wide = torch.float16 if name == "float16" else torch.bfloat16
     a, b = (torch.randn(size, size, device="cuda", dtype=wide) for _ in range(2))
@@ -174,28 +179,11 @@ def time_product(multiply: Any, name: str, size: int) -> None:
         library = lambda: torch.matmul(a, b.T, out=expected)  # noqa: E731
         arguments = launch_arguments(c, a, b)
     configured = multiply[blocks, THREADS, 0, SHARED_BYTES]
-    configured(*arguments)
-    library()
-    torch.testing.assert_close(c, expected, rtol=0.02, atol=0.5)
-    times: list[list[float]] = [[], []]
-    for _ in range(7):
-        times[0].append(timer.milliseconds(lambda: configured(*arguments), 20))
-        times[1].append(timer.milliseconds(library, 20))
-    ours, cublas = map(statistics.median, times)
-    teraflops = 2e-9 * size**3 / ours
-    speed = f"{teraflops:6.0f} TFLOP/s, {cublas / ours:5.3f} of cuBLAS"
-    print(f"{name:12} {size:6} {ours:8.3f} ms {speed}")
-
-
-def main() -> None:
-    for name, types in TYPES.items():
-        if "--cpu" in sys.argv:
-            check_on_cpu(name)
-            continue
-        multiply = make_kernel("cuda", types)
-        for size in SIZES:
-            time_product(multiply, name, size)
-
-
-if __name__ == "__main__":
-    main()
+    return Case(
+        f"{name} product {size}",
+        "cuBLAS",
+        lambda: configured(*arguments),
+        library,
+        2.0 * size**3,
+        lambda: torch.testing.assert_close(c, expected, rtol=0.02, atol=0.5),
+    )

@@ -28,13 +28,14 @@ compares the results before it measures times.
 class Benchmark:
     """A section: a file of results, and the column that others are divided by.
 
+    ``base``: None for rows with one other column each.
     ``transposed``: the rows of the file are implementations.
     """
 
     file: str
     title: str
     text: str
-    base: str
+    base: str | None
     unit: str
     scale: float = 1.0  # from the unit of the file
     transposed: bool = False
@@ -58,6 +59,23 @@ BENCHMARKS = (
         "by hand",
         "ms",
         scale=1000,
+    ),
+    Benchmark(
+        "products",
+        "Matrix products and attention",
+        "Kernels in Python with TMA and wgmma, of 100 to 150 lines, beside the libraries that "
+        "PyTorch calls. Matrices are square; attention has 16 heads of 128 bfloat16 numbers, and "
+        "16,384 positions in all (`benchmarks/products.py`).",
+        None,
+        "ms",
+    ),
+    Benchmark(
+        "algorithms",
+        "Algorithms",
+        "[`pycu2c.algorithms`](../guide/algorithms.md) and the kernels of `examples/rows.py` "
+        "beside CUB, which nvcc compiles, cuSPARSE and PyTorch (`benchmarks/algorithms.py`).",
+        None,
+        "ms",
     ),
     Benchmark(
         "mini_apps",
@@ -134,7 +152,7 @@ def _section(benchmark: Benchmark, about: dict[str, str], rows: Table) -> Iterat
     yield f"![Ratios of times: {benchmark.title}]({benchmark.file}.svg)\n"
     names = list(dict.fromkeys(name for row in rows.values() for name in row))
     heads = [f"`{name}`" if "[" in name else name for name in names]
-    yield f"| {benchmark.unit} | {' | '.join(heads)} | pycu2c ÷ {benchmark.base} |"
+    yield f"| {benchmark.unit} | {' | '.join(heads)} | pycu2c ÷ {benchmark.base or 'the other'} |"
     yield "|---" * (len(names) + 2) + "|"
     for title, row in rows.items():
         scale = benchmark.scale
@@ -146,7 +164,9 @@ def _section(benchmark: Benchmark, about: dict[str, str], rows: Table) -> Iterat
 
 
 def _ratio(benchmark: Benchmark, row: dict[str, float]) -> float:
-    return row[_own(row)] / row[benchmark.base]
+    own = _own(row)
+    base = benchmark.base or next(name for name in row if name != own)
+    return row[own] / row[base]
 
 
 def _own(row: dict[str, float]) -> str:
@@ -160,7 +180,7 @@ def _plot(benchmark: Benchmark, rows: Table) -> None:
     axes.barh(titles, ratios, color="#2a788e")
     axes.axvline(1, color="black", linewidth=1)
     axes.invert_yaxis()
-    axes.set_xlabel(f"time of pycu2c ÷ {benchmark.base}")
+    axes.set_xlabel(f"time of pycu2c ÷ {benchmark.base or 'the other'}")
     axes.tick_params(axis="y", labelsize=8)
     figure.savefig(FOLDER / f"{benchmark.file}.svg", metadata={"Date": None})
     plt.close(figure)
