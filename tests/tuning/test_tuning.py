@@ -18,7 +18,7 @@ from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.tuning import measurement, records
 from pycu2c.tuning.space import text_of
-from pycu2c.tuning.strategies import ExhaustiveSearch, LocalSearch
+from pycu2c.tuning.strategies import ExhaustiveSearch, LocalSearch, OptunaSearch
 from pycu2c.tuning.worker import MeasuringSession, image_of
 
 ROOT = Path(__file__).parent.parent.parent
@@ -239,7 +239,7 @@ def test_wrong_options(tmp_path: Path) -> None:
         kernel(tune_for=("n",))(scale)
     with pytest.raises(OptionError, match="unexpected keyword argument 'second'"):
         tuned(tmp_path).tune(arguments(), second=3)
-    with pytest.raises(OptionError, match="one of exhaustive, local, not"):
+    with pytest.raises(OptionError, match="one of exhaustive, local, optuna"):
         tuned(tmp_path).tune(arguments(), strategy="genetic")
 
 
@@ -381,8 +381,10 @@ CANDIDATES = [
 ]
 
 
-@pytest.mark.parametrize("strategy", [ExhaustiveSearch, LocalSearch])
+@pytest.mark.parametrize("strategy", [ExhaustiveSearch, LocalSearch, OptunaSearch])
 def test_strategies_measure_each_candidate_once(strategy: Any) -> None:
+    if strategy is OptunaSearch and "CI" not in os.environ:
+        pytest.importorskip("optuna")
     search, seen = strategy(), []
     search.start(VALUES, CANDIDATES)
     search.tell(CANDIDATES[0], 1.0)

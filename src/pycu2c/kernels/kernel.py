@@ -319,8 +319,9 @@ class Kernel(KernelBase[P]):
             tolerance: of results relative to the largest one, by default the square root of the
             type's precision. cold_cache: whether caches are flushed before each run, True.
             resume: whether to continue an interrupted search, True.
-            strategy: "local", "exhaustive", or an object with ``start``, ``ask`` and ``tell``.
-            For kernels without ``tune=``: grid, block, shared_memory, tune_for and tune_file.
+            strategy: "local", "exhaustive", "optuna", or an object with ``start``, ``ask`` and
+            ``tell``. For kernels without ``tune=``: grid, block, shared_memory, tune_for and
+            tune_file.
 
         Returns
         -------

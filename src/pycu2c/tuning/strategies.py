@@ -6,10 +6,12 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from pycu2c.base.lazy_imports import import_module
 from pycu2c.declarations.options import OptionError
 from pycu2c.tuning.space import Configuration, text_of
 
 _FIRST = 12  # random candidates before a local search
+_OPTUNA_ATTEMPTS = 50  # suggestions in search of a new candidate
 
 
 class Strategy(Protocol):
@@ -85,7 +87,53 @@ class LocalSearch(ExhaustiveSearch):
             self._times.append((seconds, configuration))
 
 
-_STRATEGIES = {"exhaustive": ExhaustiveSearch, "local": LocalSearch}
+class OptunaSearch(ExhaustiveSearch):
+    """A search by a sampler of Optuna; by default its tree-structured Parzen estimator."""
+
+    def __init__(self, sampler: Any = None) -> None:
+        try:
+            self._optuna: Any = import_module("optuna")
+        except ImportError as error:
+            raise OptionError("strategy='optuna' needs: pip install pycu2c[tune]") from error
+        self._optuna.logging.set_verbosity(self._optuna.logging.WARNING)
+        samplers = self._optuna.samplers
+        self._sampler = sampler or samplers.TPESampler(seed=0, constant_liar=True)
+        self._trials: dict[str, Any] = {}
+
+    def start(
+        self, values: Mapping[str, Sequence[Any]], candidates: Sequence[Configuration]
+    ) -> None:
+        super().start(values, candidates)
+        self._study = self._optuna.create_study(sampler=self._sampler)
+
+    def ask(self, count: int) -> Sequence[Configuration]:
+        """Return up to ``count`` candidates that were not returned before; none at the end."""
+        chosen: list[Configuration] = []
+        for _ in range(_OPTUNA_ATTEMPTS):
+            if len(chosen) == count:
+                break
+            trial = self._study.ask()
+            indices = {n: range(len(choices)) for n, choices in self._values.items()}
+            picked = {n: trial.suggest_categorical(n, tuple(r)) for n, r in indices.items()}
+            text = text_of({n: self._values[n][i] for n, i in picked.items()})
+            if text in self._unseen:
+                self._trials[text] = trial
+                chosen += self._take([text])
+            else:  # excluded by a restriction, or measured
+                self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+        return chosen or super().ask(count)
+
+    def tell(self, configuration: Configuration, seconds: float | None) -> None:
+        """Record a time; None is a faulty candidate."""
+        super().tell(configuration, seconds)
+        trial = self._trials.pop(text_of(configuration), None)
+        if trial is not None and seconds is None:
+            self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+        elif trial is not None:
+            self._study.tell(trial, seconds)
+
+
+_STRATEGIES = {"exhaustive": ExhaustiveSearch, "local": LocalSearch, "optuna": OptunaSearch}
 
 
 def strategy_of(strategy: object) -> Strategy:

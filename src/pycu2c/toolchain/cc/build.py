@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
+from pycu2c.base.output.progress import reporting_slow_compilation
 from pycu2c.base.output.tracing import INFO, span
 from pycu2c.base.records import dataclass, replace
 from pycu2c.toolchain import subprocesses, toolchain_errors
@@ -84,7 +85,10 @@ def compile_job(job: CcJob) -> tuple[bytes, str]:
     """Return the library and the compiler's log."""
     folder, command = cache_directory.new_private_folder(), str(job.compiler)
     try:
-        with span("compile", f"C compiler: {job.entry}", INFO, command=command):
+        with (
+            reporting_slow_compilation(lambda: f"compiling {job.entry} with {command} …"),
+            span("compile", f"C compiler: {job.entry}", INFO, command=command),
+        ):
             return _compile_to(os.path.join(folder, "kernel.so"), job)
     finally:
         cache_directory.remove_tree(folder)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from pycu2c.base.diagnostics import CompileWarning, warn
 from pycu2c.base.forks import delaying_forks
+from pycu2c.base.output.progress import reporting_slow_compilation
 from pycu2c.base.output.tracing import INFO, span
 from pycu2c.declarations.options import Options
 from pycu2c.toolchain.nvrtc import lost_negation, ptxas_errors
@@ -106,7 +107,10 @@ def check_clusters(entry: str, arch: str, options: Options) -> None:
 
 def compile_job(job: NvrtcJob) -> tuple[bytes, str]:
     """Return the binary and the log. Raises RejectedCodeError."""
-    with span("compile", f"NVRTC: {job.name} for {job.arch}", INFO, flags=" ".join(job.flags)):
+    with (
+        reporting_slow_compilation(lambda: f"compiling {job.name} for {job.arch} …"),
+        span("compile", f"NVRTC: {job.name} for {job.arch}", INFO, flags=" ".join(job.flags)),
+    ):
         binary, log = try_compile(job)
     if binary is not None:
         return binary, log
