@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from click.testing import CliRunner, Result
 
+from pycu2c.cli.diagnostic_formats import as_sarif
 from pycu2c.cli.main import main
 from pycu2c.runtime.findings import CheckKind
+from support import sarif
 from support.paths import ROOT
 
 HEAD = """
@@ -217,9 +220,9 @@ def test_json(script: Path) -> None:
 
 def test_output_file(script: Path) -> None:
     body = "os.chdir('/'); print('of the program')\n" + FINDING
-    result = checked(script, body, "--format", "json", "-o", "findings.json")
+    result = checked(script, body, "--format", "sarif", "-o", "findings.sarif")
     assert result.output == "of the program\n"
-    assert json.loads(Path("findings.json").read_text())[0]["kind"] == "out-of-bounds"
+    check_sarif(Path("findings.sarif").read_text())
 
 
 def test_compile_error(script: Path) -> None:
@@ -227,6 +230,53 @@ def test_compile_error(script: Path) -> None:
     kinds = [record["kind"] for record in json.loads(result.stdout)]
     assert (result.exit_code, kinds) == (1, ["dict-set", "out-of-bounds"])
     assert "error[dict-set]" in checked(script, COMPILE_ERROR).stdout
+
+
+def check_sarif(text: str) -> dict[str, Any]:
+    """Check what SARIF 2.1.0 requires of a log and GitHub of its results; return the only run."""
+    log = json.loads(text)
+    if "CI" in os.environ or importlib.util.find_spec("jsonschema"):  # make gpu installs nothing
+        importlib.import_module("jsonschema").validate(log, sarif.LOG)
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert run["tool"]["driver"]["name"] == "pycu2c"
+    for rule in rules:
+        assert rule["shortDescription"]["text"]
+        assert rule["help"]["text"]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        for location in (*result["locations"], *result["relatedLocations"]):
+            region = location["physicalLocation"]["region"]
+            start = region["startLine"], region["startColumn"]
+            assert start < (region["endLine"], region["endColumn"])
+        assert all("message" in location for location in result["relatedLocations"])
+    return dict(run)
+
+
+def test_sarif(script: Path) -> None:
+    script = script.with_name("a script.py")
+    run = check_sarif(checked(script, CAUGHT + COMPILE_ERROR, "--format", "sarif").stdout)
+    assert run["columnKind"] == "unicodeCodePoints"
+    error, finding = run["results"]
+    place = finding["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "a%20script.py"
+    assert place["region"] == {"startLine": 8, "startColumn": 12, "endLine": 8, "endColumn": 16}
+    assert finding["relatedLocations"][0]["message"]["text"] == "called here"
+    assert finding["properties"]["index"] == [4]
+    assert "\nhelp: compare the index" in finding["message"]["text"]
+    rule = run["tool"]["driver"]["rules"][error["ruleIndex"]]
+    assert "```python corrected" in rule["help"]["markdown"]
+    assert "«" not in rule["help"]["markdown"]
+
+
+def test_files_outside_of_the_working_directory(script: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    script.write_text(HEAD + FINDING)
+    os.chdir("empty")
+    words = ["check", "--format", "sarif", str(script)]
+    run = check_sarif(CliRunner().invoke(main, words).stdout)
+    location = run["results"][0]["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == script.as_uri()
 
 
 COSTLY = """
@@ -245,14 +295,22 @@ def test_compile_errors_of_other_commands(words: tuple[str, str], script: Path) 
     result = CliRunner().invoke(main, [command, script.name, option, "json"])
     assert result.exit_code == 1
     assert [record["kind"] for record in json.loads(result.stdout)] == ["dict-set"]
+    result = CliRunner().invoke(main, [command, script.name, option, "sarif"])
+    assert [r["ruleId"] for r in check_sarif(result.stdout)["results"]] == ["dict-set"]
 
 
 @pytest.mark.parametrize(("text", "level"), [(COSTLY, "note"), (COSTLY + "    {1}\n", "error")])
-def test_explain_has_the_same_format(text: str, level: str, script: Path) -> None:
+def test_explain_has_the_same_formats(text: str, level: str, script: Path) -> None:
     script.write_text(text)
-    words = ["explain", script.name, "--format", "json"]
-    (record,) = json.loads(CliRunner().invoke(main, words).stdout)
-    assert (record["severity"], record["location"]["line"]) == (level, 6 + (level == "error"))
+    words = ["explain", script.name, "--format"]
+    results = check_sarif(CliRunner().invoke(main, [*words, "sarif"]).stdout)["results"]
+    records = json.loads(CliRunner().invoke(main, [*words, "json"]).stdout)
+    assert [r["level"] for r in results] == [r["severity"] for r in records] == [level]
+    assert [r["ruleId"] for r in results] == [r["kind"] for r in records]
+    assert (
+        records[0]["location"]["line"]
+        == results[0]["locations"][0]["physicalLocation"]["region"]["startLine"]
+    )
 
 
 # ---- documentation -----------------------------------------------------------------------------
@@ -286,3 +344,7 @@ def test_each_kind_is_documented_with_a_report() -> None:
 def test_documented_kinds() -> None:
     for kind in get_args(CheckKind):
         assert f"| `{kind}` |" in PAGE, kind
+        assert as_sarif([{**NO_PLACE, "kind": kind}])
+
+
+NO_PLACE = {"severity": "error", "message": "m", "hint": "", "location": None, "related": []}

@@ -11,7 +11,7 @@ import click
 
 from pycu2c.base.diagnostics import CompileError
 from pycu2c.base.output.message_styles import for_stream
-from pycu2c.cli.diagnostic_formats import as_json, compile_error_objects, finding_objects
+from pycu2c.cli.diagnostic_formats import FORMATS, compile_error_objects, finding_objects
 from pycu2c.cli.user_program import program_state, run_program
 from pycu2c.declarations.options import CHECK_GROUPS, OptionError, parse_options
 from pycu2c.runtime.findings import CheckError, Finding, FindingRecorder
@@ -22,12 +22,12 @@ from pycu2c.runtime.findings import CheckError, Finding, FindingRecorder
 @click.option("-m", "is_module", is_flag=True, help="SCRIPT is a module, as for python -m.")
 @click.option("--backend", type=click.Choice(("cpu", "cuda")), help="Where kernels run.")
 @click.option("--checks", metavar="GROUPS", help=f"Some of {','.join(CHECK_GROUPS)}.")
-@click.option("--format", "output_format", type=click.Choice(("text", "json")), default="text")
+@click.option("--format", "output_format", type=click.Choice(("text", *FORMATS)), default="text")
 @click.option(
     "-o",
     "--output",
     type=click.File("w", encoding="utf-8", lazy=False),
-    help="Write the findings to this file instead of stdout. Without it, JSON moves the "
+    help="Write the findings to this file instead of stdout. Without it, JSON and SARIF move the "
     "program's output to stderr.",
 )
 def check(
@@ -81,9 +81,9 @@ def _write_report(
     output_format: str,
     output: IO[str] | None,
 ) -> None:
-    if output_format == "json":
+    if output_format in FORMATS:
         errors = compile_error_objects(compile_error) if compile_error else []
-        text = as_json([*errors, *finding_objects(findings)])
+        text = FORMATS[output_format]([*errors, *finding_objects(findings)])
     else:
         count = f"{len(findings) or 'no'} finding{'' if len(findings) == 1 else 's'}"
         errors_as_text = [str(compile_error)] if compile_error else []

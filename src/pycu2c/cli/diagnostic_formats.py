@@ -1,20 +1,36 @@
-"""Write diagnostics as JSON: compile errors, notes on costs, findings of checks.
+"""Write diagnostics as JSON and SARIF: compile errors, notes on costs, findings of checks.
 
-All have the same JSON objects, which ``docs/guide/finding_mistakes.md`` describes.
+All have the same JSON objects, which ``docs/guide/finding_mistakes.md`` describes. SARIF is built
+from them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import quote
 
-from pycu2c.base.diagnostics import CompileError, Label
+from pycu2c import __version__
+from pycu2c.base.diagnostics import ERROR_PAGES, CompileError, Label, error_codes, rule
 from pycu2c.base.spans import Span
 from pycu2c.explain.notes import COSTS, Note
 from pycu2c.runtime.findings import Finding
 
 JsonObject: TypeAlias = dict[str, Any]
+
+_FINDINGS = {
+    "out-of-bounds": "an index is outside of its array",
+    "uninitialized": "a value is read that no thread has written",
+    "arithmetic": "an operation has no result: a division by 0, a shift, a conversion",
+    "race": "two threads access an element without an order, and one of them writes",
+    "divergent-barrier": "some threads of a block do not reach a barrier that the others wait at",
+    "warp-sync": "a warp operation names a thread that does not execute it",
+    "deadlock": "threads wait for each other",
+    "assertion": "a thread raises an exception, or an assertion fails",
+}
+_TITLES = _FINDINGS | COSTS
 
 
 def compile_error_objects(error: CompileError) -> list[JsonObject]:
@@ -24,7 +40,7 @@ def compile_error_objects(error: CompileError) -> list[JsonObject]:
 
 def note_objects(notes: Iterable[Note]) -> list[JsonObject]:
     """Return an object for each note."""
-    return [_object(n.kind, "note", COSTS[n.kind], n.hint, n.labels) for n in notes]
+    return [_object(n.kind, "note", _TITLES[n.kind], n.hint, n.labels) for n in notes]
 
 
 def finding_objects(findings: Iterable[Finding]) -> list[JsonObject]:
@@ -72,6 +88,75 @@ def _location_object(span: Span) -> JsonObject:
     }
 
 
+# ---- text of a file ----------------------------------------------------------------------------
+
+
 def as_json(objects: Sequence[JsonObject]) -> str:
     """Return the text of a JSON list."""
     return json.dumps(objects, indent=2)
+
+
+def as_sarif(objects: Sequence[JsonObject]) -> str:
+    """Return the text of a SARIF 2.1.0 log. Files in the working directory have relative URIs."""
+    kinds = sorted({o["kind"] for o in objects})
+    driver = {"name": "pycu2c", "version": __version__, "rules": list(map(_rule, kinds))}
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(o, kinds.index(o["kind"])) for o in objects],
+    }
+    schema = "https://json.schemastore.org/sarif-2.1.0.json"
+    return json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+FORMATS: dict[str, Callable[[Sequence[JsonObject]], str]] = {"json": as_json, "sarif": as_sarif}
+
+
+def _rule(kind: str) -> JsonObject:
+    if kind in error_codes():
+        page = (ERROR_PAGES / f"{kind}.md").read_text(encoding="utf-8")
+        title, text = rule(kind), page.translate(str.maketrans("", "", "«»"))
+    else:
+        title = text = _TITLES[kind]
+    texts = {"text": text, "markdown": text}
+    return {"id": kind, "shortDescription": {"text": title}, "help": texts}
+
+
+def _result(diagnostic: JsonObject, rule_index: int) -> JsonObject:
+    related = enumerate(diagnostic["related"], 1)
+    location, hint = diagnostic["location"], diagnostic["hint"]
+    return {
+        "ruleId": diagnostic["kind"],
+        "ruleIndex": rule_index,
+        "level": diagnostic["severity"],
+        "message": {"text": diagnostic["message"] + (f"\nhelp: {hint}" if hint else "")},
+        "locations": [_location(location)] if location else [],
+        "relatedLocations": [
+            {"id": number, **_location(other), "message": {"text": other["message"]}}
+            for number, other in related
+        ],
+        "properties": {key: diagnostic[key] for key in _PROPERTIES if key in diagnostic},
+    }
+
+
+_PROPERTIES = ("count", "thread", "block", "array", "index", "shape")
+
+
+def _location(location: JsonObject) -> JsonObject:
+    region = {
+        "startLine": location["line"],
+        "startColumn": location["column"],
+        "endLine": location["end_line"],
+        "endColumn": location["end_column"],
+    }
+    artifact = {"uri": _uri(location["file"])}
+    return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
+
+
+def _uri(file: str) -> str:
+    if file.startswith("<"):  # a notebook cell, or code of exec
+        return quote(file)
+    path = Path(file).absolute()
+    if path.is_relative_to(Path.cwd()):
+        return quote(path.relative_to(Path.cwd()).as_posix())
+    return path.as_uri()

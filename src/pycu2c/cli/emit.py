@@ -15,6 +15,7 @@ import click
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Signature
+from pycu2c.cli.diagnostic_formats import FORMATS
 from pycu2c.cli.kernel_file import (
     load_kernels,
     parse_extent,
@@ -62,9 +63,9 @@ _CPU_TARGETS = {"c": "cpu", "c-resumable": "cpu-resumable"}
 @click.option("--diff", is_flag=True, help="With --print-after: what the pass has changed.")
 @click.option(
     "--error-format",
-    type=click.Choice(("text", "json")),
+    type=click.Choice(("text", *FORMATS)),
     default="text",
-    help="The format of compile errors: text on stderr, JSON on stdout.",
+    help="The format of compile errors: text on stderr, the others on stdout.",
 )
 def emit(
     location: str,

@@ -8,7 +8,7 @@ import click
 
 from pycu2c.base.diagnostics import CompileError
 from pycu2c.base.output.message_styles import for_stream
-from pycu2c.cli.diagnostic_formats import as_json, note_objects
+from pycu2c.cli.diagnostic_formats import FORMATS, note_objects
 from pycu2c.cli.kernel_file import (
     load_kernels,
     parse_location,
@@ -23,7 +23,7 @@ from pycu2c.explain.notes import format_notes
 @click.command()
 @click.argument("location", metavar="FILE[:KERNEL]")
 @click.option("--signature", help='The parameters\' types: "float32[::1], float32[::1], int32".')
-@click.option("--format", "output_format", type=click.Choice(("text", "json")), default="text")
+@click.option("--format", "output_format", type=click.Choice(("text", *FORMATS)), default="text")
 def explain(location: str, signature: str | None, output_format: str) -> None:
     """Print which lines of the kernel in FILE are expensive on a GPU, and what to change."""
     try:
@@ -34,7 +34,7 @@ def explain(location: str, signature: str | None, output_format: str) -> None:
         report_error(error, output_format)
     except SignatureError as error:
         raise click.ClickException(str(error)) from None
-    if output_format == "json":
-        click.echo(as_json(note_objects(notes)))
+    if output_format in FORMATS:
+        click.echo(FORMATS[output_format](note_objects(notes)))
     else:
         click.echo(for_stream(format_notes(notes).rstrip(), sys.stdout), color=True)

@@ -15,7 +15,7 @@ import click
 from pycu2c.base.diagnostics import CompileError
 from pycu2c.base.output.message_styles import for_stream
 from pycu2c.base.types import Signature
-from pycu2c.cli.diagnostic_formats import as_json, compile_error_objects
+from pycu2c.cli.diagnostic_formats import FORMATS, compile_error_objects
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.runtime.launch_configuration import Extent, extent
@@ -119,9 +119,9 @@ def parse_extent(text: str, name: str, kernel: str) -> Extent:
 
 
 def report_error(error: CompileError, output_format: str = "text") -> NoReturn:
-    """Print a compile error and exit: JSON to stdout, text to stderr."""
-    if output_format == "json":
-        click.echo(as_json(compile_error_objects(error)))
+    """Print a compile error and exit: JSON and SARIF to stdout, text to stderr."""
+    if output_format in FORMATS:
+        click.echo(FORMATS[output_format](compile_error_objects(error)))
     else:
         hint = f"`pycu2c errors {error.code}` shows an example and its correction."
         message = for_stream(str(error), sys.stderr)
