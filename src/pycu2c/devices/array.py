@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.lazy_imports import lazy_method
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices import copies, gpu_selection, interoperability, view_geometry
@@ -83,6 +84,8 @@ class DeviceArray(ArrayData, NoHostArithmetic):
     def __repr__(self) -> str:
         location = "on the host" if self.device == HOST else f"on GPU {self.device}"
         return f"<device array {self.dtype}{list(self.shape)} {location}, at {self.address:#x}>"
+
+    _repr_html_ = lazy_method("pycu2c.devices.html_views", "array_view")
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(

@@ -7,6 +7,7 @@ import platform
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from pycu2c.base.lazy_imports import lazy_method
 from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
 from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.runtime.launch_configuration import LIMITS
@@ -52,6 +53,8 @@ class Cpu:
 
     def __repr__(self) -> str:
         return f"<CPU: {self.name}>"
+
+    _repr_html_ = lazy_method("pycu2c.devices.html_views", "device_view")
 
     def __index__(self) -> int:
         return self.id

@@ -9,6 +9,7 @@ import uuid
 
 from pycu2c.base import graph_capture
 from pycu2c.base.backends import gpu_disabled_by
+from pycu2c.base.lazy_imports import lazy_method
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.cuda_errors import NoDeviceError
 from pycu2c.declarations.parameter_docs import document_parameters
@@ -72,6 +73,8 @@ class Gpu:
 
     def __repr__(self) -> str:
         return f"<GPU {self.id}: {self.name}, {self.arch}>"
+
+    _repr_html_ = lazy_method("pycu2c.devices.html_views", "device_view")
 
     def __index__(self) -> int:
         return self.id

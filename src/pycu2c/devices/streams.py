@@ -14,6 +14,7 @@ from typing import Any
 
 from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.lazy_imports import lazy_method
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.runtime import launch_configuration
@@ -66,6 +67,8 @@ class Stream:
     def __repr__(self) -> str:
         name = {0: "default", _LEGACY: "legacy default", _PER_THREAD: "per-thread default"}
         return f"<stream {name.get(self.handle, hex(self.handle))}>"
+
+    _repr_html_ = lazy_method("pycu2c.devices.html_views", "stream_view")
 
     def synchronize(self) -> None:
         """Wait for all work of the stream. Raises the errors of its kernels."""
@@ -213,6 +216,8 @@ class Event:
         if driver.available():
             driver.make_current()
             self.handle = int(driver.new_event(timing=timing))
+
+    _repr_html_ = lazy_method("pycu2c.devices.html_views", "event_view")
 
     def record(self, stream: object = None) -> None:
         """Move the event to the end of the work that a stream has now."""

@@ -1,1 +1,1 @@
-"""What is shown to people: colours, progress and traces."""
+"""What is shown to people: HTML, colours, progress and traces."""

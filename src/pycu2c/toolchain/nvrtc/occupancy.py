@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from pycu2c.base.lazy_imports import lazy_method
 from pycu2c.base.limits import DEFAULT_BLOCK_THREADS
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain.nvrtc.resource_usage import WARP_SIZE, KernelAttributes, warps_for_registers
@@ -61,6 +62,8 @@ class Occupancy:
     warps: int
     fraction: float
     limited_by: str
+
+    _repr_html_ = lazy_method("pycu2c.base.output.html_tables", "attributes")
 
 
 def limits_of(arch: str) -> MultiprocessorLimits:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pycu2c.base.lazy_imports import lazy_method
 from pycu2c.base.limits import MAX_BLOCK_THREADS
 from pycu2c.base.records import dataclass
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
@@ -44,6 +45,8 @@ class KernelAttributes:
     spill_bytes: int
     const_bytes: int
     max_threads: int
+
+    _repr_html_ = lazy_method("pycu2c.base.output.html_tables", "attributes")
 
 
 def attributes(
