@@ -45,6 +45,7 @@ INVALID: dict[str, tuple[Callable[[], object], tuple[str, ...], str]] = {
     "PYCU2C_CACHE_SIZE": (eviction.limit, ("-1", "much", "1X"), "a size such as 500M or 2G"),
     "PYCU2C_CHECK": (lambda: kernel(fill), ("foo", "memory,foo", "yes"), "0, 1, or some of mem"),
     "PYCU2C_CHECK_MEMORY": (checked_memory.memory_limit, ("1 GiB", "-1", "²"), "a number of bytes"),
+    "PYCU2C_CHECK_TIMEOUT": (checked_memory.wait_limit, ("soon", "0"), "a number of seconds, more"),
     "PYCU2C_KEEP_MEMORY": (memory_pool.BlockCache, ("no",), "0 or 1"),
     "PYCU2C_LINEINFO": (lambda: kernel(fill), ("yes",), "0 or 1"),
     "PYCU2C_NVTX": (lambda: launched(backend="cpu"), ("yes",), "0 or 1"),

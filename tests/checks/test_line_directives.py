@@ -41,7 +41,7 @@ def instrumented_text(seeded: Seeded) -> str:
     grid, block = (extent(e, "grid", seeded.name) for e in seeded.configuration[:2])
     assumptions = LaunchAssumptions(grid=grid, block=block)
     arrays = {n: a for n, a in enumerate(flattened.leaves) if isinstance(a, ArrayArgument)}
-    facts = LaunchFacts(assumptions, None, tuple(memory_regions(arrays)))
+    facts = LaunchFacts(assumptions, None, tuple(memory_regions(arrays)), bounds_waiting=True)
     instrumented = instrument(module, frozenset(CHECK_GROUPS), facts)
     return generate(
         instrumented.module, TARGETS["cuda"], LaunchAssumptions(), OPTIONS, "lines"

@@ -68,7 +68,7 @@ def text(function: Callable[..., Any], target_name: str) -> EmittedFile:
     options, source = BuildOptions(cluster=cluster), source_of(cast(FunctionType, function))
     module = build(source, Signature(TYPES), options).module
     region = MemoryRegion(((0, 0),), 4, 4 * 128)
-    facts = LaunchFacts(LAUNCH, None, (region,))
+    facts = LaunchFacts(LAUNCH, None, (region,), bounds_waiting=target_name == "cuda")
     instrumented = instrument(module, frozenset(["race", "init"]), facts).module
     target = TARGETS["cpu" if target_name == "c" else target_name]
     return emit(lower(instrumented, target, LAUNCH, Options()), target.dialect)

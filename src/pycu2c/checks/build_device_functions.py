@@ -23,6 +23,7 @@ from pycu2c.checks.device_functions import (
     shadow_memory,
     shadow_words,
     thread_indices,
+    timed_barriers,
     warp_lanes,
 )
 from pycu2c.checks.hidden_arrays import (
@@ -45,6 +46,7 @@ _MODULES = (
     shadow_memory,
     shadow_words,
     thread_indices,
+    timed_barriers,
     warp_lanes,
 )
 _FUNCTIONS: Mapping[str, FunctionType] = {
@@ -60,6 +62,7 @@ _TYPES: Mapping[str, ParameterType] = {
     "clocks": _MATRIX,
     "own": WORDS_OF_BLOCK,
     "block_clocks": Tuple(()),
+    "arrivals": replace(WORDS, ndim=3),
     "flags": FLAGS,
     "findings": FINDINGS.type,
     "own_count": OWN_COUNT.type,

@@ -15,6 +15,7 @@ from pycu2c.checks.device_functions.recording import (
     BLOCK,
     COUNT,
     FOUND,
+    LIMIT,
     MAX_VALUES,
     THREAD,
     VALUES,
@@ -27,9 +28,14 @@ Extent = tuple[int, int, int]
 _WARP_SIZE = 32
 
 
-def new_rows(site_count: int) -> FindingRows:
-    """Return the rows of a launch without findings, and one for its state."""
-    return np.zeros((site_count + 1, VALUES + MAX_VALUES), np.int64)
+def new_rows(site_count: int, wait_limit: float = 0.0) -> FindingRows:
+    """Return the rows of a launch without findings, and one for its state.
+
+    wait_limit: how many seconds a thread may wait for others on a GPU.
+    """
+    rows = np.zeros((site_count + 1, VALUES + MAX_VALUES), np.int64)
+    rows[-1, LIMIT] = int(wait_limit * 1e9)
+    return rows
 
 
 def is_clear(rows: FindingRows) -> bool:

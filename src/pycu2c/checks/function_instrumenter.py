@@ -14,11 +14,12 @@ from pycu2c.checks.barrier_skips import BarrierBits
 from pycu2c.checks.context import CheckContext, Guard, compare
 from pycu2c.checks.device_functions import recording
 from pycu2c.checks.element_layout import loaded_field, number_at, used_fields
-from pycu2c.checks.hidden_arrays import FINDINGS, OWN_COUNT
+from pycu2c.checks.hidden_arrays import ARRIVALS, FINDINGS, OWN_COUNT
 from pycu2c.checks.initialization import InitializationChecks
 from pycu2c.checks.shadow_plan import ShadowPlan
 from pycu2c.checks.shuffle_uses import shuffle_uses
 from pycu2c.checks.synchronization import SynchronizationEvents
+from pycu2c.checks.wait_timeouts import WaitTimeouts
 from pycu2c.checks.warp_checks import WarpChecks
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
@@ -33,16 +34,19 @@ from pycu2c.ops.operators import GE
 class KernelChecks:
     """What the instrumenters of all functions of a kernel share.
 
-    skips: where threads may skip operations that others execute. external: the functions that are
-    left as they are. block_level: the functions that all threads of a block call. ends_early:
-    whether threads may end before others.
+    convergent: the operations that all threads of their scope reach. skips: where threads may skip
+    the others. external: the functions that are left as they are. block_level: the functions that
+    all threads of a block call. ends_early: whether threads may end before others. limits_loops:
+    whether busy-wait loops have a time limit.
     """
 
     plan: ShadowPlan
+    convergent: Set[ir.Apply]
     skips: BarrierBits
     external: Set[str]
     block_level: Set[str]
     ends_early: bool
+    limits_loops: bool
 
 
 class FunctionInstrumenter:
@@ -55,12 +59,16 @@ class FunctionInstrumenter:
         reaches = plan.reaches(function.name)
         skips = kernel.skips if reaches else BarrierBits()
         uses, compares_lanes = shuffle_uses(function.body), reaches and plan.compares_lanes
+        arrivals = ARRIVALS.var if reaches and ARRIVALS in plan.parameters else None
         self._fields = used_fields(function.body)
         self._initialization = InitializationChecks(context)
         self._races = races.RaceChecks(context, shadows, reaches and plan.has_block_clocks, polled)
         self._barriers = BarrierChecks(context, skips, reaches and plan.has_barriers)
         self._warps = WarpChecks(context, skips, uses, compares_lanes, kernel.ends_early)
         self._events = SynchronizationEvents(context, plan, shadows, reaches, polled)
+        self._timeouts = WaitTimeouts(
+            context, kernel.convergent, plan.cluster, arrivals, kernel.limits_loops
+        )
 
     def body(self) -> ir.Body:
         """Return the instrumented body of the function."""
@@ -120,6 +128,8 @@ class FunctionInstrumenter:
                 return _guarded_statements(guards, (replace(s, value=checked_call),), s.span)
             case _:
                 rewritten = walk.with_bodies(walk.map_operands(s, self._expression), inner)
+                if isinstance(s, ir.While):
+                    return self._timeouts.loop(s, rewritten)
                 return self._initialization.after(rewritten)
 
     def _store(self, s: ir.Store) -> ir.Body:
@@ -215,8 +225,10 @@ class FunctionInstrumenter:
         of_mask, operation = self._warps.guard_mask(e, operation)
         if e.intrinsic.effect in (Effect.MEMORY, Effect.WARP):
             guards.append(self._barriers.confirm_skips(e.span))
+        waiting = self._timeouts.guard(e, operation)
         of_lanes, operation = self._warps.guard_lanes(e, operation)
-        return [*guards, before, *race_guards, of_barrier, of_mask, of_lanes], operation
+        operation = self._timeouts.operation(e, operation)
+        return [*guards, before, *race_guards, of_barrier, of_mask, waiting, of_lanes], operation
 
     def _conditional(self, e: ir.Logical | ir.Select) -> ir.Expr:
         """Instrument an expression whose operands may have barriers, which it skips."""

@@ -43,6 +43,7 @@ def words(name: str, ndim: int) -> ir.Var:
 
 
 BARRIERS = HiddenArray(words("barriers.check", 3))  # see barrier_divergence
+ARRIVALS = HiddenArray(words("arrivals.shadow", 3))  # see timed_barriers
 LANES = HiddenArray(words("lanes.check", 3))  # the clocks of lanes, by block and thread
 BLOCK_CLOCKS = HiddenArray(words("clocks.check", 2))
 

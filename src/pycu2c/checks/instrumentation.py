@@ -23,6 +23,7 @@ from pycu2c.checks.context import CheckContext
 from pycu2c.checks.function_cloning import clone_callees
 from pycu2c.checks.function_instrumenter import FunctionInstrumenter, KernelChecks
 from pycu2c.checks.hidden_arrays import (
+    ARRIVALS,
     BLOCK_INDEX,
     FINDINGS,
     OWN_COUNT,
@@ -35,7 +36,7 @@ from pycu2c.checks.hidden_arrays import (
 )
 from pycu2c.checks.initialization import cleared
 from pycu2c.checks.memory_regions import MemoryRegion
-from pycu2c.checks.proofs.kernel_proofs import prove
+from pycu2c.checks.proofs.kernel_proofs import has_divergent_waits, prove
 from pycu2c.checks.shadow_plan import ShadowPlan, plan_shadows
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
@@ -64,12 +65,14 @@ class LaunchFacts:
     """The facts of the launches for which a kernel is instrumented.
 
     parameters: the ranges of the kernel's parameters; None for those of the assumptions. regions:
-    the memory of its array arguments. shared_bytes: of dynamic shared memory.
+    the memory of its array arguments. bounds_waiting: whether a deadlock would never end: on a GPU.
+    shared_bytes: of dynamic shared memory.
     """
 
     assumptions: LaunchAssumptions
     parameters: ParameterRanges | None = None
     regions: tuple[MemoryRegion, ...] = ()
+    bounds_waiting: bool = False
     shared_bytes: int = 0
 
 
@@ -86,13 +89,16 @@ def instrument(
     module = cloned.module
     ranges = analyse_module(module, facts.assumptions, facts.parameters)
     proofs = prove(cloned, ranges, facts.assumptions, facts.shared_bytes, wraparound)
-    plan = plan_shadows(cloned, groups, facts.regions, proofs)
+    bounds_waiting = facts.bounds_waiting and has_divergent_waits(module, proofs)
+    plan = plan_shadows(cloned, groups, facts.regions, proofs, bounds_waiting)
     checks = KernelChecks(
         plan,
+        proofs.convergent,
         proofs.skips if "sync" in groups else BarrierBits(),
         _uninstrumented(module),
         block_level_functions(module),
         walk.contains(module.kernel.body, ir.Return),
+        facts.bounds_waiting,
     )
     sites: list[CheckSite] = []
     block = facts.assumptions.block
@@ -137,6 +143,8 @@ def _with_body(function: ir.Function, body: ir.Body, plan: ShadowPlan) -> ir.Fun
 
 def _with_thread_state(body: ir.Body, plan: ShadowPlan, span: Span) -> ir.Body:
     """Return the body of a kernel, with the state of the thread from its start to its end."""
+    if ARRIVALS in plan.parameters:
+        body = _with_exit(body, device_call("record_exit", span, ARRIVALS.var))
     if plan.counts_grid_barriers:
         body = _with_exit(body, check_grid_barriers(span))
     if plan.compares_lanes:

@@ -22,6 +22,7 @@ from pycu2c.checks.device_functions.shadow_words import (
 )
 from pycu2c.checks.function_cloning import ClonedModule
 from pycu2c.checks.hidden_arrays import (
+    ARRIVALS,
     BARRIERS,
     BLOCK_CLOCKS,
     BLOCK_INDEX,
@@ -107,7 +108,7 @@ class ShadowPlan:
 
     def _shared_in(self, function: ir.Function) -> Iterator[ir.Var]:
         """Yield the parameters that a function or its callees need, besides those of arguments."""
-        needed = {p.var.name for p in (BARRIERS, LANES, BLOCK_CLOCKS)}
+        needed = {p.var.name for p in (BARRIERS, ARRIVALS, LANES, BLOCK_CLOCKS)}
         for f in _with_callees(function, self.clones):
             needed |= {s.array.name for s in self.shadows[f.name].values()}
         yield from (p.var for p in self.parameters if p.region is None and p.var.name in needed)
@@ -118,8 +119,12 @@ def plan_shadows(
     groups: frozenset[CheckGroup],
     regions: Sequence[MemoryRegion],
     proofs: Proofs,
+    bounds_waiting: bool,
 ) -> ShadowPlan:
-    """Plan the shadows of the arguments, and of the shared and local arrays of a kernel."""
+    """Plan the shadows of the arguments, and of the shared and local arrays of a kernel.
+
+    bounds_waiting: whether threads wait for each other in memory first.
+    """
     module, skips = cloned.module, proofs.skips if "sync" in groups else BarrierBits()
     clones = {f.name: f for f in module.device_functions if f.name in cloned.calls}
     planner = _Planner(module, clones, groups, proofs)
@@ -128,9 +133,8 @@ def plan_shadows(
     compares_lanes = "race" in groups and bool(planned) and has_masks(module)
     needs_lanes = compares_lanes or bool(skips.skipped & skips.of_warp)
     needs_clocks = "race" in groups and needs_block_clocks(module)
-    needed = (
-        {BARRIERS: checks_barriers} | {s.parameter: True for s in planned} | {LANES: needs_lanes}
-    )
+    needed = {BARRIERS: checks_barriers, ARRIVALS: bounds_waiting}
+    needed |= {s.parameter: True for s in planned} | {LANES: needs_lanes}
     needed[BLOCK_CLOCKS] = needs_clocks  # the last one, whose size depends on the others
     is_small = not (checks_barriers or needs_lanes or needs_clocks or skips.skipped)
     shadows = {f.name: dict(planner.local_arrays(f)) for f in module.functions}

@@ -19,7 +19,9 @@ from pycu2c.checks.device_functions import block_clocks
 from pycu2c.checks.device_functions.barrier_divergence import ROWS
 from pycu2c.checks.device_functions.lane_clocks import ROW_WORDS
 from pycu2c.checks.device_functions.shadow_words import CELL_WORDS, MAX_BLOCKS, SYNC_CELL_WORDS
+from pycu2c.checks.device_functions.timed_barriers import BARRIER_ENTRIES
 from pycu2c.checks.hidden_arrays import (
+    ARRIVALS,
     BARRIERS,
     BLOCK_CLOCKS,
     LANES,
@@ -60,6 +62,8 @@ def _shape(shadow: HiddenArray, launch: Launch, cell_words: int) -> tuple[int, .
     blocks, threads = math.prod(launch.grid), math.prod(launch.block)
     if shadow == BARRIERS:
         return blocks, ROWS, 2
+    if shadow == ARRIVALS:
+        return blocks, threads + (threads + 31) // 32 + BARRIER_ENTRIES, 2
     if shadow == LANES:
         return blocks, threads, ROW_WORDS
     if shadow.region:
@@ -87,14 +91,29 @@ def memory_limit() -> int:
     return environment_setting("PYCU2C_CHECK_MEMORY", parse_count, "a number of bytes", 1 << 30)
 
 
-def persistent_arrays(site_count: int, shapes: Shapes, *, on_gpu: bool) -> PersistentArrays | None:
+def wait_limit() -> float:
+    """Return how many seconds a thread may wait for others on a GPU."""
+    allowed = "a number of seconds, more than 0 and less than 1e6"
+    return environment_setting("PYCU2C_CHECK_TIMEOUT", _parse_seconds, allowed, 10.0)
+
+
+def _parse_seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < 1e6:
+        raise ValueError(text)
+    return seconds
+
+
+def persistent_arrays(
+    site_count: int, shapes: Shapes, limit: float, *, on_gpu: bool
+) -> PersistentArrays | None:
     """Return arrays for later launches, one at a time; None if the shadows are too large."""
     size = 8 * starts(shapes)[-1]
     if not on_gpu:
         return HostArrays(site_count, shapes) if size <= _MAX_PERSISTENT_ON_HOST else None
     if size > _MAX_PERSISTENT_ON_GPU or not memory_pool.caches_blocks():
         return None
-    return _PersistentDeviceArrays(site_count, shapes)
+    return _PersistentDeviceArrays(site_count, shapes, limit)
 
 
 # ---- on the CPU --------------------------------------------------------------------------------
@@ -142,14 +161,17 @@ class DeviceFindings:
 
     def __init__(self, site_count: int) -> None:
         self._site_count = site_count
-        self._unused: defaultdict[int, list[DeviceMemory]] = defaultdict(list)
+        self._unused: defaultdict[tuple[int, float], list[DeviceMemory]] = defaultdict(list)
 
     @contextmanager
-    def arrays(self, shapes: Shapes, launch: Launch) -> Iterator[_DeviceArrays]:
-        """Yield the arrays of a launch; their findings are copied to the host at the end."""
+    def arrays(self, shapes: Shapes, limit: float, launch: Launch) -> Iterator[_DeviceArrays]:
+        """Yield the arrays of a launch; their findings are copied to the host at the end.
+
+        limit: how many seconds a thread may wait.
+        """
         driver.make_current()
-        unused = self._unused[driver.current_ordinal()]
-        clean = new_rows(self._site_count)
+        unused = self._unused[driver.current_ordinal(), limit]
+        clean = new_rows(self._site_count, limit)
         try:
             memory = unused.pop()
         except IndexError:  # perhaps another thread has the last one
@@ -195,8 +217,8 @@ class _DeviceArrays:
 class _PersistentDeviceArrays:
     """The arrays of an entry of the dispatch table on a GPU, which every stream may use."""
 
-    def __init__(self, site_count: int, shapes: Shapes) -> None:
-        self._clean = new_rows(site_count)
+    def __init__(self, site_count: int, shapes: Shapes, limit: float) -> None:
+        self._clean = new_rows(site_count, limit)
         self._shadows = DeviceMemory(8 * starts(shapes)[-1])
         self._found = PinnedMemory(8)
         self._findings = _copy_of(self._clean)

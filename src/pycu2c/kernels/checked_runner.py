@@ -29,6 +29,7 @@ from pycu2c.kernels.checked_memory import (
     memory_limit,
     persistent_arrays,
     shadow_shapes,
+    wait_limit,
 )
 from pycu2c.runtime.arguments.arguments import pack
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
@@ -56,13 +57,15 @@ class _Binary:
 class _Variant:
     """The binary of launches with the same facts, and with integers in these ranges.
 
-    groups: of its checks. shapes: of its shadows. has_overlap: whether arrays share memory.
+    groups: of its checks. shapes: of its shadows. wait_limit: how many seconds a thread may wait on
+    a GPU. has_overlap: whether arrays share memory.
     """
 
     binary: _Binary
     integers: tuple[Interval, ...]
     groups: frozenset[CheckGroup]
     shapes: Shapes
+    wait_limit: float
     has_overlap: bool
     launch_count: int = 0
 
@@ -117,7 +120,7 @@ class CheckedRunner:
     def _arrays(self, variant: _Variant, launch: Launch) -> AbstractContextManager[CheckArrays]:
         if self._is_on_gpu and variant.binary.sites:
             findings = variant.binary.device_findings
-            return findings.arrays(variant.shapes, launch)
+            return findings.arrays(variant.shapes, variant.wait_limit, launch)
         return nullcontext(HostArrays(len(variant.binary.sites), variant.shapes))
 
     def _raise_findings(
@@ -151,7 +154,8 @@ class CheckedRunner:
         fast_path = replace(fast_path, is_exact=True, integers=integers)
         if not binary.sites:
             return fast_path
-        persistent = persistent_arrays(len(binary.sites), variant.shapes, on_gpu=self._is_on_gpu)
+        limit, on_gpu = variant.wait_limit, self._is_on_gpu
+        persistent = persistent_arrays(len(binary.sites), variant.shapes, limit, on_gpu=on_gpu)
         if persistent is None:
             return None
         passed = (*arguments, *persistent.arguments)
@@ -210,7 +214,8 @@ class CheckedRunner:
             if isinstance(array := arguments[p.argument], ArrayArgument)
             for axis, length in enumerate(array.shape)
         }
-        return LaunchFacts(assumptions, ParameterRanges({}, lengths), regions, launch.shared_bytes)
+        ranges, on_gpu = ParameterRanges({}, lengths), self._is_on_gpu
+        return LaunchFacts(assumptions, ranges, regions, on_gpu, launch.shared_bytes)
 
     def _instrument(
         self,
@@ -263,7 +268,7 @@ class CheckedRunner:
         binary = self._binary(instrumented)
         shapes = tuple(shadow_shapes(instrumented, launch))
         has_overlap = any(len(region.offsets) > 1 for region in facts.regions)
-        return _Variant(binary, integers, groups, shapes, has_overlap)
+        return _Variant(binary, integers, groups, shapes, wait_limit(), has_overlap)
 
     def _text(self, kernel: InstrumentedKernel) -> str:
         return print_module(kernel.module) if kernel.sites else ""

@@ -13,7 +13,9 @@ from pycu2c import cuda
 from pycu2c.checks.device_functions.thread_indices import block_index, thread_index
 
 COUNT, THREAD, BLOCK, VALUES = range(4)  # the columns; the values take all from VALUES on
-FOUND = 0  # the column of the last row: whether there are findings
+# the columns of the last row: whether all waiting ends, for how many nanoseconds a thread may wait,
+# and whether there are findings
+IS_ENDING, LIMIT, FOUND = range(3)
 MAX_OF_THREAD = 1000  # findings, after which a thread leaves ``while`` loops
 MAX_VALUES = 16  # an index and a length for each of eight axes
 NO_ELEMENT = 1 << 49  # replaces an index of a view that is out of bounds: no array is so long

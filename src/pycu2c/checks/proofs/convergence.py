@@ -96,6 +96,12 @@ def _written_arrays(module: ir.Module) -> Iterator[str]:
             yield s.var.name
 
 
+def may_wait(e: ir.Apply) -> bool:
+    """Return whether an operation waits for other threads."""
+    is_of_warp = e.intrinsic.effect is Effect.WARP
+    return e.intrinsic.synchronizes and (not is_of_warp or bool(e.arguments))
+
+
 # ---- masks of warp operations ----
 
 

@@ -13,7 +13,7 @@ from pycu2c.checks.function_cloning import ClonedModule
 from pycu2c.checks.proofs.abstract_interpretation.evaluator import BlockLaunch, Logs
 from pycu2c.checks.proofs.abstract_interpretation.interpreter import interpret_block
 from pycu2c.checks.proofs.conflict_analysis import arrays_without_conflicts
-from pycu2c.checks.proofs.convergence import convergent_operations, has_mask
+from pycu2c.checks.proofs.convergence import convergent_operations, has_mask, may_wait
 from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
@@ -25,11 +25,13 @@ ArrayKey = tuple[str, str]  # the names of the function and the array
 class Proofs:
     """What is proved of a kernel for a launch.
 
-    skips: where threads may skip operations that others execute. disjoint: the arguments of which
-    no two threads access one element. race_free: the shared and local arrays without races.
-    initialized: those of them whose elements are written before they are read.
+    convergent: the operations that all threads of their scope reach. skips: where threads may skip
+    the others. disjoint: the arguments of which no two threads access one element. race_free: the
+    shared and local arrays without races. initialized: those of them whose elements are written
+    before they are read.
     """
 
+    convergent: Set[ir.Apply]
     are_barriers_convergent: bool
     skips: BarrierBits
     disjoint: Set[str] = frozenset()
@@ -64,7 +66,7 @@ def prove(
     bits = (e for e in operations if e in skippable)
     skips = find_skips(module, set(cloned.calls), block, bits)
     if grid is None or block is None:
-        return Proofs(are_convergent, skips)
+        return Proofs(convergent, are_convergent, skips)
     excluded: set[ArrayKey] = set()
     if block_synchronization.needs_block_clocks(module):
         excluded = {
@@ -80,12 +82,19 @@ def prove(
         logs = interpret_block(module, cloned.calls.keys(), ranges, launch, wraparound)
     race_free = {key for key, log in logs.items() if not log.has_conflict} - excluded
     return Proofs(
+        convergent,
         are_convergent,
         skips,
         {name for name in disjoint if (kernel.name, name) not in excluded},
         race_free,
         {key for key in race_free if not logs[key].has_unwritten},
     )
+
+
+def has_divergent_waits(module: ir.Module, proofs: Proofs) -> bool:
+    """Return whether an operation may wait for threads that do not reach it."""
+    waits = filter(may_wait, walk.operations(module.functions))
+    return not all(e in proofs.convergent for e in waits)
 
 
 def _allocates(module: ir.Module) -> bool:

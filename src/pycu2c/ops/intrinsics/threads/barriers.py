@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pycu2c.base.dtypes import INT32, INT64, UINT32, DType
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
-from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, intrinsic
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spelling, intrinsic
 from pycu2c.ops.intrinsics.spelling import overloaded
 from pycu2c.ops.intrinsics.threads.collective import CollectiveResult
 
@@ -23,6 +23,19 @@ def syncthreads() -> None:
     """
 
 
+@intrinsic(
+    "check.syncthreads",
+    effect=Effect.BARRIER,
+    cuda=lambda *_: c.CallExpr("__barrier_sync", (c.Number("0"),)),
+)
+def syncthreads_diverged() -> None:
+    """As ``syncthreads``, where lanes of a warp may have diverged, so that it never hangs."""
+
+
+# the same barriers for lanes that have diverged
+DIVERGED: dict[Intrinsic, Intrinsic] = {syncthreads: syncthreads_diverged}
+
+
 def _predicates() -> list[bool]:
     return [predicate for (predicate,) in REFERENCE_STATE.current().exchanged.values()]
 
@@ -34,18 +47,23 @@ def _vote(
     reference: Callable[[list[bool]], int],
     collective: CollectiveResult,
 ) -> Intrinsic:
+    def declare(name: str, cuda: Spelling) -> Intrinsic:
+        return intrinsic(
+            name,
+            effect=Effect.BARRIER,
+            cuda=cuda,
+            collective=collective,
+            bounds=(0, 1024),
+            c_result=INT32,
+        )(body)
+
     def body(predicate: bool) -> int:
         return reference(_predicates())
 
     body.__doc__ = doc
-    return intrinsic(
-        f"cuda.{name}",
-        effect=Effect.BARRIER,
-        cuda=overloaded(f"__{name}"),
-        collective=collective,
-        bounds=(0, 1024),
-        c_result=INT32,
-    )(body)
+    vote = declare(f"cuda.{name}", overloaded(f"__{name}"))
+    DIVERGED[vote] = declare(f"check.{name}", overloaded(name.replace("syncthreads", "barrier")))
+    return vote
 
 
 COUNT = _vote(
