@@ -140,7 +140,7 @@ $(FRAMEWORKS_VENV)/.ready: $(BUILT_FROM)
 	@echo "installing pycu2c with PyTorch, JAX and TVM-FFI into $(FRAMEWORKS_VENV)"
 	@$(PYTHON) -m venv $(FRAMEWORKS_VENV)
 	@$(FRAMEWORKS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --editable '.[frameworks]' pytest hypothesis numpydoc
+	  --editable '.[frameworks]' pytest hypothesis coverage numpydoc
 	@touch $@
 
 $(BIN)/python:

@@ -99,7 +99,7 @@ IMPORTED = """
 import sys
 import numpy
 import pycu2c
-optional = {"cuda", "astor", "cffi", "pycparser", "setuptools", "click", "numba"}
+optional = {"cuda", "astor", "cffi", "pycparser", "setuptools", "click", "numba", "coverage"}
 compiler = {"analysis", "codegen", "compiler", "ir", "pipeline", "transforms"}
 print(sorted({m.split(".")[0] for m in sys.modules} & optional))
 print(sorted({m.split(".")[1] for m in sys.modules if m.startswith("pycu2c.")} & compiler))

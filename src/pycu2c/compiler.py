@@ -49,8 +49,9 @@ def build_module(
     signature: Signature,
     options: Options = DEFAULT_OPTIONS,
     observe: Observer | None = None,
+    line_marks: bool = False,
 ) -> BuiltModule:
-    """Build the typed IR of a kernel.
+    """Build the typed IR of a kernel, which assigns the lines that it executes if ``line_marks``.
 
     ``observe`` is called with the name "build" after type inference, and after each pass. Raises
     CompileError.
@@ -59,7 +60,7 @@ def build_module(
         span("compile", f"front end of {source.name}", signature=signature),
         reporting_recursion_limit(source.span(source.tree)),
     ):
-        build_options = BuildOptions(options.cluster, bool(options.check))
+        build_options = BuildOptions(options.cluster, bool(options.check), line_marks)
         with span("compile.passes", "build"):
             built = build(source, signature, build_options)
         if options.strict:

@@ -9,6 +9,7 @@ import pytest
 
 from pycu2c import kernel
 from pycu2c.base.launch_assumptions import LaunchAssumptions
+from pycu2c.checks.coverage_flags import with_coverage_flags
 from pycu2c.checks.instrumentation import LaunchFacts, instrument
 from pycu2c.checks.memory_regions import memory_regions
 from pycu2c.compiler import build_module, generate
@@ -34,15 +35,16 @@ def test_each_directive_has_a_line(seeded: Seeded) -> None:
 
 
 def instrumented_text(seeded: Seeded) -> str:
-    """Return the text for a GPU of a kernel with all checks."""
+    """Return the text for a GPU of a kernel with all checks, which records its lines."""
     launcher = kernel(seeded.function, check=True).launcher
     flattened = launcher.flatten(seeded.arguments())
-    module = build_module(launcher.source, launcher.signature(flattened), OPTIONS).module
+    module = build_module(
+        launcher.source, launcher.signature(flattened), OPTIONS, line_marks=True
+    ).module
     grid, block = (extent(e, "grid", seeded.name) for e in seeded.configuration[:2])
     assumptions = LaunchAssumptions(grid=grid, block=block)
     arrays = {n: a for n, a in enumerate(flattened.leaves) if isinstance(a, ArrayArgument)}
     facts = LaunchFacts(assumptions, None, tuple(memory_regions(arrays)), bounds_waiting=True)
     instrumented = instrument(module, frozenset(CHECK_GROUPS), facts)
-    return generate(
-        instrumented.module, TARGETS["cuda"], LaunchAssumptions(), OPTIONS, "lines"
-    ).text
+    marked, _ = with_coverage_flags(instrumented.module)
+    return generate(marked, TARGETS["cuda"], LaunchAssumptions(), OPTIONS, "lines").text

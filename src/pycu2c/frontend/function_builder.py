@@ -25,6 +25,7 @@ from pycu2c.frontend.function_context import (
     FunctionContext,
     UnknownType,
 )
+from pycu2c.frontend.line_marks import with_line_marks
 from pycu2c.frontend.narrow_accumulators import narrow_accumulators
 from pycu2c.frontend.scope.bindings import parameters as parameters_of
 from pycu2c.frontend.scope.live_ranges import live_ranges
@@ -159,8 +160,9 @@ class _ModuleBuilder:
         problems = check_subset(source)
         if problems:
             raise CompileError(problems)
-        ranges = live_ranges(source.tree)
-        context = FunctionContext(source, ranges, {}, self, expression, block, is_kernel)
+        marked = with_line_marks(source) if self.options.line_marks else source
+        ranges = live_ranges(marked.tree)
+        context = FunctionContext(marked, ranges, {}, self, expression, block, is_kernel)
         context.constants = self.constants
         signature = None if is_kernel else self.signature(source)
         context.declared_result = signature.result if signature else None

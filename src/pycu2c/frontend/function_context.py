@@ -30,10 +30,12 @@ class BuildOptions:
 
     cluster: the number of blocks of a cluster along x, y and z; empty without clusters.
     checked: whether the launch raises the exceptions of the kernel.
+    line_marks: whether the functions record the lines that they execute (``line_marks``).
     """
 
     cluster: tuple[int, ...] = ()
     checked: bool = False
+    line_marks: bool = False
 
 
 class DeviceFunctions(Protocol):

@@ -7,12 +7,16 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
+import numpy as np
+
 from pycu2c.analysis.ranges.interval_arithmetic import Interval, is_integral
 from pycu2c.analysis.ranges.range_analysis import ParameterRanges
 from pycu2c.base.diagnostics import LaunchWarning, warn
+from pycu2c.base.dtypes import UINT8
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.checks import decoding, instrumentation
 from pycu2c.checks.check_sites import CheckSite
+from pycu2c.checks.coverage_flags import CoverageFlags, with_coverage_flags
 from pycu2c.checks.instrumentation import InstrumentedKernel, LaunchFacts
 from pycu2c.checks.memory_regions import MemoryRegion, memory_regions
 from pycu2c.declarations.options import CheckGroup
@@ -26,11 +30,13 @@ from pycu2c.kernels.checked_memory import (
     PersistentArrays,
     Shapes,
     has_clocks,
+    host_argument,
     memory_limit,
     persistent_arrays,
     shadow_shapes,
     wait_limit,
 )
+from pycu2c.runtime import launch_observers
 from pycu2c.runtime.arguments.arguments import pack
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, as_int
 from pycu2c.runtime.findings import CheckError, check_error
@@ -45,10 +51,11 @@ from pycu2c.runtime.runner import (
 
 @dataclass(frozen=True, slots=True)
 class _Binary:
-    """A compiled kernel. text: its instrumented IR."""
+    """A compiled kernel. text: its instrumented IR. lines: the flags for coverage."""
 
     text: str
     sites: tuple[CheckSite, ...]
+    lines: CoverageFlags
     runner: Runner
     device_findings: DeviceFindings
 
@@ -106,15 +113,22 @@ class CheckedRunner:
         variant = self._variant(launch, arguments)
         variant.launch_count += 1
         binary = variant.binary
-        if not binary.sites:
+        if not binary.sites and not binary.lines.count:
             binary.runner.run(launch, arguments)
             return
+        lines = np.zeros(binary.lines.count, np.uint8)
+        flags = [host_argument(lines, UINT8)] if len(lines) else []
         raised = None
         with self._arrays(variant, launch) as arrays:
+            hidden = arrays.arguments if binary.sites else ()
             try:
-                binary.runner.run(launch, (*arguments, *arrays.arguments))
+                binary.runner.run(launch, (*arguments, *hidden, *flags))
             except CheckError as error:  # an exception of a thread, or a deadlock
                 raised = error
+        if len(lines):
+            arcs = binary.lines.arcs(lines)
+            for record in launch_observers.line_recorders():
+                record(arcs)
         self._raise_findings(arrays.rows, binary.sites, launch, raised)
 
     def _arrays(self, variant: _Variant, launch: Launch) -> AbstractContextManager[CheckArrays]:
@@ -148,7 +162,7 @@ class CheckedRunner:
         fast_path = binary.runner.fast_path
         is_compared = all(a.contiguous and not a.is_unwritten for a in arrays)
         is_compared = is_compared and not variant.has_overlap
-        if fast_path is None or not is_compared or variant.launch_count < 2:
+        if fast_path is None or not is_compared or binary.lines.count or variant.launch_count < 2:
             return None
         integers = {n: (i.low, i.high) for n, i in zip(self._integers, variant.integers)}
         fast_path = replace(fast_path, is_exact=True, integers=integers)
@@ -277,10 +291,12 @@ class CheckedRunner:
         sites, text = kernel.sites, self._text(kernel)
         binary = self._binaries.get((sites, text))
         if binary is None:
-            module = kernel.module if sites else self._kernel.built.module
+            module, lines = with_coverage_flags(
+                kernel.module if sites else self._kernel.built.module
+            )
             compiled = replace(self._kernel, built=BuiltModule(module))
             runner = specialization.compile_runner(compiled, self._key, self._cache)
-            binary = _Binary(text, sites, runner, DeviceFindings(len(sites)))
+            binary = _Binary(text, sites, lines, runner, DeviceFindings(len(sites)))
             self._binaries[sites, text] = binary
         return binary
 

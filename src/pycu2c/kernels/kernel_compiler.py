@@ -30,6 +30,7 @@ from pycu2c.ir.nodes import Module
 from pycu2c.ir.walk import operations
 from pycu2c.kernels import checked_runner, specialization
 from pycu2c.kernels.source_map import errors_at_source_lines
+from pycu2c.runtime import launch_observers
 from pycu2c.runtime.launch_configuration import Extent, Language
 from pycu2c.runtime.runner import NO_AXIS, KernelMetadata, Runner, SpecializationKey
 from pycu2c.toolchain.cc import cc
@@ -167,10 +168,17 @@ class KernelCompiler:
         """Compile and load the kernel; ``names`` are the names of the arguments in errors."""
         built = self.build(signature)
         kernel = specialization.Specialization(self._source, built, signature, names, self._options)
-        if key.backend != "python" and self._options.check:
+        records_lines = bool(launch_observers.line_recorders())
+        if key.backend != "python" and (self._options.check or records_lines):
+            if records_lines:
+                marked = build_module(self._source, signature, self._options, line_marks=True)
+                kernel = replace(kernel, built=marked)
             return checked_runner.CheckedRunner(kernel, key, self._cache)
         with span("compile", f"compile {self._source.name} for {key.backend}", INFO):
-            return specialization.compile_runner(kernel, key, self._cache)
+            runner = specialization.compile_runner(kernel, key, self._cache)
+        for observer in launch_observers.OBSERVERS:
+            runner = observer.wrap(kernel, runner) if observer.wrap else runner
+        return runner
 
 
 def _arch() -> str:

@@ -27,7 +27,7 @@ from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.kernels import assumption_checks, grid_inference, kernel_cache
 from pycu2c.kernels.captured_names import CapturedNames, captured_names
 from pycu2c.native.extension import LaunchConfiguration
-from pycu2c.runtime import launch_ranges
+from pycu2c.runtime import launch_observers, launch_ranges
 from pycu2c.runtime.arguments import (
     array_overlap,
     record_references,
@@ -397,7 +397,7 @@ class Launcher:
         self, typed: TypedKernel, signature: Signature, key: SpecializationKey
     ) -> Runner:
         names = self.leaf_names(signature)
-        entry = typed.cache_entry
+        entry = None if launch_observers.OBSERVERS else typed.cache_entry
         runner = entry.load_runner(key, names) if entry else None
         if runner is None:
             runner = self.compiler.runner(signature, names, key)

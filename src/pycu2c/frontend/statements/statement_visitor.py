@@ -16,12 +16,14 @@ from pycu2c.frontend.expressions.composite_values import (
 )
 from pycu2c.frontend.expressions.conditional import condition
 from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.frontend.line_marks import LineMark
 from pycu2c.frontend.statements import exceptions, loops, match_statement
 from pycu2c.frontend.statements.assignments import (
     annotated_assignment,
     assign,
     augmented_assignment,
 )
+from pycu2c.frontend.statements.jumps import never_falls_through
 from pycu2c.frontend.statements.returns import parameter_of_return
 from pycu2c.frontend.statements.unroll import UnrolledLoop
 from pycu2c.frontend.subset.unsupported_syntax import KERNEL_RESULT, UNSUPPORTED
@@ -87,6 +89,9 @@ def statement(context: FunctionContext, node: ast.stmt) -> None:
             device_calls.define_function(context, node)
         case ast.Expr(value=value):
             _evaluate(context, value)
+        case LineMark():
+            if not never_falls_through(tuple(context.blocks[-1])):
+                context.emit(node.lowered(context.span(node)))
         case ast.Pass():
             pass
         case _:
