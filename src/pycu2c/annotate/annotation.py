@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pycu2c.annotate.execution_profile import ExecutionProfile
 from pycu2c.annotate.instruction_costs import Costs, instruction_costs
 from pycu2c.annotate.listings import (
     Listing,
@@ -37,7 +38,7 @@ class Annotation:
     """A kernel in all its languages.
 
     ``types`` has the types of the names of each function, by the file and line of its definition.
-    ``resources`` and ``occupancy`` are None without NVRTC.
+    ``resources`` and ``occupancy`` are None without NVRTC, ``profile`` without a run.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Annotation:
     costs: Costs
     resources: KernelAttributes | None
     occupancy: Occupancy | None
+    profile: ExecutionProfile | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Request:
     signature: Signature
     block: Extent | None
     arch: str
+    profile: ExecutionProfile | None = None
 
 
 def annotate(kernel: Kernel[Any], request: Request) -> Annotation:
@@ -93,6 +96,7 @@ def annotate(kernel: Kernel[Any], request: Request) -> Annotation:
         instruction_costs(sass.lines),
         resources,
         occupancy(resources, threads) if resources else None,
+        request.profile,
     )
 
 

@@ -13,7 +13,9 @@ from html import escape
 from pathlib import Path
 from string import Template
 
+from pycu2c.annotate import measured_lines
 from pycu2c.annotate.annotation import Annotation
+from pycu2c.annotate.execution_profile import ExecutionProfile
 from pycu2c.annotate.instruction_costs import KINDS
 from pycu2c.annotate.listings import Line, Listing, Origin
 from pycu2c.annotate.source_types import Types
@@ -29,11 +31,12 @@ _C_TOKENS = re.compile(
 def page(annotation: Annotation) -> str:
     """Return the page."""
     files = _FileNumbers()
-    remarks = _remarks(annotation)
+    remarks, costs = _remarks(annotation), _costs(annotation)
     python = "".join(
-        _python_line(line, files, _types_at(line.origin, annotation), annotation.costs, remarks)
+        _python_line(line, files, _types_at(line.origin, annotation), costs, remarks)
         for line in annotation.python.lines
     )
+    kinds = [*(measured_lines.KINDS if annotation.profile else ()), *KINDS]
     columns = [
         _column([(annotation.python, python)]),
         _column([(x, _lines(x, files, is_c=True)) for x in annotation.generated]),
@@ -43,7 +46,7 @@ def page(annotation: Annotation) -> str:
         title=escape(annotation.name),
         signature=escape(f"{annotation.name}({annotation.signature}) for {annotation.arch}"),
         resources=_resources(annotation),
-        metrics="".join(f"<option>{escape(kind)}</option>" for kind in KINDS),
+        metrics="".join(f"<option>{escape(kind)}</option>" for kind in kinds),
         columns="\n".join(columns),
         notes=_notes(annotation.notes),
         style=_template("page.css").strip(),
@@ -185,11 +188,25 @@ def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
 
 
 def _resources(annotation: Annotation) -> str:
-    """Return the resources of the kernel on a GPU, if NVRTC is installed."""
+    """Return the resources of the kernel on a GPU, if NVRTC is installed, and what was run."""
+    facts = {**_gpu_resources(annotation), **_run(annotation.profile)}
+    items = (f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in facts.items())
+    return f'<dl class="resources">{"".join(items)}</dl>' if facts else ""
+
+
+def _run(profile: ExecutionProfile | None) -> dict[str, str]:
+    if profile is None:
+        return {}
+    stopped = f"; {profile.stopped}" if profile.stopped else ""
+    launches = f"{profile.launches} launch{'' if profile.launches == 1 else 'es'}"
+    return {"Measured": f"{profile.threads:,} threads of {launches}{stopped}"}
+
+
+def _gpu_resources(annotation: Annotation) -> dict[str, str]:
     resources, occupancy = annotation.resources, annotation.occupancy
     if resources is None or occupancy is None:
-        return ""
-    facts = {
+        return {}
+    return {
         "Registers per thread": str(resources.registers),
         "Spilled bytes": str(resources.spill_bytes),
         "Local bytes per thread": str(resources.local_bytes),
@@ -198,13 +215,21 @@ def _resources(annotation: Annotation) -> str:
             f"{occupancy.fraction:.0%}, limited by {occupancy.limited_by}"
         ),
     }
-    items = (f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in facts.items())
-    return f'<dl class="resources">{"".join(items)}</dl>'
+
+
+def _costs(annotation: Annotation) -> dict[Origin, dict[str, float]]:
+    """Return the numbers of lines, from machine instructions and from the run."""
+    costs: dict[Origin, dict[str, float]] = {k: dict(v) for k, v in annotation.costs.items()}
+    if annotation.profile:
+        for origin, numbers in measured_lines.line_numbers(annotation.profile).items():
+            costs.setdefault(origin, {}).update(numbers)
+    return costs
 
 
 def _remarks(annotation: Annotation) -> dict[Origin, list[str]]:
-    """Return the remarks below lines: notes on costs."""
-    found: dict[Origin, list[str]] = {}
+    """Return the remarks below lines: notes on costs, and what was measured."""
+    profile = annotation.profile
+    found = measured_lines.line_remarks(profile) if profile else {}
     for note in annotation.notes:
         text = f"{note.kind}: {note.labels[0].text}"
         found.setdefault((note.labels[0].span.file, note.line), []).append(text)

@@ -17,6 +17,7 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, Array
 from pycu2c.interpreter import memory, operations
 from pycu2c.interpreter.memory import AccessLocation
+from pycu2c.interpreter.observation import AccessSite, Observer
 from pycu2c.interpreter.synchronization import synchronize
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.expressions import Path
@@ -67,6 +68,7 @@ class ExpressionTranslator:
     """
 
     waiting: frozenset[str]
+    observer: Observer | None = None
     namespace: dict[str, Any] = field(default_factory=dict)
     accessed: str = ""  # the array whose indices are translated
     _names: dict[int, str] = field(default_factory=dict)  # of the objects in the namespace, by id
@@ -108,6 +110,7 @@ class ExpressionTranslator:
                 return self.call(operations.converter(scalar), self.expression(operand))
             case ir.Load(array, indices):
                 load = memory.loader(e.type, self.location(e.span, array))
+                load = self.observed(load, e.span, array, "load")
                 return self.call(load, *self.element(array, indices))
             case ir.Member(operand, name, scalar):
                 return self.call(operations.member(name, scalar), self.expression(operand))
@@ -142,6 +145,23 @@ class ExpressionTranslator:
         return condition if e.type == WEAK_BOOL else self.call(bool, condition)
 
     # ---- arrays ----
+
+    def observed(
+        self, access: Callable[..., Any], span: Span, array: ir.Var, what: str
+    ) -> Callable[..., Any]:
+        """Return a function that accesses an element, after it has notified the observer."""
+        if self.observer is None:
+            return access
+        assert isinstance(array.type, Array)
+        name, space = array.name.partition(".")[0], array.type.space
+        site = AccessSite(span, name, space, what, array.type.dtype.size)
+        notify, first = self.observer.access, int(what == "store")  # a value precedes the array
+
+        def notify_and_access(*arguments: Any) -> Any:
+            notify(site, arguments[first], arguments[first + 1])
+            return access(*arguments)
+
+        return notify_and_access
 
     def location(self, span: Span, array: ir.Var) -> AccessLocation:
         return AccessLocation(file_line(span), array.name.split(".")[0])
@@ -205,6 +225,10 @@ class ExpressionTranslator:
         array_name = (arrays or [self.accessed])[0].split(".")[0]
         location = AccessLocation(file_line(e.span), array_name)
         function = operations.apply(e.intrinsic, e.type, location)
+        element = e.arguments[0] if e.arguments else None
+        if isinstance(element, ir.ElementOf) and len(arguments) > len(e.arguments):
+            name = e.intrinsic.name.removeprefix("cuda.")
+            function = self.observed(function, e.span, element.array, name)
         return self.call(function, *arguments)
 
     def _argument(self, e: ir.Apply, argument: ir.Expr) -> Sequence[ast.expr]:

@@ -24,6 +24,7 @@ from pycu2c.interpreter.expressions import (
     located,
     store_name,
 )
+from pycu2c.interpreter.observation import Observer
 from pycu2c.interpreter.scheduler import Coroutine, Wait
 from pycu2c.interpreter.synchronization import is_busy_wait
 from pycu2c.ir import nodes as ir
@@ -37,11 +38,11 @@ class UnsupportedByReferenceError(Error, TypeError):
     """A kernel uses what the reference interpreter does not support."""
 
 
-def python_kernel(module: ir.Module) -> Callable[..., Coroutine]:
+def python_kernel(module: ir.Module, observer: Observer | None = None) -> Callable[..., Coroutine]:
     """Return the kernel of a module as a generator function, which runs one thread."""
     polling = polling_functions(module)
     waiting = _waiting_functions(module, polling)
-    translator = ExpressionTranslator(waiting)
+    translator = ExpressionTranslator(waiting, observer)
     namespace = translator.namespace
     for constant in module.constants:
         namespace[constant.var.name] = _constant_array(constant)
@@ -142,7 +143,25 @@ class _FunctionTranslator:
                 yield ast.Assign([store_name(name)], zero)
 
     def _block(self, body: ir.Body) -> list[ast.stmt]:
-        return [located(self._statement(s), s.span) for s in body] or [ast.Pass()]
+        translated = [located(self._statement(s), s.span) for s in body] or [ast.Pass()]
+        if self.translator.observer is None:
+            return translated
+        return [
+            s for pair in zip(map(self._observation, body), translated) for s in pair
+        ] or translated
+
+    def _observation(self, s: ir.Stmt) -> ast.stmt:
+        """Return the call that notifies the observer of a statement."""
+        assert self.translator.observer is not None
+        observe, span = self.translator.observer.statement, self.translator.constant(s.span)
+        return located(ast.Expr(self._call(observe, span)), s.span)
+
+    def _condition(self, s: ir.If) -> ast.expr:
+        condition = self._expression(s.condition)
+        if self.translator.observer is None:
+            return condition
+        span = self.translator.constant(s.span)
+        return self._call(self.translator.observer.branch, span, condition)
 
     def _statement(self, s: ir.Stmt) -> ast.stmt:
         match s:
@@ -157,6 +176,7 @@ class _FunctionTranslator:
                 store = memory.storer(self.translator.location(span, array))
                 stored = self._expression(value)
                 element = self.translator.element(array, indices, path)
+                store = self.translator.observed(store, span, array, "store")
                 return ast.Expr(self._call(store, stored, *element))
             case ir.Evaluate(value):
                 return ast.Expr(self._expression(value))
@@ -164,9 +184,9 @@ class _FunctionTranslator:
                 write = _raise if text and isinstance(text[0], RaisedException) else _print
                 arguments = self.translator.expressions(values)
                 return ast.Expr(self._call(write, self.translator.constant(text), *arguments))
-            case ir.If(condition, then, orelse):
+            case ir.If(_, then, orelse):
                 otherwise = self._block(orelse) if orelse else []
-                return ast.If(self._expression(condition), self._block(then), otherwise)
+                return ast.If(self._condition(s), self._block(then), otherwise)
             case ir.While(condition):
                 return ast.While(self._expression(condition), self._loop_body(s), [])
             case ir.For():
