@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.checks.device_functions.recording import COUNT, FOUND, MAX_VALUES, VALUES
+from pycu2c.checks.device_functions.recording import COUNT, FOUND, LIMIT, MAX_VALUES, VALUES
 from pycu2c.kernels import checked_memory
 from pycu2c.kernels.checked_memory import DeviceFindings
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
@@ -74,22 +74,25 @@ CLEAN_LAUNCH = ["fill", f"copy_out {ROW}", "synchronize"]
 
 def test_a_launch_without_findings_copies_only_its_state(driver: HostDriver) -> None:
     findings = DeviceFindings(2)
-    with findings.arrays(SHAPES, LAUNCH) as first:
+    with findings.arrays(SHAPES, 1.5, LAUNCH) as first:
         rows = on_device(first.arguments[0])
+        assert rows[-1, LIMIT] == 1_500_000_000
         assert not rows[:, COUNT].any()
     assert driver.take() == [f"copy_in {3 * ROW}", "synchronize", *CLEAN_LAUNCH]
-    with findings.arrays(SHAPES, LAUNCH) as second:
+    with findings.arrays(SHAPES, 1.5, LAUNCH) as second:
         assert second.arguments[0].address == first.arguments[0].address
     assert driver.take() == CLEAN_LAUNCH
+    with findings.arrays(SHAPES, 2.5, LAUNCH) as third:
+        assert on_device(third.arguments[0])[-1, LIMIT] == 2_500_000_000
 
 
 def test_findings_are_those_of_one_launch(driver: HostDriver) -> None:
     findings = DeviceFindings(2)
-    with findings.arrays((), LAUNCH) as first:
+    with findings.arrays((), 1, LAUNCH) as first:
         rows = on_device(first.arguments[0])
         rows[1, COUNT] = rows[-1, FOUND] = 1
     assert first.rows[:, COUNT].tolist() == [0, 1, first.rows[-1, COUNT]]
-    with findings.arrays((), LAUNCH) as second:
+    with findings.arrays((), 1, LAUNCH) as second:
         assert not on_device(second.arguments[0])[:2].any()
     assert not second.rows[:2].any()
 
@@ -97,7 +100,7 @@ def test_findings_are_those_of_one_launch(driver: HostDriver) -> None:
 def test_shadows_are_zero_and_apart(driver: HostDriver) -> None:
     findings = DeviceFindings(1)
     for value in (1, 2):
-        with findings.arrays(SHAPES, LAUNCH) as arrays:
+        with findings.arrays(SHAPES, 1, LAUNCH) as arrays:
             _, *shadows = map(on_device, arrays.arguments)
             assert [s.shape for s in shadows] == [*SHAPES]
             assert not any(s.any() for s in shadows)
@@ -108,16 +111,16 @@ def test_shadows_are_zero_and_apart(driver: HostDriver) -> None:
 
 def test_two_launches_at_once_have_their_own_arrays(driver: HostDriver) -> None:
     findings = DeviceFindings(1)
-    with findings.arrays(SHAPES, LAUNCH) as first, findings.arrays(SHAPES, LAUNCH) as second:
+    with findings.arrays(SHAPES, 1, LAUNCH) as first, findings.arrays(SHAPES, 1, LAUNCH) as second:
         addresses = [a.address for arrays in (first, second) for a in arrays.arguments]
     assert len(set(addresses)) == 6
 
 
 def test_arrays_of_a_launch_that_fails_are_not_used_again(driver: HostDriver) -> None:
     findings = DeviceFindings(1)
-    arrays = findings.arrays((), LAUNCH)
+    arrays = findings.arrays((), 1, LAUNCH)
     on_device(arrays.__enter__().arguments[0])[0, COUNT] = 1
     error = LaunchError("no such stream")
     assert not arrays.__exit__(LaunchError, error, None)
-    with findings.arrays((), LAUNCH) as second:
+    with findings.arrays((), 1, LAUNCH) as second:
         assert not on_device(second.arguments[0])[0].any()
