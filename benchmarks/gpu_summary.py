@@ -3,8 +3,8 @@
 usage: python benchmarks/gpu_summary.py FOLDER
 
 FOLDER has the results of launch.py, gpu.py, graphs.py, startup_gpu.py, cupy_kernels.py,
-irregular_kernels.py, products.py and algorithms.py, and pytest's report tests.xml. The exit status is 1 if a
-test failed or one of these files is missing.
+irregular_kernels.py, products.py and algorithms.py, and pytest's report tests.xml. The exit status
+is 1 if a test failed or one of these files is missing.
 """
 
 from __future__ import annotations

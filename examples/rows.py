@@ -47,6 +47,18 @@ def fill_missing(items, size, value):
                 items[i, c] = value
 
 
+@device
+def sum_of(items):
+    """Return the sum of the row whose items the threads have."""
+    return block.all_reduce(items.ravel())
+
+
+@device
+def largest_of(items):
+    """Return the largest element of the row whose items the threads have."""
+    return block.all_reduce(items.ravel(), max)
+
+
 @functools.cache
 def softmax_kernel(backend: Any, threads: int, vectors: int) -> Any:
     """Return the kernel for rows of at most ``threads * vectors`` vectors."""
@@ -56,11 +68,11 @@ def softmax_kernel(backend: Any, threads: int, vectors: int) -> Any:
         items = cuda.local.array((vectors, 4), float32)
         load_row(items, x[cuda.blockIdx.x])
         fill_missing(items, x.shape[1], -np.inf)
-        largest = block.all_reduce(items.ravel(), max)
+        largest = largest_of(items)
         for i in range(vectors):
             for c in range(4):
                 items[i, c] = np.exp(items[i, c] - largest)
-        scale = 1 / block.all_reduce(items.ravel())
+        scale = 1 / sum_of(items)
         for i in range(vectors):
             for c in range(4):
                 items[i, c] *= scale
@@ -81,13 +93,13 @@ def layer_norm_kernel(backend: Any, threads: int, vectors: int) -> Any:
         items, squares = [cuda.local.array((vectors, 4), float32) for _ in range(2)]
         scales, offsets = [cuda.local.array((vectors, 4), float32) for _ in range(2)]
         load_row(items, x[cuda.blockIdx.x])
-        mean = block.all_reduce(items.ravel()) / (4 * size)
+        mean = sum_of(items) / (4 * size)
         fill_missing(items, size, mean)
         for i in range(vectors):
             for c in range(4):
                 items[i, c] -= mean
                 squares[i, c] = items[i, c] * items[i, c]
-        variance = block.all_reduce(squares.ravel()) / (4 * size)
+        variance = sum_of(squares) / (4 * size)
         scale = 1 / np.sqrt(variance + float32(EPSILON))
         load_row(scales, weight[0])
         load_row(offsets, bias[0])

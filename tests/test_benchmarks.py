@@ -224,6 +224,7 @@ MEASURED = {
         "sort": {"pycu2c": 1.5, "CUB": 1.2},
         "spmv": {"pycu2c": 0.9, "cuSPARSE": 1.0},
     },
+    "products": {"float32": {"pycu2c": 1.0, "cuBLAS": 0.8}},
     "startup_gpu": {"cached kernel": {"median": 250.4}, "context": {"median": 200.4}},
 }
 REPORT = """<testsuites>
@@ -264,6 +265,8 @@ def test_limits_and_measured_values(measured: Path, capsys: Any) -> None:
     assert rows["the worst"] == ["1.1", "1.210", "NO"]
     assert rows["CuPy's kernels ÷ CuPy, the worst"] == ["1", "1.100", "NO"]
     assert rows["their calls ÷ CuPy's, the worst"] == ["1", "0.500", "yes"]
+    assert rows["products ÷ cuBLAS, the worst"] == ["1.08", "1.250", "NO"]
+    assert rows["attention ÷ FlashAttention"] == ["1.34", "", "not measured"]
     assert rows["algorithms ÷ CUB, the worst"] == ["1.11", "1.250", "NO"]
     assert rows["÷ cuSPARSE"] == ["1.11", "0.900", "yes"]
     assert rows["÷ PyTorch"] == ["1", "", "not measured"]
