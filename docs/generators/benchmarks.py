@@ -92,7 +92,8 @@ BENCHMARKS = (
         "numba-cuda-mlir's benchmark kernels",
         "Kernels of [numba-cuda-mlir](https://github.com/NVIDIA/numba-cuda-mlir) at commit "
         "10ece76, of which pycu2c compiles those for numba-cuda-mlir after a change of the imports "
-        "(`benchmarks/numba_kernels.py --sources DIR`).",
+        "(`benchmarks/numba_kernels.py --sources DIR`). Those that numba-cuda does not compile are "
+        "left out.",
         "numba-cuda",
         "ms",
     ),
@@ -130,6 +131,7 @@ def write() -> None:
             continue  # it requires files of other projects
         content = json.loads((FOLDER / f"{benchmark.file}.json").read_text(encoding="utf-8"))
         rows = _transposed(content["results"]) if benchmark.transposed else content["results"]
+        rows = {t: row for t, row in rows.items() if benchmark.base in (None, *row)}
         _plot(benchmark, rows)
         parts += _section(benchmark, content["about"], rows)
     text = "\n".join(parts)

@@ -10,6 +10,7 @@ import pytest
 
 from pycu2c.cuda_driver import driver
 
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # others use the GPU, too
 _PLUGINS = ("jax_cuda12_plugin", "jax_cuda13_plugin")
 
 
