@@ -119,11 +119,11 @@ def sort_kernel(
         for d in range(rank, warps * _DIGITS, threads):
             counters[d // _DIGITS, d % _DIGITS] = 0
         cuda.syncthreads()
+        for i in range(items_per_thread):  # loads without a condition overlap
+            items[i] = keys[start + min(of_warp + i * lanes, size - 1)]
         for i in range(items_per_thread):
-            position = of_warp + i * lanes
             digit = mask  # items beyond the end are last
-            if position < size:
-                items[i] = keys[start + position]
+            if of_warp + i * lanes < size:
                 digit = digit_of(items[i], bit, mask, descending)
             ranks[i] = digit
             cuda.atomic.add(counters, (warp, digit), 1)
