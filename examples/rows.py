@@ -16,7 +16,7 @@ from report import checked, parser, show
 from pycu2c import cuda, device, float32, kernel
 from pycu2c.cuda import block
 
-ROWS = "float4[:, ::1]"
+ROWS, VECTOR = "float4[:, ::1]", cuda.float4.numpy
 EPSILON = 1e-5
 
 
@@ -122,7 +122,7 @@ def launch(make: Callable[..., Any], backend: str, out: Any, *arrays: Any) -> An
     on_cpu = isinstance(out, np.ndarray) and backend != "cuda"
     threads = 1 if on_cpu else min(-(-vectors // 128) * 32, 1024)
     compiled = make(backend, threads, -(-vectors // threads))
-    compiled[rows, threads](*(a.reshape(-1, vectors, 4) for a in (out, *arrays)))
+    compiled[rows, threads](*(a.reshape(-1, columns).view(VECTOR) for a in (out, *arrays)))
     return out
 
 

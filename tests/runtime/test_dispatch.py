@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pycu2c
-from pycu2c import cuda
+from pycu2c import cuda, kernel
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError, LaunchWarning
 from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MAX_AXES
@@ -1051,3 +1051,23 @@ def test_an_unreferenced_kernel_is_freed() -> None:
         assert [ref() for ref in watched] == [None, None]
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("as_numbers", [False, True])
+def test_arrays_of_declared_vectors(as_numbers: bool) -> None:
+    """Arrays of vectors are launched by the table; those of numbers are viewed at each launch."""
+
+    @kernel("float4[:], float4[:]", backend="cpu")
+    def double(out, x):
+        i = cuda.grid(1)
+        v = x[i]
+        out[i] = cuda.float4(2 * v.x, v.y, v.z, v.w)
+
+    numbers = np.arange(16, dtype=np.float32).reshape(4, 4)
+    out = np.zeros(4, cuda.float4.numpy)
+    x = numbers if as_numbers else numbers.view(cuda.float4.numpy)[:, 0]
+    for _ in range(3):
+        out[:] = 0
+        double[1, 4](out, x)
+        assert out["x"].tolist() == [0, 8, 16, 24]
+    assert (double.launcher.dispatch_table is None) == as_numbers

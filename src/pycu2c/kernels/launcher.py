@@ -285,7 +285,7 @@ class Launcher:
         arguments, typed, key = resolved.arguments, resolved.typed, resolved.key
         is_large = assumption_checks.has_large_integer(arguments.leaves, typed.limits)
         blocks = assumption_checks.dispatchable_blocks(key, typed.metadata, is_large)
-        if blocks is None or self._vector_parameters:
+        if blocks is None or vector_views.has_views(arguments.values, self._vector_parameters):
             return
         if self.dispatch_table and not self.dispatch_table.should_record():
             return

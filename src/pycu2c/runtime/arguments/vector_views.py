@@ -46,6 +46,13 @@ def view_as_vectors(
     ]
 
 
+def has_views(values: Sequence[Any], declared: Mapping[int, Array]) -> bool:
+    """Return whether an argument is not an array of the declared vectors, but viewed as one."""
+    return any(
+        getattr(values[i], "dtype", None) != array.dtype.numpy for i, array in declared.items()
+    )
+
+
 def _view(value: Any, declared: Array, name: str) -> object:
     """View an array as vectors; other values are returned unchanged, and rejected later."""
     if torch_tensors.is_tensor(value):
