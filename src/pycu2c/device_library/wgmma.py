@@ -260,6 +260,7 @@ def setmaxnreg_inc(count: Any) -> None:
     """Increase the registers of each thread of this warpgroup; wait until they are free.
 
     It has an effect in kernels with ``launch_bounds`` of two numbers, or ``max_registers``.
+    It never returns if the threads of the block would have more than 65,536 registers in all.
     """
     instruction("setmaxnreg.inc.sync.aligned.u32", count)()
 
