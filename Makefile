@@ -94,7 +94,7 @@ gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (use
 	@$(BUILD_EXTENSION)
 	@rm -rf build/gpu && mkdir -p build/gpu
 	-@$(GPU_RUN) -m pytest -q -p no:benchmark -p no:cacheprovider $(IN_PARALLEL) --junitxml=build/gpu/tests.xml
-	-@for benchmark in launch gpu graphs startup_gpu cupy_kernels products algorithms block_primitives; do \
+	-@for benchmark in launch gpu graphs dependent_launches startup_gpu cupy_kernels products algorithms block_primitives; do \
 	  $(GPU_RUN) benchmarks/$$benchmark.py; echo; \
 	done
 	-@$(GPU_RUN) benchmarks/irregular_kernels.py --gpu; echo

@@ -7,6 +7,7 @@ thread.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from pycu2c.base.output.tracing import span
@@ -126,22 +127,37 @@ def multiprocessor_count() -> int:
 # ---- launches ----------------------------------------------------------------------------------
 
 
-def _launch_config(grid: Any, block: Any, shared_bytes: int) -> tuple[Any, Any]:
-    """Return a launch configuration for ``cuLaunchKernelEx`` and its only attribute."""
-    config, attribute = driver.api().CUlaunchConfig(), driver.api().CUlaunchAttribute()
+# values of CUlaunchAttributeID
+COOPERATIVE, _CLUSTER_DIMENSION, PROGRAMMATIC_STREAM_SERIALIZATION = 2, 4, 6
+_FLAGS = {  # the field of the value
+    COOPERATIVE: "cooperative",
+    PROGRAMMATIC_STREAM_SERIALIZATION: "programmaticStreamSerializationAllowed",
+}
+
+
+def _launch_config(grid: Any, block: Any, shared_bytes: int) -> Any:
+    """Return a launch configuration for ``cuLaunchKernelEx``, without attributes."""
+    config = driver.api().CUlaunchConfig()
     config.gridDimX, config.gridDimY, config.gridDimZ = grid
     config.blockDimX, config.blockDimY, config.blockDimZ = block
     config.sharedMemBytes = shared_bytes
-    return config, attribute
+    return config
 
 
-def launch_cooperative(handle: Any, *arguments: Any) -> tuple[Any, ...]:
-    """Launch a cooperative kernel, with the arguments of ``cuLaunchKernel``."""
+def _launch_attribute(number: int) -> Any:
+    attribute = driver.api().CUlaunchAttribute()
+    attribute.id = driver.api().CUlaunchAttributeID(number)
+    return attribute
+
+
+def launch_with_flags(flags: Sequence[int], handle: Any, *arguments: Any) -> tuple[Any, ...]:
+    """Launch a kernel with attributes that are flags, and the arguments of ``cuLaunchKernel``."""
     grid, block, (shared_bytes, stream) = arguments[:3], arguments[3:6], arguments[6:8]
-    config, attribute = _launch_config(grid, block, shared_bytes)
-    attribute.id = driver.api().CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
-    attribute.value.cooperative = 1
-    config.attrs, config.numAttrs, config.hStream = [attribute], 1, stream
+    config = _launch_config(grid, block, shared_bytes)
+    attributes = [_launch_attribute(number) for number in flags]
+    for number, attribute in zip(flags, attributes):
+        setattr(attribute.value, _FLAGS[number], 1)
+    config.attrs, config.numAttrs, config.hStream = attributes, len(attributes), stream
     answer: tuple[Any, ...] = driver.api().cuLaunchKernelEx(config, handle, *arguments[8:])
     return answer
 
@@ -159,8 +175,8 @@ def max_coresident_blocks(
         doing = "count the blocks that fit"
         count = int(driver.call(function, handle, math.prod(block), shared_bytes, doing=doing))
         return count * multiprocessor_count()
-    config, attribute = _launch_config(cluster, block, shared_bytes)
-    attribute.id = driver.api().CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+    config = _launch_config(cluster, block, shared_bytes)
+    attribute = _launch_attribute(_CLUSTER_DIMENSION)
     size = attribute.value.clusterDim
     size.x, size.y, size.z = cluster
     config.attrs, config.numAttrs = [attribute], 1

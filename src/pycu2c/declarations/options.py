@@ -41,6 +41,8 @@ class Options:
     launch_bounds: the maximum number of threads of a block, and the minimum number of resident
         blocks on a multiprocessor; empty without bounds.
     cluster: the number of blocks of a cluster along x, y and z; empty without clusters.
+    programmatic_stream_serialization: whether a launch may begin before the previous kernel of the
+        stream has ended.
     """
 
     weak_float: DType | None = None
@@ -53,6 +55,7 @@ class Options:
     max_registers: int | None = None
     launch_bounds: tuple[int, ...] = ()
     cluster: tuple[int, ...] = ()
+    programmatic_stream_serialization: bool = False
     link: tuple[link_files.Link, ...] = ()
 
     def with_links(self, links: tuple[link_files.Link, ...]) -> Options:

@@ -1,8 +1,7 @@
 """Implement ``pycu2c.cuda.griddepcontrol``: programmatic dependent launches (sm_90).
 
-A host program launches a kernel with the attribute ``programmaticStreamSerialization``, or by a
-programmatic edge of a graph. The kernel then begins before the previous one has ended. Other
-launches, as those of pycu2c, and the CPU run one kernel after the other.
+A kernel with the option ``programmatic_stream_serialization`` may begin before the previous one of
+its stream has ended. Launches without it, and those on the CPU, run one kernel after the other.
 """
 
 from __future__ import annotations

@@ -84,7 +84,9 @@ class KernelCacheEntry:
             has_private_accumulators = bool(key.assumptions.unaliased_accumulators)
             return CpuRunner(names, layout, CpuKernel(binary, has_private_accumulators))
         binary = nvrtc.compile(code.text, code.entry, driver.native_arch(), options=options)
-        kernel = CudaKernel(binary, code.cooperative, options.cluster)
+        kernel = CudaKernel(
+            binary, code.cooperative, options.cluster, options.programmatic_stream_serialization
+        )
         return CudaRunner(self._name, code.written, layout, kernel, code.overwritten)
 
     def store_runner(self, key: SpecializationKey, runner: Runner) -> None:

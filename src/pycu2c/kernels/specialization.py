@@ -143,7 +143,12 @@ def _load_on_gpu(
     binary = nvrtc.compile(
         generated.text, generated.entry, driver.native_arch(), options=options, cache=cache
     )
-    loaded = CudaKernel(binary, generated.needs_cooperative_launch, options.cluster)
+    loaded = CudaKernel(
+        binary,
+        generated.needs_cooperative_launch,
+        options.cluster,
+        options.programmatic_stream_serialization,
+    )
     overwritten = write_coverage.find_overwritten_arrays(kernel.built.module)
     runner = CudaRunner(kernel.source.name, generated.written, layout, loaded, overwritten)
     return runner, lambda: print_log.DevicePrintLog(loaded)

@@ -163,6 +163,24 @@ typedef int (*CuLaunchKernel)(
     void *kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared_bytes,
     void *stream, void **parameters, void **extra
 );
+/* CUlaunchAttribute with a flag as the value, and CUlaunchConfig */
+typedef struct {
+    int id;
+    char padding[4];
+    union {
+        int flag;
+        char bytes[64];
+    } value;
+} LaunchAttribute;
+typedef struct {
+    unsigned grid[3], block[3], shared_bytes;
+    void *stream;
+    LaunchAttribute *attributes;
+    unsigned attribute_count;
+} LaunchConfig;
+typedef int (*CuLaunchKernelEx)(
+    const LaunchConfig *config, void *kernel, void **parameters, void **extra
+);
 typedef int (*CuCtxGetCurrent)(void **context);
 typedef int (*CuMemsetD32)(uintptr_t to, unsigned value, size_t count, void *stream);
 typedef int (*CuMemcpyDtoH)(void *to, uintptr_t from, size_t bytes, void *stream);
@@ -193,7 +211,9 @@ typedef struct {
     union {
         CpuStart cpu_start;
         CuLaunchKernel cu_launch_kernel;
+        CuLaunchKernelEx cu_launch_kernel_ex; /* with flags */
     };
+    uint64_t flags; /* a bit for each launch attribute that is set */
     void *kernel;
     CuCtxGetCurrent get_context; /* NULL on the CPU */
     void *context;

@@ -258,7 +258,8 @@ static bool read_start(PyObject *from, DispatchEntry *entry) {
     } else {
         entry->cpu_start = (CpuStart)(uintptr_t)start;
     }
-    return read_address(from, "kernel", &entry->kernel) &&
+    return read_uint64(from, "flags", &entry->flags) &&
+           read_address(from, "kernel", &entry->kernel) &&
            read_address(from, "context", &entry->context) && read_staging(from, entry) &&
            read_object(from, "signature", &entry->signature) &&
            read_object(from, "finished", &entry->finished) &&

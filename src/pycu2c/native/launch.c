@@ -129,6 +129,23 @@ static int start_on_cpu(const DispatchEntry *entry, const Launch *launch, unsign
     return code;
 }
 
+static int cu_launch_with_flags(
+    const DispatchEntry *entry, const Launch *launch, void *stream, void **extra
+) {
+    LaunchAttribute attributes[64];
+    LaunchConfig config = {.stream = stream, .attributes = attributes};
+    for (int axis = 0; axis < 3; axis++) {
+        config.grid[axis] = (unsigned)launch->header.grid[axis];
+        config.block[axis] = (unsigned)launch->header.block[axis];
+    }
+    config.shared_bytes = (unsigned)launch->header.shared_bytes;
+    for (int id = 0; id < 64; id++) {
+        if (!(entry->flags >> id & 1)) continue;
+        attributes[config.attribute_count++] = (LaunchAttribute){.id = id, .value.flag = 1};
+    }
+    return entry->cu_launch_kernel_ex(&config, entry->kernel, NULL, extra);
+}
+
 static int cu_launch(const DispatchEntry *entry, const Launch *launch, unsigned char *packed) {
     const int32_t *grid = launch->header.grid, *block = launch->header.block;
     size_t size = (size_t)entry->size, words = (size_t)entry->cleared_size / 4;
@@ -139,6 +156,7 @@ static int cu_launch(const DispatchEntry *entry, const Launch *launch, unsigned 
     }
     /* CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END */
     void *extra[] = {(void *)1, packed, (void *)2, &size, NULL};
+    if (entry->flags) return cu_launch_with_flags(entry, launch, stream, extra);
     return entry->cu_launch_kernel(
         entry->kernel, (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2], (unsigned)block[0],
         (unsigned)block[1], (unsigned)block[2], (unsigned)launch->header.shared_bytes,

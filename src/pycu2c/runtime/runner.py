@@ -94,6 +94,8 @@ class FastPathLaunch:
     context: the address of cuCtxGetCurrent, and the context in which the kernel is loaded.
     staging: returns memory for copies of host arrays, or None. Launches that use it are
         synchronous; they call ``raise_for_code`` if they fail.
+    flags: a bit for each launch attribute that is set, by its number; ``start`` is then
+        cuLaunchKernelEx.
     is_exact: whether launches must have the same grid, block and shapes as the recorded one, and
         arrays that do not overlap.
     integers: the range of the integers among the leaves, by position.
@@ -107,6 +109,7 @@ class FastPathLaunch:
     raise_for_code: Callable[[int, bytes], None]
     context: tuple[int, int] | None = None
     staging: Callable[[], StagingBuffer | None] | None = None
+    flags: int = 0
     is_exact: bool = False
     integers: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     hidden: HiddenArguments = HiddenArguments()

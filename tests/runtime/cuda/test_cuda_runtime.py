@@ -115,7 +115,7 @@ INVALID_VALUE = Code(1, "CUDA_ERROR_INVALID_VALUE")
 def fake_kernel(monkeypatch):
     """Makes a CudaKernel whose launches get the codes; ``contexts`` counts make_current."""
 
-    def make(*codes, together=False):
+    def make(*codes, **options):
         fake = FakeDriver(*codes)
         loaded = kernel_api.LoadedKernel("handle", "library", 1024, 47 * 1024, 512, 128)
         fake.contexts, fake.allowed = [], []
@@ -130,7 +130,7 @@ def fake_kernel(monkeypatch):
             lambda kernel, size, doing: fake.allowed.append(size),
         )
         monkeypatch.setattr(cuda_kernel, "_BUFFER", cuda_kernel._ThreadParameterBuffer())
-        return CudaKernel(CompiledBinary("cubin", "k", "", b"", None, ""), together), fake
+        return CudaKernel(CompiledBinary("cubin", "k", "", b"", None, ""), **options), fake
 
     return make
 
@@ -145,27 +145,29 @@ class Record(SimpleNamespace):
 TOO_MANY = Code(720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE")
 
 
-def test_a_kernel_with_a_grid_barrier_starts_all_blocks_together(fake_kernel):
-    kernel, fake = fake_kernel(together=True)
+def test_launch_attributes_are_flags(fake_kernel):
+    kernel, fake = fake_kernel(cooperative=True, programmatic=True)
     arguments = []
     fake.CUlaunchConfig = fake.CUlaunchAttribute = Record
-    fake.CUlaunchAttributeID = SimpleNamespace(CU_LAUNCH_ATTRIBUTE_COOPERATIVE="cooperative")
+    fake.CUlaunchAttributeID = {2: "cooperative", 6: "programmatic"}.get
     fake.cuLaunchKernelEx = lambda *call: arguments.append(call) or (SUCCESS,)
     kernel.launch((4, 2, 1), (32, 1, 1), 64, 7000, b"it")
     ((config, handle, parameters, extra),) = arguments
-    (attribute,) = config.attrs
-    assert (attribute.id, attribute.value.cooperative) == ("cooperative", 1)
+    together, early = config.attrs
+    assert (together.id, together.value.cooperative, config.numAttrs) == ("cooperative", 1, 2)
+    assert early.id == "programmatic"
+    assert early.value.programmaticStreamSerializationAllowed == 1
     assert (config.gridDimX, config.gridDimY, config.gridDimZ) == (4, 2, 1)
     assert (config.blockDimX, config.sharedMemBytes, config.hStream) == (32, 64, 7000)
     assert (handle, parameters, extra) == ("handle", 0, cuda_kernel._BUFFER.extra)
 
 
 def test_too_many_blocks_for_a_cooperative_launch_are_rejected(fake_kernel, monkeypatch):
-    monkeypatch.setattr(kernel_api, "launch_cooperative", lambda *call: (TOO_MANY,))
+    monkeypatch.setattr(kernel_api, "launch_with_flags", lambda *call: (TOO_MANY,))
     monkeypatch.setattr(
         kernel_api, "max_coresident_blocks", lambda kernel, block, shared, cluster: 264
     )
-    kernel, _ = fake_kernel(together=True)
+    kernel, _ = fake_kernel(cooperative=True)
     with pytest.raises(LaunchError, match=r"all its 1000 blocks .* 64 threads .* runs 264: "):
         kernel.launch((1000, 1, 1), (64, 1, 1), 0, None, b"")
 

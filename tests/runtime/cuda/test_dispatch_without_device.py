@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from cuda.bindings import driver
 
 from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.types import WEAK_INT, Array, Signature
@@ -29,6 +30,7 @@ NUMBERS = [ctypes.c_uint] * 7
 SUBMIT = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, *NUMBERS, *[ctypes.c_void_p] * 2, ctypes.POINTER(ctypes.c_void_p)
 )
+SUBMIT_WITH_FLAGS = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
 CURRENT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
 
 
@@ -47,8 +49,13 @@ class Driver:
 
     def __init__(self) -> None:
         self.code, self.context, self.asked = 0, CONTEXT, list[Asked]()
-        self._functions = SUBMIT(self._submit), CURRENT(self._current)
-        self.submit, self.current = (
+        self.flags = list[int]()
+        self._functions = (
+            SUBMIT(self._submit),
+            CURRENT(self._current),
+            SUBMIT_WITH_FLAGS(self._submit_with_flags),
+        )
+        self.submit, self.current, self.submit_with_flags = (
             ctypes.cast(f, ctypes.c_void_p).value or 0 for f in self._functions
         )
 
@@ -60,6 +67,20 @@ class Driver:
         packed = ctypes.string_at(extra[1], size)
         self.asked.append(Asked(kernel, tuple(numbers), shared, stream or 0, packed))
         return self.code
+
+    def _submit_with_flags(self, config: int, kernel: int, parameters: Any, extra: int) -> int:
+        launch = driver.CUlaunchConfig(config)  # a copy
+        shape = (
+            *(launch.gridDimX, launch.gridDimY, launch.gridDimZ),
+            *(launch.blockDimX, launch.blockDimY, launch.blockDimZ),
+        )
+        (address,) = struct.unpack("P", ctypes.string_at(config + 40, 8))
+        attributes = [driver.CUlaunchAttribute(address + 72 * n) for n in range(launch.numAttrs)]
+        assert all(attribute.value.cooperative == 1 for attribute in attributes)
+        self.flags = [int(attribute.id) for attribute in attributes]
+        pointers = ctypes.cast(extra, ctypes.POINTER(ctypes.c_void_p))
+        stream = int(launch.hStream)
+        return self._submit(kernel, *shape, launch.sharedMemBytes, stream, parameters, pointers)
 
     def _current(self, to: Any) -> int:
         to[0] = self.context
@@ -114,7 +135,9 @@ class Tool(NamedTuple):
     driver: Driver
     table: DispatchTable
 
-    def learn(self, array: object, *, written: bool = True, trusted: bool = False) -> bool:
+    def learn(
+        self, array: object, *, written: bool = True, trusted: bool = False, flags: int = 0
+    ) -> bool:
         described = describe(array)
         assert described is not None
         parameters = [Parameter("x", Array(described.dtype, 1), 0, ArgumentPart.DATA)]
@@ -125,8 +148,9 @@ class Tool(NamedTuple):
             ]
         context = self.driver.current, CONTEXT
         layout = layout_of(parameters)
+        submit = self.driver.submit_with_flags if flags else self.driver.submit
         fast_path = FastPathLaunch(
-            layout, self.driver.submit, KERNEL, lambda code, head: None, context
+            layout, submit, KERNEL, lambda code, head: None, context, flags=flags
         )
         written_ones = {0} if written else set[int]()
         types, leaves = (described.type,), (described,)
@@ -155,6 +179,14 @@ def test_calls_of_the_driver(tool: Tool, kind: Callable[..., Any]) -> None:
     packed = struct.pack("@5q", ADDRESS, 7, 8, 8, 1)
     assert tool.driver.asked == [Asked(KERNEL, (2, 3, 4, 5, 6, 7), 0, 9, packed)]
     assert tool.table.take_latest() is SIGNATURE
+
+
+def test_launch_attributes(tool: Tool) -> None:
+    assert tool.learn(Own(5), flags=1 << 2 | 1 << 6)
+    assert tool.runs(Own(5), stream=9)
+    packed = struct.pack("@3q", ADDRESS, 5, 1)
+    assert tool.driver.asked == [Asked(KERNEL, (2, 3, 4, 5, 6, 7), 0, 9, packed)]
+    assert tool.driver.flags == [2, 6]
 
 
 def test_a_fault_names_the_kernels_that_c_has_started(tool: Tool) -> None:

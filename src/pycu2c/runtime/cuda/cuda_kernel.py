@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 import threading
 from typing import Any, NamedTuple, TypeAlias
@@ -61,6 +62,7 @@ class CudaKernel:
 
     cooperative: whether all blocks of a launch run at the same time.
     cluster: the cluster size along x, y and z.
+    programmatic: whether a launch may begin before the previous kernel of the stream has ended.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class CudaKernel:
         binary: CompiledBinary,
         cooperative: bool = False,
         cluster: tuple[int, ...] = (),
+        programmatic: bool = False,
         loaded: kernel_api.LoadedKernel | None = None,
     ) -> None:
         assert binary.kind == "cubin", f"the driver is given cubins, not {binary.kind}"
@@ -75,18 +78,24 @@ class CudaKernel:
         self.loaded = loaded or kernel_api.load_kernel(binary.data, binary.entry)
         self._handle = self.loaded.handle
         self.cooperative, self._cluster = cooperative, cluster
+        self._programmatic = programmatic
+        flags = {
+            kernel_api.COOPERATIVE: cooperative,
+            kernel_api.PROGRAMMATIC_STREAM_SERIALIZATION: programmatic,
+        }
+        self.flags = tuple(flag for flag, is_set in flags.items() if is_set)
         if math.prod(cluster) > _PORTABLE_CLUSTER:
             kernel_api.allow_large_clusters(
                 self.loaded, f"let clusters of {self.name} be {cluster}"
             )
-        self._start: Any = (
-            kernel_api.launch_cooperative if cooperative else driver.api().cuLaunchKernel
-        )
+        self._start: Any = driver.api().cuLaunchKernel
+        if self.flags:
+            self._start = functools.partial(kernel_api.launch_with_flags, self.flags)
         self._dynamic_shared = self.loaded.dynamic_shared
 
     def __reduce__(self) -> tuple[object, ...]:
         """Let another process load the kernel."""
-        return CudaKernel, (self.binary, self.cooperative, self._cluster)
+        return CudaKernel, (self.binary, self.cooperative, self._cluster, self._programmatic)
 
     def launch(
         self, grid: Dim3, block: Dim3, shared_bytes: int, stream: object, packed: bytes

@@ -28,16 +28,18 @@ class CudaRunner:
     overwritten: tuple[WrittenArray, ...] = ()
 
     @property
-    def fast_path(self) -> FastPathLaunch | None:
-        """How C can launch the kernel in the current context; None if it cannot."""
-        if self.kernel.cooperative:
-            return None
-        start = libcuda.address_of("cuLaunchKernel", takes_stream=True)
+    def fast_path(self) -> FastPathLaunch:
+        """How C can launch the kernel in the current context."""
+        flags = self.kernel.flags
+        start = libcuda.address_of(
+            "cuLaunchKernelEx" if flags else "cuLaunchKernel", takes_stream=True
+        )
         context = libcuda.address_of("cuCtxGetCurrent"), driver.current_context()
         address = self.kernel.address
         return FastPathLaunch(
-            self.layout, start, address, self._raise_for_code, context, staging.staging_buffer
-        )
+            self.layout, start, address, self._raise_for_code, context, staging.staging_buffer,
+            flags=sum(1 << flag for flag in flags),
+        )  # fmt: skip
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         driver.make_current()  # the calling thread may have no context yet

@@ -117,6 +117,7 @@ class DispatchEntry:
     staged: int
     staged_back: int
     start: int
+    flags: int
     kernel: int
     get_context: int
     context: int
@@ -217,6 +218,7 @@ def entry_of(
         staged=_mask(staged),
         staged_back=_mask(leaf for leaf in staged if leaf in launch.written),
         start=fast_path.start,
+        flags=fast_path.flags,
         kernel=fast_path.body,
         get_context=get_context,
         context=context,

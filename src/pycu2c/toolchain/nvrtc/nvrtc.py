@@ -34,7 +34,7 @@ def compile(
 
     The cubin is linked with the files that ``options`` names. ``extra_flags``: flags of NVRTC.
     """
-    program.check_clusters(entry, arch, options)
+    program.check_launch_options(entry, arch, options)
     job = NvrtcJob(text, f"{entry}.cu", arch, kind, options, extra_flags)
     if cache:
         return _cached(job, kind, entry)
@@ -44,7 +44,7 @@ def compile(
 
 def assembler_log(text: str, entry: str, arch: str, options: Options = DEFAULT_OPTIONS) -> str:
     """Return the verbose log of ptxas: registers and memory of each function."""
-    program.check_clusters(entry, arch, options)
+    program.check_launch_options(entry, arch, options)
     job = NvrtcJob(text, f"{entry}.cu", arch, "cubin", options, ("--ptxas-options=-v",))
     return _cached(job, "cubin", entry).log
 

@@ -91,18 +91,21 @@ def check_arch(arch: str) -> None:
         )
 
 
-_MIN_CLUSTER_ARCH = 90
+_HOPPER_OPTIONS = "cluster", "programmatic_stream_serialization"
+_HOPPER = 90
 
 
-def check_clusters(entry: str, arch: str, options: Options) -> None:
-    """Raise ToolchainError if the architecture does not support the requested cluster."""
+def check_launch_options(entry: str, arch: str, options: Options) -> None:
+    """Raise ToolchainError if the architecture does not support an option of launches."""
     number = architecture_number(arch).rstrip("af")
-    if options.cluster and number.isdigit() and int(number) < _MIN_CLUSTER_ARCH:
-        raise ToolchainError(
-            f"{entry} has cluster={options.cluster}, and sm_{number} has no clusters: they require "
-            f"sm_{_MIN_CLUSTER_ARCH} or newer. Run it on such a GPU or with backend='cpu', or "
-            "leave cluster out"
-        )
+    if not number.isdigit() or int(number) >= _HOPPER:
+        return
+    for name in _HOPPER_OPTIONS:
+        if setting := getattr(options, name):
+            raise ToolchainError(
+                f"{entry} has {name}={setting}, which requires sm_{_HOPPER} or newer, not "
+                f"sm_{number}. Run it on such a GPU or with backend='cpu', or leave {name} out"
+            )
 
 
 def compile_job(job: NvrtcJob) -> tuple[bytes, str]:
