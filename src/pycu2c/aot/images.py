@@ -32,8 +32,10 @@ def _compute_capability(arch: str) -> int:
 def compile_images(library: ExportedLibrary, archs: Sequence[str]) -> tuple[Image, ...]:
     """Compile a library to a cubin for each architecture, and to PTX for the lowest.
 
-    Raises CompileError, ToolchainError.
+    A library for the CPU has none. Raises CompileError, ToolchainError.
     """
+    if "cuda" not in library.targets:
+        return ()
     by_capability = {_compute_capability(arch): arch for arch in archs}
     kinds: list[tuple[str, nvrtc.BinaryKind]] = [
         *((arch, "cubin") for arch in by_capability.values()),

@@ -14,19 +14,9 @@ from pycu2c.annotate.annotation import DEFAULT_ARCH, Request
 from pycu2c.annotate.annotation import annotate as collect
 from pycu2c.annotate.execution_profile import ExecutionProfile, profiling
 from pycu2c.annotate.page import page
-from pycu2c.base.diagnostics import CompileError, LaunchError
-from pycu2c.cli.kernel_file import (
-    load_kernels,
-    parse_extent,
-    parse_location,
-    report_error,
-    select_kernel,
-    signature_of,
-)
+from pycu2c.cli.kernel_file import kernel_at, parse_extent, signature_of
 from pycu2c.cli.user_program import program_state, run_program
-from pycu2c.declarations.signatures import SignatureError
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 
 @click.command()
@@ -59,19 +49,13 @@ def annotate(
     With --run, the command runs a program, and interprets sample blocks of its launches. The page
     then shows how often lines and branches are executed, and the memory traffic of each access.
     """
-    try:
-        path, name = parse_location(location)
-        kernel = select_kernel(load_kernels(path), path, name)
-        profile = None if command is None else _profile(kernel, command)
-        measured = profile.signature if profile else None
-        types = signature_of(kernel, signature) if signature or not measured else measured
-        shape = parse_extent(block, "block", kernel.name) if block else kernel.block
-        shape = shape or (profile.block if profile else None)
-        text = page(collect(kernel, Request(types, shape, arch, profile)))
-    except CompileError as error:
-        report_error(error)
-    except (SignatureError, LaunchError, ToolchainError) as error:
-        raise click.ClickException(str(error)) from None
+    kernel = kernel_at(location)
+    profile = None if command is None else _profile(kernel, command)
+    measured = profile.signature if profile else None
+    types = signature_of(kernel, signature) if signature or not measured else measured
+    shape = parse_extent(block, "block", kernel.name) if block else kernel.block
+    shape = shape or (profile.block if profile else None)
+    text = page(collect(kernel, Request(types, shape, arch, profile)))
     target = Path(output or f"{kernel.name}.html")
     try:
         target.write_text(text, encoding="utf-8")

@@ -14,25 +14,16 @@ import click
 from pycu2c.aot.bindings import FRAMEWORKS
 from pycu2c.aot.build_settings import DEFAULT_ARCHS, DEFAULT_BINDINGS, THREADS, BuildSettings
 from pycu2c.aot.compilation import compile_library
-from pycu2c.aot.exported_library import ExportedLibrary, ExportError, KernelRequest
+from pycu2c.aot.exported_library import ExportedLibrary, KernelRequest
 from pycu2c.aot.images import compile_images
 from pycu2c.aot.library_files import library_files
 from pycu2c.aot.output_folder import Files, differences, non_generated_files, write_files
 from pycu2c.aot.python_kernels import export_python
-from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.types import Signature
-from pycu2c.cli.kernel_file import (
-    load_kernels,
-    parse_extent,
-    parse_location,
-    report_error,
-    select_kernel,
-)
-from pycu2c.codegen.multi_module import MultiplePrintsError
+from pycu2c.cli.kernel_file import load_kernels, parse_extent, parse_location, select_kernel
 from pycu2c.codegen.reserved_names import is_reserved
-from pycu2c.declarations.signatures import SignatureError, parse_signature
+from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 TARGETS = ("cpu", "cuda")
 _OTHER_LIBRARIES = frozenset(
@@ -133,15 +124,10 @@ def build(
     Requires neither a GPU nor a driver; without NVRTC, pass --targets cpu.
     """
     library_name = _checked_name(parse_location(locations[0])[0].stem if name is None else name)
-    try:
-        kernels = _kernels(locations)
-        requests = list(_requests(kernels, signatures, blocks))
-        library = export_python(library_name, requests, targets)
-        files = _files(library, BuildSettings(**settings))
-    except CompileError as error:
-        report_error(error)
-    except (SignatureError, ExportError, LaunchError, MultiplePrintsError, ToolchainError) as error:
-        raise click.ClickException(str(error)) from None
+    kernels = _kernels(locations)
+    requests = list(_requests(kernels, signatures, blocks))
+    library = export_python(library_name, requests, targets)
+    files = _files(library, BuildSettings(**settings))
     if not check:
         _write(output, files)
         click.echo(f"{output}: {len(files)} files, {', '.join(k.name for k in library.kernels)}")
@@ -153,7 +139,7 @@ def build(
 
 
 def _files(library: ExportedLibrary, settings: BuildSettings) -> Files:
-    images = compile_images(library, settings.archs) if "cuda" in library.targets else ()
+    images = compile_images(library, settings.archs)
     files = library_files(library, images, settings)
     return {**files, **compile_library(library, files, settings)}
 

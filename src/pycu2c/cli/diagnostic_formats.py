@@ -7,13 +7,17 @@ from them.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
+import click
+
 from pycu2c import __version__
 from pycu2c.base.diagnostics import ERROR_PAGES, CompileError, Label, error_codes, rule
+from pycu2c.base.output.message_styles import for_stream
 from pycu2c.base.spans import Span
 from pycu2c.explain.notes import COSTS, Note
 from pycu2c.runtime.findings import Finding
@@ -110,6 +114,22 @@ def as_sarif(objects: Sequence[JsonObject]) -> str:
 
 
 FORMATS: dict[str, Callable[[Sequence[JsonObject]], str]] = {"json": as_json, "sarif": as_sarif}
+_ERROR_FORMAT = "pycu2c.error_format"  # of a command, in the context of click
+
+
+def set_error_format(output_format: str) -> None:
+    """Set the format in which the running command reports a compile error."""
+    click.get_current_context().meta[_ERROR_FORMAT] = output_format
+
+
+def report_error(error: CompileError) -> None:
+    """Print a compile error: JSON and SARIF to stdout, text to stderr."""
+    write = FORMATS.get(click.get_current_context().meta.get(_ERROR_FORMAT, "text"))
+    if write:
+        click.echo(write(compile_error_objects(error)))
+        return
+    hint = f"`pycu2c errors {error.code}` shows an example and its correction."
+    click.echo(f"{for_stream(str(error), sys.stderr)}\n\n{hint}", err=True, color=True)
 
 
 def _rule(kind: str) -> JsonObject:

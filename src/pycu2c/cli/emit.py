@@ -12,31 +12,24 @@ from typing import Any
 
 import click
 
-from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Signature
-from pycu2c.cli.diagnostic_formats import FORMATS
+from pycu2c.cli.diagnostic_formats import FORMATS, set_error_format
 from pycu2c.cli.kernel_file import (
     load_kernels,
     parse_extent,
     parse_location,
-    report_error,
     select_kernel,
     signature_of,
 )
 from pycu2c.cli.pass_reports import PassPrinter, print_passes
-from pycu2c.codegen.multi_module import MultiplePrintsError
 from pycu2c.codegen.statements import Comments
 from pycu2c.compiler import generate_file
-from pycu2c.declarations.signatures import SignatureError
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.kernels.source_map import errors_at_source_lines
+from pycu2c.kernels.kernel_compiler import TARGETS_BY_LANGUAGE
 from pycu2c.runtime.launch_configuration import Extent
-from pycu2c.toolchain.nvrtc import nvrtc
-from pycu2c.toolchain.toolchain_errors import ToolchainError
 
-_TARGETS = ("cuda", "c", "c-resumable", "ir", "ast", "ptx", "sass", "cubin")
-_CPU_TARGETS = {"c": "cpu", "c-resumable": "cpu-resumable"}
+_TARGETS = (*TARGETS_BY_LANGUAGE, "ir", "ast", "ptx", "sass", "cubin")
 
 
 @click.command()
@@ -78,25 +71,20 @@ def emit(
 
     Requires neither a GPU nor a driver.
     """
-    error_format = options.pop("error_format")
+    set_error_format(options.pop("error_format"))
     request = _EmitOptions(**options)
-    try:
-        path, name = parse_location(location)
-        kernels = load_kernels(path)
-        is_file = name is None and len(kernels) > 1 and pass_name is None
-        if is_file and request.target == "cuda" and not request.signature:
-            _write(_cuda_file(kernels, request.comments), "cuda", output)
-            return
-        kernel = select_kernel(kernels, path, name)
-        if pass_name is None:
-            _write(_generate(kernel, request), request.target, output)
-            return
-        what = request.target, request.signature_of(kernel), request.block_of(kernel)
-        _write(print_passes(kernel, *what, PassPrinter(pass_name, diff)), "ir", output)
-    except CompileError as error:
-        report_error(error, error_format)
-    except (SignatureError, LaunchError, MultiplePrintsError, ToolchainError) as error:
-        raise click.ClickException(str(error)) from None
+    path, name = parse_location(location)
+    kernels = load_kernels(path)
+    is_file = name is None and len(kernels) > 1 and pass_name is None
+    if is_file and request.target == "cuda" and not request.signature:
+        _write(_cuda_file(kernels, request.comments), "cuda", output)
+        return
+    kernel = select_kernel(kernels, path, name)
+    if pass_name is None:
+        _write(_generate(kernel, request), request.target, output)
+        return
+    what = request.target, request.signature_of(kernel), request.block_of(kernel)
+    _write(print_passes(kernel, *what, PassPrinter(pass_name, diff)), "ir", output)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,25 +114,18 @@ def _cuda_file(kernels: Mapping[str, Kernel[Any]], comments: Comments) -> str:
 
 
 def _generate(kernel: Kernel[Any], request: _EmitOptions) -> str | bytes:
-    target = request.target
-    if target == "ast":
+    if request.target == "ast":
         return _syntax_tree(kernel)
     signature, block = request.signature_of(kernel), request.block_of(kernel)
-    if target == "ir":
-        return kernel.inspect("ir", signature)
-    if target == "sass":
-        return kernel.inspect("sass", signature, arch=request.arch)
-    language, compiler = _CPU_TARGETS.get(target, "cuda"), kernel.launcher.compiler
-    generated = compiler.generate(language, signature, request.comments, block)
-    if target not in ("ptx", "cubin"):
-        return generated.text
-    options = kernel.options.with_links(generated.links)
-    binary_kind: nvrtc.BinaryKind = "ptx" if target == "ptx" else "cubin"
-    with errors_at_source_lines(lambda c: compiler.generate(language, signature, c, block).text):
-        binary = nvrtc.compile(
-            generated.text, generated.entry, request.arch, kind=binary_kind, options=options
-        )
-        return binary.data
+    compiler = kernel.launcher.compiler
+    match request.target:
+        case "ir" | "sass" as language:
+            return compiler.text(language, signature, arch=request.arch)
+        case "ptx" | "cubin" as kind:
+            return compiler.gpu_code(kind, signature, request.arch, request.comments)
+        case language:
+            target = TARGETS_BY_LANGUAGE[language]
+            return compiler.generate(target, signature, request.comments, block).text
 
 
 def _syntax_tree(kernel: Kernel[Any]) -> str:
@@ -179,7 +160,7 @@ def _write(content: str | bytes, target: str, output: str | None) -> None:
 
 def _highlight(text: str, target: str) -> str:
     """Highlight the syntax with Pygments, if it is installed."""
-    if target not in ("cuda", *_CPU_TARGETS):
+    if target not in TARGETS_BY_LANGUAGE:
         return text
     try:
         pygments: Any = importlib.import_module("pygments")

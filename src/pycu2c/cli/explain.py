@@ -6,17 +6,9 @@ import sys
 
 import click
 
-from pycu2c.base.diagnostics import CompileError
 from pycu2c.base.output.message_styles import for_stream
-from pycu2c.cli.diagnostic_formats import FORMATS, note_objects
-from pycu2c.cli.kernel_file import (
-    load_kernels,
-    parse_location,
-    report_error,
-    select_kernel,
-    signature_of,
-)
-from pycu2c.declarations.signatures import SignatureError
+from pycu2c.cli.diagnostic_formats import FORMATS, note_objects, set_error_format
+from pycu2c.cli.kernel_file import kernel_at, signature_of
 from pycu2c.explain.notes import format_notes
 
 
@@ -26,14 +18,9 @@ from pycu2c.explain.notes import format_notes
 @click.option("--format", "output_format", type=click.Choice(("text", *FORMATS)), default="text")
 def explain(location: str, signature: str | None, output_format: str) -> None:
     """Print which lines of the kernel in FILE are expensive on a GPU, and what to change."""
-    try:
-        path, name = parse_location(location)
-        kernel = select_kernel(load_kernels(path), path, name)
-        notes = kernel.launcher.compiler.notes(signature_of(kernel, signature))
-    except CompileError as error:
-        report_error(error, output_format)
-    except SignatureError as error:
-        raise click.ClickException(str(error)) from None
+    set_error_format(output_format)
+    kernel = kernel_at(location)
+    notes = kernel.launcher.compiler.notes(signature_of(kernel, signature))
     if output_format in FORMATS:
         click.echo(FORMATS[output_format](note_objects(notes)))
     else:

@@ -8,14 +8,12 @@ from collections.abc import Iterator, Mapping
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
 from pycu2c.base.diagnostics import CompileError
-from pycu2c.base.output.message_styles import for_stream
 from pycu2c.base.types import Signature
-from pycu2c.cli.diagnostic_formats import FORMATS, compile_error_objects
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.runtime.launch_configuration import Extent, extent
@@ -34,6 +32,12 @@ def parse_location(location: str) -> tuple[Path, str | None]:
             f"{name!r} is not a name: write {file}:kernel or {file}:Class.kernel"
         )
     raise click.ClickException(f"there is no file {file if file and is_name else location}")
+
+
+def kernel_at(location: str) -> Kernel[Any]:
+    """Return the kernel at ``FILE:KERNEL``, or the only one of a file."""
+    path, name = parse_location(location)
+    return select_kernel(load_kernels(path), path, name)
 
 
 def load_kernels(path: Path) -> dict[str, Kernel[Any]]:
@@ -116,14 +120,3 @@ def parse_extent(text: str, name: str, kernel: str) -> Extent:
     except ValueError:
         raise click.ClickException(f"--{name} is {text!r}; write 256 or 16,16") from None
     return extent(numbers, name, kernel)
-
-
-def report_error(error: CompileError, output_format: str = "text") -> NoReturn:
-    """Print a compile error and exit: JSON and SARIF to stdout, text to stderr."""
-    if output_format in FORMATS:
-        click.echo(FORMATS[output_format](compile_error_objects(error)))
-    else:
-        hint = f"`pycu2c errors {error.code}` shows an example and its correction."
-        message = for_stream(str(error), sys.stderr)
-        click.echo(f"{message}\n\n{hint}", err=True, color=True)
-    sys.exit(1)

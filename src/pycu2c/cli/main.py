@@ -8,19 +8,23 @@ import sys
 import click
 
 from pycu2c import __version__
-from pycu2c.base.errors import EnvironmentVariableError
+from pycu2c.base.diagnostics import CompileError
+from pycu2c.base.errors import Error
 from pycu2c.base.lazy_imports import import_module
 
 COMMANDS = ("emit", "build", "annotate", "explain", "check", "errors", "doctor", "cache", "migrate")
 
 
 class _LazyGroup(click.Group):
-    """A group of commands, each in the module of its name."""
+    """A group of commands, each in the module of its name. It reports the errors of the package."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except EnvironmentVariableError as error:
+        except CompileError as error:
+            import_module("pycu2c.cli.diagnostic_formats").report_error(error)
+            sys.exit(1)
+        except Error as error:
             raise click.ClickException(str(error)) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:

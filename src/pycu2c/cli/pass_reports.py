@@ -15,11 +15,11 @@ from pycu2c.compiler import build_module, lower
 from pycu2c.ir.nodes import Module
 from pycu2c.ir.printer import print_module
 from pycu2c.kernels.kernel import Kernel
+from pycu2c.kernels.kernel_compiler import TARGETS_BY_LANGUAGE
 from pycu2c.pipeline import FRONTEND, TARGETS
 from pycu2c.runtime.launch_configuration import Extent
 
 ALL = "all"
-_TARGETS = {"cuda": "cuda", "c": "cpu", "c-resumable": "cpu-resumable"}
 
 
 @dataclass(slots=True)
@@ -55,9 +55,10 @@ def print_passes(
     printer: PassPrinter,
 ) -> str:
     """Compile a kernel; return the IR after passes. Raises ClickException, CompileError."""
-    if target not in _TARGETS:
-        raise click.ClickException(f"--print-after is for --target {', '.join(_TARGETS)}")
-    selected = TARGETS[_TARGETS[target]]
+    if target not in TARGETS_BY_LANGUAGE:
+        languages = ", ".join(TARGETS_BY_LANGUAGE)
+        raise click.ClickException(f"--print-after is for --target {languages}")
+    selected = TARGETS[TARGETS_BY_LANGUAGE[target]]
     names = [step.name for step in (*FRONTEND, *selected.passes)]
     if printer.name not in (ALL, *names):
         hint = did_you_mean(printer.name, names, f"there are {', '.join(names)}")

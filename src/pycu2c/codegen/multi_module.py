@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pycu2c.base.errors import Error
 from pycu2c.base.records import dataclass
 from pycu2c.codegen.dialect import Dialect
 from pycu2c.codegen.emit import items_of, print_items
@@ -45,7 +46,7 @@ def emit_file(modules: Sequence[tuple[Module, Dialect]], comments: Comments) -> 
     return EmittedModules(print_items(out, modules[0][1]), tuple(entries))
 
 
-class MultiplePrintsError(ValueError):
+class MultiplePrintsError(Error, ValueError):
     """Raised if more than one kernel of a file prints, because prints are numbered per kernel."""
 
 

@@ -149,7 +149,7 @@ def _register(library: ExportedLibrary) -> str:
         archs=(driver.arch(),) if has_gpu else (),
         static=True,
     )
-    images = compile_images(library, settings.archs) if has_gpu else ()
+    images = compile_images(library, settings.archs)
     files = library_files(library, images, settings)
     flags = compile_flags(library, settings, find_compiler())
     texts = (text.decode() for text in files.values())

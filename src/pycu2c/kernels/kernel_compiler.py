@@ -39,7 +39,7 @@ from pycu2c.transforms.common import fix_short_axes
 from pycu2c.transforms.cpu.memory import privatize_accumulators
 from pycu2c.transforms.cuda import restrict_pointers
 
-_TARGETS = {"cuda": "cuda", "c": "cpu", "c-resumable": "cpu-resumable"}
+TARGETS_BY_LANGUAGE = {"cuda": "cuda", "c": "cpu", "c-resumable": "cpu-resumable"}
 _DEFAULT_ARCH = "sm_90"  # of PTX and SASS on a machine without a GPU
 
 
@@ -74,23 +74,26 @@ class KernelCompiler:
         """
         if language == "ir":
             return printer.print_module(self.build(signature).module)
-        if language in ("ptx", "sass"):
-            return self._assembly(language, signature, arch)
-        if language not in _TARGETS:
-            languages = ", ".join((*_TARGETS, "ptx", "sass"))
-            raise ValueError(f"the language is one of {languages} or ir, not {language!r}")
-        return self.generate(_TARGETS[language], signature, block=block).text
-
-    def _assembly(self, language: Language, signature: Signature, arch: str | None) -> str:
-        """Return PTX or SASS with the lines of Python."""
         if language == "ptx":
             return self.gpu_code("ptx", signature, arch).decode()
-        return disassembly.disassemble(self.gpu_code("cubin", signature, arch))
+        if language == "sass":
+            return disassembly.disassemble(self.gpu_code("cubin", signature, arch))
+        if language not in TARGETS_BY_LANGUAGE:
+            languages = ", ".join((*TARGETS_BY_LANGUAGE, "ptx", "sass"))
+            raise ValueError(f"the language is one of {languages} or ir, not {language!r}")
+        return self.generate(TARGETS_BY_LANGUAGE[language], signature, block=block).text
 
-    def gpu_code(self, kind: nvrtc.BinaryKind, signature: Signature, arch: str | None) -> bytes:
-        """Return PTX or a cubin with the lines of Python."""
-        generated = self.generate("cuda", signature, "lines")
-        options = replace(self._options, lineinfo=True).with_links(generated.links)
+    def gpu_code(
+        self,
+        kind: nvrtc.BinaryKind,
+        signature: Signature,
+        arch: str | None,
+        comments: Comments = "lines",
+    ) -> bytes:
+        """Return PTX or a cubin, by default with the lines of Python."""
+        generated = self.generate("cuda", signature, comments)
+        has_lines = self._options.lineinfo or comments == "lines"
+        options = replace(self._options, lineinfo=has_lines).with_links(generated.links)
         with self._errors_at_source_lines(signature):
             return nvrtc.compile(
                 generated.text, generated.entry, arch or _arch(), kind=kind, options=options
