@@ -4,7 +4,8 @@ The annotations of the decorated function define type inference and its errors, 
 supported types, ``effect`` the order of evaluation. ``cuda`` and ``c`` return C trees, ``spelling``
 the tree of both; code generation adds the helper function that it calls. ``collective`` returns
 the result of an operation of several threads (``threads/collective.py``). The docstring is the
-user documentation, and the body is the reference semantics.
+user documentation, and the body is the reference semantics. ``declare`` takes these as arguments,
+for tables of intrinsics.
 
 Kinds of parameters, as annotations:
 
@@ -112,10 +113,14 @@ class Intrinsic:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        declared = inspect.signature(self.reference)
-        unannotated = inspect.Signature.empty  # for a result that depends on the arguments
-        return (
-            declared.replace(return_annotation=unannotated) if self.result == "form" else declared
+        kind, defaults = inspect.Parameter.POSITIONAL_OR_KEYWORD, self.defaults
+        unknown = inspect.Signature.empty  # of a result that depends on the arguments
+        return inspect.Signature(
+            [
+                inspect.Parameter(n, kind, default=defaults.get(n, unknown), annotation=annotation)
+                for n, annotation in self.parameters
+            ],
+            return_annotation=unknown if self.result == "form" else self.result,
         )
 
     @property
@@ -222,6 +227,24 @@ def intrinsic(
         return declared
 
     return declare
+
+
+def declare(
+    module: str, name: str, signature: str, compute: Callable[..., Any], doc: str, **properties: Any
+) -> Intrinsic:
+    """Declare an intrinsic of a table by its signature, such as ``x: F, n: int -> F``.
+
+    module: the module of the table. compute: returns the result from the arguments.
+    """
+    parameters, _, result = signature.rpartition(" -> ")
+
+    def body(*arguments: Any) -> Any:
+        return compute(*arguments)
+
+    body.__module__, body.__doc__ = module, doc
+    kinds = dict(parameter.split(": ") for parameter in parameters.split(", "))
+    body.__annotations__ = {**kinds, "return": result}
+    return intrinsic(name, **properties)(body)
 
 
 def _module_of(function: object) -> object:

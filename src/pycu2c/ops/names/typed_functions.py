@@ -5,7 +5,6 @@ The front end inserts the conversions; the reference interpreter executes them.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,9 +29,6 @@ def declare(
 
     body.__doc__ = doc
     body.__annotations__ = {**dict(parameters), "return": result_kind}
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    signature_parameters = [inspect.Parameter(p, kind) for p, _ in parameters]
-    body.__signature__ = inspect.Signature(signature_parameters)  # type: ignore[attr-defined]
     parameter_list = ", ".join(f"{p}: {_annotation(k)}" for p, k in parameters)
     result = _annotation(result_kind) if len(expands_to) == 1 else _tuple_annotation(expands_to)
     return intrinsic(

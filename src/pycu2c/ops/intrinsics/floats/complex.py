@@ -8,59 +8,67 @@ from __future__ import annotations
 
 import cmath
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pycu2c.base.dtypes import COMPLEX64, COMPLEX128
 from pycu2c.base.types import Scalar
-from pycu2c.base.values import convert, scalar_of
-from pycu2c.ops.intrinsics.kinds import R, T
-from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, intrinsic
+from pycu2c.base.values import convert
+from pycu2c.ops.intrinsics.floats.math import compute_in_type, type_of
+from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, declare
 from pycu2c.ops.intrinsics.spelling import helper
-from pycu2c.ops.operators import ADD, DIV, EQ, MUL, NEG, POW, SUB, Operator
+from pycu2c.ops.operators import ADD, DIV, EQ, MUL, NEG, POW, SUB
 
 COMPLEX = (COMPLEX64, COMPLEX128)
 
 
 def _declare(
-    name: str, stem: str, doc: str, body: Callable[..., Any], *bindings: object
+    name: str,
+    signature: str,
+    compute: Callable[..., Any],
+    doc: str,
+    *bindings: object,
+    helper_name: str = "",
 ) -> Intrinsic:
-    body.__doc__ = doc
-    spell = helper(stem)
-    return intrinsic(name, dtypes=COMPLEX, spelling=spell, bindings=bindings)(body)
+    """Declare a function; its helper in C has the same name by default."""
+    spell = helper(helper_name or f"complex_{name}")
+    return declare(
+        __name__,
+        f"complex.{name}",
+        signature,
+        compute,
+        doc,
+        dtypes=COMPLEX,
+        spelling=spell,
+        bindings=bindings,
+    )
 
 
-def _declare_operator(operator: Operator, doc: str) -> Intrinsic:
-    def body(a: T, b: T) -> T:
-        return operator.reference(a, b)
-
-    return _declare(f"complex.{operator.name}", operator.name, doc, body)
-
-
+_UNARY, _BINARY = "x: T -> T", "a: T, b: T -> T"
 OPERATOR_INTRINSICS = {
-    ADD: _declare_operator(ADD, "``a + b``."),
-    SUB: _declare_operator(SUB, "``a - b``."),
-    MUL: _declare_operator(MUL, "``a * b``."),
-    DIV: _declare_operator(DIV, "``a / b``, by Smith's method, as in NumPy."),
+    operator: _declare(operator.name, _BINARY, operator.reference, doc, helper_name=operator.name)
+    for operator, doc in (
+        (ADD, "``a + b``."),
+        (SUB, "``a - b``."),
+        (MUL, "``a * b``."),
+        (DIV, "``a / b``, by Smith's method, as in NumPy."),
+    )
 }
 
 
-def _equal(a: T, b: T) -> bool:
+def _equal(a: Any, b: Any) -> bool:
     return bool(EQ.reference(a, b))
 
 
-def _negate(x: T) -> T:
-    return NEG.reference(x)
-
-
-def _power(base: T, exponent: T) -> T:
-    return POW.reference(base, exponent)
-
-
-POWER = _declare("complex.power", "complex_power", "``base ** exponent``, as in NumPy.", _power)
-EQUALITY = _declare("complex.eq", "eq", "Whether both parts are equal.", _equal)
-NEGATION = _declare("complex.neg", "neg", "``-x``.", _negate)
+POWER = _declare(
+    "power", "base: T, exponent: T -> T", POW.reference, "``base ** exponent``, as in NumPy."
+)
+EQUALITY = _declare(
+    "eq", "a: T, b: T -> bool", _equal, "Whether both parts are equal.", helper_name="eq"
+)
+NEGATION = _declare("neg", _UNARY, NEG.reference, "``-x``.", helper_name="neg")
 
 # name, numpy's function, cmath's, meaning
 _FUNCTIONS: tuple[tuple[str, Any, Any, str], ...] = (
@@ -84,36 +92,19 @@ _FUNCTIONS: tuple[tuple[str, Any, Any, str], ...] = (
 )
 
 
-def _compute_quietly(compute: Any, x: Any) -> Any:
-    """Apply ``compute`` to a NumPy scalar; return the result and the type of ``x``."""
-    kind = scalar_of(x)
-    assert kind is not None
-    with np.errstate(all="ignore"):
-        return compute(kind.dtype.numpy.type(x)), kind
+def _log_base(x: Any, base: Any) -> Any:
+    return np.log(x) / np.log(base)
 
 
-def _declare_function(name: str, compute: Any, cmath_function: Any, doc: str) -> Intrinsic:
-    def body(x: T) -> T:
-        return convert(*_compute_quietly(compute, x))
-
-    bindings = (cmath_function,) if cmath_function is not None else (compute,)
-    return _declare(f"complex.{name}", f"complex_{name}", doc, body, *bindings)
-
-
-def _log_base(x: T, base: T) -> T:
-    kind = scalar_of(x)
-    assert kind is not None
-    with np.errstate(all="ignore"):
-        return convert(_compute_quietly(np.log, x)[0] / _compute_quietly(np.log, base)[0], kind)
-
-
-def _log2(x: T) -> T:
-    return convert(*_compute_quietly(np.log2, x))
-
-
-LOG2 = _declare("complex.log2", "complex_log2", "The logarithm to the base 2.", _log2)
-LOG_BASE = _declare("complex.log_base", "complex_log_base", "The logarithm to a base.", _log_base)
-FUNCTIONS = tuple(_declare_function(*entry) for entry in _FUNCTIONS)
+_declare("log2", _UNARY, partial(compute_in_type, np.log2), "The logarithm to the base 2.")
+_declare(
+    "log_base",
+    "x: T, base: T -> T",
+    partial(compute_in_type, _log_base),
+    "The logarithm to a base.",
+)
+for _name, _compute, _python, _doc in _FUNCTIONS:
+    _declare(_name, _UNARY, partial(compute_in_type, _compute), _doc, _python or _compute)
 
 _PREDICATES: tuple[tuple[str, Any, Any, str], ...] = (
     ("isnan", np.isnan, cmath.isnan, "Whether a part is NaN."),
@@ -122,44 +113,30 @@ _PREDICATES: tuple[tuple[str, Any, Any, str], ...] = (
 )
 
 
-def _declare_predicate(name: str, compute: Any, cmath_function: Any, doc: str) -> Intrinsic:
-    def body(x: T) -> bool:
-        return bool(_compute_quietly(compute, x)[0])
-
-    return _declare(f"complex.{name}", f"complex_{name}", doc, body, cmath_function)
+def _holds(compute: Callable[..., Any], *numbers: Any) -> bool:
+    with np.errstate(all="ignore"):
+        return bool(compute(*(type_of(n).dtype.numpy.type(n) for n in numbers)))
 
 
-PREDICATES = tuple(_declare_predicate(*entry) for entry in _PREDICATES)
+for _name, _compute, _python, _doc in _PREDICATES:
+    _declare(_name, "x: T -> bool", partial(_holds, _compute), _doc, _python)
 
 # ---- NumPy's order: by the real parts, then by the imaginary parts ---------------------------
 
-
-def _declare_comparison(name: str, compute: Any, doc: str) -> Intrinsic:
-    def body(a: T, b: T) -> bool:
-        with np.errstate(all="ignore"):
-            return bool(compute(a, b))
-
-    return _declare(f"complex.{name}", f"complex_{name}", doc, body)
-
-
-def _declare_extremum(name: str, compute: Any, doc: str) -> Intrinsic:
-    def body(a: T, b: T) -> T:
-        kind = scalar_of(a)
-        assert kind is not None
-        with np.errstate(all="ignore"):
-            return convert(compute(a, b), kind)
-
-    return _declare(f"complex.{name}", f"complex_{name}", doc, body)
-
-
-LESS = _declare_comparison("less", np.less, "Whether ``a < b``.")
-LESS_EQUAL = _declare_comparison("less_equal", np.less_equal, "Whether ``a <= b``.")
-EXTREMA = (
-    _declare_extremum("maximum", np.maximum, "The greater number, or the first with a NaN."),
-    _declare_extremum("minimum", np.minimum, "The lesser number, or the first with a NaN."),
-    _declare_extremum("fmax", np.fmax, "The greater number; if one has a NaN, the other."),
-    _declare_extremum("fmin", np.fmin, "The lesser number; if one has a NaN, the other."),
+LESS, LESS_EQUAL = (
+    _declare(name, "a: T, b: T -> bool", partial(_holds, compute), doc)
+    for name, compute, doc in (
+        ("less", np.less, "Whether ``a < b``."),
+        ("less_equal", np.less_equal, "Whether ``a <= b``."),
+    )
 )
+for _name, _compute, _doc in (
+    ("maximum", np.maximum, "The greater number, or the first with a NaN."),
+    ("minimum", np.minimum, "The lesser number, or the first with a NaN."),
+    ("fmax", np.fmax, "The greater number; if one has a NaN, the other."),
+    ("fmin", np.fmin, "The lesser number; if one has a NaN, the other."),
+):
+    _declare(_name, _BINARY, partial(compute_in_type, _compute), _doc)
 
 # NumPy's functions order complex numbers, Python's operators do not; True exchanges the operands
 COMPARISONS: dict[object, tuple[Intrinsic, bool]] = {
@@ -169,23 +146,24 @@ COMPARISONS: dict[object, tuple[Intrinsic, bool]] = {
     np.greater_equal: (LESS_EQUAL, True),
 }
 
-_TO_REAL: tuple[tuple[str, Any, Any, str], ...] = (
-    ("abs", np.abs, None, "The distance from 0, without overflow."),
-    ("angle", np.angle, cmath.phase, "The angle with the positive axis, in radians."),
+
+def _compute_real(compute: Callable[[Any], Any], x: Any) -> Any:
+    kind = type_of(x)
+    with np.errstate(all="ignore"):
+        return convert(compute(kind.dtype.numpy.type(x)), Scalar(kind.dtype.real, kind.weak))
+
+
+ABS = _declare(
+    "abs", "x: T -> R", partial(_compute_real, np.abs), "The distance from 0, without overflow."
 )
-
-
-def _declare_to_real(name: str, compute: Any, cmath_function: Any, doc: str) -> Intrinsic:
-    def body(x: T) -> R:
-        value, kind = _compute_quietly(compute, x)
-        return convert(value, Scalar(kind.dtype.real, kind.weak))
-
-    bindings = (cmath_function, compute) if cmath_function is not None else ()
-    return _declare(f"complex.{name}", f"complex_{name}", doc, body, *bindings)
-
-
-TO_REAL = tuple(_declare_to_real(*entry) for entry in _TO_REAL)
-ABS = REGISTRY["complex.abs"]
+_declare(
+    "angle",
+    "x: T -> R",
+    partial(_compute_real, np.angle),
+    "The angle with the positive axis, in radians.",
+    cmath.phase,
+    np.angle,
+)
 
 
 def complex_form(function: Intrinsic, is_complex: bool) -> Intrinsic:

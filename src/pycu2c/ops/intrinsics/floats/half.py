@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,9 @@ from pycu2c.base.dtypes import BFLOAT16, FLOAT16, DType
 from pycu2c.base.values import convert, scalar_of
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.floats.exact_rounding import fraction, rounded_to_odd
-from pycu2c.ops.intrinsics.kinds import T
-from pycu2c.ops.intrinsics.registry import Intrinsic, Spelling, intrinsic
+from pycu2c.ops.intrinsics.registry import Intrinsic, Spelling, declare
 from pycu2c.ops.intrinsics.spelling import helper, overloaded
-from pycu2c.ops.operators import ADD, DIV, MUL, NEG, SUB, Operator
+from pycu2c.ops.operators import ADD, DIV, MUL, NEG, SUB
 
 HALVES = (FLOAT16, BFLOAT16)
 
@@ -39,22 +39,31 @@ def _native_or_helper(stem: str, native: str) -> Spelling:
     return spell
 
 
-def _declare_operator(op: Operator, native: str, doc: str) -> Intrinsic:
-    def body(a: T, b: T) -> T:
-        return op.reference(a, b)
-
-    body.__doc__ = doc
-    stem = op.name
-    return intrinsic(
-        f"half.{stem}", dtypes=HALVES, cuda=_native_or_helper(stem, native), c=helper(stem)
-    )(body)
+def _declare(
+    name: str, signature: str, compute: Callable[..., Any], doc: str, native: str, stem: str = ""
+) -> Intrinsic:
+    """Declare a function; ``native`` is CUDA's for float16, ``stem`` that of the helper."""
+    stem = stem or name
+    return declare(
+        __name__,
+        f"half.{name}",
+        signature,
+        compute,
+        doc,
+        dtypes=HALVES,
+        cuda=_native_or_helper(stem, native),
+        c=helper(stem),
+    )
 
 
 OPERATOR_INTRINSICS = {
-    ADD: _declare_operator(ADD, "__hadd_rn", "``a + b``, rounded once."),
-    SUB: _declare_operator(SUB, "__hsub_rn", "``a - b``, rounded once."),
-    MUL: _declare_operator(MUL, "__hmul_rn", "``a * b``, rounded once."),
-    DIV: _declare_operator(DIV, "", "``a / b``, rounded once."),
+    op: _declare(op.name, "a: T, b: T -> T", op.reference, f"``a {sign} b``, rounded once.", native)
+    for op, sign, native in (
+        (ADD, "+", "__hadd_rn"),
+        (SUB, "-", "__hsub_rn"),
+        (MUL, "*", "__hmul_rn"),
+        (DIV, "/", ""),
+    )
 }
 
 
@@ -70,18 +79,15 @@ def _fused(a: Any, b: Any, term: Any) -> Any:
     return convert(rounded_to_odd(first * second + third), kind)
 
 
-@intrinsic(
-    "half.fma", dtypes=HALVES, cuda=_native_or_helper("half_fma", "__hfma"), c=helper("half_fma")
+FMA = _declare(
+    "fma",
+    "a: T, b: T, c: T -> T",
+    _fused,
+    "``a * b + c``, rounded once.",
+    "__hfma",
+    "half_fma",
 )
-def FMA(a: T, b: T, c: T) -> T:
-    """``a * b + c``, rounded once."""
-    return _fused(a, b, c)
-
-
-@intrinsic("half.neg", dtypes=HALVES, cuda=_native_or_helper("neg", "__hneg"), c=helper("neg"))
-def NEGATION(x: T) -> T:
-    """``-x``."""
-    return NEG.reference(x)
+NEGATION = _declare("neg", "x: T -> T", NEG.reference, "``-x``.", "__hneg")
 
 
 # ---- comparisons by CUDA's names -----------------------------------------------------------------
@@ -102,17 +108,18 @@ _COMPARISONS: tuple[tuple[str, Callable[[Any, Any], bool], bool, str], ...] = (
 )
 
 
-def _declare_comparison(
-    name: str, comparison: Callable[[Any, Any], bool], is_negated: bool, doc: str
-) -> Intrinsic:
-    def body(x: T, y: T) -> bool:
-        return bool(comparison(x, y)) != is_negated
-
-    body.__doc__ = doc
-    stem = f"half_{name}"
-    return intrinsic(
-        f"half.{name}", dtypes=HALVES, cuda=_native_or_helper(stem, f"__h{name}"), c=helper(stem)
-    )(body)
+def _compare(comparison: Callable[[Any, Any], bool], is_negated: bool, x: Any, y: Any) -> bool:
+    return bool(comparison(x, y)) != is_negated
 
 
-COMPARISONS = {entry[0]: _declare_comparison(*entry) for entry in _COMPARISONS}
+COMPARISONS = {
+    name: _declare(
+        name,
+        "x: T, y: T -> bool",
+        partial(_compare, comparison, is_negated),
+        doc,
+        f"__h{name}",
+        f"half_{name}",
+    )
+    for name, comparison, is_negated, doc in _COMPARISONS
+}

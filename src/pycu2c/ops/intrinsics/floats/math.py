@@ -9,21 +9,27 @@ from __future__ import annotations
 import fractions
 import math
 from collections.abc import Callable, Mapping
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, INT64, DType
-from pycu2c.base.types import WEAK_FLOAT, Scalar, promote
+from pycu2c.base.types import WEAK_FLOAT, WEAK_INT, Scalar, promote
 from pycu2c.base.values import Number, convert, scalar_of
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.kinds import F
-from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Spelling, intrinsic
+from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Spelling, declare, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper, library, overloaded
 
 FLOATS = (FLOAT32, FLOAT64)
+
+
+def type_of(value: Number) -> Scalar:
+    scalar = scalar_of(value)
+    assert scalar is not None
+    return scalar
 
 
 def floating_type(*numbers: Number) -> Scalar:
@@ -39,11 +45,24 @@ def in_floats(compute: Callable[..., Any], *numbers: Number) -> Any:
         return convert(compute(*(convert(n, scalar) for n in numbers)), scalar)
 
 
+def compute_in_type(compute: Callable[..., Any], *numbers: Any) -> Any:
+    """Apply ``compute`` to numbers of one type, which is also the type of the result.
+
+    Halves are computed as float32, as in kernels; the sign of -0.0 differs for bfloat16 in NumPy.
+    """
+    own = type_of(numbers[0])
+    dtype = FLOAT32 if own.dtype.is_half else own.dtype
+    with np.errstate(all="ignore"):
+        return convert(compute(*(dtype.numpy.type(n) for n in numbers)), own)
+
+
 def _declare(
-    name: str, doc: str, body: Callable[..., Any], spelling: Spelling | None = None, **more: Any
+    name: str, signature: str, compute: Callable[..., Any], doc: str, **properties: Any
 ) -> Intrinsic:
-    body.__doc__ = doc
-    return intrinsic(name, dtypes=FLOATS, spelling=spelling, **more)(body)
+    """Declare a function; ``compute`` takes floats if the result is one."""
+    if signature.endswith("F"):
+        compute = partial(in_floats, compute)
+    return declare(__name__, name, signature, compute, doc, dtypes=FLOATS, **properties)
 
 
 # ---- functions that NumPy lacks: Python's, with C's result where Python raises ---------------
@@ -114,10 +133,6 @@ _UNARY: tuple[tuple[str, str, Callable[[Any], Any], str], ...] = (
 )
 
 
-def _ufunc_bindings(function: Callable[..., Any]) -> tuple[object, ...]:
-    return (function,) if isinstance(function, np.ufunc) else ()
-
-
 # functions that are helpers on the CPU, by dtype: see codegen/vector_math.py
 _CPU_HELPER_DTYPES = {
     "exp": (FLOAT32,),
@@ -135,23 +150,6 @@ def _cpu_spelling(stem: str) -> Spelling:
     return spell
 
 
-def _declare_function(
-    name: str, stem: str, doc: str, body: Callable[..., Any], bindings: tuple[object, ...]
-) -> Intrinsic:
-    spellings = {"cuda": library(stem), "c": _cpu_spelling(stem)}
-    return _declare(f"math.{name}", doc, body, bindings=bindings, **spellings)
-
-
-def _declare_unary(name: str, stem: str, compute: Callable[[Any], Any], doc: str) -> Intrinsic:
-    def body(x: F) -> F:
-        return in_floats(compute, x)
-
-    bindings = (getattr(math, name), *_ufunc_bindings(compute))
-    return _declare_function(name, stem, doc, body, bindings)
-
-
-UNARY = tuple(_declare_unary(*entry) for entry in _UNARY)
-
 _BINARY: tuple[tuple[str, str, Callable[[Any, Any], Any], str], ...] = (
     ("pow", "pow", np.power, "``a`` to the power ``b``, as floats."),
     ("atan2", "atan2", np.arctan2, "The angle of the point (``b``, ``a``), in radians."),
@@ -163,19 +161,18 @@ _BINARY: tuple[tuple[str, str, Callable[[Any, Any], Any], str], ...] = (
 )
 _INTEGRAL_IN_NUMPY = (np.power, np.fmod)  # ufuncs that return an int for two ints
 
-
-def _declare_binary(
-    name: str, stem: str, compute: Callable[[Any, Any], Any], doc: str
-) -> Intrinsic:
-    def body(a: F, b: F) -> F:
-        return in_floats(compute, a, b)
-
-    ufuncs = () if compute in _INTEGRAL_IN_NUMPY else _ufunc_bindings(compute)
-    bindings = (getattr(math, name), *ufuncs)
-    return _declare_function(name, stem, doc, body, bindings)
-
-
-BINARY = tuple(_declare_binary(*entry) for entry in _BINARY)
+for _signature, _functions in (("x: F -> F", _UNARY), ("a: F, b: F -> F", _BINARY)):
+    for _name, _stem, _compute, _doc in _functions:
+        _is_same = isinstance(_compute, np.ufunc) and _compute not in _INTEGRAL_IN_NUMPY
+        _declare(
+            f"math.{_name}",
+            _signature,
+            _compute,
+            _doc,
+            cuda=library(_stem),
+            c=_cpu_spelling(_stem),
+            bindings=(getattr(math, _name), *((_compute,) if _is_same else ())),
+        )
 
 # ---- rounding: math's give an int, numpy's a float ------------------------------------------
 
@@ -199,26 +196,30 @@ def _cast_to_int(stem: str, integer: Callable[[DType], str]) -> Spelling:
 def _declare_rounding(
     name: str, compute: Callable[[Any], Any], python: object, doc: str
 ) -> tuple[Intrinsic, ...]:
-    def as_float(x: F) -> F:
-        return in_floats(compute, x)
-
-    def as_int(x: F) -> int:
-        return int(convert(in_floats(compute, x), Scalar(INT64, weak=True)))
-
     rounding_to_float = _declare(
-        f"numpy.{name}", f"{doc}, as a float.", as_float, library(name), bindings=(compute,)
+        f"numpy.{name}",
+        "x: F -> F",
+        compute,
+        f"{doc}, as a float.",
+        spelling=library(name),
+        bindings=(compute,),
     )
     if python is None:
         return (rounding_to_float,)
     rounding_to_int = _declare(
         f"math.{name}",
+        "x: F -> int",
+        partial(_round_to_int, compute),
         f"{doc}, as an int.",
-        as_int,
-        _cast_to_int(name, lambda dtype: dtype.cuda),
+        cuda=_cast_to_int(name, lambda dtype: dtype.cuda),
         c=_cast_to_int(name, lambda dtype: dtype.c),
         bindings=(python,),
     )
     return rounding_to_float, rounding_to_int
+
+
+def _round_to_int(compute: Callable[[Any], Any], x: Any) -> int:
+    return int(convert(in_floats(compute, x), WEAK_INT))
 
 
 _ROUNDING_FUNCTIONS = tuple(_declare_rounding(*entry) for entry in _ROUNDING)
@@ -237,18 +238,6 @@ _PREDICATES: tuple[tuple[str, Callable[[Any], Any], object, str], ...] = (
 )
 
 
-def _declare_predicate(
-    name: str, compute: Callable[[Any], Any], python: object, doc: str
-) -> Intrinsic:
-    def body(x: F) -> bool:
-        return bool(compute(convert(x, floating_type(x))))
-
-    c_spelling = _nonzero(name) if compute is np.isinf else overloaded(name)
-    return _declare(
-        f"math.{name}", doc, body, overloaded(name), c=c_spelling, bindings=(python, compute)
-    )
-
-
 def _nonzero(name: str) -> Spelling:
     """Return a comparison of ``isinf`` with 0, because it may return -1 in C."""
 
@@ -258,7 +247,20 @@ def _nonzero(name: str) -> Spelling:
     return spell
 
 
-PREDICATES = tuple(_declare_predicate(*entry) for entry in _PREDICATES)
+def _holds(compute: Callable[[Any], Any], x: Any) -> bool:
+    return bool(compute(convert(x, floating_type(x))))
+
+
+for _name, _compute, _python, _doc in _PREDICATES:
+    _declare(
+        f"math.{_name}",
+        "x: F -> bool",
+        partial(_holds, _compute),
+        _doc,
+        cuda=overloaded(_name),
+        c=_nonzero(_name) if _compute is np.isinf else overloaded(_name),
+        bindings=(_python, _compute),
+    )
 
 # ---- angles: a multiplication by a constant --------------------------------------------------
 
@@ -279,15 +281,11 @@ _ANGLES: tuple[tuple[str, Callable[[Any], Any], object, str], ...] = (
 )
 
 
-def _declare_angle(name: str, compute: Callable[[Any], Any], alias: object, doc: str) -> Intrinsic:
-    def body(x: F) -> F:
-        return in_floats(compute, x)
-
-    bindings = (getattr(math, name), compute, alias)
-    return _declare(f"math.{name}", doc, body, _scaled(compute), bindings=bindings)
-
-
-ANGLES = tuple(_declare_angle(*entry) for entry in _ANGLES)
+for _name, _compute, _alias, _doc in _ANGLES:
+    _bindings = (getattr(math, _name), _compute, _alias)
+    _declare(
+        f"math.{_name}", "x: F -> F", _compute, _doc, spelling=_scaled(_compute), bindings=_bindings
+    )
 
 # ---- Python's round, of floats -----------------------------------------------------------------
 
@@ -295,7 +293,7 @@ ANGLES = tuple(_declare_angle(*entry) for entry in _ANGLES)
 @intrinsic("round", dtypes=FLOATS, spelling=library("llrint"))
 def round_to_even(x: F) -> int:
     """Round to the nearest integer, ties to even; return an int."""
-    return int(convert(in_floats(np.rint, x), Scalar(INT64, weak=True)))
+    return _round_to_int(np.rint, x)
 
 
 # ---- with more arguments -----------------------------------------------------------------------

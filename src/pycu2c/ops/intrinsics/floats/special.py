@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,19 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.floats import special_reference as reference
 from pycu2c.ops.intrinsics.floats.math import FLOATS, in_floats
 from pycu2c.ops.intrinsics.floats.special_reference import over_float64
-from pycu2c.ops.intrinsics.kinds import F
-from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Spelling, intrinsic
+from pycu2c.ops.intrinsics.kinds import F, float32
+from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Spelling, declare, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper, library, overloaded
 
 
-def _declare(name: str, doc: str, body: Callable[..., Any], **other: Any) -> Intrinsic:
+def _declare(
+    name: str, signature: str, compute: Callable[..., Any], doc: str, **other: Any
+) -> Intrinsic:
     """Declare a function of CUDA; on the CPU it is a helper with the same name."""
-    body.__doc__ = doc
-    properties = {"cuda": library(name), "c": helper(name)}
-    return intrinsic(f"cuda.{name}", dtypes=FLOATS, **{**properties, **other})(body)
+    if signature.endswith("F"):
+        compute = partial(in_floats, compute)
+    properties = {"dtypes": FLOATS, "cuda": library(name), "c": helper(name), **other}
+    return declare(__name__, f"cuda.{name}", signature, compute, doc, **properties)
 
 
 # ---- of one number -----------------------------------------------------------------------------
@@ -69,28 +73,24 @@ _UNARY: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
 )
 
 
-def _declare_unary(name: str, compute: Callable[[Any], Any], doc: str, **more: Any) -> Intrinsic:
-    def body(x: F) -> F:
-        return in_floats(compute, x)
-
-    return _declare(name, doc, body, **more)
-
-
-_I0 = _declare_unary(
+_I0 = _declare(
     "cyl_bessel_i0",
+    "x: F -> F",
     over_float64(lambda x: reference.modified_bessel(0, x)),
     "The modified Bessel function of the first kind, order 0.",
     bindings=(np.i0,),
 )
-UNARY = (*(_declare_unary(*entry) for entry in _UNARY), _I0)
-ROUND = _declare_unary(
+UNARY = (*(_declare(name, "x: F -> F", compute, doc) for name, compute, doc in _UNARY), _I0)
+_declare(
     "round",
+    "x: F -> F",
     _round_half_away,
     "The nearest integer as a float, ties away from 0, as in C.",
     c=library("round"),
 )
-LOGB = _declare_unary(
+_declare(
     "logb",
+    "x: F -> F",
     _exponent,
     "The exponent of ``x`` to base 2, as a float.",
     c=library("logb"),
@@ -101,7 +101,7 @@ def _inverse(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
     return c.BinaryExpr("/", c.Number("1"), a["x"])
 
 
-RECIPROCAL = _declare_unary("rcp", lambda x: 1 / x, "``1 / x``.", cuda=_inverse, c=_inverse)
+_declare("rcp", "x: F -> F", lambda x: 1 / x, "``1 / x``.", cuda=_inverse, c=_inverse)
 
 
 def _saturated(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
@@ -110,14 +110,16 @@ def _saturated(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     )
 
 
-SATURATE = _declare_unary(
+_declare(
     "saturate",
+    "x: F -> F",
     lambda x: min(max(x, 0), 1) if x > 0 else 0,
     "``x`` clamped to the range from 0 to 1; 0 for NaN.",
     cuda=_saturated,
 )
 
 
+@intrinsic("cuda.ilogb", dtypes=FLOATS, cuda=library("ilogb"), c=helper("ilogb"))
 def _ilogb(x: F) -> int:
     """The exponent of ``x`` to base 2, as an int; the minimum of int32 for 0 and NaN, its
     maximum for infinity."""
@@ -127,13 +129,10 @@ def _ilogb(x: F) -> int:
     return math.frexp(value)[1] - 1
 
 
+@intrinsic("cuda.llround", dtypes=FLOATS, spelling=library("llround"))
 def _llround(x: F) -> int:
     """Round to the nearest integer, ties away from 0, as in C; return an int."""
     return int(in_floats(_round_half_away, x)) if math.isfinite(float(x)) else 0
-
-
-intrinsic("cuda.ilogb", dtypes=FLOATS, cuda=library("ilogb"), c=helper("ilogb"))(_ilogb)
-intrinsic("cuda.llround", dtypes=FLOATS, spelling=library("llround"))(_llround)
 
 
 # ---- of several --------------------------------------------------------------------------------
@@ -161,65 +160,63 @@ _MULTI_ARGUMENT: tuple[tuple[str, Callable[..., Any], int, str], ...] = (
 )
 
 
-def _declare_multi_argument(
-    name: str, compute: Callable[..., Any], count: int, doc: str
-) -> Intrinsic:
-    def of_two(a: F, b: F) -> F:
-        return in_floats(compute, a, b)
-
-    def of_three(a: F, b: F, c: F) -> F:
-        return in_floats(compute, a, b, c)
-
-    def of_four(a: F, b: F, c: F, d: F) -> F:
-        return in_floats(compute, a, b, c, d)
-
-    body = (of_two, of_three, of_four)[count - 2]
-    if name == "fdim":
-        return _declare(name, doc, body, c=library(name))
-    return _declare(name, doc, body)
+MULTI_ARGUMENT = tuple(
+    _declare(
+        name,
+        f"{', '.join(f'{parameter}: F' for parameter in 'abcd'[:count])} -> F",
+        compute,
+        doc,
+        c=library(name) if name == "fdim" else helper(name),
+    )
+    for name, compute, count, doc in _MULTI_ARGUMENT
+)
 
 
-MULTI_ARGUMENT = tuple(_declare_multi_argument(*entry) for entry in _MULTI_ARGUMENT)
-
-
-def _powi(x: F, n: int) -> F:
+@intrinsic("cuda.powi", dtypes=FLOATS, spelling=helper("powi"))
+def POWI(x: F, n: int) -> F:
     """Return ``x`` to an integer power."""
     return in_floats(lambda base: np.power(base, type(base)(int(n))), x)
 
 
-POWI = _declare("powi", _powi.__doc__ or "", _powi, cuda=helper("powi"))
+def _bessel(compute: Callable[[int, float], float], n: int, x: Any) -> Any:
+    return in_floats(lambda value: compute(int(n), float(value)), x)
 
 
-def _declare_bessel(name: str, compute: Callable[[int, float], float], doc: str) -> Intrinsic:
-    def body(n: int, x: F) -> F:
-        return in_floats(lambda value: compute(int(n), float(value)), x)
-
-    return _declare(name, doc, body, cuda=helper(name))
-
-
-BESSEL = (
-    _declare_bessel("jn", reference.jn, "The Bessel function of the first kind, order ``n``."),
-    _declare_bessel("yn", reference.yn, "The Bessel function of the second kind, order ``n``."),
+BESSEL = tuple(
+    declare(
+        __name__,
+        f"cuda.{name}",
+        "n: int, x: F -> F",
+        partial(_bessel, compute),
+        f"The Bessel function of the {kind} kind, order ``n``.",
+        dtypes=FLOATS,
+        spelling=helper(name),
+    )
+    for name, compute, kind in (("jn", reference.jn, "first"), ("yn", reference.yn, "second"))
 )
 
 # ---- the parts of results that are tuples, as of frexp -----------------------------------------
 
 
+@intrinsic("cuda.modf.fraction", dtypes=FLOATS, spelling=helper("fraction"))
 def _fraction(x: F) -> F:
     """Return the fractional part, with the sign of ``x``."""
     return in_floats(lambda v: np.copysign(0 if np.isinf(v) else v - np.trunc(v), v), x)
 
 
+@intrinsic("cuda.frexp.mantissa", dtypes=FLOATS, spelling=helper("mantissa"))
 def _mantissa(x: F) -> F:
     """Return the mantissa that ``frexp`` returns."""
     return in_floats(lambda v: np.frexp(v)[0], x)
 
 
+@intrinsic("cuda.frexp.exponent", dtypes=FLOATS, spelling=helper("exponent"))
 def _power_of_two(x: F) -> int:
     """Return the exponent that ``frexp`` returns."""
     return int(np.frexp(float(x))[1]) if math.isfinite(float(x)) else 0
 
 
+@intrinsic("cuda.remquo.quotient", dtypes=FLOATS, spelling=helper("quotient"))
 def _quotient(a: F, b: F) -> int:
     """Return the lowest 3 bits of ``a / b``, rounded to an integer, with its sign."""
     x, y = float(a), float(b)
@@ -230,16 +227,6 @@ def _quotient(a: F, b: F) -> int:
     quotient: int = round(difference / reference.ratio(y))
     return (abs(quotient) & 7) * (-1 if quotient < 0 else 1)
 
-
-def _declare_part(name: str, stem: str, body: Callable[..., Any]) -> Intrinsic:
-    spell: Spelling = helper(stem)
-    return intrinsic(name, dtypes=FLOATS, spelling=spell)(body)
-
-
-FRACTION = _declare_part("cuda.modf.fraction", "fraction", _fraction)
-MANTISSA = _declare_part("cuda.frexp.mantissa", "mantissa", _mantissa)
-EXPONENT = _declare_part("cuda.frexp.exponent", "exponent", _power_of_two)
-C_DIV = _declare_part("cuda.remquo.quotient", "quotient", _quotient)
 
 # ---- fast, of float32 --------------------------------------------------------------------------
 
@@ -256,43 +243,41 @@ _FAST = (
 )
 
 
-def _declare_fast(name: str, cuda: str, cpu_name: str, doc: str) -> Intrinsic:
-    exact = REGISTRY[cpu_name]
-
-    def body(x: Any) -> Any:
-        return exact.reference(np.float32(x))
-
-    body.__annotations__ = {"x": "float32", "return": "float32"}
-    body.__doc__ = f"{doc}, fast and less exact on a GPU."
-    assert exact.c is not None
-    return intrinsic(f"cuda.{name}", cuda=overloaded(cuda), c=_as_float32(exact.c))(body)
+def _in_float32(function: Intrinsic, x: Any) -> Any:
+    return function.reference(np.float32(x))
 
 
-def _as_float32(spell: Spelling) -> Spelling:
+def _as_float32(spell: Spelling | None) -> Spelling:
+    assert spell is not None
     return lambda a, _: spell(a, FLOAT32)
 
 
-FAST = tuple(_declare_fast(*entry) for entry in _FAST)
+FAST = tuple(
+    declare(
+        __name__,
+        f"cuda.{name}",
+        "x: float32 -> float32",
+        partial(_in_float32, REGISTRY[on_cpu]),
+        f"{doc}, fast and less exact on a GPU.",
+        cuda=overloaded(cuda),
+        c=_as_float32(REGISTRY[on_cpu].c),
+    )
+    for name, cuda, on_cpu, doc in _FAST
+)
 
 
-def _fast_pow(a: Any, b: Any) -> Any:
+@intrinsic("cuda.fast_powf", cuda=overloaded("__powf"), c=overloaded("powf"))
+def _fast_pow(a: float32, b: float32) -> float32:
     """Return ``a`` to the power ``b`` for a positive ``a``; faster and less exact on a GPU."""
     return REGISTRY["math.pow"].reference(np.float32(a), np.float32(b))
-
-
-def _fast_divide(a: Any, b: Any) -> Any:
-    """Return ``a / b``; faster and less exact on a GPU."""
-    with np.errstate(all="ignore"):
-        return np.float32(a) / np.float32(b)
 
 
 def _division(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
     return c.BinaryExpr("/", a["a"], a["b"])
 
 
-for _name, _cuda, _c, _body in (
-    ("fast_powf", "__powf", overloaded("powf"), _fast_pow),
-    ("fast_fdividef", "__fdividef", _division, _fast_divide),
-):
-    _body.__annotations__ = dict.fromkeys(("a", "b", "return"), "float32")
-    intrinsic(f"cuda.{_name}", cuda=overloaded(_cuda), c=_c)(_body)
+@intrinsic("cuda.fast_fdividef", cuda=overloaded("__fdividef"), c=_division)
+def _fast_divide(a: float32, b: float32) -> float32:
+    """Return ``a / b``; faster and less exact on a GPU."""
+    with np.errstate(all="ignore"):
+        return np.float32(a) / np.float32(b)

@@ -7,58 +7,23 @@ bits, kernels compute with Python's float. The front end expands the special for
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType, DTypeKind
+from pycu2c.base.dtypes import FLOAT64, DType, DTypeKind
 from pycu2c.base.types import Scalar, promote
-from pycu2c.base.values import Number, convert, scalar_of
+from pycu2c.base.values import convert
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.builtins import NUMBERS
-from pycu2c.ops.intrinsics.floats.math import FLOATS, in_floats
+from pycu2c.ops.intrinsics.floats.math import FLOATS, compute_in_type, in_floats, type_of
 from pycu2c.ops.intrinsics.kinds import F, R, T, number
-from pycu2c.ops.intrinsics.registry import REGISTRY, Effect, Intrinsic, Spelling, intrinsic
+from pycu2c.ops.intrinsics.registry import REGISTRY, Effect, Intrinsic, Spelling, declare, intrinsic
 from pycu2c.ops.intrinsics.spelling import by_kind, helper, library, overloaded
 from pycu2c.ops.operators import DIV, EQ, MUL, POW
 
-
-def type_of(value: Number) -> Scalar:
-    scalar = scalar_of(value)
-    assert scalar is not None
-    return scalar
-
-
 # ---- of all numbers --------------------------------------------------------------------------
-
-
-def _compute_in_type(compute: Callable[..., Any], *numbers: Any) -> Any:
-    """Apply ``compute`` to numbers of one type, which is also the type of the result.
-
-    Halves are computed as float32, as in kernels; the sign of -0.0 differs for bfloat16 in NumPy.
-    """
-    own = type_of(numbers[0])
-    dtype = FLOAT32 if own.dtype.is_half else own.dtype
-    with np.errstate(all="ignore"):
-        return convert(compute(*(dtype.numpy.type(n) for n in numbers)), own)
-
-
-def _declare_binary(
-    name: str,
-    compute: Any,
-    doc: str,
-    spellings: tuple[Spelling, Spelling],
-    *helpers: tuple[str, ...],
-) -> Intrinsic:
-    """Declare a function of two numbers; spellings and helpers are pairs for CUDA and C."""
-
-    def body(a: T, b: T) -> T:
-        return _compute_in_type(compute, a, b)
-
-    body.__doc__ = doc
-    cuda, c_spelling = spellings
-    declare = intrinsic(name, dtypes=NUMBERS, cuda=cuda, c=c_spelling, bindings=(compute,))
-    return declare(body)
 
 
 def _extremum_spellings(name: str) -> tuple[Spelling, Spelling]:
@@ -71,60 +36,62 @@ def _extremum_spellings(name: str) -> tuple[Spelling, Spelling]:
 
 _REMAINDER = by_kind(floats=library("fmod"), integers=helper("fmod"))
 
-FMAX_FMIN = (
-    _declare_binary(
-        "numpy.fmax",
+for _name, _compute, _doc, (_cuda, _c) in (
+    (
+        "fmax",
         np.fmax,
         "The greater; of a NaN and a number, the number.",
         _extremum_spellings("fmax"),
-        (),
-        ("max",),
     ),
-    _declare_binary(
-        "numpy.fmin",
+    (
+        "fmin",
         np.fmin,
         "The lesser; of a NaN and a number, the number.",
         _extremum_spellings("fmin"),
-        (),
-        ("min",),
     ),
-)
-FMOD = _declare_binary(
-    "numpy.fmod",
-    np.fmod,
-    "The remainder with the sign of ``a``, as in C; of integers, 0 where ``b`` is 0.",
-    (_REMAINDER, _REMAINDER),
-    ("fmod",),
-    ("fmod",),
-)
+    (
+        "fmod",
+        np.fmod,
+        "The remainder with the sign of ``a``, as in C; of integers, 0 where ``b`` is 0.",
+        (_REMAINDER, _REMAINDER),
+    ),
+):
+    declare(
+        __name__,
+        f"numpy.{_name}",
+        "a: T, b: T -> T",
+        partial(compute_in_type, _compute),
+        _doc,
+        dtypes=NUMBERS,
+        cuda=_cuda,
+        c=_c,
+        bindings=(_compute,),
+    )
 
 
 @intrinsic("numpy.sign", dtypes=NUMBERS, spelling=helper("sign"), bindings=(np.sign,))
 def sign(x: T) -> T:
     """Return -1, 0 or 1; NaN for NaN."""
-    return _compute_in_type(np.sign, x)
+    return compute_in_type(np.sign, x)
 
 
 # ---- of floats -------------------------------------------------------------------------------
 
-_FLOAT_FUNCTIONS: tuple[tuple[str, Callable[[Any, Any], Any], str], ...] = (
+for _name, _function, _doc in (
     ("heaviside", np.heaviside, "0 below 0, 1 above; ``b`` where ``a`` is 0."),
     ("logaddexp", np.logaddexp, "``log(exp(a) + exp(b))`` without overflow."),
     ("logaddexp2", np.logaddexp2, "``log2(2**a + 2**b)`` without overflow."),
-)
-
-
-def _declare_float_function(name: str, compute: Callable[[Any, Any], Any], doc: str) -> Intrinsic:
-    def body(a: F, b: F) -> F:
-        return in_floats(compute, a, b)
-
-    body.__doc__ = doc
-    spell = helper(name)
-    declare = intrinsic(f"numpy.{name}", dtypes=FLOATS, spelling=spell, bindings=(compute,))
-    return declare(body)
-
-
-FLOAT_FUNCTIONS = tuple(_declare_float_function(*entry) for entry in _FLOAT_FUNCTIONS)
+):
+    declare(
+        __name__,
+        f"numpy.{_name}",
+        "a: F, b: F -> F",
+        partial(in_floats, _function),
+        _doc,
+        dtypes=FLOATS,
+        spelling=helper(_name),
+        bindings=(_function,),
+    )
 
 
 @intrinsic("numpy.sinc", dtypes=FLOATS, spelling=helper("sinc"), bindings=(np.sinc,))

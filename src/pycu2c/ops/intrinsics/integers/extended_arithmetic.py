@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from pycu2c.base.dtypes import DType
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert
 from pycu2c.ops.intrinsics.integers.bits import split_word
 from pycu2c.ops.intrinsics.kinds import FIXED
-from pycu2c.ops.intrinsics.registry import Intrinsic, Spelling, intrinsic
+from pycu2c.ops.intrinsics.registry import Intrinsic, declare
 from pycu2c.ops.intrinsics.spelling import overloaded
 
 
@@ -20,21 +19,16 @@ def _declare(
     """Declare a function; ``types`` are those of the parameters x, y, z and of the result."""
     *kinds, result_kind = types.split()
     result = Scalar(FIXED[result_kind])
-
-    def unary(x: Any) -> Any:
-        return convert(compute(int(x)), result)
-
-    def binary(x: Any, y: Any) -> Any:
-        return convert(compute(int(x), int(y)), result)
-
-    def ternary(x: Any, y: Any, z: Any) -> Any:
-        return convert(compute(int(x), int(y), int(z)), result)
-
-    body = (unary, binary, ternary)[len(kinds) - 1]
-    body.__doc__ = doc
-    body.__annotations__ = dict(zip("xyz", kinds)) | {"return": result_kind}
-    cuda_spelling: Spelling = overloaded(cuda or f"__{name}")
-    return intrinsic(f"cuda.{name}", cuda=cuda_spelling, c=overloaded(name))(body)
+    signature = ", ".join(f"{parameter}: {kind}" for parameter, kind in zip("xyz", kinds))
+    return declare(
+        __name__,
+        f"cuda.{name}",
+        f"{signature} -> {result_kind}",
+        lambda *numbers: convert(compute(*map(int, numbers)), result),
+        doc,
+        cuda=overloaded(cuda or f"__{name}"),
+        c=overloaded(name),
+    )
 
 
 # ---- products ----------------------------------------------------------------------------------

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pycu2c.base.dtypes import INT64, DType
+from pycu2c.base.dtypes import INT64
 from pycu2c.base.types import WEAK_INT
 from pycu2c.base.values import convert, fits, scalar_of
 from pycu2c.ops.intrinsics.builtins import INTEGERS
-from pycu2c.ops.intrinsics.kinds import T
-from pycu2c.ops.intrinsics.registry import Intrinsic, intrinsic
+from pycu2c.ops.intrinsics.registry import declare
 from pycu2c.ops.intrinsics.spelling import helper
 
 WRAPS_TO_ZERO = 66  # 66! and every product of 66 neighbours is a multiple of 2**64
@@ -45,73 +45,57 @@ def _combinations(n: int, k: int) -> int:
     return ways if fits(ways, WEAK_INT) else 0
 
 
-def _declare(
-    module: str, stem: str, body: Any, binding: object, dtypes: tuple[DType, ...]
-) -> Intrinsic:
-    return intrinsic(f"{module}.{stem}", dtypes=dtypes, spelling=helper(stem), bindings=(binding,))(
-        body
-    )
+def _in_type(function: Callable[[int, int], int], a: Any, b: Any) -> Any:
+    scalar = scalar_of(a)
+    assert scalar is not None
+    return convert(function(int(a), int(b)), scalar)
 
 
-# Python's function, what it computes here, meaning
-_UNARY: tuple[tuple[Any, Callable[[int], int], str], ...] = (
-    (math.isqrt, math.isqrt, "The square root of an int, without its fraction."),
-    (math.factorial, _factorial, "``1 * 2 * ... * n``, cut to 64 bits."),
-)
-_BINARY: tuple[tuple[Any, Callable[[int, int], int], str], ...] = (
-    (math.gcd, math.gcd, "The greatest common divisor of two ints."),
-    (math.lcm, math.lcm, "The least common multiple of two ints, cut to 64 bits."),
+_ONE, _TWO = "n: int -> int", "a: int, b: int -> int"
+# Python's function, signature, what it computes here, meaning
+for _python, _signature, _compute, _doc in (
+    (math.isqrt, _ONE, math.isqrt, "The square root of an int, without its fraction."),
+    (math.factorial, _ONE, _factorial, "``1 * 2 * ... * n``, cut to 64 bits."),
+    (math.gcd, _TWO, math.gcd, "The greatest common divisor of two ints."),
+    (math.lcm, _TWO, math.lcm, "The least common multiple of two ints, cut to 64 bits."),
     (
         math.comb,
+        _TWO,
         _combinations,
         "The number of ways to choose ``b`` of ``a`` items; 0 over 64 bits.",
     ),
     (
         math.perm,
+        _TWO,
         _permutations,
         "The number of ordered selections of ``b`` of ``a`` items, cut to 64 bits.",
     ),
-)
+):
+    declare(
+        __name__,
+        f"math.{_python.__name__}",
+        _signature,
+        partial(_compute_or_zero, _compute),
+        _doc,
+        dtypes=(INT64,),
+        spelling=helper(_python.__name__),
+        bindings=(_python,),
+    )
 
-
-def _declare_unary(function: Any, compute: Callable[[int], int], doc: str) -> Intrinsic:
-    def body(n: int) -> int:
-        return _compute_or_zero(compute, n)
-
-    body.__doc__ = doc
-    return _declare("math", function.__name__, body, function, (INT64,))
-
-
-def _declare_binary(function: Any, compute: Callable[[int, int], int], doc: str) -> Intrinsic:
-    def body(a: int, b: int) -> int:
-        return _compute_or_zero(compute, a, b)
-
-    body.__doc__ = doc
-    return _declare("math", function.__name__, body, function, (INT64,))
-
-
-PYTHON_FUNCTIONS = tuple(_declare_unary(*entry) for entry in _UNARY) + tuple(
-    _declare_binary(*entry) for entry in _BINARY
-)
-
+for _ufunc, _python, _doc in (
+    (np.gcd, math.gcd, "The greatest common divisor, in the integers' type."),
+    (np.lcm, math.lcm, "The least common multiple, in the integers' type."),
+):
+    declare(
+        __name__,
+        f"numpy.{_python.__name__}",
+        "a: T, b: T -> T",
+        partial(_in_type, _python),
+        _doc,
+        dtypes=INTEGERS,
+        spelling=helper(_python.__name__),
+        bindings=(_ufunc,),
+    )
 
 # f(f(a, b), c) if there are more than two arguments
 FOLDED_FUNCTIONS = ("math.gcd", "math.lcm", "math.hypot")
-
-
-def _declare_numpy(name: str, compute: Any, doc: str) -> Intrinsic:
-    function = getattr(math, name)
-
-    def body(a: T, b: T) -> T:
-        scalar = scalar_of(a)
-        assert scalar is not None
-        return convert(function(int(a), int(b)), scalar)
-
-    body.__doc__ = doc
-    return _declare("numpy", name, body, compute, INTEGERS)
-
-
-NUMPY_FUNCTIONS = (
-    _declare_numpy("gcd", np.gcd, "The greatest common divisor, in the integers' type."),
-    _declare_numpy("lcm", np.lcm, "The least common multiple, in the integers' type."),
-)
