@@ -402,7 +402,7 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     assert run(tmp_path) == "[2.0, 4.0, 6.0, 8.0, 10.0, 12.0] True\n"
     assert run(tmp_path) == "[2.0, 4.0, 6.0, 8.0, 10.0, 12.0] False\n"
     assert run(tmp_path, factor=3) == "[2.0, 5.0, 8.0, 11.0, 14.0, 17.0] True\n"
-    assert run(tmp_path, factor="(lambda: 3)()").endswith("True\n")
+    assert run(tmp_path, factor="(lambda: 3)()").endswith("False\n")  # text of other functions
     assert run(tmp_path).endswith("False\n")
 
 

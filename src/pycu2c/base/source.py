@@ -74,12 +74,18 @@ class Source:
         return len(text.encode()[:utf8_offset].decode(errors="ignore"))
 
 
+ATTACHED_SOURCE = "__pycu2c_source__"  # attribute of functions that another process has pickled
+
+
 def source_of(function: FunctionType) -> Source:
     """Find the source of ``function`` in its file.
 
     Raises SourceUnavailable if Python has no text (``python -c``, ``exec``) or the file has
     changed.
     """
+    attached: Source | None = vars(function).get(ATTACHED_SOURCE)
+    if attached is not None:
+        return attached
     code = function.__code__
     lines = _lines_of(function)
     if code.co_name == "<lambda>":
@@ -100,6 +106,28 @@ def source_of(function: FunctionType) -> Source:
         f"{function.__name__} is no longer at {code.co_filename}:{code.co_firstlineno}: "
         "the file changed after it was imported; import it again"
     )
+
+
+def own_lines(source: Source) -> tuple[int, tuple[str, ...]]:
+    """Return the number of the first line of a function with its decorators, and its lines."""
+    tree = source.tree
+    first = min([tree.lineno, *(d.lineno for d in tree.decorator_list)])
+    return first, source.lines[first - 1 : tree.end_lineno]
+
+
+def parse_function(text: str, first: int) -> ast.FunctionDef | None:
+    """Parse the lines of one function, which begin at line ``first``; None for other text."""
+    indent = "if 1:\n" if text[:1].isspace() else ""
+    try:
+        body: list[ast.stmt] = ast.parse(indent + text).body
+    except SyntaxError:
+        return None
+    match body[0].body if isinstance(body[0], ast.If) else body:
+        case [ast.FunctionDef() | ast.AsyncFunctionDef() as node]:
+            ast.increment_lineno(node, first - (2 if indent else 1))
+            return _without_async(node)
+        case _:
+            return None
 
 
 # texts of files that changed while the program ran, the last one at the end

@@ -21,7 +21,14 @@ from pycu2c.base.dtypes import encode_dtype
 from pycu2c.base.external_code import ExternalCode
 from pycu2c.base.hashing import digest_of
 from pycu2c.base.records import dataclass
-from pycu2c.base.source import Source, SourceUnavailable, Unbound, bound_object, source_of
+from pycu2c.base.source import (
+    Source,
+    SourceUnavailable,
+    Unbound,
+    bound_object,
+    own_lines,
+    source_of,
+)
 from pycu2c.base.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
 from pycu2c.declarations.options import Options
 from pycu2c.ops.names.numba_names import numba_function
@@ -105,7 +112,7 @@ class FingerprintWriter:
 
     def _describe_function(self, source: Source, is_device: bool) -> None:
         """Describe the text of a function and the objects that it names."""
-        digest = digest_of("".join(source.lines).encode("utf-8", "surrogatepass"))
+        digest = digest_of("".join(own_lines(source)[1]).encode("utf-8", "surrogatepass"))
         self.lines.append(f"text {source.file} {source.tree.lineno} {source.name} {digest}")
         self.lines.append(str(source.signature))
         if source.external_code is not None:
@@ -124,8 +131,7 @@ class FingerprintWriter:
         self.lines.append(f"external code, pure={pure}, cooperative={cooperative}")
         for code in external_code.codes:
             self.lines += map(file_identity.file_identity, code.files)
-            texts = [x.text for x in code.preamble], [x.text for x in code.lines]
-            self.lines.append(repr((code.dialect, *texts)))
+            self.lines.append(repr((code.dialect, code.preamble, code.lines)))
 
     def _add_names(self, function: FunctionType, nodes: list[ast.AST]) -> None:
         """Describe what the names in these nodes are bound to, except local variables."""

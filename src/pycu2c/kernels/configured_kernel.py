@@ -73,9 +73,7 @@ class Configured(ConfiguredBase[P]):
 
     def __reduce__(self) -> NoReturn:
         name = self._launches.launcher.name
-        raise TypeError(
-            f"{name}[grid, block] cannot be pickled: pickle {name}, which is pickled by its name"
-        )
+        raise TypeError(f"{name}[grid, block] cannot be pickled: pickle {name}")
 
     @property
     def _launch_slow(self) -> Callable[P, None]:

@@ -45,6 +45,7 @@ from pycu2c.declarations.signatures import (
 from pycu2c.frontend.subset.subset_check import early_diagnostics
 from pycu2c.kernels import forall
 from pycu2c.kernels.configured_kernel import Configured, Launches, P, checked_request, key_of
+from pycu2c.kernels.kernel_pickling import Pickled
 from pycu2c.kernels.launcher import Launcher
 from pycu2c.kernels.tuning_report import TuningReport
 from pycu2c.native.extension import KernelBase
@@ -76,7 +77,7 @@ TUNING_PARAMETERS = ("tune", "tune_for", "restrictions", "tune_file")
 _MAX_CONFIGURED = 256  # configurations that a kernel caches
 
 
-class Kernel(KernelBase[P]):
+class Kernel(KernelBase[P], Pickled):
     """A kernel: ``k[grid, block](arguments)`` launches it on a grid of threads.
 
     ``k[grid, block, stream, bytes]`` selects a stream, and the bytes of dynamic shared memory of a
@@ -160,9 +161,21 @@ class Kernel(KernelBase[P]):
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
 
-    def __reduce__(self) -> str:
-        """Pickle and copy by name, as functions: another process imports the module."""
-        return self.python.__qualname__
+    def _pickled_state(self) -> dict[str, Any]:
+        """Return the arguments of ``__init__``."""
+        return {
+            "function": self.python,
+            "grid": self.grid,
+            "block": self.block,
+            "shared_memory": self.shared_memory,
+            "signature": list(self.declared),
+            "backend": self.backend,
+            "cache": self.launcher.cache,
+            "options": self.options,
+        }
+
+    def _unpickled_from(self, state: dict[str, Any]) -> None:
+        type(self).__init__(self, **state)
 
     # ---- inspection ----
 
@@ -478,7 +491,7 @@ class Kernel(KernelBase[P]):
         return forall.ForAll(self, n, threads, stream, shared)
 
 
-class DeviceFunction(Generic[P, R]):
+class DeviceFunction(Pickled, Generic[P, R]):
     """A function that kernels call. Outside of kernels, a call runs the Python function.
 
     Attributes
@@ -528,9 +541,6 @@ class DeviceFunction(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<device function {self.__pycu2c_device__.name}>"
-
-    def __reduce__(self) -> str:
-        return self.python.__qualname__
 
 
 if TYPE_CHECKING:

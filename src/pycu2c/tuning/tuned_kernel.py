@@ -64,6 +64,17 @@ class TunedKernel(Kernel[P]):
         file = file_of(self.launcher, tune_file)
         self._own = TunedLaunch(self._launches, Tuning(space, tuple(tune_for), file))
 
+    def _pickled_state(self) -> dict[str, Any]:
+        tuning, space = self._own.tuning, self._own.tuning.space
+        return {
+            **super()._pickled_state(),
+            **space.launch,
+            "tune": space.values,
+            "tune_for": tuning.tune_for,
+            "restrictions": space.restrictions,
+            "tune_file": tuning.file,
+        }
+
     def recompile(self) -> None:
         """Read globals, closures and tuning records again."""
         super().recompile()

@@ -30,6 +30,7 @@ from pycu2c.devices import view_geometry
 from pycu2c.devices.array import DeviceArray
 from pycu2c.frontend import function_builder
 from pycu2c.kernels.kernel import DeviceFunction
+from pycu2c.kernels.kernel_pickling import Pickled
 from pycu2c.runtime.arguments.strides import Shape
 
 Axes = tuple[str, ...]  # the names of core dimensions
@@ -63,7 +64,7 @@ def parse_core_dimensions(text: str) -> CoreDimensions:
     return CoreDimensions(inputs, outputs)
 
 
-class GUFuncDispatcher:
+class GUFuncDispatcher(Pickled):
     """A generalized ufunc. The function writes its outputs to its last parameters.
 
     The last axes of each argument are its core dimensions; the others are broadcast.

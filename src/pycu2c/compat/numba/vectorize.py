@@ -30,6 +30,7 @@ from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.copies import copy_if_overlapping
 from pycu2c.frontend import function_builder
 from pycu2c.kernels.kernel import DeviceFunction
+from pycu2c.kernels.kernel_pickling import Pickled
 from pycu2c.runtime.cuda.memory import HOST
 
 _DTYPE_KINDS = "biufc"  # NumPy's kinds of dtypes; each can represent those before it
@@ -49,7 +50,7 @@ class UFuncLoop:
         return f"{''.join(d.char for d in self.inputs)}->{self.output.char}"
 
 
-class UFuncDispatcher:
+class UFuncDispatcher(Pickled):
     """A ufunc: ``f(a, b, out=…)``. For device arrays, the result is a device array."""
 
     def __init__(

@@ -164,6 +164,9 @@ class Intrinsic:
     def __repr__(self) -> str:
         return f"<intrinsic {self.call}>"
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _registered, (self.name,)
+
 
 # modules with functions that denote intrinsics
 BINDING_MODULES = ("cmath", "math", "numpy")
@@ -187,6 +190,10 @@ class _Registry(dict[str, "Intrinsic"]):
 
 REGISTRY = _Registry()
 _BY_BINDING: dict[int, Intrinsic] = {}
+
+
+def _registered(name: str) -> Intrinsic:
+    return REGISTRY[name]
 
 
 def intrinsic(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any, Protocol, TypeAlias
 
@@ -54,6 +55,11 @@ class Namespace:
 
     def __repr__(self) -> str:
         return self._name
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        outer, _, name = self._name.rpartition(".")
+        parent = functools.reduce(getattr, outer.split(".")[1:], CUDA)
+        return (getattr, (parent, name)) if outer else "CUDA"
 
     _numba_type_ = property(reject_kernel_name)
 
