@@ -90,6 +90,7 @@ from pycu2c.transforms.cuda import (
     narrow_integers,
     restrict_pointers,
     unroll_array_loops,
+    vector_accesses,
     version_loops,
 )
 from pycu2c.transforms.pass_contract import Pass
@@ -200,6 +201,8 @@ _CUDA = (
          when=lambda a: a.get(SUMMARY).any_of(ir.Allocate) and _has_loops(a)),
     Pass("narrow_integers", narrow_integers.narrow, (TYPED,), uses=(INDEX_RULES, RANGES)),
     *_LEGALIZATION,
+    Pass("vector_accesses", vector_accesses.combine, (C_SEMANTICS,),
+         when=_any_of(ir.Pack, ir.Member)),
     Pass("merge_live_ranges", merge_live_ranges.merge_live_ranges, (C_SEMANTICS,)),
     Pass("linearize", linearize.linearize, (C_SEMANTICS,), ORDERED, uses=(EFFECTFUL,)),
     *_DEAD_CODE,

@@ -184,3 +184,78 @@ def test_nvrtc_compiles_it(made) -> None:
     }
     text = made.inspect("cuda", types[made.name])
     assert nvrtc.compile(text, made.name, "sm_90", cache=False).data
+
+
+# ---- vectors -------------------------------------------------------------------------------------
+
+
+@kernel
+def of_vectors(a, rows, out):
+    i = cuda.threadIdx.x
+    vectors, pairs = a[4:].view(cuda.float4), rows[i].view(cuda.float2)
+    shared = cuda.shared.array(16, float32, alignment=16)
+    local = cuda.local.array(4, float32)
+    shared.view(cuda.float4)[i] = vectors[i]
+    local.view(cuda.float4)[0] = vectors[-1]
+    cuda.syncthreads()
+    v = shared.view(cuda.float4)[i ^ 1]
+    v.w = local[3]
+    written = out.view(cuda.float4)
+    written[i] = v
+    written[i].y = pairs[1].y + len(pairs)
+    for u in rows.view(cuda.float2)[i, 1:]:
+        written[i].z += u.x
+
+
+def vectors_of(a, rows):
+    vectors = a[4:].reshape(-1, 4)
+    out = vectors[[1, 0, 3, 2]].copy()
+    out[:, 3] = vectors[-1, 3]
+    out[:, 1] = rows[:, 3] + 3
+    out[:, 2] += rows[:, 2] + rows[:, 4]
+    return out.ravel()
+
+
+@pytest.mark.parametrize("offset", [0, 1, 2])
+def test_vectors_of_numbers(target: str, offset: int) -> None:
+    """The arrays may begin at any multiple of four bytes."""
+    base = np.random.default_rng(2).random(64).astype(np.float32)
+    a, out = base[offset : offset + 20], np.zeros(32, np.float32)[offset : offset + 16]
+    rows = base[20 + offset : 44 + offset].reshape(4, 6)
+    *_, result = run(of_vectors, (1, 4), [a, rows, out], target)
+    np.testing.assert_allclose(result, vectors_of(a, rows), rtol=1e-6)
+
+
+def test_vectors_of_bytes(target: str) -> None:
+    @kernel
+    def second(a, out):
+        out[0] = a.view(cuda.int2)[1].y
+
+    *_, out = run(second, (1, 1), [np.arange(16, dtype=np.uint8), np.zeros(1, np.int32)], target)
+    assert out[0] == np.arange(16, dtype=np.uint8).view(np.int32)[3]
+
+
+def test_cuda_accesses_vectors_at_once() -> None:
+    text = of_vectors.inspect("cuda", "float32[::1], float32[:, ::1], float32[::1]")
+    assert "load_vector_float4(&a[" in text
+    assert "store_shared_vector_float4(&shared[" in text
+    assert "store_vector_float4(&out[" in text
+    assert "_vector_float4(&local" not in text  # the array is in registers
+    for arch in ("sm_75", "sm_90"):
+        nvrtc.compile(text, "of_vectors", arch, kind="cubin")
+
+
+def test_aligned_shared_arrays_need_no_test() -> None:
+    sass = of_vectors.inspect("ptx", "float32[::1], float32[:, ::1], float32[::1]")
+    assert "st.shared.v4.f32" in sass
+    assert "st.shared.f32" not in sass
+
+
+@pytest.mark.parametrize("kind", ["float32[:]", "float64[::1]"])
+def test_arrays_that_are_no_vectors(kind: str) -> None:
+    @kernel
+    def first(a, out):
+        out[0] = a.view(cuda.float2)[0].x
+
+    with pytest.raises(CompileError, match=r"may have gaps|cannot be viewed as `float2`"):
+        first.inspect("ir", f"{kind}, float32[::1]")

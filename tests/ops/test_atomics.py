@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -434,7 +435,41 @@ def test_sums_of_parts(dtype: type, target: str) -> None:
 def test_sums_of_components_without_a_result() -> None:
     types = (complex64[::1], float2[:, ::1], complex64[::1], complex64[::1], float2[::1])
     assert check_warnings(add_parts.inspect("c", types)) == ""
-    assert "    atomicAdd(&v[1].x, " in add_parts.inspect("cuda", types)
+    text = add_parts.inspect("cuda", types)
+    assert "    atomicAdd(&tile[0].x, " in text
+    assert "    atomic_add_vector_float2(&v[1], " in text
+
+
+@kernel
+def add_vectors(totals, olds, values):
+    i = cuda.grid(1)
+    old = cuda.atomic.add(totals, i % 2, values[i])
+    if i == 3:
+        olds[0] = old
+
+
+VECTORS = ["float2", "float4", "half2", "bfloat162"]
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_sums_of_vectors(name: str, target: str) -> None:
+    dtype = getattr(cuda, name).numpy
+    fields = range(len(dtype))
+    values = np.array([tuple(i + n for n in fields) for i in range(4)], dtype)
+    totals, olds, _ = run(
+        add_vectors, (1, 4), [np.zeros(2, dtype), np.zeros(1, dtype), values], target
+    )
+    for n in fields:
+        assert [float(x[n]) for x in totals] == [2 + 2 * n, 4 + 2 * n]
+        assert float(olds[0][n]) in (0, 1 + n)
+
+
+@pytest.mark.parametrize("name", VECTORS)
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
+def test_vectors_are_added_by_one_instruction(name: str, arch: str) -> None:
+    ptx = add_vectors.inspect("ptx", (getattr(cuda, name)[::1],) * 3, arch=arch)
+    count = len(re.findall(r"\b(?:atom|red)\.[a-z.]*add", ptx))
+    assert count == 1 or (arch == "sm_75" and name != "half2")
 
 
 def test_records_are_not_added(target: str) -> None:

@@ -1,7 +1,8 @@
 """Build IR for numbers and elements whose bits are read in another type.
 
 A view whose dtype is not that of its elements reads and writes each number by the bits of one or
-more elements, which follow each other along the last axis of the array or field.
+more elements, which follow each other along the last axis of the array or field. A vector is read
+and written by component.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from functools import reduce
 
 from pycu2c.base.dtypes import BY_NAME, DType
+from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import Array, Scalar
 from pycu2c.ir import nodes as ir
@@ -61,9 +63,21 @@ def is_reinterpreted(view: ir.View) -> bool:
     return view.type.dtype != _element_dtype(view)
 
 
+def component_view(view: ir.View, name: str, span: Span) -> ir.View:
+    """Return the view of a component of the vectors of a reinterpreted view."""
+    names = [field.name for field in view.type.dtype.fields]
+    component = view.type.dtype.fields[names.index(name)].dtype
+    part_type = Array(component, view.type.ndim, "A" if view.axes else "C")
+    part = replace(view, type=part_type, span=span)
+    return _shifted(part, names.index(name) * component.size // _element_dtype(view).size)
+
+
 def load_bits(view: ir.View, span: Span) -> ir.Expr:
-    """Return the number of a reinterpreted view without axes."""
+    """Return the number or vector of a reinterpreted view without axes."""
     dtype = view.type.dtype
+    if dtype.is_vector:
+        parts = (component_view(view, field.name, span) for field in dtype.fields)
+        return ir.Pack(tuple(load_bits(part, span) for part in parts), view.type.element, span)
     loads = [
         field_at_path(ir.Load(part.array, part.first, span), part.path, span)
         for part in _parts(view)
@@ -99,9 +113,11 @@ def _unsigned(e: ir.Expr) -> DType:
 
 def _parts(view: ir.View) -> list[ir.View]:
     """Return the views of the elements that contain the number of a view without axes."""
+    return [_shifted(view, n) for n in range(elements_per_number(view))]
+
+
+def _shifted(view: ir.View, count: int) -> ir.View:
+    """Return a view that begins ``count`` elements later."""
     *outer, last = start_indices(view)
     one = const(1, last.span)
-    return [
-        with_starts(view, [*outer, add_scaled(last, one, const(n, last.span))]) if n else view
-        for n in range(elements_per_number(view))
-    ]
+    return with_starts(view, [*outer, add_scaled(last, one, const(count, last.span))])

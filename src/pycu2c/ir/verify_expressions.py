@@ -13,7 +13,7 @@ from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_INT, Array, MemorySpace, Sca
 from pycu2c.base.values import fits
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import path_indices
-from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS, TYPE_DETERMINING_KINDS
+from pycu2c.ops.intrinsics.kinds import FIXED, FORM_RESULT, HANDLE_KINDS, TYPE_DETERMINING_KINDS
 from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.ops.operators import NOT
 
@@ -201,7 +201,7 @@ def _type_variable(kind: str, argument: ir.Expr) -> Type | None:
 
 def _argument(name: str, kind: str, argument: ir.Expr) -> Iterator[str]:
     match kind:
-        case "array" if not isinstance(argument, ir.ElementOf):
+        case "array" | "place" if not isinstance(argument, ir.ElementOf):
             yield f"{name} takes an element, not {argument.type}"
         case "coordinate" if argument.type != float32:
             yield f"a coordinate of {name} is {argument.type}"
@@ -235,6 +235,7 @@ def _result(e: ir.Apply, common: Type | None) -> Iterator[str]:
         "None": e.type == VOID,
         "int": is_integer(e.type) and isinstance(e.type, Scalar) and e.type.weak,
         "bool": e.type == WEAK_BOOL,
+        FORM_RESULT: isinstance(e.type, Scalar),
         "R": isinstance(common, Scalar) and e.type == Scalar(common.dtype.real, common.weak),
     }.get(intrinsic.result, e.type == common)
     if not is_valid:

@@ -624,6 +624,7 @@ def kernel(
     max_registers: int | None = None,
     launch_bounds: int | tuple[int, ...] | None = None,
     cluster: int | tuple[int, ...] | None = None,
+    programmatic_stream_serialization: bool = False,
     link: LinkLike | None = None,
     tune: Mapping[str, Sequence[Any]] | None = None,
     tune_for: Sequence[str] = (),
@@ -681,6 +682,9 @@ def kernel(function: Any = None, /, **arguments: Any) -> Any:
     cluster : int or tuple of int, optional
         The blocks of a cluster, along up to three axes. They run at the same time and access each
         other's shared memory (``cuda.cg.this_cluster``).
+    programmatic_stream_serialization : bool, optional
+        True lets a launch begin before the previous kernel of its stream has ended
+        (``cuda.griddepcontrol``).
     link : path, sequence of path or dict, optional
         Files with functions in C that the kernel calls. The suffix selects the target: .cu, .ptx,
         .cubin, … for a GPU, .c, .so, … for the CPU. Or ``{"cuda": […], "cpu": […]}``.

@@ -20,6 +20,7 @@ from pycu2c.codegen.helpers.integer_helpers import WORD_HELPERS
 from pycu2c.codegen.helpers.special_helpers import SPECIAL_HELPERS
 from pycu2c.codegen.helpers.templates import Helper, helpers_in
 from pycu2c.codegen.helpers.texture_helpers import TEXTURE_HELPERS
+from pycu2c.codegen.helpers.vector_helpers import VECTOR_HELPERS
 from pycu2c.codegen.helpers.warp_reduction_helpers import REDUCTION_HELPERS
 from pycu2c.csyntax import nodes as c
 
@@ -36,6 +37,7 @@ HELPERS: dict[str, Helper] = {
     **ROUNDING_HELPERS,
     **SPECIAL_HELPERS,
     **TEXTURE_HELPERS,
+    **VECTOR_HELPERS,
     **WORD_HELPERS,
     **half_helpers.HALF_HELPERS,
 }

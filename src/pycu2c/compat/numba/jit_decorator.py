@@ -112,6 +112,8 @@ def jit(
         As for ``pycu2c.kernel``.
     fmad, fastmath, strict, check, max_registers, launch_bounds, cluster : object, optional
         As for ``pycu2c.kernel``.
+    programmatic_stream_serialization : bool, optional
+        As for ``pycu2c.kernel``.
     **options : object
         Ignored, or rejected with a replacement.
 

@@ -20,7 +20,7 @@ from pycu2c.frontend.expressions.arithmetic import integer_hint, to_index
 from pycu2c.frontend.value_checks import is_array
 from pycu2c.frontend.values import ArraySelect, TupleValue, Value
 from pycu2c.ir import views
-from pycu2c.ir.bit_patterns import is_reinterpreted, load_bits
+from pycu2c.ir.bit_patterns import component_view, is_reinterpreted, load_bits
 from pycu2c.ir.builders import binary, cast, const, integer, scalar_type
 from pycu2c.ir.expressions import component_type
 from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Select, Var, View
@@ -465,6 +465,8 @@ def complex_part(array: ArrayValue, name: str, span: Span) -> View:
 
 def _view_of_field(view: View, name: str, span: Span) -> View:
     """Return the view of a field; a subarray adds its axes."""
+    if is_reinterpreted(view):
+        return component_view(view, name, span)
     field = view.type.dtype.field(name)
     assert field is not None
     layout: Layout = "A" if view.axes else "C"

@@ -1,4 +1,4 @@
-"""Numbers and arrays with another dtype: ``x.view(int32)``, ``bytes[8:16].view(float64)``.
+"""Numbers and arrays with another dtype: ``x.view(int32)``, ``floats[8:16].view(float4)``.
 
 A view of an array with another dtype has the elements of the array as units of its starts and
 steps. An access combines the bits of these elements, or splits the number into them.
@@ -21,6 +21,7 @@ from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements.exceptions import raise_if
 from pycu2c.frontend.values import Value
 from pycu2c.ir.bit_patterns import (
+    component_view,
     elements_per_number,
     is_reinterpreted,
     is_viewable,
@@ -28,7 +29,7 @@ from pycu2c.ir.bit_patterns import (
     with_bits_of,
 )
 from pycu2c.ir.builders import binary, integer, scalar_type
-from pycu2c.ir.nodes import Const, Expr, Store, View
+from pycu2c.ir.nodes import Const, Expr, Member, Store, View
 from pycu2c.ir.views import multiply, stride_inside_field
 from pycu2c.ops.operators import FLOORDIV, MOD, NE
 
@@ -58,11 +59,13 @@ def array_view(context: FunctionContext, array: ArrayValue, node: ast.Call) -> A
     source = view.type.dtype
     if source == target:
         return array
-    if not (is_viewable(source) and is_viewable(target)) or target.size % source.size:
+    number = target.fields[0].dtype if target.is_vector else target
+    if not (is_viewable(source) and is_viewable(number)) or number.size % source.size:
         fail(
             "argument-type",
             Label(span, f"this is `{view.type}`, which cannot be viewed as `{target}`"),
-            hint="view integers and floats as a type of the same or of a larger size",
+            hint="view integers and floats as a type of the same or of a larger size, or as "
+            "vectors of such a type",
         )
     ratio = target.size // source.size
     if ratio == 1:
@@ -116,6 +119,12 @@ def _checked_length(context: FunctionContext, length: Expr, ratio: int, span: Sp
 def store_number(context: FunctionContext, target: View, number: Expr, span: Span) -> None:
     """Emit the store of a number in the element of a view without axes."""
     value = arithmetic.coerce(number, target.type.element)
+    if is_reinterpreted(target) and target.type.dtype.is_vector:
+        vector = assign_temporary(context, value, "vector")
+        for field in target.type.dtype.fields:
+            part = Member(vector, field.name, Scalar(field.dtype), span)
+            store_number(context, component_view(target, field.name, span), part, span)
+        return
     if not is_reinterpreted(target):
         context.emit(Store(target.array, target.first, value, span, target.path))
         return

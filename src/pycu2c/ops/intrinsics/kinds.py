@@ -13,6 +13,7 @@ array: TypeAlias = Any
 index: TypeAlias = Any
 const: TypeAlias = Any
 form: TypeAlias = Any
+place: TypeAlias = Any
 number: TypeAlias = Any
 T: TypeAlias = Any
 F: TypeAlias = Any

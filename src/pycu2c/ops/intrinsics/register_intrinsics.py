@@ -23,6 +23,7 @@ from pycu2c.ops.intrinsics.memory import (
     cache_hints,
     subscripts,
     textures,
+    vector_access,
 )
 from pycu2c.ops.intrinsics.threads import (
     barriers,
