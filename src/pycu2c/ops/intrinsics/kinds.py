@@ -37,6 +37,10 @@ bfloat16: TypeAlias = Any
 float32: TypeAlias = Any
 float64: TypeAlias = Any
 
+# of ``transforms/cpu/barriers/collective_ir``, which imports this package
+Collective: TypeAlias = Any
+Value: TypeAlias = Any
+
 # parameters whose argument determines T or F, the type that selects the variant of the intrinsic
 TYPE_DETERMINING_KINDS = ("array", "T", "F")
 FORM_RESULT = "form"  # the kind of a result that the front end's handler determines

@@ -3,9 +3,9 @@
 The annotations of the decorated function define type inference and its errors, ``dtypes`` the
 supported types, ``effect`` the order of evaluation. ``cuda`` and ``c`` return C trees, ``spelling``
 the tree of both; code generation adds the helper function that it calls. ``collective`` returns
-the result of an operation of several threads (``threads/collective.py``). The docstring is the
-user documentation, and the body is the reference semantics. ``declare`` takes these as arguments,
-for tables of intrinsics.
+the result of an operation of several threads (``transforms/cpu/barriers/collective_ir.py``). The
+docstring is the user documentation, and the body is the reference semantics. ``declare`` takes
+these as arguments, for tables of intrinsics.
 
 Kinds of parameters, as annotations:
 
@@ -42,10 +42,11 @@ from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.numba_typing import reject_kernel_name
 from pycu2c.base.records import dataclass, field
 from pycu2c.csyntax import nodes as c
-from pycu2c.ops.intrinsics.threads.collective import CollectiveResult
+from pycu2c.ops.intrinsics.kinds import Collective, Value
 from pycu2c.ops.operators import Operator
 
 Spelling: TypeAlias = "Callable[[Mapping[str, c.Expr], DType], c.Expr]"
+CollectiveResult: TypeAlias = "Callable[[Collective], Value]"
 
 
 class Effect(Enum):

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from pycu2c.base.dtypes import INT32, INT64, UINT32, DType
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
-from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spelling, intrinsic
+from pycu2c.ops.intrinsics.registry import CollectiveResult, Effect, Intrinsic, Spelling, intrinsic
 from pycu2c.ops.intrinsics.spelling import overloaded
-from pycu2c.ops.intrinsics.threads.collective import CollectiveResult
 
 # The reference interpreter runs the bodies after the threads have synchronized.
 

@@ -18,11 +18,10 @@ import numpy as np
 from pycu2c.base.dtypes import INT32, INT64, UINT32, UINT64, DType
 from pycu2c.base.values import convert, scalar_of
 from pycu2c.csyntax import nodes as c
-from pycu2c.ops.intrinsics.kinds import T, form
+from pycu2c.ops.intrinsics.kinds import Collective, T, Value, form
 from pycu2c.ops.intrinsics.reference_thread import EXCHANGE_DTYPES, REFERENCE_STATE, WARP
-from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spelling, intrinsic
+from pycu2c.ops.intrinsics.registry import CollectiveResult, Effect, Intrinsic, Spelling, intrinsic
 from pycu2c.ops.intrinsics.spelling import helper, overloaded
-from pycu2c.ops.intrinsics.threads.collective import Collective, CollectiveResult, Value
 
 ALL_LANES = 0xFFFFFFFF
 _MASK_BOUNDS = (0, ALL_LANES)  # the bounds of a mask as a result

@@ -18,7 +18,7 @@ from pycu2c.ir.builders import cast, scalar_type
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt, with_body, with_kernel_body
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
-from pycu2c.transforms.cpu.barriers.collective_ir import IrCollective, expr_of
+from pycu2c.transforms.cpu.barriers.collective_ir import Collective
 
 _SCOPES = {
     Effect.BARRIER: ir.SyncScope.BLOCK,
@@ -45,8 +45,8 @@ def _lower_lane_function(e: ir.Expr) -> ir.Expr:
         return e
     result_type = scalar_type(e)
     lowering = _Lowering(0, e.span)
-    call = IrCollective({}, result_type, e.span, lowering.new_array, lowering.new_variable)
-    return cast(expr_of(e.intrinsic.collective(call)), result_type)
+    call = Collective({}, result_type, e.span, lowering.new_array, lowering.new_variable)
+    return cast(e.intrinsic.collective(call).expr, result_type)
 
 
 def _scope(intrinsic: Intrinsic) -> ir.SyncScope:
@@ -76,10 +76,8 @@ class _Lowering:
         contributions: list[ir.Contribution] = []
         if isinstance(s, ir.Assign):
             assert e.intrinsic.collective is not None
-            call = IrCollective(
-                arguments, scalar_type(e), s.span, self.new_array, self.new_variable
-            )
-            result = cast(expr_of(e.intrinsic.collective(call)), scalar_type(e))
+            call = Collective(arguments, scalar_type(e), s.span, self.new_array, self.new_variable)
+            result = cast(e.intrinsic.collective(call).expr, scalar_type(e))
             contributions, epilogue = call.contributions, call.epilogue
             epilogue.append(ir.Assign(s.var, cast(result, scalar_type(s.var)), s.span))
         scope, mask = _scope(e.intrinsic), arguments.get("mask")
