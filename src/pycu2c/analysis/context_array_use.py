@@ -69,7 +69,7 @@ class ContextArrayUse:
     def _elements(self, access: ir.Load | ir.Store, threads: Threads) -> dict[int, int] | None:
         """Return the element that each thread accesses, or None if it is unknown."""
         indices = self.values.of(access.indices[0])
-        return {t: int(indices[t]) for t in threads} if indices else None
+        return None if indices is None else {t: int(indices[t]) for t in threads}
 
     def _statements(self, body: ir.Body, threads: Threads) -> Iterator[tuple[ir.Stmt, Threads]]:
         """Yield each statement with the threads that may execute it; loops are not entered."""

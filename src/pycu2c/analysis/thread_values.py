@@ -5,79 +5,54 @@
 
 from __future__ import annotations
 
-import functools
 import math
-import operator
-from collections.abc import Callable, Mapping
-from itertools import product
-from typing import Any
+from collections.abc import Mapping
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
+from pycu2c.analysis import vectors
 from pycu2c.analysis.ranges.interval_arithmetic import is_integral
+from pycu2c.analysis.vectors import Vector
 from pycu2c.base.records import dataclass, field
-from pycu2c.base.types import WEAK_INT, Scalar
-from pycu2c.base.values import Number, convert
+from pycu2c.base.types import int64
+from pycu2c.base.values import fits
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import constant_value, scalar_type
-from pycu2c.ops import operators as ops
-from pycu2c.ops.constant_folding import fold_binary, fold_unary
-from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, WARP, Thread
-from pycu2c.ops.intrinsics.registry import Intrinsic
+from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES
 from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
 
-_COORDINATES = (
-    linear_thread_index,
-    *(COORDINATES[v, axis] for v in ("threadIdx", "blockDim") for axis in AXES),
+_THREAD_INDICES, _BLOCK_SIZES = (
+    [COORDINATES[name, axis] for axis in AXES] for name in ("threadIdx", "blockDim")
 )
 
-# exact Python integer arithmetic; some operators only for operands >= 0
-_EXACT_OPERATORS: Mapping[ops.Operator, Callable[[Any, Any], Any]] = {
-    op: op.compute
-    for op in (
-        ops.ADD,
-        ops.SUB,
-        ops.MUL,
-        ops.AND,
-        ops.OR,
-        ops.XOR,
-        ops.LT,
-        ops.LE,
-        ops.GT,
-        ops.GE,
-        ops.EQ,
-        ops.NE,
-    )
-} | {ops.C_DIV: operator.floordiv, ops.C_REM: operator.mod, ops.C_SHR: operator.rshift}
-_NONNEGATIVE_ONLY = (ops.C_DIV, ops.C_REM, ops.C_SHR)
-
-Values = tuple[Any, ...]  # one number per thread, in thread order
+Values: TypeAlias = "npt.NDArray[np.int64]"  # one number per thread, in thread order
 
 
 @dataclass(slots=True)
 class ThreadValues:
-    """Values of expressions for each thread of a block with the shape ``block``.
+    """Integers of expressions for each thread of a block with the shape ``block``.
 
     ``definitions`` holds the expressions assigned to each variable.
     """
 
     block: tuple[int, int, int] | None
     definitions: Mapping[str, tuple[ir.Expr, ...]]
-    _variable_cache: dict[str, Values | None] = field(default_factory=dict)
-    _cache: dict[ir.Expr, Values | None] = field(default_factory=dict)
+    _variable_cache: dict[str, Vector] = field(default_factory=dict)
+    _cache: dict[ir.Expr, Vector] = field(default_factory=dict)
 
     def is_warp_uniform(self, e: ir.Expr) -> bool:
         """Return whether all threads of each warp provably compute the same value."""
         values = self.of(e)
         if values is None:
             return False
-        return all(len(set(values[i : i + WARP])) == 1 for i in range(0, len(values), WARP))
+        return np.array_equal(values, np.repeat(values[::WARP], WARP)[: len(values)])
 
     def varies(self, e: ir.Expr) -> bool:
         """Return whether two threads of the block provably compute different values."""
         values = self.of(e)
-        return values is not None and len(set(values)) > 1
+        return values is not None and bool(np.any(values != values[0]))
 
     def contiguous_threads(self, e: ir.Expr, threads: range) -> range | None:
         """Return the subrange of ``threads`` for which a condition holds.
@@ -95,98 +70,55 @@ class ThreadValues:
 
     def of(self, e: ir.Expr) -> Values | None:
         """Return the value for each thread, or None if the thread index does not determine it."""
+        values = self._vector(e)
+        return None if values is None else np.broadcast_to(values, math.prod(self.block or (1,)))
+
+    def _vector(self, e: ir.Expr) -> Vector:
         if e not in self._cache:
             self._cache[e] = self._compute(e)
         return self._cache[e]
 
-    def _compute(self, e: ir.Expr) -> Values | None:
+    def _compute(self, e: ir.Expr) -> Vector:
         match e:
-            case ir.Const():
-                return (_to_python(constant_value(e)),) * (
-                    math.prod(self.block) if self.block else 1
-                )
+            case ir.Const(value):
+                is_known = is_integral(e.type) and fits(int(value), int64)
+                return vectors.of_type(np.asarray(int(value)), e.type) if is_known else None
             case ir.Var():
                 return self._variable(e.name)
-            case ir.Apply(intrinsic=coordinate) if coordinate in _COORDINATES:
-                return None if self.block is None else _coordinate_values(coordinate, self.block)
+            case ir.Apply(intrinsic):
+                return self._coordinate(intrinsic)
             case ir.Unary():
-                operand_values = self.of(e.operand)
-                source = scalar_type(e.operand)
-                return operand_values and tuple(
-                    _to_python(fold_unary(e.op, _typed(v, source))) for v in operand_values
-                )
+                return vectors.unary(e.op, self._vector(e.operand), e.type)
             case ir.Cast():
-                operand_values = self.of(e.operand)
-                return operand_values and _convert(operand_values, scalar_type(e.operand), e.type)
+                return vectors.of_type(self._vector(e.operand), e.type)
             case ir.Binary():
-                left = self.of(e.left)
-                right = self.of(e.right) if left else None
-                return right and _binary(e, left or (), right)
+                return vectors.binary(e.op, self._vector(e.left), self._vector(e.right), e.type)
             case ir.Logical():
-                return self._logical(e)
+                left, right = self._vector(e.left), self._vector(e.right)
+                if left is None or right is None:
+                    return None
+                return left & right if e.op is ir.LogicalOp.AND else left | right
             case _:
                 return None
 
-    def _variable(self, name: str) -> Values | None:
+    def _coordinate(self, intrinsic: object) -> Vector:
+        if self.block is None:
+            return None
+        threads = np.arange(math.prod(self.block))
+        if intrinsic is linear_thread_index:
+            return threads
+        if intrinsic in _THREAD_INDICES:
+            found: Vector = vectors.coordinate(
+                threads, self.block, _THREAD_INDICES.index(intrinsic)
+            )
+            return found
+        if intrinsic in _BLOCK_SIZES:
+            return np.asarray(self.block[_BLOCK_SIZES.index(intrinsic)], np.int64)
+        return None
+
+    def _variable(self, name: str) -> Vector:
         if name not in self._variable_cache:
             self._variable_cache[name] = None  # guards against recursive definitions
             values = self.definitions.get(name, ())
-            self._variable_cache[name] = self.of(values[0]) if len(values) == 1 else None
+            self._variable_cache[name] = self._vector(values[0]) if len(values) == 1 else None
         return self._variable_cache[name]
-
-    def _logical(self, e: ir.Logical) -> Values | None:
-        left = self.of(e.left)
-        right = self.of(e.right) if left else None
-        if left is None or right is None:
-            return None
-        combine = all if e.op is ir.LogicalOp.AND else any
-        return tuple(combine(pair) for pair in zip(left, right))
-
-
-# ---- all threads at once: integers as Python ints (fast), other numbers as NumPy scalars --------
-
-
-def _to_python(value: Number) -> Number:
-    return int(value) if isinstance(value, np.integer | np.bool_ | bool) else value
-
-
-def _typed(value: Number, source: Scalar) -> Number:
-    """Return the operand of constant folding: a NumPy scalar, but a Python int for a weak int."""
-    return value if source == WEAK_INT else convert(value, source)
-
-
-def _convert(values: Values, source: Scalar, target: Scalar) -> Values:
-    if is_integral(source) and is_integral(target) and _all_fit(values, target):
-        return values
-    return tuple(_to_python(convert(_typed(v, source), target)) for v in values)
-
-
-def _binary(e: ir.Binary, left: Values, right: Values) -> Values:
-    source = scalar_type(e.left)
-    exact = _EXACT_OPERATORS.get(e.op) if is_integral(source) else None
-    if exact is not None and (e.op not in _NONNEGATIVE_ONLY or (min(left) >= 0 and min(right) > 0)):
-        values = tuple(map(exact, left, right))
-        if _all_fit(values, e.type):
-            return values
-    pairs = zip(left, right)
-    return tuple(
-        _to_python(fold_binary(e.op, _typed(a, source), _typed(b, source))) for a, b in pairs
-    )
-
-
-def _all_fit(values: Values, target: Scalar) -> bool:
-    return bool(target.dtype.minimum <= min(values) and max(values) <= target.dtype.maximum)
-
-
-@functools.lru_cache(maxsize=64)
-def _coordinate_values(coordinate: Intrinsic, block: tuple[int, int, int]) -> Values:
-    """Return the value of a coordinate for each thread of the block."""
-    if coordinate is linear_thread_index:
-        return tuple(range(math.prod(block)))
-    width, height, depth = block
-    result: list[Number] = []
-    for z, y, x in product(range(depth), range(height), range(width)):
-        REFERENCE_STATE.thread = Thread((x, y, z), (0, 0, 0), block, (1, 1, 1))
-        result.append(coordinate.reference())
-    REFERENCE_STATE.thread = None
-    return tuple(result)

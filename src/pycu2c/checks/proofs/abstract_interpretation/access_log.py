@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pycu2c.analysis.vectors import Mask
 from pycu2c.base.records import dataclass, replace
-from pycu2c.checks.proofs.abstract_interpretation.vectors import Mask
 
 NO_THREAD, MANY_THREADS = -1, -2  # in place of a thread
 _NEVER = np.iinfo(np.int64).max

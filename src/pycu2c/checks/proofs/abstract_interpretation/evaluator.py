@@ -8,12 +8,13 @@ from typing import TypeAlias
 
 import numpy as np
 
+from pycu2c.analysis import vectors
 from pycu2c.analysis.ranges.interval_arithmetic import is_integral
 from pycu2c.analysis.ranges.range_analysis import Ranges
+from pycu2c.analysis.vectors import Mask, Vector
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, MemorySpace, int64
 from pycu2c.base.values import fits
-from pycu2c.checks.proofs.abstract_interpretation import vectors
 from pycu2c.checks.proofs.abstract_interpretation.access_log import (
     MANY_THREADS,
     AccessKind,
@@ -21,7 +22,6 @@ from pycu2c.checks.proofs.abstract_interpretation.access_log import (
     Numbers,
     Writes,
 )
-from pycu2c.checks.proofs.abstract_interpretation.vectors import Mask, Vector
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.verify_expressions import is_linear_index
 from pycu2c.ir.views import array_of
@@ -250,9 +250,8 @@ class LaneEvaluator:
     def _coordinate(self, axis: int, *, in_grid: bool) -> Vector:
         if in_grid and self._launch.grid[axis] > 1:
             return None  # the block is unknown
-        width, height, _ = self._launch.block
-        rows = self.lanes.threads // width
-        return (self.lanes.threads % width, rows % height, rows // height)[axis]
+        found: Vector = vectors.coordinate(self.lanes.threads, self._launch.block, axis)
+        return found
 
     def _access_by(self, e: ir.Apply, element: ir.ElementOf) -> None:
         is_atomic = "atomic" in e.intrinsic.name

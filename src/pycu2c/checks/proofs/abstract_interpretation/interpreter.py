@@ -17,6 +17,7 @@ from pycu2c.analysis.effects import is_dynamic
 from pycu2c.analysis.liveness import upward_exposed_reads
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.analysis.variables import assigned_names, names_in
+from pycu2c.analysis.vectors import Mask, Vector
 from pycu2c.base.records import dataclass
 from pycu2c.checks.proofs.abstract_interpretation.access_log import AccessKind, Numbers
 from pycu2c.checks.proofs.abstract_interpretation.evaluator import (
@@ -27,7 +28,6 @@ from pycu2c.checks.proofs.abstract_interpretation.evaluator import (
     Logs,
     TooComplexError,
 )
-from pycu2c.checks.proofs.abstract_interpretation.vectors import Mask, Vector
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.call_graph import functions_that

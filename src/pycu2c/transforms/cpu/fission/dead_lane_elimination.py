@@ -125,7 +125,7 @@ def _resolve_conditions(body: ir.Body, values: ThreadValues, active_threads: Thr
 
     def outcome(condition: ir.Expr) -> bool | None:
         value_of = values.of(condition)
-        outcomes = {bool(value_of[t]) for t in active_threads} if value_of else set()
+        outcomes = set() if value_of is None else {bool(value_of[t]) for t in active_threads}
         return outcomes.pop() if len(outcomes) == 1 else None
 
     def resolve_select(e: ir.Expr) -> ir.Expr:

@@ -1,4 +1,4 @@
-"""Arithmetic on vectors of integers: one number for each lane; None where they are unknown."""
+"""Arithmetic on vectors of integers: one number for each thread; None where they are unknown."""
 
 from __future__ import annotations
 
@@ -14,10 +14,17 @@ from pycu2c.ops import operators as ops
 from pycu2c.ops.intrinsics.memory.subscripts import from_start, index_from_end
 from pycu2c.ops.intrinsics.registry import Intrinsic
 
-Vector: TypeAlias = "npt.NDArray[np.int64] | None"  # without axes if all lanes have one number
-Mask: TypeAlias = "npt.NDArray[np.bool_]"  # whether a lane is one of a set
+Vector: TypeAlias = "npt.NDArray[np.int64] | None"  # without axes if all threads have one number
+Mask: TypeAlias = "npt.NDArray[np.bool_]"  # whether a thread is one of a set
 T = TypeVar("T")
 _LARGE = 1 << 31  # products of numbers below do not overflow
+
+
+def coordinate(threads: Any, block: tuple[int, int, int], axis: int) -> Any:
+    """Return the index of threads along an axis of their block, from their linear indices."""
+    width, height, _ = block
+    rows = threads // width
+    return (threads % width, rows % height, rows // height)[axis]
 
 
 def binary(op: ops.Operator, a: Vector, b: Vector, result: Type) -> Vector:
@@ -67,6 +74,11 @@ def _shift(compute: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     return shifted
 
 
+def _unsigned(compute: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """Return an operator of C as that of Python, which is the same for numbers of at least 0."""
+    return lambda a, b: compute(a, b) if np.all((a >= 0) & (b >= 0)) else None
+
+
 def _compare(compute: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     return lambda a, b: compute(a, b).astype(np.int64)
 
@@ -82,6 +94,9 @@ _BINARY: Mapping[ops.Operator, Callable[[Any, Any], Any]] = {
     ops.MOD: _divide(np.mod),
     ops.SHL: _shift(np.left_shift),
     ops.SHR: _shift(np.right_shift),
+    ops.C_DIV: _unsigned(_divide(np.floor_divide)),
+    ops.C_REM: _unsigned(_divide(np.mod)),
+    ops.C_SHR: _unsigned(_shift(np.right_shift)),
     ops.LT: _compare(np.less),
     ops.LE: _compare(np.less_equal),
     ops.GT: _compare(np.greater),
