@@ -27,6 +27,7 @@ from pycu2c.cuda import griddepcontrol as griddepcontrol
 from pycu2c.cuda import mma as mma
 from pycu2c.cuda import pipeline as pipeline
 from pycu2c.cuda import random as random
+from pycu2c.cuda import tcgen05 as tcgen05
 from pycu2c.cuda import tma as tma
 from pycu2c.cuda import warp as warp
 from pycu2c.cuda import wgmma as wgmma

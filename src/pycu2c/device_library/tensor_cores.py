@@ -1,4 +1,4 @@
-"""Types and layouts that the products of tensor cores share: ``cuda.mma``, ``wgmma`` and ``wmma``.
+"""Types and layouts of tensor cores: ``cuda.mma``, ``wgmma``, ``tcgen05`` and ``wmma`` share them.
 
 Four lanes have the elements of a row. The elements of a factor are grouped in words of 32 bits; a
 lane has every fourth word.
@@ -11,6 +11,7 @@ from typing import Any
 from pycu2c import cuda
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Scalar, bfloat16, float16, float32, int8, int32, uint8
+from pycu2c.device_library.swizzle import swizzled_column
 from pycu2c.kernels.kernel import device
 
 ALL_LANES = 0xFFFFFFFF
@@ -95,3 +96,78 @@ def left_number(a: Any, k: Any, half: Any, kind: Any) -> Any:
     word = k // per_word
     own = number(a[per_word * (2 * (word // 4) + half) + k % per_word], kind)
     return cuda.shfl_sync(ALL_LANES, own, cuda.laneid // 4 * 4 + word % 4)
+
+
+# ---- tiles in shared memory ----------------------------------------------------------------------
+
+
+@device
+def element_of_tile(tile: Any, row: Any, column: Any) -> Any:
+    """Return element ``[row, column]`` of a tile."""
+    width = tile.shape[tile.ndim - 1]
+    swizzled = swizzled_column(tile, row, column % width)
+    if tile.ndim == 2:
+        return tile[row, swizzled]
+    return tile[column // width, row, swizzled]
+
+
+@device
+def right_number(b: Any, k: Any, column: Any, kind: Any, major: Any) -> Any:
+    """Return element ``[k, column]`` of the right factor."""
+    return number(
+        element_of_tile(b, column, k) if major == "k" else element_of_tile(b, k, column), kind
+    )
+
+
+TILE_DESCRIPTOR = """
+#ifdef __CUDACC__
+// the descriptor of a tile in shared memory; panel_bytes: from a panel to the next
+__device__ __forceinline__ unsigned long long tile_descriptor(const void *tile, int row_bytes,
+                                                              int panel_bytes) {
+    const unsigned long long address = __cvta_generic_to_shared(tile);
+    const unsigned long long swizzle = row_bytes == 128 ? 1 : row_bytes == 64 ? 2 : 3;
+    return (address & 0x3ffff) >> 4 | (unsigned long long)(panel_bytes >> 4) << 16
+           | (unsigned long long)(8 * row_bytes >> 4) << 32 | swizzle << 62;
+}
+#endif
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFactor:
+    """A factor in shared memory: its C name, axes, element type, and major dimension."""
+
+    name: str
+    ndim: int
+    element: FactorType
+    major: str
+
+    @property
+    def declaration(self) -> str:
+        """Return C that declares the descriptor of the first step, and the bytes of its steps."""
+        name, size = self.name, self.element.size
+        row_bytes = f"{size} * {name}_shape{self.ndim - 1}"
+        panel_bytes = f"{size} * {name}_stride0" if self.ndim == 3 else "0"
+        return (
+            f"const int {name}_row = {row_bytes}, {name}_panel = {panel_bytes};\n"
+            f"const unsigned long long {name}_tile = tile_descriptor({name}, {name}_row, "
+            f"{name}_panel);"
+        )
+
+    @property
+    def step(self) -> str:
+        """Return C for the descriptor of step ``k``, in units of 16 bytes."""
+        name = self.name
+        if self.major == "mn":  # the rows of the tile are along the depth
+            rows = STEP_BYTES // self.element.size
+            return f"{name}_tile + ({rows} * k * {name}_row >> 4)"
+        steps = f"({name}_row / {STEP_BYTES})"
+        return f"{name}_tile + (k / {steps} * {name}_panel + k % {steps} * {STEP_BYTES} >> 4)"
+
+    @property
+    def depth(self) -> str:
+        """Return C for the number of steps."""
+        if self.major == "mn":
+            return f"{self.name}_shape{self.ndim - 2} / {STEP_BYTES // self.element.size}"
+        panels = f"{self.name}_shape0 * " if self.ndim == 3 else ""
+        return f"{panels}{self.name}_row / {STEP_BYTES}"

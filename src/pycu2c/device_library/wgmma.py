@@ -12,19 +12,20 @@ from __future__ import annotations
 from typing import Any
 
 from pycu2c import cuda
-from pycu2c.base.records import dataclass
 from pycu2c.base.types import Scalar, int32
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.instructions import instruction
-from pycu2c.device_library.swizzle import swizzled_column
 from pycu2c.device_library.tensor_cores import (
     STEP_BYTES,
-    FactorType,
+    TILE_DESCRIPTOR,
+    SharedFactor,
     accumulator_position,
+    element_of_tile,
     factor_type,
     left_number,
     number,
     registers,
+    right_number,
 )
 from pycu2c.inline_c.functions import c_function
 from pycu2c.kernels.kernel import device
@@ -43,23 +44,7 @@ def position(n: Any) -> Any:
     return cuda.threadIdx.x // 32 % 4 * 16 + row, column
 
 
-# ---- elements of the factors on the CPU ----------------------------------------------------------
-
-
-@device
-def _in_panels(tile: Any, row: Any, column: Any) -> Any:
-    """Return element ``[row, column]`` of a tile."""
-    width = tile.shape[tile.ndim - 1]
-    swizzled = swizzled_column(tile, row, column % width)
-    if tile.ndim == 2:
-        return tile[row, swizzled]
-    return tile[column // width, row, swizzled]
-
-
-@device
-def _factor_b(b: Any, k: Any, column: Any, kind: Any, major: Any) -> Any:
-    """Return element ``[k, column]`` of the right factor."""
-    return number(_in_panels(b, column, k) if major == "k" else _in_panels(b, k, column), kind)
+# ---- products on the CPU -------------------------------------------------------------------------
 
 
 @device
@@ -68,8 +53,8 @@ def _add_product_of_tiles(d: Any, a: Any, b: Any, depth: Any, kind: Any, majors:
     for n in range(d.shape[0]):
         row, column = position(n)
         for k in range(depth):
-            left = _in_panels(a, row, k) if majors[0] == "k" else _in_panels(a, k, row)
-            d[n] += number(left, kind) * _factor_b(b, k, column, kind, majors[1])
+            left = element_of_tile(a, row, k) if majors[0] == "k" else element_of_tile(a, k, row)
+            d[n] += number(left, kind) * right_number(b, k, column, kind, majors[1])
 
 
 @device
@@ -80,64 +65,10 @@ def _add_product_of_registers(d: Any, a: Any, b: Any, major: Any) -> None:
             left = left_number(a, k, half, "")
             for pair in range(2 * half, d.shape[0], 4):
                 for n in range(pair, pair + 2):
-                    d[n] += left * _factor_b(b, k, position(n)[1], "", major)
+                    d[n] += left * right_number(b, k, position(n)[1], "", major)
 
 
 # ---- instructions --------------------------------------------------------------------------------
-
-
-_HELPERS = """
-#ifdef __CUDACC__
-// the descriptor of a tile in shared memory; panel_bytes: from a panel to the next
-__device__ __forceinline__ unsigned long long tile_descriptor(const void *tile, int row_bytes,
-                                                              int panel_bytes) {
-    const unsigned long long address = __cvta_generic_to_shared(tile);
-    const unsigned long long swizzle = row_bytes == 128 ? 1 : row_bytes == 64 ? 2 : 3;
-    return (address & 0x3ffff) >> 4 | (unsigned long long)(panel_bytes >> 4) << 16
-           | (unsigned long long)(8 * row_bytes >> 4) << 32 | swizzle << 62;
-}
-#endif
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class SharedFactor:
-    """A factor in shared memory: its C name, axes, element type, and major dimension."""
-
-    name: str
-    ndim: int
-    element: FactorType
-    major: str
-
-    @property
-    def declaration(self) -> str:
-        """Return C that declares the descriptor of the first step, and the bytes of its steps."""
-        name, size = self.name, self.element.size
-        row_bytes = f"{size} * {name}_shape{self.ndim - 1}"
-        panel_bytes = f"{size} * {name}_stride0" if self.ndim == 3 else "0"
-        return (
-            f"const int {name}_row = {row_bytes}, {name}_panel = {panel_bytes};\n"
-            f"const unsigned long long {name}_tile = tile_descriptor({name}, {name}_row, "
-            f"{name}_panel);"
-        )
-
-    @property
-    def step(self) -> str:
-        """Return C for the descriptor of step ``k``, in units of 16 bytes."""
-        name = self.name
-        if self.major == "mn":  # the rows of the tile are along the depth
-            rows = STEP_BYTES // self.element.size
-            return f"{name}_tile + ({rows} * k * {name}_row >> 4)"
-        steps = f"({name}_row / {STEP_BYTES})"
-        return f"{name}_tile + (k / {steps} * {name}_panel + k % {steps} * {STEP_BYTES} >> 4)"
-
-    @property
-    def depth(self) -> str:
-        """Return C for the number of steps."""
-        if self.major == "mn":
-            return f"{self.name}_shape{self.ndim - 2} / {STEP_BYTES // self.element.size}"
-        panels = f"{self.name}_shape0 * " if self.ndim == 3 else ""
-        return f"{panels}{self.name}_row / {STEP_BYTES}"
 
 
 def _multiplier(
@@ -183,7 +114,7 @@ for (int k = 0; k < {steps}; ++k)
         : {operands}, "l"({b.step}), "r"({"1" if accumulate else "k"}));
 """
 
-    @c_function(cuda=text, preamble=_HELPERS)
+    @c_function(cuda=text, preamble=TILE_DESCRIPTOR)
     def multiply(d: Any, a: Any, b: Any) -> None:
         if not accumulate:
             for n in range(d.shape[0]):

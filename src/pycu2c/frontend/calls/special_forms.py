@@ -19,7 +19,12 @@ from pycu2c.frontend.calls.arguments import (
 )
 from pycu2c.frontend.evaluation_order import materialize
 from pycu2c.frontend.expressions.array_views import array_type
-from pycu2c.frontend.expressions.module_limits import MEMORY_LIMITS, array_bytes, report_too_large
+from pycu2c.frontend.expressions.module_limits import (
+    MEMORY_LIMITS,
+    array_bytes,
+    has_cuda_code,
+    report_too_large,
+)
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.value_checks import describe, is_array, is_none, require_number
 from pycu2c.frontend.values import StaticObject, TupleValue, Value
@@ -67,7 +72,8 @@ def allocate(
 ) -> Var:
     """Allocate a shared or local array; errors show ``shape_node``."""
     size, space = array_bytes(allocated_type), allocated_type.space
-    if size > MEMORY_LIMITS[space].max_bytes:
+    is_too_large = size > MEMORY_LIMITS[space].max_bytes
+    if is_too_large and not has_cuda_code(context.source.external_code):
         report_too_large(allocated_type, size, context.span(shape_node))
     var = Var(context.name_for(node, space.value), allocated_type, context.span(node))
     context.emit(Allocate(var, context.span(node)))

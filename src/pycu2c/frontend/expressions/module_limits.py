@@ -6,6 +6,7 @@ import math
 from typing import NoReturn
 
 from pycu2c.base.diagnostics import Label, fail
+from pycu2c.base.external_code import ExternalCode
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace
@@ -41,6 +42,11 @@ def array_bytes(array_type: Array) -> int:
     return 0 if array_type.shape is None else array_type.dtype.size * math.prod(array_type.shape)
 
 
+def has_cuda_code(code: ExternalCode | None) -> bool:
+    """Return whether the body of a function is for the CPU and the interpreter only."""
+    return code is not None and code.code("cuda") is not None
+
+
 def report_too_large(array_type: Array, size: int, span: Span, prefix: str = "") -> NoReturn:
     limit = MEMORY_LIMITS[array_type.space]
     fail(
@@ -51,9 +57,14 @@ def report_too_large(array_type: Array, size: int, span: Span, prefix: str = "")
 
 
 def check_memory_limits(module: Module) -> None:
-    """Check the sums of all arrays of a module's functions. Raises CompileError."""
+    """Check the sums of all arrays of a module's functions, except those that CUDA C replaces.
+
+    Raises CompileError.
+    """
     total = dict.fromkeys(MEMORY_LIMITS, 0)
     for function in (*module.device_functions, module.kernel):
+        if has_cuda_code(function.external_code):
+            continue
         for s in statements(function.body):
             if not isinstance(s, Allocate):
                 continue

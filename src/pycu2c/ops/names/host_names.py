@@ -55,6 +55,7 @@ MODULES = {
     "mma": "pycu2c.cuda.mma",
     "pipeline": "pycu2c.cuda.pipeline",
     "random": "pycu2c.cuda.random",
+    "tcgen05": "pycu2c.cuda.tcgen05",
     "tma": "pycu2c.cuda.tma",
     "types": "pycu2c.types",
     "warp": "pycu2c.cuda.warp",
