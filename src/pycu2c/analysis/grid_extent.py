@@ -16,6 +16,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from pycu2c.analysis.effects import inline_c_has_effect
+from pycu2c.analysis.variables import assignment_counts, single_assignments
 from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.index_bounds import ArgumentExtent
 from pycu2c.base.types import Array, MemorySpace, Scalar, Type
@@ -181,7 +182,7 @@ class _GridInference:
         if isinstance(bound, ir.Var) and (
             isinstance(bound.type, Array)
             or not bound.type.dtype.is_integer
-            or self._assignment_counts[bound.name]
+            or self._counts[bound.name] > 1
         ):
             return None
         return length_of(bound, self.kernel)
@@ -208,21 +209,21 @@ class _GridInference:
     # ---- variables -----------------------------------------------------------------------------
 
     @cached_property
-    def _assignment_counts(self) -> Counter[str]:
-        assigning = (s for s in statements(self.kernel.body) if isinstance(s, ir.Assign | ir.For))
-        return Counter(s.var.name for s in assigning)
+    def _counts(self) -> Counter[str]:
+        return assignment_counts(self.kernel)
 
     @cached_property
     def _definitions(self) -> dict[str, ir.Expr]:
         """The values of variables that are assigned once, from variables assigned before."""
         result: dict[str, ir.Expr] = {}
-        earlier: set[str] = set()
+        earlier = {p.name for p in self.kernel.parameters if self._counts[p.name] == 1}
+        assigned_once = single_assignments(self.kernel)
         for s in statements(self.kernel.body):
             if not isinstance(s, ir.Assign):
                 continue
             names = {e.name for e in expressions(s.value) if isinstance(e, ir.Var)}
-            is_acyclic = all(name in earlier or not self._assignment_counts[name] for name in names)
-            if self._assignment_counts[s.var.name] == 1 and is_acyclic:
+            is_acyclic = all(name in earlier or not self._counts[name] for name in names)
+            if s.var.name in assigned_once and is_acyclic:
                 result[s.var.name] = s.value
             earlier.add(s.var.name)
         return result
@@ -242,9 +243,7 @@ class _GridInference:
                 kept[s.var.name] += 1
             elif _is_increased(s.var, value):
                 kept[s.var.name] += 1
-        return {
-            name: axis for name, axis in axes.items() if kept[name] == self._assignment_counts[name]
-        }
+        return {name: axis for name, axis in axes.items() if kept[name] == self._counts[name]}
 
 
 def _conjunction(a: _Guards, b: _Guards) -> _Guards:

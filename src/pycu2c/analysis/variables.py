@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -91,6 +92,28 @@ def names_by_statement(body: ir.Body) -> dict[int, frozenset[str]]:
 
     collect(body)
     return names
+
+
+def assignment_counts(function: ir.Function) -> Counter[str]:
+    """Count the definitions of each variable; parameters are defined at the start."""
+    counts = Counter(p.name for p in function.parameters)
+    definitions = ir.Assign | ir.Declare | ir.For
+    counts.update(s.var.name for s in statements(function.body) if isinstance(s, definitions))
+    return counts
+
+
+def single_assignments(function: ir.Function) -> dict[str, ir.Expr]:
+    """Map each variable with one definition, an assignment, to its value; it is 0 before."""
+    counts = assignment_counts(function)
+    assignments = (s for s in statements(function.body) if isinstance(s, ir.Assign))
+    return {s.var.name: s.value for s in assignments if counts[s.var.name] == 1}
+
+
+def count_uses(body: ir.Body) -> Counter[str]:
+    """Count the reads and assignments of each variable."""
+    counts = Counter(e.name for e in all_expressions(body) if isinstance(e, ir.Var))
+    counts.update(s.var.name for s in statements(body) if isinstance(s, ir.Assign | ir.For))
+    return counts
 
 
 def single_definitions(body: ir.Body) -> dict[str, ir.Expr]:

@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from pycu2c.analysis.grid_extent import length_of
+from pycu2c.analysis.variables import assignment_counts
 from pycu2c.base.index_bounds import ArgumentExtent, AxisIndex, WrittenArray
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import all_expressions, contains, statements
+from pycu2c.ir.walk import all_expressions, contains
 from pycu2c.ops.operators import GE, GT, LE, LT
 
 _GridIndices: TypeAlias = "Mapping[str, AxisIndex]"  # by name of the variable
@@ -27,7 +28,7 @@ _CoveredArrays: TypeAlias = "dict[str, tuple[AxisIndex, ...]]"
 def find_overwritten_arrays(module: ir.Module) -> tuple[WrittenArray, ...]:
     """Return the kernel arguments that a sufficiently large launch overwrites."""
     kernel = module.kernel
-    covered = _CoverageSearch(kernel).covered(kernel.body, {})
+    covered = _CoverageSearch(kernel, assignment_counts(kernel)).covered(kernel.body, {})
     arguments = {p.name: p.argument for p in kernel.parameters if isinstance(p.type, Array)}
     read = _read_names(kernel.body)
     return tuple(
@@ -53,6 +54,7 @@ class _CoverageSearch:
     """Find the arrays that the statements of a kernel cover."""
 
     kernel: ir.Function
+    counts: Mapping[str, int]  # definitions, by variable
 
     def covered(self, body: ir.Body, grid_indices: _GridIndices) -> _CoveredArrays:
         """Return the arrays in which each thread stores the element at its index."""
@@ -79,29 +81,17 @@ class _CoverageSearch:
     def _define_index(self, s: ir.Assign | ir.Declare, grid_indices: dict[str, AxisIndex]) -> None:
         value = s.value if isinstance(s, ir.Assign) else s.init
         axis = _axis_of(value, "cuda.grid.")
-        if axis is not None and self._is_assigned_once(s.var.name):
+        if axis is not None and self.counts[s.var.name] == 1:
             grid_indices[s.var.name] = AxisIndex(axis, strided=False)
 
     def _length(self, e: ir.Expr) -> ArgumentExtent | None:
         """Return the length or the value of an argument that a bound is equal to, or None."""
         bound = _strip_casts(e)
         if isinstance(bound, ir.Var):
-            is_local = isinstance(bound.type, Array) or self._assignment_count(bound.name)
-            if is_local or not bound.type.dtype.is_integer:
+            is_changed = isinstance(bound.type, Array) or self.counts[bound.name] > 1
+            if is_changed or not bound.type.dtype.is_integer:
                 return None
         return length_of(bound, self.kernel)
-
-    def _is_assigned_once(self, name: str) -> bool:
-        """Return whether a variable is assigned once."""
-        return self._assignment_count(name) == 1
-
-    def _assignment_count(self, name: str) -> int:
-        definitions = (
-            s
-            for s in statements(self.kernel.body)
-            if isinstance(s, ir.Assign | ir.For | ir.Declare)
-        )
-        return sum(s.var.name == name for s in definitions)
 
     def _after_early_return(
         self, s: ir.If, grid_indices: _GridIndices
@@ -124,12 +114,7 @@ class _CoverageSearch:
     def _covered_by_loop(self, s: ir.For, grid_indices: _GridIndices) -> _CoveredArrays:
         axis, step_axis = _axis_of(s.start, "cuda.grid."), _axis_of(s.step, "cuda.gridsize.")
         stop = self._length(s.stop)
-        if (
-            axis is None
-            or axis != step_axis
-            or stop is None
-            or not self._is_assigned_once(s.var.name)
-        ):
+        if axis is None or axis != step_axis or stop is None or self.counts[s.var.name] != 1:
             return {}
         if contains(s.body, ir.Break):
             return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -210,6 +211,20 @@ def logical(op: ir.LogicalOp, left: ir.Expr, right: ir.Expr, span: Span) -> ir.E
     if isinstance(right, ir.Const) and bool(right.value) is not deciding_value:
         return left
     return ir.Logical(op, left, right, span)
+
+
+def let(
+    e: ir.Expr, hint: str, fresh: Callable[[str], str], compute: Callable[[ir.Expr], ir.Expr]
+) -> ir.Expr:
+    """Return what is computed from an expression that occurs twice, but is evaluated once.
+
+    ``compute`` takes the expression if it is an atom, else a variable, which ``fresh`` names.
+    """
+    if is_atom(e):
+        return compute(e)
+    var = ir.Var(fresh(hint), scalar_type(e), e.span)
+    result = compute(var)
+    return ir.Let(var.name, e, result, result.span)
 
 
 def is_atom(e: ir.Expr) -> bool:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from pycu2c.analysis.variables import single_assignments
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import cast
-from pycu2c.ir.walk import all_expressions, map_expr, map_functions, map_stmt, statements, with_body
+from pycu2c.ir.walk import all_expressions, map_expr, map_functions, map_stmt, with_body
 
 
 def convert_constants(module: ir.Module) -> ir.Module:
@@ -53,12 +54,10 @@ def _convert(e: ir.Expr, target: Scalar) -> ir.Expr:
 def _convert_variables(function: ir.Function) -> ir.Function:
     """Convert variables: ``c = 0.5; x * (float)c`` -> ``c = 0.5f; x * c``."""
     body = function.body
-    assigned = [s for s in statements(body) if isinstance(s, ir.Assign | ir.For)]
-    counts = Counter([*(s.var.name for s in assigned), *(p.name for p in function.parameters)])
     constants = {
-        s.var.name: set[Scalar]()
-        for s in assigned
-        if isinstance(s, ir.Assign) and _is_weak_float(s.value) and counts[s.var.name] == 1
+        name: set[Scalar]()
+        for name, value in single_assignments(function).items()
+        if _is_weak_float(value)
     }
     if not constants:
         return function

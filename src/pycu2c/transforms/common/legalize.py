@@ -22,6 +22,7 @@ from pycu2c.analysis.ranges.interval_arithmetic import (
 )
 from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.analysis.value_numbering import value_number
+from pycu2c.analysis.variables import count_uses, single_assignments
 from pycu2c.base import dtypes
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.records import dataclass, field, replace
@@ -29,7 +30,7 @@ from pycu2c.base.types import WEAK_INT32, Scalar
 from pycu2c.base.values import fits
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
-from pycu2c.ir.builders import binary, cast, const, is_atom, scalar_type, unary, wrapping_arithmetic
+from pycu2c.ir.builders import binary, cast, const, let, scalar_type, unary, wrapping_arithmetic
 from pycu2c.ops import operators as ops
 from pycu2c.ops.intrinsics.floats import complex as complex_intrinsics
 from pycu2c.ops.intrinsics.memory.subscripts import SUBSCRIPTS, from_start
@@ -61,7 +62,7 @@ class _Legalizer:
 
     def __post_init__(self) -> None:
         self.indices = IndexLegalizer(self.function, self.ranges, self.rules, self.fresh)
-        self.uses = range_loops.count_uses(self.function.body)
+        self.uses = count_uses(self.function.body)
         self.uses.update(p.name for p in self.function.parameters)
 
     def body(self, body: ir.Body) -> ir.Body:
@@ -81,7 +82,7 @@ class _Legalizer:
         if isinstance(new, ir.For):
             assert isinstance(s, ir.For)
             stop_and_step = self.ranges.of(s.stop), self.ranges.of(s.step)
-            is_used_outside = self.uses[s.var.name] > range_loops.count_uses((s,))[s.var.name]
+            is_used_outside = self.uses[s.var.name] > count_uses((s,))[s.var.name]
             return range_loops.legalize_for(new, is_used_outside, stop_and_step, self.fresh)
         if isinstance(new, ir.Assign):
             return (new, *self.indices.after_assignment(new))
@@ -101,23 +102,9 @@ class _Legalizer:
         int32 = Scalar(dtypes.INT32)
         return e.type == int32 and from_int64 and is_exact(self.ranges.of(e.operand), int32)
 
-    def assigned_once(self) -> dict[str, ir.Expr]:
-        """Return the values of the variables with one assignment."""
-        assignments = [s for s in walk.statements(self.function.body) if isinstance(s, ir.Assign)]
-        counts = Counter(s.var.name for s in assignments)
-        counts.update(p.name for p in self.function.parameters)
-        return {s.var.name: s.value for s in assignments if counts[s.var.name] == 1}
-
     def fresh(self, hint: str) -> str:
         self._fresh += 1
         return f"{hint}.l{self._fresh}"
-
-    def bind_once(self, e: ir.Expr, hint: str) -> tuple[ir.Expr, ir.Var | None]:
-        """Return an expression that may occur twice, and the variable to bind, if any."""
-        if is_atom(e):
-            return e, None
-        var = ir.Var(self.fresh(hint), scalar_type(e), e.span)
-        return var, var
 
     def _legalize_node(self, old: ir.Expr, new: ir.Expr) -> ir.Expr:
         match old, new:
@@ -135,7 +122,7 @@ class _Legalizer:
                 indices = self.indices.legalize(new.array, old.indices, new.indices)
                 return walk.with_indices(new, indices)
             case ir.Apply(), ir.Apply() if _is_complex_abs(new):
-                return legalize_complex.complex_abs(new, self.bind_once)
+                return legalize_complex.complex_abs(new, self.fresh)
             case ir.Apply(), ir.Apply() if new.intrinsic is from_start:
                 return new.arguments[0]  # it counts from the start: no wraparound
             case ir.Apply(), ir.Apply() if new.intrinsic in SUBSCRIPTS:
@@ -149,11 +136,11 @@ class _Legalizer:
 
     def _binary(self, old: ir.Binary, new: ir.Binary) -> ir.Expr:
         if scalar_type(new.left).dtype.is_half:
-            helper_call = legalize_half.half_binary(new, self.bind_once)
+            helper_call = legalize_half.half_binary(new, self.fresh)
             promoted = legalize_half.promote_to_float(new)
             return helper_call or legalize_half.round_to_half(self._binary(promoted, promoted), new)
         if scalar_type(new.left).dtype.is_complex:
-            return legalize_complex.complex_binary(new, self.bind_once)
+            return legalize_complex.complex_binary(new, self.fresh)
         left, right = self.ranges.of(old.left), self.ranges.of(old.right)
         new = _with_one_constant(new)
         match new.op:
@@ -178,7 +165,7 @@ class _Legalizer:
             case _ if new.op.result is ops.bool_result and (
                 int_operand := int_compared_with_float(old)
             ):
-                return compare_exactly(new, self.ranges.of(int_operand), self.bind_once)
+                return compare_exactly(new, self.ranges.of(int_operand), self.fresh)
             case _ if new.op.result is ops.bool_result:
                 return _narrow_comparison(new)
             case _:
@@ -195,20 +182,23 @@ class _Legalizer:
         # a mask suffices for powers of two; 8- and 16-bit operands would need casts to C's int
         if not is_near or operand_type.dtype.bits < 32 or _power_of_two(e.right) is not None:
             return None
-        index, index_var = self.bind_once(e.left, "at")
-        length, length_var = self.bind_once(e.right, "length")
-        result = index
-        if quotients.high > 0:
-            wrapped = ir.Binary(ops.SUB, index, length, operand_type, e.span)
-            in_range = binary(ops.LT, index, length, e.span)
-            result = ir.Select(in_range, index, wrapped, operand_type, e.span)
-        if quotients.low < 0:
-            negative = binary(ops.LT, index, const(0, e.span, operand_type), e.span)
-            from_end = ir.Binary(ops.ADD, index, length, operand_type, e.span)
-            result = ir.Select(negative, from_end, result, operand_type, e.span)
-        for var, value in ((length_var, e.right), (index_var, e.left)):
-            result = result if var is None else ir.Let(var.name, value, result, e.span)
-        return result
+
+        def select(index: ir.Expr, length: ir.Expr) -> ir.Expr:
+            result = index
+            if quotients.high > 0:
+                wrapped = ir.Binary(ops.SUB, index, length, operand_type, e.span)
+                in_range = binary(ops.LT, index, length, e.span)
+                result = ir.Select(in_range, index, wrapped, operand_type, e.span)
+            if quotients.low < 0:
+                negative = binary(ops.LT, index, const(0, e.span, operand_type), e.span)
+                from_end = ir.Binary(ops.ADD, index, length, operand_type, e.span)
+                result = ir.Select(negative, from_end, result, operand_type, e.span)
+            return result
+
+        def bind_length(index: ir.Expr) -> ir.Expr:
+            return let(e.right, "length", self.fresh, lambda length: select(index, length))
+
+        return let(e.left, "at", self.fresh, bind_length)
 
     def _floor_division(self, e: ir.Binary, left: Interval, right: Interval) -> ir.Expr:
         operand_type = scalar_type(e.left)
@@ -233,10 +223,13 @@ class _Legalizer:
         operand_type = scalar_type(e.left)
         exponent = e.right.value if isinstance(e.right, ir.Const) else None
         if exponent in (0, 1, 2, 3, 4):
-            base, variable = self.bind_once(e.left, "base")
-            product = self._product(base, base_range, int(exponent), e)
-            return product if variable is None else ir.Let(variable.name, e.left, product, e.span)
-        if exponent == 0.5 and is_nonnegative(old_base, self.assigned_once()):
+            count = int(exponent)
+
+            def product(base: ir.Expr) -> ir.Expr:
+                return self._product(base, base_range, count, e)
+
+            return let(e.left, "base", self.fresh, product)
+        if exponent == 0.5 and is_nonnegative(old_base, single_assignments(self.function)):
             return ir.Apply(REGISTRY["math.sqrt"], (e.left,), operand_type, e.span)
         if exponent == -1 and operand_type.dtype.is_float:
             return binary(ops.DIV, const(1, e.span, operand_type), e.left, e.span)
@@ -309,14 +302,16 @@ class _Legalizer:
         operand_type = scalar_type(e.operand)
         if operand_type.dtype is e.type.dtype:
             return e
-        value, variable = self.bind_once(e.operand, "value")
         component_type = Scalar(e.type.dtype.real)
-        components = tuple(
-            cast(ir.Member(value, f.name, Scalar(f.dtype), e.span), component_type)
-            for f in operand_type.dtype.fields
-        )
-        packed = ir.Pack(components, e.type, e.span)
-        return packed if variable is None else ir.Let(variable.name, e.operand, packed, e.span)
+
+        def convert(value: ir.Expr) -> ir.Expr:
+            components = tuple(
+                cast(ir.Member(value, f.name, Scalar(f.dtype), e.span), component_type)
+                for f in operand_type.dtype.fields
+            )
+            return ir.Pack(components, e.type, e.span)
+
+        return let(e.operand, "value", self.fresh, convert)
 
 
 def _narrow_comparison(e: ir.Binary) -> ir.Binary:

@@ -14,14 +14,11 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT
 from pycu2c.base.values import MAX_EXACT_FLOAT_INT
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import binary, cast, const, logical, negation
+from pycu2c.ir.builders import binary, cast, const, let, logical, negation
 from pycu2c.ops.intrinsics.builtins import compared_as_float
 from pycu2c.ops.operators import EQ, LT, MIRRORED_COMPARISONS, NE, Operator
 
 _INT64_END = 2.0**63  # the smallest float above the int64 range
-
-# returns an expression that may occur twice, and the variable to bind, if any
-BindOnce = Callable[[ir.Expr, str], tuple[ir.Expr, ir.Var | None]]
 
 
 def int_compared_with_float(e: ir.Binary) -> ir.Expr | None:
@@ -30,7 +27,7 @@ def int_compared_with_float(e: ir.Binary) -> ir.Expr | None:
     return ints[0] if ints else None
 
 
-def compare_exactly(e: ir.Binary, interval: Interval, bind_once: BindOnce) -> ir.Expr:
+def compare_exactly(e: ir.Binary, interval: Interval, fresh: Callable[[str], str]) -> ir.Expr:
     """Return an exact comparison.
 
     ``compared_as_float(i) < x`` -> ``float(i) < x`` if ``interval``, the range of i, allows it.
@@ -40,13 +37,16 @@ def compare_exactly(e: ir.Binary, interval: Interval, bind_once: BindOnce) -> ir
     left, right = _unmarked(e.left), _unmarked(e.right)
     if Interval(-MAX_EXACT_FLOAT_INT, MAX_EXACT_FLOAT_INT).contains(interval):
         return binary(op, cast(left, WEAK_FLOAT), cast(right, WEAK_FLOAT), span)
-    (a, left_var), (b, right_var) = bind_once(left, "left"), bind_once(right, "right")
-    is_left_float = left is e.left
-    i, x, op = (b, a, MIRRORED_COMPARISONS[op]) if is_left_float else (a, b, op)
-    result = _exact_comparison(op, i, x, span)
-    for var, value in ((right_var, right), (left_var, left)):
-        result = result if var is None else ir.Let(var.name, value, result, span)
-    return result
+
+    def compare(a: ir.Expr, b: ir.Expr) -> ir.Expr:
+        if left is e.left:  # the float
+            return _exact_comparison(MIRRORED_COMPARISONS[op], b, a, span)
+        return _exact_comparison(op, a, b, span)
+
+    def bind_right(a: ir.Expr) -> ir.Expr:
+        return let(right, "right", fresh, lambda b: compare(a, b))
+
+    return let(left, "left", fresh, bind_right)
 
 
 def _exact_comparison(op: Operator, i: ir.Expr, x: ir.Expr, span: Span) -> ir.Expr:

@@ -6,32 +6,27 @@ Operators without a helper are computed in float32 and rounded back.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 from pycu2c.base.dtypes import FLOAT32, FLOAT64
 from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import cast, scalar_type
+from pycu2c.ir.builders import cast, let, scalar_type
 from pycu2c.ops.intrinsics.floats.half import NEGATION, OPERATOR_INTRINSICS
 from pycu2c.ops.operators import MUL, NEG, POW
-
-# returns an expression that may occur twice, and the variable to bind, if any
-BindOnce: TypeAlias = Callable[[ir.Expr, str], tuple[ir.Expr, ir.Var | None]]
 
 _FLOAT = Scalar(FLOAT32)
 _DOUBLE = Scalar(FLOAT64)
 
 
-def half_binary(e: ir.Binary, bind_once: BindOnce) -> ir.Expr | None:
+def half_binary(e: ir.Binary, fresh: Callable[[str], str]) -> ir.Expr | None:
     """Legalize ``a * b`` to ``mul_f16(a, b)``, and ``a ** 2`` to ``mul_f16(a, a)``; else None."""
     if e.op in OPERATOR_INTRINSICS:
         return ir.Apply(OPERATOR_INTRINSICS[e.op], (e.left, e.right), e.type, e.span)
     if e.op is not POW or not isinstance(e.right, ir.Const) or e.right.value != 2:
         return None
-    base, variable = bind_once(e.left, "base")
-    square = ir.Apply(OPERATOR_INTRINSICS[MUL], (base, base), e.type, e.span)
-    return square if variable is None else ir.Let(variable.name, e.left, square, e.span)
+    product = OPERATOR_INTRINSICS[MUL]
+    return let(e.left, "base", fresh, lambda base: ir.Apply(product, (base, base), e.type, e.span))
 
 
 def half_unary(e: ir.Unary) -> ir.Expr:

@@ -5,19 +5,19 @@ Where the range analysis proves that an index is nonnegative, it is unchanged.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 from pycu2c.analysis.launch_ranges import IndexRules
 from pycu2c.analysis.ranges.interval_arithmetic import Interval
 from pycu2c.analysis.ranges.range_analysis import Ranges
+from pycu2c.analysis.variables import single_assignments
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array, Scalar
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import binary, cast, const, integer, is_atom, scalar_type
+from pycu2c.ir.builders import binary, cast, const, integer, let, scalar_type
 from pycu2c.ir.verify_expressions import is_linear_index
-from pycu2c.ir.walk import expressions, statements
+from pycu2c.ir.walk import expressions
 from pycu2c.ops.intrinsics.memory.subscripts import (
     index_from_end,
     slice_back,
@@ -49,10 +49,11 @@ class IndexLegalizer:
     _cache: dict[tuple[str, int, int], ir.Expr] = field(default_factory=dict)
     exact_casts: set[int] = field(default_factory=set)  # from int64 to int32, by identity
     _wide_variables: dict[str, ir.Var] = field(default_factory=dict)
-    _assigned_once: set[str] = field(init=False)
+    _assigned_once: Set[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._assigned_once = _assigned_once(self.function)
+        # reads before the assignment give 0, and so do reads of the index in 64 bits
+        self._assigned_once = single_assignments(self.function).keys()
 
     def after_assignment(self, s: ir.Assign) -> ir.Body:
         """Return the statements to insert after an assignment."""
@@ -119,17 +120,13 @@ class IndexLegalizer:
 
     def _normalize(self, array: ir.Var, axis: int, index: ir.Expr) -> ir.Expr:
         length = self._length(array, axis, index)
-        index = cast(index, scalar_type(length))
-        value = (
-            index if is_atom(index) else ir.Var(self.fresh("at"), scalar_type(index), index.span)
-        )
-        zero = const(0, index.span, scalar_type(length))
-        negative = binary(LT, value, zero, index.span)
-        from_end = binary(ADD, value, length, index.span)
-        normalized = ir.Select(negative, from_end, value, scalar_type(length), index.span)
-        if isinstance(value, ir.Var) and value is not index:
-            return ir.Let(value.name, index, normalized, index.span)
-        return normalized
+        kind, span = scalar_type(length), index.span
+
+        def from_start(value: ir.Expr) -> ir.Expr:
+            negative = binary(LT, value, const(0, span, kind), span)
+            return ir.Select(negative, binary(ADD, value, length, span), value, kind, span)
+
+        return let(cast(index, kind), "at", self.fresh, from_start)
 
     def _length(self, array: ir.Var, axis: int, index: ir.Expr) -> ir.Expr:
         """Return the length of an axis in a type that also holds the index."""
@@ -147,46 +144,30 @@ class IndexLegalizer:
         operand, operand_type = e.arguments[0], scalar_type(e.arguments[0])
         if e.intrinsic is index_from_end and not self.rules.wraparound:
             return cast(operand, scalar_type(e))
-        variable = (
-            operand if is_atom(operand) else ir.Var(self.fresh("bound"), operand_type, e.span)
-        )
         length = cast(e.arguments[1], operand_type)
         lowest, clamp_below, clamp_above = _SUBSCRIPT_RULES[e.intrinsic]
-        result: ir.Expr = variable
-        if clamp_above or (clamp_below and interval.high > self.rules.max_elements):
-            highest = (
-                binary(ADD, length, const(lowest, e.span, operand_type), e.span)
-                if lowest
-                else length
-            )
-            result = ir.Apply(REGISTRY["min"], (variable, highest), operand_type, e.span)
-        if interval.low < 0:
-            from_end = binary(ADD, variable, length, e.span)
-            if clamp_below:
-                lower_limit = const(lowest, e.span, operand_type)
-                from_end = ir.Apply(REGISTRY["max"], (from_end, lower_limit), operand_type, e.span)
-            negative = binary(LT, variable, const(0, e.span, operand_type), e.span)
-            result = (
-                from_end
-                if interval.high < 0
-                else ir.Select(negative, from_end, result, operand_type, e.span)
-            )
-        result = cast(result, scalar_type(e))
-        if isinstance(variable, ir.Var) and variable is not operand:
-            return ir.Let(variable.name, operand, result, e.span)
-        return result
 
+        def clamp(bound: ir.Expr) -> ir.Expr:
+            result = bound
+            if clamp_above or (clamp_below and interval.high > self.rules.max_elements):
+                highest = (
+                    binary(ADD, length, const(lowest, e.span, operand_type), e.span)
+                    if lowest
+                    else length
+                )
+                result = ir.Apply(REGISTRY["min"], (bound, highest), operand_type, e.span)
+            if interval.low < 0:
+                from_end = binary(ADD, bound, length, e.span)
+                if clamp_below:
+                    lower_limit = const(lowest, e.span, operand_type)
+                    limits = from_end, lower_limit
+                    from_end = ir.Apply(REGISTRY["max"], limits, operand_type, e.span)
+                negative = binary(LT, bound, const(0, e.span, operand_type), e.span)
+                result = (
+                    from_end
+                    if interval.high < 0
+                    else ir.Select(negative, from_end, result, operand_type, e.span)
+                )
+            return cast(result, scalar_type(e))
 
-def _assigned_once(function: ir.Function) -> set[str]:
-    """Return the variables with a single assignment, parameters included.
-
-    Reads before the assignment give 0, and so do reads of the index in 64 bits.
-    """
-    assignment_counts = Counter(p.name for p in function.parameters)
-    reassigned: set[str] = set()
-    for s in statements(function.body):
-        if isinstance(s, ir.Assign):
-            assignment_counts[s.var.name] += 1
-        elif isinstance(s, (ir.For, ir.Declare)):
-            reassigned.add(s.var.name)
-    return {name for name, n in assignment_counts.items() if n == 1} - reassigned
+        return let(operand, "bound", self.fresh, clamp)

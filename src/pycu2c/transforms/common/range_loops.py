@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 
 from pycu2c.analysis.ranges.interval_arithmetic import Interval, all_values
-from pycu2c.base.dtypes import UINT64
 from pycu2c.base.records import replace
-from pycu2c.base.types import WEAK_INT, Scalar
+from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import binary, cast, integer, is_atom, scalar_type
-from pycu2c.ir.walk import all_expressions, children, expressions, statements
+from pycu2c.ir.builders import cast, integer, is_atom, scalar_type, wrapping_arithmetic
+from pycu2c.ir.walk import children, expressions, statements
 from pycu2c.ops.intrinsics.builtins import range_trip_count
-from pycu2c.ops.operators import ADD, MUL, Operator
+from pycu2c.ops.operators import ADD, MUL
 
 NameGenerator = Callable[[str], str]
 
@@ -88,13 +86,6 @@ def _bounds_have_effects(loop: ir.For) -> bool:
     )
 
 
-def count_uses(body: ir.Body) -> Counter[str]:
-    """Count the reads and assignments of each variable."""
-    counts = Counter(e.name for e in all_expressions(body) if isinstance(e, ir.Var))
-    counts.update(s.var.name for s in statements(body) if isinstance(s, ir.Assign | ir.For))
-    return counts
-
-
 def _may_overflow(loop: ir.For, stop: Interval, step: Interval) -> bool:
     """Return whether the counter may overflow in the step after the last value."""
     type_range = all_values(loop.var.type)
@@ -112,8 +103,8 @@ def _by_trip_count(loop: ir.For, fresh: NameGenerator) -> ir.Body:
     start, stop, step = (cast(e, WEAK_INT) for e in (loop.start, loop.stop, loop.step))
     trip_count = ir.Var(fresh("rounds"), WEAK_INT, span)
     iteration = ir.Var(fresh("round"), WEAK_INT, span)
-    product = _wrapping(MUL, iteration, step)
-    value = cast(_wrapping(ADD, start, product), scalar_type(loop.var))
+    product = wrapping_arithmetic(MUL, iteration, step, span)
+    value = cast(wrapping_arithmetic(ADD, start, product, span), scalar_type(loop.var))
     body = (ir.Assign(loop.var, value, span), *loop.body)
     return (
         ir.Assign(
@@ -121,10 +112,3 @@ def _by_trip_count(loop: ir.For, fresh: NameGenerator) -> ir.Body:
         ),
         ir.For(iteration, integer(0, span), trip_count, integer(1, span), body, span),
     )
-
-
-def _wrapping(op: Operator, left: ir.Expr, right: ir.Expr) -> ir.Expr:
-    """Compute in unsigned integers, since signed overflow is undefined in C."""
-    unsigned = Scalar(UINT64)
-    result = binary(op, cast(left, unsigned), cast(right, unsigned), left.span)
-    return cast(result, WEAK_INT)

@@ -8,13 +8,14 @@ grid-stride loop cannot overflow.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Mapping
 
+from pycu2c.analysis.variables import single_assignments
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import map_expr, map_functions, statements, with_body
-from pycu2c.ops.intrinsics.registry import REGISTRY
+from pycu2c.ir.walk import map_expr, map_functions, with_body
+from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
 from pycu2c.ops.operators import ADD, MUL
 
 
@@ -22,26 +23,25 @@ def recognize_grid_index(module: ir.Module) -> ir.Module:
     """Replace the arithmetic with the intrinsics ``cuda.grid`` and ``cuda.gridsize``."""
 
     def recognize(function: ir.Function) -> ir.Function:
-        recognizer = _Recognizer(_coordinate_variables(function))
+        recognizer = _Recognizer(coordinate_variables(function))
         return with_body(function, map_expr(function.body, recognizer.recognize))
 
     return map_functions(module, recognize)
 
 
-def _coordinate_variables(function: ir.Function) -> dict[str, str]:
+def coordinate_variables(function: ir.Function) -> dict[str, Intrinsic]:
     """Return the variables that always have a coordinate: ``tx`` after ``tx = cuda.threadIdx.x``.
 
     No block encloses their only assignment, so that every read is after it.
     """
-    names = [s.var.name for s in statements(function.body) if isinstance(s, ir.Assign | ir.For)]
-    counts = Counter([*names, *(p.name for p in function.parameters)])
+    assigned_once = single_assignments(function)
     return {
-        s.var.name: s.value.intrinsic.name
+        s.var.name: s.value.intrinsic
         for s in function.body
         if isinstance(s, ir.Assign)
         and isinstance(s.value, ir.Apply)
         and s.value.intrinsic.is_special_register
-        and counts[s.var.name] == 1
+        and s.var.name in assigned_once
     }
 
 
@@ -49,7 +49,7 @@ def _coordinate_variables(function: ir.Function) -> dict[str, str]:
 class _Recognizer:
     """Recognizes the sums and products of one function."""
 
-    variables: dict[str, str]  # the intrinsics that variables have the values of
+    variables: Mapping[str, Intrinsic]  # that have the values of coordinates
 
     def recognize(self, e: ir.Expr) -> ir.Expr:
         if not (isinstance(e, ir.Binary) and e.op in (ADD, MUL) and e.type == WEAK_INT):
@@ -73,6 +73,6 @@ class _Recognizer:
 
     def _coordinate(self, e: ir.Expr) -> str:
         """Return the name of the intrinsic whose value an expression has, or ""."""
-        if isinstance(e, ir.Var):
-            return self.variables.get(e.name, "")
+        if isinstance(e, ir.Var) and e.name in self.variables:
+            return self.variables[e.name].name
         return e.intrinsic.name if isinstance(e, ir.Apply) else ""

@@ -15,10 +15,12 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary
-from pycu2c.ir.walk import map_expr, map_functions, statements, with_body
+from pycu2c.ir.walk import map_expr, map_functions, with_body
+from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES, GRID
 from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
 from pycu2c.ops.operators import ADD, MUL
+from pycu2c.transforms.common.recognize_grid_index import coordinate_variables
 
 
 def fix_block(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
@@ -28,29 +30,16 @@ def fix_block(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
     block = dict(zip(AXES, assumptions.block))
 
     def fix_function(function: ir.Function) -> ir.Function:
-        folding = _CoordinateFolding(block, _coordinates(function))
+        folding = _CoordinateFolding(block, coordinate_variables(function))
         return with_body(function, map_expr(function.body, folding.expression))
 
     return map_functions(module, fix_function)
 
 
-def _coordinates(function: ir.Function) -> dict[str, ir.Apply]:
-    """Return the variables that hold a coordinate and are never reassigned."""
-    assigned = [p.name for p in function.parameters]
-    assigned += [s.var.name for s in statements(function.body) if isinstance(s, ir.Assign | ir.For)]
-    return {
-        s.var.name: s.value
-        for s in function.body
-        if isinstance(s, ir.Assign)
-        and isinstance(s.value, ir.Apply)
-        and assigned.count(s.var.name) == 1
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class _CoordinateFolding:
     block: Mapping[str, int]
-    coordinates: Mapping[str, ir.Apply]
+    coordinates: Mapping[str, Intrinsic]
 
     def expression(self, e: ir.Expr) -> ir.Expr:
         match e:
@@ -94,8 +83,7 @@ class _CoordinateFolding:
 
     def _is_coordinate(self, e: ir.Expr, coordinate_name: str, axis: str) -> bool:
         if isinstance(e, ir.Var):
-            value = self.coordinates.get(e.name)
-            return value is not None and value.intrinsic is COORDINATES[coordinate_name, axis]
+            return self.coordinates.get(e.name) is COORDINATES[coordinate_name, axis]
         return isinstance(e, ir.Apply) and e.intrinsic is COORDINATES[coordinate_name, axis]
 
 

@@ -15,6 +15,7 @@ from itertools import count
 
 from pycu2c.analysis.launch_ranges import IndexRules
 from pycu2c.analysis.ranges.range_analysis import Ranges
+from pycu2c.analysis.variables import count_uses
 from pycu2c.base.records import replace
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, const, is_atom, scalar_type
@@ -42,7 +43,7 @@ def version_loops(module: ir.Module, rules: IndexRules, ranges: Mapping[str, Ran
         return module
 
     def version_function(function: ir.Function) -> ir.Function:
-        numbers, known, uses = count(1), ranges[function.name], _uses(function.body)
+        numbers, known, uses = count(1), ranges[function.name], count_uses(function.body)
 
         def version(s: ir.Stmt) -> ir.Body:
             if isinstance(s, ir.For) and _profits(s, known):
@@ -119,19 +120,12 @@ def _versions(loop: ir.For, number: int, uses: Counter[str]) -> ir.Body:
     start, stop = to_variable(loop.start, "first"), to_variable(loop.stop, "stop")
     loop = replace(loop, start=start, stop=stop)
     assigned = {s.var.name for s in statements((loop,)) if isinstance(s, ir.Assign | ir.For)}
-    own_uses = _uses((loop,))
+    own_uses = count_uses((loop,))
     local = {name: f"{name}.v{number}" for name in assigned if own_uses[name] == uses[name]}
     general = rename_variables(_copy(loop), local)
     zero = const(0, loop.span, scalar_type(start))
     is_nonnegative = binary(GE, start, zero, loop.span)
     return (*preceding, ir.If(is_nonnegative, _copy(loop), general, loop.span))
-
-
-def _uses(body: ir.Body) -> Counter[str]:
-    """Count the assignments and reads of each variable."""
-    counts = Counter(e.name for e in all_expressions(body) if isinstance(e, ir.Var))
-    counts.update(s.var.name for s in statements(body) if isinstance(s, ir.Assign | ir.For))
-    return counts
 
 
 def _copy(s: ir.Stmt) -> ir.Body:
