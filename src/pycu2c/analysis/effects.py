@@ -17,8 +17,11 @@ from pycu2c.ir.call_graph import (
     recursive_functions,
     transitive_callees,
 )
+from pycu2c.ir.verify_expressions import is_integer
 from pycu2c.ir.walk import all_expressions, contains, expressions, operations, statements
+from pycu2c.ops.intrinsics.builtins import MIN_MAX_INTRINSICS
 from pycu2c.ops.intrinsics.registry import Effect
+from pycu2c.ops.operators import C_DIV, C_REM
 
 
 def written_arrays(module: ir.Module) -> dict[str, frozenset[str]]:
@@ -189,3 +192,32 @@ def may_be_contracted(e: ir.Expr) -> bool:
     recomputing such an expression elsewhere may give another result.
     """
     return isinstance(e, ir.Binary) and e.type.dtype.is_float
+
+
+def is_speculatable(e: ir.Expr) -> bool:
+    """Return whether an expression may be evaluated at another place, also for more threads.
+
+    It is arithmetic on variables, without divisions that may be by 0.
+    """
+    return all(map(_is_speculatable_node, expressions(e)))
+
+
+def _is_speculatable_node(e: ir.Expr) -> bool:
+    match e:
+        case ir.Binary(op=op, right=right):
+            return op not in (C_DIV, C_REM) or isinstance(right, ir.Const)
+        case ir.Apply(intrinsic=intrinsic):
+            return intrinsic.is_pure and is_integer(e.type)
+        case ir.Const() | ir.Var() | ir.Unary() | ir.Cast() | ir.Logical() | ir.Select():
+            return True
+        case _:
+            return isinstance(e, ir.Dim | ir.Stride)
+
+
+def is_rematerializable(e: ir.Expr) -> bool:
+    """Return whether computing an expression again is as good as storing its value."""
+    return is_speculatable(e) and not any(
+        may_be_contracted(x)
+        or (isinstance(x, ir.Apply) and x.arguments and x.intrinsic not in MIN_MAX_INTRINSICS)
+        for x in expressions(e)
+    )

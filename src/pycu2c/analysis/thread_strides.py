@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from pycu2c.analysis.effects import is_speculatable
 from pycu2c.analysis.simd_legality import LaneStrides
 from pycu2c.analysis.variables import defined_names, names_in, single_definitions
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import contains, expressions, rewrite
-from pycu2c.ops.operators import ADD, MUL, SUB
+from pycu2c.ir.walk import contains, rewrite
 
 
 def is_simple_simd_loop(loop: ir.AxisLoop) -> bool:
@@ -34,7 +34,9 @@ class UnitStrideAccesses:
         It reads only the loop variable and values defined outside the loop.
         """
         expanded = self._substitute(index)
-        is_computable = self._local_names.isdisjoint(names_in(expanded)) and _is_total(expanded)
+        is_computable = self._local_names.isdisjoint(names_in(expanded)) and is_speculatable(
+            expanded
+        )
         return expanded if is_computable and self._strides.of(index) == 1 else None
 
     def _substitute(self, e: ir.Expr) -> ir.Expr:
@@ -46,12 +48,3 @@ class UnitStrideAccesses:
             return x
 
         return rewrite(e, value)
-
-
-def _is_total(e: ir.Expr) -> bool:
-    """Return whether any thread may evaluate an expression: it has no loads or divisions."""
-    return all(
-        isinstance(x, ir.Var | ir.Const | ir.Cast)
-        or (isinstance(x, ir.Binary) and x.op in (ADD, SUB, MUL))
-        for x in expressions(e)
-    )

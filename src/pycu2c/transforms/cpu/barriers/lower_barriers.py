@@ -14,7 +14,7 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.builders import cast, scalar_type
+from pycu2c.ir.builders import cast, is_atom, scalar_type
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt, with_body, with_kernel_body
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
@@ -90,7 +90,7 @@ class _Lowering:
         arguments: dict[str, ir.Expr] = {}
         for (name, kind), value in zip(e.intrinsic.parameters, e.arguments):
             value = cast(value, WEAK_INT) if kind == "int" else value
-            if not _is_rematerializable(value):
+            if not is_atom(value):
                 var = self.new_variable(name, scalar_type(value))
                 prologue.append(ir.Assign(var, value, value.span))
                 value = var
@@ -115,12 +115,3 @@ class _Lowering:
         var = ir.Var(f"{name}.m{self._count}", array_type, self.span)
         self.arrays.append(ir.Allocate(var, self.span))
         return var
-
-
-def _is_rematerializable(e: ir.Expr) -> bool:
-    """Return whether recomputing a value is cheap and gives the same result."""
-    if isinstance(e, ir.Cast):
-        return _is_rematerializable(e.operand)
-    return isinstance(e, ir.Const | ir.Var) or (
-        isinstance(e, ir.Apply) and e.intrinsic.is_special_register
-    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 
-from pycu2c.analysis.effects import may_be_contracted
+from pycu2c.analysis.effects import is_rematerializable
 from pycu2c.analysis.liveness import upward_exposed_reads
 from pycu2c.analysis.variables import assigned_names, declared_names, names_in, referenced_names
 from pycu2c.base.records import dataclass, replace
@@ -19,7 +19,6 @@ from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir import walk
 from pycu2c.ir.builders import cast
-from pycu2c.ops.operators import C_DIV, C_REM
 from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, context_array, thread_index
 from pycu2c.transforms.cpu.simd.if_conversion import if_convert, is_if_convertible_loop
 from pycu2c.transforms.cpu.simd.lane_variables import (
@@ -134,29 +133,8 @@ def _rematerializable(
 
 
 def _is_rematerializable(value: ir.Expr) -> bool:
-    nodes = list(walk.expressions(value))
-    return len(nodes) <= MAX_REMATERIALIZED_NODES and all(_is_cheap_node(e) for e in nodes)
-
-
-def _is_cheap_node(e: ir.Expr) -> bool:
-    match e:
-        case ir.Binary(op, _, right):
-            is_cheap = op not in (C_DIV, C_REM) or isinstance(right, ir.Const)
-            return is_cheap and not may_be_contracted(e)
-        case ir.Apply(intrinsic, arguments):
-            return intrinsic.is_pure and not arguments
-        case _:
-            return isinstance(
-                e,
-                ir.Const
-                | ir.Var
-                | ir.Unary
-                | ir.Cast
-                | ir.Logical
-                | ir.Select
-                | ir.Dim
-                | ir.Stride,
-            )
+    is_short = len(walk.expressions(value)) <= MAX_REMATERIALIZED_NODES
+    return is_short and is_rematerializable(value)
 
 
 @dataclass(frozen=True, slots=True)

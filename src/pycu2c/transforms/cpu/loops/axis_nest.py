@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
 
-from pycu2c.analysis.effects import any_effect
-from pycu2c.analysis.ranges.interval_arithmetic import Interval, is_integral
+from pycu2c.analysis.effects import any_effect, is_speculatable
+from pycu2c.analysis.ranges.interval_arithmetic import Interval
 from pycu2c.analysis.simd_legality import in_lockstep
 from pycu2c.analysis.thread_bounds import AxisBound, BoundSolver, IsInvariant, conjuncts
 from pycu2c.analysis.variables import assigned_names, declared_names
@@ -19,7 +19,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, integer, logical, negation
 from pycu2c.ir.walk import expressions, operands, statements
 from pycu2c.ops.intrinsics.threads.cpu_block import at_least_1
-from pycu2c.ops.operators import ADD, C_DIV, C_REM, MUL, SUB
+from pycu2c.ops.operators import ADD, C_DIV, MUL, SUB
 from pycu2c.transforms.cpu.loops.loop_versioning import version_loop
 from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
@@ -111,7 +111,7 @@ class AxisNest:
         """Declare a variable at the outermost possible level; return the rest of the body."""
         level = len(self.axes)
         if s.init is not None and s.var.name not in changed:
-            if _is_speculatable(s.init):
+            if is_speculatable(s.init):
                 level = self._level(s.init)
             self.values[s.var.name] = s.init
         if level == 0:
@@ -132,7 +132,7 @@ class AxisNest:
         """Move conjuncts out of the innermost loop; return those that remain."""
         remaining: ir.Expr | None = None
         for conjunct in conjuncts(condition):
-            if _is_speculatable(conjunct) and self._move_condition(conjunct):
+            if is_speculatable(conjunct) and self._move_condition(conjunct):
                 continue
             remaining = (
                 conjunct
@@ -224,20 +224,3 @@ def _round_up(e: ir.Expr, step: ir.Expr) -> ir.Expr:
         return e
     raised = binary(ADD, e, binary(SUB, step, integer(1, e.span), e.span), e.span)
     return binary(MUL, binary(C_DIV, raised, step, e.span), step, e.span)
-
-
-def _is_speculatable(e: ir.Expr) -> bool:
-    """Return whether an expression may be evaluated earlier, and for more threads."""
-    return all(_is_speculatable_node(x) for x in expressions(e))
-
-
-def _is_speculatable_node(e: ir.Expr) -> bool:
-    match e:
-        case ir.Const() | ir.Var() | ir.Unary() | ir.Cast() | ir.Logical() | ir.Select():
-            return True
-        case ir.Binary(op=op, right=right):
-            return op not in (C_DIV, C_REM) or isinstance(right, ir.Const)
-        case ir.Apply(intrinsic=intrinsic):
-            return intrinsic.is_pure and is_integral(e.type)
-        case _:
-            return False

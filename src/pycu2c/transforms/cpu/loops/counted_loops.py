@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from pycu2c.analysis.launch_ranges import is_thread_coordinate
+from pycu2c.analysis.effects import is_speculatable
 from pycu2c.analysis.thread_bounds import BoundSolver
 from pycu2c.analysis.variables import (
     NameGenerator,
@@ -132,15 +132,5 @@ def _is_variable(e: ir.Expr, var: ir.Var) -> bool:
 
 
 def _is_invariant(e: ir.Expr, changed: set[str]) -> bool:
-    """Return whether e is arithmetic on constants, coordinates and unchanged variables."""
-    match e:
-        case ir.Const():
-            return True
-        case ir.Var(name=name):
-            return name not in changed
-        case ir.Binary() | ir.Cast():
-            return all(_is_invariant(x, changed) for x in walk.children(e))
-        case ir.Apply(intrinsic=intrinsic):
-            return is_thread_coordinate(intrinsic)
-        case _:
-            return False
+    """Return whether an expression is arithmetic on unchanged variables."""
+    return is_speculatable(e) and changed.isdisjoint(names_in(e))

@@ -21,6 +21,7 @@ from collections.abc import Mapping, Set
 from typing import Literal
 
 from pycu2c.analysis import warp_index
+from pycu2c.analysis.effects import is_speculatable
 from pycu2c.analysis.launch_ranges import intrinsic_range
 from pycu2c.analysis.row_loops import is_row_loop
 from pycu2c.analysis.uniformity import Uniformity
@@ -42,7 +43,7 @@ from pycu2c.ir.name_suffixes import FIRST
 from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.coordinates import COORDINATES, GRID, GRIDSIZE
 from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
-from pycu2c.ops.operators import ADD, C_DIV, C_REM, LT, MUL
+from pycu2c.ops.operators import ADD, LT, MUL
 
 _MIN_ROW = 16  # threads along x that access neighbouring elements, a cache line of float32
 
@@ -356,18 +357,4 @@ class SplitConditional:
 
     def is_invariant(self, *values: ir.Expr) -> bool:
         """Return whether expressions keep their values in the body and are safe to speculate."""
-        nodes = (e for value in values for e in walk.expressions(value))
-        return not self.changed & set(names_in(*values)) and all(map(_is_speculatable, nodes))
-
-
-def _is_speculatable(e: ir.Expr) -> bool:
-    """Return whether evaluating a node is safe and gives the same value each time."""
-    match e:
-        case ir.Const() | ir.Var() | ir.Unary() | ir.Cast() | ir.Logical():
-            return True
-        case ir.Binary(op=op, right=right):
-            return op not in (C_DIV, C_REM) or isinstance(right, ir.Const)
-        case ir.Apply(intrinsic=intrinsic):
-            return intrinsic.is_pure
-        case _:
-            return False
+        return not self.changed & set(names_in(*values)) and all(map(is_speculatable, values))

@@ -24,8 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from pycu2c.analysis.effects import may_be_contracted
-from pycu2c.analysis.launch_ranges import is_thread_coordinate
+from pycu2c.analysis.effects import is_rematerializable
 from pycu2c.analysis.simd_legality import LaneStrides
 from pycu2c.analysis.variables import assigned_names, declared_names, names_in, single_definitions
 from pycu2c.base.records import dataclass, replace
@@ -66,7 +65,9 @@ def _find_tile(s: ir.Stmt) -> _Tile | None:
             step=ir.Const(value=1), body=(*prologue, ir.AxisLoop(lockstep=True) as lane_loop)
         ):
             row_declarations = tuple(
-                x for x in prologue if isinstance(x, ir.Declare) and _is_cheap_expr(x.init)
+                x
+                for x in prologue
+                if isinstance(x, ir.Declare) and x.init and is_rematerializable(x.init)
             )
             bounds = names_in(lane_loop.start, lane_loop.stop)
             if len(row_declarations) < len(prologue) or {
@@ -194,7 +195,7 @@ class _Tile:
         if any(isinstance(s, ir.Declare) and s.init is None for s in self.prologue):
             return False
         bounds = [e for loop in self.loops for e in (loop.start, loop.stop, loop.step)]
-        return all(map(_is_cheap_expr, bounds)) and not self._thread_dependent_names() & set(
+        return all(map(is_rematerializable, bounds)) and not self._thread_dependent_names() & set(
             names_in(*bounds)
         )
 
@@ -236,8 +237,9 @@ class _Tile:
     def _is_rematerializable(self, s: ir.Declare) -> bool:
         """Return whether recomputing a declaration is cheap and gives the same value."""
         changed = assigned_names(self.lane_loop.body)
-        operand_names = set(names_in(s.init)) if s.init is not None else set()
-        return _is_cheap_expr(s.init) and not changed & {s.var.name, *operand_names}
+        if s.init is None or not is_rematerializable(s.init):
+            return False
+        return not changed & {s.var.name, *names_in(s.init)}
 
     # ---- the loops ----
 
@@ -378,15 +380,3 @@ def _trip_count(loop: ir.For) -> int | None:
             return len(range(int(start), int(stop), int(step)))
         case _:
             return None
-
-
-def _is_cheap_expr(e: ir.Expr | None) -> bool:
-    """Return whether recomputing an expression is as good as storing it."""
-    return e is not None and all(map(_is_cheap_node, walk.expressions(e)))
-
-
-def _is_cheap_node(e: ir.Expr) -> bool:
-    if isinstance(e, ir.Apply):
-        return is_thread_coordinate(e.intrinsic) or e.intrinsic in MIN_MAX_INTRINSICS
-    cheap_nodes = ir.Const | ir.Var | ir.Binary | ir.Unary | ir.Cast | ir.Select | ir.Logical
-    return isinstance(e, cheap_nodes) and not may_be_contracted(e)
