@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import struct
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from pycu2c.base.diagnostics import LaunchError
@@ -15,6 +16,7 @@ from pycu2c.native.extension import LaunchConfiguration
 # the languages in which a kernel can be inspected
 Language: TypeAlias = Literal["ir", "cuda", "c", "c-resumable", "ptx", "sass"]
 Extent: TypeAlias = tuple[int, int, int]
+Dims: TypeAlias = "int | Sequence[int]"  # of a grid or block, from the user
 
 LIMITS: dict[str, Extent] = {
     "grid": (2**31 - 1, 65535, 65535),

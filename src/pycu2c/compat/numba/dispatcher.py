@@ -19,8 +19,8 @@ from pycu2c.declarations.signatures import parse_signature
 from pycu2c.devices import gpu_selection
 from pycu2c.devices.gpu_device import Gpu
 from pycu2c.kernels.configured_kernel import Configured
-from pycu2c.kernels.forall import ForAll
 from pycu2c.kernels.kernel import DeviceFunction, Dims, Kernel
+from pycu2c.kernels.kernel_object import ForAll
 from pycu2c.runtime.launch_configuration import LaunchRequest, extent
 
 P = ParamSpec("P")
