@@ -13,12 +13,13 @@ import pytest
 
 from pycu2c import LaunchError, cuda
 from pycu2c.base import graph_capture
+from pycu2c.base.dtypes import INT16, DType
 from pycu2c.base.types import float32, texture2d
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.arguments import describe_handle
 from pycu2c.runtime.arguments.strides import array_over
 from pycu2c.runtime.cuda import texture_objects
-from pycu2c.runtime.texture_modes import checked_modes
+from pycu2c.runtime.texture_modes import TextureModes, checked_modes
 
 
 class FakeDevice:
@@ -52,9 +53,9 @@ class FakeDevice:
         self.done.append("read")
         self.bytes_at(array, address)[:] = self.arrays[array]
 
-    def new_texture(self, array: int, sampling: texture_objects.SamplerState) -> int:
+    def new_texture(self, array: int, modes: TextureModes, _: DType) -> int:
         number = self.new()
-        self.objects[number] = sampling
+        self.objects[number] = modes
         return number
 
     def new_surface(self, array: int) -> int:
@@ -171,16 +172,12 @@ def test_elements_stay_on_their_gpu(device: FakeDevice, monkeypatch: pytest.Monk
 
 
 def test_the_border_of_integers_is_given_bit_by_bit() -> None:
-    result = checked_modes(("border",), "point", False, "element", (-7.0,)).for_device(
-        texture_objects.INT16
-    )
-    assert np.float32(result.border[0]).view(np.int32) == -7
-    assert result.as_integer
-    result = checked_modes(("border",), "point", False, "normalized_float", (0.5,)).for_device(
-        texture_objects.INT16
-    )
-    assert result.border == (0.5,)
-    assert not result.as_integer
+    modes = checked_modes(("border",), "point", False, "element", (-7.0,))
+    assert np.float32(modes.device_border(INT16)[0]).view(np.int32) == -7
+    assert modes.reads_integers(INT16)
+    modes = checked_modes(("border",), "point", False, "normalized_float", (0.5,))
+    assert modes.device_border(INT16) == (0.5,)
+    assert not modes.reads_integers(INT16)
 
 
 def test_extents_are_width_height_depth() -> None:

@@ -28,7 +28,7 @@ from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, WARP, Thread
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.launch_configuration import Extent, Launch
 from pycu2c.runtime.launch_observers import OBSERVERS, LaunchObserver
-from pycu2c.runtime.runner import FastPathLaunch, Runner
+from pycu2c.runtime.runner import Runner
 
 SECTOR = 32  # bytes of global memory that are transferred at once
 BANKS, WORD = 32, 4  # of shared memory; bytes of a word
@@ -101,18 +101,13 @@ def profiling(file: str, name: str) -> Iterator[ExecutionProfile]:
         OBSERVERS.remove(observer)
 
 
-class _ProfilingRunner:
+class _ProfilingRunner(Runner):
     """Interprets sample blocks of a launch on copies of its arrays, then runs the launch."""
 
     def __init__(self, kernel: Specialization, runner: Runner, profile: ExecutionProfile) -> None:
         self._runner, self._profile = runner, profile
         self._observer = _WarpObserver(profile)
         self._kernel = InterpretedKernel(kernel.built.module, self._observer)
-
-    @property
-    def fast_path(self) -> FastPathLaunch | None:
-        """None: each launch comes here."""
-        return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         if not self._profile.stopped:

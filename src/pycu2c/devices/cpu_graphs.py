@@ -12,7 +12,6 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.devices.graph_nodes import CapturedGraph, Node
 from pycu2c.kernels.launcher import Launcher, ResolvedLaunch
 from pycu2c.native.extension import UNAVAILABLE, LaunchSequence
-from pycu2c.runtime import launch_ranges
 from pycu2c.runtime.cpu.captured_launch import CapturedCpuLaunch
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.launch_configuration import LaunchRequest
@@ -78,7 +77,7 @@ def _run_all(actions: Sequence[Callable[[], object]]) -> None:
 
 def _action_of(resolved_launch: ResolvedLaunch) -> Callable[[], None]:
     """Return a function that executes a checked launch."""
-    runner = launch_ranges.without_ranges(resolved_launch.runner)
+    runner = resolved_launch.runner
     if isinstance(runner, CpuRunner):
         return runner.capture(resolved_launch.launch, resolved_launch.arguments.leaves)
     if resolved_launch.key.backend == "cuda":

@@ -20,7 +20,6 @@ from pycu2c.devices import streams
 from pycu2c.devices.graph_nodes import CapturedGraph, Node
 from pycu2c.devices.streams import Stream
 from pycu2c.kernels.launcher import Launcher, ResolvedLaunch
-from pycu2c.runtime import launch_ranges
 from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.cuda import peer_access, transfers
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
@@ -236,7 +235,7 @@ def _capturable_runner(launcher: Launcher, resolved_launch: ResolvedLaunch) -> C
             f"{launcher.name} runs on the CPU, and the graph on a GPU: capture it with "
             "device='cpu', or leave the kernel's backend out"
         )
-    runner = launch_ranges.without_ranges(resolved_launch.runner)
+    runner = resolved_launch.runner
     if not isinstance(runner, CudaRunner):
         raise LaunchError(
             f"{launcher.name} prints, and a graph is not waited for: launch it outside of the graph"

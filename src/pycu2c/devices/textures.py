@@ -226,8 +226,7 @@ class Texture(_TexelObject):
         return self._sampler.at([float(np.float32(x)) for x in coordinates])
 
     def _new_object(self, array: _OwnedHandle) -> _OwnedHandle:
-        device_modes = self.modes.for_device(self._elements.element)
-        texture = texture_objects.new_texture(array.value, device_modes)
+        texture = texture_objects.new_texture(array.value, self.modes, self._elements.element)
         return _OwnedHandle(texture, texture_objects.free_texture, array)
 
 

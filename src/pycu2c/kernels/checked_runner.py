@@ -88,7 +88,7 @@ class _Variants:
     general: _Variant | None = None
 
 
-class CheckedRunner:
+class CheckedRunner(Runner):
     """Instruments a kernel for the facts of its launches, and runs it.
 
     The values of integers and the lengths of arrays prove that most accesses are in bounds. Only
@@ -104,10 +104,6 @@ class CheckedRunner:
         self._integers = [p.argument for p in parameters if is_integral(p.type)]
         self._binaries: dict[object, _Binary] = {}
         self._variants: defaultdict[object, _Variants] = defaultdict(_Variants)
-
-    @property
-    def fast_path(self) -> FastPathLaunch | None:
-        return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         variant = self._variant(launch, arguments)

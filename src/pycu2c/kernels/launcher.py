@@ -49,7 +49,6 @@ from pycu2c.runtime.runner import (
     ExtentSource,
     FastPathLaunch,
     KernelMetadata,
-    LaunchDependentRunner,
     Runner,
     SpecializationKey,
 )
@@ -221,8 +220,9 @@ class Launcher:
             return
         tracing.log("launch", "%s: slow path", self.name, level=tracing.DEBUG)
         resolved = self.resolve(request, values)
-        resolved.runner.run(resolved.launch, resolved.arguments.leaves)
-        if not resolved.is_first:
+        with launch_ranges.launch_range(self.name):
+            resolved.runner.run(resolved.launch, resolved.arguments.leaves)
+        if not resolved.is_first and not launch_ranges.are_enabled():
             self._record(resolved)
 
     def resolve(self, request: LaunchRequest, values: tuple[object, ...]) -> ResolvedLaunch:
@@ -289,7 +289,7 @@ class Launcher:
             return
         if self.dispatch_table and not self.dispatch_table.should_record():
             return
-        fast_path = _fast_path(resolved)
+        fast_path = resolved.runner.fast_path_for(resolved.launch, arguments.leaves)
         if fast_path is None:
             return
         entries = self.dispatch_table or table.DispatchTable(self._parameters)
@@ -403,7 +403,7 @@ class Launcher:
             runner = self.compiler.runner(signature, names, key)
             if entry:
                 entry.store_runner(key, runner)
-        return launch_ranges.with_ranges(runner, self.name)
+        return runner
 
     def compile(self, signature: Signature, block: Extent) -> None:
         """Compile for blocks of this shape and for arrays of fewer than 2**30 elements."""
@@ -448,13 +448,6 @@ class Launcher:
                 f"{driver.unavailable_reason()}. Use backend='auto' to run on the CPU then"
             )
         return self.backend
-
-
-def _fast_path(resolved: ResolvedLaunch) -> FastPathLaunch | None:
-    runner = resolved.runner
-    if isinstance(runner, LaunchDependentRunner):
-        return runner.fast_path_for(resolved.launch, resolved.arguments.leaves)
-    return runner.fast_path
 
 
 def _integer_ranges(

@@ -31,7 +31,7 @@ from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.launch_configuration import Extent, Launch
-from pycu2c.runtime.runner import FastPathLaunch, Runner, SpecializationKey
+from pycu2c.runtime.runner import Runner, SpecializationKey
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.nvrtc import nvrtc
 
@@ -155,15 +155,11 @@ def _load_on_gpu(
 
 
 @dataclass(frozen=True, slots=True)
-class InterpreterRunner:
+class InterpreterRunner(Runner):
     """Run a kernel with the interpreter."""
 
     kernel: InterpretedKernel
     device_function_count: int
-
-    @property
-    def fast_path(self) -> FastPathLaunch | None:
-        return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         values = [

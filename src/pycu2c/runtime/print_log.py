@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -37,7 +36,7 @@ from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.runtime.findings import CheckError, Coordinates, Finding
 from pycu2c.runtime.launch_configuration import Launch
-from pycu2c.runtime.runner import FastPathLaunch, Runner
+from pycu2c.runtime.runner import Runner
 from pycu2c.runtime.thread_exceptions import exception_of_thread
 
 CAPACITY = 1 << 20  # words in a log: 8 MiB
@@ -100,27 +99,10 @@ class DevicePrintLog:
         return PrintRecords(records, self._header[2])
 
 
-class _LogLock:
-    """Serializes the launches that use a log."""
-
-    def __init__(self) -> None:
-        self._lock = ForkSafeLock()
-
-    @contextmanager
-    def held(self, name: str) -> Iterator[None]:
-        with self._lock:
-            if self._lock.depth > 1:  # a signal handler interrupted a launch of this thread
-                raise LaunchError(
-                    f"{name} prints, and the handler of a signal launches it while it runs: "
-                    "let the handler only set a flag, and launch later"
-                )
-            yield
+_LOG_LOCKS: dict[int, ForkSafeLock] = {}  # by address of the log
 
 
-_LOG_LOCKS: dict[int, _LogLock] = {}  # by address of the log
-
-
-class PrintingRunner:
+class PrintingRunner(Runner):
     """Runs a kernel that prints, one launch at a time, and writes its output to sys.stdout."""
 
     def __init__(
@@ -128,15 +110,16 @@ class PrintingRunner:
     ) -> None:
         self._inner, self._log, self._formats, self._name = inner, log, formats, name
         # kernels with equal text share a library, and so a log
-        self._lock = _LOG_LOCKS.setdefault(log.address, _LogLock())
-
-    @property
-    def fast_path(self) -> FastPathLaunch | None:
-        return None
+        self._lock = _LOG_LOCKS.setdefault(log.address, ForkSafeLock())
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         stream = driver.stream_of(launch.stream)
-        with self._lock.held(self._name):
+        with self._lock:  # one launch at a time
+            if self._lock.depth > 1:  # a signal handler interrupted a launch of this thread
+                raise LaunchError(
+                    f"{self._name} prints, and the handler of a signal launches it while it runs: "
+                    "let the handler only set a flag, and launch later"
+                )
             self._log.clear(stream)
             self._inner.run(launch, arguments)
             written = self._log.read(stream)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import TypeAlias
 
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.parameters import OverlapRule
@@ -115,20 +115,20 @@ class FastPathLaunch:
     hidden: HiddenArguments = HiddenArguments()
 
 
-class Runner(Protocol):
-    """A compiled kernel."""
+class Runner:
+    """The base class of compiled kernels."""
+
+    __slots__ = ()
 
     @property
     def fast_path(self) -> FastPathLaunch | None:
         """How C starts the kernel; None if launches must take the slow path."""
-
-    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
-        """Launch the kernel."""
-
-
-@runtime_checkable
-class LaunchDependentRunner(Protocol):
-    """A runner whose code depends on the launch."""
+        return None
 
     def fast_path_for(self, launch: Launch, arguments: Sequence[Argument]) -> FastPathLaunch | None:
         """Return how C starts the kernel for launches like this one."""
+        return self.fast_path
+
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        """Launch the kernel."""
+        raise NotImplementedError

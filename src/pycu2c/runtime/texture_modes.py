@@ -9,7 +9,6 @@ import numpy as np
 
 from pycu2c.base.dtypes import FLOAT32, INT8, INT16, UINT8, UINT16, VECTOR_OF, DType
 from pycu2c.base.records import dataclass
-from pycu2c.runtime.cuda.texture_objects import SamplerState
 
 ADDRESS_MODES = ("wrap", "clamp", "mirror", "border")
 # the integers that read_mode="normalized_float" maps to 1.0
@@ -26,15 +25,16 @@ class TextureModes:
     as_float: bool
     border: tuple[float, ...]
 
-    def for_device(self, element: DType) -> SamplerState:
-        """Convert to the driver's sampler state, which takes integer borders as bit patterns."""
-        component = component_type(element)
-        is_integer = component.is_integer and not self.as_float
-        border = self.border
-        if is_integer:
-            bits = np.array([int(n) for n in border], np.int64).astype(np.uint32)
-            border = tuple(bits.view(np.float32).tolist())
-        return SamplerState(self.address_modes, self.filter, self.is_normalized, is_integer, border)
+    def reads_integers(self, element: DType) -> bool:
+        """Return whether kernels read integers from a texture of these elements."""
+        return component_type(element).is_integer and not self.as_float
+
+    def device_border(self, element: DType) -> tuple[float, ...]:
+        """Return the border for the driver, which takes integers as the bits of floats."""
+        if not self.reads_integers(element):
+            return self.border
+        bits = np.array([int(n) for n in self.border], np.int64).astype(np.uint32)
+        return tuple(bits.view(np.float32).tolist())
 
 
 def component_type(element: DType) -> DType:

@@ -19,7 +19,6 @@ from pycu2c.kernels.cache_key import FingerprintWriter
 from pycu2c.kernels.tuning_report import TrialResult, TuningReport, short_text, time_text
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.cpu.thread_count import thread_count
-from pycu2c.runtime.launch_ranges import without_ranges
 from pycu2c.toolchain.cache import cache_directory
 from pycu2c.tuning import worker
 from pycu2c.tuning.measurement import CompiledCandidate, FaultyCandidate, Measurer
@@ -148,8 +147,7 @@ class Tuner:
             return TrialResult(configuration, None, f"{error}".partition("\n")[0])
         written = resolved.typed.metadata.written
         arrays = (p for p in sorted(written) if isinstance(self._leaves[p], ArrayArgument))
-        runner = without_ranges(resolved.runner)
-        return CompiledCandidate(configuration, runner, resolved.launch, tuple(arrays))
+        return CompiledCandidate(configuration, resolved.runner, resolved.launch, tuple(arrays))
 
     def _trial(
         self,

@@ -17,16 +17,16 @@ from pycu2c.ops.intrinsics.library import device_source
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.arguments.flattened_arguments import unflatten
 from pycu2c.runtime.launch_configuration import Launch
+from pycu2c.runtime.runner import Runner
 from support.ast_interpreter.interpreter import ReferenceKernel
 from support.sample_types.type_inference import inferred_from
 
 
 @dataclass(frozen=True, slots=True)
-class OracleRunner:
+class OracleRunner(Runner):
     kernel: ReferenceKernel
     types: tuple[ParameterType, ...]
     device_function_count: int
-    fast_path: None = None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         owners = iter(map(_python_value, arguments))

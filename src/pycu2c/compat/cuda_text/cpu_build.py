@@ -25,6 +25,7 @@ from pycu2c.runtime.cpu.cpu_kernel import CpuKernel, address_of, symbol
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.cc import cxx, elf_symbols
+from pycu2c.toolchain.cc.flags import arithmetic_flags
 
 # at the index that headers/vectors.h gives each kind
 _KINDS = (ParameterKind.INTEGER, ParameterKind.FLOAT, ParameterKind.BYTES)
@@ -61,7 +62,7 @@ def language_flags(options: CompilerOptions) -> tuple[str, ...]:
     """Return the flags of the C++ compiler for the standard and the arithmetic."""
     return (
         f"-std={_STANDARD if options.standard in _OLDER_STANDARDS else options.standard}",
-        *cxx.arithmetic_flags(contracts=options.allows_contraction, fast=options.uses_fast_math),
+        *arithmetic_flags(contracts=options.allows_contraction, fast=options.uses_fast_math),
     )
 
 

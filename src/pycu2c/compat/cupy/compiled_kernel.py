@@ -22,6 +22,7 @@ from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cc import cxx
+from pycu2c.toolchain.cc.flags import arithmetic_flags
 from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import CompilerDiagnostic, RejectedCodeError
 
@@ -87,9 +88,7 @@ def load_text(
 
 def cpu_binary(text: GeneratedText, options: Sequence[str]) -> CompiledBinary:
     parsed = options_of(options)
-    arithmetic = cxx.arithmetic_flags(
-        contracts=parsed.allows_contraction, fast=parsed.uses_fast_math
-    )
+    arithmetic = arithmetic_flags(contracts=parsed.allows_contraction, fast=parsed.uses_fast_math)
     standard = parsed.standard.replace("c++", "gnu++") if parsed.standard else _STANDARD
     folders = (f"-I{folder}" for folder in parsed.folders)
     flags = (f"-std={standard}", "-fopenmp-simd", *arithmetic, *folders)

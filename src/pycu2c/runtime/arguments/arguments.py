@@ -97,22 +97,13 @@ class Layout:
 
     parameters: tuple[Parameter, ...]
     struct: struct.Struct
+    offsets: tuple[int, ...]
     sizes: tuple[int, ...]
     alignments: tuple[int, ...]
     needs_conversion: bool = False  # some values must be converted before struct.pack
 
     def __reduce__(self) -> tuple[object, ...]:
         return layout_of, (self.parameters, self.alignments)
-
-    @property
-    def offsets(self) -> tuple[int, ...]:
-        """Return the offset of each parameter."""
-        offsets, end = [], 0
-        for size, alignment in zip(self.sizes, self.alignments):
-            start = -(-end // alignment) * alignment
-            offsets.append(start)
-            end = start + size
-        return tuple(offsets)
 
 
 def layout_of(parameters: Sequence[Parameter], aligned: Sequence[int] | None = None) -> Layout:
@@ -124,12 +115,20 @@ def layout_of(parameters: Sequence[Parameter], aligned: Sequence[int] | None = N
     sizes = tuple(struct.calcsize(f"@{f}") for f in formats)
     alignments = tuple(aligned or map(_alignment, parameters, sizes))
     padded, end = "@", 0
+    offsets = []
     for code, size, alignment in zip(formats, sizes, alignments):  # struct has no vector types
         gap = -end % alignment
         padded += f"{gap}x{code}" if gap else code
+        offsets.append(end + gap)
         end += gap + size
-    needs_conversion = any(_needs_conversion(p) for p in parameters)
-    return Layout(tuple(parameters), struct.Struct(padded), sizes, alignments, needs_conversion)
+    return Layout(
+        tuple(parameters),
+        struct.Struct(padded),
+        tuple(offsets),
+        sizes,
+        alignments,
+        any(map(_needs_conversion, parameters)),
+    )
 
 
 def _alignment(parameter: Parameter, size: int) -> int:

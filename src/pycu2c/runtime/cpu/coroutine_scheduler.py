@@ -13,13 +13,20 @@ from pycu2c.base.records import dataclass
 from pycu2c.codegen.coroutines import INTERFACE, WAIT_NUMBER_BITS
 from pycu2c.ir.nodes import BarrierWait
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
-from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, c_text, cffi_backend, load, pool, symbol
+from pycu2c.runtime.cpu.cpu_kernel import (
+    CpuKernel,
+    block_position,
+    c_text,
+    cffi_backend,
+    load,
+    load_on_pool,
+    symbol,
+)
 from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.cpu.deadlock_report import WaitingThread, deadlock_error
 from pycu2c.runtime.launch_configuration import LAUNCH_HEADER, Extent, Launch
-from pycu2c.runtime.runner import FastPathLaunch
+from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.binary import CompiledBinary
-from pycu2c.toolchain.cc import cc
 
 _DEADLOCK, _NO_MEMORY, _MAX_THREADS = 64, 65, 1024  # as in coroutine_scheduler.c
 _WAIT_MASK = (1 << WAIT_NUMBER_BITS) - 1
@@ -70,17 +77,17 @@ class CoroutineKernel(CpuKernel):
         for i in range(report[1]):
             offset = 2 + i * (1 + _MAX_THREADS)
             block, *thread_words = report[offset : offset + 1 + threads]
-            position = block % grid[0], block // grid[0] % grid[1], block // grid[0] // grid[1]
             for thread, word in enumerate(thread_words):
                 if word & 7:
                     wait = self._waits[(word >> 3 & _WAIT_MASK) - 1]
                     location = f"{wait.span.file}:{wait.span.line}"
                     mask = word >> 32 if wait.mask is not None else 0
+                    position = block_position(block, grid)
                     yield WaitingThread(position, thread, location, wait.intrinsic, mask)
 
 
 @dataclass(frozen=True, slots=True)
-class CoroutineRunner:
+class CoroutineRunner(Runner):
     """Launch coroutine kernels with Python arguments.
 
     Each launch registers the memory of its arrays, so that the scheduler can tell when memory that
@@ -89,10 +96,6 @@ class CoroutineRunner:
 
     inner: CpuRunner
     kernel: CoroutineKernel
-
-    @property
-    def fast_path(self) -> FastPathLaunch | None:
-        return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         arrays = [a for a in arguments if isinstance(a, ArrayArgument) and a.location == "host"]
@@ -120,13 +123,7 @@ def scheduler_text() -> str:
 
 @functools.cache
 def _scheduler() -> _Scheduler:
-    text = scheduler_text()
-    library = load(cc.compile(text, "pycu2c_run_coroutines"), "RTLD_NODELETE")
-    parallel = f"int(*)({BODY}, const void *, int64_t)"
-    set_pool = symbol(
-        library, "pycu2c_set_scheduler_pool", f"void(*)({parallel}, void(*)(const void *))"
-    )
-    set_pool(pool().parallel, pool().announce_callee)
+    library = load_on_pool(scheduler_text(), "pycu2c_run_coroutines", "pycu2c_set_scheduler_pool")
     run = symbol(library, "pycu2c_run_coroutines", "int(*)(const void *, const void *, int64_t)")
     watch = symbol(library, "pycu2c_set_memory", "void(*)(const int64_t *, int64_t)")
     return _Scheduler(run, watch, symbol(library, "pycu2c_report", "uint64_t *(*)(void)"))

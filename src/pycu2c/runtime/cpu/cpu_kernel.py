@@ -28,6 +28,7 @@ from pycu2c.toolchain.cc import cc
 
 POOL = "pycu2c_parallel"
 BODY = "void(*)(const void *, int64_t, int64_t)"
+_RUN = f"int(*)({BODY}, const void *, int64_t)"
 
 
 class CpuKernel:
@@ -102,13 +103,25 @@ def pool() -> ThreadPool:
     set_owner(_main_thread(), _interrupt_check())
     # from Python 3.14 on, the callback must not run on the stack of a fiber
     symbol(library, "pycu2c_pool_check_on_any_stack", "void(*)(int)")(sys.version_info < (3, 14))
-    run = f"int(*)({BODY}, const void *, int64_t)"
     return ThreadPool(
-        symbol(library, "pycu2c_grid", run),
-        symbol(library, "pycu2c_grid_by_copies", run),
-        symbol(library, "pycu2c_parallel", run),
+        symbol(library, "pycu2c_grid", _RUN),
+        symbol(library, "pycu2c_grid_by_copies", _RUN),
+        symbol(library, "pycu2c_parallel", _RUN),
         symbol(library, "pycu2c_pool_announce_callee", "void(*)(const void *)"),
     )
+
+
+def load_on_pool(text: str, entry: str, set_pool: str) -> Any:
+    """Load a library whose function ``set_pool`` takes those of the pool. It is never unloaded."""
+    library = load(cc.compile(text, entry), "RTLD_NODELETE")
+    set_type = f"void(*)({_RUN}, void(*)(const void *))"
+    symbol(library, set_pool, set_type)(pool().parallel, pool().announce_callee)
+    return library
+
+
+def block_position(block: int, grid: Extent) -> Extent:
+    """Return the x, y and z of a block, given its number."""
+    return block % grid[0], block // grid[0] % grid[1], block // grid[0] // grid[1]
 
 
 def pool_text() -> str:

@@ -11,11 +11,11 @@ from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, Han
 from pycu2c.runtime.cpu import captured_launch
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.launch_configuration import Launch
-from pycu2c.runtime.runner import FastPathLaunch
+from pycu2c.runtime.runner import FastPathLaunch, Runner
 
 
 @dataclass(frozen=True, slots=True)
-class CpuRunner:
+class CpuRunner(Runner):
     names: tuple[str, ...]
     layout: Layout
     kernel: CpuKernel

@@ -12,11 +12,20 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import dataclass
 from pycu2c.cuda_driver.cuda_errors import error_for
 from pycu2c.ops.intrinsics.registry import Effect
-from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, c_text, cffi_backend, load, pool, symbol
+from pycu2c.runtime.cpu.cpu_kernel import (
+    BODY,
+    CpuKernel,
+    block_position,
+    c_text,
+    cffi_backend,
+    load,
+    load_on_pool,
+    pool,
+    symbol,
+)
 from pycu2c.runtime.cpu.deadlock_report import SyncPoint, WaitingThread, deadlock_error
 from pycu2c.runtime.launch_configuration import LAUNCH_HEADER, Extent
 from pycu2c.toolchain.binary import CompiledBinary
-from pycu2c.toolchain.cc import cc
 
 
 class _ExitCode(IntEnum):
@@ -111,12 +120,13 @@ class FiberKernel(CpuKernel):
         words = cffi_backend()[1].new(f"uint64_t[{_MAX_REPORTED * size}]")
         for i in range(_runtime().report(words)):
             block, *waits = words[i * size : (i + 1) * size]
-            position = block % grid[0], block // grid[0] % grid[1], block // grid[0] // grid[1]
             for thread, word in enumerate(waits):
                 sync_point = _SYNC_POINTS[word & 7]
                 if sync_point:
                     location = f"{self._source_name}:{(word & 0xFFFFFFFF) >> 3}"
-                    yield WaitingThread(position, thread, location, sync_point, word >> 32)
+                    yield WaitingThread(
+                        block_position(block, grid), thread, location, sync_point, word >> 32
+                    )
 
 
 class _FiberRuntime(NamedTuple):
@@ -134,12 +144,7 @@ def fibers_text() -> str:
 
 @functools.cache
 def _runtime() -> _FiberRuntime:
-    library = load(cc.compile(fibers_text(), "pycu2c_run_fibers"), "RTLD_NODELETE")
-    parallel = f"int(*)({BODY}, const void *, int64_t)"
-    set_pool = symbol(
-        library, "pycu2c_set_fiber_pool", f"void(*)({parallel}, void(*)(const void *))"
-    )
-    set_pool(pool().parallel, pool().announce_callee)
+    library = load_on_pool(fibers_text(), "pycu2c_run_fibers", "pycu2c_set_fiber_pool")
     run_type = "int(*)(const void *, const void *, int64_t)"
     return _FiberRuntime(
         symbol(library, "pycu2c_run_fibers", run_type),

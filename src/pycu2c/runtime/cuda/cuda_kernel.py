@@ -6,17 +6,14 @@ import ctypes
 import functools
 import math
 import threading
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda_driver import driver, kernel_api
 from pycu2c.cuda_driver.cuda_errors import record_launch
+from pycu2c.runtime.launch_configuration import LIMITS, Extent
 from pycu2c.toolchain.binary import CompiledBinary
 
-Dim3: TypeAlias = tuple[int, int, int]
-
-_GRID_LIMIT: Dim3 = (2**31 - 1, 65535, 65535)
-_BLOCK_LIMIT: Dim3 = (1024, 1024, 64)
 # error codes that an invalid launch configuration may cause
 _SHAPE_CODES = ("CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")
 _CLUSTER_CODES = (*_SHAPE_CODES, "CUDA_ERROR_INVALID_CLUSTER_SIZE")
@@ -98,7 +95,7 @@ class CudaKernel:
         return CudaKernel, (self.binary, self.cooperative, self._cluster, self._programmatic)
 
     def launch(
-        self, grid: Dim3, block: Dim3, shared_bytes: int, stream: object, packed: bytes
+        self, grid: Extent, block: Extent, shared_bytes: int, stream: object, packed: bytes
     ) -> None:
         """Launch the kernel. ``packed``: its arguments in natural alignment."""
         driver.make_current()
@@ -116,7 +113,9 @@ class CudaKernel:
             self._raise_launch_error(code, call)
         record_launch(self.name)
 
-    def as_node(self, grid: Dim3, block: Dim3, shared_bytes: int, packed: bytes) -> NodeParameters:
+    def as_node(
+        self, grid: Extent, block: Extent, shared_bytes: int, packed: bytes
+    ) -> NodeParameters:
         """Return the parameters of a graph node for a launch."""
         if shared_bytes > self._dynamic_shared:
             self._opt_in(shared_bytes)
@@ -158,7 +157,7 @@ class CudaKernel:
             self._check_cluster(block, call[7])
         driver.check((code,), f"launch {self.name} on grid {grid}, block {block}")
 
-    def _reject_grid(self, grid: Dim3, block: Dim3, shared_bytes: int) -> None:
+    def _reject_grid(self, grid: Extent, block: Extent, shared_bytes: int) -> None:
         """Raise LaunchError for a cooperative launch with too many blocks."""
         maximum = kernel_api.max_coresident_blocks(self.loaded, block, shared_bytes, self._cluster)
         raise LaunchError(
@@ -168,7 +167,7 @@ class CudaKernel:
             f"{maximum}: launch at most that many, each with a loop over more elements"
         )
 
-    def _check_cluster(self, block: Dim3, shared_bytes: int) -> None:
+    def _check_cluster(self, block: Extent, shared_bytes: int) -> None:
         """Raise LaunchError if the device cannot run the blocks of one cluster together."""
         if kernel_api.max_coresident_blocks(self.loaded, block, shared_bytes, self._cluster):
             return
@@ -178,10 +177,10 @@ class CudaKernel:
             f"of shared memory, run together: make cluster={self._cluster} smaller, or the blocks"
         )
 
-    def _check_limits(self, grid: Dim3, block: Dim3) -> None:
+    def _check_limits(self, grid: Extent, block: Extent) -> None:
         """Raise LaunchError if the grid or block exceeds a limit of the device or the kernel."""
-        for name, size, limit in (("grid", grid, _GRID_LIMIT), ("block", block, _BLOCK_LIMIT)):
-            for axis, length, maximum in zip("xyz", size, limit, strict=True):
+        for name, size in ("grid", grid), ("block", block):
+            for axis, length, maximum in zip("xyz", size, LIMITS[name], strict=True):
                 if not 1 <= length <= maximum:
                     raise LaunchError(
                         f"{self.name}: a {name} has 1 to {maximum} along {axis}, not {length}"

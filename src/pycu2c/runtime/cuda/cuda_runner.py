@@ -14,11 +14,11 @@ from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.cuda import staging, transfers
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel, NodeParameters
 from pycu2c.runtime.launch_configuration import Launch
-from pycu2c.runtime.runner import FastPathLaunch
+from pycu2c.runtime.runner import FastPathLaunch, Runner
 
 
 @dataclass(frozen=True, slots=True)
-class CudaRunner:
+class CudaRunner(Runner):
     """A kernel on the GPU, and how its arguments are passed."""
 
     name: str

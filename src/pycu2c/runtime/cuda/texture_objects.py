@@ -5,13 +5,13 @@ A thin layer on the driver, as ``cuda_driver.driver``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from pycu2c.base import graph_capture
 from pycu2c.base.dtypes import FLOAT16, FLOAT32, INT8, INT16, INT32, UINT8, UINT16, UINT32, DType
 from pycu2c.base.records import dataclass
 from pycu2c.cuda_driver import driver
+from pycu2c.runtime.texture_modes import TextureModes
 
 _FORMATS = {
     UINT8: "CU_AD_FORMAT_UNSIGNED_INT8",
@@ -47,17 +47,6 @@ class TexelFormat:
     def row_bytes(self) -> int:
         """The bytes of a row."""
         return self.shape[-1] * self.channels * self.number.size
-
-
-@dataclass(frozen=True, slots=True)
-class SamplerState:
-    """The sampler state of a texture object; tuples start with the x axis."""
-
-    address_modes: tuple[str, ...]
-    filter: Literal["point", "linear"]
-    normalized: bool
-    as_integer: bool
-    border: Sequence[float]
 
 
 def new_array(texel_format: TexelFormat) -> Any:
@@ -119,19 +108,20 @@ def _resource(array: Any) -> Any:
     return resource
 
 
-def new_texture(array: Any, sampler: SamplerState) -> int:
-    """Create a texture object over a CUDA array, and return its handle."""
+def new_texture(array: Any, modes: TextureModes, element: DType) -> int:
+    """Create a texture object over a CUDA array of elements, and return its handle."""
     driver.make_current()
     bindings = driver.api()
     texture = bindings.CUDA_TEXTURE_DESC()
-    names = [f"CU_TR_ADDRESS_MODE_{name.upper()}" for name in sampler.address_modes]
-    modes = [getattr(bindings.CUaddress_mode, name) for name in names]
+    names = [f"CU_TR_ADDRESS_MODE_{name.upper()}" for name in modes.address_modes]
+    address_modes = [getattr(bindings.CUaddress_mode, name) for name in names]
     clamp = bindings.CUaddress_mode.CU_TR_ADDRESS_MODE_CLAMP  # else borders would be blended in
-    texture.addressMode = [*modes, clamp, clamp][:3]
+    texture.addressMode = [*address_modes, clamp, clamp][:3]
     filters = bindings.CUfilter_mode
-    texture.filterMode = getattr(filters, f"CU_TR_FILTER_MODE_{sampler.filter.upper()}")
-    texture.flags = _AS_INTEGER * sampler.as_integer | _NORMALIZED * sampler.normalized
-    texture.borderColor = [*sampler.border, 0.0, 0.0, 0.0, 0.0][:4]
+    texture.filterMode = getattr(filters, f"CU_TR_FILTER_MODE_{modes.filter.upper()}")
+    reads_integers = modes.reads_integers(element)
+    texture.flags = _AS_INTEGER * reads_integers | _NORMALIZED * modes.is_normalized
+    texture.borderColor = [*modes.device_border(element), 0.0, 0.0, 0.0, 0.0][:4]
     doing = "make a texture object"
     return int(driver.call("cuTexObjectCreate", _resource(array), texture, None, doing=doing))
 

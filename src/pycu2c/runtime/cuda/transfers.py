@@ -31,12 +31,8 @@ class ByteExtent(NamedTuple):
 
 def extent_of(array: ArrayArgument) -> ByteExtent:
     """Return the range from the first to the last byte of an array."""
-    if array.size == 0:
-        return ByteExtent(array.address, array.address)
-    offsets = [(n - 1) * stride for n, stride in zip(array.shape, array.strides, strict=True)]
-    first = array.address + sum(offset for offset in offsets if offset < 0)
-    last = array.address + sum(offset for offset in offsets if offset > 0)
-    return ByteExtent(first, last + array.dtype.size)
+    start, size = array.region
+    return ByteExtent(start, start + size)
 
 
 def merge_extents(extents: Iterable[ByteExtent]) -> list[ByteExtent]:

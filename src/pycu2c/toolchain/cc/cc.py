@@ -13,7 +13,7 @@ from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import CompiledBinary
 from pycu2c.toolchain.cache import artifact_store, cache_directory
-from pycu2c.toolchain.cc import build, cxx
+from pycu2c.toolchain.cc import build, cxx, flags
 from pycu2c.toolchain.cc.compiler_identity import compiler_identity
 from pycu2c.toolchain.cc.discovery import Compiler, find_compiler
 from pycu2c.toolchain.cc.flags import LINK_FLAGS, libraries_for
@@ -36,9 +36,6 @@ FLAGS: tuple[str, ...] = (
     "-Werror=int-conversion",
     "-Werror=return-type",
 )
-# NaN and infinity are preserved, as with nvcc. Not -ffast-math: some versions of gcc then set
-# flush-to-zero for the whole process that loads the library.
-_FAST = ("-fassociative-math", "-freciprocal-math", "-fno-signed-zeros")
 
 
 def compile(
@@ -106,8 +103,7 @@ def general_flags(options: Options, compiler: Compiler) -> tuple[str, ...]:
 
 def arithmetic_flags(options: Options) -> tuple[str, ...]:
     """Return the flags for floating-point arithmetic that all compilers understand."""
-    contract = f"-ffp-contract={'fast' if options.fmad else 'off'}"
-    return (contract, *_FAST) if options.fastmath else (contract,)
+    return flags.arithmetic_flags(contracts=options.fmad, fast=options.fastmath)
 
 
 def is_bit_exact(options: Options) -> bool:

@@ -46,7 +46,6 @@ FLAGS: tuple[str, ...] = (
     "-fdiagnostics-color=never",
 )
 _CHECK_FLAGS = ("-O3", "-fPIC")  # those of FLAGS with which miscompilations are searched
-_FAST = ("-fassociative-math", "-freciprocal-math", "-fno-signed-zeros")
 _LINK_FLAGS = (*LINK_FLAGS, "-x", "c++", "-", "-x", "none", "-lm")
 _ENVIRONMENT_VARIABLES = ("CPLUS_INCLUDE_PATH",)
 
@@ -91,12 +90,6 @@ def _candidates(cxx: str, first: str) -> Iterator[tuple[str, ...]]:
     yield from ((first,), ("clang++",), ("g++",), ("c++",))
     if find_spec("ziglang"):
         yield (sys.executable, "-m", "ziglang", "c++")
-
-
-def arithmetic_flags(*, contracts: bool, fast: bool) -> tuple[str, ...]:
-    """Return the flags for contraction (FMA) and for value-changing optimizations."""
-    contract = f"-ffp-contract={'fast' if contracts else 'off'}"
-    return (contract, *_FAST) if fast else (contract,)
 
 
 def compile(

@@ -103,6 +103,17 @@ def bit_exact_flags(version: str, target: str) -> tuple[str, ...]:
     return (*family_of(version).bit_exact_flags, *(NO_FMA if on_x86 else ()))
 
 
+# NaN and infinity are preserved, as with nvcc. Not -ffast-math: some versions of gcc then set
+# flush-to-zero for the whole process that loads the library.
+_FAST = ("-fassociative-math", "-freciprocal-math", "-fno-signed-zeros")
+
+
+def arithmetic_flags(*, contracts: bool, fast: bool) -> tuple[str, ...]:
+    """Return the flags for contraction (FMA) and for value-changing optimizations."""
+    contract = f"-ffp-contract={'fast' if contracts else 'off'}"
+    return (contract, *_FAST) if fast else (contract,)
+
+
 def libraries_for(
     text: str, family: CompilerFamily, files: tuple[str, ...] = ()
 ) -> tuple[str, ...]:
