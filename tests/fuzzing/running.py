@@ -465,7 +465,7 @@ def _run_cached(p: _Prepared) -> Outcome:
             os._exit(0)
     os.waitpid(child, 0)
     compiled_again = AssertionError("the binary is not taken from the cache")
-    with mock.patch.object(build, "build_cached", side_effect=compiled_again):
+    with mock.patch.object(build, "compile_job", side_effect=compiled_again):
         return _judged(p, launch)
 
 

@@ -383,9 +383,9 @@ def test_the_version_of_a_compiler_is_asked_once(
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
     # any program that tells its version will do; a gcc may be a script
     monkeypatch.setenv("PYCU2C_CC", os.path.realpath(sys.executable))
-    discovery._find_compiler.cache_clear()
+    discovery._search.cache_clear()
     first = discovery.find_compiler()
-    discovery._find_compiler.cache_clear()
+    discovery._search.cache_clear()
     with monkeypatch.context() as patched:
         patched.setattr(subprocesses, "run", None)
         assert discovery.find_compiler() == first
@@ -393,4 +393,4 @@ def test_the_version_of_a_compiler_is_asked_once(
     script.write_text('#!/bin/sh\nexec gcc "$@"\n')
     script.chmod(0o755)
     assert not discovery._is_one_compiler(str(script))
-    discovery._find_compiler.cache_clear()
+    discovery._search.cache_clear()

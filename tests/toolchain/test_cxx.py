@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pycu2c.toolchain.cc import cxx, elf_symbols
+from pycu2c.toolchain.cc import cxx, discovery, elf_symbols
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 TEXT = """extern "C" __attribute__((visibility("default"))) int numbers[5];
@@ -42,11 +42,11 @@ def test_a_rejection_shows_the_compilers_messages() -> None:
 def test_a_missing_compiler_is_reported(
     chosen: str, path: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cxx, "find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setenv("PYCU2C_CXX", chosen)
     monkeypatch.delenv("CXX", raising=False)
     monkeypatch.setenv("PATH", path)
-    cxx._find.cache_clear()
+    discovery._search.cache_clear()
     with pytest.raises(ToolchainError, match=said):
         cxx.find()
-    cxx._find.cache_clear()
+    discovery._search.cache_clear()

@@ -110,15 +110,21 @@ def key_of(configuration: Any) -> object:
     """Return a dictionary key that distinguishes 4 from 4.0, which is an error as an extent.
 
     If all extents are ints it is the configuration itself, which C looks up (native/callables.c).
-    Raises TypeError for configurations that are not cached.
+    None for configurations that are not cached: invalid ones, lists, and those with a stream of
+    another package, which would be kept alive.
     """
-    if type(configuration) is not tuple:
-        raise TypeError("a configuration is a tuple")
+    if type(configuration) is not tuple or len(configuration) < 2:
+        return None
     grid, block, *rest = configuration
     if rest and type(rest[0]) not in CACHEABLE_STREAM_TYPES:
-        raise TypeError("a stream of another package is not kept alive")
+        return None
     types = [_extent_type(grid), _extent_type(block), *map(type, rest[1:])]
-    return configuration if all(t is int for t in types) else (configuration, *types)
+    key = configuration if all(t is int for t in types) else (configuration, *types)
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
 
 
 def _extent_type(extent: object) -> object:

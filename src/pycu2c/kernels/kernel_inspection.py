@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from pycu2c.base.lazy_imports import import_module
 from pycu2c.base.types import Signature
+from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.configured_kernel import Launches
 from pycu2c.kernels.launcher import Launcher
@@ -44,19 +45,6 @@ class InspectedKernel:
     ) -> str:
         """Return the generated code of the kernel.
 
-        Parameters
-        ----------
-        what : {"cuda", "c", "c-resumable", "ir", "ptx", "sass"}, optional
-            The language. "c-resumable" is C in which each thread is a coroutine. "sass" is machine
-            instructions with the lines of Python; it requires nvdisasm.
-        signature : str, type or sequence, optional
-            The types of the arguments; by default those of the last launch, or the declared ones.
-        block : int or tuple of int, optional
-            The shape of blocks for which C is generated; by default the declared one, or any.
-        arch : str, optional
-            The architecture of PTX and SASS, such as "sm_80"; by default that of the current GPU,
-            or "sm_90" without one.
-
         Raises
         ------
         ValueError
@@ -69,13 +57,6 @@ class InspectedKernel:
 
     def attributes(self, signature: object = None, arch: str | None = None) -> KernelAttributes:
         """Return what the kernel uses of a GPU: registers, memory, spills, threads per block.
-
-        Parameters
-        ----------
-        signature : str, type or sequence, optional
-            The types of the arguments, as for ``inspect``.
-        arch : str, optional
-            The architecture, as for ``inspect``; no GPU is required.
 
         Returns
         -------
@@ -97,17 +78,6 @@ class InspectedKernel:
         arch: str | None = None,
     ) -> Occupancy:
         """Return how many blocks of a shape a multiprocessor holds, and what limits them.
-
-        Parameters
-        ----------
-        block : int or tuple of int
-            Threads of a block, along up to three axes.
-        shared : int, optional
-            Bytes of dynamic shared memory; by default those of the decorator.
-        signature : str, type or sequence, optional
-            The types of the arguments, as for ``inspect``.
-        arch : str, optional
-            The architecture, as for ``inspect``; no GPU is required.
 
         Returns
         -------
@@ -144,13 +114,7 @@ class InspectedKernel:
         return text
 
     def explain(self, signature: object = None) -> str:
-        """Return the cost of each line on a GPU, and the change that removes it.
-
-        Parameters
-        ----------
-        signature : str, type or sequence, optional
-            The types of the arguments, as for ``inspect``.
-        """
+        """Return the cost of each line on a GPU, and the change that removes it."""
         return self.launcher.compiler.explanation(self._signature_or_latest(signature))
 
     def tune(
@@ -197,3 +161,21 @@ class InspectedKernel:
         tune = import_module("pycu2c.tuning.tuned_kernel").tune
         report: TuningReport = tune(self, arguments, space, restrictions, **options)
         return report
+
+
+document_parameters(
+    globals(),
+    """
+what : {"cuda", "c", "c-resumable", "ir", "ptx", "sass"} | The language. "c-resumable" is C in which
+  each thread is a coroutine. "sass" is machine instructions with the lines of Python; it requires
+  nvdisasm.
+signature : str, type or sequence | The types of the arguments; by default those of the last launch,
+  or the declared ones.
+block : int or tuple of int | Threads of a block, along up to three axes.
+InspectedKernel.inspect.block : int or tuple of int | The shape of blocks for which C is generated;
+  by default the declared one, or any.
+shared : int | Bytes of dynamic shared memory; by default those of the decorator.
+arch : str | The architecture, such as "sm_80"; by default that of the current GPU, or "sm_90"
+  without one. No GPU is required.
+""",
+)

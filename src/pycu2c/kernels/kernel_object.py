@@ -154,12 +154,15 @@ class Kernel(KernelBase[P], InspectedKernel, Pickled):
 
         ``k[grid]`` is possible if the block is declared.
         """
-        try:
-            configured: Configured[P] = self._configured[key_of(configuration)]
-            return configured
-        except (KeyError, TypeError, ValueError):  # not cached, or not valid
-            pass
-        return self._configure(configuration)
+        key = key_of(configuration)
+        configured: Configured[P] | None = self._configured.get(key)
+        if configured is None:
+            configured = Configured(self._launches, self._request_of(configuration))
+            if key is not None:
+                if len(self._configured) >= _MAX_CONFIGURED:
+                    self._configured = {}
+                self._configured[key] = configured
+        return configured
 
     def _with_declared_block(self, configuration: object) -> tuple[object, ...]:
         """Return grid, block, stream and bytes; add the declared block to a grid alone."""
@@ -179,7 +182,7 @@ class Kernel(KernelBase[P], InspectedKernel, Pickled):
             )
         return (*parts, self.block) if len(parts) == 1 else parts
 
-    def _configure(self, configuration: object) -> Configured[P]:
+    def _request_of(self, configuration: object) -> LaunchRequest:
         parts = self._with_declared_block(configuration)
         if not 2 <= len(parts) <= 4:
             raise LaunchError(
@@ -187,24 +190,10 @@ class Kernel(KernelBase[P], InspectedKernel, Pickled):
                 f"{self.name}[grid, block, stream, shared_bytes]"
             )
         if len(parts) == 2:
-            request = self._launch_request(parts[0], parts[1], None, self.shared_memory)
-        else:
-            extents = self._configured_as(parts[:2])._request
-            shared = shared_size(parts[3], self.name) if len(parts) > 3 else self.shared_memory
-            request = LaunchRequest(extents.grid, extents.block, parts[2], shared)
-        configured: Configured[P] = Configured(self._launches, request)
-        self._cache_configured(configuration, configured)
-        return configured
-
-    def _cache_configured(self, configuration: object, configured: Configured[P]) -> None:
-        try:
-            key = key_of(configuration)
-            hash(key)
-        except (TypeError, ValueError):  # lists as extents; streams of other packages
-            return
-        if len(self._configured) >= _MAX_CONFIGURED:
-            self._configured = {}
-        self._configured[key] = configured
+            return self._launch_request(parts[0], parts[1], None, self.shared_memory)
+        extents = self._configured_as(parts[:2])._request
+        shared = shared_size(parts[3], self.name) if len(parts) > 3 else self.shared_memory
+        return LaunchRequest(extents.grid, extents.block, parts[2], shared)
 
     def prepare(
         self,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 from pycu2c.base.lazy_imports import import_module
@@ -18,6 +20,16 @@ class CompletedProcess:
     output: str  # stdout and stderr
 
 
+@contextmanager
+def private_folder() -> Iterator[str]:
+    """Create a folder of this process, which exists inside the ``with``."""
+    folder = cache_directory.new_private_folder()
+    try:
+        yield folder
+    finally:
+        cache_directory.remove_tree(folder)
+
+
 def run(command: tuple[str, ...], text: str = "") -> CompletedProcess:
     """Run a program with ``text`` on stdin. Raises OSError if the program cannot be started.
 
@@ -25,16 +37,16 @@ def run(command: tuple[str, ...], text: str = "") -> CompletedProcess:
     in a folder that is removed at the end, even if the program is killed. There are no pipes: a
     child that another thread forks meanwhile would inherit them, and keep them open.
     """
-    folder = cache_directory.new_private_folder()
-    try:
-        with _new_file(folder, "stdin") as stdin, _new_file(folder, "output") as output:
-            stdin.write(text.encode("utf-8", "surrogatepass"))
-            stdin.seek(0)
-            returncode = _wait_for(command, folder, stdin, output)
-            output.seek(0)
-            return CompletedProcess(returncode, output.read().decode("utf-8", "replace"))
-    finally:
-        cache_directory.remove_tree(folder)
+    with (
+        private_folder() as folder,
+        _new_file(folder, "stdin") as stdin,
+        _new_file(folder, "output") as output,
+    ):
+        stdin.write(text.encode("utf-8", "surrogatepass"))
+        stdin.seek(0)
+        returncode = _wait_for(command, folder, stdin, output)
+        output.seek(0)
+        return CompletedProcess(returncode, output.read().decode("utf-8", "replace"))
 
 
 def _new_file(folder: str, name: str) -> IO[bytes]:

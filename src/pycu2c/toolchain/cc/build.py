@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TypeAlias
 
 from pycu2c.base.output.progress import reporting_slow_compilation
@@ -58,40 +56,30 @@ def command_parts(
     return (*compiler.command, *flags, *LINK_FLAGS), libraries
 
 
-def build_cached(key: str, job: CcJob) -> artifact_store.Entry:
-    """Return the cache entry of a library; compile it if no process has done so."""
-    with _temporary_file_errors():
-        return artifact_store.load_or_make(key, ".so", lambda: compile_job(job))
+def build(job: CcJob, key: str | None = None) -> artifact_store.Entry:
+    """Return the cache entry of a library; compile it if no process has done so.
 
-
-def build_uncached(job: CcJob) -> artifact_store.Entry:
-    """Compile a library to a temporary file of this process."""
-    with _temporary_file_errors():
-        data, log = compile_job(job)
-        return artifact_store.Entry(
-            artifact_store.write_private_file(f"{job.entry}.so", data), data, log
-        )
-
-
-@contextmanager
-def _temporary_file_errors() -> Iterator[None]:
+    key: that of the entry; without one, the library is a temporary file of this process.
+    """
     try:
-        yield
+        if key is not None:
+            return artifact_store.load_or_make(key, ".so", lambda: compile_job(job))
+        data, log = compile_job(job)
+        path = artifact_store.write_private_file(f"{job.entry}.so", data)
+        return artifact_store.Entry(path, data, log)
     except OSError as error:
         raise toolchain_errors.file_error(error) from error
 
 
 def compile_job(job: CcJob) -> tuple[bytes, str]:
     """Return the library and the compiler's log."""
-    folder, command = cache_directory.new_private_folder(), str(job.compiler)
-    try:
-        with (
-            reporting_slow_compilation(lambda: f"compiling {job.entry} with {command} …"),
-            span("compile", f"C compiler: {job.entry}", INFO, command=command),
-        ):
-            return _compile_to(os.path.join(folder, "kernel.so"), job)
-    finally:
-        cache_directory.remove_tree(folder)
+    command = str(job.compiler)
+    with (
+        subprocesses.private_folder() as folder,
+        reporting_slow_compilation(lambda: f"compiling {job.entry} with {command} …"),
+        span("compile", f"C compiler: {job.entry}", INFO, command=command),
+    ):
+        return _compile_to(os.path.join(folder, "kernel.so"), job)
 
 
 def _compile_to(path: str, job: CcJob) -> tuple[bytes, str]:

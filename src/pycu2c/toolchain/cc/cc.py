@@ -12,7 +12,7 @@ from pycu2c.declarations import link_files
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import CompiledBinary
-from pycu2c.toolchain.cache import artifact_store, cache_directory
+from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.cc import build, cxx, flags
 from pycu2c.toolchain.cc.compiler_identity import compiler_identity
 from pycu2c.toolchain.cc.discovery import Compiler, find_compiler
@@ -53,17 +53,14 @@ def _build(request: _CompileRequest, text: str, entry: str, cache: bool) -> arti
     """Build a library; link CUDA C only if a function is not defined without it."""
     files = request.files, request.cuda_files
     job = build.CcJob(request.compiler, text, entry, request.flags, *files)
-
-    def run(job: build.CcJob) -> artifact_store.Entry:
-        return build.build_cached(request.key, job) if cache else build.build_uncached(job)
-
+    key = request.key if cache else None
     try:
-        return run(job)
+        return build.build(job, key)
     except UndefinedFunctionError:
         if not request.cuda_files:
             raise
     with _compiled_objects(request.cuda_files, request.flags) as objects:
-        return run(replace(job, files=(*job.files, *objects)))
+        return build.build(replace(job, files=(*job.files, *objects)), key)
 
 
 class _CompileRequest:
@@ -169,12 +166,9 @@ def _compiled_objects(paths: tuple[str, ...], flags: tuple[str, ...]) -> Iterato
     barriers and intrinsics are not defined, so that their use is an error. Raises LinkError.
     """
     contract = tuple(flag for flag in flags if flag.startswith("-ffp-contract"))
-    folder = cache_directory.new_private_folder()
-    objects = [(path, os.path.join(folder, f"{k}.o")) for k, path in enumerate(paths)]
-    try:
+    with subprocesses.private_folder() as folder:
+        objects = [(path, os.path.join(folder, f"{k}.o")) for k, path in enumerate(paths)]
         yield tuple(_compile(path, contract, result) for path, result in objects)
-    finally:
-        cache_directory.remove_tree(folder)
 
 
 def _compile(path: str, flags: tuple[str, ...], result: str) -> str:

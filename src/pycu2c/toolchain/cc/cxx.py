@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import os
-import sys
-from collections.abc import Iterator
-from importlib.util import find_spec
 
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import CompiledBinary
-from pycu2c.toolchain.cache import artifact_store, cache_directory
+from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.cc.compiler_identity import environment_settings, machine_identity
-from pycu2c.toolchain.cc.discovery import (
-    Compiler,
-    chosen_compiler,
-    probe_compiler,
-    search_path,
-    split,
-)
+from pycu2c.toolchain.cc.discovery import Compiler, search
 from pycu2c.toolchain.cc.flags import LINK_FLAGS
 from pycu2c.toolchain.cc.miscompilations import flags_that_avoid_miscompilations
 from pycu2c.toolchain.toolchain_errors import ToolchainError
@@ -59,37 +49,15 @@ class CxxCompileError(Exception):
 
 
 def find(first: str = "clang++") -> Compiler:
-    """Find PYCU2C_CXX, else CXX, ``first``, clang++, g++, c++, or zig's. Raises ToolchainError."""
-    environment = os.environ
-    return _find(
-        first, environment.get("PYCU2C_CXX", ""), environment.get("CXX", ""), search_path()
-    )
-
-
-@functools.lru_cache(maxsize=8)
-def _find(first: str, pycu2c_cxx: str, cxx: str, path: str) -> Compiler:
-    if os.name == "nt":  # there are neither mmap nor ucontext for the stacks of fibers.c
-        raise ToolchainError("CUDA C does not run on the CPU on Windows: use a GPU, or WSL")
-    if pycu2c_cxx:
-        return chosen_compiler("PYCU2C_CXX", pycu2c_cxx, path)
-    for command in _candidates(cxx, first):
-        compiler = probe_compiler(command, path)
-        if compiler:
-            return compiler
-    raise ToolchainError(_HOW_TO_INSTALL)
-
-
-def _candidates(cxx: str, first: str) -> Iterator[tuple[str, ...]]:
-    """Yield the commands to try.
+    """Find PYCU2C_CXX, else CXX, ``first``, clang++, g++, c++, or zig's. Raises ToolchainError.
 
     clang is preferred for kernels, because it vectorizes more work-item loops than gcc. gcc
     vectorizes more plain loops with function calls.
     """
-    if cxx:
-        yield split(cxx)
-    yield from ((first,), ("clang++",), ("g++",), ("c++",))
-    if find_spec("ziglang"):
-        yield (sys.executable, "-m", "ziglang", "c++")
+    if os.name == "nt":  # there are neither mmap nor ucontext for the stacks of fibers.c
+        raise ToolchainError("CUDA C does not run on the CPU on Windows: use a GPU, or WSL")
+    commands = os.environ.get("CXX", ""), first, "clang++", "g++", "c++"
+    return search("PYCU2C_CXX", commands, "c++", _HOW_TO_INSTALL)
 
 
 def compile(
@@ -124,15 +92,12 @@ def warnings(text: str, extra_flags: tuple[str, ...], first: str = "clang++") ->
 
 
 def _compile(compiler: Compiler, text: str, flags: tuple[str, ...]) -> tuple[bytes, str]:
-    folder = cache_directory.new_private_folder()
-    path = os.path.join(folder, "module.so")
-    try:
+    with subprocesses.private_folder() as folder:
+        path = os.path.join(folder, "module.so")
         completed = subprocesses.run((*compiler.command, *flags, "-o", path, *_LINK_FLAGS), text)
         if completed.returncode == 0:
             with open(path, "rb") as library:
                 return library.read(), completed.output
-    finally:
-        cache_directory.remove_tree(folder)
     if completed.returncode < 0 or "Killed" in completed.output:
         raise ToolchainError(f"the C++ compiler `{compiler}` was killed: is there enough memory?")
     raise CxxCompileError(os.path.basename(compiler.command[0]), completed.output)

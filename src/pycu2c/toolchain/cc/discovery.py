@@ -8,7 +8,6 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator
 
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain import subprocesses, toolchain_errors
@@ -72,27 +71,35 @@ def _has_visual_cpp_options(program: str) -> bool:
 
 def find_compiler() -> Compiler:
     """Find PYCU2C_CC, else CC, gcc, clang, cc, or zig's. Raises ToolchainError."""
-    environment = os.environ
-    return _find_compiler(
-        environment.get("PYCU2C_CC", ""), environment.get("CC", ""), search_path()
-    )
+    commands = os.environ.get("CC", ""), "gcc", "clang", "cc"
+    return search("PYCU2C_CC", commands, "cc", _NOT_FOUND.format(variable="PYCU2C_CC"))
 
 
-def search_path() -> str:
-    """Return the folders in which Python starts programs."""
-    return os.environ.get("PATH", os.defpath)
+def search(variable: str, commands: tuple[str, ...], zig: str, not_found: str) -> Compiler:
+    """Return the compiler that an environment variable names, else the first that runs, else zig's.
+
+    Raises ToolchainError.
+    """
+    path = os.environ.get("PATH", os.defpath)
+    chosen = os.environ.get(variable, "")
+    return _search(variable, chosen, commands, zig, not_found, path)
 
 
-@functools.lru_cache(maxsize=8)
-def _find_compiler(chosen: str, default: str, path: str) -> Compiler:
+@functools.lru_cache(maxsize=16)
+def _search(
+    variable: str, chosen: str, commands: tuple[str, ...], zig: str, not_found: str, path: str
+) -> Compiler:
     """Search once per setting: the arguments are all inputs of the search."""
     if chosen:
-        return chosen_compiler("PYCU2C_CC", chosen, path)
-    for command in _candidates(default):
+        return chosen_compiler(variable, chosen, path)
+    candidates = list(map(split, commands))
+    if importlib.util.find_spec("ziglang"):
+        candidates.append((sys.executable, "-m", "ziglang", zig))
+    for command in candidates:
         compiler = probe_compiler(command, path)
         if compiler and not compiler.is_visual_cpp:
             return compiler
-    raise toolchain_errors.ToolchainError(_NOT_FOUND.format(variable="PYCU2C_CC"))
+    raise toolchain_errors.ToolchainError(not_found)
 
 
 def chosen_compiler(variable: str, command: str, path: str) -> Compiler:
@@ -106,14 +113,6 @@ def chosen_compiler(variable: str, command: str, path: str) -> Compiler:
     else:
         problem = f"{variable} is {command!r}, which cannot be run as a compiler"
     raise toolchain_errors.ToolchainError(problem)
-
-
-def _candidates(default: str) -> Iterator[tuple[str, ...]]:
-    if default:
-        yield split(default)
-    yield from (("gcc",), ("clang",), ("cc",))
-    if importlib.util.find_spec("ziglang"):
-        yield (sys.executable, "-m", "ziglang", "cc")
 
 
 def split(command: str) -> tuple[str, ...]:

@@ -129,7 +129,7 @@ def _find_miscompilations(
 
 def _run_checks(compiler: Compiler, flags: tuple[str, ...], text: str) -> str:
     """Compile and run the checks; return the names of those that fail."""
-    library = build.build_uncached(build.CcJob(compiler, text, "miscompilations", flags))
+    library = build.build(build.CcJob(compiler, text, "miscompilations", flags))
     functions = ctypes.CDLL(library.path)
     numbers, out = (ctypes.c_double * 2)(0.1, 0.2), (ctypes.c_double * 2)()
     return " ".join(m.name for m in MISCOMPILATIONS if getattr(functions, m.name)(numbers, out))

@@ -37,23 +37,16 @@ def compile(
     program.check_launch_options(entry, arch, options)
     job = NvrtcJob(text, f"{entry}.cu", arch, kind, options, extra_flags)
     if cache:
-        return _cached(job, kind, entry)
+        return _cached(job, entry)
     data, log = _compile_job(job)
     return CompiledBinary(kind, entry, text, data, None, log, options.link)
 
 
-def assembler_log(text: str, entry: str, arch: str, options: Options = DEFAULT_OPTIONS) -> str:
-    """Return the verbose log of ptxas: registers and memory of each function."""
-    program.check_launch_options(entry, arch, options)
-    job = NvrtcJob(text, f"{entry}.cu", arch, "cubin", options, ("--ptxas-options=-v",))
-    return _cached(job, "cubin", entry).log
-
-
-def _cached(job: NvrtcJob, kind: BinaryKind, entry: str) -> CompiledBinary:
+def _cached(job: NvrtcJob, entry: str) -> CompiledBinary:
     """Load a binary from the disk cache, or compile and store it."""
     files = map(file_identity.file_identity, links_for_target(job.options.link, "cuda"))
     parts = (job.text, "nvrtc", entry, *job.flags, header_settings(job.text), *files)
-    suffix, expected_identity = f".{kind}", installed_identity()
+    suffix, expected_identity = f".{job.kind}", installed_identity()
     found = (
         artifact_store.load(artifact_store.key_of(*parts, expected_identity), suffix)
         if expected_identity
@@ -64,7 +57,7 @@ def _cached(job: NvrtcJob, kind: BinaryKind, entry: str) -> CompiledBinary:
         key = artifact_store.key_of(*parts, loaded_identity())
         found = artifact_store.load_or_make(key, suffix, lambda: _compile_job(job))
     return CompiledBinary(
-        kind, entry, job.text, found.data, found.path, found.log, job.options.link
+        job.kind, entry, job.text, found.data, found.path, found.log, job.options.link
     )
 
 

@@ -132,7 +132,7 @@ def try_compile(job: NvrtcJob) -> tuple[bytes | None, str]:
     """Return the binary, or None if the text does not compile, and the log."""
     flags = (*job.flags, *header_flags(job.text, version()))
     with _program(job.text, job.name, flags) as (program, log, failed):
-        return (None, log or failed) if failed else (_result(bindings(), job.kind, program), log)
+        return (None, log or failed) if failed else (_result(job.kind, program), log)
 
 
 @contextlib.contextmanager
@@ -152,7 +152,7 @@ def _program(
         for expression in expressions:
             _checked(nvrtc.nvrtcAddNameExpression(program, expression.encode()))
         (code,) = nvrtc.nvrtcCompileProgram(program, len(flags), [f.encode() for f in flags])
-        log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        log = _read("ProgramLog", program).rstrip(b"\0").decode(errors="replace").strip()
         if int(code) == 0 and lost_negation.FLAG not in flags and _may_lose_negation(program):
             warn(lost_negation.WARNING.format(*version(), name), CompileWarning)
             with _program(text, name, (*flags, lost_negation.FLAG), expressions) as unoptimized:
@@ -164,18 +164,16 @@ def _program(
 
 
 def _may_lose_negation(program: Any) -> bool:
-    nvrtc = bindings()
     if not lost_negation.is_affected(version()):
         return False
     cubin = _cubin(program)
-    return bool(cubin) and lost_negation.may_lose_negation(cubin, _result(nvrtc, "ptx", program))
+    return bool(cubin) and lost_negation.may_lose_negation(cubin, _result("ptx", program))
 
 
 def _cubin(program: Any) -> bytes:
     """Return the cubin; empty for virtual architectures."""
-    nvrtc = bindings()
-    error, *size = nvrtc.nvrtcGetCUBINSize(program)
-    return _result(nvrtc, "cubin", program) if int(error) == 0 and size[0] else b""
+    error, *size = bindings().nvrtcGetCUBINSize(program)
+    return _result("cubin", program) if int(error) == 0 and size[0] else b""
 
 
 class CompiledModule(NamedTuple):
@@ -199,25 +197,20 @@ def compile_module(
             return log or failed
         lowered = (nvrtc.nvrtcGetLoweredName(program, e.encode()) for e in expressions)
         names = {e: _checked(name_result).decode() for e, name_result in zip(expressions, lowered)}
-        return CompiledModule(_cubin(program), _result(nvrtc, "ptx", program), names, log)
+        return CompiledModule(_cubin(program), _result("ptx", program), names, log)
 
 
-def _result(nvrtc: Any, kind: BinaryKind, program: Any) -> bytes:
-    if kind == "cubin":
-        return _read(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
-    if kind == "ltoir":
-        return _read(nvrtc.nvrtcGetLTOIRSize, nvrtc.nvrtcGetLTOIR, program)
-    return _read(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program).rstrip(b"\0")
+def _result(kind: BinaryKind, program: Any) -> bytes:
+    data = _read(kind.upper(), program)
+    return data.rstrip(b"\0") if kind == "ptx" else data
 
 
-def _read(size: Any, read: Any, program: Any) -> bytes:
-    data = bytearray(_checked(size(program)))
-    _checked(read(program, data))
+def _read(result: str, program: Any) -> bytes:
+    """Return a result of a program: ``CUBIN``, ``PTX``, ``LTOIR`` or ``ProgramLog``."""
+    nvrtc = bindings()
+    data = bytearray(_checked(getattr(nvrtc, f"nvrtcGet{result}Size")(program)))
+    _checked(getattr(nvrtc, f"nvrtcGet{result}")(program, data))
     return bytes(data)
-
-
-def _text(size: Any, read: Any, program: Any) -> str:
-    return _read(size, read, program).rstrip(b"\0").decode(errors="replace").strip()
 
 
 def _checked(call_result: tuple[Any, ...]) -> Any:

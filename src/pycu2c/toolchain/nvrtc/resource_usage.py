@@ -53,7 +53,8 @@ def attributes(
     text: str, entry: str, arch: str, options: Options = DEFAULT_OPTIONS
 ) -> KernelAttributes:
     """Compile CUDA C for ``arch`` and return its resource usage. Raises ToolchainError."""
-    log = nvrtc.assembler_log(text, entry, arch, options)
+    verbose = ("--ptxas-options=-v",)
+    log = nvrtc.compile(text, entry, arch, options=options, extra_flags=verbose).log
     registers = _find_number(r"[Uu]sed (\d+) registers", log)
     if registers is None:
         raise ToolchainError(
