@@ -16,15 +16,17 @@ from enum import Enum
 from typing import TypeAlias
 
 from pycu2c.analysis.effects import inline_c_has_effect
+from pycu2c.analysis.thread_bounds import conjuncts
 from pycu2c.analysis.variables import assignment_counts, single_assignments
 from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.index_bounds import ArgumentExtent
 from pycu2c.base.types import Array, MemorySpace, Scalar, Type
 from pycu2c.ir import nodes as ir
+from pycu2c.ir.builders import negation
 from pycu2c.ir.call_graph import functions_that
 from pycu2c.ir.walk import all_expressions, bodies, children, expressions, operands, statements
 from pycu2c.ops.intrinsics.registry import Effect
-from pycu2c.ops.operators import ADD, EQ, GE, GT, LE, LT, NE, NOT, SUB
+from pycu2c.ops.operators import ADD, EQ, GT, LT, SUB
 
 
 class _OneThread(Enum):
@@ -128,23 +130,18 @@ class _GridInference:
         for child in children(e):
             self._visit_expression(child, guards)
 
-    def _implied(self, e: ir.Expr, outcome: bool) -> _Guards:
+    def _implied(self, condition: ir.Expr, outcome: bool) -> _Guards:
         """Return the guards that a condition implies if it has this outcome."""
-        match e:
-            case ir.Var() if outcome and e.name in self._definitions:
-                return self._implied(self._definitions[e.name], True)
-            case ir.Unary() if e.op is NOT:
-                return self._implied(e.operand, not outcome)
-            case ir.Logical() if outcome is (e.op is ir.LogicalOp.AND):
-                return _conjunction(self._implied(e.left, outcome), self._implied(e.right, outcome))
-            case ir.Binary():
-                return self._implied_by_comparison(e, outcome)
-            case _:
-                return {}
+        guards: _Guards = {}
+        for e in conjuncts(condition if outcome else negation(condition)):
+            if isinstance(e, ir.Var) and e.name in self._definitions:
+                guards = _conjunction(guards, self._implied(self._definitions[e.name], True))
+            elif isinstance(e, ir.Binary):
+                guards = _conjunction(guards, self._implied_by_comparison(e))
+        return guards
 
-    def _implied_by_comparison(self, e: ir.Binary, outcome: bool) -> _Guards:
-        less, greater = (LT, GT) if outcome else (GE, LE)
-        if e.op is (EQ if outcome else NE):
+    def _implied_by_comparison(self, e: ir.Binary) -> _Guards:
+        if e.op is EQ:
             for index, value in ((e.left, e.right), (e.right, e.left)):
                 axis = self._axis_of(index)
                 if not isinstance(value, ir.Const):
@@ -152,11 +149,9 @@ class _GridInference:
                 if axis and value.value == 0:
                     return {axis: (_OneThread.OF_GRID,)}
                 return dict.fromkeys(self._axes_in_block(index), (_OneThread.OF_BLOCK,))
-            return {}
-        if e.op not in (less, greater):
-            return {}
-        index, bound = (e.left, e.right) if e.op is less else (e.right, e.left)
-        return self._below(index, bound)
+        if e.op is LT:
+            return self._below(e.left, e.right)
+        return self._below(e.right, e.left) if e.op is GT else {}
 
     def _below(self, index: ir.Expr, bound: ir.Expr) -> _Guards:
         """Return the guards that ``index < bound`` implies."""

@@ -13,13 +13,15 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from pycu2c.analysis.grid_extent import length_of
+from pycu2c.analysis.thread_bounds import conjuncts
 from pycu2c.analysis.variables import assignment_counts
 from pycu2c.base.index_bounds import ArgumentExtent, AxisIndex, WrittenArray
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array
 from pycu2c.ir import nodes as ir
+from pycu2c.ir.builders import negation
 from pycu2c.ir.walk import all_expressions, contains
-from pycu2c.ops.operators import GE, GT, LE, LT
+from pycu2c.ops.operators import GT, LT
 
 _GridIndices: TypeAlias = "Mapping[str, AxisIndex]"  # by name of the variable
 _CoveredArrays: TypeAlias = "dict[str, tuple[AxisIndex, ...]]"
@@ -102,10 +104,10 @@ class _CoverageSearch:
         """
         if len(s.then) != 1 or not isinstance(s.then[0], ir.Return) or s.orelse:
             return None
-        return self._bounded(s.condition, grid_indices, ir.LogicalOp.OR)
+        return self._bounded(negation(s.condition), grid_indices)
 
     def _covered_by_branches(self, s: ir.If, grid_indices: _GridIndices) -> _CoveredArrays:
-        bounded = self._bounded(s.condition, grid_indices, ir.LogicalOp.AND)
+        bounded = self._bounded(s.condition, grid_indices)
         if bounded is not None:
             return self.covered(s.then, bounded)
         then, orelse = self.covered(s.then, grid_indices), self.covered(s.orelse, grid_indices)
@@ -122,30 +124,23 @@ class _CoverageSearch:
         return self.covered(s.body, {**grid_indices, s.var.name: grid_index})
 
     def _bounded(
-        self, condition: ir.Expr, grid_indices: _GridIndices, junction: ir.LogicalOp
+        self, condition: ir.Expr, grid_indices: _GridIndices
     ) -> dict[str, AxisIndex] | None:
-        """Add the bounds that a condition implies for indices; None for other conditions.
+        """Add the bounds that a condition such as ``i < n and j < m`` implies for indices.
 
-        These are ``i < n and j < m`` being true, or ``i >= n or j >= m`` being false.
+        Returns None for other conditions.
         """
-        if isinstance(condition, ir.Logical) and condition.op is junction:
-            left = self._bounded(condition.left, grid_indices, junction)
-            return None if left is None else self._bounded(condition.right, left, junction)
-        if not isinstance(condition, ir.Binary):
-            return None
-        op, mirrored_op = (LT, GT) if junction is ir.LogicalOp.AND else (GE, LE)
-        if condition.op not in (op, mirrored_op):
-            return None
-        sides = condition.left, condition.right
-        index, bound = sides if condition.op is op else sides[::-1]
-        index, length = _strip_integer_casts(index), self._length(bound)
-        if not isinstance(index, ir.Var) or index.name not in grid_indices or length is None:
-            return None
-        grid_index = grid_indices[index.name]
-        return {
-            **grid_indices,
-            index.name: grid_index._replace(bounds=grid_index.bounds | {length}),
-        }
+        bounded = dict(grid_indices)
+        for e in conjuncts(condition):
+            if not isinstance(e, ir.Binary) or e.op not in (LT, GT):
+                return None
+            index, bound = (e.left, e.right) if e.op is LT else (e.right, e.left)
+            index, length = _strip_integer_casts(index), self._length(bound)
+            if not isinstance(index, ir.Var) or index.name not in bounded or length is None:
+                return None
+            grid_index = bounded[index.name]
+            bounded[index.name] = grid_index._replace(bounds=grid_index.bounds | {length})
+        return bounded
 
 
 def _record_store(s: ir.Store, grid_indices: _GridIndices, covered: _CoveredArrays) -> None:

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pycu2c.analysis.variables import single_assignments
-from pycu2c.base.records import dataclass
+from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import map_expr, map_functions, with_body
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
+from pycu2c.ops.intrinsics.threads.coordinates import AXES
 from pycu2c.ops.operators import ADD, MUL
 
 
@@ -23,7 +24,7 @@ def recognize_grid_index(module: ir.Module) -> ir.Module:
     """Replace the arithmetic with the intrinsics ``cuda.grid`` and ``cuda.gridsize``."""
 
     def recognize(function: ir.Function) -> ir.Function:
-        recognizer = _Recognizer(coordinate_variables(function))
+        recognizer = GridIndexRecognizer(coordinate_variables(function))
         return with_body(function, map_expr(function.body, recognizer.recognize))
 
     return map_functions(module, recognize)
@@ -46,33 +47,40 @@ def coordinate_variables(function: ir.Function) -> dict[str, Intrinsic]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Recognizer:
-    """Recognizes the sums and products of one function."""
+class GridIndexRecognizer:
+    """Recognizes sums and products of a function; ``block``: the threads by axis, if known."""
 
     variables: Mapping[str, Intrinsic]  # that have the values of coordinates
+    block: Mapping[str, int] = field(default_factory=dict)
 
     def recognize(self, e: ir.Expr) -> ir.Expr:
         if not (isinstance(e, ir.Binary) and e.op in (ADD, MUL) and e.type == WEAK_INT):
             return e
-        for axis in "xyz":
-            if self._is_product(e, f"cuda.gridDim.{axis}", f"cuda.blockDim.{axis}"):
+        for axis in AXES:
+            if self.is_product(e, f"cuda.gridDim.{axis}", f"cuda.blockDim.{axis}"):
                 return ir.Apply(REGISTRY[f"cuda.gridsize.{axis}"], (), WEAK_INT, e.span)
             if e.op is ADD and any(
-                self._coordinate(thread) == f"cuda.threadIdx.{axis}"
-                and self._is_product(product, f"cuda.blockIdx.{axis}", f"cuda.blockDim.{axis}")
+                self.coordinate(thread) == f"cuda.threadIdx.{axis}"
+                and self._is_block_start(product, axis)
                 for product, thread in ((e.left, e.right), (e.right, e.left))
             ):
                 return ir.Apply(REGISTRY[f"cuda.grid.{axis}"], (), WEAK_INT, e.span)
         return e
 
-    def _is_product(self, e: ir.Expr, *names: str) -> bool:
-        """Return whether an expression is the product of two coordinates, in any order."""
+    def _is_block_start(self, e: ir.Expr, axis: str) -> bool:
+        factors = f"cuda.blockDim.{axis}", self.block.get(axis, 0)
+        return any(self.is_product(e, f"cuda.blockIdx.{axis}", factor) for factor in factors)
+
+    def is_product(self, e: ir.Expr, *factors: str | int) -> bool:
+        """Return whether an expression is a product of coordinates and numbers, in any order."""
         if not isinstance(e, ir.Binary) or e.op is not MUL:
             return False
-        return {self._coordinate(e.left), self._coordinate(e.right)} == {*names}
+        return {self.coordinate(e.left), self.coordinate(e.right)} == {*factors}
 
-    def _coordinate(self, e: ir.Expr) -> str:
-        """Return the name of the intrinsic whose value an expression has, or ""."""
+    def coordinate(self, e: ir.Expr) -> object:
+        """Return the name of the intrinsic whose value an expression has, or a number, or ""."""
+        if isinstance(e, ir.Const):
+            return e.value
         if isinstance(e, ir.Var) and e.name in self.variables:
             return self.variables[e.name].name
         return e.intrinsic.name if isinstance(e, ir.Apply) else ""

@@ -16,11 +16,13 @@ from pycu2c.base.types import Scalar
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary
 from pycu2c.ir.walk import map_expr, map_functions, with_body
-from pycu2c.ops.intrinsics.registry import Intrinsic
-from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES, GRID
+from pycu2c.ops.intrinsics.threads.coordinates import AXES, COORDINATES
 from pycu2c.ops.intrinsics.threads.cpu_block import linear_thread_index
 from pycu2c.ops.operators import ADD, MUL
-from pycu2c.transforms.common.recognize_grid_index import coordinate_variables
+from pycu2c.transforms.common.recognize_grid_index import (
+    GridIndexRecognizer,
+    coordinate_variables,
+)
 
 
 def fix_block(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
@@ -30,7 +32,8 @@ def fix_block(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
     block = dict(zip(AXES, assumptions.block))
 
     def fix_function(function: ir.Function) -> ir.Function:
-        folding = _CoordinateFolding(block, coordinate_variables(function))
+        recognizer = GridIndexRecognizer(coordinate_variables(function), block)
+        folding = _CoordinateFolding(block, recognizer)
         return with_body(function, map_expr(function.body, folding.expression))
 
     return map_functions(module, fix_function)
@@ -39,7 +42,7 @@ def fix_block(module: ir.Module, assumptions: LaunchAssumptions) -> ir.Module:
 @dataclass(frozen=True, slots=True)
 class _CoordinateFolding:
     block: Mapping[str, int]
-    coordinates: Mapping[str, Intrinsic]
+    recognizer: GridIndexRecognizer
 
     def expression(self, e: ir.Expr) -> ir.Expr:
         match e:
@@ -57,34 +60,13 @@ class _CoordinateFolding:
 
     def _fold_sum(self, e: ir.Expr) -> ir.Expr:
         """Recognize a grid index, or a linear thread index."""
-        if not (isinstance(e, ir.Binary) and e.op is ADD):
-            return e
-        for product, thread in ((e.left, e.right), (e.right, e.left)):
-            for axis, grid_index in zip(AXES, GRID):
-                if not self._is_multiple(product, "blockIdx", axis, self.block[axis]):
-                    continue
-                is_only_thread = self.block[axis] == 1 and _is_constant(thread, 0)
-                if is_only_thread or self._is_coordinate(thread, "threadIdx", axis):
-                    return ir.Apply(grid_index, (), e.type, e.span)
-            is_linear = self._is_multiple(product, "threadIdx", "y", self.block["x"])
-            if is_linear and self.block["z"] == 1 and self._is_coordinate(thread, "threadIdx", "x"):
-                return ir.Apply(linear_thread_index, (), e.type, e.span)
-        return e
-
-    def _is_multiple(self, e: ir.Expr, coordinate_name: str, axis: str, extent: int) -> bool:
-        """Return whether an expression is a coordinate times a constant."""
-        if not (isinstance(e, ir.Binary) and e.op is MUL):
-            return False
-        pairs = ((e.left, e.right), (e.right, e.left))
-        return any(
-            self._is_coordinate(x, coordinate_name, axis) and _is_constant(y, extent)
-            for x, y in pairs
-        )
-
-    def _is_coordinate(self, e: ir.Expr, coordinate_name: str, axis: str) -> bool:
-        if isinstance(e, ir.Var):
-            return self.coordinates.get(e.name) is COORDINATES[coordinate_name, axis]
-        return isinstance(e, ir.Apply) and e.intrinsic is COORDINATES[coordinate_name, axis]
+        if isinstance(e, ir.Binary) and e.op is ADD and self.block["z"] == 1:
+            for row, thread in ((e.left, e.right), (e.right, e.left)):
+                if self.recognizer.coordinate(thread) == "cuda.threadIdx.x" and (
+                    self.recognizer.is_product(row, "cuda.threadIdx.y", self.block["x"])
+                ):
+                    return ir.Apply(linear_thread_index, (), e.type, e.span)
+        return self.recognizer.recognize(e)
 
 
 def _is_constant(e: ir.Expr, value: int) -> bool:
