@@ -278,7 +278,7 @@ def test_code_generated_while_pycu2c_is_edited_is_not_cached(
         monkeypatch.setattr(value_store, "IMPORT_TIME", started)
         value_store._package_state.cache_clear()
         KernelCacheEntry(module.k.source, OUT, DEFAULT_OPTIONS).store_metadata(known)
-        assert KernelCacheEntry(module.k.source, OUT, DEFAULT_OPTIONS).metadata == result
+        assert KernelCacheEntry(module.k.source, OUT, DEFAULT_OPTIONS).load_metadata() == result
     value_store._package_state.cache_clear()
 
 
@@ -426,6 +426,9 @@ def test_an_edited_pycu2c_compiles_anew(tmp_path: Path, monkeypatch: pytest.Monk
         (package / file).write_text(text.replace(".", "!", 1))  # of its docstring
         assert run(tmp_path).endswith("True\n"), file
         assert run(tmp_path).endswith("False\n"), file
+    for path in package.rglob("*.py"):  # as in a copy of a container image
+        os.utime(path, (1, 1))
+    assert run(tmp_path).endswith("False\n")
 
 
 def libraries(tmp_path: Path) -> int:

@@ -13,7 +13,7 @@ import pytest
 
 from pycu2c.toolchain.cache import artifact_store, cache_directory, file_locks
 
-PROCESSES, KERNELS, KILLS = 32, 50, 200
+PROCESSES, KERNELS, KILLS = 64, 12, 200
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ print("done")
 
 
 @pytest.mark.slow
-def test_32_processes_request_50_kernels_at_once(directory: Path, tmp_path: Path) -> None:
+def test_64_processes_request_12_kernels_at_once(directory: Path, tmp_path: Path) -> None:
     """Each kernel is compiled once; every result is right. More compilers may get ready for it."""
     log, compiler = tmp_path / "log", tmp_path / "compiler"
     gcc = os.environ.get("CC", "gcc")
@@ -193,6 +193,30 @@ def test_waiting_for_an_entry_has_a_limit(directory: Path, monkeypatch: pytest.M
     assert process.poll() is None
     process.kill()
     process.communicate()
+
+
+def test_a_process_waits_for_one_holder_only(tmp_path: Path) -> None:
+    """When that one has failed, one of the waiting processes gets the lock; none waits for it."""
+    lock, inside, leave = str(tmp_path / "lock"), threading.Semaphore(0), threading.Event()
+    polls = [threading.Semaphore(0) for _ in range(3)]
+
+    def make(polled: threading.Semaphore) -> None:
+        with file_locks.exclusive(lock, lambda: bool(polled.release())):
+            inside.release()
+            leave.wait(60)
+
+    threads = [threading.Thread(target=make, args=[polled]) for polled in polls]
+    with file_locks.exclusive(lock, lambda: False):
+        for thread, polled in zip(threads, polls):
+            thread.start()
+            assert polled.acquire(timeout=60)
+        assert not inside.acquire(blocking=False)
+    for _ in threads:
+        assert inside.acquire(timeout=60)
+    leave.set()
+    for thread in threads:
+        thread.join()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_killed_process_releases_its_locks(

@@ -7,8 +7,8 @@ process.
 from __future__ import annotations
 
 import contextlib
+from typing import Literal
 
-from pycu2c.base.cached_properties import cached_property
 from pycu2c.base.index_bounds import WrittenArray
 from pycu2c.base.output import tracing
 from pycu2c.base.parameters import Parameter
@@ -60,9 +60,8 @@ class KernelCacheEntry:
         with contextlib.suppress(Unhashable):
             self.key = cache_key(source, signature, options)
 
-    @cached_property
-    def metadata(self) -> KernelMetadata | None:
-        """The metadata that an earlier process has stored."""
+    def load_metadata(self) -> KernelMetadata | None:
+        """Return the metadata that another process has stored."""
         found: KernelMetadata | None = (
             value_store.load(self._part_key("metadata")) if self.key else None
         )
@@ -71,6 +70,14 @@ class KernelCacheEntry:
     def store_metadata(self, metadata: KernelMetadata) -> None:
         if self.key:
             value_store.store(self._part_key("metadata"), metadata)
+
+    def process_lock(
+        self, part: SpecializationKey | Literal["metadata"]
+    ) -> contextlib.AbstractContextManager[None]:
+        """Let one process of this machine compile in a ``with``."""
+        if not self.key:
+            return contextlib.nullcontext()
+        return value_store.process_lock(self._part_key(part))
 
     def load_runner(self, key: SpecializationKey, names: tuple[str, ...]) -> Runner | None:
         """Load the kernel for a specialization; None if its code is not cached."""
@@ -91,8 +98,12 @@ class KernelCacheEntry:
 
     def store_runner(self, key: SpecializationKey, runner: Runner) -> None:
         """Store the code of a CpuRunner or CudaRunner; other runners are not cached."""
-        if self.key and isinstance(runner, (CpuRunner, CudaRunner)):
-            value_store.store(self._part_key(key), _code_of(runner))
+        if isinstance(runner, (CpuRunner, CudaRunner)):
+            self.store_code(key, _code_of(runner))
+
+    def store_code(self, key: SpecializationKey, code: GeneratedCode) -> None:
+        if self.key:
+            value_store.store(self._part_key(key), code)
 
     def _part_key(self, part: SpecializationKey | str) -> str:
         """Return the key of the metadata, or of a specialization on any device."""

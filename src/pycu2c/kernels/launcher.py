@@ -357,19 +357,27 @@ class Launcher:
     def _metadata(
         self, signature: Signature, entry: kernel_cache.KernelCacheEntry | None
     ) -> KernelMetadata:
-        metadata = entry.metadata if entry else None
+        if entry is None:
+            return self._new_metadata(signature)
+        metadata = entry.load_metadata()
         if metadata is None:
-            try:
-                metadata = self.compiler.metadata(signature)
-            except CompileError as error:
-                if not self.declared:
-                    types = zip(self._parameters.names, signature.parameters)
-                    shown = ", ".join(f"{name}: {kind}" for name, kind in types)
-                    error.add_note(f"launched with {shown}")
-                raise
-            if entry and not self.compiler.build(signature).warnings:
-                entry.store_metadata(metadata)
+            with entry.process_lock("metadata"):
+                metadata = entry.load_metadata()
+                if metadata is None:
+                    metadata = self._new_metadata(signature)
+                    if not self.compiler.build(signature).warnings:
+                        entry.store_metadata(metadata)
         return metadata
+
+    def _new_metadata(self, signature: Signature) -> KernelMetadata:
+        try:
+            return self.compiler.metadata(signature)
+        except CompileError as error:
+            if not self.declared:
+                types = zip(self._parameters.names, signature.parameters)
+                shown = ", ".join(f"{name}: {kind}" for name, kind in types)
+                error.add_note(f"launched with {shown}")
+            raise
 
     def _key(
         self, launch: Launch, leaves: tuple[Argument, ...], typed: TypedKernel
@@ -399,10 +407,14 @@ class Launcher:
         names = self.leaf_names(signature)
         entry = None if launch_observers.OBSERVERS else typed.cache_entry
         runner = entry.load_runner(key, names) if entry else None
-        if runner is None:
+        if runner is None and entry:
+            with entry.process_lock(key):
+                runner = entry.load_runner(key, names)
+                if runner is None:
+                    runner = self.compiler.runner(signature, names, key)
+                    entry.store_runner(key, runner)
+        elif runner is None:
             runner = self.compiler.runner(signature, names, key)
-            if entry:
-                entry.store_runner(key, runner)
         return runner
 
     def compile(self, signature: Signature, block: Extent) -> None:

@@ -59,7 +59,7 @@ def load_or_make(key: str, suffix: str, make: Callable[[], tuple[bytes, str]]) -
     found = load(key, suffix)
     if found:
         return found
-    with _KEY_LOCKS.setdefault(key, allocate_lock()), _process_lock(key, suffix):
+    with _KEY_LOCKS.setdefault(key, allocate_lock()), process_lock(key, suffix):
         found = load(key, suffix)
         if found:
             return found
@@ -68,17 +68,17 @@ def load_or_make(key: str, suffix: str, make: Callable[[], tuple[bytes, str]]) -
 
 
 @contextlib.contextmanager
-def _process_lock(key: str, suffix: str) -> Iterator[None]:
+def process_lock(key: str, suffix: str) -> Iterator[None]:
+    """Let one process of this machine make an entry in a ``with``, while the others wait.
+
+    They wait until the entry exists, or the process that makes it ends or fails.
+    """
     location = cache_directory.locate()
     if location.problem:
         yield
         return
-    folder = os.path.join(location.directory, "locks")
     path = _entry_path(location.directory, key, suffix)
-    with contextlib.suppress(OSError):
-        cache_directory.create(folder)
-    lock = os.path.join(folder, key[:2])  # never removed: another process may hold it
-    with file_locks.exclusive(lock, lambda: os.path.exists(path)):
+    with file_locks.exclusive(cache_directory.entry_lock(path), lambda: os.path.exists(path)):
         yield
 
 
@@ -86,15 +86,11 @@ def load(key: str, suffix: str) -> Entry | None:
     """Return the entry of a key if it exists and is intact. ``suffix`` starts with a dot."""
     for directory in _readable_directories():
         path = _entry_path(directory, key, suffix)
-        try:
-            content = _read(path)
-        except OSError:  # it does not exist, or is not a file
-            continue
-        entry = _decode(path, content)
-        if entry:
-            tracing.log("cache", "loaded %s", path, level=tracing.DEBUG)
-            return entry
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # it does not exist, or is not a file
+            entry = _decode(path, _read(path))
+            if entry:
+                tracing.log("cache", "loaded %s", path, level=tracing.DEBUG)
+                return entry
             os.unlink(path)
     return None
 
@@ -119,6 +115,17 @@ def store(key: str, suffix: str, data: bytes, log: str = "") -> str | None:
     return None
 
 
+def insert(name: str, content: bytes) -> bool:
+    """Store the content of an entry's file; return False if it is damaged. Raises OSError."""
+    if _decode(name, content) is None:
+        return False
+    location = cache_directory.locate()
+    if location.problem:
+        raise OSError(location.problem)
+    _write_entry(location.directory, *os.path.splitext(name), content)
+    return True
+
+
 def write_private_file(name: str, data: bytes) -> str:
     """Write ``data`` to a new file of this process, which is removed at exit."""
     folder = os.path.join(cache_directory.private_directory(), os.urandom(8).hex())
@@ -132,6 +139,7 @@ def _readable_directories() -> Iterator[str]:
     location, private = cache_directory.locate(), cache_directory.existing_private_directory()
     if location.readable:
         yield location.directory
+    yield from cache_directory.prefilled_directories()
     if private:
         yield private
 
@@ -191,13 +199,25 @@ def _write_entry(directory: str, key: str, suffix: str, content: bytes) -> str:
 
 def _move_into_place(temporary: str, path: str) -> None:
     try:
-        os.replace(temporary, path)
+        _publish(temporary, path)
     except FileNotFoundError:
         cache_directory.create(os.path.dirname(path))
-        os.replace(temporary, path)
+        _publish(temporary, path)
     except IsADirectoryError:
         os.rmdir(path)
-        os.replace(temporary, path)
+        _publish(temporary, path)
+
+
+def _publish(temporary: str, path: str) -> None:
+    """Rename a file, unless another process has published the entry.
+
+    Another machine may have loaded that file from a network file system, which would lose it.
+    """
+    with contextlib.suppress(OSError):
+        if _decode(path, _read(path)):
+            os.unlink(temporary)
+            return
+    os.replace(temporary, path)
 
 
 def _write(path: str, data: bytes) -> None:

@@ -17,6 +17,7 @@ from _thread import _local as ThreadLocal  # importing ``threading`` takes longe
 from collections.abc import Callable, Iterator
 
 from pycu2c.base.errors import environment_setting
+from pycu2c.base.hashing import digest_of
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain.cache import file_locks
 
@@ -24,6 +25,7 @@ SCHEMA = 4  # increase it when the format of entries or of keys changes
 
 # prefix of the directories of one process, and the lock file that the process holds there
 _PREFIX, _LOCK_NAME = "pycu2c-run-", "alive"
+_ENTRY_LOCK_PREFIX = "pycu2c-lock-"
 _ON_VALUES, _OFF_VALUES = ("1", "on", "yes", "true"), ("0", "off", "no", "false")
 
 
@@ -72,15 +74,29 @@ def override(directory: str) -> Iterator[None]:
 def _settings() -> tuple[str, str, str, str]:
     """Return the values of the switch, the cache directory, the XDG directory and the home."""
     environment = os.environ
+    chosen, _, _ = environment.get("PYCU2C_CACHE_DIR", "").partition(os.pathsep)
     if _OVERRIDE.directory is not None:
         switch = "" if _OVERRIDE.directory else "off"
         return switch, _OVERRIDE.directory, "", os.path.expanduser("~")
     return (
         environment_setting("PYCU2C_CACHE", _parse_switch, "0 or 1", ""),
-        environment.get("PYCU2C_CACHE_DIR", ""),
+        chosen,
         environment.get("XDG_CACHE_HOME", ""),
         os.path.expanduser("~"),
     )
+
+
+def prefilled_directories() -> tuple[str, ...]:
+    """Return the directories of PYCU2C_CACHE_DIR after the first one, which are only read."""
+    _, _, others = os.environ.get("PYCU2C_CACHE_DIR", "").partition(os.pathsep)
+    return () if _settings()[0] or _OVERRIDE.directory is not None else _trusted(others)
+
+
+@functools.lru_cache(maxsize=8)
+def _trusted(paths: str) -> tuple[str, ...]:
+    configured = (_configured_path(path, "", "") for path in paths.split(os.pathsep) if path)
+    directories = (os.path.realpath(path) for path in configured if path)
+    return tuple(d for d in directories if os.path.isdir(d) and not _trust_problem(d))
 
 
 def _parse_switch(text: str) -> str:
@@ -247,11 +263,26 @@ _TEMPORARY_VARIABLES = ("TMPDIR", "TEMP", "TMP")
 _TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/usr/tmp")
 
 
+def _temporary_folders() -> tuple[str, ...]:
+    configured = [os.environ[name] for name in _TEMPORARY_VARIABLES if os.environ.get(name)]
+    return (*map(os.path.abspath, configured), *_TEMPORARY_FOLDERS)
+
+
+def entry_lock(path: str) -> str:
+    """Return the path of the lock for an entry.
+
+    It is in a temporary folder, which the processes of one machine share: locks of network file
+    systems may be missing, or block without limit.
+    """
+    name = f"{_ENTRY_LOCK_PREFIX}{digest_of(path.encode('utf-8', 'surrogatepass'))[:32]}"
+    folders = (folder for folder in _temporary_folders() if os.access(folder, os.W_OK))
+    return os.path.join(next(folders, os.curdir), name)
+
+
 def _new_temporary_directory() -> str:
     """Create a directory where temporary files are stored."""
-    configured = [os.environ[name] for name in _TEMPORARY_VARIABLES if os.environ.get(name)]
     problem: OSError | None = None
-    for folder in (*map(os.path.abspath, configured), *_TEMPORARY_FOLDERS):
+    for folder in _temporary_folders():
         created = os.path.join(folder, f"{_PREFIX}{os.urandom(8).hex()}")
         try:
             created.encode()  # libraries cannot be loaded from a folder whose name is no text
@@ -299,6 +330,11 @@ def _remove_orphans(folder: str) -> None:
             if entry.name.startswith(_PREFIX) and entry.is_dir(follow_symlinks=False):
                 with contextlib.suppress(OSError):
                     _remove_if_orphan(entry.path, entry.stat())
+            elif entry.name.startswith(_ENTRY_LOCK_PREFIX):
+                with contextlib.suppress(OSError):
+                    is_old = abs(time.time() - entry.stat().st_mtime) > 60
+                    if is_old and file_locks.is_free(entry.path):
+                        os.unlink(entry.path)
 
 
 def _remove_if_orphan(directory: str, status: os.stat_result) -> None:

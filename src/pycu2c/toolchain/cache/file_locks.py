@@ -1,7 +1,8 @@
 """Advisory file locks between processes; the system releases a lock when its process dies.
 
 The locks only save work; correctness does not depend on them. Without support by the system, or
-after a timeout, the caller continues without the lock.
+after a timeout, the caller continues without the lock. The size of a lock file counts its holders,
+so that a process waits for one holder only.
 """
 
 from __future__ import annotations
@@ -24,13 +25,21 @@ _OPEN_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os,
 
 @contextlib.contextmanager
 def exclusive(path: str, unneeded: Callable[[], bool]) -> Iterator[None]:
-    """Hold the lock in a ``with``; stop waiting for it when ``unneeded`` returns True."""
+    """Hold the lock in a ``with``; remove its file then.
+
+    Continue without the lock when ``unneeded`` returns True, or when another process gets the lock
+    after the one that has it now: the work of that one has failed.
+    """
     handle = _open(path)
+    is_held = False
     try:
-        _acquire(handle, unneeded)
+        is_held = handle is not None and _acquire(handle, unneeded)
         yield
     finally:
         _release(handle)
+        if is_held:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
 
 
 def hold(path: str) -> None:
@@ -56,6 +65,9 @@ def _open(path: str) -> int | None:
         handle = os.open(path, _OPEN_FLAGS, 0o600)
     except OSError:
         return None
+    if hasattr(os, "geteuid") and os.fstat(handle).st_uid != os.geteuid():
+        os.close(handle)  # another user could hold it forever
+        return None
     _OPEN_LOCKS.add(handle)
     return handle
 
@@ -74,14 +86,24 @@ def _try_lock(handle: int) -> bool | None:
     return True
 
 
-def _acquire(handle: int | None, unneeded: Callable[[], bool]) -> None:
-    """Poll the lock: a blocking call would never return if the other process is stopped."""
-    pause, deadline = 0.001, time.monotonic() + _TIMEOUT
-    while handle is not None and _try_lock(handle) is False and time.monotonic() < deadline:
-        if unneeded():
-            return
+def _acquire(handle: int, unneeded: Callable[[], bool]) -> bool:
+    """Poll the lock: a blocking call would never return if the other process is stopped.
+
+    Return whether it was acquired.
+    """
+    pause, deadline, holders = 0.001, time.monotonic() + _TIMEOUT, 0
+    while (acquired := _try_lock(handle)) is False and time.monotonic() < deadline:
+        size = os.fstat(handle).st_size
+        holders = holders or size
+        if unneeded() or size != holders:
+            return False
         time.sleep(pause)
         pause = min(1.5 * pause, 0.01)
+    if acquired:
+        with contextlib.suppress(OSError):  # the disk is full
+            os.lseek(handle, 0, os.SEEK_END)
+            os.write(handle, b"\n")
+    return acquired is True
 
 
 def _release(handle: int | None) -> None:

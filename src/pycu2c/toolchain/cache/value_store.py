@@ -6,6 +6,7 @@ compiler never loads the entries of an earlier one.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import pickle
@@ -13,8 +14,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from pycu2c.base.hashing import digest_of
 from pycu2c.base.lazy_imports import IMPORT_TIME
-from pycu2c.toolchain.cache import artifact_store
+from pycu2c.toolchain.cache import artifact_store, cache_directory
 
 ENABLED = True  # False in tests, which compile everything
 _PACKAGE_DIRECTORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -26,6 +28,17 @@ def load(key: str) -> Any:
     state = _state()
     entry = artifact_store.load(_full_key(key, state), _SUFFIX) if state else None
     return pickle.loads(entry.data) if entry else None
+
+
+@contextlib.contextmanager
+def process_lock(key: str) -> Iterator[None]:
+    """Let one process of this machine make the object of a key in a ``with``."""
+    state = _state()
+    if state is None:
+        yield
+        return
+    with artifact_store.process_lock(_full_key(key, state), _SUFFIX):
+        yield
 
 
 def store(key: str, value: object) -> None:
@@ -49,16 +62,32 @@ def _state() -> str | None:
 
 @functools.cache
 def _package_state() -> str | None:
-    """Return the names, times and sizes of the source files of pycu2c.
+    """Return a digest of the source files of pycu2c.
 
-    None if a file is newer than the import of the package, which may have loaded an older text.
+    It is cached by their paths, times and sizes, so that installations of one version share
+    entries, such as those of container images. None if a file is newer than the import of the
+    package, which may have loaded an older text.
     """
     files = sorted(_source_files(_PACKAGE_DIRECTORY), key=lambda entry: entry.path)
     states = [(file.path, file.stat()) for file in files]
     newest = max(max(status.st_mtime, status.st_ctime) for _, status in states)
     if newest > IMPORT_TIME:
         return None
-    return "\n".join(f"{path} {status.st_mtime_ns} {status.st_size}" for path, status in states)
+    times = [f"{path} {status.st_mtime_ns} {status.st_size}" for path, status in states]
+    if not cache_directory.locate().readable:
+        return "\n".join(times)
+    key = artifact_store.key_of("package", *times)
+    paths = [path for path, _ in states]
+    return artifact_store.load_or_make(key, ".txt", lambda: (_digest(paths), "")).data.decode()
+
+
+def _digest(paths: list[str]) -> bytes:
+    """Return a digest of the names, relative to the package, and of the contents of files."""
+    parts = []
+    for path in paths:
+        with open(path, "rb") as file:
+            parts += [os.path.relpath(path, _PACKAGE_DIRECTORY).encode(), file.read()]
+    return digest_of(*parts).encode()
 
 
 def _source_files(folder: str) -> Iterator[os.DirEntry[str]]:

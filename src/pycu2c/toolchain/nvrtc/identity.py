@@ -43,10 +43,14 @@ def loaded_identity() -> str:
 
 
 def library_identity(library: Path) -> str:
-    """Return sizes and times of NVRTC and its builtins library, and the version of their wheel."""
+    """Return the sizes of NVRTC and its builtins library, and the version of their wheel.
+
+    Without a wheel, times take the place of its version; copies of images may change them.
+    """
     parts = sorted(library.parent.glob("*nvrtc*")) or [library]
-    files = [f"{p.name} {s.st_size} {s.st_mtime_ns}" for p in parts for s in [p.stat()]]
-    return "\n".join((*files, *_wheels(library)))
+    wheels, states = _wheels(library), [(p.name, p.stat()) for p in parts]
+    files = [f"{n} {s.st_size} {'' if wheels else s.st_mtime_ns}" for n, s in states]
+    return "\n".join((*files, *wheels))
 
 
 def _wheels(library: Path) -> list[str]:
