@@ -124,8 +124,8 @@ def build(
     Requires neither a GPU nor a driver; without NVRTC, pass --targets cpu.
     """
     library_name = _checked_name(parse_location(locations[0])[0].stem if name is None else name)
-    kernels = _kernels(locations)
-    requests = list(_requests(kernels, signatures, blocks))
+    kernels = kernels_at(locations)
+    requests = list(requests_of(kernels, signatures, blocks))
     library = export_python(library_name, requests, targets)
     files = _files(library, BuildSettings(**settings))
     if not check:
@@ -171,7 +171,7 @@ def _checked_name(name: str) -> str:
     )
 
 
-def _kernels(locations: Sequence[str]) -> dict[str, Kernel[object]]:
+def kernels_at(locations: Sequence[str]) -> dict[str, Kernel[object]]:
     """Return the kernels at all locations, by their names in C."""
     found: dict[str, Kernel[object]] = {}
     for location in locations:
@@ -187,7 +187,7 @@ def _kernels(locations: Sequence[str]) -> dict[str, Kernel[object]]:
     return found
 
 
-def _requests(
+def requests_of(
     kernels: Mapping[str, Kernel[object]], signatures: Sequence[str], blocks: Sequence[str]
 ) -> Iterator[KernelRequest]:
     """Yield a request for each kernel, with the options of the command line or its own ones."""

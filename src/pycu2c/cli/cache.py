@@ -1,12 +1,17 @@
-"""Implement ``pycu2c cache``: show or clear the disk cache."""
+"""Implement ``pycu2c cache``: show, fill, copy or clear the disk cache."""
 
 from __future__ import annotations
 
+import tarfile
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import click
 
-from pycu2c.toolchain.cache import eviction
+from pycu2c.cli.build import kernels_at, requests_of
+from pycu2c.kernels import cache_warming
+from pycu2c.toolchain.cache import archive, eviction
 
 _KINDS = {
     ".so": "C for the CPU",
@@ -19,7 +24,7 @@ _KINDS = {
 
 @click.group()
 def cache() -> None:
-    """Show or clear the disk cache of compiled code."""
+    """Show, fill, copy or clear the disk cache of compiled code."""
 
 
 @cache.command()
@@ -58,6 +63,67 @@ def clear(older_than: float, everything: bool) -> None:
     """Remove compiled code. Running processes keep what they have loaded."""
     count, size = eviction.clear(unused_for=older_than, everything=everything)
     click.echo(f"removed {count} {'file' if count == 1 else 'files'}, {_format_size(size)}")
+
+
+@cache.command()
+@click.argument("locations", nargs=-1, required=True, metavar="FILE[:KERNEL]...")
+@click.option(
+    "--arch",
+    "archs",
+    multiple=True,
+    metavar="SM",
+    help="A GPU architecture, such as sm_90; may be repeated. No GPU is required.",
+)
+@click.option(
+    "--signature",
+    "signatures",
+    multiple=True,
+    metavar="[KERNEL=]TYPES",
+    help="The types of a kernel's arguments; may be repeated. By default the declared ones.",
+)
+@click.option(
+    "--block",
+    "blocks",
+    multiple=True,
+    metavar="[KERNEL=]SHAPE",
+    help="The threads of a block for which C is compiled. By default the declared ones.",
+)
+def warm(
+    locations: tuple[str, ...],
+    archs: tuple[str, ...],
+    signatures: tuple[str, ...],
+    blocks: tuple[str, ...],
+) -> None:
+    """Compile the kernels in FILE for this CPU and for GPUs, as their usual launches need them."""
+    kernels = kernels_at(locations)
+    for request in requests_of(kernels, signatures, blocks):
+        for signature in request.signatures:
+            launcher = request.kernel.launcher
+            targets = ", ".join(cache_warming.warm(launcher, signature, request.block, archs))
+            shown = targets or "nothing: pass --block or --arch"
+            click.echo(f"{request.kernel.name}{signature}: {shown}")
+
+
+@cache.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+def pack(file: Path) -> None:
+    """Copy all entries to FILE, a tar archive, for other machines and container images."""
+    _echo_count("packed", archive.pack, file)
+
+
+@cache.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def unpack(file: Path) -> None:
+    """Add the entries of FILE to the cache. Entries contain code, so FILE must be trusted."""
+    _echo_count("unpacked", archive.unpack, file)
+
+
+def _echo_count(verb: str, copy: Callable[[Path], int], file: Path) -> None:
+    try:
+        count = copy(file)
+    except (OSError, tarfile.TarError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{verb} {count} {'entry' if count == 1 else 'entries'}")
 
 
 def _format_size(count: float) -> str:

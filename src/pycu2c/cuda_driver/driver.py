@@ -113,7 +113,11 @@ def arch() -> str:
 
 def native_arch() -> str:
     """Return the architecture with the features of the current device alone, such as ``sm_90a``."""
-    name = arch()
+    return with_specific_features(arch())
+
+
+def with_specific_features(name: str) -> str:
+    """Return an architecture with the features of its devices alone: ``sm_90a`` for ``sm_90``."""
     return f"{name}a" if int(name.removeprefix("sm_")) >= _FIRST_SPECIFIC_ARCH else name
 
 

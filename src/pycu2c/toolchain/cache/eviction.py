@@ -80,7 +80,7 @@ def usage() -> CacheUsage:
     location = cache_directory.locate_without_creating()
     directory = pathlib.Path(location.directory)
     by_suffix: dict[str, list[_File]] = {}
-    for file in _entries(directory) if location.readable else ():
+    for file in entries(directory) if location.readable else ():
         by_suffix.setdefault(os.path.splitext(file.path)[1], []).append(file)
     counted = [
         SuffixUsage(suffix, len(files), sum(f.size for f in files), max(f.last_used for f in files))
@@ -100,7 +100,7 @@ def clear(*, unused_for: float = 0.0, everything: bool = False) -> tuple[int, in
     if not location.readable:
         return 0, 0
     directory = pathlib.Path(location.directory)
-    found = [*_entries(directory), *_files_in(directory / "new")]
+    found = [*entries(directory), *_files_in(directory / "new")]
     if everything:
         found += _other_files(directory)
     cutoff = time.time() - unused_for * _DAY
@@ -138,16 +138,20 @@ _IS_REJECTED = re.compile(r".*-[0-9a-f]{12}\.(c|cu)")
 _IS_LINKED = re.compile(r"\w+-[0-9a-f]{12}\.[a-z]+.*")
 
 
-def _entries(directory: Path) -> Iterator[_File]:
+def entries(directory: Path) -> Iterator[_File]:
     """Yield files with names of entries: a directory of the user may contain other files."""
     for folder in (*directory.glob("[0-9a-f]"), *directory.glob("[0-9a-f][0-9a-f]")):
         yield from _matching_files(_IS_ENTRY, folder)
 
 
+def is_entry_name(name: str) -> bool:
+    return _IS_ENTRY.fullmatch(name) is not None
+
+
 def _other_files(directory: Path) -> Iterator[_File]:
     for other in directory.parent.glob("v[0-9]*"):
         if other != directory:
-            yield from _entries(other)
+            yield from entries(other)
     yield from _matching_files(_IS_REJECTED, directory.parent / "rejected")
     yield from _matching_files(_IS_LINKED, directory.parent / "linked")
     for headers in directory.parent.glob("cuda-headers-*"):
