@@ -74,6 +74,7 @@ from pycu2c.transforms.cpu.loops import (
     register_tiling,
     unroll_and_jam,
     unroll_loops,
+    vectorize_thread_tiles,
 )
 from pycu2c.transforms.cpu.memory import (
     nontemporal_stores,
@@ -276,6 +277,8 @@ _BLOCK_LOOPS = (
          uses=(ASSUMPTIONS,)),
     Pass("register_tiling", register_tiling.tile_registers, (AXIS_LOOPS,), when=_any_of(ir.For)),
     Pass("unroll_and_jam", unroll_and_jam.unroll_and_jam, (AXIS_LOOPS,), when=_any_of(ir.For)),
+    Pass("vectorize_thread_tiles", vectorize_thread_tiles.vectorize_thread_tiles, (AXIS_LOOPS,),
+         when=_any_of(ir.For)),
     Pass("software_prefetch", software_prefetch.insert_software_prefetches, (AXIS_LOOPS,),
          uses=(ASSUMPTIONS,), when=_any_of(ir.For, ir.Allocate)),
     Pass("nontemporal_stores", nontemporal_stores.use_nontemporal_stores, (AXIS_LOOPS,),

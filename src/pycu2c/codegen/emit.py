@@ -27,6 +27,7 @@ from pycu2c.codegen.cpu_entry_point import (
 from pycu2c.codegen.dialect import Dialect
 from pycu2c.codegen.expressions import ExpressionEmitter, FileDefinitions
 from pycu2c.codegen.helpers.catalog import texts_of
+from pycu2c.codegen.large_arrays import has_thread_tiles
 from pycu2c.codegen.names import global_names, name_variables, names_as_written
 from pycu2c.codegen.print_log import Prints
 from pycu2c.codegen.statements import Comments, StatementEmitter, thread_rank
@@ -201,6 +202,7 @@ class ModuleEmitter:
         regions = parallel_regions.lines_of_regions(function) if self.comments == "regions" else {}
         statements = StatementEmitter(expressions, self.comments, on_cpu, regions)
         if on_cpu:
+            statements.large_arrays.has_thread_tiles = has_thread_tiles(function.body)
             return self._cpu_kernel(statements)
         body = statements.block(function.body)
         name, result = self.file.functions[function.name], _result_type(function, expressions)

@@ -207,7 +207,7 @@ class _Tile:
         )
 
     def is_profitable(self) -> bool:
-        trip_counts = [_trip_count(loop) for loop in self.loops]
+        trip_counts = [trip_count(loop) for loop in self.loops]
         if None not in trip_counts and math.prod(r or 0 for r in trip_counts) < MIN_ITERATIONS:
             return False
         if divergent_loops.is_vectorizable((*self.inner_declarations, *self.body)):
@@ -374,7 +374,8 @@ def _array(v: ir.Var, shape: tuple[int, ...]) -> ir.Var:
     return ir.Var(f"{v.name}.tile", array_type, v.span)
 
 
-def _trip_count(loop: ir.For) -> int | None:
+def trip_count(loop: ir.For) -> int | None:
+    """Return the number of iterations of a loop with constant bounds, or None."""
     match loop.start, loop.stop, loop.step:
         case ir.Const(value=start), ir.Const(value=stop), ir.Const(value=step):
             return len(range(int(start), int(stop), int(step)))
