@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from pycu2c import CompileError, cuda, device, float32, int32, int64, kernel, uint32
+from pycu2c import CompileError, cuda, device, float32, from_dtype, int32, int64, kernel, uint32
 from pycu2c.base.vector_types import float4
 from pycu2c.cuda import block, warp
 from pycu2c.kernels.kernel import Kernel
@@ -121,6 +121,56 @@ def test_reductions_of_vectors(target: str) -> None:
     vectors = x.view(float4.numpy)[:, 0]
     out, _ = run(reduce_vectors, (1, 40), [np.zeros(40, np.float32), vectors], target)
     assert (out == x.sum(0) @ [1, 10, 100, 1000]).all()
+
+
+SPAN = np.dtype([("low", np.float32), ("length", np.int32), ("ends", np.int16, 2)], align=True)
+
+
+class Span(NamedTuple):
+    low: float32
+    length: int32
+    ends: Any
+
+
+@device
+def join(a, b):
+    """Return the first span with the length of both; the ends are those of the second one."""
+    return Span(a.low, a.length + b.length, b.ends)
+
+
+@device
+def longer(a, b):
+    return b if b.length > a.length else a
+
+
+@kernel
+def combine_records(longest, joined, prefixes, x):
+    i, n = cuda.threadIdx.x, cuda.blockDim.x
+    longest[i] = block.all_reduce(x[i], longer)
+    total = block.reduce(x[i], join)
+    if i == 0:
+        joined[0] = total
+        joined[1] = warp.reduce(x[i].copy(), longer)
+    else:
+        warp.reduce(x[i].copy(), longer)
+    prefixes[i] = block.inclusive_scan(x[i], join)
+    joined[2] = block.broadcast(x[i], n - 1)
+
+
+def test_records_are_combined_as_named_tuples(target: str) -> None:
+    x = np.zeros(96, SPAN)
+    rng = np.random.default_rng(4)
+    x["low"], x["length"] = rng.random(96), rng.permutation(96)
+    x["ends"] = rng.integers(0, 99, (96, 2))
+    arguments = [np.zeros(96, SPAN), np.zeros(3, SPAN), np.zeros(96, SPAN), x]
+    longest, joined, prefixes, _ = run(combine_records, (1, 96), arguments, target)
+    assert (longest == x[x["length"].argmax()]).all()
+    assert joined[0] == np.array((x[0]["low"], x["length"].sum(), x[-1]["ends"]), SPAN)
+    assert joined[1] == x[x["length"][:32].argmax()]
+    assert joined[2] == x[-1]
+    assert (prefixes["low"] == x["low"][0]).all()
+    assert (prefixes["length"] == x["length"].cumsum()).all()
+    assert (prefixes["ends"] == x["ends"]).all()
 
 
 @kernel
@@ -362,6 +412,10 @@ def test_the_number_of_threads_is_a_constant() -> None:
 
 def test_cuda_compiles_without_headers() -> None:
     sort, _ = make_sort(128, 4)
-    text = sort.inspect("cuda", (uint32[::1], int32[::1], uint32[::1], int32))
-    assert "#include" not in text
-    assert nvrtc.compile(text, "radix_sort", "sm_90", kind="cubin").data
+    records = (from_dtype(SPAN)[::1],) * 4
+    for name, text in (
+        ("radix_sort", sort.inspect("cuda", (uint32[::1], int32[::1], uint32[::1], int32))),
+        ("combine_records", combine_records.inspect("cuda", records)),
+    ):
+        assert "#include" not in text
+        assert nvrtc.compile(text, name, "sm_90", kind="cubin").data

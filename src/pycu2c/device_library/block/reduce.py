@@ -19,9 +19,15 @@ from pycu2c.kernels.kernel import device
 
 
 @device
+def value_of(item: Any) -> Any:
+    """Return a value; a record as the named tuple of its fields."""
+    return item.copy() if isinstance(item, np.void) else item
+
+
+@device
 def store_items(arrays: Any, index: Any, value: Any) -> None:
     """Store a value, or the items of a tuple in one array each."""
-    if isinstance(value, tuple):
+    if isinstance(arrays, tuple):
         for array, item in zip(arrays, value):
             array[index] = item
     else:
@@ -33,15 +39,15 @@ def load_items(arrays: Any, index: Any) -> Any:
     """Load a value, or a tuple from one array for each item."""
     if isinstance(arrays, tuple):
         return tuple(array[index] for array in arrays)
-    return arrays[index]
+    return value_of(arrays[index])
 
 
 @device
 def combine_items(items: Any, op: Any) -> Any:
     """Combine the elements of a local array."""
-    value = items[0]
+    value = value_of(items[0])
     for i in range(1, len(items)):
-        value = op(value, items[i])
+        value = op(value, value_of(items[i]))
     return value
 
 
@@ -53,16 +59,17 @@ def reduce_warps(value: Any, op: Any, of_warps: Any, count: Any) -> Any:
     memory is used again.
     """
     rank = thread_rank()
-    value = reduce_lanes(value, op, min(WARP_SIZE, count - rank // WARP_SIZE * WARP_SIZE))
+    lanes = min(WARP_SIZE, count - rank // WARP_SIZE * WARP_SIZE)
+    result = reduce_lanes(value_of(value), op, lanes)
     if cuda.laneid == 0:
-        store_items(of_warps, rank // WARP_SIZE, value)
+        store_items(of_warps, rank // WARP_SIZE, result)
     cuda.syncthreads()
     if rank < WARP_SIZE:
         warps = (count + WARP_SIZE - 1) // WARP_SIZE
         if rank < warps:
-            value = load_items(of_warps, rank)
-        value = reduce_lanes(value, op, warps)
-    return value
+            result = load_items(of_warps, rank)
+        result = reduce_lanes(result, op, warps)
+    return result
 
 
 @device
@@ -79,9 +86,9 @@ def reduce(value: Any, op: Any = operator.add, count: Any = None) -> Any:
         of_warps = tuple(cuda.shared.array(WARP_SIZE, np.result_type(x)) for x in combined)
     else:
         of_warps = cuda.shared.array(WARP_SIZE, np.result_type(combined))
-    combined = reduce_warps(combined, op, of_warps, block_threads() if count is None else count)
+    result = reduce_warps(combined, op, of_warps, block_threads() if count is None else count)
     cuda.syncthreads()
-    return combined
+    return result
 
 
 @device
@@ -98,13 +105,13 @@ def all_reduce(value: Any, op: Any = operator.add) -> Any:
         of_warps = tuple(cuda.shared.array(WARP_SIZE, np.result_type(x)) for x in combined)
     else:
         of_warps = cuda.shared.array(WARP_SIZE, np.result_type(combined))
-    combined = reduce_warps(combined, op, of_warps, block_threads())
+    result = reduce_warps(combined, op, of_warps, block_threads())
     if thread_rank() == 0:
-        store_items(of_warps, 0, combined)
+        store_items(of_warps, 0, result)
     cuda.syncthreads()
-    combined = load_items(of_warps, 0)
+    result = load_items(of_warps, 0)
     cuda.syncthreads()
-    return combined
+    return result
 
 
 @device
@@ -121,18 +128,18 @@ def broadcast(value: Any, source: Any = 0) -> Any:
     else:
         shared = cuda.shared.array(1, np.result_type(value))
     if thread_rank() == source:
-        store_items(shared, 0, value)
+        store_items(shared, 0, value_of(value))
     cuda.syncthreads()
-    value = load_items(shared, 0)
+    result = load_items(shared, 0)
     cuda.syncthreads()
-    return value
+    return result
 
 
 document_parameters(
     globals(),
     """
-value : number, vector, tuple or array | The value of this thread, or a local array of its items in
-  the blocked arrangement.
+value : number, vector, tuple, record or array | The value of this thread, or a local array of its
+  items in the blocked arrangement.
 broadcast.value : number, vector or tuple | The value of this thread.
 op : callable | An associative operation, such as ``operator.add``, ``min``, or a device function.
 count : int | The number of threads whose values are combined, the first ones; by default all.

@@ -14,7 +14,7 @@ import numpy as np
 from pycu2c import cuda
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library import warp
-from pycu2c.device_library.block.reduce import load_items, store_items
+from pycu2c.device_library.block.reduce import load_items, store_items, value_of
 from pycu2c.device_library.warp import (
     ALL_LANES,
     WARP_SIZE,
@@ -38,13 +38,14 @@ def scan_threads(value: Any, op: Any) -> Any:
     rank = thread_rank()
     warp_index = rank // WARP_SIZE
     warps = (block_threads() + WARP_SIZE - 1) // WARP_SIZE
-    inclusive = warp.inclusive_scan(value, op)
+    own = value_of(value)
+    inclusive = warp.inclusive_scan(own, op)
     before = cuda.shfl_up_sync(ALL_LANES, inclusive, 1)
     if cuda.laneid == warp_threads() - 1:
         store_items(totals, warp_index, inclusive)
     cuda.syncthreads()
     if rank < WARP_SIZE:
-        total = load_items(totals, rank) if rank < warps else value
+        total = load_items(totals, rank) if rank < warps else own
         total = warp.inclusive_scan(total, op)
         if rank < warps:
             store_items(totals, rank, total)
@@ -68,16 +69,17 @@ def inclusive_scan(value: Any, op: Any = operator.add) -> Any:
     """
     if isinstance(value, np.ndarray):
         for i in range(1, len(value)):
-            value[i] = op(value[i - 1], value[i])
+            value[i] = op(value_of(value[i - 1]), value_of(value[i]))
         before, total = scan_threads(value[len(value) - 1], op)
         cuda.syncthreads()
         if thread_rank() > 0:
             for i in range(len(value)):
-                value[i] = op(before, value[i])
+                value[i] = op(before, value_of(value[i]))
         return total
     before, _ = scan_threads(value, op)
     cuda.syncthreads()
-    return op(before, value) if thread_rank() > 0 else value
+    own = value_of(value)
+    return op(before, own) if thread_rank() > 0 else own
 
 
 @device
@@ -93,9 +95,9 @@ def exclusive_scan(value: Any, op: Any = operator.add, initial: Any = 0) -> Any:
         The prefix of a value; of an array, the total of the block.
     """
     if isinstance(value, np.ndarray):
-        sum_of_items = value[0]
+        sum_of_items = value_of(value[0])
         for i in range(1, len(value)):
-            sum_of_items = op(sum_of_items, value[i])
+            sum_of_items = op(sum_of_items, value_of(value[i]))
         before, total = scan_threads(sum_of_items, op)
         cuda.syncthreads()
         if thread_rank() == 0:
@@ -103,7 +105,7 @@ def exclusive_scan(value: Any, op: Any = operator.add, initial: Any = 0) -> Any:
         else:
             before = op(initial, before)
         for i in range(len(value)):
-            item = value[i]
+            item = value_of(value[i])
             value[i] = before
             before = op(before, item)
         return total
@@ -119,8 +121,8 @@ def exclusive_scan(value: Any, op: Any = operator.add, initial: Any = 0) -> Any:
 document_parameters(
     globals(),
     """
-value : number, vector, tuple or array | The value of this thread, or a local array of its items in
-  the blocked arrangement.
+value : number, vector, tuple, record or array | The value of this thread, or a local array of its
+  items in the blocked arrangement.
 op : callable | An associative operation, such as ``operator.add``, ``max``, or a device function.
 initial : number, vector or tuple | The result of the first item, with which the others begin.
 """,

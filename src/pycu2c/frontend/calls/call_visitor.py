@@ -12,6 +12,8 @@ import numpy as np
 
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import Label, fail
+from pycu2c.base.records import replace
+from pycu2c.base.source import Span
 from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.base.values import is_named_tuple
 from pycu2c.frontend.calls import (
@@ -26,16 +28,22 @@ from pycu2c.frontend.calls import (
 )
 from pycu2c.frontend.calls.arguments import argument_nodes, argument_values, operator_operands
 from pycu2c.frontend.calls.special_forms import allocate, special_lowering
-from pycu2c.frontend.expressions import bit_views, reshape, vectors
+from pycu2c.frontend.evaluation_order import materialize
+from pycu2c.frontend.expressions import bit_views, reshape, subscripts, vectors
 from pycu2c.frontend.expressions.arithmetic import coerce
-from pycu2c.frontend.expressions.array_views import ArrayValue, whole_view
+from pycu2c.frontend.expressions.array_views import (
+    ArrayValue,
+    load_if_element,
+    record_fields,
+    whole_view,
+)
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import branches
 from pycu2c.frontend.statements.assignments import store_value
-from pycu2c.frontend.value_checks import describe, is_array, is_number
+from pycu2c.frontend.value_checks import describe, is_array, is_number, value_class
 from pycu2c.frontend.values import ArraySelect, Closure, StaticObject, TupleValue, Value
-from pycu2c.ir.builders import cast, scalar_type, truth, with_cast_span
-from pycu2c.ir.nodes import Const, Expr, Var
+from pycu2c.ir.builders import cast, integer, scalar_type, truth, with_cast_span
+from pycu2c.ir.nodes import Const, Expr
 from pycu2c.ops.intrinsics.floats import math as math_intrinsics
 from pycu2c.ops.intrinsics.integers import integers
 from pycu2c.ops.intrinsics.library import device_source
@@ -47,10 +55,12 @@ from pycu2c.ops.names.number_methods import NUMBER_METHODS, has_method
 from pycu2c.ops.operators import Operator
 
 
-def _copied(context: FunctionContext, array: ArrayValue, node: ast.Call) -> Var:
+def _copied(context: FunctionContext, array: ArrayValue, node: ast.Call) -> Value:
     """Lower ``array.copy()``; the shape must be known at compile time."""
     argument_nodes(context, node, (), "copy")
     span = context.span(node)
+    if value_class(array) is np.void:
+        return materialize(context, _as_tuple(context, array, span), "field")
     view = whole_view(array, span)
     shape = tuple(int(e.value) for e in view.lengths if isinstance(e, Const))
     if len(shape) < len(view.axes) or not view.axes or 0 in shape:
@@ -63,6 +73,20 @@ def _copied(context: FunctionContext, array: ArrayValue, node: ast.Call) -> Var:
     local = allocate(context, node, local_type, node)
     store_value(context, whole_view(local, span), view, span)
     return local
+
+
+def _as_tuple(context: FunctionContext, value: Value, span: Span) -> Value:
+    """Return a record as the named tuple of its fields; a field that is an array as a tuple."""
+    fields = record_fields(value)
+    if fields is None and is_array(value):
+        lengths = whole_view(value, span).lengths
+        assert isinstance(lengths[0], Const)
+        indices = (integer(n, span) for n in range(int(lengths[0].value)))
+        items = (subscripts.item_at(context, value, index, span) for index in indices)
+        fields = TupleValue(tuple(map(load_if_element, items)), span)
+    if fields is None:
+        return value
+    return replace(fields, items=tuple(_as_tuple(context, item, span) for item in fields.items))
 
 
 def call(context: FunctionContext, node: ast.Call) -> Value:

@@ -30,6 +30,7 @@ from pycu2c.frontend.statements import branches
 from pycu2c.frontend.statements.printing import print_call
 from pycu2c.frontend.value_checks import (
     describe,
+    is_array,
     is_number,
     require_number,
     require_value,
@@ -394,9 +395,12 @@ def _is_subclass(
 
 
 def _result_type(context: FunctionContext, node: ast.Call) -> Value:
-    """Lower ``np.result_type(x)``: the dtype of a number, as of a NumPy scalar."""
+    """Lower ``np.result_type(x)``: the dtype of a number, as of a NumPy scalar, or of a record."""
     (argument,) = argument_nodes(context, node, ("x",), "np.result_type")
-    value_type = scalar_type(require_value(context.value(argument)))
+    value = context.value(argument)
+    if is_array(value) and value_class(value) is np.void:
+        return StaticObject(array_views.array_type(value).element, context.span(node))
+    value_type = scalar_type(require_value(value))
     return StaticObject(Scalar(value_type.dtype), context.span(node))
 
 

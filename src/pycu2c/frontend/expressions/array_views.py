@@ -450,12 +450,13 @@ def field_view(view: View, name: str, span: Span) -> View | None:
 
 
 def record_fields(value: Value) -> TupleValue | None:
-    """Return the fields of one record as a tuple; None for other values."""
+    """Return the fields of one record as a named tuple; None for other values."""
     if not is_array(value) or not is_record(value) or array_type(value).ndim:
         return None
     view = whole_view(value, value.span)
     fields = [_view_of_field(view, field.name, value.span) for field in view.type.dtype.fields]
-    return TupleValue(tuple(map(load_if_element, fields)), value.span)
+    names = tuple(field.name for field in view.type.dtype.fields)
+    return TupleValue(tuple(map(load_if_element, fields)), value.span, names)
 
 
 def complex_part(array: ArrayValue, name: str, span: Span) -> View:
