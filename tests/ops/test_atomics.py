@@ -464,6 +464,37 @@ def test_sums_of_vectors(name: str, target: str) -> None:
         assert float(olds[0][n]) in (0, 1 + n)
 
 
+@kernel
+def add_views(totals, values):
+    i = cuda.grid(1)
+    olds = cuda.atomic.add(totals[2:].view(cuda.float4), i % 2, values.view(cuda.float4)[i])
+    cuda.atomic.sub(totals.view(float2), 0, float2(olds.x, 1))
+
+
+@pytest.mark.parametrize("offset", [0, 1, 2])
+def test_numbers_viewed_as_vectors(offset: int, target: str) -> None:
+    """The totals may begin at any multiple of four bytes."""
+    totals, values = np.zeros(16, np.float32)[offset : offset + 10], np.ones(64, np.float32)
+    totals, _ = run(add_views, (1, 16), [totals, values], target)
+    assert totals.tolist() == [-2 * sum(range(8)), -16, *[8] * 8]
+
+
+def test_numbers_are_added_as_vectors_if_aligned() -> None:
+    text = add_views.inspect("cuda", (float32[::1], float32[::1]))
+    assert "atomic_add_components_float4(&totals[" in text
+    assert nvrtc.compile(text, "add_views", "sm_75", kind="cubin").data
+    assert "add.v4.f32" in nvrtc.compile(text, "add_views", "sm_90", kind="ptx").data.decode()
+
+
+def test_bytes_viewed_as_vectors_are_not_added() -> None:
+    @kernel
+    def added(a):
+        cuda.atomic.add(a.view(float2), 0, float2(1, 2))
+
+    with pytest.raises(CompileError, match="takes an array with the dtype of its memory"):
+        added.inspect("cuda", "uint8[::1]")
+
+
 @pytest.mark.parametrize("name", VECTORS)
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
 def test_vectors_are_added_by_one_instruction(name: str, arch: str) -> None:

@@ -25,6 +25,9 @@ def _text(name: str, dtype: DType, _: str) -> str:
         arch=_ATOMIC_ARCHS.get(component, 900),
         loads=", ".join(f"place[{n}]" for n in range(len(names))),
         stores="\n".join(f"        place[{n}] = value.{x};" for n, x in enumerate(names)),
+        element_additions="\n".join(
+            f"    old.{x} = atomicAdd(&place[{n}], value.{x});" for n, x in enumerate(names)
+        ),
         additions="\n".join(f"    old.{x} = atomicAdd(&place->{x}, value.{x});" for x in names),
     )
     return text.replace("load_vector", name).replace("store_vector", name)

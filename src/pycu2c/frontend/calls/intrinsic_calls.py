@@ -28,10 +28,10 @@ from pycu2c.frontend.calls.ufuncs import (
     compute_type,
     unchanged_operand,
 )
-from pycu2c.frontend.evaluation_order import materialize
+from pycu2c.frontend.evaluation_order import materialize, materialize_view
 from pycu2c.frontend.expressions import arithmetic
 from pycu2c.frontend.expressions.arithmetic import coerce, require_integer
-from pycu2c.frontend.expressions.array_views import array_type
+from pycu2c.frontend.expressions.array_views import array_type, view_of_field
 from pycu2c.frontend.expressions.bit_views import reject_reinterpreted
 from pycu2c.frontend.expressions.subscripts import check_writable, single_element_view
 from pycu2c.frontend.function_context import FunctionContext
@@ -94,9 +94,9 @@ def _atomic_by_component(
 def _apply_to_components(
     context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Value:
-    element, span = _element_address(intrinsic, values), context.span(node)
-    assert isinstance(element, ElementOf)
-    element_type = scalar_type(element)
+    span = context.span(node)
+    element = materialize_view(context, _element_view(intrinsic, values), "start")
+    element_type = element.type.element
     value = require_value(
         materialize(context, coerce(require_value(values["value"]), element_type), "value")
     )
@@ -104,7 +104,7 @@ def _apply_to_components(
     for component in element_type.dtype.fields:
         part_type = Scalar(component.dtype)
         check_accepted(intrinsic, part_type, span)
-        address = ElementOf(element.array, element.indices, span, (*element.path, component.name))
+        address = _address(intrinsic, view_of_field(element, component.name, span), span)
         old_parts.append(
             Apply(
                 intrinsic,
@@ -280,6 +280,17 @@ def _texel_type(intrinsic: Intrinsic, value: Value, parameter_type: str) -> Scal
 
 
 def _element_address(intrinsic: Intrinsic, values: dict[str, Value]) -> Expr:
+    view = _element_view(intrinsic, values)
+    return _address(intrinsic, view, view.span)
+
+
+def _address(intrinsic: Intrinsic, view: View, span: Span) -> Expr:
+    reject_reinterpreted(view, f"{intrinsic.name} takes an array with the dtype of its memory")
+    return ElementOf(view.array, view.first, span, view.path)
+
+
+def _element_view(intrinsic: Intrinsic, values: dict[str, Value]) -> View:
+    """Return the element that an intrinsic accesses, as a view without axes."""
     names_by_kind = {kind: name for name, kind in intrinsic.parameters}
     array = values[names_by_kind["array"]]
     assert is_array(array)
@@ -288,7 +299,6 @@ def _element_address(intrinsic: Intrinsic, values: dict[str, Value]) -> Expr:
     index = values[names_by_kind["index"]] if "index" in names_by_kind else first_index
     items: list[Value] = list(index.items) if isinstance(index, TupleValue) else [index]
     span = index.span
-    reject_reinterpreted(array, f"{intrinsic.name} takes an array with the dtype of its memory")
     view = single_element_view(array, [require_number(item, "the index") for item in items], span)
     if intrinsic in (*LOADS, *STORES):
         _check_global(intrinsic, view, array.span)
@@ -296,7 +306,7 @@ def _element_address(intrinsic: Intrinsic, values: dict[str, Value]) -> Expr:
         check_writable(view, array.span)
         _check_shared_by_threads(intrinsic, view, array.span)
         _check_aligned(view, array.span)
-    return ElementOf(view.array, view.first, span, view.path)
+    return view
 
 
 def _check_global(intrinsic: Intrinsic, view: View, span: Span) -> None:

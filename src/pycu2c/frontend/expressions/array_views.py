@@ -446,7 +446,7 @@ def field_view(view: View, name: str, span: Span) -> View | None:
     """Return ``array.name`` of a record, or of all records of an array; None without the field."""
     if not view.type.dtype.has_fields or view.type.dtype.field(name) is None:
         return None
-    return _view_of_field(view, name, span)
+    return view_of_field(view, name, span)
 
 
 def record_fields(value: Value) -> TupleValue | None:
@@ -454,17 +454,17 @@ def record_fields(value: Value) -> TupleValue | None:
     if not is_array(value) or not is_record(value) or array_type(value).ndim:
         return None
     view = whole_view(value, value.span)
-    fields = [_view_of_field(view, field.name, value.span) for field in view.type.dtype.fields]
+    fields = [view_of_field(view, field.name, value.span) for field in view.type.dtype.fields]
     names = tuple(field.name for field in view.type.dtype.fields)
     return TupleValue(tuple(map(load_if_element, fields)), value.span, names)
 
 
 def complex_part(array: ArrayValue, name: str, span: Span) -> View:
     """Return ``array.real`` or ``array.imag`` of complex numbers as a view."""
-    return _view_of_field(whole_view(array, span), "x" if name == "real" else "y", span)
+    return view_of_field(whole_view(array, span), "x" if name == "real" else "y", span)
 
 
-def _view_of_field(view: View, name: str, span: Span) -> View:
+def view_of_field(view: View, name: str, span: Span) -> View:
     """Return the view of a field; a subarray adds its axes."""
     if is_reinterpreted(view):
         return component_view(view, name, span)

@@ -3,7 +3,7 @@
 ``{a[i], a[i + 1]}`` -> ``vector.load(&a[i])``; ``a[i] = v.x; a[i + 1] = v.y`` ->
 ``vector.store(&a[i], v)``; and ``{cuda.atomic.add(&a[i].x, v.x), cuda.atomic.add(&a[i].y, v.y)}``
 -> ``vector.atomic.add(&a[i], v)``. Loads and stores test the alignment at run time, unless the CUDA
-compiler knows it. Atomics are on arrays of vectors in global memory. Local arrays are omitted,
+compiler knows it. Atomics are on global memory. Local arrays are omitted,
 because their elements are in registers. Requires the form C_SEMANTICS (``ir/forms.py``).
 """
 
@@ -48,22 +48,27 @@ def _combined_atomics(e: ir.Pack) -> ir.Expr | None:
         return None
     found = [_added_component(part, field.name) for part, field in zip(e.parts, dtype.fields)]
     additions = [addition for addition in found if addition]
-    different = {(print_expr(place), print_expr(vector)) for place, vector in additions}
-    if len(additions) != len(e.parts) or len(different) != 1:
+    if len(additions) != len(e.parts) or len({print_expr(vector) for _, vector in additions}) != 1:
         return None
-    place, vector = additions[0]
-    if _space(place.array) is not MemorySpace.GLOBAL or place.type != e.type:
+    places = [place for place, _ in additions]
+    first, vector = additions[0]
+    if _space(first.array) is not MemorySpace.GLOBAL:
+        return None
+    place = ir.ElementOf(first.array, first.indices, e.span)
+    if not first.path and _are_neighbours(places, dtype):
+        return ir.Apply(vector_access.ATOMIC_ADD_COMPONENTS, (place, vector), e.type, e.span)
+    wholes = {print_expr(ir.ElementOf(p.array, p.indices, e.span)) for p in places}
+    paths = [p.path for p in places]
+    if len(wholes) != 1 or paths != [(field.name,) for field in dtype.fields]:
         return None
     return ir.Apply(vector_access.ATOMIC_ADD, (place, vector), e.type, e.span)
 
 
 def _added_component(e: ir.Expr, name: str) -> tuple[ir.ElementOf, ir.Var] | None:
-    """Return the vectors of ``cuda.atomic.add(&a[i].x, v.x)``: ``&a[i]`` and ``v``."""
+    """Return the operands of ``cuda.atomic.add(&a[i].x, v.x)``: ``&a[i].x`` and ``v``."""
     match e:
-        case ir.Apply(
-            arguments=(ir.ElementOf(path=(first,)) as place, ir.Member(ir.Var() as v, field))
-        ) if e.intrinsic is atomic.ADD and first == field == name:
-            return ir.ElementOf(place.array, place.indices, e.span), v
+        case ir.Apply(arguments=(ir.ElementOf() as place, ir.Member(ir.Var() as v, field))):
+            return (place, v) if e.intrinsic is atomic.ADD and field == name else None
     return None
 
 
@@ -110,7 +115,7 @@ def _stores_vector(stores: Sequence[ir.Store], dtype: DType) -> bool:
     return stored == [f"{name}.{field.name}" for field in dtype.fields]
 
 
-def _are_neighbours(accesses: Sequence[ir.Load | ir.Store], dtype: DType) -> bool:
+def _are_neighbours(accesses: Sequence[ir.Load | ir.Store | ir.ElementOf], dtype: DType) -> bool:
     """Return whether accesses are to the components of one vector, in order."""
     first = accesses[0]
     assert isinstance(first.array.type, Array)
@@ -128,7 +133,7 @@ def _space(array: ir.Var) -> MemorySpace:
     return array.type.space
 
 
-def _position(access: ir.Load | ir.Store) -> tuple[str, int]:
+def _position(access: ir.Load | ir.Store | ir.ElementOf) -> tuple[str, int]:
     """Return the array and indices of an access without a constant that is added to the last."""
     *outer, last = access.indices
     constant = 0

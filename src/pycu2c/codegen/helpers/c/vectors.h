@@ -25,3 +25,13 @@ $additions
     return old;
 #endif
 }
+
+// Adds to each component of neighbouring numbers atomically; the old vector.
+$q $T atomic_add_components_$t($E *place, $T value) {
+#if __CUDA_ARCH__ >= $arch
+    if ($address % $alignment == 0) return atomicAdd(($T *)place, value);
+#endif
+    $T old;
+$element_additions
+    return old;
+}

@@ -43,12 +43,16 @@ LOAD, LOAD_SHARED = _declare_load("load_vector"), _declare_load("load_shared_vec
 STORE, STORE_SHARED = _declare_store("store_vector"), _declare_store("store_shared_vector")
 
 
-@intrinsic(
-    "vector.atomic.add",
-    effect=Effect.MEMORY,
-    dtypes=ATOMIC_VECTORS,
-    cuda=helper("atomic_add_vector"),
+def _declare_atomic(name: str) -> Intrinsic:
+    def body(place: place, value: T) -> T:
+        """Add to each component of a vector atomically; return the old vector."""
+        return _only_in_cuda(place, value)
+
+    return intrinsic(
+        f"vector.{name}", effect=Effect.MEMORY, dtypes=ATOMIC_VECTORS, cuda=helper(name)
+    )(body)
+
+
+ATOMIC_ADD, ATOMIC_ADD_COMPONENTS = map(
+    _declare_atomic, ("atomic_add_vector", "atomic_add_components")
 )
-def ATOMIC_ADD(place: place, value: T) -> T:
-    """Add to each component of a vector atomically; return the old vector."""
-    return _only_in_cuda(place, value)
