@@ -24,7 +24,15 @@ from pycu2c.base.types import Array, MemorySpace, Scalar, Type
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import negation
 from pycu2c.ir.call_graph import functions_that
-from pycu2c.ir.walk import all_expressions, bodies, children, expressions, operands, statements
+from pycu2c.ir.walk import (
+    all_expressions,
+    bodies,
+    children,
+    expressions,
+    never_completes,
+    operands,
+    statements,
+)
 from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.ops.operators import ADD, EQ, GT, LT, SUB
 
@@ -104,9 +112,9 @@ class _GridInference:
                 else_guards = _conjunction(guards, self._implied(s.condition, False))
                 self._visit(s.then, then_guards)
                 self._visit(s.orelse, else_guards)
-                if _never_completes(s.then):
+                if never_completes(s.then):
                     guards = else_guards
-                elif _never_completes(s.orelse):
+                elif never_completes(s.orelse):
                     guards = then_guards
             elif isinstance(s, ir.While):
                 self._visit(s.body, _conjunction(guards, self._implied(s.condition, True)))
@@ -244,17 +252,6 @@ class _GridInference:
 def _conjunction(a: _Guards, b: _Guards) -> _Guards:
     """Return the guards that hold if both do."""
     return {axis: (*a.get(axis, ()), *b.get(axis, ())) for axis in (*a, *b)}
-
-
-def _never_completes(body: ir.Body) -> bool:
-    """Return whether the statements after a block are not executed."""
-    match body[-1] if body else None:
-        case ir.Return() | ir.Break() | ir.Continue():
-            return True
-        case ir.If(then=then, orelse=orelse):
-            return _never_completes(then) and _never_completes(orelse)
-        case _:
-            return False
 
 
 def _is_visible(array: ir.Var) -> bool:

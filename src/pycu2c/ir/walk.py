@@ -260,6 +260,17 @@ def loop_jumps(body: ir.Body) -> Iterator[ir.Break | ir.Continue]:
                 yield from loop_jumps(inner)
 
 
+def never_completes(body: ir.Body) -> bool:
+    """Return whether the statements after a block are not executed."""
+    match body[-1] if body else None:
+        case ir.Return() | ir.Break() | ir.Continue():
+            return True
+        case ir.If(then=then, orelse=orelse):
+            return never_completes(then) and never_completes(orelse)
+        case _:
+            return False
+
+
 def all_expressions(body: ir.Body) -> Iterator[ir.Expr]:
     """Yield all expressions of all statements of a block."""
     for s in statements(body):

@@ -11,7 +11,7 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import negation
-from pycu2c.ir.walk import contains
+from pycu2c.ir.walk import contains, never_completes
 
 
 def eliminate_returns(body: ir.Body, result: ir.Var | None, returned: ir.Var) -> ir.Body:
@@ -27,19 +27,6 @@ def eliminate_returns(body: ir.Body, result: ir.Var | None, returned: ir.Var) ->
 
 def _returns(body: ir.Body) -> bool:
     return contains(body, ir.Return)
-
-
-def _always_leaves(body: ir.Body) -> bool:
-    """Return whether control never reaches the end of a block."""
-    if not body:
-        return False
-    match body[-1]:
-        case ir.Return() | ir.Break() | ir.Continue():
-            return True
-        case ir.If(_, then, orelse):
-            return _always_leaves(then) and _always_leaves(orelse)
-        case _:
-            return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +59,10 @@ class _ReturnElimination:
                 return (new_loop, exit_loop, *self.block(rest, loop))
             return (new_loop, *self._guard(self.block(rest, loop), s.span))
         assert isinstance(s, ir.If)
-        if loop is None and _always_leaves(s.then):
+        if loop is None and never_completes(s.then):
             orelse = self.block((*s.orelse, *rest), loop)
             return (replace(s, then=self.block(s.then, loop), orelse=orelse),)
-        if loop is None and _always_leaves(s.orelse):
+        if loop is None and never_completes(s.orelse):
             then = self.block((*s.then, *rest), loop)
             return (replace(s, then=then, orelse=self.block(s.orelse, loop)),)
         new_if = replace(s, then=self.block(s.then, loop), orelse=self.block(s.orelse, loop))

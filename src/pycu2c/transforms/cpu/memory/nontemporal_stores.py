@@ -15,8 +15,16 @@ the stores. Reference: Intel 64 and IA-32 Optimization Reference Manual, streami
 
 from __future__ import annotations
 
-from pycu2c.analysis.thread_strides import UnitStrideAccesses, is_simple_simd_loop
-from pycu2c.analysis.variables import NameGenerator, accessed_names, fresh_names
+from pycu2c.analysis.effects import is_speculatable
+from pycu2c.analysis.simd_legality import LaneStrides
+from pycu2c.analysis.variables import (
+    NameGenerator,
+    accessed_names,
+    defined_names,
+    fresh_names,
+    names_in,
+    single_definitions,
+)
 from pycu2c.base.records import replace
 from pycu2c.base.types import VOID, WEAK_INT, Array, MemorySpace
 from pycu2c.ir import nodes as ir
@@ -52,16 +60,12 @@ def _rewrite_loop(loop: ir.BlockLoop, fresh: NameGenerator) -> ir.Body:
 
 def _buffer_store(s: ir.Stmt, buffers: list[ir.Stmt], fresh: NameGenerator) -> ir.Body:
     """Return a statement or its replacement; ``buffers`` collects the arrays that it needs."""
-    if not isinstance(s, ir.AxisLoop) or not is_simple_simd_loop(s) or not s.body:
+    if not isinstance(s, ir.AxisLoop) or not _is_simple_simd_loop(s) or not s.body:
         return (s,)
     store = s.body[-1]
     if not isinstance(store, ir.Store):
         return (s,)
-    index = (
-        UnitStrideAccesses(s).unit_stride_index(store.indices[0])
-        if _is_only_access(store, s.body)
-        else None
-    )
+    index = _unit_stride_index(s, store.indices[0]) if _is_only_access(store, s.body) else None
     if index is None:
         return (s,)
     assert isinstance(store.array.type, Array)
@@ -70,6 +74,33 @@ def _buffer_store(s: ir.Stmt, buffers: list[ir.Stmt], fresh: NameGenerator) -> i
     buffer = ir.Var(fresh(f"{store.array.name}_line"), buffer_type, s.span)
     buffers.append(ir.Allocate(buffer, s.span))
     return _store_by_lines(s, store, index, buffer, fresh)
+
+
+def _is_simple_simd_loop(loop: ir.AxisLoop) -> bool:
+    """Return whether a loop is dense, in lockstep, and has no nested loops: it is memory-bound."""
+    has_no_loops = not contains(loop.body, ir.For | ir.While | ir.AxisLoop)
+    is_dense = isinstance(loop.step, ir.Const) and loop.step.value == 1
+    return loop.lockstep and is_dense and has_no_loops
+
+
+def _unit_stride_index(loop: ir.AxisLoop, index: ir.Expr) -> ir.Expr | None:
+    """Return an index of consecutive threads with consecutive elements, or None.
+
+    It reads only the loop variable and values defined outside the loop.
+    """
+    values, local_names = single_definitions(loop.body), defined_names(loop.body)
+
+    def substitute(e: ir.Expr) -> ir.Expr:
+        """Replace a variable defined in the loop by its value."""
+        if isinstance(e, ir.Var) and e.name in values:
+            return rewrite(values[e.name], substitute)
+        return e
+
+    expanded = rewrite(index, substitute)
+    if not local_names.isdisjoint(names_in(expanded)) or not is_speculatable(expanded):
+        return None
+    strides = LaneStrides(loop.var.name, values, local_names - values.keys())
+    return expanded if strides.of(index) == 1 else None
 
 
 def _is_only_access(store: ir.Store, body: ir.Body) -> bool:
