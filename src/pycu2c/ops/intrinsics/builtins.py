@@ -7,7 +7,8 @@ operator whose C namesake means something else.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,9 @@ from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert, scalar_of
 from pycu2c.csyntax import nodes as c
 from pycu2c.ops.intrinsics.kinds import T, float64
-from pycu2c.ops.intrinsics.registry import Intrinsic, Spelling, intrinsic
+from pycu2c.ops.intrinsics.registry import declare, intrinsic
 from pycu2c.ops.intrinsics.spelling import by_kind, helper, library, overloaded
-from pycu2c.ops.operators import FLOORDIV, MOD, NEG, POW, SHL, SHR, Operator
+from pycu2c.ops.operators import FLOORDIV, MOD, NEG, POW, SHL, SHR
 
 INTEGERS = tuple(dtype for dtype in DTYPES if dtype.is_integer)
 NUMBERS = tuple(
@@ -65,47 +66,35 @@ def negative(x: T) -> T:
     return NEG.reference(x)
 
 
-def _declare_operator(
-    operator: Operator, doc: str, spell: Spelling, dtypes: tuple[DType, ...]
-) -> Intrinsic:
-    def body(a: T, b: T) -> T:
-        return operator.reference(a, b)
-
-    body.__doc__ = doc
-    declare = intrinsic(f"python.{operator.name}", dtypes=dtypes, spelling=spell)
-    return declare(body)
-
-
-_POWER = by_kind(floats=library("pow"), integers=helper("pow"))
-
 OPERATOR_INTRINSICS = {
-    FLOORDIV: _declare_operator(
-        FLOORDIV,
-        "Return ``a // b``, rounded down; 0 if the integer ``b`` is 0.",
-        helper("floordiv"),
-        NUMBERS,
-    ),
-    MOD: _declare_operator(
-        MOD,
-        "Return ``a % b``, with the sign of ``b``; 0 if the integer ``b`` is 0.",
-        helper("mod"),
-        NUMBERS,
-    ),
-    POW: _declare_operator(
-        POW,
-        "Return ``a ** b``; integers wrap, and a negative power is truncated to 0, 1 or -1.",
-        _POWER,
-        NUMBERS,
-    ),
-    SHL: _declare_operator(
-        SHL, "Return ``a << b``; 0 if ``b`` is the width or more.", helper("shl"), INTEGERS
-    ),
-    SHR: _declare_operator(
-        SHR,
-        "Return ``a >> b``; only sign bits if ``b`` is the width or more.",
-        helper("shr"),
-        INTEGERS,
-    ),
+    operator: declare(
+        __name__,
+        f"python.{operator.name}",
+        "a: T, b: T -> T",
+        operator.reference,
+        doc,
+        dtypes=INTEGERS if operator in (SHL, SHR) else NUMBERS,
+        spelling=spell,
+    )
+    for operator, spell, doc in (
+        (
+            FLOORDIV,
+            helper("floordiv"),
+            "Return ``a // b``, rounded down; 0 if the integer ``b`` is 0.",
+        ),
+        (
+            MOD,
+            helper("mod"),
+            "Return ``a % b``, with the sign of ``b``; 0 if the integer ``b`` is 0.",
+        ),
+        (
+            POW,
+            by_kind(floats=library("pow"), integers=helper("pow")),
+            "Return ``a ** b``; integers wrap, and a negative power is truncated to 0, 1 or -1.",
+        ),
+        (SHL, helper("shl"), "Return ``a << b``; 0 if ``b`` is the width or more."),
+        (SHR, helper("shr"), "Return ``a >> b``; only sign bits if ``b`` is the width or more."),
+    )
 }
 
 
@@ -135,43 +124,30 @@ def range_trip_count(start: T, stop: T, step: T) -> T:
 # ---- minimum and maximum of Python, and of numpy, which propagates NaN -----------------------
 
 
-def _declare_min_max(name: str, compute: Any, cuda: str, doc: str, *bindings: object) -> Intrinsic:
-    """Declare a minimum or maximum; ``cuda`` is CUDA's function for integers."""
+def _in_type(compute: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    scalar = scalar_of(a)
+    assert scalar is not None
+    return convert(compute(a, b), scalar)
 
-    def body(a: T, b: T) -> T:
-        scalar = scalar_of(a)
-        assert scalar is not None
-        return convert(compute(a, b), scalar)
 
-    body.__doc__ = doc
-    stem = name.rpartition(".")[2]
-    declare = intrinsic(
+MIN_MAX_INTRINSICS = tuple(
+    declare(
+        __name__,
         name,
+        "a: T, b: T -> T",
+        partial(_in_type, compute),
+        doc,
         dtypes=NUMBERS,
-        cuda=by_kind(floats=helper(stem), integers=overloaded(cuda)),
-        c=helper(stem),
-        bindings=bindings,
+        cuda=by_kind(floats=helper(name.rpartition(".")[2]), integers=overloaded(cuda)),
+        c=helper(name.rpartition(".")[2]),
+        bindings=(compute,) if isinstance(compute, np.ufunc) else (),
     )
-    return declare(body)
-
-
-MIN_MAX_INTRINSICS = (
-    _declare_min_max("min", min, "min", "Return ``b if b < a else a``."),
-    _declare_min_max("max", max, "max", "Return ``b if b > a else a``."),
-    _declare_min_max(
-        "numpy.minimum",
-        np.minimum,
-        "min",
-        "Return the smaller number, or NaN if one is NaN.",
-        np.minimum,
-    ),
-    _declare_min_max(
-        "numpy.maximum",
-        np.maximum,
-        "max",
-        "Return the larger number, or NaN if one is NaN.",
-        np.maximum,
-    ),
+    for name, compute, cuda, doc in (
+        ("min", min, "min", "Return ``b if b < a else a``."),
+        ("max", max, "max", "Return ``b if b > a else a``."),
+        ("numpy.minimum", np.minimum, "min", "Return the smaller number, or NaN if one is NaN."),
+        ("numpy.maximum", np.maximum, "max", "Return the larger number, or NaN if one is NaN."),
+    )
 )
 
 

@@ -33,7 +33,8 @@ from pycu2c.ops.intrinsics.floats.exact_rounding import (
     fraction,
     rounded,
 )
-from pycu2c.ops.intrinsics.registry import Intrinsic, Spelling, intrinsic
+from pycu2c.ops.intrinsics.kinds import float64, int32
+from pycu2c.ops.intrinsics.registry import Intrinsic, Spelling, declare, intrinsic
 from pycu2c.ops.intrinsics.spelling import overloaded
 
 INTEGER_TYPES = (INT32, UINT32, INT64, UINT64)
@@ -43,13 +44,15 @@ _ROUNDED: dict[RoundingMode, Any] = {"rn": np.rint, "rz": np.trunc, "rd": np.flo
 def _declare(
     name: str, source: DType, target: DType, compute: Callable[[Any], Any], doc: str, **other: Any
 ) -> Intrinsic:
-    def body(x: Any) -> Any:
-        return compute(source.numpy.type(x))
-
-    body.__doc__ = doc
-    body.__annotations__ = {"x": source.name, "return": target.name}
-    properties: dict[str, Any] = {"cuda": overloaded(f"__{name}"), "c": overloaded(name)}
-    return intrinsic(f"cuda.{name}", **(properties | other))(body)
+    properties: dict[str, Any] = {"cuda": overloaded(f"__{name}"), "c": overloaded(name), **other}
+    return declare(
+        __name__,
+        f"cuda.{name}",
+        f"x: {source} -> {target}",
+        lambda x: compute(source.numpy.type(x)),
+        doc,
+        **properties,
+    )
 
 
 # ---- to integers --------------------------------------------------------------------------
@@ -71,12 +74,10 @@ def _to_integer(source: DType, dtype: DType, mode: RoundingMode) -> Intrinsic:
     return _declare(name, source, dtype, lambda x: _clamped(_ROUNDED[mode](x), dtype), doc)
 
 
-TO_INTEGER = tuple(
-    _to_integer(source, dtype, mode)
-    for source in (FLOAT32, FLOAT64)
-    for dtype in INTEGER_TYPES
-    for mode in ROUNDING_MODES
-)
+for _source in (FLOAT32, FLOAT64):
+    for _dtype in INTEGER_TYPES:
+        for _mode in ROUNDING_MODES:
+            _to_integer(_source, _dtype, _mode)
 
 
 # ---- to floats ---------------------------------------------------------------------------------
@@ -101,15 +102,12 @@ def _cast_to(dtype: DType) -> Spelling:
     return spell
 
 
-TO_FLOAT = (
-    *(
-        _to_float(source, FLOAT32, mode)
-        for source in (*INTEGER_TYPES, FLOAT64)
-        for mode in ROUNDING_MODES
-    ),
-    *(_to_float(source, FLOAT64, mode) for source in (INT64, UINT64) for mode in ROUNDING_MODES),
-    *(_to_float(source, FLOAT64, "rn") for source in (INT32, UINT32)),
-)
+for _dtype, _sources in ((FLOAT32, (*INTEGER_TYPES, FLOAT64)), (FLOAT64, (INT64, UINT64))):
+    for _source in _sources:
+        for _mode in ROUNDING_MODES:
+            _to_float(_source, _dtype, _mode)
+for _source in (INT32, UINT32):
+    _to_float(_source, FLOAT64, "rn")
 
 
 # ---- the same bits -----------------------------------------------------------------------------
@@ -124,17 +122,19 @@ def _reinterpretation(name: str, source: DType, target: DType) -> Intrinsic:
     return _declare(name, source, target, reinterpret, doc)
 
 
-REINTERPRETATIONS = tuple(
-    _reinterpretation(*entry)
-    for entry in (
-        ("float_as_int", FLOAT32, INT32),
-        ("float_as_uint", FLOAT32, UINT32),
-        ("int_as_float", INT32, FLOAT32),
-        ("uint_as_float", UINT32, FLOAT32),
-        ("double_as_longlong", FLOAT64, INT64),
-        ("longlong_as_double", INT64, FLOAT64),
-    )
-)
+for _name, _source, _target in (
+    ("float_as_int", FLOAT32, INT32),
+    ("float_as_uint", FLOAT32, UINT32),
+    ("int_as_float", INT32, FLOAT32),
+    ("uint_as_float", UINT32, FLOAT32),
+    ("double_as_longlong", FLOAT64, INT64),
+    ("longlong_as_double", INT64, FLOAT64),
+):
+    _reinterpretation(_name, _source, _target)
+for _half_name, _half in (("half", FLOAT16), ("bfloat16", BFLOAT16)):
+    for _integer_name, _integer in (("short", INT16), ("ushort", UINT16)):
+        _reinterpretation(f"{_half_name}_as_{_integer_name}", _half, _integer)
+        _reinterpretation(f"{_integer_name}_as_{_half_name}", _integer, _half)
 
 
 def _high_and_low(x: Any) -> tuple[int, int]:
@@ -162,30 +162,10 @@ _declare(
 )
 
 
-def _from_high_and_low(high: Any, low: Any) -> Any:
+@intrinsic(
+    "cuda.hiloint2double", cuda=overloaded("__hiloint2double"), c=overloaded("hiloint2double")
+)
+def _from_high_and_low(high: int32, low: int32) -> float64:
     """Return the float64 with these upper and lower 32 bits."""
     bits = int(high) << 32 | int(low) & 0xFFFFFFFF
     return np.array(bits, np.int64).view(np.float64)[()]
-
-
-_from_high_and_low.__annotations__ = {"high": "int32", "low": "int32", "return": "float64"}
-intrinsic(
-    "cuda.hiloint2double", cuda=overloaded("__hiloint2double"), c=overloaded("hiloint2double")
-)(_from_high_and_low)
-
-
-def _half_reinterpretations(half_name: str, half: DType) -> tuple[Intrinsic, ...]:
-    return tuple(
-        _reinterpretation(f"{first}_as_{second}", source, target)
-        for name, integer in (("short", INT16), ("ushort", UINT16))
-        for first, second, source, target in (
-            (half_name, name, half, integer),
-            (name, half_name, integer, half),
-        )
-    )
-
-
-HALF_REINTERPRETATIONS = (
-    *_half_reinterpretations("half", FLOAT16),
-    *_half_reinterpretations("bfloat16", BFLOAT16),
-)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from pycu2c.ops.intrinsics.floats.exact_rounding import (
     rounded,
     square_root,
 )
-from pycu2c.ops.intrinsics.registry import Intrinsic, intrinsic
+from pycu2c.ops.intrinsics.registry import declare
 from pycu2c.ops.intrinsics.spelling import overloaded
 
 _LETTERS = {FLOAT32: "f", FLOAT64: "d"}
@@ -65,58 +66,12 @@ def _multiply_and_add(a: Any, b: Any, c: Any) -> Any:
     return a * b + c
 
 
-_BINARY: tuple[tuple[str, Any, Callable[[Any, Any], Any], str], ...] = (
-    ("add", np.add, lambda a, b: a + b, "``a + b``"),
-    ("sub", np.subtract, lambda a, b: a - b, "``a - b``"),
-    ("mul", np.multiply, lambda a, b: a * b, "``a * b``"),
-    ("div", np.divide, lambda a, b: a / b, "``a / b``"),
-)
-
-
-def _declare(name: str, dtype: DType, body: Callable[..., Any], doc: str) -> Intrinsic:
-    body.__doc__ = doc
-    body.__annotations__ = dict.fromkeys(body.__annotations__, dtype.name)
-    return intrinsic(f"cuda.{name}", cuda=overloaded(f"__{name}"), c=overloaded(name))(body)
-
-
-def _declare_binary(
-    stem: str, compute: Any, compute_exactly: Any, formula: str, dtype: DType, mode: RoundingMode
-) -> Intrinsic:
-    def body(a: Any, b: Any) -> Any:
-        return _compute_rounded(compute, compute_exactly, dtype, mode, a, b)
-
-    return _declare(
-        f"{_LETTERS[dtype]}{stem}_{mode}", dtype, body, f"{formula}, rounded {MODE_TEXT[mode]}."
-    )
-
-
-def _declare_fma(dtype: DType, mode: RoundingMode) -> Intrinsic:
-    def body(a: Any, b: Any, c: Any) -> Any:
-        return _compute_rounded(_multiply_and_add, lambda x, y, z: x * y + z, dtype, mode, a, b, c)
-
-    name = f"fma{'f' * (dtype is FLOAT32)}_{mode}"
-    return _declare(name, dtype, body, f"``a * b + c``, rounded once, {MODE_TEXT[mode]}.")
-
-
-def _declare_reciprocal(dtype: DType, mode: RoundingMode) -> Intrinsic:
-    def body(x: Any) -> Any:
-        return _compute_rounded(np.reciprocal, lambda a: 1 / a, dtype, mode, x)
-
-    return _declare(
-        f"{_LETTERS[dtype]}rcp_{mode}", dtype, body, f"``1 / x``, rounded {MODE_TEXT[mode]}."
-    )
-
-
-def _declare_square_root(dtype: DType, mode: RoundingMode) -> Intrinsic:
-    def body(x: Any) -> Any:
-        value: Any = dtype.numpy.type(x)
-        with np.errstate(all="ignore"):
-            nearest = np.sqrt(value)
-        is_special = not math.isfinite(value) or value <= 0
-        return nearest if is_special else square_root(fraction(value), dtype, mode)
-
-    doc = f"The square root, rounded {MODE_TEXT[mode]}."
-    return _declare(f"{_LETTERS[dtype]}sqrt_{mode}", dtype, body, doc)
+def _round_square_root(dtype: DType, mode: RoundingMode, x: Any) -> Any:
+    value: Any = dtype.numpy.type(x)
+    with np.errstate(all="ignore"):
+        nearest = np.sqrt(value)
+    is_special = not math.isfinite(value) or value <= 0
+    return nearest if is_special else square_root(fraction(value), dtype, mode)
 
 
 def _inverse_square_root(x: Any) -> Any:
@@ -127,19 +82,52 @@ def _inverse_square_root(x: Any) -> Any:
     return nearest if is_special else square_root(1 / fraction(value), FLOAT32, "rn")
 
 
-_inverse_square_root.__annotations__ = {"x": "", "return": ""}  # _declare sets the types
-
-DIRECTED_ROUNDING = tuple(
-    declared
-    for dtype in (FLOAT32, FLOAT64)
-    for mode in ROUNDING_MODES
-    for declared in (
-        *(_declare_binary(*entry, dtype, mode) for entry in _BINARY),
-        _declare_fma(dtype, mode),
-        _declare_reciprocal(dtype, mode),
-        _declare_square_root(dtype, mode),
+def _declare(
+    name: str, parameters: str, dtype: DType, compute: Callable[..., Any], doc: str
+) -> None:
+    """Declare a function of floats of one type; each parameter has one letter."""
+    listed = ", ".join(f"{parameter}: {dtype}" for parameter in parameters)
+    declare(
+        __name__,
+        f"cuda.{name}",
+        f"{listed} -> {dtype}",
+        compute,
+        doc,
+        cuda=overloaded(f"__{name}"),
+        c=overloaded(name),
     )
+
+
+# name, parameters, what computes it, and exactly with fractions, and a formula
+_OPERATIONS: tuple[tuple[str, str, Any, Callable[..., Any], str], ...] = (
+    ("add", "ab", np.add, lambda a, b: a + b, "``a + b``"),
+    ("sub", "ab", np.subtract, lambda a, b: a - b, "``a - b``"),
+    ("mul", "ab", np.multiply, lambda a, b: a * b, "``a * b``"),
+    ("div", "ab", np.divide, lambda a, b: a / b, "``a / b``"),
+    ("rcp", "x", np.reciprocal, lambda a: 1 / a, "``1 / x``"),
 )
-INVERSE_SQUARE_ROOT = _declare(
-    "frsqrt_rn", FLOAT32, _inverse_square_root, f"``1 / sqrt(x)``, rounded {MODE_TEXT['rn']}."
+
+
+def _declare_all(dtype: DType, mode: RoundingMode) -> None:
+    letter, how = _LETTERS[dtype], MODE_TEXT[mode]
+    for stem, parameters, compute, compute_exactly, formula in _OPERATIONS:
+        rounded_result = partial(_compute_rounded, compute, compute_exactly, dtype, mode)
+        doc = f"{formula}, rounded {how}."
+        _declare(f"{letter}{stem}_{mode}", parameters, dtype, rounded_result, doc)
+    fma = partial(_compute_rounded, _multiply_and_add, _multiply_and_add, dtype, mode)
+    name = f"fma{'f' * (dtype is FLOAT32)}_{mode}"
+    _declare(name, "abc", dtype, fma, f"``a * b + c``, rounded once, {how}.")
+    root = partial(_round_square_root, dtype, mode)
+    _declare(f"{letter}sqrt_{mode}", "x", dtype, root, f"The square root, rounded {how}.")
+
+
+for _dtype in _LETTERS:
+    for _mode in ROUNDING_MODES:
+        _declare_all(_dtype, _mode)
+_declare(
+    "frsqrt_rn",
+    "x",
+    FLOAT32,
+    _inverse_square_root,
+    f"``1 / sqrt(x)``, rounded {MODE_TEXT['rn']}.",
 )
