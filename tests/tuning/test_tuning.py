@@ -142,7 +142,7 @@ def test_constants_of_closures(tmp_path: Path) -> None:
         launcher = space.launcher({"width": value})
         request, _ = space.request({"width": value}, {})
         resolved = launcher.resolve(request, (out,))
-        resolved.runner.run(resolved.launch, resolved.arguments.leaves)
+        resolved.runner.run(resolved.launch, resolved.leaves)
         assert set(out) == {value * 11}
     fill(out)
     assert set(out) == {22}

@@ -79,13 +79,13 @@ def _action_of(resolved_launch: ResolvedLaunch) -> Callable[[], None]:
     """Return a function that executes a checked launch."""
     runner = resolved_launch.runner
     if isinstance(runner, CpuRunner):
-        return runner.capture(resolved_launch.launch, resolved_launch.arguments.leaves)
+        return runner.capture(resolved_launch.launch, resolved_launch.leaves)
     if resolved_launch.key.backend == "cuda":
         raise LaunchError(
             "a graph on the CPU cannot contain a launch on a GPU: create the graph without "
             "device='cpu'"
         )
-    return partial(runner.run, resolved_launch.launch, resolved_launch.arguments.leaves)
+    return partial(runner.run, resolved_launch.launch, resolved_launch.leaves)
 
 
 def _merge_adjacent_launches(

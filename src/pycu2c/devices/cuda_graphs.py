@@ -99,12 +99,12 @@ class CudaGraph:
         handle = driver.working_stream(request.stream)
         if handle != self.handle:
             _check_is_captured(handle)
-        runner.run(resolved_launch.launch, resolved_launch.arguments.leaves)
+        runner.run(resolved_launch.launch, resolved_launch.leaves)
         if graph_capture.records_nodes():
             self._template.nodes.append(_latest_node(handle))
             self.nodes.append(Node(self, launcher, request, resolved_launch))
             return
-        for leaf in resolved_launch.arguments.leaves:
+        for leaf in resolved_launch.leaves:
             if isinstance(leaf, ArrayArgument):
                 self.use(leaf.owner)
 
@@ -167,8 +167,8 @@ class CudaGraph:
     def update_node(self, index: int, resolved_launch: ResolvedLaunch) -> None:
         node = self.nodes[index]
         runner = _capturable_runner(node.launcher, resolved_launch)
-        peer_access.peer_devices(resolved_launch.arguments.leaves, node.name)
-        new_node = runner.as_node(resolved_launch.launch, resolved_launch.arguments.leaves)
+        peer_access.peer_devices(resolved_launch.leaves, node.name)
+        new_node = runner.as_node(resolved_launch.launch, resolved_launch.leaves)
         doing = f"change {node!r}"
         handle = self._instantiated_template.nodes[index]
         update = "cuGraphExecKernelNodeSetParams"
@@ -181,7 +181,7 @@ class CudaGraph:
 
     def _collect_memories(self) -> None:
         """Collect the memory that each launch must order with other streams, and the name."""
-        leaves = (leaf for node in self.nodes for leaf in node.resolved_launch.arguments.leaves)
+        leaves = (leaf for node in self.nodes for leaf in node.resolved_launch.leaves)
         owners = [leaf.owner for leaf in leaves if isinstance(leaf, ArrayArgument)]
         used = {id(owner): owner for owner in (*owners, *self._kept_alive.values())}
         self._owners = list(used.values())
@@ -240,8 +240,8 @@ def _capturable_runner(launcher: Launcher, resolved_launch: ResolvedLaunch) -> C
         raise LaunchError(
             f"{launcher.name} prints, and a graph is not waited for: launch it outside of the graph"
         )
-    names = launcher.leaf_names(resolved_launch.arguments.signature)
-    for name, leaf in zip(names, resolved_launch.arguments.leaves):
+    names = launcher.leaf_names(resolved_launch.signature)
+    for name, leaf in zip(names, resolved_launch.leaves):
         if isinstance(leaf, ArrayArgument) and not transfers.is_used_in_place(leaf):
             raise LaunchError(
                 f"{name} is in host memory, and a graph does not copy it for the launch: "

@@ -1,13 +1,13 @@
 """What notebooks show of arrays, streams, events and devices, in place of ``repr()``.
 
-The classes import this module on first use, so it does not import them.
+The classes import this module when a notebook first shows one.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from pycu2c.base.errors import Error
 from pycu2c.base.output.html_tables import Markup, bar, grid, properties
 from pycu2c.devices import copies, view_geometry
 from pycu2c.devices.array_data import ArrayData
+from pycu2c.devices.cpu_device import Cpu
+from pycu2c.devices.gpu_device import Gpu
+from pycu2c.devices.streams import Event, Stream
 from pycu2c.runtime.cuda.memory import HOST
 
 _END = 3  # elements that are shown of each end of an axis
@@ -92,37 +95,14 @@ def _with_gap(values: list[Any], length: int, gap: object = _GAP) -> list[Any]:
 # ---- streams and devices -----------------------------------------------------------------------
 
 
-class _Stream(Protocol):
-    device: int | None
-    blocking: bool
-    handle: int
-
-    def done(self) -> bool: ...
-
-
-class _Event(Protocol):
-    timing: bool
-    _seconds: float
-
-    def query(self) -> bool: ...
-
-
-class _Device(Protocol):
-    id: int
-    name: str
-    memory: tuple[int, int]
-    compute_capability: tuple[int, int]
-    MULTIPROCESSOR_COUNT: int
-
-
-def stream_view(stream: _Stream) -> str:
+def stream_view(stream: Stream) -> str:
     device = "current GPU, or the CPU" if stream.device is None else f"GPU {stream.device}"
     kind = "blocking" if stream.blocking else "non-blocking"
     table = {"handle": hex(stream.handle), "device": device, "kind": kind}
     return properties("Stream", table | {"work": _state(stream.done)})
 
 
-def event_view(event: _Event) -> str:
+def event_view(event: Event) -> str:
     seconds = event._seconds  # when the host recorded it, 0 for never
     table = {"timing": event.timing, "state": _state(event.query) if seconds else "not recorded"}
     if seconds:
@@ -139,7 +119,7 @@ def _state(query: Callable[[], bool]) -> str:
         return str(error)
 
 
-def device_view(device: _Device) -> str:
+def device_view(device: Gpu | Cpu) -> str:
     free, total = device.memory
     used = total - free
     table = {

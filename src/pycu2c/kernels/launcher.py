@@ -77,32 +77,23 @@ class TypedKernel:
 
 
 @dataclass(frozen=True, slots=True)
-class BoundArguments:
-    """The arguments of a launch, one for each parameter.
-
-    leaves: the numbers and arrays in them.
-    lengths: the lengths from which the grid was inferred, if the launch has none.
-    """
-
-    values: tuple[object, ...]
-    leaves: tuple[Argument, ...]
-    signature: Signature
-    lengths: tuple[ExtentSource, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class ResolvedLaunch:
     """A launch whose arguments are checked and whose kernel is compiled.
 
+    values: the arguments, one for each parameter. leaves: the numbers and arrays in them.
     is_first: whether it is the first launch of this specialization.
+    grid_sources: the lengths from which the grid was inferred, if the launch has none.
     """
 
     launch: Launch
-    arguments: BoundArguments
+    values: tuple[object, ...]
+    leaves: tuple[Argument, ...]
+    signature: Signature
     typed: TypedKernel
     key: SpecializationKey
     runner: Runner
     is_first: bool
+    grid_sources: tuple[ExtentSource, ...] = ()
 
 
 class Launcher:
@@ -221,7 +212,7 @@ class Launcher:
         tracing.log("launch", "%s: slow path", self.name, level=tracing.DEBUG)
         resolved = self.resolve(request, values)
         with launch_ranges.launch_range(self.name):
-            resolved.runner.run(resolved.launch, resolved.arguments.leaves)
+            resolved.runner.run(resolved.launch, resolved.leaves)
         if not resolved.is_first and not launch_ranges.are_enabled():
             self._record(resolved)
 
@@ -247,27 +238,34 @@ class Launcher:
                 request.block,
                 self.options.cluster,
             )
-        lengths = () if request.grid or not request.block else typed.metadata.lengths
-        launch = Launch(grid, block, request.stream, request.shared_bytes)
-        arguments = BoundArguments(values, flattened.leaves, signature, lengths)
-        self._check(launch, arguments, typed)
+        sources = () if request.grid or not request.block else typed.metadata.lengths
+        launch, leaves = Launch(grid, block, request.stream, request.shared_bytes), flattened.leaves
+        self._check(launch, leaves, signature, typed)
         if self.dispatch_table:
             self.dispatch_table.take_latest()  # this launch is later
         self._latest = signature
-        key = self._key(launch, flattened.leaves, typed)
+        key = self._key(launch, leaves, typed)
         is_first = key not in typed.runners
         runner = self._runner(typed, signature, key)
-        return ResolvedLaunch(launch, arguments, typed, key, runner, is_first)
+        return ResolvedLaunch(
+            launch, values, leaves, signature, typed, key, runner, is_first, sources
+        )
 
-    def _check(self, launch: Launch, arguments: BoundArguments, typed: TypedKernel) -> None:
+    def _check(
+        self,
+        launch: Launch,
+        leaves: tuple[Argument, ...],
+        signature: Signature,
+        typed: TypedKernel,
+    ) -> None:
         for position in typed.metadata.written:
-            argument = arguments.leaves[position]
+            argument = leaves[position]
             if isinstance(argument, ArrayArgument) and argument.readonly:
-                name = self.leaf_names(arguments.signature)[position]
+                name = self.leaf_names(signature)[position]
                 raise LaunchError(f"{name} is written, and it is read-only: pass a copy")
-        overlap = array_overlap.violated_rule(typed.metadata.overlap_rules, arguments.leaves)
+        overlap = array_overlap.violated_rule(typed.metadata.overlap_rules, leaves)
         if overlap is not None:
-            names = self.leaf_names(arguments.signature)
+            names = self.leaf_names(signature)
             written = names[overlap.written].removeprefix(f"{self.name}: ")
             reason = "and is not the same array" if overlap.may_be_same else "in another order"
             raise LaunchError(
@@ -282,38 +280,38 @@ class Launcher:
 
     def _record(self, resolved: ResolvedLaunch) -> None:
         """Record a launch in the dispatch table, unless it is the first of its specialization."""
-        arguments, typed, key = resolved.arguments, resolved.typed, resolved.key
-        is_large = assumption_checks.has_large_integer(arguments.leaves, typed.limits)
+        leaves, typed, key = resolved.leaves, resolved.typed, resolved.key
+        is_large = assumption_checks.has_large_integer(leaves, typed.limits)
         blocks = assumption_checks.dispatchable_blocks(key, typed.metadata, is_large)
-        if blocks is None or vector_views.has_views(arguments.values, self._vector_parameters):
+        if blocks is None or vector_views.has_views(resolved.values, self._vector_parameters):
             return
         if self.dispatch_table and not self.dispatch_table.should_record():
             return
-        fast_path = resolved.runner.fast_path_for(resolved.launch, arguments.leaves)
+        fast_path = resolved.runner.fast_path_for(resolved.launch, leaves)
         if fast_path is None:
             return
         entries = self.dispatch_table or table.DispatchTable(self._parameters)
         entries.compared = typed.captured.compared if typed.captured else ()
         launch = guards.RecordedLaunch(
-            arguments.values,
-            arguments.signature.parameters,
-            arguments.leaves,
+            resolved.values,
+            resolved.signature.parameters,
+            leaves,
             typed.metadata.written,
             _integer_ranges(resolved, fast_path),
             self._trusts_arguments,
-            assumption_checks.last_axis_lengths(key, arguments.leaves, typed.metadata),
+            assumption_checks.last_axis_lengths(key, leaves, typed.metadata),
             fast_path.is_exact,
         )
         guard = table.LaunchGuard(
             resolved.launch.block if fast_path.is_exact else key.assumptions.block,
             resolved.launch.shared_bytes,
-            arguments.lengths,
+            resolved.grid_sources,
             self.options.cluster,
             blocks,
             _overlap_guard(resolved, is_exact=fast_path.is_exact),
             resolved.launch.grid if fast_path.is_exact else None,
         )
-        entries.record(launch, guard, fast_path, arguments.signature)
+        entries.record(launch, guard, fast_path, resolved.signature)
         self.dispatch_table = entries
 
     # ---- compilation ----
@@ -467,7 +465,7 @@ def _integer_ranges(
 ) -> dict[int, tuple[int, int]]:
     """Return the ranges of the integers of later launches of the same specialization."""
     ranges = assumption_checks.integer_ranges(
-        resolved.key, resolved.arguments.leaves, resolved.typed.metadata, resolved.typed.limits
+        resolved.key, resolved.leaves, resolved.typed.metadata, resolved.typed.limits
     )
     for i, (low, high) in fast_path.integers.items():
         least, largest = ranges.get(i, (low, high))
@@ -479,7 +477,7 @@ def _overlap_guard(resolved: ResolvedLaunch, *, is_exact: bool) -> table.Overlap
     """Return which arrays must not overlap in later launches of the same specialization."""
     metadata = resolved.typed.metadata
     if is_exact or resolved.key.assumptions.distinct_arrays:
-        leaves = enumerate(resolved.arguments.leaves)
+        leaves = enumerate(resolved.leaves)
         arrays = tuple(i for i, leaf in leaves if isinstance(leaf, ArrayArgument))
         written = arrays if is_exact else tuple(sorted(metadata.written))
         return table.OverlapGuard(arrays, written, may_be_same=False)

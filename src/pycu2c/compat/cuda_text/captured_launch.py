@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.launch_assumptions import LaunchAssumptions
 from pycu2c.base.types import Signature
-from pycu2c.kernels.launcher import BoundArguments, ResolvedLaunch, TypedKernel
+from pycu2c.kernels.launcher import ResolvedLaunch, TypedKernel
 from pycu2c.runtime.launch_configuration import Launch, LaunchRequest
 from pycu2c.runtime.runner import KernelMetadata, Runner, SpecializationKey
 
@@ -47,7 +47,7 @@ def resolved_launch(
     is_first: bool = False,
 ) -> ResolvedLaunch:
     """Return a checked launch, ready to start."""
-    bound = BoundArguments(values, leaves, signature or Signature(()))
     typed = TypedKernel(KernelMetadata(writable), {}, None)
     key = SpecializationKey(backend, LaunchAssumptions(index32_safe=True))
-    return ResolvedLaunch(launch, bound, typed, key, runner, is_first)
+    types = signature or Signature(())
+    return ResolvedLaunch(launch, values, leaves, types, typed, key, runner, is_first)
