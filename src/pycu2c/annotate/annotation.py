@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pycu2c.annotate.execution_profile import ExecutionProfile
@@ -15,10 +15,11 @@ from pycu2c.annotate.listings import (
     python_listing,
     sass_listing,
 )
-from pycu2c.annotate.source_types import Types, variable_types
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Signature
 from pycu2c.explain.notes import Note
+from pycu2c.ir import nodes as ir
+from pycu2c.ir import walk
 from pycu2c.runtime.launch_configuration import Extent
 from pycu2c.toolchain.nvrtc import disassembly
 from pycu2c.toolchain.nvrtc.occupancy import Occupancy, limits_of, occupancy
@@ -134,3 +135,25 @@ def _resources(compiler: KernelCompiler, request: Request) -> KernelAttributes |
         return compiler.attributes(request.signature, request.arch)
     except ToolchainError:
         return None
+
+
+Types = dict[str, dict[str, None]]  # of each name, its types in order of appearance
+
+
+def variable_types(function: ir.Function) -> Types:
+    """Return the types of each variable and parameter of a function, by its Python name."""
+    types: Types = {}
+    for name, kind in _typed_names(function):
+        types.setdefault(name.partition(".")[0], {}).setdefault(kind)
+    return types
+
+
+def _typed_names(function: ir.Function) -> Iterator[tuple[str, str]]:
+    for parameter in function.parameters:
+        yield parameter.name, str(parameter.type)
+    for statement in walk.statements(function.body):
+        if isinstance(var := getattr(statement, "var", None), ir.Var):
+            yield var.name, str(var.type)
+    for expression in walk.all_expressions(function.body):
+        if isinstance(expression, ir.Var):
+            yield expression.name, str(expression.type)

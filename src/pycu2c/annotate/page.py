@@ -14,11 +14,10 @@ from pathlib import Path
 from string import Template
 
 from pycu2c.annotate import measured_lines
-from pycu2c.annotate.annotation import Annotation
+from pycu2c.annotate.annotation import Annotation, Types
 from pycu2c.annotate.execution_profile import ExecutionProfile
 from pycu2c.annotate.instruction_costs import KINDS
 from pycu2c.annotate.listings import Line, Listing, Origin
-from pycu2c.annotate.source_types import Types
 from pycu2c.explain.notes import COSTS, Note, format_notes
 
 _C_TOKENS = re.compile(

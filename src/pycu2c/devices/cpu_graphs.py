@@ -12,8 +12,7 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.devices.graph_nodes import CapturedGraph, Node
 from pycu2c.kernels.launcher import Launcher, ResolvedLaunch
 from pycu2c.native.extension import UNAVAILABLE, LaunchSequence
-from pycu2c.runtime.cpu.captured_launch import CapturedCpuLaunch
-from pycu2c.runtime.cpu.cpu_runner import CpuRunner
+from pycu2c.runtime.cpu.cpu_runner import CapturedCpuLaunch, CpuRunner
 from pycu2c.runtime.launch_configuration import LaunchRequest
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from typing import Any, NoReturn, ParamSpec
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
-from pycu2c.base.diagnostics import CompileError, LaunchError
+from pycu2c.base.diagnostics import CompileError, LaunchError, LaunchWarning, warn
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options
 from pycu2c.kernels.launcher import Launcher
-from pycu2c.kernels.traced_launch import untraced
 from pycu2c.native.extension import ConfiguredBase, TableReference
 from pycu2c.runtime.cuda import memory
 from pycu2c.runtime.launch_configuration import (
@@ -21,6 +21,26 @@ from pycu2c.runtime.launch_configuration import (
 )
 
 P = ParamSpec("P")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def untraced(function: F, kernel: str) -> F:
+    """Return a function for one call, which ``torch.compile`` does not trace.
+
+    A launch breaks the graph of a function that is traced. The tracer then starts anew with each
+    Python function that is called, and it cannot trace the slow path of a launch. Warns of the
+    graph break. The caller must have no tensors in its variables, so that the tracer skips it.
+    """
+    tracer: Any = sys.modules.get("torch._C._dynamo.eval_frame")
+    if tracer is None or not callable(tracer.get_eval_frame_callback()):
+        return function
+    warn(
+        f"{kernel} is launched in a function that torch.compile compiles, which breaks its graph: "
+        "call an operator of the kernel, which pycu2c.torch.op(…) makes",
+        LaunchWarning,
+    )
+    untraced: F = sys.modules["torch"].compiler.disable(function)
+    return untraced
 
 
 class Launches(TableReference):

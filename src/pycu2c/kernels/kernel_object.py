@@ -16,12 +16,18 @@ from pycu2c.base.source import Source
 from pycu2c.base.types import Signature
 from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
 from pycu2c.declarations.signatures import parse_signature
-from pycu2c.kernels.configured_kernel import Configured, Launches, P, checked_request, key_of
+from pycu2c.kernels.configured_kernel import (
+    Configured,
+    Launches,
+    P,
+    checked_request,
+    key_of,
+    untraced,
+)
 from pycu2c.kernels.decorated_functions import check_subset, parse_declared, source_of
 from pycu2c.kernels.kernel_inspection import InspectedKernel
 from pycu2c.kernels.kernel_pickling import Pickled
 from pycu2c.kernels.launcher import Launcher
-from pycu2c.kernels.traced_launch import untraced
 from pycu2c.native.extension import KernelBase
 from pycu2c.runtime.arguments import record_references
 from pycu2c.runtime.launch_configuration import Dims, LaunchRequest, extent, shared_size

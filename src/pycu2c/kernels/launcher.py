@@ -35,13 +35,12 @@ from pycu2c.runtime.arguments import (
     vector_views,
 )
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
-from pycu2c.runtime.arguments.call_binding import call_signature
+from pycu2c.runtime.arguments.call_binding import call_signature, times_as_integers
 from pycu2c.runtime.arguments.flattened_arguments import (
     FlattenedArguments,
     flatten_arguments,
     leaf_names,
 )
-from pycu2c.runtime.arguments.times import times_as_integers
 from pycu2c.runtime.cuda import startup
 from pycu2c.runtime.dispatch import guards, table
 from pycu2c.runtime.launch_configuration import Extent, Launch, LaunchRequest

@@ -1,9 +1,9 @@
-"""Findings: what the checks of a launch have found, and the error that reports them."""
+"""Findings: what the checks of a launch have found, and the errors that report them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycu2c.base.diagnostics import Label, LaunchError, render_excerpts
 from pycu2c.base.lazy_imports import lazy_method
@@ -207,3 +207,46 @@ def check_error_class(exception: type[BaseException]) -> type[BaseException]:
         return type(exception.__name__, bases, {"__module__": __name__})
     except TypeError:
         return exception
+
+
+def exception_of_thread(
+    exception: type[BaseException] | BaseException,
+    values: Sequence[Any],
+    location: str,
+    thread: str,
+) -> BaseException:
+    """Return an exception with the location and the thread that raised it, also a CheckError.
+
+    Location and thread are part of its message, or a note if its first argument is not a string.
+
+    location: the file and the line. thread: "thread (0, 0, 0) of block (0, 0, 0)".
+    """
+    cls = exception if isinstance(exception, type) else type(exception)
+    arguments = tuple(values) if isinstance(exception, type) else exception.args
+    error = _construct(cls, _with_location(arguments, location, thread))
+    if error is None:
+        error = _construct(cls, arguments) or LaunchError(f"{cls.__name__}{arguments}")
+        error.add_note(f"{location}: in {thread}")
+    return error
+
+
+def _with_location(
+    arguments: tuple[Any, ...], location: str, thread: str
+) -> tuple[Any, ...] | None:
+    """Return arguments that contain the location; None if the first is not a string."""
+    if not arguments:
+        return (f"{location}: in {thread}",)
+    if isinstance(arguments[0], str):
+        return f"{location}: {arguments[0]}, in {thread}", *arguments[1:]
+    return None
+
+
+def _construct(cls: type[BaseException], arguments: tuple[Any, ...] | None) -> BaseException | None:
+    """Construct an exception; None if there are no arguments or the class rejects them."""
+    if arguments is None:
+        return None
+    try:
+        error_class: type[BaseException] = check_error_class(cls)
+        return error_class(*arguments)
+    except Exception:
+        return None

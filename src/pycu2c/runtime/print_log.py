@@ -34,10 +34,9 @@ from pycu2c.runtime.arguments.flattened_arguments import unflatten
 from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
-from pycu2c.runtime.findings import CheckError, Coordinates, Finding
+from pycu2c.runtime.findings import CheckError, Coordinates, Finding, exception_of_thread
 from pycu2c.runtime.launch_configuration import Launch
 from pycu2c.runtime.runner import Runner
-from pycu2c.runtime.thread_exceptions import exception_of_thread
 
 CAPACITY = 1 << 20  # words in a log: 8 MiB
 WordArray: TypeAlias = npt.NDArray[np.uint64]

@@ -13,10 +13,9 @@ from pycu2c.base.output import tracing
 from pycu2c.base.records import replace
 from pycu2c.base.types import Signature
 from pycu2c.declarations.options import OptionError
-from pycu2c.kernels.configured_kernel import Configured, Launches, P
+from pycu2c.kernels.configured_kernel import Configured, Launches, P, untraced
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.launcher import Launcher
-from pycu2c.kernels.traced_launch import untraced
 from pycu2c.kernels.tuning_report import TrialResult, TuningReport
 from pycu2c.native.extension import TunedBase
 from pycu2c.runtime.arguments.arguments import describe

@@ -17,7 +17,7 @@ from pycu2c.interpreter import memory
 from pycu2c.interpreter.functions import UnsupportedByReferenceError
 from pycu2c.interpreter.memory import AccessLocation
 from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE
-from pycu2c.runtime.thread_exceptions import exception_of_thread
+from pycu2c.runtime.findings import exception_of_thread
 
 Location: TypeAlias = str | AccessLocation
 

@@ -15,7 +15,7 @@ from pycu2c.kernels import specialization
 from pycu2c.kernels.kernel import DeviceFunction, Kernel
 from pycu2c.toolchain.link import relocatable
 from pycu2c.toolchain.nvrtc import nvrtc
-from pycu2c.toolchain.nvrtc.flags import BinaryKind
+from pycu2c.toolchain.nvrtc.program import BinaryKind
 
 Capability = tuple[int, int]
 _DEFAULT_CAPABILITY = (9, 0)

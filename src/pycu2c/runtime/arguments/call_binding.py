@@ -1,11 +1,13 @@
-"""Bind the arguments of a call to the parameters of a kernel."""
+"""Bind the arguments of a call to the parameters of a kernel; view dates as integers."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeGuard
+
+import numpy as np
 
 from pycu2c.base import spelling_suggestions
 from pycu2c.base.diagnostics import LaunchError
@@ -89,3 +91,29 @@ def call_signature(function: FunctionType) -> CallSignature:
     )
     rest = names[-1] if has_rest else None
     return CallSignature(function.__name__, names, positional, rest, defaults)
+
+
+def times_as_integers(values: tuple[object, ...], names: Sequence[str]) -> tuple[object, ...]:
+    """Return the arguments with ``datetime64`` and ``timedelta64`` viewed as int64.
+
+    Raises LaunchError if their units differ.
+    """
+    times: list[Any] = [value for value in values if _is_time(value)]
+    if not times:
+        return values
+    units = {np.datetime_data(time.dtype) for time in times}
+    if len(units) > 1:
+        described = ", ".join(
+            f"{name} {value.dtype}" for name, value in zip(names, values) if _is_time(value)
+        )
+        raise LaunchError(
+            f"all dates and durations of a launch must have the same unit, not {described}: "
+            "convert them, for example with .astype('datetime64[s]')"
+        )
+    return tuple(value.view(np.int64) if _is_time(value) else value for value in values)
+
+
+def _is_time(value: object) -> TypeGuard[np.ndarray[Any, Any] | np.generic]:
+    if not isinstance(value, np.ndarray | np.generic):
+        return False
+    return value.dtype.kind in "mM" and value.dtype.isnative

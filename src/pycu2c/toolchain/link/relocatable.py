@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pycu2c.toolchain.link import file_identity, nvjitlink
-from pycu2c.toolchain.link.inputs import LinkInput
-from pycu2c.toolchain.nvrtc.flags import BinaryKind
-from pycu2c.toolchain.nvrtc.program import NvrtcJob, compile_job, try_compile
+from pycu2c.toolchain.link.nvjitlink import LinkInput
+from pycu2c.toolchain.nvrtc.program import BinaryKind, NvrtcJob, compile_job, try_compile
 from pycu2c.toolchain.toolchain_errors import LinkError, UndefinedFunctionError
 
 FLAGS = ("--relocatable-device-code=true",)

@@ -13,8 +13,8 @@ from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.link import file_identity, relocatable
 from pycu2c.toolchain.nvrtc import program
 from pycu2c.toolchain.nvrtc.cuda_headers import header_settings
-from pycu2c.toolchain.nvrtc.flags import BinaryKind as BinaryKind
 from pycu2c.toolchain.nvrtc.identity import installed_identity, loaded_identity
+from pycu2c.toolchain.nvrtc.program import BinaryKind as BinaryKind
 from pycu2c.toolchain.nvrtc.program import NvrtcJob
 from pycu2c.toolchain.nvrtc.program import supported_archs as supported_archs
 from pycu2c.toolchain.nvrtc.program import version as version

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycu2c.base.diagnostics import CompileWarning, warn
 from pycu2c.base.forks import delaying_forks
@@ -14,18 +14,15 @@ from pycu2c.base.output.tracing import INFO, span
 from pycu2c.declarations.options import Options
 from pycu2c.toolchain.nvrtc import lost_negation, ptxas_errors
 from pycu2c.toolchain.nvrtc.cuda_headers import c_header_sources, header_flags
-from pycu2c.toolchain.nvrtc.flags import (
-    BinaryKind,
-    architecture_flag,
-    architecture_number,
-    flags_of,
-)
 from pycu2c.toolchain.toolchain_errors import (
     ToolchainError,
     UndefinedFunctionError,
     rejected_code_error,
     undefined_functions_in,
 )
+
+BinaryKind: TypeAlias = Literal["cubin", "ptx", "ltoir"]
+
 
 _HOW_TO_INSTALL = (
     "NVRTC, the compiler of CUDA C, cannot be loaded: install it with pip install 'pycu2c[gpu]' "
@@ -56,6 +53,30 @@ def version() -> tuple[int, int]:
 def supported_archs() -> tuple[str, ...]:
     """Return the targets of cubins: ``("sm_75", "sm_80", …)``."""
     return tuple(f"sm_{number}" for number in _checked(bindings().nvrtcGetSupportedArchs()))
+
+
+def architecture_flag(arch: str, kind: BinaryKind) -> str:
+    """Return the flag of an architecture: real for cubins (sm_90), virtual for PTX and LTO IR."""
+    target = "sm" if kind == "cubin" else "compute"
+    return f"--gpu-architecture={target}_{architecture_number(arch)}"
+
+
+def architecture_number(arch: str) -> str:
+    """Return ``"90a"`` for ``"sm_90a"`` and ``"compute_90a"``."""
+    return arch.removeprefix("sm_").removeprefix("compute_")
+
+
+def flags_of(options: Options) -> tuple[str, ...]:
+    """Return the flags of a kernel's options."""
+    # inline C functions have no execution space specifier, because they also compile for the CPU
+    flags = [f"--fmad={str(options.fmad).lower()}", "--device-as-default-execution-space"]
+    if options.fastmath:
+        flags.insert(0, "--use_fast_math")
+    if options.max_registers is not None:
+        flags.append(f"--maxrregcount={options.max_registers}")
+    if options.lineinfo:
+        flags.append("--generate-line-info")
+    return tuple(flags)
 
 
 class NvrtcJob(NamedTuple):
