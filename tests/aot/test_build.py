@@ -142,6 +142,20 @@ def k(x: "int32[::1]"):
 """
 
 
+def test_options_of_launches_may_differ(tmp_path: Path) -> None:
+    (tmp_path / "two.py").write_text(
+        "from pycu2c import kernel\n"
+        "@kernel(programmatic_stream_serialization=True)\n"
+        "def first(x: 'int32[::1]'): x[0] = 1\n"
+        "@kernel(launch_bounds=32)\n"
+        "def second(x: 'int32[::1]'): x[0] = 2\n"
+    )
+    build_file(str(tmp_path / "two.py"), tmp_path, "--targets", "cpu")
+    header = (tmp_path / "include/two.h").read_text()
+    assert "first" in header
+    assert "second" in header
+
+
 def test_functions_in_c(tmp_path: Path) -> None:
     """Files that are linked for GPUs do not matter for a library of the CPU."""
     (tmp_path / "functions.py").write_text(FUNCTIONS_IN_C)

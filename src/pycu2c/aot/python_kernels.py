@@ -76,7 +76,13 @@ def _common_options(kernels: Sequence[Kernel[object]]) -> Options:
 
     def of_file(options: Options) -> Options:
         return replace(
-            options, cluster=(), launch_bounds=(), strict=False, wraparound=True, weak_float=None
+            options,
+            cluster=(),
+            launch_bounds=(),
+            programmatic_stream_serialization=False,
+            strict=False,
+            wraparound=True,
+            weak_float=None,
         )
 
     first, *others = kernels
