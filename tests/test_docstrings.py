@@ -26,10 +26,10 @@ from pycu2c.declarations.options import OPTION_NAMES
 from pycu2c.kernels.kernel import DeviceFunction
 from pycu2c.ops.names.host_names import HOST_NAMES
 
-PUBLIC = ("core", "coverage", "cuda", "cupy", "jax", "np", "pycuda", "torch", "types")
+PUBLIC = ("core", "coverage", "cuda", "cupy", "dask", "jax", "np", "pycuda", "torch", "types")
 # the generated reference of intrinsics documents them
 FOR_KERNELS = ("pycu2c.ops.intrinsics", "pycu2c.device_library.half_pairs")
-FRAMEWORKS = {"jax", "torch"}  # make test-frameworks runs the tests of these packages
+FRAMEWORKS = {"dask", "jax", "torch"}  # make test-frameworks runs the tests of these packages
 
 ERRORS = {
     "GL08": "there is no docstring",

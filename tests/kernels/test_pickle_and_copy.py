@@ -157,7 +157,7 @@ def c_function() -> Any:
     return squares
 
 
-def tuned() -> Any:
+def tuned(file: Path) -> Any:
     width = 32
 
     @kernel(
@@ -166,6 +166,7 @@ def tuned() -> Any:
         block=width,
         grid=lambda c: -(-c.n // width),
         restrictions=lambda c: c.block < 64,
+        tune_file=file,
     )
     def count(a, n):
         i = cuda.grid(1)
@@ -211,8 +212,8 @@ def test_c_functions() -> None:
     assert results(copied(c_function())[1, 1]) == [16, 5]
 
 
-def test_tuned_kernels() -> None:
-    other = copied(tuned())
+def test_tuned_kernels(tmp_path: Path) -> None:
+    other = copied(tuned(tmp_path / "tuning.json"))
     assert results(other, 2) == [0, 1]
     assert other.tune([np.zeros(2), 2], seconds=1).best["block"] == 32
 

@@ -6,6 +6,7 @@ Indexing, slicing and reshaping return views. Elements are only copied; kernels 
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.lazy_imports import lazy_method
+from pycu2c.base.lazy_imports import import_module, lazy_method
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices import copies, gpu_selection, interoperability, view_geometry
@@ -422,3 +423,6 @@ dtype : dtype_like | The dtype of the result.
 copy : bool | False returns the array itself if it has the dtype.
 """,
 )
+
+if "distributed" in sys.modules:  # a worker imports this module to receive device arrays
+    import_module("pycu2c.devices.dask_serialization")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from pycu2c.base.errors import environment_setting, parse_count
 
@@ -12,16 +14,28 @@ ROOT = "/"
 
 
 def thread_count() -> int:
-    """Return PYCU2C_THREADS, or the available cores: CPU affinity, limited by cgroup quotas."""
+    """Return PYCU2C_THREADS, or the available cores.
+
+    They are limited by the CPU affinity, cgroup quotas, and the threads of a worker of Dask.
+    """
     parse = partial(parse_count, least=1)
     chosen = environment_setting("PYCU2C_THREADS", parse, "a number of threads, 1 or more", 0)
-    return chosen or max(1, min(_usable_cores(), *_cgroup_quotas(ROOT)))
+    return chosen or max(1, min(_usable_cores(), *_cgroup_quotas(ROOT), _dask_threads()))
 
 
 def _usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _dask_threads() -> int:
+    """Return the threads of the worker of Dask that runs this task, which share its cores."""
+    distributed: Any = sys.modules.get("distributed")
+    try:
+        return int(distributed.get_worker().state.nthreads) if distributed else _NO_QUOTA
+    except ValueError:  # this is no task
+        return _NO_QUOTA
 
 
 def _cgroup_quotas(root: str) -> Iterator[int]:
