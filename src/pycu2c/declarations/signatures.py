@@ -7,7 +7,7 @@ import dataclasses
 import inspect
 import sys
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import FunctionType, UnionType
 
 import numpy as np
@@ -52,7 +52,7 @@ def parse_type(value: object) -> ParameterType:
     if isinstance(value, (Scalar, Array, Tuple, Constant)):
         return value
     if isinstance(value, str):
-        return _type_from_node(_parse(value), value)
+        return _type_from_node(_parse(value))
     if isinstance(value, tuple):
         return Tuple(tuple(map(parse_type, value)))
     if isinstance(value, type) and value in _PYTHON_TYPES:
@@ -90,6 +90,55 @@ def _type_from_python(value: object) -> Tuple | None:
     return Tuple(items, names)
 
 
+# ---- types as text -------------------------------------------------------------------------------
+
+
+def _type_from_node(node: ast.expr) -> ParameterType:
+    """Evaluate a type: the types of ``pycu2c.types`` implement the syntax."""
+    text = ast.unparse(node)
+    code = compile(ast.Expression(_WithoutModules().visit(node)), "<type>", "eval")
+    try:
+        return parse_type(eval(code, {"__builtins__": {}}, _TypeNames(text)))
+    except SignatureError:
+        raise
+    except Exception as error:
+        raise SignatureError(f"cannot read {text!r}: {error}") from None
+
+
+class _WithoutModules(ast.NodeTransformer):
+    """Replaces ``numba.float32`` by ``float32``."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.Name:
+        return ast.copy_location(ast.Name(node.attr, ast.Load()), node)
+
+
+class _TypeNames(dict[str, object]):
+    """The names in a type; those without an entry are dtypes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(_NAMES)
+        self.text = text
+
+    def __missing__(self, name: str) -> Scalar:
+        return _scalar_type(name, self.text)
+
+
+# numba's type constructors
+_CONSTRUCTORS: dict[str, object] = {
+    "Array": Array,
+    "CPointer": types.CPointer,
+    "UniTuple": lambda item, count: types.UniTuple(parse_type(item), count),
+    "Tuple": lambda items: parse_type(tuple(items)),
+}
+_NAMES = {
+    **{python.__name__: scalar for python, scalar in _PYTHON_TYPES.items()},
+    **_CONSTRUCTORS,
+    **HANDLES,
+    "tuple": tuple,
+    "Literal": typing.Literal,
+}
+
+
 def _parse(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
@@ -97,41 +146,8 @@ def _parse(text: str) -> ast.expr:
         raise SignatureError(f"cannot read the type {text!r}: {_EXAMPLES}") from None
 
 
-def _type_from_node(node: ast.expr, text: str) -> ParameterType:
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return _scalar_type(name, text)
-        case ast.Constant(value=None):
-            return NONE
-        case (
-            ast.Tuple(elts=items)
-            | ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=items))
-        ):
-            return Tuple(tuple(_type_from_node(item, ast.unparse(item)) for item in items))
-        case ast.Subscript(
-            value=ast.Name(id="Array") | ast.Attribute(attr="Array"), slice=arguments
-        ):
-            parts = arguments.elts if isinstance(arguments, ast.Tuple) else [arguments]
-            return _array_type(parts, text)
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=parts) if (
-            name in _CONSTRUCTORS
-        ):
-            return _CONSTRUCTORS[name](parts, text)
-        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=element) if (
-            name in HANDLES
-        ):
-            return _handle_type(name, element, text)
-        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=axes):
-            return _array_from_axes(_scalar_type(name, text), axes, text)
-        case _:
-            raise SignatureError(f"cannot read the type {text!r}: {_EXAMPLES}")
-
-
 def _scalar_type(name: str, text: str) -> Scalar:
-    weak = {python.__name__: scalar for python, scalar in _PYTHON_TYPES.items()}.get(name)
     declared, dtype = vars(types).get(name), BY_NAME.get(name.rstrip("_"))
-    if weak is not None:
-        return weak
     if isinstance(declared, Scalar):
         return declared
     if dtype is None:
@@ -143,67 +159,7 @@ def _scalar_type(name: str, text: str) -> Scalar:
     return Scalar(dtype)
 
 
-def _array_from_axes(element: Scalar, axes: ast.expr, text: str) -> Array:
-    slices = axes.elts if isinstance(axes, ast.Tuple) else [axes]
-    steps = [s.step for s in slices if isinstance(s, ast.Slice) and s.lower is None]
-    if len(steps) != len(slices):
-        raise SignatureError(f"cannot read the axes of {text!r}: write [:], [:, :] or [::1]")
-    contiguous = isinstance(steps[-1], ast.Constant) and steps[-1].value == 1
-    return Array(element.dtype, len(slices), "C" if contiguous else "A")
-
-
-def _handle_type(name: str, element: ast.expr, text: str) -> Scalar:
-    """Parse ``texture2d[float32]``."""
-    try:
-        return HANDLES[name][_type_from_node(element, text)]
-    except TypeError as error:
-        raise SignatureError(f"cannot read {text!r}: {error}") from None
-
-
-def _array_type(parts: list[ast.expr], text: str) -> Array:
-    """Parse ``Array[float32, 2, "C"]``; rank and layout may be in ``Literal[…]``."""
-    unwrapped = [p.slice if isinstance(p, ast.Subscript) else p for p in parts[1:]]
-    rank_and_layout = [p.value if isinstance(p, ast.Constant) else None for p in unwrapped]
-    try:
-        return Array.__class_getitem__((_type_from_node(parts[0], text), *rank_and_layout))
-    except TypeError as error:
-        raise SignatureError(f"cannot read {text!r}: {error}") from None
-
-
-def _pointer_type(parts: list[ast.expr], text: str) -> Array:
-    """Parse ``CPointer(float32)``."""
-    match [_type_from_node(part, text) for part in parts]:
-        case [Scalar() as element]:
-            return types.CPointer(element)
-        case _:
-            raise SignatureError(f"cannot read {text!r}: write CPointer(float32)")
-
-
-def _uniform_tuple(parts: list[ast.expr], text: str) -> Tuple:
-    """Parse ``UniTuple(float32, 3)``."""
-    match parts:
-        case [item, ast.Constant(value=int(count))]:
-            return types.UniTuple(_type_from_node(item, text), count)
-        case _:
-            raise SignatureError(f"cannot read {text!r}: write UniTuple(float32, 3)")
-
-
-def _tuple_type(parts: list[ast.expr], text: str) -> Tuple:
-    """Parse ``Tuple((float32, int32))``."""
-    match parts:
-        case [ast.Tuple(elts=items) | ast.List(elts=items)]:
-            return Tuple(tuple(_type_from_node(item, ast.unparse(item)) for item in items))
-        case _:
-            raise SignatureError(f"cannot read {text!r}: write Tuple((float32, int32))")
-
-
-# numba's type constructors
-_CONSTRUCTORS: dict[str, Callable[[list[ast.expr], str], ParameterType]] = {
-    "Array": _array_type,
-    "CPointer": _pointer_type,
-    "UniTuple": _uniform_tuple,
-    "Tuple": _tuple_type,
-}
+# ---- signatures ----------------------------------------------------------------------------------
 
 
 def parse_signatures(value: object) -> tuple[Signature, ...]:
@@ -232,15 +188,19 @@ def parse_signature(value: object) -> Signature:
 
 
 def _signature_from_text(text: str) -> Signature:
-    parameters = tuple(_type_from_node(n, ast.unparse(n)) for n in _parameter_nodes(text))
-    node = _parse(text) if text.strip() else None
-    if not isinstance(node, ast.Call):
-        return Signature(parameters)
-    head = ast.unparse(node.func)
-    if head in _CONSTRUCTORS:
-        return Signature((_type_from_node(node, text),))
-    result = NONE if head in ("void", "none") else _type_from_node(node.func, head)
-    return Signature(parameters, result)
+    """Parse ``void(x, y)``, ``(x, y)`` or ``x, y``."""
+    if not text.strip():
+        return Signature(())
+    result: ParameterType | None = None
+    nodes: list[ast.expr]
+    match _parse(text):
+        case ast.Call(func=head, args=nodes) if (name := ast.unparse(head)) not in _CONSTRUCTORS:
+            result = NONE if name in ("void", "none") else _type_from_node(head)
+        case ast.Tuple(elts=nodes):
+            pass
+        case node:
+            nodes = [node]
+    return Signature(tuple(map(_type_from_node, nodes)), result)
 
 
 def _numba_result(value: object) -> ParameterType | None:
@@ -260,19 +220,6 @@ def is_signature(value: object) -> bool:
 def _arguments(value: object) -> object:
     """Return the parameter types of ``numba.void(...)``, or None."""
     return getattr(value, "args", None)
-
-
-def _parameter_nodes(text: str) -> list[ast.expr]:
-    """Return the types in a signature string: ``void(x, y)``, ``(x, y)`` or ``x, y``."""
-    if not text.strip():
-        return []
-    match _parse(text):
-        case ast.Call(func=ast.Name(id=name)) as node if name in _CONSTRUCTORS:
-            return [node]
-        case ast.Call(args=parts) | ast.Tuple(elts=parts):
-            return parts
-        case node:
-            return [node]
 
 
 def annotated_signature(function: FunctionType) -> Signature | None:
