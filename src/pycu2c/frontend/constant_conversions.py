@@ -10,23 +10,22 @@ run time and wrap.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label
-from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Scalar, uint64
 from pycu2c.base.values import fits
 from pycu2c.frontend.expressions.arithmetic import constant_fits, range_diagnostic
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, cast, scalar_type, unary
-from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.ir.walk import all_expressions, children, statements
 
 _Constants: TypeAlias = "list[ir.Const] | None"  # None: computed at run time
-_Place: TypeAlias = (
-    "tuple[ir.Expr, _FunctionValues]"  # an expression, and the function that it is in
-)
+# an expression, and the function that it is in; None for a value without an expression
+_Place: TypeAlias = "tuple[ir.Expr, str] | None"
 
 
 def check_constant_conversions(module: ir.Module) -> None:
@@ -71,80 +70,67 @@ def _problem(constant: ir.Const, to_type: Scalar, span: Span) -> Diagnostic | No
     return range_diagnostic(constant, to_type, uses)
 
 
-@dataclass(slots=True, eq=False)
-class _FunctionValues:
-    """The definitions and results of one function; None for a value without an expression."""
-
-    function: ir.Function
-    definitions: dict[str, list[ir.Expr | None]] = field(default_factory=dict)
-    results: list[ir.Expr] = field(default_factory=list)
-    calls: list[ir.Call] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        for s in statements(self.function.body):
-            match s:
-                case ir.Assign(var=var, value=value):
-                    self.definitions.setdefault(var.name, []).append(value)
-                case ir.For(var=var):
-                    self.definitions.setdefault(var.name, []).append(None)
-                case ir.Return(value=value) if value is not None:
-                    self.results.append(value)
-        for e in all_expressions(self.function.body):
-            match e:
-                case ir.Let(name=name, value=value):
-                    self.definitions.setdefault(name, []).append(value)
-                case ir.Call():
-                    self.calls.append(e)
-
-    def parameter_position(self, name: str) -> int | None:
-        positions = (i for i, p in enumerate(self.function.parameters) if p.name == name)
-        return next(positions, None)
-
-
 class _ConstantFinder:
     """Finds the constants that an expression may have as its value."""
 
     def __init__(self, module: ir.Module) -> None:
-        self._values = {f.name: _FunctionValues(f) for f in module.functions}
-        self._tables: Mapping[str, ir.ConstantArray] = {
-            c.var.name: c for c in module.constants if c.weak
+        self._tables = {c.var.name: c for c in module.constants if c.weak}
+        # what each variable, by its function and name, is assigned
+        self._definitions: defaultdict[tuple[str, str], list[_Place]] = defaultdict(list)
+        # what the calls of a function pass for each parameter
+        self._arguments: dict[tuple[str, str], list[_Place]] = {
+            (f.name, p.name): [] for f in module.functions for p in f.parameters
         }
-        self._callers: dict[str, list[tuple[ir.Call, _FunctionValues]]] = {}
-        for values in self._values.values():
-            for call in values.calls:
-                self._callers.setdefault(call.function, []).append((call, values))
-        self._arguments: dict[tuple[str, int], list[_Place]] = {}  # constants, by parameter
+        self._results: defaultdict[str, list[tuple[ir.Expr, str]]] = defaultdict(list)
+        parameters = {f.name: f.parameters for f in module.functions}
+        for name, body in ((f.name, f.body) for f in module.functions):
+            for s in statements(body):
+                match s:
+                    case ir.Assign(var=var, value=value):
+                        self._definitions[name, var.name].append((value, name))
+                    case ir.For(var=var):
+                        self._definitions[name, var.name].append(None)
+                    case ir.Return(value=value) if value is not None:
+                        self._results[name].append((value, name))
+            for e in all_expressions(body):
+                match e:
+                    case ir.Let(name=variable, value=value):
+                        self._definitions[name, variable].append((value, name))
+                    case ir.Call(function=callee, arguments=arguments):
+                        for parameter, argument in zip(parameters[callee], arguments):
+                            self._arguments[callee, parameter.name].append((argument, name))
+        self._constant_arguments: dict[tuple[str, str], list[_Place]] = {}  # by parameter
         self._computed_constants: dict[int, _Constants] = {}  # by the id of an operator's node
 
     def constants_in(self, e: ir.Expr, function: str) -> Iterator[ir.Const]:
         """Yield the constants of a converted value."""
-        self._arguments.clear()  # in recursive functions they depend on where the search starts
+        # in recursive functions they depend on where the search starts
+        self._constant_arguments.clear()
         for arm in _arms(e):
-            yield from self._constants(arm, self._values[function]) or ()
+            yield from self._constants((arm, function)) or ()
 
-    def _constants(self, e: ir.Expr, values: _FunctionValues) -> _Constants:
+    def _constants(self, place: _Place) -> _Constants:
         """Return the constants that are all values of an expression, or None."""
         found: list[ir.Const] = []
         visited: set[object] = set()  # variables and nodes
-        pending: list[_Place] = [(e, values)]
+        pending = [place]
         while pending:
-            e, values = pending.pop()
-            key = (values.function.name, e.name) if isinstance(e, ir.Var) else id(e)
+            place = pending.pop()
+            if place is None:
+                return None
+            e, function = place
+            key = (function, e.name) if isinstance(e, ir.Var) else id(e)
             if key in visited:
                 continue
             visited.add(key)
-            is_variable = isinstance(e, ir.Var) and scalar_type(e).weak
-            constants = None if is_variable else self._own_constants(e, values)
-            if constants is not None:
+            constants = self._own_constants(e, function)
+            if constants is None:
+                pending += self._sources(e, function)
+            else:
                 found += constants
-                continue
-            sources = self._sources(e, values)
-            if sources is None:
-                return None
-            pending += sources
         return found
 
-    def _own_constants(self, e: ir.Expr, values: _FunctionValues) -> _Constants:
+    def _own_constants(self, e: ir.Expr, function: str) -> _Constants:
         """Return the constants of an expression that copies no other; None if it has none."""
         match e:
             case ir.Const() if e.type.weak:
@@ -153,90 +139,76 @@ class _ConstantFinder:
                 array.name in self._tables
             ):
                 return [v for v in self._tables[array.name].values if isinstance(v, ir.Const)]
-            case ir.Cast(operand=operand) if e.type.weak:
-                return self._computed(e, [operand], values, lambda a: cast(a, e.type))
-            case ir.Unary() if e.type.weak:
-                return self._computed(e, [e.operand], values, lambda a: unary(e.op, a, e.span))
-            case ir.Binary() if e.type.weak:
-                operands = [e.left, e.right]
-                return self._computed(e, operands, values, lambda a, b: binary(e.op, a, b, e.span))
+            case ir.Cast() | ir.Unary() | ir.Binary() if e.type.weak:
+                return self._computed(e, function)
             case _:
                 return None
 
-    def _computed(
-        self,
-        e: ir.Expr,
-        operands: list[ir.Expr],
-        values: _FunctionValues,
-        fold: Callable[..., ir.Expr],
-    ) -> _Constants:
+    def _computed(self, e: ir.Cast | ir.Unary | ir.Binary, function: str) -> _Constants:
         """Return the result of an operator on operands with one constant value each, or None."""
         if id(e) not in self._computed_constants:
             self._computed_constants[id(e)] = None  # if it depends on itself, a loop changes it
-            found = [self._constants(operand, values) or [] for operand in operands]
+            found = [self._constants((operand, function)) or [] for operand in children(e)]
             if all(len(constants) == 1 for constants in found):
-                result = _as_const(fold(*(constant for (constant,) in found)))
+                result = _folded(e, [constant for (constant,) in found])
                 if result.type != WEAK_INT or fits(int(result.value), WEAK_INT):
                     self._computed_constants[id(e)] = [result]
         return self._computed_constants[id(e)]
 
-    def _sources(self, e: ir.Expr, values: _FunctionValues) -> list[_Place] | None:
-        """Return the expressions whose values an expression copies; None if it computes one."""
+    def _sources(self, e: ir.Expr, function: str) -> Sequence[_Place]:
+        """Return the expressions whose values an expression copies."""
         match e:
             case ir.Select(then=then, orelse=orelse):
-                return [(then, values), (orelse, values)]
+                return [(then, function), (orelse, function)]
             case ir.Let(body=body):
-                return [(body, values)]
-            case ir.Var() if scalar_type(e).weak:
-                return self._definitions(e.name, values)
-            case ir.Call(function=function):
-                callee = self._values[function]
-                return _places(callee.results or [None], callee)
-            case ir.Member(operand=operand, field=item):
-                return self._packed_parts(operand, item, values)
+                return [(body, function)]
+            case ir.Var(name=name) if scalar_type(e).weak:
+                variable = function, name
+                if variable not in self._arguments:
+                    return self._definitions[variable] or [None]
+                arguments = self._constant_arguments_of(variable) or [None]
+                return [*arguments, *self._definitions[variable]]
+            case ir.Call(function=callee):
+                return self._results[callee] or [None]
+            case ir.Member(operand=record, field=item):
+                calls: Sequence[_Place] = [(record, function)]
+                if isinstance(record, ir.Var):
+                    calls = self._definitions[function, record.name] or [None]
+                return [part for call in calls for part in self._packed_parts(call, item)]
             case _:
-                return None
+                return [None]
 
-    def _definitions(self, name: str, values: _FunctionValues) -> list[_Place] | None:
-        """Return what a variable is assigned, and the constant arguments if it is a parameter."""
-        assigned = values.definitions.get(name, [])
-        position = values.parameter_position(name)
-        if position is None:
-            return _places(assigned or [None], values)
-        arguments = self._constant_arguments(position, values)
-        definitions = _places(assigned, values)
-        return arguments + definitions if arguments and definitions is not None else None
-
-    def _constant_arguments(self, position: int, values: _FunctionValues) -> list[_Place]:
+    def _constant_arguments_of(self, parameter: tuple[str, str]) -> list[_Place]:
         """Return the arguments of a parameter that are constants."""
-        key = values.function.name, position
-        if key not in self._arguments:
-            self._arguments[key] = []  # while a recursive function passes its own parameter
-            arguments = [
-                (call.arguments[position], caller)
-                for call, caller in self._callers.get(values.function.name, ())
-            ]
-            self._arguments[key] = [a for a in arguments if self._constants(*a) is not None]
-        return self._arguments[key]
+        found = self._constant_arguments
+        if parameter not in found:
+            found[parameter] = []  # while a recursive function passes its own parameter
+            arguments = self._arguments[parameter]
+            found[parameter] = [a for a in arguments if self._constants(a) is not None]
+        return found[parameter]
 
-    def _packed_parts(
-        self, record: ir.Expr, item: str, values: _FunctionValues
-    ) -> list[_Place] | None:
-        """Return the values of an item of a tuple that a function returns."""
-        calls: Sequence[ir.Expr | None] = [record]
-        if isinstance(record, ir.Var):
-            calls = values.definitions.get(record.name, [None])
-        parts: list[_Place] = []
-        for call in calls:
-            if not isinstance(call, ir.Call):
-                return None
-            callee = self._values[call.function]
-            results = [result for result in callee.results if isinstance(result, ir.Pack)]
-            if not results or len(results) < len(callee.results):
-                return None
-            names = [f.name for f in scalar_type(call).dtype.fields]
-            parts += [(result.parts[names.index(item)], callee) for result in results]
-        return parts
+    def _packed_parts(self, call: _Place, item: str) -> Sequence[_Place]:
+        """Return the values of an item of a tuple that a call returns."""
+        if call is None or not isinstance(call[0], ir.Call):
+            return [None]
+        names = [f.name for f in scalar_type(call[0]).dtype.fields]
+        return [
+            (result.parts[names.index(item)], callee) if isinstance(result, ir.Pack) else None
+            for result, callee in self._results[call[0].function]
+        ] or [None]
+
+
+def _folded(e: ir.Cast | ir.Unary | ir.Binary, operands: list[ir.Const]) -> ir.Const:
+    """Return the result of an operator on constants."""
+    match e:
+        case ir.Cast():
+            result = cast(operands[0], e.type)
+        case ir.Unary():
+            result = unary(e.op, operands[0], e.span)
+        case ir.Binary():
+            result = binary(e.op, operands[0], operands[1], e.span)
+    assert isinstance(result, ir.Const)
+    return result
 
 
 def _arms(e: ir.Expr) -> Iterator[ir.Expr]:
@@ -249,13 +221,3 @@ def _arms(e: ir.Expr) -> Iterator[ir.Expr]:
             yield from _arms(body)
         case _:
             yield e
-
-
-def _places(expressions: Sequence[ir.Expr | None], values: _FunctionValues) -> list[_Place] | None:
-    places = [(e, values) for e in expressions if e is not None]
-    return places if len(places) == len(expressions) else None
-
-
-def _as_const(e: ir.Expr) -> ir.Const:
-    assert isinstance(e, ir.Const)
-    return e
