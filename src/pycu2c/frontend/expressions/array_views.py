@@ -23,8 +23,20 @@ from pycu2c.ir import views
 from pycu2c.ir.bit_patterns import component_view, is_reinterpreted, load_bits
 from pycu2c.ir.builders import binary, cast, const, integer, scalar_type
 from pycu2c.ir.expressions import component_type
-from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Select, Var, View
-from pycu2c.ir.walk import path_indices
+from pycu2c.ir.nodes import (
+    Apply,
+    Binary,
+    Cast,
+    Const,
+    Dim,
+    Expr,
+    Load,
+    Select,
+    Unary,
+    Var,
+    View,
+)
+from pycu2c.ir.walk import children, path_indices
 from pycu2c.ops.intrinsics.builtins import range_trip_count
 from pycu2c.ops.intrinsics.memory.subscripts import (
     from_start,
@@ -33,7 +45,7 @@ from pycu2c.ops.intrinsics.memory.subscripts import (
     slice_start,
     slice_stop,
 )
-from pycu2c.ops.intrinsics.registry import REGISTRY
+from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
 from pycu2c.ops.operators import ADD, FLOORDIV, LT, SUB
 
 ArrayValue: TypeAlias = Var | View
@@ -233,7 +245,7 @@ def _view_type(view: View) -> Array:
     if any(axis < 0 for axis in view.axes):
         return Array(view.type.dtype, ndim, "C" if _is_packed_field(view) else "A")
     if has_linear_index(view):
-        is_packed = all(map(equal_steps, view.steps, contiguous_steps(view.lengths, view.span)))
+        is_packed = all(map(are_equal, view.steps, contiguous_steps(view.lengths, view.span)))
         is_whole = whole_type.layout == "C" and is_packed and not view.path
         return Array(view.type.dtype, ndim, "C" if is_whole else "A")
     last = tuple(range(whole_type.ndim - ndim, whole_type.ndim))
@@ -283,17 +295,31 @@ def contiguous_steps(lengths: Sequence[Expr], span: Span) -> tuple[Expr, ...]:
     return tuple(reversed(steps[: len(lengths)]))
 
 
-def equal_steps(a: Expr, b: Expr) -> bool:
-    """Return whether two steps are provably equal."""
+def are_equal(a: Expr, b: Expr, arrays: tuple[str, str] | None = None) -> bool:
+    """Return whether two numbers are provably equal, if two arrays of these names are the same."""
     match a, b:
         case Const(), Const():
             return a.value == b.value
         case Var(), Var():
-            return a.name == b.name
-        case Dim(), Dim():
-            return (a.array.name, a.axis) == (b.array.name, b.axis)
-        case Binary(), Binary():
-            return a.op is b.op and equal_steps(a.left, b.left) and equal_steps(a.right, b.right)
+            return a.name == b.name or (a.name, b.name) == arrays
+        case (Dim(), Dim()) if a.axis != b.axis:
+            return False
+        case (Binary(), Binary()) if a.op is not b.op:
+            return False
+        case (Unary(), Unary()) if a.op is not b.op:
+            return False
+        case (Apply(), Apply()) if a.intrinsic is not b.intrinsic or not a.intrinsic.is_pure:
+            return False
+        case (
+            (Dim(), Dim())
+            | (Binary(), Binary())
+            | (Apply(), Apply())
+            | (Unary(), Unary())
+            | (Select(), Select())
+            | (Cast(), Cast())
+        ):
+            pairs = zip(children(a), children(b), strict=True)
+            return a.type == b.type and all(are_equal(x, y, arrays) for x, y in pairs)
         case _:
             return a is b
 
@@ -334,78 +360,62 @@ def _sum(a: Expr, b: Expr) -> Expr:
 
 def _extent(bounds: SliceBounds, count: Expr) -> tuple[Expr, Expr]:
     """Return the start and the length of a slice."""
-    if not isinstance(bounds.step, int):
-        return _extent_of_computed_step(bounds, cast(bounds.step, WEAK_INT), count)
+    span = bounds.span
+    start: Expr
+    stop: Expr
+    if not isinstance(bounds.step, int):  # the sign of the step is the direction
+        step = cast(bounds.step, WEAK_INT)
+        is_backward = binary(LT, step, integer(0, span), span)
+        pairs = zip(_backward_bounds(bounds, count), _forward_bounds(bounds, count))
+        start, stop = (Select(is_backward, b, f, WEAK_INT, span) for b, f in pairs)
+        return start, Apply(range_trip_count, (start, stop, step), WEAK_INT, span)
     if bounds.step < 0:
-        return _extent_backward(bounds, count)
-    start = _slice_start(bounds, count)
-    stop = count if bounds.stop is None else _slice_stop(bounds.stop, count)
+        start, stop = _backward_bounds(bounds, count)
+        is_whole = bounds.start is None and bounds.stop is None
+        distance = count if is_whole else _not_negative(binary(SUB, start, stop, span))
+        return start, _count_steps(distance, bounds)
+    start, stop = _forward_bounds(bounds, count)
     if isinstance(start, Const) and start.value == 0:
         return start, _count_steps(stop, bounds)
-    distance = binary(SUB, stop, start, bounds.span)
-    return start, _count_steps(_not_negative(distance), bounds)
+    return start, _count_steps(_not_negative(binary(SUB, stop, start, span)), bounds)
 
 
-def _slice_start(bounds: SliceBounds, count: Expr) -> Expr:
-    if bounds.start is None:
-        return integer(0, bounds.span)
-    start = cast(bounds.start, WEAK_INT)
-    if isinstance(start, Const) and isinstance(count, Const):
-        return const(slice(int(start.value), None).indices(int(count.value))[0], bounds.span)
-    if isinstance(start, Const) and start.value >= 0:
-        return start
-    return Apply(slice_start, (start, count), WEAK_INT, bounds.span)
+def _forward_bounds(bounds: SliceBounds, count: Expr) -> tuple[Expr, Expr]:
+    """Return the start and the stop of ``a[1:n]``."""
+    start: Expr = integer(0, bounds.span)
+    if bounds.start is not None:
+        start = _clipped(slice_start, bounds.start, count, bounds.span)
+    if bounds.stop is None:
+        return start, count
+    return start, _clipped(slice_stop, bounds.stop, count, bounds.stop.span)
 
 
-def _slice_stop(stop: Expr, count: Expr) -> Expr:
-    stop = cast(stop, WEAK_INT)
-    if isinstance(stop, Const) and isinstance(count, Const):
-        return const(slice(None, int(stop.value)).indices(int(count.value))[1], stop.span)
-    return Apply(slice_stop, (stop, count), WEAK_INT, stop.span)
+def _backward_bounds(bounds: SliceBounds, count: Expr) -> tuple[Expr, Expr]:
+    """Return the start and the stop of ``a[::-1]`` or ``a[n:0:-2]``."""
+    span = bounds.span
+    ends = (binary(SUB, count, integer(1, span), span), integer(-1, span))
+    start, stop = (
+        end if bound is None else _clipped(slice_back, bound, count, bound.span)
+        for bound, end in zip((bounds.start, bounds.stop), ends)
+    )
+    return start, stop
 
 
-def _extent_backward(bounds: SliceBounds, count: Expr) -> tuple[Expr, Expr]:
-    """Return the start and length of ``a[::-1]`` or ``a[n:0:-2]``."""
-    last = binary(SUB, count, integer(1, bounds.span), bounds.span)
-    start = last if bounds.start is None else _backward_bound(bounds.start, count)
-    stop = integer(-1, bounds.span) if bounds.stop is None else _backward_bound(bounds.stop, count)
-    distance = count
-    if bounds.start is not None or bounds.stop is not None:
-        distance = _not_negative(binary(SUB, start, stop, bounds.span))
-    return start, _count_steps(distance, bounds)
-
-
-def _backward_bound(bound: Expr, count: Expr) -> Expr:
+def _clipped(intrinsic: Intrinsic, bound: Expr, count: Expr, span: Span) -> Expr:
+    """Return a bound of a slice as an index from the start."""
     bound = cast(bound, WEAK_INT)
     if isinstance(bound, Const) and isinstance(count, Const):
-        return const(slice(int(bound.value), None, -1).indices(int(count.value))[0], bound.span)
-    return Apply(slice_back, (bound, count), WEAK_INT, bound.span)
+        step = -1 if intrinsic is slice_back else 1
+        return const(slice(int(bound.value), None, step).indices(int(count.value))[0], span)
+    if intrinsic is slice_start and isinstance(bound, Const) and bound.value >= 0:
+        return bound
+    return Apply(intrinsic, (bound, count), WEAK_INT, span)
 
 
 def _not_negative(e: Expr) -> Expr:
     if isinstance(e, Const):
         return const(max(int(e.value), 0), e.span)
     return Apply(REGISTRY["max"], (e, integer(0, e.span)), WEAK_INT, e.span)
-
-
-def _extent_of_computed_step(bounds: SliceBounds, step: Expr, count: Expr) -> tuple[Expr, Expr]:
-    """Return the start and length of ``a[::s]``, whose direction is the sign of ``s``."""
-    span = bounds.span
-    is_backward = binary(LT, step, integer(0, span), span)
-
-    def by_direction(backward: Expr, forward: Expr) -> Expr:
-        return Select(is_backward, backward, forward, WEAK_INT, span)
-
-    last = binary(SUB, count, integer(1, span), span)
-    backward_start = last if bounds.start is None else _backward_bound(bounds.start, count)
-    start = by_direction(backward_start, _slice_start(bounds, count))
-    backward_stop = (
-        integer(-1, span) if bounds.stop is None else _backward_bound(bounds.stop, count)
-    )
-    stop = by_direction(
-        backward_stop, count if bounds.stop is None else _slice_stop(bounds.stop, count)
-    )
-    return start, Apply(range_trip_count, (start, stop, step), WEAK_INT, span)
 
 
 def _count_steps(distance: Expr, bounds: SliceBounds) -> Expr:

@@ -201,7 +201,7 @@ def run_time_axes(target: View, source: View) -> list[int]:
         axis
         for axis in range(-len(source.lengths), 0)
         if not _is_constant_one(source.lengths[axis])
-        and not slice_overlap.are_equal(target.lengths[axis], source.lengths[axis])
+        and not array_views.are_equal(target.lengths[axis], source.lengths[axis])
     ]
 
 

@@ -20,13 +20,13 @@ from pycu2c.base.source import Span
 from pycu2c.base.types import Array, MemorySpace, Scalar
 from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.expressions.array_select import field_path
+from pycu2c.frontend.expressions.array_views import are_equal
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.value_checks import is_array
 from pycu2c.ir.bit_patterns import elements_per_number
 from pycu2c.ir.builders import binary, integer
-from pycu2c.ir.nodes import Apply, Binary, Cast, Const, Dim, Expr, Select, Unary, Var, View
+from pycu2c.ir.nodes import Const, Expr, Var, View
 from pycu2c.ir.views import multiply, start_indices, start_position
-from pycu2c.ir.walk import children
 from pycu2c.ops.operators import GT, SUB
 
 
@@ -114,12 +114,13 @@ def backward_axes(target: View, source: View, span: Span) -> list[bool | Expr]:
     before it reads it.
     """
     starts, source_starts = start_indices(target), start_indices(source)
+    arrays = target.array.name, source.array.name
     result: list[bool | Expr] = []
     for axis, step in enumerate(target.steps):
         position = start_position(target, axis)
         start, source_start = starts[position], source_starts[position]
         distance = multiply(step, binary(SUB, start, source_start, span))
-        if _are_equal(start, source_start, target, source):
+        if are_equal(start, source_start, arrays):
             result.append(False)
         elif (
             isinstance(start, Const) and isinstance(source_start, Const) and isinstance(step, Const)
@@ -139,12 +140,13 @@ def _relation(target: View, source: View) -> Relation:
         return Relation.DISJOINT  # different fields of records
     if _have_different_constants(target, source):
         return Relation.DISJOINT
+    arrays = target.array.name, source.array.name
     has_equal_layout = (
         _element(target) == _element(source)
         and target.axes == source.axes
         and len(target.first) == len(source.first)
         and field_path(target) == field_path(source)
-        and all(_are_equal(*steps, target, source) for steps in zip(target.steps, source.steps))
+        and all(are_equal(*steps, arrays) for steps in zip(target.steps, source.steps))
         and not any(map(_is_broadcast, target.lengths, source.lengths))
     )
     if not has_equal_layout:
@@ -156,7 +158,7 @@ def _relation(target: View, source: View) -> Relation:
         shifted = Relation.OTHER
     else:
         shifted = Relation.SHIFTED
-    is_aligned = all(_are_equal(starts[n], source_starts[n], target, source) for n in positions)
+    is_aligned = all(are_equal(starts[n], source_starts[n], arrays) for n in positions)
     return Relation.ALIGNED if is_aligned else shifted
 
 
@@ -184,41 +186,6 @@ def _is_broadcast(length: Expr, source_length: Expr) -> bool:
     """Return whether a source has one element along an axis, and the target may have more."""
     is_one = isinstance(source_length, Const) and source_length.value == 1
     return is_one and not (isinstance(length, Const) and length.value == 1)
-
-
-def are_equal(a: Expr, b: Expr) -> bool:
-    """Return whether two numbers are provably equal."""
-    return _are_equal(a, b, None, None)
-
-
-def _are_equal(a: Expr, b: Expr, target: View | None, source: View | None) -> bool:
-    """Return whether two numbers are provably equal if the arrays of the views are the same."""
-    match a, b:
-        case Const(), Const():
-            return a.value == b.value
-        case Var(), Var():
-            arrays = target and target.array.name, source and source.array.name
-            return a.name == b.name or (a.name, b.name) == arrays
-        case (Dim(), Dim()) if a.axis != b.axis:
-            return False
-        case (Binary(), Binary()) if a.op is not b.op:
-            return False
-        case (Apply(), Apply()) if a.intrinsic is not b.intrinsic or not a.intrinsic.is_pure:
-            return False
-        case (Unary(), Unary()) if a.op is not b.op:
-            return False
-        case (
-            (Dim(), Dim())
-            | (Binary(), Binary())
-            | (Apply(), Apply())
-            | (Unary(), Unary())
-            | (Select(), Select())
-            | (Cast(), Cast())
-        ):
-            pairs = zip(children(a), children(b), strict=True)
-            return a.type == b.type and all(_are_equal(x, y, target, source) for x, y in pairs)
-        case _:
-            return a is b
 
 
 # ---- arrays that may be the same -----------------------------------------------------------------
