@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
+from pycu2c.base.records import dataclass
 from pycu2c.base.types import Scalar
 from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.frontend.scope.live_ranges import base_name
 from pycu2c.frontend.values import Value, map_leaves, subexpressions
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import scalar_type
@@ -57,25 +59,38 @@ def reads_or_changes_memory(value: Value) -> bool:
 
 def materialize_if_changed(context: FunctionContext, value: Value, later: ir.Body) -> Value:
     """Store a value in a variable before statements that could change it."""
+    assigned = {base_name(s.var.name) for s in statements(later) if isinstance(s, ir.Assign)}
+    writes = any(isinstance(s, ir.Store) for s in statements(later))
+    changes = Changes(frozenset(assigned), writes or any(map(has_effect, all_expressions(later))))
+    return changes.materialized(context, value, "first")
 
-    def materialized(leaf: ir.Expr) -> Value:
-        return materialize(context, leaf, "first") if _may_change(leaf, later) else leaf
 
-    return map_leaves(value, materialized)
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The Python names that statements assign, and whether they change memory.
 
+    Python names are compared, because live ranges of one name may be merged again.
+    """
 
-def _may_change(value: ir.Expr, later: ir.Body) -> bool:
-    # compare Python names, because live ranges of one name may be merged again
-    assigned = {s.var.name.split(".", 1)[0] for s in statements(later) if isinstance(s, ir.Assign)}
-    writes = any(isinstance(s, ir.Store) for s in statements(later)) or any(
-        has_effect(e) for e in all_expressions(later)
-    )
-    for e in expressions(value):
-        if isinstance(e, ir.Var) and e.name.split(".", 1)[0] in assigned:
-            return True
-        if has_effect(e) or (writes and isinstance(e, (ir.Load, ir.Call))):
-            return True
-    return False
+    names: frozenset[str]
+    memory: bool
+
+    def may_affect(self, value: ir.Expr) -> bool:
+        """Return whether a value may differ after the statements, or has side effects itself."""
+        return any(
+            base_name(e.name) in self.names
+            if isinstance(e, ir.Var)
+            else has_effect(e) or (self.memory and isinstance(e, ir.Load))
+            for e in expressions(value)
+        )
+
+    def materialized(self, context: FunctionContext, value: Value, prefix: str) -> Value:
+        """Store the parts of a value that the statements may affect in variables."""
+
+        def change(leaf: ir.Expr) -> Value:
+            return materialize(context, leaf, prefix) if self.may_affect(leaf) else leaf
+
+        return map_leaves(value, change)
 
 
 def has_effect(e: ir.Expr) -> bool:

@@ -27,7 +27,7 @@ from pycu2c.frontend.calls import (
     ufuncs,
 )
 from pycu2c.frontend.calls.arguments import argument_nodes, argument_values, operator_operands
-from pycu2c.frontend.calls.special_forms import allocate, special_lowering
+from pycu2c.frontend.calls.special_forms import LOWERINGS, allocate
 from pycu2c.frontend.evaluation_order import materialize
 from pycu2c.frontend.expressions import bit_views, reshape, subscripts, vectors
 from pycu2c.frontend.expressions.arithmetic import coerce
@@ -110,7 +110,10 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
     ufunc = _ufunc_with_out(context, value, node)
     if ufunc is not None:
         return ufuncs.array_ufunc(
-            context, ufunc, node, lambda element_call: call(context, element_call)
+            context,
+            ufunc,
+            node,
+            lambda items: _call_of_values(context, node, list(zip(node.args, items)), []),
         )
     if isinstance(value, Intrinsic):
         return _intrinsic(context, value, node)
@@ -136,24 +139,35 @@ def call(context: FunctionContext, node: ast.Call) -> Value:
 
 
 def _call_with_items(context: FunctionContext, node: ast.Call) -> Value:
-    """Lower ``complex(*t)``: the arguments are evaluated and bound to placeholder names."""
+    """Lower ``complex(*t)``."""
     display = ast.copy_location(ast.Tuple(node.args, ast.Load()), node)
     values = context.value(display)
     assert isinstance(values, TupleValue)
-    names = [f"<argument {i}>" for i in range(len(values.items))]
-    arguments: list[ast.expr] = [
-        ast.copy_location(ast.Name(name, ast.Load()), node) for name in names
+    return _call_of_values(context, node, [(node, item) for item in values.items], node.keywords)
+
+
+def _call_of_values(
+    context: FunctionContext,
+    node: ast.Call,
+    arguments: list[tuple[ast.expr, Value]],
+    keywords: list[ast.keyword],
+) -> Value:
+    """Lower a call of evaluated arguments, each with the node that errors show."""
+    scope: dict[str, Value] = {f"<argument {i}>": v for i, (_, v) in enumerate(arguments)}
+    names: list[ast.expr] = [
+        ast.copy_location(ast.Name(name, ast.Load()), shown)
+        for name, (shown, _) in zip(scope, arguments)
     ]
-    context.comprehension_scopes.append(dict(zip(names, values.items)))
+    context.comprehension_scopes.append(scope)
     try:
-        return call(context, ast.copy_location(ast.Call(node.func, arguments, node.keywords), node))
+        return call(context, ast.copy_location(ast.Call(node.func, names, keywords), node))
     finally:
         context.comprehension_scopes.pop()
 
 
 def _intrinsic(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
     """Lower the call of an intrinsic."""
-    lowering = special_lowering(intrinsic)
+    lowering = LOWERINGS.get(intrinsic.name)
     if lowering is not None:
         return lowering(context, intrinsic, node)
     if intrinsic.name in ufuncs.OPERATOR_LOWERINGS:

@@ -22,8 +22,7 @@ from pycu2c.frontend.calls.arguments import (
 )
 from pycu2c.frontend.calls.constant_parameters import constant_parameters
 from pycu2c.frontend.evaluation_order import assign_temporary, evaluate_in_order, materialize
-from pycu2c.frontend.expressions import array_views
-from pycu2c.frontend.expressions.bit_views import reject_reinterpreted
+from pycu2c.frontend.expressions.bit_views import check_aligned, reject_reinterpreted
 from pycu2c.frontend.expressions.composite_values import result_type, type_of, unpack_result
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
@@ -40,7 +39,7 @@ from pycu2c.frontend.values import (
     Value,
     leaves,
 )
-from pycu2c.ir.nodes import Call, Const, Evaluate, Expr, Var, View
+from pycu2c.ir.nodes import Call, Const, Evaluate, Var, View
 from pycu2c.ops.intrinsics import library
 
 
@@ -109,7 +108,7 @@ def _call(context: FunctionContext, source: Source, values: list[Value], span: S
     arguments = tuple(leaf for value in values for leaf in leaves(value))
     for argument in arguments:
         reject_reinterpreted(argument, "functions take arrays with the dtype of their memory")
-        _check_alignment(argument)
+        check_aligned(argument, argument.span, "with align=True, or pass the field's value")
     slice_overlap.check_call(context, context.devices.overlap_rules(source, types), arguments)
     value = _emit_call(context, Call(name, arguments, result, span), returned_type, source.name)
     return value if returned is None else returned.value(context, values, span)
@@ -153,19 +152,6 @@ def _call_for_each_array(
         )
 
     return branches.for_each_array(context, array, call)
-
-
-def _check_alignment(argument: Expr) -> None:
-    """Report a field of a packed record that is not aligned for a pointer."""
-    if not isinstance(argument, View) or not argument.path:
-        return
-    record = array_views.array_type(argument.array).dtype
-    if record.alignment % argument.type.dtype.alignment:
-        fail(
-            "argument-type",
-            Label(argument.span, f"a field of a record that is packed: `{argument.type}`"),
-            hint="make the dtype with align=True, or pass the field's value",
-        )
 
 
 def _defaults(source: Source) -> dict[str, Value]:

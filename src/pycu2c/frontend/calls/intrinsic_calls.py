@@ -32,7 +32,7 @@ from pycu2c.frontend.evaluation_order import materialize, materialize_view
 from pycu2c.frontend.expressions import arithmetic
 from pycu2c.frontend.expressions.arithmetic import coerce, require_integer
 from pycu2c.frontend.expressions.array_views import array_type, view_of_field
-from pycu2c.frontend.expressions.bit_views import reject_reinterpreted
+from pycu2c.frontend.expressions.bit_views import check_aligned, reject_reinterpreted
 from pycu2c.frontend.expressions.subscripts import check_writable, single_element_view
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements.branches import for_each_array
@@ -55,16 +55,23 @@ def intrinsic_call(
     values = dict(zip((name for name, _ in intrinsic.parameters), arguments))
     array_name = next((n for n, kind in intrinsic.parameters if kind == "array"), "")
     array = values.get(array_name)
+    if not isinstance(array, ArraySelect):
+        return _call(context, intrinsic, values, node)
+    values |= {n: materialize(context, v, n) for n, v in values.items() if n != array_name}
+    return for_each_array(
+        context, array, lambda a: _call(context, intrinsic, {**values, array_name: a}, node)
+    )
+
+
+def _call(
+    context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
+) -> Value:
+    """Lower a call with one array at the most; of a composite value, part by part."""
     if intrinsic.effect is Effect.WARP and intrinsic.result == "T":
         return _exchange(context, intrinsic, values, node)
-    if intrinsic in COMPONENTWISE and array is not None and _has_components(array):
-        return _atomic_by_component(context, intrinsic, values, node)
-    if not isinstance(array, ArraySelect):
-        return _apply(context, intrinsic, values, node)
-    evaluated = {n: v if v is array else materialize(context, v, n) for n, v in values.items()}
-    return for_each_array(
-        context, array, lambda a: _apply(context, intrinsic, {**evaluated, array_name: a}, node)
-    )
+    if intrinsic in COMPONENTWISE and "array" in values and _has_components(values["array"]):
+        return _apply_to_components(context, intrinsic, values, node)
+    return _apply(context, intrinsic, values, node)
 
 
 def _has_components(value: Value) -> bool:
@@ -75,25 +82,11 @@ def _has_components(value: Value) -> bool:
     return value_type.dtype.is_vector or value_type.dtype.is_complex
 
 
-def _atomic_by_component(
-    context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
-) -> Value:
-    """Apply an atomic to each part of an element; return the old parts as one value."""
-    array = values["array"]
-    if not isinstance(array, ArraySelect):
-        index = materialize(context, values["index"], "index")
-        return _apply_to_components(context, intrinsic, {**values, "index": index}, node)
-    evaluated = {n: v if v is array else materialize(context, v, n) for n, v in values.items()}
-    return for_each_array(
-        context,
-        array,
-        lambda a: _apply_to_components(context, intrinsic, {**evaluated, "array": a}, node),
-    )
-
-
 def _apply_to_components(
     context: FunctionContext, intrinsic: Intrinsic, values: dict[str, Value], node: ast.Call
 ) -> Value:
+    """Apply an atomic to each part of an element; return the old parts as one value."""
+    values = {**values, "index": materialize(context, values["index"], "index")}
     span = context.span(node)
     element = materialize_view(context, _element_view(intrinsic, values), "start")
     element_type = element.type.element
@@ -305,7 +298,7 @@ def _element_view(intrinsic: Intrinsic, values: dict[str, Value]) -> View:
     if intrinsic.effect is Effect.MEMORY:
         check_writable(view, array.span)
         _check_shared_by_threads(intrinsic, view, array.span)
-        _check_aligned(view, array.span)
+        check_aligned(view, array.span, "with align=True")
     return view
 
 
@@ -327,17 +320,6 @@ def _check_shared_by_threads(intrinsic: Intrinsic, view: View, span: Span) -> No
             "argument-type",
             Label(span, "a local array: no other thread can access it"),
             hint=f"{intrinsic.name} is for arrays that threads share; write a[i] += … here",
-        )
-
-
-def _check_aligned(view: View, span: Span) -> None:
-    """Check that a field is aligned, which atomics require."""
-    record = array_type(view.array).dtype
-    if view.path and record.alignment % view.type.dtype.alignment:
-        fail(
-            "argument-type",
-            Label(span, f"a field of a record that is packed: `{view.type}`"),
-            hint="make the dtype with align=True",
         )
 
 

@@ -175,11 +175,5 @@ LOWERINGS: dict[str, IntrinsicLowering] = {
     "cuda.local.array": _allocation(MemorySpace.LOCAL),
     "cuda.const.array_like": _constant_array,
     "cuda.match_all_sync": _match_all,
+    **cooperative_groups.GROUP_LOWERINGS,
 }
-
-
-def special_lowering(intrinsic: Intrinsic) -> IntrinsicLowering | None:
-    """Return the lowering of an intrinsic, or None if it has no special one."""
-    if intrinsic.name.startswith("cuda.cg."):
-        return cooperative_groups.GROUP_LOWERINGS.get(intrinsic.name)
-    return LOWERINGS.get(intrinsic.name)

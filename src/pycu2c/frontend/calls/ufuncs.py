@@ -221,11 +221,11 @@ def unchanged_operand(intrinsic: Intrinsic, operand: Expr) -> Expr | None:
 
 
 def array_ufunc(
-    context: FunctionContext, function: Any, node: ast.Call, call: Callable[[ast.Call], Value]
+    context: FunctionContext, function: Any, node: ast.Call, call: Callable[[list[Value]], Value]
 ) -> Value:
     """Emit loops that apply a ufunc to each element; return the output arrays.
 
-    ``call`` lowers the ufunc of numbers.
+    ``call`` lowers the ufunc of the numbers of one element.
     """
     name, span = f"np.{function.__name__}", context.span(node)
     _check_arguments(context, function, node, name)
@@ -255,7 +255,7 @@ def array_ufunc(
             slice_assignment.source_element(v, indices, span) if isinstance(v, View) else v
             for v in operands
         ]
-        result = _lower_for_element(context, node, items, call)
+        result = call(items)
         results = result.items if isinstance(result, TupleValue) else (result,)
         for target, value in zip(targets, results, strict=True):
             element = array_views.element_view(target, indices, span)
@@ -303,21 +303,6 @@ def _output_view(value: Value, name: str) -> View:
     _reject(
         value.span, f"this is {value_text}, not an array", f"for one number, write x = {name}(…)"
     )
-
-
-def _lower_for_element(
-    context: FunctionContext, node: ast.Call, items: list[Value], call: Callable[[ast.Call], Value]
-) -> Value:
-    """Lower the ufunc of one element of each operand, bound to placeholder names."""
-    names = [f"<operand {i}>" for i in range(len(items))]
-    operands: list[ast.expr] = [
-        ast.copy_location(ast.Name(n, ast.Load()), a) for n, a in zip(names, node.args)
-    ]
-    context.comprehension_scopes.append(dict(zip(names, items)))
-    try:
-        return call(ast.copy_location(ast.Call(node.func, operands, []), node))
-    finally:
-        context.comprehension_scopes.pop()
 
 
 def _store(context: FunctionContext, target: View, value: Expr, name: str, span: Span) -> None:

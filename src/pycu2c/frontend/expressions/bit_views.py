@@ -142,3 +142,16 @@ def reject_reinterpreted(value: Value, reader: str) -> None:
             Label(value.span, f"a view with another dtype: `{value.type}`"),
             hint=hint,
         )
+
+
+def check_aligned(value: Value, span: Span, how: str) -> None:
+    """Check that a field of a record is aligned for a pointer; ``how`` says how to make it so."""
+    if not isinstance(value, View) or not value.path:
+        return
+    record = array_views.array_type(value.array).dtype
+    if record.alignment % value.type.dtype.alignment:
+        fail(
+            "argument-type",
+            Label(span, f"a field of a record that is packed: `{value.type}`"),
+            hint=f"make the dtype {how}",
+        )

@@ -43,6 +43,11 @@ class LiveRanges:
     invariant: frozenset[str] = frozenset()
 
 
+def base_name(variable: str) -> str:
+    """Return the Python name of a variable."""
+    return variable.split(".", 1)[0]
+
+
 @lru_cache(maxsize=32)
 def live_ranges(function: ast.FunctionDef) -> LiveRanges:
     """Analyze ``function`` and name its variables."""
@@ -86,8 +91,8 @@ def _bound_in_loops(
 
 def _variables_with_shared_names(names: dict[int, str]) -> set[str]:
     variables = set(names.values())
-    counts = Counter(name.split(".", 1)[0] for name in variables)
-    return {name for name in variables if counts[name.split(".", 1)[0]] > 1}
+    counts = Counter(map(base_name, variables))
+    return {name for name in variables if counts[base_name(name)] > 1}
 
 
 def _bindings(analysis: ReachingDefinitions) -> Iterator[ast.AST]:

@@ -19,6 +19,7 @@ from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.expressions.array_views import contiguous_steps, whole_view
 from pycu2c.frontend.expressions.composite_values import SELECTOR, item_variable, item_variable_at
 from pycu2c.frontend.function_context import FunctionContext, UnknownType, is_temporary_name
+from pycu2c.frontend.scope.live_ranges import base_name
 from pycu2c.frontend.value_checks import describe, is_array, is_none, require_value
 from pycu2c.frontend.values import (
     ArraySelect,
@@ -276,6 +277,5 @@ def _map_numbers(view: View, map_number: Callable[[str, Expr], Expr]) -> View:
 
 def _reads_name(value: Value, name: str) -> bool:
     """Return whether a value reads a variable."""
-    base = name.split(".", 1)[0]
     variables = (e.name for e in subexpressions(value) if isinstance(e, Var))
-    return any(variable.split(".", 1)[0] == base for variable in variables)
+    return base_name(name) in map(base_name, variables)

@@ -32,9 +32,11 @@ from pycu2c.frontend.expressions.array_views import has_axes
 from pycu2c.frontend.expressions.bit_views import store_number
 from pycu2c.frontend.expressions.vectors import vector_variable
 from pycu2c.frontend.function_context import FunctionContext
+from pycu2c.frontend.scope.live_ranges import base_name
 from pycu2c.frontend.scope.name_resolution import capture_current_values
 from pycu2c.frontend.scope.variables import bind, read_variable, set_value
 from pycu2c.frontend.statements import branches, slice_assignment
+from pycu2c.frontend.subset.unsupported_syntax import UNSUPPORTED
 from pycu2c.frontend.value_checks import describe, is_vector, require_number, require_value
 from pycu2c.frontend.values import (
     ArraySelect,
@@ -131,11 +133,7 @@ def assign_to(context: FunctionContext, target: ast.expr, value: Value) -> None:
         case ast.Tuple() | ast.List():
             _unpack(context, target, value)
         case _:
-            fail(
-                "subset",
-                Label(context.span(target), "not a valid target of an assignment"),
-                hint="assign to a name or to an element, a[i] = …",
-            )
+            UNSUPPORTED.report(context.span(target))  # the subset check rejects others
 
 
 def _assign_name(context: FunctionContext, target: ast.Name, value: Value) -> None:
@@ -399,7 +397,7 @@ def _is_changed(value: Value, earlier: list[ast.expr]) -> bool:
     names = {n.id for t in earlier for n in ast.walk(t) if isinstance(n, ast.Name)}
     stores_elements = any(not isinstance(t, ast.Name) for t in earlier)
     for e in subexpressions(value):
-        if isinstance(e, Var) and e.name.split(".", 1)[0] in names:
+        if isinstance(e, Var) and base_name(e.name) in names:
             return True
         if stores_elements and (isinstance(e, (Call, Load)) or has_effect(e)):
             return True

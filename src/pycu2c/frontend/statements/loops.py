@@ -6,10 +6,9 @@ import ast
 from collections.abc import Callable
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT
-from pycu2c.frontend.evaluation_order import has_effect, materialize
+from pycu2c.frontend.evaluation_order import Changes
 from pycu2c.frontend.expressions.conditional import condition
 from pycu2c.frontend.function_context import FunctionContext, UnknownType
 from pycu2c.frontend.scope import constant_bindings
@@ -17,7 +16,7 @@ from pycu2c.frontend.scope.bindings import changed_name
 from pycu2c.frontend.statements import iterables, jumps
 from pycu2c.frontend.statements.assignments import assign_to
 from pycu2c.frontend.statements.unroll import TripCount, UnrolledLoop
-from pycu2c.frontend.values import Value, map_leaves
+from pycu2c.frontend.values import Value
 from pycu2c.ir.builders import binary, integer, negation
 from pycu2c.ir.nodes import (
     Assign,
@@ -25,15 +24,12 @@ from pycu2c.ir.nodes import (
     Break,
     Const,
     Continue,
-    Expr,
     For,
     If,
-    Load,
     Stmt,
     Var,
     While,
 )
-from pycu2c.ir.walk import expressions
 from pycu2c.ops.operators import GT
 
 _MAX_UNROLLED_ITERATIONS = 1024
@@ -173,10 +169,10 @@ def unrolled_loop(context: FunctionContext, node: UnrolledLoop) -> None:
     """Lower a loop over a tuple, iteration by iteration."""
     iterable = iterables.iterable(context, node.iter)
     assert isinstance(iterable, iterables.ListedIterable)
-    effects = _effects(node)
     values = list(iterable.values)
-    if iterable.limit is None:
-        values = [_materialize_changed(context, value, effects) for value in values]
+    if iterable.limit is None:  # an item that iterations may change is evaluated before the first
+        changes = _changes(node)
+        values = [changes.materialized(context, value, "item") for value in values]
     bodies: list[Body] = []
     for position, (iteration, value) in enumerate(zip(node.iterations, values, strict=True)):
         with context.block() as assignments, context.collecting_errors():
@@ -191,36 +187,14 @@ def unrolled_loop(context: FunctionContext, node: UnrolledLoop) -> None:
     _emit_iterations(context, bodies, node)
 
 
-@dataclass(frozen=True, slots=True)
-class _Effects:
-    """What the iterations of a loop may change."""
-
-    names: frozenset[str]
-    changes_memory: bool
-
-    def may_change(self, e: Expr) -> bool:
-        if isinstance(e, Var):  # compare Python names, because live ranges may be merged again
-            return e.name.split(".", 1)[0] in self.names
-        return has_effect(e) or (self.changes_memory and isinstance(e, Load))
-
-
-def _effects(node: UnrolledLoop) -> _Effects:
+def _changes(node: UnrolledLoop) -> Changes:
+    """Return what the iterations of a loop may change."""
     nodes = [n for iteration in node.iterations[:1] for n in ast.walk(iteration)]
     elements = [n for n in nodes if isinstance(n, (ast.Subscript, ast.Attribute))]
     has_stores = any(isinstance(n.ctx, ast.Store) for n in elements)
     has_calls = any(isinstance(n, ast.Call) for n in nodes)
     names = frozenset(name for n in nodes if (name := changed_name(n)))
-    return _Effects(names, has_stores or has_calls)
-
-
-def _materialize_changed(context: FunctionContext, value: Value, effects: _Effects) -> Value:
-    """Evaluate an item before the first iteration if iterations may change it."""
-
-    def materialized(leaf: Expr) -> Value:
-        is_changed = any(effects.may_change(e) for e in expressions(leaf))
-        return materialize(context, leaf, "item") if is_changed else leaf
-
-    return map_leaves(value, materialized)
+    return Changes(names, has_stores or has_calls)
 
 
 def _emit_iterations(context: FunctionContext, bodies: list[Body], node: UnrolledLoop) -> None:

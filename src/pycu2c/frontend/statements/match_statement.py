@@ -17,7 +17,9 @@ from pycu2c.frontend.expressions.conditional import condition
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.bindings import bound_name
 from pycu2c.frontend.scope.constant_bindings import assign_name
+from pycu2c.frontend.scope.live_ranges import base_name
 from pycu2c.frontend.scope.variables import read_variable, set_value
+from pycu2c.frontend.subset.unsupported_syntax import UNSUPPORTED
 from pycu2c.frontend.value_checks import describe, is_array, is_none, is_number
 from pycu2c.frontend.values import ArraySelect, Closure, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import logical, scalar_type
@@ -52,7 +54,7 @@ def _materialize_subject(context: FunctionContext, value: Value, captured_names:
                 _materialize_subject(context, item, captured_names) for item in value.items
             )
             return TupleValue(items, value.span, value.names)
-        case Var() if value.name.split(".", 1)[0] not in captured_names:
+        case Var() if base_name(value.name) not in captured_names:
             return value
         case StaticObject() | Closure() | ArraySelect():
             return value
@@ -141,11 +143,7 @@ def matches(
                 captures.append((pattern, value))
             return test
         case _:
-            fail(
-                "match",
-                Label(span, "this pattern is not in the subset"),
-                hint="a pattern is a number, a string, a tuple of these, or a name",
-            )
+            UNSUPPORTED.report(span)  # the subset check rejects others
 
 
 def _equal(context: FunctionContext, value: Value, pattern_value: Value, span: Span) -> Expr:
