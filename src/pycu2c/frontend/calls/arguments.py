@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn, TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import WEAK_INT, Scalar
@@ -69,58 +68,46 @@ def evaluate_in_call_order(
     ]
 
 
-@dataclass(slots=True)
-class ArgumentBinder:
-    """Binds the arguments of one call of a function."""
-
-    signature: ast.arguments
-    defaults: Mapping[str, Value]
-    name: str
-    span: Span
-    by_name: dict[str, Value] = field(default_factory=dict)
-    variadic: list[Value] = field(default_factory=list)
-
-    def bind(self, arguments: Sequence[CallArgument]) -> list[Value]:
-        """Return one value for each parameter, in the order of ``bindings.parameters``."""
-        positional = [a.arg for a in (*self.signature.posonlyargs, *self.signature.args)]
-        for position, (keyword, value, span) in enumerate(arguments):
-            if keyword is None and position >= len(positional):
-                if self.signature.vararg is None:
-                    self._reject(span, "one argument too many")
-                self.variadic.append(value)
-                continue
-            name = keyword or positional[position]
-            if keyword:
-                self._check_keyword(keyword, span)
-            if name in self.by_name:
-                fail(
-                    "argument-count",
-                    Label(span, f"`{name}` is given here"),
-                    Label(self.by_name[name].span, "and here"),
-                    hint=f"write one of them: {self._signature_hint()}",
-                )
-            self.by_name[name] = value
-        return [self._value(parameter) for parameter in parameters(self.signature)]
-
-    def _value(self, parameter: ast.arg) -> Value:
-        if parameter is self.signature.vararg:
-            return TupleValue(tuple(self.variadic), self.span)
-        value = self.by_name.get(parameter.arg) or self.defaults.get(parameter.arg)
-        if value is None:
-            self._reject(self.span, f"`{parameter.arg}` has no argument")
-        return value
-
-    def _check_keyword(self, keyword: str, span: Span) -> None:
-        names = [a.arg for a in (*self.signature.args, *self.signature.kwonlyargs)]
-        if keyword not in names:
-            text = f"{self.name} has no parameter `{keyword}`"
-            self._reject(span, text, did_you_mean(keyword, names, ""))
-
-    def _reject(self, span: Span, text: str, hint: str = "") -> NoReturn:
-        fail("argument-count", Label(span, text), hint=hint or self._signature_hint())
-
-    def _signature_hint(self) -> str:
-        return f"{self.name} takes ({', '.join(a.arg for a in parameters(self.signature))})"
+def bind_arguments(
+    signature: ast.arguments,
+    defaults: Mapping[str, Value],
+    function: str,
+    arguments: Sequence[CallArgument],
+    span: Span,
+) -> list[Value]:
+    """Return one value for each parameter, in the order of ``bindings.parameters``."""
+    accepted = f"{function} takes ({', '.join(a.arg for a in parameters(signature))})"
+    positional = [a.arg for a in (*signature.posonlyargs, *signature.args)]
+    keywords = [a.arg for a in (*signature.args, *signature.kwonlyargs)]
+    values: dict[str, Value] = {}
+    variadic: list[Value] = []
+    for position, (keyword, value, argument_span) in enumerate(arguments):
+        if keyword is None and position >= len(positional):
+            if signature.vararg is None:
+                label = Label(argument_span, "one argument too many")
+                fail("argument-count", label, hint=accepted)
+            variadic.append(value)
+            continue
+        if keyword and keyword not in keywords:
+            label = Label(argument_span, f"{function} has no parameter `{keyword}`")
+            fail("argument-count", label, hint=did_you_mean(keyword, keywords, accepted))
+        name = keyword or positional[position]
+        if name in values:
+            fail(
+                "argument-count",
+                Label(argument_span, f"`{name}` is given here"),
+                Label(values[name].span, "and here"),
+                hint=f"write one of them: {accepted}",
+            )
+        values[name] = value
+    if signature.vararg is not None:
+        values[signature.vararg.arg] = TupleValue(tuple(variadic), span)
+    values = {**defaults, **values}
+    for parameter in parameters(signature):
+        if parameter.arg not in values:
+            label = Label(span, f"`{parameter.arg}` has no argument")
+            fail("argument-count", label, hint=accepted)
+    return [values[parameter.arg] for parameter in parameters(signature)]
 
 
 # ---- calls of built-in functions and intrinsics ------------------------------------------------

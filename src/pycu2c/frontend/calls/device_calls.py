@@ -7,6 +7,7 @@ variables (lambda lifting).
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import replace
@@ -15,7 +16,8 @@ from pycu2c.base.types import NONE, Array, ParameterType, Scalar
 from pycu2c.frontend import hints
 from pycu2c.frontend.calls import declared_signatures
 from pycu2c.frontend.calls.arguments import (
-    ArgumentBinder,
+    CallArgument,
+    bind_arguments,
     call_arguments,
     constant_int,
     evaluate_in_call_order,
@@ -57,17 +59,15 @@ def call_function(
     if isinstance(callee, Closure):
         function = callee.function
         defaults = dict(zip(callee.defaults.names, callee.defaults.items))
-        values = ArgumentBinder(function.arguments, defaults, function.__name__, span).bind(
-            evaluate_in_call_order(context, function.arguments, arguments)
-        )
+        arguments = evaluate_in_call_order(context, function.arguments, arguments)
+        values = bind_arguments(function.arguments, defaults, function.__name__, arguments, span)
         return _call(context, function.source, [*values, *callee.variables.items], span)
     source = library.device_source(callee.value)
     if source is None:
         text, hint = hints.unsupported_function(callee.value)
         fail("call", Label(context.span(node.func), text), hint=hint)
     arguments = evaluate_in_call_order(context, source.tree.args, arguments)
-    values = ArgumentBinder(source.tree.args, _defaults(source), source.name, span).bind(arguments)
-    return _call(context, source, values, span)
+    return _call(context, source, _bound(source, arguments, span), span)
 
 
 def call_library_function(
@@ -76,10 +76,12 @@ def call_library_function(
     """Call a device function of ``ops`` with values in the order of its parameters."""
     source = library.device_source(function)
     assert source is not None
-    values = ArgumentBinder(source.tree.args, _defaults(source), source.name, span).bind(
-        [(None, value, span) for value in values]
-    )
-    return _call(context, source, values, span)
+    return _call(context, source, _bound(source, [(None, v, span) for v in values], span), span)
+
+
+def _bound(source: Source, arguments: Sequence[CallArgument], span: Span) -> list[Value]:
+    """Return the arguments of a device function for each parameter."""
+    return bind_arguments(source.tree.args, _defaults(source), source.name, arguments, span)
 
 
 def _call(context: FunctionContext, source: Source, values: list[Value], span: Span) -> Value:
