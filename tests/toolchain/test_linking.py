@@ -588,7 +588,7 @@ def test_wrong_declarations() -> None:
         @cuda.c_function
         def g(x): ...
 
-    with pytest.raises(TypeError, match="no parameter 'gpu'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'gpu'"):
         cuda.c_function(gpu="return 1;")(lambda: None)
 
 

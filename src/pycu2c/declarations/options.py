@@ -103,29 +103,30 @@ def _max_registers(name: str, setting: object) -> int | None:
 
 
 def _launch_bounds(name: str, setting: object) -> tuple[int, ...]:
-    numbers = setting if isinstance(setting, tuple) else (setting,)
-    valid = [n for n in numbers if type(n) is int and n > 0]
-    if setting is None or setting == ():
-        return ()
-    if len(valid) != len(numbers) or len(valid) > 2 or valid[0] > MAX_BLOCK_THREADS:
+    numbers = _positive_numbers(setting, 2)
+    if numbers is None or any(n > MAX_BLOCK_THREADS for n in numbers[:1]):
         raise OptionError(
             f"{name} is the most threads of a block, up to {MAX_BLOCK_THREADS}, or a tuple of that "
             f"and the least number of blocks on a multiprocessor, not {setting!r}"
         )
-    return tuple(valid)
+    return numbers
 
 
 def _cluster(name: str, setting: object) -> tuple[int, ...]:
-    numbers = setting if isinstance(setting, tuple) else (setting,)
-    valid = [n for n in numbers if type(n) is int and n > 0]
-    if setting is None or setting == ():
-        return ()
-    if len(valid) != len(numbers) or len(valid) > 3 or math.prod(valid) > MAX_CLUSTER_BLOCKS:
+    numbers = _positive_numbers(setting, 3)
+    if numbers is None or math.prod(numbers) > MAX_CLUSTER_BLOCKS:
         raise OptionError(
             f"{name} is how many blocks a cluster has, or a tuple of that along x, y and z; all "
             f"GPUs that have clusters take 8, and some up to {MAX_CLUSTER_BLOCKS}, not {setting!r}"
         )
-    return tuple((*valid, 1, 1)[:3])
+    return (*numbers, 1, 1)[:3] if numbers else ()
+
+
+def _positive_numbers(setting: object, most: int) -> tuple[int, ...] | None:
+    """Return up to ``most`` positive ints of a tuple, one int, or none; None for other values."""
+    numbers = () if setting is None else setting if isinstance(setting, tuple) else (setting,)
+    valid = tuple(n for n in numbers if type(n) is int and n > 0)
+    return valid if len(valid) == len(numbers) <= most else None
 
 
 def _links(name: str, setting: object) -> tuple[link_files.Link, ...]:

@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeAlias
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import DType
 from pycu2c.base.external_code import CodeLine, Dialect, DialectCode
-from pycu2c.base.records import dataclass
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, ParameterType, Scalar, Signature
 from pycu2c.frontend.calls import declared_signatures
@@ -45,52 +44,43 @@ def external_stub(name: str, signature: Signature, frame: FrameType) -> Source:
     return Source(namespace[name], tree, file, lines, signature=signature)
 
 
-@dataclass(frozen=True, slots=True)
-class ExternalFunction:
-    """A function of this name in linked files.
+def call_code(
+    source: Source, pure: bool, dialect: Dialect, files: tuple[str, ...], abi: Abi = "c"
+) -> DialectCode:
+    """Return a body that calls the function of this name in linked files, and its declaration.
 
     ``abi`` is "c", or "numba": it returns a status and stores its result through a pointer, its
     first parameter.
     """
+    signature, name, span = _signature(source), source.name, source.span(source.tree)
+    names = [p.arg for p in parameters(source.tree.args)]
+    c_types = [_c_type(parameter, dialect) for parameter in signature.parameters]
+    result = "void"
+    if isinstance(signature.result, Scalar):
+        result = _c_type(signature.result, dialect)
+    if pure:  # a pure function does not write arrays
+        c_types = [f"const {c_type}" if c_type.endswith("*") else c_type for c_type in c_types]
+    declarations = [_declaration(c_type, n) for c_type, n in zip(c_types, names)]
+    c_result, lines = result, _plain_call(name, names, result)
+    if abi == "numba":
+        c_result, result_name = "int", "own_result"
+        declarations = [_declaration(f"{result} *", result_name), *declarations]
+        lines = _call_for_status(name, names, result, result_name)
+    declared = _declaration(c_result, name)
+    prototype = f"{_PROTOTYPE_PREFIX[dialect]}{declared}({', '.join(declarations) or 'void'});"
+    body = tuple(CodeLine(line, span) for line in lines)
+    return DialectCode(dialect, body, (CodeLine(prototype, span),), files)
 
-    source: Source
-    pure: bool
-    abi: Abi = "c"
 
-    def code(self, dialect: Dialect, files: tuple[str, ...]) -> DialectCode:
-        """Return a body that calls the function, and its declaration."""
-        signature, name = self._signature, self.source.name
-        names = [p.arg for p in parameters(self.source.tree.args)]
-        c_types = [_c_type(parameter, dialect) for parameter in signature.parameters]
-        result = "void"
-        if isinstance(signature.result, Scalar):
-            result = _c_type(signature.result, dialect)
-        if self.pure:  # a pure function does not write arrays
-            c_types = [f"const {c_type}" if c_type.endswith("*") else c_type for c_type in c_types]
-        declarations = [_declaration(c_type, n) for c_type, n in zip(c_types, names)]
-        arguments = names
-        c_result, lines = result, _plain_call(name, arguments, result)
-        if self.abi == "numba":
-            c_result, result_name = "int", "own_result"
-            declarations = [_declaration(f"{result} *", result_name), *declarations]
-            lines = _call_for_status(name, arguments, result, result_name)
-        declared = _declaration(c_result, name)
-        prototype = f"{_PROTOTYPE_PREFIX[dialect]}{declared}({', '.join(declarations) or 'void'});"
-        return DialectCode(dialect, tuple(map(self._line, lines)), (self._line(prototype),), files)
-
-    @property
-    def _signature(self) -> Signature:
-        """Return the declared types, which are mandatory."""
-        source, signature = self.source, declared_signature(self.source)
-        if signature is None or signature.result is None:
-            label = Label(source.span(source.tree), "an external function needs a signature")
-            hint = f"annotate it: def {source.name}(x: float32) -> float32, or -> None"
-            fail("inline-c", label, hint=hint)
-        declared_signatures.check_c_types(source, signature.parameters, signature.result)
-        return signature
-
-    def _line(self, text: str) -> CodeLine:
-        return CodeLine(text, self.source.span(self.source.tree))
+def _signature(source: Source) -> Signature:
+    """Return the declared types, which are mandatory."""
+    signature = declared_signature(source)
+    if signature is None or signature.result is None:
+        label = Label(source.span(source.tree), "an external function needs a signature")
+        hint = f"annotate it: def {source.name}(x: float32) -> float32, or -> None"
+        fail("inline-c", label, hint=hint)
+    declared_signatures.check_c_types(source, signature.parameters, signature.result)
+    return signature
 
 
 def _plain_call(name: str, arguments: list[str], result: str) -> list[str]:

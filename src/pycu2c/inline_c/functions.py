@@ -57,8 +57,8 @@ class CFunction(DeviceFunction[P, R]):
 
 
 @dataclass(frozen=True, slots=True)
-class _InlineCArguments:
-    """The validated arguments of ``c_function``."""
+class _InlineC:
+    """The texts and files of a ``c_function``."""
 
     text: str | None
     cuda: str | None
@@ -85,7 +85,7 @@ class _InlineCArguments:
             return DialectCode(dialect, _body(text, source), preamble, files)
         is_external = self.text is self.cuda is self.cpu is None
         if files or (is_external and not (dialect == "c" and has_python_body)):
-            return external_functions.ExternalFunction(source, self.pure).code(dialect, files)
+            return external_functions.call_code(source, self.pure, dialect, files)
         return None
 
     def _text(self, dialect: Dialect, has_python_body: bool) -> str | None:
@@ -121,7 +121,18 @@ def c_function(
     signature: object = None,
 ) -> Callable[[Callable[P, R]], CFunction[P, R]]: ...
 @with_last_overload_signature
-def c_function(text: Any = None, /, **arguments: Any) -> Any:
+def c_function(
+    text: Any = None,
+    /,
+    *,
+    cuda: str | None = None,
+    cpu: str | None = None,
+    preamble: str = "",
+    headers: Sequence[str] = (),
+    link: LinkLike | None = None,
+    pure: bool = False,
+    signature: object = None,
+) -> Any:
     """Define a device function in C; the Python function declares the types and a reference body.
 
     Parameters
@@ -163,35 +174,19 @@ def c_function(text: Any = None, /, **arguments: Any) -> Any:
     ... def square(a):
     ...     return a * a
     """
-    if callable(text):
-        return _c_function(text, _parse_arguments(None), None)
-    signature = arguments.pop("signature", None)
-    parsed = _parse_arguments(text, **arguments)
-    return lambda function: _c_function(function, parsed, signature)
-
-
-def _parse_arguments(text: object, /, **options: Any) -> _InlineCArguments:
-    """Validate the arguments of the decorator. Raises TypeError."""
-    texts = {"C": text, **{name: options.pop(name, None) for name in ("cuda", "cpu")}}
-    for name, value in texts.items():
+    body = None if callable(text) else text
+    for name, value in (("C", body), ("cuda", cuda), ("cpu", cpu)):
         if not isinstance(value, str | None):
             raise TypeError(f"{name} must be a string, not {value!r}")
-    headers, preamble = options.pop("headers", ()), options.pop("preamble", "")
-    links, pure = parse_links(options.pop("link", None)), options.pop("pure", False)
-    if options:
-        raise TypeError(f"c_function has no parameter {next(iter(options))!r}")
     names = (headers,) if isinstance(headers, str) else headers
     includes = "".join(f"#include <{name.strip('<>')}>\n" for name in names)
-    code, cuda, cpu = texts.values()
-    return _InlineCArguments(code, cuda, cpu, includes, preamble, links, pure)
+    texts = _InlineC(body, cuda, cpu, includes, preamble, parse_links(link), pure)
 
+    def decorate(function: Callable[P, R]) -> CFunction[P, R]:
+        source = DeviceFunction(function, signature=signature).__pycu2c_device__
+        return CFunction(source, texts.external_code)
 
-def _c_function(
-    function: Callable[P, R], arguments: _InlineCArguments, signature: object
-) -> CFunction[P, R]:
-    return CFunction(
-        DeviceFunction(function, signature=signature).__pycu2c_device__, arguments.external_code
-    )
+    return decorate(text) if callable(text) else decorate
 
 
 def ptx_function(
@@ -275,9 +270,11 @@ def declare_device(
     links = parse_links(link)
 
     def external_code(source: Source) -> ExternalCode:
-        function = external_functions.ExternalFunction(source, pure, abi)
         dialects = ("cuda",) if use_cooperative else get_args(Dialect)
-        codes = [function.code(d, links_for_target(links, d)) for d in dialects]
+        codes = [
+            external_functions.call_code(source, pure, d, links_for_target(links, d), abi)
+            for d in dialects
+        ]
         return ExternalCode(tuple(codes), pure, False, use_cooperative)
 
     return CFunction(source, external_code)
