@@ -139,27 +139,24 @@ def compare_values(
         contained = _membership(context, left, right, span)
         return contained if op is ast.In else negation(contained)
     operator = BINARY_BY_NODE[op]
-    if isinstance(left, TupleValue) and isinstance(right, TupleValue) and operator not in (EQ, NE):
-        return _compare_tuple_order(context, op, left, right, span)
-    if isinstance(left, TupleValue) and isinstance(right, TupleValue):
-        equal = _equal_tuples_condition(context, left, right, span)
-        return equal if operator is EQ else negation(equal)
-    if _is_static(left) and _is_static(right) and operator in (EQ, NE):
-        return Const(_are_equal_objects(left, right) is (operator is EQ), WEAK_BOOL, span)
-    if operator in (EQ, NE) and (_is_static(left) != _is_static(right)):
-        return Const(operator is NE, WEAK_BOOL, span)
+    is_equality = operator in (EQ, NE)
+    match left, right:
+        case TupleValue(), TupleValue() if is_equality:
+            equal = _equal_tuples_condition(context, left, right, span)
+            return equal if operator is EQ else negation(equal)
+        case TupleValue(), TupleValue():
+            return _compare_tuple_order(context, op, left, right, span)
+        case StaticObject(), StaticObject() if is_equality:
+            is_equal = _are_equal_objects(left.value, right.value)
+            return Const(is_equal is (operator is EQ), WEAK_BOOL, span)
+        case (StaticObject(), _) | (_, StaticObject()) if is_equality:
+            return Const(operator is NE, WEAK_BOOL, span)
     return arithmetic.compare(context, operator, require_number(left), require_number(right), span)
 
 
-def _is_static(value: Value) -> bool:
-    """Return whether a value is a string, None or another compile-time object."""
-    return isinstance(value, StaticObject)
-
-
-def _are_equal_objects(left: Value, right: Value) -> bool:
-    assert isinstance(left, StaticObject)
-    assert isinstance(right, StaticObject)
-    a, b = (scalar_named(v) or v for v in (left.value, right.value))
+def _are_equal_objects(left: object, right: object) -> bool:
+    """Return whether two strings, types, None or other compile-time objects are equal."""
+    a, b = (scalar_named(v) or v for v in (left, right))
     return a is b or (isinstance(a, (str, Scalar)) and isinstance(b, (str, Scalar)) and a == b)
 
 
@@ -167,8 +164,8 @@ def _compare_identity(
     context: FunctionContext, op: Comparison, left: Value, right: Value, span: Span
 ) -> Expr:
     """Lower ``is``: of None and other objects at compile time, and of Python's bools."""
-    if _is_static(left) and _is_static(right):
-        return Const(_are_same_objects(left, right) is (op is ast.Is), WEAK_BOOL, span)
+    if isinstance(left, StaticObject) and isinstance(right, StaticObject):
+        return Const((left.value is right.value) is (op is ast.Is), WEAK_BOOL, span)
     pair = (left, right)
     if any(isinstance(v, StaticObject) and not isinstance(v.value, str) for v in pair):
         return Const(op is ast.IsNot, WEAK_BOOL, span)
@@ -186,12 +183,6 @@ def _compare_identity(
         Label(span, "`is` compares Python's bools, None and other objects in a kernel"),
         hint="compare values with `==`",
     )
-
-
-def _are_same_objects(left: Value, right: Value) -> bool:
-    assert isinstance(left, StaticObject)
-    assert isinstance(right, StaticObject)
-    return left.value is right.value
 
 
 def _membership(context: FunctionContext, left: Value, right: Value, span: Span) -> Expr:

@@ -17,7 +17,7 @@ from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.expressions.arithmetic import require_integer
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.name_resolution import check_constant_bytes
-from pycu2c.frontend.values import TupleValue, Value
+from pycu2c.frontend.values import TupleValue, Value, leaves
 from pycu2c.ir.builders import cast, const, integer, is_atom, scalar_type
 from pycu2c.ir.nodes import Cast, Const, ConstantArray, Expr, Load, Var
 
@@ -34,44 +34,38 @@ def lookup_item(
     shape = _shape(items)
     if shape is None or not is_table(items):
         return None
-    leaves = _leaves(items)
-    table = _table(context, leaves, shape, _table_name(node), span)
+    constants = _leaves(items)
+    table = _table(context, constants, shape, _table_name(node), span)
     if len(shape) == 1:
-        return _element(table, (index,), scalar_type(leaves[0]), span)
+        return _element(table, (index,), scalar_type(constants[0]), span)
     row = index if is_atom(index) else assign_temporary(context, require_integer(index), "row")
-    return _row(table, (row,), items, scalar_type(leaves[0]), span)
+    return _row(table, (row,), items, scalar_type(constants[0]), span)
 
 
 def is_table(value: Value) -> bool:
     """Return whether a value is a tuple of constants that a computed index reads from a table."""
     if not isinstance(value, TupleValue) or _shape(value) is None:
         return False
-    leaves = _leaves(value)
-    if len(leaves) < _MIN_TABLE_LENGTH or len({leaf.type for leaf in leaves}) > 1:
+    constants = _leaves(value)
+    if len(constants) < _MIN_TABLE_LENGTH or len({e.type for e in constants}) > 1:
         return False
-    return leaves[0].type != WEAK_INT or all(fits(int(leaf.value), WEAK_INT) for leaf in leaves)
+    return constants[0].type != WEAK_INT or all(fits(int(e.value), WEAK_INT) for e in constants)
 
 
 def lookup_in_row(items: Sequence[Value], index: Expr, span: Span) -> Expr | None:
     """Return ``t[i][index]`` if ``t[i]`` is a row of a table; None for other items."""
-    first_item, elements = items[0], [_table_load(item) for item in items]
-    first_load = elements[0]
-    if (
-        first_load is None
-        or len(items) < _MIN_TABLE_LENGTH
-        or not isinstance(first_item, (Load, Cast))
-    ):
+    first_item, loads = items[0], [_table_load(item) for item in items]
+    first_load = loads[0]
+    if first_load is None or len(items) < _MIN_TABLE_LENGTH:
         return None
+    assert isinstance(first_item, (Load, Cast))
     *outer_indices, _ = first_load.indices
-    for position, other in enumerate(elements):
-        if other is None or other.array.name != first_load.array.name:
+    for position, load in enumerate(loads):
+        if load is None or load.array.name != first_load.array.name:
             return None
-        *other_outer_indices, last = other.indices
-        if (
-            other_outer_indices != outer_indices
-            or not isinstance(last, Const)
-            or last.value != position
-        ):
+        *other_outer_indices, last = load.indices
+        is_next = isinstance(last, Const) and last.value == position
+        if other_outer_indices != outer_indices or not is_next:
             return None
     table_type = first_load.array.type
     is_whole_row = (
@@ -97,14 +91,7 @@ def _shape(items: TupleValue) -> tuple[int, ...] | None:
 
 
 def _leaves(items: TupleValue) -> list[Const]:
-    out: list[Const] = []
-    for item in items.items:
-        if isinstance(item, TupleValue):
-            out += _leaves(item)
-        else:
-            assert isinstance(item, Const)
-            out.append(item)
-    return out
+    return [leaf for leaf in leaves(items) if isinstance(leaf, Const)]
 
 
 def _table_name(node: ast.expr) -> str:
@@ -119,30 +106,30 @@ def _table_name(node: ast.expr) -> str:
 
 
 def _table(
-    context: FunctionContext, leaves: Sequence[Const], shape: tuple[int, ...], name: str, span: Span
+    context: FunctionContext, items: Sequence[Const], shape: tuple[int, ...], name: str, span: Span
 ) -> Var:
     """Return the constant array of these numbers, shared by equal tables."""
-    number_type = scalar_type(leaves[0])
-    key = (name, shape, number_type, *(repr(leaf.value) for leaf in leaves))
+    number_type = scalar_type(items[0])
+    key = (name, shape, number_type, *(repr(item.value) for item in items))
     if key not in context.constants:
-        element = Scalar(_element_type(number_type, leaves))
-        check_constant_bytes(len(leaves) * element.dtype.size, span)
+        element = Scalar(_element_type(number_type, items))
+        check_constant_bytes(len(items) * element.dtype.size, span)
         var = Var(
             context.constant_name(name),
             Array(element.dtype, len(shape), "C", MemorySpace.CONSTANT, shape),
             span,
         )
-        values = tuple(const(leaf.value, leaf.span, element) for leaf in leaves)
+        values = tuple(const(item.value, item.span, element) for item in items)
         context.constants[key] = ConstantArray(var, values, number_type.weak)
     table = context.constants[key].var
     return Var(table.name, table.type, span)
 
 
-def _element_type(number_type: Scalar, leaves: Sequence[Const]) -> dtypes.DType:
+def _element_type(number_type: Scalar, items: Sequence[Const]) -> dtypes.DType:
     """Return the element type in memory: int32 for Python ints that all fit."""
     int32 = dtypes.INT32
     if number_type == WEAK_INT and all(
-        int32.minimum <= leaf.value <= int32.maximum for leaf in leaves
+        int32.minimum <= item.value <= int32.maximum for item in items
     ):
         return int32
     return number_type.dtype

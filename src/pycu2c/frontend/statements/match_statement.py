@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import DTypeKind
-from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL
 from pycu2c.frontend.evaluation_order import is_invariant, materialize
@@ -34,7 +33,7 @@ def match_statement(context: FunctionContext, node: ast.Match) -> None:
         name for case in node.cases for n in _pattern_nodes(case) if (name := bound_name(n))
     }
     subject = _materialize_subject(context, context.value(node.subject), captured_names)
-    _Cases(context, node.cases, subject).emit(0)
+    _emit_cases(context, node.cases, subject)
 
 
 def _pattern_nodes(case: ast.match_case) -> Iterator[ast.AST]:
@@ -62,50 +61,42 @@ def _materialize_subject(context: FunctionContext, value: Value, captured_names:
             return value if is_invariant(context, value) else materialize(context, value, "subject")
 
 
-@dataclass(frozen=True, slots=True)
-class _Cases:
-    context: FunctionContext
-    cases: list[ast.match_case]
-    subject: Value
+def _emit_cases(context: FunctionContext, cases: list[ast.match_case], subject: Value) -> None:
+    """Emit the first case, with the others in its ``else``."""
+    if not cases:
+        return
+    case, *others = cases
+    captures: Captures = []
+    test = matches(context, case.pattern, subject, captures)
+    if case.guard is not None and not _is_constant(test, False):
+        test = _with_guard(context, case.guard, test, captures)
+    if _is_constant(test, False):
+        _emit_cases(context, others, subject)
+        return
+    if _is_constant(test, True):
+        capture(context, captures)
+        context.emit_all(context.lower(case.body))
+        return
+    with context.block() as then:
+        capture(context, captures)
+        context.emit_all(context.lower(case.body))
+    with context.block() as orelse:
+        _emit_cases(context, others, subject)
+    context.emit(If(test, tuple(then), tuple(orelse), context.span(case.pattern)))
 
-    def emit(self, position: int) -> None:
-        """Emit the case at ``position``, with the later cases in its ``else``."""
-        if position == len(self.cases):
-            return None
-        case, context = self.cases[position], self.context
-        captures: Captures = []
-        test = matches(context, case.pattern, self.subject, captures)
-        if _is_constant(test, False):
-            return self.emit(position + 1)
-        if case.guard is not None:
-            test = self.with_guard(case.guard, test, captures)
-        if _is_constant(test, False):
-            return self.emit(position + 1)
-        if _is_constant(test, True):
-            capture(context, captures)
-            context.emit_all(context.lower(case.body))
-            return None
-        with context.block() as then:
-            capture(context, captures)
-            context.emit_all(context.lower(case.body))
-        with context.block() as orelse:
-            self.emit(position + 1)
-        context.emit(If(test, tuple(then), tuple(orelse), context.span(case.pattern)))
-        return None
 
-    def with_guard(self, guard: ast.expr, test: Expr, captures: Captures) -> Expr:
-        """Return ``test and guard``; the guard may read the captured names."""
-        context = self.context
-        with context.block() as prefix:
-            capture(context, captures)
-            guard_test = condition(context, guard)
-        captures.clear()
-        if _is_constant(test, True):
-            context.emit_all(prefix)
-            return guard_test
-        if prefix:
-            return short_circuit(context, test, prefix, guard_test, LogicalOp.AND)
-        return logical(LogicalOp.AND, test, guard_test, test.span)
+def _with_guard(context: FunctionContext, guard: ast.expr, test: Expr, captures: Captures) -> Expr:
+    """Return ``test and guard``; the guard may read the captured names."""
+    with context.block() as prefix:
+        capture(context, captures)
+        guard_test = condition(context, guard)
+    captures.clear()
+    if _is_constant(test, True):
+        context.emit_all(prefix)
+        return guard_test
+    if prefix:
+        return short_circuit(context, test, prefix, guard_test, LogicalOp.AND)
+    return logical(LogicalOp.AND, test, guard_test, test.span)
 
 
 def capture(context: FunctionContext, captures: Captures) -> None:

@@ -18,13 +18,6 @@ from pycu2c.frontend.values import StaticObject, TupleValue, Value, leaves
 from pycu2c.ir.nodes import Expr, Print
 from pycu2c.ir.print_format import FormatField, Piece, PrintFormat
 
-_CONVERSIONS = {
-    -1: "",
-    115: "s",
-    114: "r",
-    97: "a",
-}  # ast.FormattedValue.conversion -> the letter after `!`
-
 
 def print_call(context: FunctionContext, node: ast.Call) -> Value:
     """Emit the print statement; the call returns None."""
@@ -123,7 +116,8 @@ def _fstring_text(
                 spec: PrintFormat = ()
                 if isinstance(part.format_spec, ast.JoinedStr):
                     spec = _fstring_text(context, part.format_spec, values, numbers)
-                pieces.append(replace(slot, conversion=_CONVERSIONS[part.conversion], spec=spec))
+                conversion = "" if part.conversion == -1 else chr(part.conversion)
+                pieces.append(replace(slot, conversion=conversion, spec=spec))
             case _:
                 pieces += _string_text(next(values))
     return _merge_texts(pieces)

@@ -124,19 +124,19 @@ class _SubsetCheck(ast.NodeVisitor):
         self.visit_all([node.value])
 
     def visit_For(self, node: ast.For) -> None:
-        self.loop_target(node.target)
+        self.names(node.target, unsupported_syntax.LOOP_TARGET)
         self.visit_all([node.iter, *node.body, *node.orelse])
 
-    def loop_target(self, target: ast.expr) -> None:
-        """Check a loop target: names, and tuples of them."""
+    def names(self, target: ast.expr, otherwise: UnsupportedSyntax) -> None:
+        """Check that a target is a name, or a tuple of names."""
         match target:
             case ast.Name() | ast.Starred(value=ast.Name()):
                 pass
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 for item in items:
-                    self.loop_target(item)
+                    self.names(item, otherwise)
             case _:
-                self.reject(target, unsupported_syntax.LOOP_TARGET)
+                self.reject(target, otherwise)
 
     def visit_Raise(self, node: ast.Raise) -> None:
         match node.exc:
@@ -156,17 +156,7 @@ class _SubsetCheck(ast.NodeVisitor):
 
     def visit_Delete(self, node: ast.Delete) -> None:
         for target in node.targets:
-            self.deleted_target(target)
-
-    def deleted_target(self, target: ast.expr) -> None:
-        match target:
-            case ast.Name():
-                pass
-            case ast.Tuple(elts=items) | ast.List(elts=items):
-                for item in items:
-                    self.deleted_target(item)
-            case _:
-                self.reject(target, unsupported_syntax.DELETED_TARGET)
+            self.names(target, unsupported_syntax.DELETED_TARGET)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         for decorator in node.decorator_list:
@@ -313,7 +303,7 @@ class _SubsetCheck(ast.NodeVisitor):
     def visit_comprehension(self, node: ast.comprehension) -> None:
         if node.is_async:
             self.reject(node.iter, EXPRESSIONS[ast.Await])
-        self.loop_target(node.target)
+        self.names(node.target, unsupported_syntax.LOOP_TARGET)
         self.visit_all([node.iter, *node.ifs])
 
 
