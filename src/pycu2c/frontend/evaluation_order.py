@@ -114,10 +114,7 @@ def materialize(context: FunctionContext, value: Value, prefix: str) -> Value:
 def materialize_view(context: FunctionContext, view: ir.View, prefix: str) -> ir.View:
     """Store the starts, steps and lengths of a view in fresh variables, if they may change."""
     numbers = children(view)[1:]
-    materialized = tuple(
-        number if is_invariant(context, number) else assign_temporary(context, number, prefix)
-        for number in numbers
-    )
+    materialized = [assign_unless_invariant(context, number, prefix) for number in numbers]
     result = with_children(view, (view.array, *materialized))
     assert isinstance(result, ir.View)
     return result
@@ -141,3 +138,8 @@ def assign_temporary(context: FunctionContext, value: ir.Expr, prefix: str) -> i
     var = ir.Var(context.fresh(prefix), scalar_type(value), value.span)
     context.emit(ir.Assign(var, value, value.span))
     return var
+
+
+def assign_unless_invariant(context: FunctionContext, value: ir.Expr, prefix: str) -> ir.Expr:
+    """Store a number in a fresh variable, unless it is invariant."""
+    return value if is_invariant(context, value) else assign_temporary(context, value, prefix)

@@ -76,13 +76,17 @@ def require_named(source: Source, span: Span) -> None:
 
 def report_no_signature(source: Source, types: ArgumentTypes, span: Span) -> NoReturn:
     """Report a recursive function whose calls of itself have ever other types."""
-    names = [p.arg for p in parameters(source.tree.args)]
-    parameter_list = ", ".join(f"{n}: {displayed_type(t)}" for n, t in zip(names, types))
     fail(
         "recursion",
         Label(span, f"{source.name} calls itself with other types each time"),
-        hint=f"annotate it: def {source.name}({parameter_list}) -> …",
+        hint=f"annotate it: {_annotated(source, types)} -> …",
     )
+
+
+def _annotated(source: Source, types: ArgumentTypes) -> str:
+    """Return the head of the definition of a function with these types."""
+    pairs = zip(parameters(source.tree.args), types)
+    return f"def {source.name}({', '.join(f'{p.arg}: {displayed_type(t)}' for p, t in pairs)})"
 
 
 def report_no_result(source: Source) -> NoReturn:
@@ -169,15 +173,13 @@ def external_function(
 ) -> Function:
     """Return a function without a Python body; its result type must be declared."""
     if signature is None or signature.result is None:
-        names = [p.arg for p in parameters(source.tree.args)]
-        parameter_list = ", ".join(f"{name}: {displayed_type(t)}" for name, t in zip(names, types))
         fail(
             "inline-c",
             Label(
                 source.span(source.tree),
                 "the function has no Python body, so its types must be declared",
             ),
-            hint=f"annotate it: def {source.name}({parameter_list}) -> float32, or -> None",
+            hint=f"annotate it: {_annotated(source, types)} -> float32, or -> None",
         )
     check_c_types(source, types, signature.result)
     c_types = [t for t in types if isinstance(t, Scalar | Array)]

@@ -293,34 +293,23 @@ def _element_view(intrinsic: Intrinsic, values: dict[str, Value]) -> View:
     items: list[Value] = list(index.items) if isinstance(index, TupleValue) else [index]
     span = index.span
     view = single_element_view(array, [require_number(item, "the index") for item in items], span)
-    if intrinsic in (*LOADS, *STORES):
-        _check_global(intrinsic, view, array.span)
-    if intrinsic.effect is Effect.MEMORY:
-        check_writable(view, array.span)
-        _check_shared_by_threads(intrinsic, view, array.span)
-        check_aligned(view, array.span, "with align=True")
-    return view
-
-
-def _check_global(intrinsic: Intrinsic, view: View, span: Span) -> None:
-    """Check that an array is in global memory, which cache hints require."""
     space = array_type(view.array).space
-    if space is not MemorySpace.GLOBAL:
+    if intrinsic in (*LOADS, *STORES) and space is not MemorySpace.GLOBAL:
         fail(
             "argument-type",
-            Label(span, f"an array in {space.value} memory"),
+            Label(array.span, f"an array in {space.value} memory"),
             hint=f"{intrinsic.name} is for arrays in global memory: write a[i]",
         )
-
-
-def _check_shared_by_threads(intrinsic: Intrinsic, view: View, span: Span) -> None:
-    """Check that an array is not local: GPUs have no atomics on local memory."""
-    if array_type(view.array).space is MemorySpace.LOCAL:
-        fail(
-            "argument-type",
-            Label(span, "a local array: no other thread can access it"),
-            hint=f"{intrinsic.name} is for arrays that threads share; write a[i] += … here",
-        )
+    if intrinsic.effect is Effect.MEMORY:
+        check_writable(view, array.span)
+        if space is MemorySpace.LOCAL:  # GPUs have no atomics on local memory
+            fail(
+                "argument-type",
+                Label(array.span, "a local array: no other thread can access it"),
+                hint=f"{intrinsic.name} is for arrays that threads share; write a[i] += … here",
+            )
+        check_aligned(view, array.span, "with align=True")
+    return view
 
 
 def _result_type(intrinsic: Intrinsic, common: Scalar | None) -> Type:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -194,38 +195,35 @@ def _len(context: FunctionContext, node: ast.Call) -> Expr:
     )
 
 
-def _min_or_max(name: str) -> Callable[[FunctionContext, ast.Call], Value]:
-    def lower(context: FunctionContext, node: ast.Call) -> Value:
-        if node.keywords:
-            fail(
-                "argument-count",
-                Label(context.span(node.keywords[0]), f"{name}() takes no keyword arguments here"),
-                hint=f"compare in a loop, or write {name}(a, b) of the numbers",
-            )
-        arguments = evaluate_in_order(context, node.args)
-        is_one_number = len(arguments) == 1 and is_number(arguments[0])
-        is_iterable = len(arguments) == 1 and not is_one_number
-        values = list(comprehensions.static_items(arguments[0])) if is_iterable else arguments
-        if is_one_number or not values:
-            subject = "one number" if is_one_number else "nothing"
-            fail(
-                "argument-count",
-                Label(context.span(node), f"{name}() of {subject}"),
-                hint=f"write {name}(a, b), or {name}() of a tuple that has items",
-            )
-        if all(isinstance(v, TupleValue) for v in values):
-            return _min_or_max_tuple(context, ast.Lt if name == "min" else ast.Gt, values, node)
-        numbers = [require_number(v) for v in values]
-        common = ufuncs.common_type(numbers)
-        constants = [int(e.value) for e in numbers if isinstance(e, Const) and e.type == WEAK_INT]
-        if len(constants) == len(numbers):
-            return integer(min(constants) if name == "min" else max(constants), context.span(node))
-        result = coerce(numbers[0], common)
-        for e in numbers[1:]:
-            result = ufuncs.apply_intrinsic(REGISTRY[name], [result, e], common, context.span(node))
-        return result
-
-    return lower
+def _min_or_max(name: str, context: FunctionContext, node: ast.Call) -> Value:
+    if node.keywords:
+        fail(
+            "argument-count",
+            Label(context.span(node.keywords[0]), f"{name}() takes no keyword arguments here"),
+            hint=f"compare in a loop, or write {name}(a, b) of the numbers",
+        )
+    arguments = evaluate_in_order(context, node.args)
+    is_one_number = len(arguments) == 1 and is_number(arguments[0])
+    is_iterable = len(arguments) == 1 and not is_one_number
+    values = list(comprehensions.static_items(arguments[0])) if is_iterable else arguments
+    if is_one_number or not values:
+        subject = "one number" if is_one_number else "nothing"
+        fail(
+            "argument-count",
+            Label(context.span(node), f"{name}() of {subject}"),
+            hint=f"write {name}(a, b), or {name}() of a tuple that has items",
+        )
+    if all(isinstance(v, TupleValue) for v in values):
+        return _min_or_max_tuple(context, ast.Lt if name == "min" else ast.Gt, values, node)
+    numbers = [require_number(v) for v in values]
+    common = ufuncs.common_type(numbers)
+    constants = [int(e.value) for e in numbers if isinstance(e, Const) and e.type == WEAK_INT]
+    if len(constants) == len(numbers):
+        return integer(min(constants) if name == "min" else max(constants), context.span(node))
+    result = coerce(numbers[0], common)
+    for e in numbers[1:]:
+        result = ufuncs.apply_intrinsic(REGISTRY[name], [result, e], common, context.span(node))
+    return result
 
 
 def _min_or_max_tuple(
@@ -282,17 +280,14 @@ def _sum(context: FunctionContext, node: ast.Call) -> Value:
     return total
 
 
-def _all_or_any(op: LogicalOp) -> Callable[[FunctionContext, ast.Call], Value]:
-    def lower(context: FunctionContext, node: ast.Call) -> Value:
-        span, name = context.span(node), "all" if op is LogicalOp.AND else "any"
-        (argument,) = argument_nodes(context, node, ("iterable",), name)
-        if isinstance(argument, ast.GeneratorExp):
-            items: Iterator[Value] = comprehensions.generate(context, argument)
-        else:
-            items = iter(_argument_items(context, node, name))
-        return _combine_tests(context, op, map(truth_of, items), span)
-
-    return lower
+def _all_or_any(op: LogicalOp, context: FunctionContext, node: ast.Call) -> Value:
+    span, name = context.span(node), "all" if op is LogicalOp.AND else "any"
+    (argument,) = argument_nodes(context, node, ("iterable",), name)
+    if isinstance(argument, ast.GeneratorExp):
+        items: Iterator[Value] = comprehensions.generate(context, argument)
+    else:
+        items = iter(_argument_items(context, node, name))
+    return _combine_tests(context, op, map(truth_of, items), span)
 
 
 def _combine_tests(
@@ -415,14 +410,14 @@ BUILTINS: dict[object, Callable[[FunctionContext, ast.Call], Value]] = {
     np.abs: _abs,
     round: _round,
     len: _len,
-    min: _min_or_max("min"),
-    max: _min_or_max("max"),
+    min: partial(_min_or_max, "min"),
+    max: partial(_min_or_max, "max"),
     range: _range,
     tuple: _tuple,
     list: _tuple,
     sum: _sum,
-    all: _all_or_any(LogicalOp.AND),
-    any: _all_or_any(LogicalOp.OR),
+    all: partial(_all_or_any, LogicalOp.AND),
+    any: partial(_all_or_any, LogicalOp.OR),
     enumerate: _enumerate,
     zip: _zip,
     reversed: _reversed,

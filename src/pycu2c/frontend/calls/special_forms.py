@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.limits import MAX_AXES
@@ -51,20 +52,19 @@ def _coordinates(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call)
     return coordinates[0] if ndim == 1 else TupleValue(tuple(coordinates), span)
 
 
-def _allocation(space: MemorySpace) -> IntrinsicLowering:
-    def lower(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Value:
-        shape_node, dtype_node, alignment_node = argument_nodes(
-            context, node, ("shape", "dtype", "alignment"), intrinsic.name, {"alignment": 0}
-        )
-        shape = _shape(context, shape_node, 0 if space is MemorySpace.SHARED else 1)
-        scalar = named_scalar(context, dtype_node)
-        alignment = _alignment(context, alignment_node)
-        is_dynamic = shape == DYNAMIC_SHAPE and space is MemorySpace.SHARED
-        fixed_shape = None if is_dynamic else shape
-        allocated_type = Array(scalar.dtype, len(shape), "C", space, fixed_shape, alignment)
-        return allocate(context, node, allocated_type, shape_node)
-
-    return lower
+def _allocation(
+    space: MemorySpace, context: FunctionContext, intrinsic: Intrinsic, node: ast.Call
+) -> Value:
+    shape_node, dtype_node, alignment_node = argument_nodes(
+        context, node, ("shape", "dtype", "alignment"), intrinsic.name, {"alignment": 0}
+    )
+    shape = _shape(context, shape_node, 0 if space is MemorySpace.SHARED else 1)
+    scalar = named_scalar(context, dtype_node)
+    alignment = _alignment(context, alignment_node)
+    is_dynamic = shape == DYNAMIC_SHAPE and space is MemorySpace.SHARED
+    fixed_shape = None if is_dynamic else shape
+    allocated_type = Array(scalar.dtype, len(shape), "C", space, fixed_shape, alignment)
+    return allocate(context, node, allocated_type, shape_node)
 
 
 def allocate(
@@ -170,9 +170,9 @@ def _match_all(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -
 LOWERINGS: dict[str, IntrinsicLowering] = {
     "cuda.grid": _coordinates,
     "cuda.gridsize": _coordinates,
-    "cuda.shared.array": _allocation(MemorySpace.SHARED),
+    "cuda.shared.array": partial(_allocation, MemorySpace.SHARED),
     "numpy.clip": _clip,
-    "cuda.local.array": _allocation(MemorySpace.LOCAL),
+    "cuda.local.array": partial(_allocation, MemorySpace.LOCAL),
     "cuda.const.array_like": _constant_array,
     "cuda.match_all_sync": _match_all,
     **cooperative_groups.GROUP_LOWERINGS,

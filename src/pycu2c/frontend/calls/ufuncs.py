@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NoReturn
 
 import numpy as np
@@ -152,8 +152,8 @@ def _float_power(context: FunctionContext, operands: list[Expr], span: Span) -> 
     return binary(context, POW, cast(left, wide), cast(right, wide), span)
 
 
-def _logical_lowering(op: LogicalOp) -> Callable[[FunctionContext, list[Expr], Span], Expr]:
-    return lambda context, operands, span: logical(op, truth(operands[0]), truth(operands[1]), span)
+def _logical(op: LogicalOp, context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
+    return logical(op, truth(operands[0]), truth(operands[1]), span)
 
 
 def _exclusive_or(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
@@ -185,8 +185,8 @@ def rounded(context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
     return cast(Apply(intrinsic, arguments, wide, span), number_type)
 
 
-def _complex_part_lowering(name: str) -> Callable[[FunctionContext, list[Expr], Span], Expr]:
-    return lambda context, operands, span: real_or_imag(operands[0], name, span)
+def _complex_part(name: str, context: FunctionContext, operands: list[Expr], span: Span) -> Expr:
+    return real_or_imag(operands[0], name, span)
 
 
 OPERATOR_LOWERINGS: dict[str, Callable[[FunctionContext, list[Expr], Span], Expr]] = {
@@ -195,12 +195,12 @@ OPERATOR_LOWERINGS: dict[str, Callable[[FunctionContext, list[Expr], Span], Expr
     "numpy.square": _square,
     "numpy.reciprocal": _reciprocal,
     "numpy.float_power": _float_power,
-    "numpy.logical_and": _logical_lowering(LogicalOp.AND),
-    "numpy.logical_or": _logical_lowering(LogicalOp.OR),
+    "numpy.logical_and": partial(_logical, LogicalOp.AND),
+    "numpy.logical_or": partial(_logical, LogicalOp.OR),
     "numpy.logical_xor": _exclusive_or,
     "numpy.round": rounded,
-    "numpy.real": _complex_part_lowering("real"),
-    "numpy.imag": _complex_part_lowering("imag"),
+    "numpy.real": partial(_complex_part, "real"),
+    "numpy.imag": partial(_complex_part, "imag"),
 }
 
 
@@ -251,10 +251,7 @@ def array_ufunc(
         backward = slice_overlap.backward_axes(targets[shifted[0]], operand, span)
 
     def store_element(indices: tuple[Var, ...]) -> None:
-        items = [
-            slice_assignment.source_element(v, indices, span) if isinstance(v, View) else v
-            for v in operands
-        ]
+        items = [slice_assignment.value_at(v, indices, span) for v in operands]
         result = call(items)
         results = result.items if isinstance(result, TupleValue) else (result,)
         for target, value in zip(targets, results, strict=True):

@@ -14,7 +14,7 @@ from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import Array, Scalar
 from pycu2c.frontend.calls.arguments import argument_nodes, named_scalar
-from pycu2c.frontend.evaluation_order import assign_temporary, is_invariant
+from pycu2c.frontend.evaluation_order import assign_temporary, assign_unless_invariant
 from pycu2c.frontend.expressions import arithmetic, array_views
 from pycu2c.frontend.expressions.array_views import ArrayValue
 from pycu2c.frontend.function_context import FunctionContext
@@ -101,7 +101,7 @@ def _has_contiguous_rows(view: View) -> bool:
 
 def _checked_length(context: FunctionContext, length: Expr, ratio: int, span: Span) -> Expr:
     """Return how many numbers of a larger dtype the last axis has; report a remainder."""
-    known = length if is_invariant(context, length) else assign_temporary(context, length, "length")
+    known = assign_unless_invariant(context, length, "length")
     count = integer(ratio, span)
     remainder = arithmetic.binary(context, MOD, known, count, span)
     if not isinstance(remainder, Const):

@@ -10,7 +10,7 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array
 from pycu2c.frontend.calls.arguments import argument_nodes
-from pycu2c.frontend.evaluation_order import assign_temporary, evaluate_in_order, is_invariant
+from pycu2c.frontend.evaluation_order import assign_unless_invariant, evaluate_in_order
 from pycu2c.frontend.expressions import arithmetic, array_views
 from pycu2c.frontend.expressions.arithmetic import require_integer
 from pycu2c.frontend.expressions.array_views import ArrayValue, array_type
@@ -85,7 +85,7 @@ def _reshape(context: FunctionContext, array: ArrayValue, shape: list[Expr], spa
         )
     lengths = _lengths(context, view, shape, span)
     result = Array(source_type.dtype, len(lengths), "C")
-    first = (_materialize_length(context, linear_start(view)),)
+    first = (assign_unless_invariant(context, linear_start(view), "length"),)
     steps = array_views.contiguous_steps(lengths, span)
     return View(view.array, first, (0,) * len(lengths), steps, tuple(lengths), result, span)
 
@@ -102,7 +102,7 @@ def _lengths(context: FunctionContext, view: View, shape: list[Expr], span: Span
             hint=_SHAPE_HINT,
         )
     _check_size(size, others, bool(inferred_axes), span)
-    requested = [_materialize_length(context, e) for e in shape]
+    requested = [assign_unless_invariant(context, e, "length") for e in shape]
     lengths = _with_inferred(context, size, requested, span)
     is_checked = all(isinstance(e, Const) for e in (size, *others))
     if others and not is_checked:
@@ -123,8 +123,9 @@ def _with_inferred(
         known_size = arithmetic.product(context, known, span)
         divisor = Apply(REGISTRY["max"], (known_size, one), WEAK_INT, span)
         remaining = arithmetic.binary(context, FLOORDIV, size, divisor, span)
-    remaining = _materialize_length(context, remaining)
-    return [_materialize_length(context, _unless_negative(e, e, remaining)) for e in requested]
+    remaining = assign_unless_invariant(context, remaining, "length")
+    lengths = (_unless_negative(e, e, remaining) for e in requested)
+    return [assign_unless_invariant(context, e, "length") for e in lengths]
 
 
 def _unless_negative(length: Expr, value: Expr, negative_value: Expr) -> Expr:
@@ -184,8 +185,3 @@ def _check_size(size: Expr, others: list[Expr], has_inferred_axis: bool, span: S
             Label(span, f"{available} elements do not fill ({shown_shape})"),
             hint=_SHAPE_HINT,
         )
-
-
-def _materialize_length(context: FunctionContext, e: Expr) -> Expr:
-    """Assign a length or start offset to a variable unless it is invariant."""
-    return e if is_invariant(context, e) else assign_temporary(context, e, "length")

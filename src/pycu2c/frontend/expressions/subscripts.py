@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from enum import EnumMeta
 from typing import NoReturn, TypeVar
 
@@ -13,7 +14,7 @@ from pycu2c.base.types import WEAK_INT, MemorySpace
 from pycu2c.frontend import hints
 from pycu2c.frontend.evaluation_order import (
     assign_temporary,
-    is_invariant,
+    assign_unless_invariant,
     materialize,
     materialize_effects,
     materialize_view,
@@ -83,13 +84,23 @@ def _subscript_of(context: FunctionContext, owner: Value, node: ast.Subscript) -
         return vectors.component(
             require_value(owner), vectors.component_name(context, node), context.span(node)
         )
-    owner, indices = evaluate_after_owner(context, owner, node.slice)
     span = context.span(node)
+    return _array_subscript(context, owner, node, lambda a, name: _field_by_name(a, name, span))
+
+
+def _array_subscript(
+    context: FunctionContext,
+    owner: Value,
+    node: ast.Subscript,
+    field: Callable[[ArrayValue, StaticObject], View],
+) -> Value:
+    """Return ``owner[index]`` of an array as a view; ``field`` returns the view of a field."""
+    owner, indices = evaluate_after_owner(context, owner, node.slice)
 
     def view(array: ArrayValue) -> View:
         if len(indices) == 1 and isinstance(indices[0], StaticObject):
-            return _field_by_name(array, indices[0], span)
-        return _indexed_view(context, array, array_subscripts(indices), span)
+            return field(array, indices[0])
+        return _indexed_view(context, array, array_subscripts(indices), context.span(node))
 
     if isinstance(owner, ArraySelect):
         indices = [materialize_index(context, index) for index in indices]
@@ -114,11 +125,8 @@ def _with_evaluated_lengths(
     """Evaluate the lengths of a slice that is sliced again, whose bounds depend on them."""
     if not isinstance(array, View) or not any(isinstance(i, SliceBounds) for i in indices):
         return array
-    lengths = (
-        e if is_invariant(context, e) else assign_temporary(context, e, "length")
-        for e in array.lengths
-    )
-    return replace(array, lengths=tuple(lengths))
+    lengths = tuple(assign_unless_invariant(context, e, "length") for e in array.lengths)
+    return replace(array, lengths=lengths)
 
 
 def _field_by_name(array: ArrayValue, name: StaticObject, span: Span) -> View:
@@ -158,19 +166,13 @@ def item_at(
 
 def target_view(context: FunctionContext, node: ast.Subscript) -> View | ArraySelect:
     """Return the view of a subscript target: ``a[i, j]``, ``a[i, 1:]`` or ``a[i]['x']``."""
-    owner, indices = evaluate_after_owner(context, owner_view(context, node.value), node.slice)
     span = context.span(node)
-
-    def view(array: ArrayValue) -> View:
-        if len(indices) == 1 and isinstance(indices[0], StaticObject):
-            return record_field_view(context, array, str(indices[0].value), span)
-        return _indexed_view(context, array, array_subscripts(indices), span)
-
-    if isinstance(owner, ArraySelect):
-        indices = [materialize_index(context, index) for index in indices]
-    else:
-        owner = _with_evaluated_lengths(context, require_array(context, owner, node.value), indices)
-    target = branches.for_each_array(context, owner, view)
+    target = _array_subscript(
+        context,
+        owner_view(context, node.value),
+        node,
+        lambda a, name: record_field_view(context, a, str(name.value), span),
+    )
     assert isinstance(target, (View, ArraySelect))
     return target
 

@@ -21,9 +21,8 @@ from pycu2c.frontend.calls.arguments import (
     require_constant_int,
 )
 from pycu2c.frontend.evaluation_order import (
-    assign_temporary,
+    assign_unless_invariant,
     evaluate_in_order,
-    is_invariant,
     materialize,
     may_have_effects,
 )
@@ -145,9 +144,10 @@ def _iterable_of_elements(
         return _iterable_of_array(context, reshape.flattened(context, evaluated, span))
     axes = range(array_views.array_type(evaluated).ndim)
     lengths = [
-        _materialize_bound(context, _length(context, evaluated, axis, span)) for axis in axes
+        assign_unless_invariant(context, _length(context, evaluated, axis, span), "bound")
+        for axis in axes
     ]
-    size = _materialize_bound(context, product(context, lengths, span))
+    size = assign_unless_invariant(context, product(context, lengths, span), "bound")
 
     def element(counter: Expr) -> Value:
         indices = _indices(context, counter, lengths, span)
@@ -244,7 +244,7 @@ def _enumerate(context: FunctionContext, node: ast.Call) -> Iterable:
             start = _require_integer(context.number(start_node), "enumerate counts in integers")
         inner = _materialize_iterable(context, inner, prefix)
         context.emit_all(prefix)
-        start = _materialize_bound(context, start)
+        start = assign_unless_invariant(context, start, "bound")
     if isinstance(inner, ListedIterable):
         numbers = (_sum(context, start, integer(i, span)) for i in range(len(inner.values)))
         pairs = tuple(TupleValue(pair, span) for pair in zip(numbers, inner.values))
@@ -298,7 +298,7 @@ def _zip(context: FunctionContext, node: ast.Call) -> Iterable:
             limits.append(counted.stop)
         columns.append(tuple(counted.value(integer(i, span)) for i in range(trip_count)))
     values = tuple(TupleValue(group, span) for group in list(zip(*columns))[:trip_count])
-    limit = _materialize_bound(context, _minimum(limits)) if limits else None
+    limit = assign_unless_invariant(context, _minimum(limits), "bound") if limits else None
     return ListedIterable(values, limit, is_sequence=False)
 
 
@@ -331,7 +331,7 @@ def _reversed(context: FunctionContext, node: ast.Call) -> Iterable:
     if isinstance(inner, ListedIterable):
         return ListedIterable(inner.values[::-1], is_sequence=False)
     step = _constant_step(inner)
-    start, stop = (_materialize_bound(context, e) for e in (inner.start, inner.stop))
+    start, stop = (assign_unless_invariant(context, e, "bound") for e in (inner.start, inner.stop))
     count = _trip_count(context, start, stop, step)
     last_number = _sum(
         context, start, binary(context, MUL, _minus_one(context, count), inner.step, span)
@@ -389,7 +389,7 @@ def _materialize_iterable(
             iterable, values=tuple(materialize(context, v, "item") for v in iterable.values)
         )
     bounds = (iterable.start, iterable.stop, iterable.step)
-    start, stop, step = (_materialize_bound(context, e) for e in bounds)
+    start, stop, step = (assign_unless_invariant(context, e, "bound") for e in bounds)
     return replace(iterable, start=start, stop=stop, step=step)
 
 
@@ -414,7 +414,9 @@ def _counted_from_zero(
     step = _constant_step(iterable)
     if _is_zero(iterable.start) and step == 1:
         return iterable
-    start, stop = (_materialize_bound(context, e) for e in (iterable.start, iterable.stop))
+    start, stop = (
+        assign_unless_invariant(context, e, "bound") for e in (iterable.start, iterable.stop)
+    )
     count = _trip_count(context, start, stop, step)
 
     def value(counter: Expr) -> Value:
@@ -466,8 +468,3 @@ def _minimum(lengths: list[Expr]) -> Expr:
         else:
             minimum = Apply(REGISTRY["min"], (minimum, other), WEAK_INT, minimum.span)
     return minimum
-
-
-def _materialize_bound(context: FunctionContext, e: Expr) -> Expr:
-    """Evaluate a number before the loop, so that iterations do not change it."""
-    return e if is_invariant(context, e) else require_number(assign_temporary(context, e, "bound"))

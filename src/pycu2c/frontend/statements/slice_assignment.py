@@ -66,27 +66,32 @@ def assign_elements(
     elif isinstance(value, TupleValue):
         _assign_items(context, target, value, span, store)
     elif isinstance(value, View) and value.axes:
-        source = value
-        axes = run_time_axes(target, source)
-        raise_unless_shapes_match(context, target, source, axes, span)
-        backward = slice_overlap.backward_axes(target, source, span) if is_shifted else ()
-        loop_over_elements(
-            context,
-            target,
-            span,
-            lambda indices: store(
-                array_views.element_view(target, indices, span),
-                source_element(source, indices, span),
-            ),
-            backward,
-        )
+        axes = run_time_axes(target, value)
+        raise_unless_shapes_match(context, target, value, axes, span)
+        backward = slice_overlap.backward_axes(target, value, span) if is_shifted else ()
+        _assign_each(context, target, value, span, store, backward)
     else:
-        loop_over_elements(
-            context,
-            target,
-            span,
-            lambda indices: store(array_views.element_view(target, indices, span), value),
-        )
+        _assign_each(context, target, value, span, store)
+
+
+def _assign_each(
+    context: FunctionContext,
+    target: View,
+    value: Value,
+    span: Span,
+    store: StoreElement,
+    backward: Sequence[bool | Expr] = (),
+) -> None:
+    """Assign a value to each element; of an array, the element at the same indices."""
+    loop_over_elements(
+        context,
+        target,
+        span,
+        lambda indices: store(
+            array_views.element_view(target, indices, span), value_at(value, indices, span)
+        ),
+        backward,
+    )
 
 
 def _broadcast_item(
@@ -94,12 +99,7 @@ def _broadcast_item(
 ) -> None:
     """Assign the only item of a tuple to each element or row (NumPy's broadcasting)."""
     if len(target.axes) == 1 or not isinstance(item, TupleValue):
-        loop_over_elements(
-            context,
-            target,
-            span,
-            lambda indices: store(array_views.element_view(target, indices, span), item),
-        )
+        _assign_each(context, target, item, span, store)
         return
     counter = Var(context.fresh("i"), WEAK_INT, span)
     with context.block() as statements:
@@ -160,14 +160,13 @@ def loop_over_elements(
     nest(())
 
 
-def source_element(source: View, counters: tuple[Var, ...], span: Span) -> Expr:
-    """Return the source element for an element of the target; axes of length 1 are broadcast."""
-    source_counters = counters[len(counters) - len(source.axes) :]
-    pairs = zip(source_counters, source.lengths)
-    indices = tuple(
-        integer(0, span) if _is_constant_one(length) else counter for counter, length in pairs
-    )
-    return array_views.subscript_value(source, list(indices), span)
+def value_at(value: Value, counters: tuple[Var, ...], span: Span) -> Value:
+    """Return what is assigned to an element of the target; axes of length 1 are broadcast."""
+    if not isinstance(value, View) or not value.axes:
+        return value
+    pairs = zip(counters[len(counters) - len(value.axes) :], value.lengths)
+    indices = [integer(0, span) if _is_constant_one(length) else i for i, length in pairs]
+    return array_views.subscript_value(value, [*indices], span)
 
 
 def _is_constant_one(length: Expr) -> bool:
