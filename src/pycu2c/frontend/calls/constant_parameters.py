@@ -6,11 +6,11 @@ They determine shapes of arrays, or are passed to a function that returns a devi
 from __future__ import annotations
 
 import ast
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import NamedTuple, TypeAlias
 
-from pycu2c.base.source import Source, bound_object
-from pycu2c.frontend.scope.bindings import bindings, parameters
+from pycu2c.base.source import Source
+from pycu2c.frontend.scope.bindings import bindings, named_object, parameters
 from pycu2c.ops.intrinsics import library
 
 ConstantParameters: TypeAlias = "dict[Source, frozenset[str]]"
@@ -68,7 +68,7 @@ def _references(source: Source) -> _References:
         if getattr(node.func, "attr", None) == "array":
             constants += [k.value for k in node.keywords if k.arg == "shape"] or node.args[:1]
             continue
-        called = _static_object(source, node.func)
+        called = named_object(source, node.func, bindings(source.tree).__contains__)
         callee = library.device_source(called)
         if callee is not None:
             calls.append((callee, node))
@@ -89,15 +89,3 @@ def _names_in_constants(references: _References, constants: ConstantParameters) 
         arguments += (k.value for k in call.keywords if k.arg in constants[callee])
     used = {n.id for a in arguments for n in ast.walk(a) if isinstance(n, ast.Name)}
     return references.unassigned & used
-
-
-def _static_object(source: Source, node: ast.expr) -> object:
-    """Return the object of a global name, or of an attribute of a module; otherwise None."""
-    match node:
-        case ast.Name(id=name) if name not in bindings(source.tree):
-            return bound_object(source.python, name)
-        case ast.Attribute(value=owner, attr=name):
-            module = _static_object(source, owner)
-            return getattr(module, name, None) if isinstance(module, ModuleType) else None
-        case _:
-            return None

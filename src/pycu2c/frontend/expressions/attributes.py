@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from enum import Enum, EnumMeta
-from types import ModuleType
+from enum import Enum
 from typing import NoReturn
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.source import Span, bound_object
+from pycu2c.base.source import Span
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import Scalar
 from pycu2c.frontend import hints
@@ -16,6 +15,7 @@ from pycu2c.frontend.expressions import arithmetic, array_views, vectors
 from pycu2c.frontend.expressions.array_views import ArrayValue
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope import name_resolution
+from pycu2c.frontend.scope.bindings import named_object
 from pycu2c.frontend.statements import branches
 from pycu2c.frontend.value_checks import (
     describe,
@@ -33,8 +33,9 @@ from pycu2c.ir.views import stride_inside_field
 def attribute(context: FunctionContext, node: ast.Attribute) -> Value:
     """Lower ``owner.name``."""
     if node.attr in ("name", "value"):
-        member = _enum_member(context, node.value)
-        if member is not None:
+        # members of an IntEnum become numbers as values
+        member = named_object(context.source, node.value, context.is_local)
+        if isinstance(member, Enum):
             owner = StaticObject(member, context.span(node))
             return name_resolution.attribute(context, owner, node.attr, node)
     return load_elements(context, attribute_view(context, context.value(node.value), node))
@@ -107,7 +108,8 @@ def _array_attribute(context: FunctionContext, array: ArrayValue, node: ast.Attr
         case "T":
             return array_views.transposed(array, span)
         case "real" | "imag" if owner_type.dtype.is_complex:
-            return array_views.complex_part(array, node.attr, span)
+            component = "x" if node.attr == "real" else "y"
+            return array_views.view_of_field(array_views.whole_view(array, span), component, span)
         case "real" if not owner_type.dtype.has_fields:
             return array
         case _ if array_views.is_record(array):
@@ -153,33 +155,3 @@ def report_no_field(array: ArrayValue, name: str, span: Span) -> NoReturn:
         if names
         else "index it with integers: a[i]",
     )
-
-
-# ---- members of enumerations -------------------------------------------------------------------
-# Members of an ``IntEnum`` become numbers as values, so their attributes are resolved from the
-# expression.
-
-
-def _enum_member(context: FunctionContext, node: ast.expr) -> Enum | None:
-    """Return the enumeration member that an expression names, or None."""
-    value = _named_object(context, node)
-    return value if isinstance(value, Enum) else None
-
-
-def _named_object(context: FunctionContext, node: ast.expr) -> object:
-    match node:
-        case ast.Name(id=name):
-            is_local = context.is_local(name)
-            return None if is_local else bound_object(context.source.python, name)
-        case ast.Attribute(value=owner, attr=name):
-            owner_object = _named_object(context, owner)
-            if isinstance(owner_object, EnumMeta):
-                return owner_object.__members__.get(name)
-            return vars(owner_object).get(name) if isinstance(owner_object, ModuleType) else None
-        case ast.Subscript(value=owner, slice=ast.Constant(value=str(name))):
-            owner_object = _named_object(context, owner)
-            return (
-                owner_object.__members__.get(name) if isinstance(owner_object, EnumMeta) else None
-            )
-        case _:
-            return None

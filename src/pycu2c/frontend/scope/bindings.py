@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from enum import EnumMeta
+from types import ModuleType
 from typing import TypeAlias
+
+from pycu2c.base.source import Source, bound_object
 
 FunctionLike: TypeAlias = ast.FunctionDef | ast.Lambda
 Comprehension: TypeAlias = ast.ListComp | ast.GeneratorExp
@@ -129,3 +133,24 @@ def child_nodes(node: ast.AST) -> list[ast.AST]:
 
 def _body(function: FunctionLike) -> list[ast.AST]:
     return [function.body] if isinstance(function, ast.Lambda) else list(function.body)
+
+
+def named_object(source: Source, node: ast.expr, is_local: Callable[[str], bool]) -> object:
+    """Return the object of a global name, an attribute of a module, or a member of an enumeration.
+
+    The result is None for other expressions.
+    """
+    match node:
+        case ast.Name(id=name):
+            return None if is_local(name) else bound_object(source.python, name)
+        case (
+            ast.Attribute(value=owner, attr=name)
+            | ast.Subscript(value=owner, slice=ast.Constant(value=str(name)))
+        ):
+            owner_object = named_object(source, owner, is_local)
+            if isinstance(owner_object, EnumMeta):
+                return owner_object.__members__.get(name)
+            is_attribute = isinstance(node, ast.Attribute) and isinstance(owner_object, ModuleType)
+            return getattr(owner_object, name, None) if is_attribute else None
+        case _:
+            return None
