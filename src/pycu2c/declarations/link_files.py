@@ -34,17 +34,18 @@ def parse_links(links: object) -> tuple[Link, ...]:
     """
     if links is None:
         return ()
+    named: list[tuple[tuple[Dialect, ...], str]]
     if isinstance(links, Mapping):
         for name in links:
             if name not in _TARGETS:
                 raise BadLink(f"link: files are for 'cuda' or 'cpu', not for {name!r}")
-        pairs = [(_TARGETS[name], path) for name, files in links.items() for path in _paths(files)]
-        return tuple((dialect, _check_path(path, (dialect,))) for dialect, path in pairs)
-    dialects_of_paths = [
-        (path, dialect) for path in _paths(links) for dialect in _dialects_for(path)
-    ]
+        named = [
+            ((_TARGETS[name],), path) for name, files in links.items() for path in _paths(files)
+        ]
+    else:
+        named = [(_dialects_for(path), path) for path in _paths(links)]
     return tuple(
-        (dialect, _check_path(path, _dialects_for(path))) for path, dialect in dialects_of_paths
+        (dialect, _check_path(path, dialects)) for dialects, path in named for dialect in dialects
     )
 
 

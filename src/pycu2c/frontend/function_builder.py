@@ -438,18 +438,11 @@ def _parameters(
         span = context.span(node)
 
         def leaf(name: str, leaf_type: Scalar | Array, span: Span = span) -> ir.Expr:
-            variable_type = context.types.get(name, leaf_type)
-            if (
-                isinstance(leaf_type, Scalar)
-                and isinstance(variable_type, Scalar)
-                and variable_type != leaf_type
-            ):
+            variable_type = context.types.get(name)
+            if variable_type is not None and variable_type != leaf_type:
                 argument = ir.Var(f"{name}.{ARGUMENT}", leaf_type, span)
-                conversions.append(
-                    ir.Assign(
-                        ir.Var(name, variable_type, span), coerce(argument, variable_type), span
-                    )
-                )
+                value = coerce(argument, variable_type)
+                conversions.append(ir.Assign(ir.Var(name, variable_type, span), value, span))
                 name = argument.name
             parameters.append(ir.Parameter(name, leaf_type, len(parameters)))
             return ir.Var(name, leaf_type, span)
