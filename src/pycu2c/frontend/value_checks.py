@@ -78,6 +78,11 @@ def describe(value: Value) -> str:
             return f"`{value.type}`"
 
 
+def reject(value: Value, code: str, hint: str, span: Span | None = None) -> NoReturn:
+    """Report a value of a kind that is not supported here."""
+    fail(code, Label(span or value.span, f"this is {describe(value)}"), hint=hint)
+
+
 _READ_CALLS = {"texture": "tex{}D(t, …)", "surface": "surf{}Dread(s, …)"}
 
 

@@ -8,7 +8,6 @@ from types import FrameType
 from typing import Any, Literal, TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.dtypes import DType
 from pycu2c.base.external_code import CodeLine, Dialect, DialectCode
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, ParameterType, Scalar, Signature
@@ -97,12 +96,8 @@ def _call_for_status(name: str, arguments: list[str], result: str, result_name: 
 
 def _c_type(parameter: ParameterType, dialect: Dialect) -> str:
     assert isinstance(parameter, Scalar | Array)
-    name = _dtype_name(parameter.dtype, dialect)
+    name = parameter.dtype.cuda if dialect == "cuda" else parameter.dtype.c
     return f"{name} *" if isinstance(parameter, Array) else name
-
-
-def _dtype_name(dtype: DType, dialect: Dialect) -> str:
-    return dtype.cuda if dialect == "cuda" else dtype.c
 
 
 def _declaration(c_type: str, name: str) -> str:

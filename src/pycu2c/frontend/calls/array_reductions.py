@@ -18,7 +18,7 @@ from pycu2c.frontend.calls.arguments import named_scalar
 from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.expressions.array_views import ArrayValue
 from pycu2c.frontend.function_context import FunctionContext
-from pycu2c.frontend.value_checks import describe, is_number, require_number
+from pycu2c.frontend.value_checks import describe, is_number, reject, require_number
 from pycu2c.frontend.values import ArraySelect, StaticObject, Value
 from pycu2c.ir.builders import cast, with_cast_span
 from pycu2c.ops.intrinsics import array_reductions
@@ -56,7 +56,7 @@ def _reduce_argument(name: str, context: FunctionContext, node: ast.Call) -> Val
         is_selection = name in ("max", "min", "amax", "amin") and is_number(value)
         function = name.removeprefix("a") if is_selection else name
         hint = f"write {function}(x, y) for numbers" if is_selection else "pass an array"
-        fail("argument-type", Label(value.span, f"this is {describe(value)}"), hint=hint)
+        reject(value, "argument-type", hint)
     return _reduce(context, name, value, node)
 
 

@@ -40,7 +40,7 @@ from pycu2c.frontend.expressions.array_views import (
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import branches
 from pycu2c.frontend.statements.assignments import store_value
-from pycu2c.frontend.value_checks import describe, is_array, is_number, value_class
+from pycu2c.frontend.value_checks import describe, is_array, is_number, reject, value_class
 from pycu2c.frontend.values import ArraySelect, Closure, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import cast, integer, scalar_type, truth, with_cast_span
 from pycu2c.ir.nodes import Const, Expr
@@ -246,10 +246,11 @@ def _numpy_dtype(context: FunctionContext, node: ast.Call) -> Value:
             name = np.dtype(name)
     scalar = scalar_named(name)
     if scalar is None:
-        fail(
+        reject(
+            value,
             "argument-type",
-            Label(context.span(argument), f"this is {describe(value)}"),
-            hint="numpy.dtype takes a type of numbers, such as np.float32 or 'float32'",
+            "numpy.dtype takes a type of numbers, such as np.float32 or 'float32'",
+            context.span(argument),
         )
     return StaticObject(scalar, context.span(node))
 

@@ -28,7 +28,7 @@ from pycu2c.frontend.expressions.arithmetic import require_integer
 from pycu2c.frontend.expressions.array_views import array_type, has_linear_index, whole_view
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import branches
-from pycu2c.frontend.value_checks import describe, is_array, require_number
+from pycu2c.frontend.value_checks import describe, is_array, reject, require_number
 from pycu2c.frontend.values import ArraySelect, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import binary, cast, integer
 from pycu2c.ir.nodes import Apply, Const, Expr, Var, View
@@ -75,10 +75,11 @@ def _tiles(context: FunctionContext, intrinsic: Intrinsic, node: ast.Call) -> Va
         return call_group_method(context, parent, "tiled_partition", method_call)
     tile = partition(parent.value, size) if isinstance(parent, StaticObject) else None
     if tile is None:
-        fail(
+        reject(
+            parent,
             "argument-type",
-            Label(context.span(group), f"this is {describe(parent)}"),
-            hint="partition the block, a tile of at least this size, or a coalesced group",
+            "partition the block, a tile of at least this size, or a coalesced group",
+            context.span(group),
         )
     return StaticObject(tile, context.span(node))
 

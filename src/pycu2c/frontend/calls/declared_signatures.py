@@ -14,6 +14,7 @@ from typing import NoReturn
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.external_code import stride_name
+from pycu2c.base.records import replace
 from pycu2c.base.source import Source, Span
 from pycu2c.base.types import (
     NONE,
@@ -33,7 +34,7 @@ from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.expressions.composite_values import displayed_type, result_type, type_of
 from pycu2c.frontend.function_context import ArgumentTypes
 from pycu2c.frontend.scope.bindings import parameters
-from pycu2c.frontend.value_checks import describe, require_value
+from pycu2c.frontend.value_checks import describe, reject, require_value
 from pycu2c.frontend.values import Closure, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import Expr, Function, Parameter, Return, Var, View
@@ -139,7 +140,7 @@ def _convert_array(value: Var | View, declared: Array) -> Expr:
         declared.ndim,
     ) or value_type.layout < declared.layout:
         _reject(value, declared)
-    return array_views.with_array_type(value, declared)
+    return replace(array_views.whole_view(value, value.span), type=declared)
 
 
 def _reject(value: Value, declared: ParameterType) -> NoReturn:
@@ -156,11 +157,7 @@ def convert_result(value: Value, declared: ParameterType | None) -> Value:
     if declared is None:
         return value
     if declared == NONE:
-        fail(
-            "return-type",
-            Label(value.span, f"this is {describe(value)}"),
-            hint="by the signature the function returns nothing",
-        )
+        reject(value, "return-type", "by the signature the function returns nothing")
     return convert_to_declared(value, declared)
 
 

@@ -30,9 +30,9 @@ from pycu2c.frontend.scope import name_resolution
 from pycu2c.frontend.statements import branches
 from pycu2c.frontend.statements.printing import print_call
 from pycu2c.frontend.value_checks import (
-    describe,
     is_array,
     is_number,
+    reject,
     require_number,
     require_value,
     value_class,
@@ -120,15 +120,14 @@ def _bool(context: FunctionContext, node: ast.Call) -> Expr:
 
 def _abs(context: FunctionContext, node: ast.Call) -> Expr:
     operand = _only_number(context, node, "abs")
-    if scalar_type(operand).dtype.is_complex:
-        operand_type = scalar_type(operand)
+    operand_type = scalar_type(operand)
+    if operand_type.dtype.is_complex:
         real_type = Scalar(operand_type.dtype.real, operand_type.weak)
         return Apply(REGISTRY["complex.abs"], (operand,), real_type, context.span(node))
-    if operand.type != WEAK_BOOL:
-        operand_type = scalar_type(operand)
-        if not (operand_type.dtype.is_float or operand_type.dtype.is_signed):
-            return operand
-    operand = unary(POS, operand, context.span(node)) if operand.type == WEAK_BOOL else operand
+    if operand_type == WEAK_BOOL:
+        operand = unary(POS, operand, context.span(node))
+    elif not (operand_type.dtype.is_float or operand_type.dtype.is_signed):
+        return operand
     if isinstance(operand, Const):
         number = constant_value(operand)  # a Python int is exact; abs of the least int8 wraps
         value = abs(number) if type(number) is int else REGISTRY["abs"].reference(number)
@@ -188,11 +187,7 @@ def _len(context: FunctionContext, node: ast.Call) -> Expr:
         return require_number(
             branches.for_each_array(context, value, lambda a: array_views.length(a, 0, span))
         )
-    fail(
-        "argument-type",
-        Label(value.span, f"this is {describe(value)}"),
-        hint="len() takes an array or a tuple",
-    )
+    reject(value, "argument-type", "len() takes an array or a tuple")
 
 
 def _min_or_max(name: str, context: FunctionContext, node: ast.Call) -> Value:

@@ -27,7 +27,7 @@ from pycu2c.frontend.expressions.module_limits import (
     report_too_large,
 )
 from pycu2c.frontend.function_context import FunctionContext
-from pycu2c.frontend.value_checks import describe, is_array, is_none, require_number
+from pycu2c.frontend.value_checks import is_array, is_none, reject, require_number
 from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import truth
 from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Var
@@ -152,10 +152,11 @@ def _constant_array(context: FunctionContext, intrinsic: Intrinsic, node: ast.Ca
     array = context.value(argument)
     if is_array(array) and array_type(array).space is MemorySpace.CONSTANT:
         return array
-    fail(
+    reject(
+        array,
         "constant-needed",
-        Label(context.span(argument), f"this is {describe(array)}"),
-        hint="name a numpy array that is defined outside of the kernel",
+        "name a numpy array that is defined outside of the kernel",
+        context.span(argument),
     )
 
 

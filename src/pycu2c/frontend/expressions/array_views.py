@@ -101,11 +101,6 @@ def whole_view(array: ArrayValue, span: Span) -> View:
     return View(array, zeros, axes, ones, lengths, whole_type, span)
 
 
-def with_array_type(array: ArrayValue, view_type: Array) -> View:
-    """Return a view of an array with a less specific type."""
-    return replace(whole_view(array, array.span), type=view_type)
-
-
 def subscript_value(array: ArrayValue, subscripts: list[Subscript], span: Span) -> Expr:
     """Return ``array[subscripts]``: the element, or a view; a record is a view without axes."""
     view = subscript_view(array, subscripts, span)
@@ -469,11 +464,6 @@ def record_fields(value: Value) -> TupleValue | None:
     return TupleValue(tuple(map(load_if_element, fields)), value.span, names)
 
 
-def complex_part(array: ArrayValue, name: str, span: Span) -> View:
-    """Return ``array.real`` or ``array.imag`` of complex numbers as a view."""
-    return view_of_field(whole_view(array, span), "x" if name == "real" else "y", span)
-
-
 def view_of_field(view: View, name: str, span: Span) -> View:
     """Return the view of a field; a subarray adds its axes."""
     if is_reinterpreted(view):
@@ -493,11 +483,6 @@ def view_of_field(view: View, name: str, span: Span) -> View:
         type=field_type,
         span=span,
     )
-
-
-def load_view(array: ArrayValue, span: Span) -> Expr:
-    """Return the element of a view without axes, or of an array without axes."""
-    return load_element(whole_view(array, span), span)
 
 
 def load_element(view: View, span: Span) -> Expr:

@@ -19,7 +19,7 @@ from pycu2c.frontend.evaluation_order import (
 from pycu2c.frontend.expressions import arithmetic
 from pycu2c.frontend.expressions.arithmetic import require_integer
 from pycu2c.frontend.function_context import FunctionContext
-from pycu2c.frontend.value_checks import describe, is_number, require_number
+from pycu2c.frontend.value_checks import is_number, reject, require_number
 from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import cast, integer, is_atom, logical, negation, scalar_type
 from pycu2c.ir.nodes import Assign, Const, Expr, If, Let, LogicalOp, Stmt, Var
@@ -197,16 +197,11 @@ def _membership(context: FunctionContext, left: Value, right: Value, span: Span)
     if isinstance(right, TupleValue) and right.names == _RANGE_FIELDS:
         return _in_range(context, left, right, span)
     if not isinstance(right, TupleValue):
-        fail(
-            "comparison",
-            Label(right.span, f"this is {describe(right)}"),
-            hint="`in` takes a tuple; for an array write a loop over its elements",
+        reject(
+            right, "comparison", "`in` takes a tuple; for an array write a loop over its elements"
         )
-    left = (
-        materialize(context, left, "value")
-        if len(right.items) > 1 and not _is_atom_value(left)
-        else left
-    )
+    if len(right.items) > 1 and not (is_number(left) and is_atom(left)):
+        left = materialize(context, left, "value")
     result: Expr = Const(False, WEAK_BOOL, span)
     for item in right.items:
         result = logical(
@@ -252,10 +247,6 @@ def _in_range(context: FunctionContext, left: Value, bounds: TupleValue, span: S
         distance = arithmetic.binary(context, SUB, cast(value, WEAK_INT), start, span)
     remainder = arithmetic.binary(context, MOD, distance, step, span)
     return logical(LogicalOp.AND, is_between, compare_numbers(ast.Eq, remainder, zero), span)
-
-
-def _is_atom_value(value: Value) -> bool:
-    return is_number(value) and is_atom(require_number(value))
 
 
 def _compare_tuple_order(

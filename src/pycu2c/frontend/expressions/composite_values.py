@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.dtypes import DType, DTypeKind
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.source import Span
 from pycu2c.base.types import (
     VOID,
@@ -128,17 +128,13 @@ def unify_types(a: ParameterType, b: ParameterType) -> ParameterType | None:
 # ---- results -----------------------------------------------------------------------------------
 
 
-def result_record(number_types: list[Scalar]) -> DType:
-    """Return the record in which a function returns its numbers."""
-    return dtypes.aligned_record([(f"item{i}", t.dtype) for i, t in enumerate(number_types)])
-
-
 def result_type(value_type: ParameterType) -> Type:
-    """Return the IR result type for a value of this type."""
+    """Return the IR result type for a value of this type: of several numbers, a record."""
     number_types = [leaf for leaf in leaf_types(value_type) if isinstance(leaf, Scalar)]
     if len(number_types) < 2:
         return number_types[0] if number_types else VOID
-    return Scalar(result_record(number_types))
+    fields = [(f"item{i}", t.dtype) for i, t in enumerate(number_types)]
+    return Scalar(dtypes.aligned_record(fields))
 
 
 def pack_result(numbers: list[Expr], packed_type: Type, span: Span) -> Expr | None:

@@ -16,7 +16,7 @@ from pycu2c.frontend.expressions.arithmetic import require_integer
 from pycu2c.frontend.expressions.array_views import ArrayValue, array_type
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements.exceptions import raise_if
-from pycu2c.frontend.value_checks import describe, is_array, require_number
+from pycu2c.frontend.value_checks import is_array, reject, require_number
 from pycu2c.frontend.values import TupleValue, Value
 from pycu2c.ir.builders import binary, integer, logical, scalar_type
 from pycu2c.ir.nodes import Apply, Cast, Const, Dim, Expr, LogicalOp, Select, View
@@ -60,7 +60,7 @@ def from_buffer(context: FunctionContext, node: ast.Call) -> Value:
     array, span = context.value(argument), context.span(node)
     if not is_array(array):
         hint = "from_buffer() takes an array"
-        fail("argument-type", Label(array.span, f"this is {describe(array)}"), hint=hint)
+        reject(array, "argument-type", hint)
     return flattened(context, array, span)
 
 

@@ -14,7 +14,7 @@ from pycu2c.frontend.evaluation_order import (
 )
 from pycu2c.frontend.expressions.array_views import EllipsisIndex, SliceBounds, Subscript
 from pycu2c.frontend.function_context import FunctionContext
-from pycu2c.frontend.value_checks import describe, require_number
+from pycu2c.frontend.value_checks import reject, require_number
 from pycu2c.frontend.values import StaticObject, TupleValue, Value
 from pycu2c.ir.builders import is_atom
 from pycu2c.ir.nodes import Const, Expr
@@ -81,10 +81,10 @@ def _flatten(value: Value, span: Span) -> list[Subscript | StaticObject]:
 def array_subscripts(subscripts: list[Subscript | StaticObject]) -> list[Subscript]:
     for item in subscripts:
         if isinstance(item, StaticObject):
-            fail(
+            reject(
+                item,
                 "index-type",
-                Label(item.span, f"this is {describe(item)}"),
-                hint="index with integers; a field's name is an index of its own: a[i]['x']",
+                "index with integers; a field's name is an index of its own: a[i]['x']",
             )
     return [item for item in subscripts if not isinstance(item, StaticObject)]
 

@@ -300,7 +300,9 @@ def _evaluate_target(
         target = with_starts(target, starts)
         if array_views.is_record(target):
             return target, require_number(target)
-    old = branches.for_each_array(context, target, lambda a: array_views.load_view(a, span))
+    old = branches.for_each_array(
+        context, target, lambda a: array_views.load_element(array_views.whole_view(a, span), span)
+    )
     return target, require_number(old)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import dataclass, replace
@@ -31,7 +31,7 @@ from pycu2c.frontend.expressions.arithmetic import binary, integer_hint, product
 from pycu2c.frontend.expressions.subscripts import item_at
 from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.statements import branches
-from pycu2c.frontend.value_checks import describe, require_number
+from pycu2c.frontend.value_checks import reject, require_number
 from pycu2c.frontend.values import ArraySelect, Closure, StaticObject, TupleValue, Value
 from pycu2c.ir.builders import integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, Stmt, Var, View
@@ -105,16 +105,9 @@ def _iterable_of_value(context: FunctionContext, value: Value) -> Iterable:
         case Var() | View() if isinstance(value.type, Array) and value.type.ndim:
             return _iterable_of_array(context, value)
         case _:
-            _report_not_iterable(value)
-
-
-def _report_not_iterable(value: Value) -> NoReturn:
-    is_object = isinstance(value, (StaticObject, Closure))
-    fail(
-        "iterable",
-        Label(value.span, f"this is {describe(value)}"),
-        hint="write a tuple of the values" if is_object else "to count, write range(n)",
-    )
+            is_object = isinstance(value, (StaticObject, Closure))
+            hint = "write a tuple of the values" if is_object else "to count, write range(n)"
+            reject(value, "iterable", hint)
 
 
 def _iterable_of_array(

@@ -13,7 +13,7 @@ from pycu2c.frontend.evaluation_order import evaluate_in_order, materialize_effe
 from pycu2c.frontend.expressions import comprehensions
 from pycu2c.frontend.expressions.composite_values import type_of
 from pycu2c.frontend.function_context import FunctionContext
-from pycu2c.frontend.value_checks import describe
+from pycu2c.frontend.value_checks import reject
 from pycu2c.frontend.values import StaticObject, TupleValue, Value, leaves
 from pycu2c.ir.nodes import Expr, Print
 from pycu2c.ir.print_format import FormatField, Piece, PrintFormat
@@ -155,10 +155,11 @@ def _check_printable(context: FunctionContext, node: ast.expr, value: Value) -> 
         case StaticObject(value=str() | None):
             return
         case StaticObject():
-            fail(
+            reject(
+                value,
                 "argument-type",
-                Label(context.span(node), f"this is {describe(value)}"),
-                hint="a kernel prints numbers, text, None, and tuples of these",
+                "a kernel prints numbers, text, None, and tuples of these",
+                context.span(node),
             )
         case _:
             for leaf in leaves(value):
