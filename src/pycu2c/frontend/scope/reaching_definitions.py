@@ -236,10 +236,8 @@ class ReachingDefinitions(ExpressionAnalysis):
                 then, self.state = self.state, otherwise
                 self.block(orelse)
                 self.state = join(then, self.state)
-            case ast.While():
-                self.while_loop(node)
-            case ast.For():
-                self.for_loop(node)
+            case ast.While() | ast.For():
+                self.loop(node)
             case UnrolledLoop():
                 self.unrolled_loop(node)
             case ast.Break() | ast.Continue():
@@ -285,29 +283,28 @@ class ReachingDefinitions(ExpressionAnalysis):
         if isinstance(node.target, ast.Name):
             self.single_variable_names.add(node.target.id)
 
-    def while_loop(self, node: ast.While) -> None:
-        head = self.loop_head(node)
+    def loop(self, node: ast.While | ast.For) -> None:
+        if isinstance(node, ast.For):
+            self.expression(node.iter)
+        head = join(self.state, self.loop_heads.get(node, self.state))
         while True:
-            self.state = head
-            entry, exit_state = self.branch(node.test)
+            self.state = exit_state = head
+            if isinstance(node, ast.While):
+                entry, exit_state = self.branch(node.test)
+            else:
+                self.expression(node.target)
+                entry = self.state
             body_end, breaks = self.loop_body(node.body, entry)
             if (new_head := join(head, body_end)) == head:
                 break
             head = new_head
-        self.leave_loop(node, head, exit_state, breaks)
-
-    def for_loop(self, node: ast.For) -> None:
-        self.expression(node.iter)
-        always_runs = "range" not in self.binding_nodes and _runs_at_least_once(node.iter)
-        head = self.loop_head(node)
-        while True:
-            self.state = head
-            self.expression(node.target)
-            body_end, breaks = self.loop_body(node.body, self.state)
-            if (new_head := join(head, body_end)) == head:
-                break
-            head = new_head
-        self.leave_loop(node, head, body_end if always_runs else head, breaks)
+        self.loop_heads[node] = head
+        has_range = "range" not in self.binding_nodes  # the builtin
+        if isinstance(node, ast.For) and has_range and _runs_at_least_once(node.iter):
+            exit_state = body_end
+        self.state = exit_state
+        self.block(node.orelse)
+        self.state = join(self.state, *breaks)
 
     def unrolled_loop(self, node: UnrolledLoop) -> None:
         """Handle an unrolled loop: its iterations follow each other."""
@@ -323,9 +320,6 @@ class ReachingDefinitions(ExpressionAnalysis):
         self.block(node.orelse)
         self.state = join(self.state, *all_breaks)
 
-    def loop_head(self, loop: ast.AST) -> ReachingState:
-        return join(self.state, self.loop_heads.get(loop, self.state))
-
     def loop_body(
         self, body: list[ast.stmt], entry: ReachingState
     ) -> tuple[ReachingState, list[ReachingState]]:
@@ -335,18 +329,6 @@ class ReachingDefinitions(ExpressionAnalysis):
         self.block(body)
         jumps = self.loops.pop()
         return join(self.state, *jumps.continues), jumps.breaks
-
-    def leave_loop(
-        self,
-        node: ast.For | ast.While,
-        head: ReachingState,
-        exit_state: ReachingState,
-        breaks: list[ReachingState],
-    ) -> None:
-        self.loop_heads[node] = head
-        self.state = exit_state
-        self.block(node.orelse)
-        self.state = join(self.state, *breaks)
 
     def match_statement(self, node: ast.Match) -> None:
         self.expression(node.subject)
