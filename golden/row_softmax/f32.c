@@ -80,8 +80,6 @@ void row_softmax(const void *arguments, int64_t first_block, int64_t last_block)
         float sent_3[96];
         float of_warps[32];
         float of_warps_1[32];
-        float combined[96];
-        float combined_1[96];
         int64_t count[96];
         int64_t count_1[96];
         float exponential[96];
@@ -89,47 +87,51 @@ void row_softmax(const void *arguments, int64_t first_block, int64_t last_block)
         int64_t lanes_1[96];
         int64_t lanes_2[96];
         int64_t lanes_3[96];
+        float result_2[96];
+        float result_3[96];
+        float result_4[96];
+        float result_5[96];
         float value[96];
         float value_1[96];
         float value_2[96];
         float value_3[96];
         float value_4[96];
-        float value_5[96];
-        float value_6[96];
         int64_t row = blockIdx.x;
         #pragma omp simd
         for (int64_t column = 0; column < 96; ++column) {
             value[column] = x[row * x_shape1 + column];
-            float value_7 = value[column];
-            combined[column] = value_7;
-            float value_8 = combined[column];
+            float value_5 = value[column];
+            float combined = value_5;
+            float value_6 = combined;
             count[column] = block_threads();
             int64_t row_5 = 0;
             int64_t result = column + 96 * row_5;
-            value_3[column] = value_8;
-            lanes[column] = min_i64(32LL, count[column] - (result / 32) * 32);
+            int64_t lanes_4 = min_i64(32LL, count[column] - (result / 32) * 32);
+            float own = value_6;
+            value_1[column] = own;
+            lanes[column] = lanes_4;
         }
         for (int64_t step = 0; step < 5; ++step) {
             int64_t distance = 1LL << step;
             #pragma omp simd
             for (int64_t t = 0; t < 96; ++t) {
-                sent[t] = value_3[t];
+                sent[t] = value_1[t];
             }
             #pragma omp simd
             for (int64_t t = 0; t < 96; ++t) {
                 float other = ((int32_t)t & 31) + (int32_t)(distance & 31) < 32 ? sent[t + (distance & 31)] : sent[t];
                 if ((t & 31) + distance < lanes[t]) {
-                    value_3[t] = max_f32(value_3[t], other);
+                    value_1[t] = max_f32(value_1[t], other);
                 }
             }
         }
         int64_t row_1 = 0;
         for (int64_t tx = 0; tx < 96; ++tx) {
-            float result_2 = value_3[tx];
+            float result_6 = value_1[tx];
             int64_t result = tx + 96 * row_1;
-            value_1[tx] = result_2;
+            result_4[tx] = result_6;
             if ((tx & 31) == 0) {
-                store_items(of_warps, result / 32, value_1[tx]);
+                store_items(of_warps, result / 32, result_4[tx]);
             }
         }
         int64_t row_2 = 0;
@@ -138,75 +140,77 @@ void row_softmax(const void *arguments, int64_t first_block, int64_t last_block)
             int64_t warps = (count[tx] + 31) / 32;
             int64_t result = tx + 96 * row_2;
             if (result < warps) {
-                value_1[tx] = load_items(of_warps, result);
+                result_4[tx] = load_items(of_warps, result);
             }
-            value_5[tx] = value_1[tx];
+            value_3[tx] = result_4[tx];
             lanes_2[tx] = warps;
         }
         for (int64_t step = 0; step < 5; ++step) {
             int64_t distance = 1LL << step;
             #pragma omp simd
             for (int64_t t = 0; t < 32; ++t) {
-                sent_1[t] = value_5[t];
+                sent_1[t] = value_3[t];
             }
             #pragma omp simd
             for (int64_t t = 0; t < 32; ++t) {
                 float other = ((int32_t)t & 31) + (int32_t)(distance & 31) < 32 ? sent_1[t + (distance & 31)] : sent_1[t];
                 if ((t & 31) + distance < lanes_2[t]) {
-                    value_5[t] = max_f32(value_5[t], other);
+                    value_3[t] = max_f32(value_3[t], other);
                 }
             }
         }
         {
             const int64_t t = 0;
-            float result_2 = value_5[t];
-            value_1[t] = result_2;
+            float result_6 = value_3[t];
+            result_4[t] = result_6;
         }
         {
             const int64_t tx = 0;
-            float result_2 = value_1[tx];
-            combined[tx] = result_2;
-            store_items(of_warps, 0, combined[tx]);
+            float result_6 = result_4[tx];
+            float result_7 = result_6;
+            store_items(of_warps, 0, result_7);
         }
         #pragma omp simd
         for (int64_t t = 0; t < 96; ++t) {
-            combined[t] = load_items(of_warps, 0);
+            result_2[t] = load_items(of_warps, 0);
         }
         #pragma omp simd
         for (int64_t tx = 0; tx < 96; ++tx) {
-            float result_2 = combined[tx];
-            float result_3 = result_2;
-            exponential[tx] = exp_f32(value[tx] - result_3);
-            float value_7 = exponential[tx];
-            combined_1[tx] = value_7;
-            float value_8 = combined_1[tx];
+            float result_6 = result_2[tx];
+            float result_7 = result_6;
+            exponential[tx] = exp_f32(value[tx] - result_7);
+            float value_5 = exponential[tx];
+            float combined = value_5;
+            float value_6 = combined;
             count_1[tx] = block_threads();
             int64_t row_5 = 0;
             int64_t result_1 = tx + 96 * row_5;
-            value_4[tx] = value_8;
-            lanes_1[tx] = min_i64(32LL, count_1[tx] - (result_1 / 32) * 32);
+            int64_t lanes_4 = min_i64(32LL, count_1[tx] - (result_1 / 32) * 32);
+            float own = value_6;
+            value_2[tx] = own;
+            lanes_1[tx] = lanes_4;
         }
         for (int64_t step = 0; step < 5; ++step) {
             int64_t distance = 1LL << step;
             #pragma omp simd
             for (int64_t t = 0; t < 96; ++t) {
-                sent_2[t] = value_4[t];
+                sent_2[t] = value_2[t];
             }
             #pragma omp simd
             for (int64_t t = 0; t < 96; ++t) {
                 float other = ((int32_t)t & 31) + (int32_t)(distance & 31) < 32 ? sent_2[t + (distance & 31)] : sent_2[t];
                 if ((t & 31) + distance < lanes_1[t]) {
-                    value_4[t] += other;
+                    value_2[t] += other;
                 }
             }
         }
         int64_t row_3 = 0;
         for (int64_t tx = 0; tx < 96; ++tx) {
-            float result_2 = value_4[tx];
+            float result_6 = value_2[tx];
             int64_t result_1 = tx + 96 * row_3;
-            value_2[tx] = result_2;
+            result_5[tx] = result_6;
             if ((tx & 31) == 0) {
-                store_items(of_warps_1, result_1 / 32, value_2[tx]);
+                store_items(of_warps_1, result_1 / 32, result_5[tx]);
             }
         }
         int64_t row_4 = 0;
@@ -215,45 +219,45 @@ void row_softmax(const void *arguments, int64_t first_block, int64_t last_block)
             int64_t warps = (count_1[tx] + 31) / 32;
             int64_t result_1 = tx + 96 * row_4;
             if (result_1 < warps) {
-                value_2[tx] = load_items(of_warps_1, result_1);
+                result_5[tx] = load_items(of_warps_1, result_1);
             }
-            value_6[tx] = value_2[tx];
+            value_4[tx] = result_5[tx];
             lanes_3[tx] = warps;
         }
         for (int64_t step = 0; step < 5; ++step) {
             int64_t distance = 1LL << step;
             #pragma omp simd
             for (int64_t t = 0; t < 32; ++t) {
-                sent_3[t] = value_6[t];
+                sent_3[t] = value_4[t];
             }
             #pragma omp simd
             for (int64_t t = 0; t < 32; ++t) {
                 float other = ((int32_t)t & 31) + (int32_t)(distance & 31) < 32 ? sent_3[t + (distance & 31)] : sent_3[t];
                 if ((t & 31) + distance < lanes_3[t]) {
-                    value_6[t] += other;
+                    value_4[t] += other;
                 }
             }
         }
         {
             const int64_t t = 0;
-            float result_2 = value_6[t];
-            value_2[t] = result_2;
+            float result_6 = value_4[t];
+            result_5[t] = result_6;
         }
         {
             const int64_t tx = 0;
-            float result_2 = value_2[tx];
-            combined_1[tx] = result_2;
-            store_items(of_warps_1, 0, combined_1[tx]);
+            float result_6 = result_5[tx];
+            float result_7 = result_6;
+            store_items(of_warps_1, 0, result_7);
         }
         #pragma omp simd
         for (int64_t t = 0; t < 96; ++t) {
-            combined_1[t] = load_items(of_warps_1, 0);
+            result_3[t] = load_items(of_warps_1, 0);
         }
         #pragma omp simd
         for (int64_t column = 0; column < 96; ++column) {
-            float result_2 = combined_1[column];
-            float result_3 = result_2;
-            out[row * out_shape1 + column] = exponential[column] / result_3;
+            float result_6 = result_3[column];
+            float result_7 = result_6;
+            out[row * out_shape1 + column] = exponential[column] / result_7;
         }
     }
 }

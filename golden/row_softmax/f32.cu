@@ -40,32 +40,34 @@ __device__ float load_items(const float *arrays, int index_) {
 
 __device__ float reduce_warps(float value, float *of_warps, int count) {
     int rank = thread_rank();
-    value = reduce_lanes(value, min(32, count - (rank / 32) * 32));
+    int lanes = min(32, count - (rank / 32) * 32);
+    float own = value;
+    float result = reduce_lanes(own, lanes);
     if (laneid_i32() == 0) {
-        store_items(of_warps, rank / 32, value);
+        store_items(of_warps, rank / 32, result);
     }
     __syncthreads();
     if (rank < 32) {
         int warps = (count + 31) / 32;
         if (rank < warps) {
-            value = load_items(of_warps, rank);
+            result = load_items(of_warps, rank);
         }
-        value = reduce_lanes(value, warps);
+        result = reduce_lanes(result, warps);
     }
-    return value;
+    return result;
 }
 
 __device__ float all_reduce(float value) {
     float combined = value;
     __shared__ float of_warps[32];
-    combined = reduce_warps(combined, of_warps, block_threads());
+    float result = reduce_warps(combined, of_warps, block_threads());
     if (thread_rank() == 0) {
-        store_items(of_warps, 0, combined);
+        store_items(of_warps, 0, result);
     }
     __syncthreads();
-    combined = load_items(of_warps, 0);
+    result = load_items(of_warps, 0);
     __syncthreads();
-    return combined;
+    return result;
 }
 
 __device__ float reduce_lanes_1(float value, int lanes) {
@@ -81,32 +83,34 @@ __device__ float reduce_lanes_1(float value, int lanes) {
 
 __device__ float reduce_warps_1(float value, float *of_warps, int count) {
     int rank = thread_rank();
-    value = reduce_lanes_1(value, min(32, count - (rank / 32) * 32));
+    int lanes = min(32, count - (rank / 32) * 32);
+    float own = value;
+    float result = reduce_lanes_1(own, lanes);
     if (laneid_i32() == 0) {
-        store_items(of_warps, rank / 32, value);
+        store_items(of_warps, rank / 32, result);
     }
     __syncthreads();
     if (rank < 32) {
         int warps = (count + 31) / 32;
         if (rank < warps) {
-            value = load_items(of_warps, rank);
+            result = load_items(of_warps, rank);
         }
-        value = reduce_lanes_1(value, warps);
+        result = reduce_lanes_1(result, warps);
     }
-    return value;
+    return result;
 }
 
 __device__ float all_reduce_1(float value) {
     float combined = value;
     __shared__ float of_warps[32];
-    combined = reduce_warps_1(combined, of_warps, block_threads());
+    float result = reduce_warps_1(combined, of_warps, block_threads());
     if (thread_rank() == 0) {
-        store_items(of_warps, 0, combined);
+        store_items(of_warps, 0, result);
     }
     __syncthreads();
-    combined = load_items(of_warps, 0);
+    result = load_items(of_warps, 0);
     __syncthreads();
-    return combined;
+    return result;
 }
 
 extern "C" __global__ void row_softmax(float *out, int out_shape1, const float *x, int x_shape1) {
