@@ -140,15 +140,16 @@ def test_cupys_kernels() -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [("reduce", "transpose"), pytest.param((), marks=pytest.mark.slow, id="all")]
+    "names",
+    [("reduce", "transpose", "product"), pytest.param((), marks=pytest.mark.slow, id="all")],
 )
 def test_results_of_algorithms_agree(names: tuple[str, ...], tmp_path: Path) -> None:
     words = "algorithms.py", "--cpu", "--small", "--rounds", "1", *names
     ran = output(*words, BENCHMARK_RESULTS=str(tmp_path))
     assert "failed" not in ran
-    rows = results.load(tmp_path, "algorithms")
+    rows = results.load(tmp_path, "algorithms_cpu")
     assert len(rows) >= max(len(names), 1)
-    assert all(set(row) == {"pycu2c", "NumPy"} for row in rows.values())
+    assert all(len(row) == 2 and "pycu2c" in row for row in rows.values())
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,14 @@ BENCHMARKS = (
         "ms",
     ),
     Benchmark(
+        "algorithms_cpu",
+        "Algorithms on a CPU",
+        "The same algorithms and a product with register tiles, beside NumPy and libstdc++'s "
+        "parallel sort (`benchmarks/algorithms.py --cpu`).",
+        None,
+        "ms",
+    ),
+    Benchmark(
         "mini_apps",
         "Mini-apps",
         "CUDA C++ of [Oak Ridge National Laboratory](https://github.com/tdehoff/Mojo-workloads) "
