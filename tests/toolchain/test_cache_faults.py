@@ -540,6 +540,30 @@ def test_a_loaded_library_survives_its_entry(directory: Path) -> None:
     assert cpu_kernel.symbol(again, "twice", "int(*)(int)")(5) == 10
 
 
+@pytest.mark.parametrize("system", ["nfs4 server:/home rw", "fuse.sshfs x rw", "ext4 /dev/sda rw"])
+def test_code_on_a_network_file_system_is_copied(
+    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
+) -> None:
+    """Another machine may remove the entry, also from the memory of this process."""
+    binary = cc.compile(TWICE, "twice")
+    assert binary.path is not None
+    device = os.stat(binary.path).st_dev
+    mounts = tmp_path / "mountinfo"
+    numbers = f"{os.major(device)}:{os.minor(device)}"
+    mounts.write_text(
+        f"22 27 0:999999 / /proc rw - proc proc rw\n25 1 {numbers} / / rw - {system}\n"
+    )
+    monkeypatch.setattr(cache_directory, "_MOUNTS", str(mounts))
+    cache_directory._is_remote_device.cache_clear()
+    library = cpu_kernel.load(binary)
+    cache_directory._is_remote_device.cache_clear()
+    mapped = [
+        line for line in Path("/proc/self/maps").read_text().splitlines() if binary.path in line
+    ]
+    assert bool(mapped) == ("ext4" in system)
+    assert cpu_kernel.symbol(library, "twice", "int(*)(int)")(4) == 8
+
+
 @pytest.mark.parametrize("everywhere", [False, True])
 def test_a_disk_that_runs_no_code(
     directory: Path, monkeypatch: pytest.MonkeyPatch, everywhere: bool

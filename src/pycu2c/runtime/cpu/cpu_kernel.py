@@ -23,7 +23,7 @@ from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.runtime.launch_configuration import LAUNCH_HEADER, Extent
 from pycu2c.toolchain import toolchain_errors
 from pycu2c.toolchain.binary import CompiledBinary
-from pycu2c.toolchain.cache import artifact_store
+from pycu2c.toolchain.cache import artifact_store, cache_directory
 from pycu2c.toolchain.cc import cc
 
 POOL = "pycu2c_parallel"
@@ -194,7 +194,7 @@ def load(binary: CompiledBinary, *flag_names: str) -> Any:
     flags = ffi.RTLD_NOW
     for name in flag_names:
         flags |= getattr(ffi, name, 0)  # some systems lack some flags
-    if binary.path is not None:
+    if binary.path is not None and not cache_directory.is_remote(binary.path):
         try:
             with delaying_forks():
                 return backend.load_library(binary.path, flags)

@@ -229,6 +229,37 @@ def _in_user_namespace() -> bool:
         return False
 
 
+# ---- network file systems ------------------------------------------------------------------
+
+_REMOTE_TYPES = (
+    *("nfs", "lustre", "gpfs", "beegfs", "ceph", "cifs", "smb", "9p", "afs", "orangefs", "panfs"),
+    "fuse.",
+)
+_MOUNTS = "/proc/self/mountinfo"
+
+
+def is_remote(path: str) -> bool:
+    """Return whether another machine may remove the contents of a file that is mapped here.
+
+    A process that runs code of such a file would get SIGBUS.
+    """
+    try:
+        device = os.stat(path).st_dev
+    except (OSError, UnicodeEncodeError):
+        return False
+    return os.name == "posix" and _is_remote_device(f"{os.major(device)}:{os.minor(device)}")
+
+
+@functools.lru_cache(maxsize=8)
+def _is_remote_device(numbers: str) -> bool:
+    with contextlib.suppress(OSError), open(_MOUNTS, encoding="utf-8", errors="replace") as mounts:
+        for line in mounts:
+            fields, _, system = line.partition(" - ")
+            if fields.split()[2] == numbers:
+                return system.startswith(_REMOTE_TYPES)
+    return False
+
+
 # ---- the directory of this process ---------------------------------------------------------
 
 
