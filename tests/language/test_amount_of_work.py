@@ -14,7 +14,8 @@ from types import CodeType, FrameType
 
 import pytest
 
-from pycu2c.kernels.kernel import Kernel, Language
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.runtime.launch_configuration import Language
 from support.kernels_from_text import module_from
 
 Lines = Callable[[int], list[str]]
