@@ -26,7 +26,7 @@ from pycu2c.tuning.records import Journal
 from pycu2c.tuning.space import Configuration, Space, named_arguments, text_of
 from pycu2c.tuning.strategies import Strategy
 
-_FINALISTS = 5
+_FINALISTS, _FINAL_RATIO = 16, 1.2  # at most so many, at most so many times as slow as the best
 _SEARCH_SHARE = 0.9  # of the time; the finalists are compared in the rest
 
 
@@ -183,7 +183,8 @@ class Tuner:
         """Measure the fastest candidates and the untuned kernel again, in alternating runs."""
         ranked = self._ranked()
         default = text_of(self._space.default)
-        finalists = [r for r in ranked[:_FINALISTS] if r.seconds is not None]
+        limit = _FINAL_RATIO * (ranked[0].seconds or 0.0)
+        finalists = [r for r in ranked[:_FINALISTS] if r.seconds is not None and r.seconds <= limit]
         if not finalists:
             problems = "\n".join(f"{short_text(r)}: {r.problem}" for r in ranked)
             raise LaunchError(f"{self._space.untuned.name}: all candidates fail\n{problems}")
