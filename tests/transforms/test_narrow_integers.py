@@ -124,6 +124,14 @@ def test_shifts_by_the_width_of_a_SMALL_stay_wide() -> None:
     assert lines[1] == "out[0] = a[shl.int(int(sub.small(t, t)), 40)]"
 
 
+def test_an_index_with_a_wide_summand_stays_wide() -> None:
+    """C compilers add constants to such an address; a conversion would prevent it."""
+    start = let("start", op(MUL, place("blockIdx.x"), i(3000)))
+    in_array = op(LT, op(ADD, v("start"), i(128)), dim())
+    lines = narrowed(start, when(in_array, [use(op(ADD, v("start"), i(128)))]))
+    assert lines[-1] == "out[0] = a[add.int(start, 128)]"
+
+
 def test_loops_count_in_32_bits_if_the_step_beyond_the_end_fits() -> None:
     near = count("k", i(0), i(2**31 - 1), i(1))
     beyond = count("k", i(0), i(2**31 - 1), i(2))

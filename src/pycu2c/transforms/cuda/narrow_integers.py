@@ -22,7 +22,7 @@ from pycu2c.ir import walk
 from pycu2c.ir.builders import binary, cast
 from pycu2c.ops.intrinsics.memory.subscripts import from_start
 from pycu2c.ops.intrinsics.registry import Intrinsic
-from pycu2c.ops.operators import POW, SHL, SHR, bool_result
+from pycu2c.ops.operators import ADD, POW, SHL, SHR, SUB, bool_result
 
 _MODULAR_INT32 = Scalar(dtypes.INT32)  # a NumPy int32, which wraps
 INT32_RANGE = all_values(WEAK_INT32)
@@ -142,15 +142,34 @@ class Narrower:
     # ---- indices ----
 
     def _index(self, e: ir.Expr) -> ir.Expr:
-        """Narrow an index; a sum of products that needs 64 bits is computed modulo 2**32."""
+        """Narrow an index; a sum of products that needs 64 bits is computed modulo 2**32.
+
+        A sum with a variable of 64 bits remains wide, since C compilers add constants to addresses
+        only without conversions.
+        """
+        has_modular = any(self._is_modular(x) for x in linear_operands(e))
+        if not has_modular and self._adds_wide_variable(e):
+            return self._wide_sum(e)
         new = self._value(e)
         is_wide_sum = new.type == WEAK_INT and is_linear(e) and self.constraints.rules.index32
-        if not is_wide_sum and not any(self._is_modular(x) for x in linear_operands(e)):
+        if not is_wide_sum and not has_modular:
             return new
         new = self._modular(e)
         if self.constraints.ranges.of(e).low >= 0:
             return ir.Apply(from_start, (new,), _MODULAR_INT32, e.span)
         return new
+
+    def _adds_wide_variable(self, e: ir.Expr) -> bool:
+        if isinstance(e, ir.Binary) and e.op in (ADD, SUB) and e.type == WEAK_INT:
+            return any(map(self._adds_wide_variable, (e.left, e.right)))
+        if not isinstance(e, ir.Var) or e.name in self.converted:
+            return False
+        return self._variable(e).type == WEAK_INT
+
+    def _wide_sum(self, e: ir.Expr) -> ir.Expr:
+        if isinstance(e, ir.Binary) and self._adds_wide_variable(e):
+            return _keep_types(e, (self._wide_sum(e.left), self._wide_sum(e.right)))
+        return self._value(e)
 
     def _value(self, e: ir.Expr) -> ir.Expr:
         """Narrow an expression; a sum of products that fits 32 bits is computed modulo 2**32."""
