@@ -29,19 +29,32 @@ def load(items: Any, array: Any, start: Any = 0, fill: Any = None) -> None:
 @device
 def load_striped(items: Any, array: Any, start: Any = 0, fill: Any = None) -> None:
     """Load items in the striped arrangement: neighboring threads load neighboring elements."""
-    first, threads = start + thread_rank(), block_threads()
-    for i in range(len(items)):
-        if fill is None or first + i * threads < len(array):
-            items[i] = array[first + i * threads]
-        else:
-            items[i] = fill
+    _load_striped(items, array, block_threads(), start, fill)
 
 
 @device
 def load_transposed(items: Any, array: Any, threads: Any, start: Any = 0, fill: Any = None) -> None:
     """Load items coalesced, as ``load_striped``, then exchange them to the blocked arrangement."""
-    load_striped(items, array, start, fill)
+    _load_striped(items, array, threads, start, fill)
     striped_to_blocked(items, threads)
+
+
+@device
+def _load_striped(items: Any, array: Any, threads: Any, start: Any, fill: Any) -> None:
+    first = start + thread_rank()
+    if fill is None:
+        for i in range(len(items)):
+            items[i] = array[first + i * threads]
+    else:
+        left = _left(array, first, len(items) * threads)
+        for i in range(len(items)):
+            items[i] = array[first + i * threads] if i * threads < left else fill
+
+
+@device
+def _left(array: Any, first: Any, maximum: Any) -> Any:
+    """Return how many elements there are from an index on, at most ``maximum``."""
+    return np.int32(min(len(array) - first, maximum))
 
 
 @device
@@ -56,26 +69,33 @@ def store(array: Any, items: Any, start: Any = 0) -> None:
 @device
 def store_striped(array: Any, items: Any, start: Any = 0) -> None:
     """Store items in the striped arrangement; those beyond the end of the array are dropped."""
-    first, threads = start + thread_rank(), block_threads()
-    for i in range(len(items)):
-        if first + i * threads < len(array):
-            array[first + i * threads] = items[i]
+    _store_striped(array, items, block_threads(), start)
 
 
 @device
 def store_transposed(array: Any, items: Any, threads: Any, start: Any = 0) -> None:
     """Exchange blocked items to the striped arrangement, then store them coalesced."""
     blocked_to_striped(items, threads)
-    store_striped(array, items, start)
+    _store_striped(array, items, threads, start)
 
 
 @device
-def _padded(rank: Any) -> Any:
-    """Return the index of an item in shared memory with a gap after each 32 elements.
+def _store_striped(array: Any, items: Any, threads: Any, start: Any) -> None:
+    first = start + thread_rank()
+    left = _left(array, first, len(items) * threads)
+    for i in range(len(items)):
+        if i * threads < left:
+            array[first + i * threads] = items[i]
 
-    Accesses with a stride of a power of two then use different banks.
+
+@device
+def _slot(rank: Any, count: Any) -> Any:
+    """Return the index in shared memory of the item of a rank.
+
+    Threads then use different banks: if a thread has an even number of items, there is a gap after
+    each 32.
     """
-    return rank + rank // 32
+    return rank + (rank >> 5) if count % 2 == 0 else rank
 
 
 @device
@@ -87,10 +107,10 @@ def _exchange(items: Any, ranks: Any, threads: Any, first: Any, stride: Any) -> 
     count = len(items)
     shared = cuda.shared.array(threads * count + threads * count // 32, items.dtype)
     for i in range(count):
-        shared[_padded(ranks[i])] = items[i]
+        shared[_slot(ranks[i], count)] = items[i]
     cuda.syncthreads()
     for i in range(count):
-        items[i] = shared[_padded(first + i * stride)]
+        items[i] = shared[_slot(first + i * stride, count)]
     cuda.syncthreads()
 
 
