@@ -12,7 +12,7 @@ import pytest
 
 from algorithms.conftest import to_host
 from pycu2c import algorithms, kernel
-from pycu2c.algorithms.segments import segments_kernel
+from pycu2c.algorithms.segments import carry_kernel, segments_kernel
 from pycu2c.toolchain.nvrtc import nvrtc
 
 OnTarget = Callable[[Any], Any]
@@ -66,18 +66,21 @@ def test_checks_report_no_race(threads: int) -> None:
     offsets = offsets_of(threads, len(x))
     starts = np.array([np.count_nonzero(offsets[1:] + range(threads) < d) for d in (0, size)])
     starts = np.append(starts, threads).astype(np.int32)
-    made = segments_kernel("cpu", threads, 4)
-    checked = kernel(backend="cpu", check=True)(made.python)
-    states = np.zeros((2, 2), np.uint64)
-    checked[2, threads](out, offsets, (x,), starts, states, operator.add, np.float64(0))
+    checked, adding = (
+        kernel(backend="cpu", check=True)(made.python)
+        for made in (segments_kernel("cpu", threads, 4, 2), carry_kernel("cpu"))
+    )
+    carries = np.zeros(2)
+    checked[2, threads](out, offsets, (x,), starts, carries, operator.add, np.float64(0))
+    adding[1, 32](out, carries, starts, operator.add)
     np.testing.assert_array_equal(out, np.diff(offsets))
 
 
 def test_kernel_for_gpus_compiles() -> None:
     x, indices = np.zeros(100, np.float32), np.zeros(100, np.int32)
-    made = segments_kernel("cpu", 256, 7)
-    starts, states = np.array([0, 1], np.int32), np.zeros((1, 1), np.uint64)
+    made = segments_kernel("cpu", 256, 7, 1)
+    starts, carries = np.array([0, 1], np.int32), np.zeros(1, np.float32)
     offsets, one = np.array([0, 100], np.int32), np.float32(1)
-    made[1, 256](x[:1].copy(), offsets, (x, indices, x), starts, states, operator.add, one)
+    made[1, 256](x[:1].copy(), offsets, (x, indices, x), starts, carries, operator.add, one)
     assert made.attributes(arch="sm_90").local_bytes == 0
     assert nvrtc.compile(made.inspect("cuda"), made.name, "sm_90").data

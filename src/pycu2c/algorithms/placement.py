@@ -58,13 +58,14 @@ class CallPlacement:
     def tile_shape(self, on_gpu: tuple[int, int], item_size: int) -> tuple[int, int]:
         """Return the threads of a block, and the items of a thread.
 
-        on_gpu: these for items of 4 bytes. On the CPU, a block is one thread, whose items fit in
-        the L2 cache.
+        on_gpu: these for items of 4 bytes; the number of items is odd, so that threads use
+        different banks of shared memory. On the CPU, a block is one thread, whose items fit in the
+        L2 cache.
         """
         if not self.is_gpu:
             return CPU_THREADS, max(CPU_TILE_BYTES // (CPU_THREADS * item_size), 1)
         threads, items = on_gpu
-        return threads, max(min(items * 4 // item_size, 2 * items), 1)
+        return threads, min(items * 4 // item_size, 2 * items) | 1
 
 
 CPU_THREADS, CPU_TILE_BYTES = 1, 1 << 14

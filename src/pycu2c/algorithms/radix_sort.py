@@ -16,12 +16,14 @@ import numpy as np
 from pycu2c import cuda
 from pycu2c.algorithms.look_back import AGGREGATE, PREFIX
 from pycu2c.algorithms.placement import check_vector, place
+from pycu2c.algorithms.words import load_words, store_words
 from pycu2c.cuda import block
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.block.radix_sort import radix_bits
 from pycu2c.device_library.warp import ALL_LANES, WARP_SIZE
 from pycu2c.kernels.kernel import Kernel, device, kernel
 
+_ON_GPU = 384, 21  # threads of a block, and items of 4 bytes of a thread
 _DIGIT_BITS, _DIGITS = 8, 256
 _COUNT_THREADS, _COUNT_UNROLL = 256, 8
 _MAX_COUNT_BLOCKS = 660  # five on each multiprocessor of an H200, which run at the same time
@@ -35,6 +37,12 @@ def digit_of(key: Any, bit: Any, mask: Any, descending: Any) -> Any:
     return mask - digit if descending else digit
 
 
+@device
+def clipped(index: Any, size: Any) -> Any:
+    """Return an index, or the last one of a tile."""
+    return min(index, size - 1)
+
+
 @functools.cache
 def count_kernel(backend: Any, passes: int, unroll: int, *, descending: bool) -> Kernel[Any]:
     """Return the kernel that counts all digits of keys, of which it loads ``unroll`` at a time."""
@@ -42,23 +50,27 @@ def count_kernel(backend: Any, passes: int, unroll: int, *, descending: bool) ->
     @kernel(backend=backend, launch_bounds=_COUNT_THREADS, wraparound=False)
     def count_digits(counts: Any, keys: Any, first_bit: Any, end_bit: Any) -> None:
         """Add the counts of each digit to those of its pass."""
+        rank, tile_size = cuda.threadIdx.x, _COUNT_THREADS * unroll
         of_block = cuda.shared.array(passes * _DIGITS, np.uint32)
-        for i in range(cuda.threadIdx.x, passes * _DIGITS, cuda.blockDim.x):
+        for i in range(rank, passes * _DIGITS, _COUNT_THREADS):
             of_block[i] = 0
         cuda.syncthreads()
-        items, step = cuda.local.array(unroll, keys.dtype), cuda.gridsize(1)
-        for first in range(cuda.grid(1), len(keys), unroll * step):
+        last_mask = np.int32(_DIGITS - 1) >> (passes * _DIGIT_BITS - (end_bit - first_bit))
+        items = cuda.local.array(unroll, keys.dtype)
+        tiles = (len(keys) + tile_size - 1) // tile_size
+        for tile in range(cuda.blockIdx.x, tiles, cuda.gridDim.x):
+            start = tile * tile_size
+            size = np.int32(min(len(keys) - start, tile_size))
             for i in range(unroll):  # loads without a condition overlap
-                items[i] = keys[min(first + i * step, len(keys) - 1)]
+                items[i] = keys[start + clipped(rank + i * _COUNT_THREADS, size)]
             for i in range(unroll):
-                if first + i * step < len(keys):
+                if rank + i * _COUNT_THREADS < size:
                     for k in range(passes):
-                        bit = first_bit + k * _DIGIT_BITS
-                        mask = np.int32((1 << min(_DIGIT_BITS, end_bit - bit)) - 1)
-                        digit = digit_of(items[i], bit, mask, descending)
+                        mask = last_mask if k == passes - 1 else np.int32(_DIGITS - 1)
+                        digit = digit_of(items[i], first_bit + k * _DIGIT_BITS, mask, descending)
                         cuda.atomic.add(of_block, k * _DIGITS + digit, 1)
         cuda.syncthreads()
-        for i in range(cuda.threadIdx.x, passes * _DIGITS, cuda.blockDim.x):
+        for i in range(rank, passes * _DIGITS, _COUNT_THREADS):
             cuda.atomic.add(counts, i, of_block[i])
 
     return count_digits
@@ -82,7 +94,7 @@ def look_back(states: Any, tile: Any, digit: Any, count: Any) -> Any:
     before = states.dtype.type(0)
     previous = tile - 1
     while previous >= 0:
-        state = states.dtype.type(0)
+        state = cuda.ldcv(states, (previous, digit))
         while state == 0:
             cuda.threadfence_block()
             state = cuda.ldcv(states, (previous, digit))
@@ -94,12 +106,16 @@ def look_back(states: Any, tile: Any, digit: Any, count: Any) -> Any:
 
 @functools.cache
 def sort_kernel(
-    backend: Any, threads: int, items_per_thread: int, *, descending: bool
+    backend: Any, threads: int, items_per_thread: int, item_size: int, *, descending: bool
 ) -> Kernel[Any]:
-    """Return the kernel of a pass for a back end and a shape of tiles."""
+    """Return the kernel of a pass for a back end and a shape of tiles.
+
+    item_size: bytes for a key, or for a value if it is larger; at least 4.
+    """
     tile_size = threads * items_per_thread
     lanes = min(threads, WARP_SIZE)
     warps = -(-threads // WARP_SIZE)
+    buffer_size = max(tile_size * item_size // 4, warps * _DIGITS)
 
     @kernel(backend=backend, launch_bounds=(threads, 2), wraparound=False)
     def sort_by_digit(
@@ -109,26 +125,26 @@ def sort_kernel(
         """Move the keys of a tile, and their values, behind those with a lower digit."""
         rank, tile, n = cuda.threadIdx.x, cuda.blockIdx.x, len(keys)
         start = tile * tile_size
-        size = min(n - start, tile_size)
+        size = np.int32(min(n - start, tile_size))
         warp = rank // WARP_SIZE
         of_warp = warp * lanes * items_per_thread + cuda.laneid  # the index of the first item
+        left = size - of_warp
         counters = cuda.shared.array((warps, _DIGITS), np.uint32)
+        first_rank = cuda.shared.array(_DIGITS, np.uint32)
         first_index = cuda.shared.array(_DIGITS, states.dtype)  # of a digit, less its first rank
+        buffer = cuda.shared.array(buffer_size, np.uint32)
         items = cuda.local.array(items_per_thread, keys.dtype)
         ranks = cuda.local.array(items_per_thread, np.uint32)
         for d in range(rank, warps * _DIGITS, threads):
             counters[d // _DIGITS, d % _DIGITS] = 0
         cuda.syncthreads()
         for i in range(items_per_thread):  # loads without a condition overlap
-            items[i] = keys[start + min(of_warp + i * lanes, size - 1)]
+            items[i] = keys[start + clipped(of_warp + i * lanes, size)]
         for i in range(items_per_thread):
-            digit = mask  # items beyond the end are last
-            if of_warp + i * lanes < size:
-                digit = digit_of(items[i], bit, mask, descending)
-            ranks[i] = digit
-            cuda.atomic.add(counters, (warp, digit), 1)
+            digit = digit_of(items[i], bit, mask, descending)
+            ranks[i] = digit if i * lanes < left else mask  # items beyond the end are last
+            cuda.atomic.add(counters, (warp, ranks[i]), 1)
         cuda.syncthreads()
-        first_rank = cuda.shared.array(_DIGITS, np.uint32)
         for d in range(rank, _DIGITS, threads):
             total = np.uint32(0)
             for w in range(warps):
@@ -140,36 +156,27 @@ def sort_kernel(
             cuda.stcg(states, (tile, d), states.dtype.type(state))
         cuda.syncthreads()
         scan_digits(first_rank, first_index, threads)
-        for d in range(rank, _DIGITS, threads):
-            for w in range(warps):
-                counters[w, d] += first_rank[d]
-        cuda.syncthreads()
-        for i in range(items_per_thread):
-            digit = np.int32(ranks[i])
-            if threads == 1:
+        if threads == 1:
+            for d in range(_DIGITS):
+                counters[0, d] = first_rank[d]
+            for i in range(items_per_thread):
+                digit = np.int32(ranks[i])
                 ranks[i] = counters[0, digit]
                 counters[0, digit] += 1
-            else:
-                same = cuda.match_any_sync(ALL_LANES, digit)
-                leader = cuda.ffs(same) - 1
-                base = np.uint32(0)
-                if cuda.laneid == leader:
-                    base = cuda.atomic.add(counters, (warp, digit), cuda.popc(same))
-                base = cuda.shfl_sync(ALL_LANES, base, leader)
-                ranks[i] = base + cuda.popc(same & cuda.lanemask_lt())
+        else:
+            rank_in_warps(ranks, counters, first_rank, buffer, threads)
         for d in range(rank, _DIGITS, threads):
             count = states.dtype.type(first_index[d])
             before = look_back(states, tile, d, count)
             first_index[d] = starts[d] + before - first_rank[d]
-        sorted_keys = cuda.shared.array(tile_size, keys.dtype)
         for i in range(items_per_thread):
-            if of_warp + i * lanes < size:
-                sorted_keys[ranks[i]] = items[i]
+            if i * lanes < left:
+                store_words(buffer, ranks[i], items[i])
         cuda.syncthreads()
         for i in range(items_per_thread):
             position = rank + i * threads
             if position < size:
-                key = sorted_keys[position]
+                key = load_words(buffer, position, items[0])
                 digit = digit_of(key, bit, mask, descending)
                 out[first_index[digit] + position] = key
                 if values is not None:  # which follows; a rank has 16 bits
@@ -177,22 +184,48 @@ def sort_kernel(
         if values is not None:
             moved = cuda.local.array(items_per_thread, values.dtype)
             for i in range(items_per_thread):  # loads without a condition overlap
-                moved[i] = values[min(start + of_warp + i * lanes, n - 1)]
+                moved[i] = values[start + clipped(of_warp + i * lanes, size)]
             cuda.syncthreads()
-            if values.dtype.itemsize == keys.dtype.itemsize:
-                sorted_values = sorted_keys.view(values.dtype)
-            else:
-                sorted_values = cuda.shared.array(tile_size, values.dtype)
             for i in range(items_per_thread):
-                if of_warp + i * lanes < size:
-                    sorted_values[ranks[i] & 0xFFFF] = moved[i]
+                if i * lanes < left:
+                    store_words(buffer, ranks[i] & 0xFFFF, moved[i])
             cuda.syncthreads()
             for i in range(items_per_thread):
                 position = rank + i * threads
                 if position < size:
-                    values_out[first_index[ranks[i] >> 16] + position] = sorted_values[position]
+                    value = load_words(buffer, position, moved[0])
+                    values_out[first_index[ranks[i] >> 16] + position] = value
 
     return sort_by_digit
+
+
+@device
+def rank_in_warps(ranks: Any, counters: Any, first_rank: Any, lanes_of: Any, threads: Any) -> None:
+    """Replace the digits of items by their ranks in the block.
+
+    counters: the number of items of each digit in the warps before. lanes_of: shared memory.
+    """
+    rank, warp = cuda.threadIdx.x, cuda.threadIdx.x // WARP_SIZE
+    for d in range(rank, _DIGITS, threads):
+        for w in range(len(counters)):
+            counters[w, d] += first_rank[d]
+            lanes_of[w * _DIGITS + d] = 0
+    cuda.syncthreads()
+    for i in range(len(ranks)):
+        slot = warp * _DIGITS + np.int32(ranks[i])
+        cuda.atomic.or_(lanes_of, slot, np.uint32(1) << cuda.laneid)
+        cuda.syncwarp()
+        same = lanes_of[slot]
+        leader = 31 - cuda.clz(same)
+        base = np.uint32(0)
+        if cuda.laneid == leader:
+            base = cuda.atomic.add(counters, (warp, ranks[i]), cuda.popc(same))
+        base = cuda.shfl_sync(ALL_LANES, base, leader)
+        if cuda.laneid == leader:
+            lanes_of[slot] = 0
+        ranks[i] = base + cuda.popc(same & cuda.lanemask_lt())
+        cuda.syncwarp()
+    cuda.syncthreads()
 
 
 @device
@@ -299,12 +332,10 @@ def _sort(
     count = count_kernel(where.backend, passes, unroll, descending=descending)
     count[blocks, _COUNT_THREADS, stream](starts, keys, begin_bit, end)
     scan_counts_kernel(where.backend)[passes, _DIGITS, stream](starts)
-    item_size = keys.dtype.itemsize  # in shared memory
-    if values is not None and values.dtype.itemsize != item_size:
-        item_size += values.dtype.itemsize
-    threads, items = where.tile_shape((384, 20), item_size)
+    item_size = max(4, *(d.itemsize for d in dtypes if d is not None))  # in shared memory
+    threads, items = where.tile_shape(_ON_GPU, item_size)
     tiles = -(-size // (threads * items))
-    launch = sort_kernel(where.backend, threads, items, descending=descending)
+    launch = sort_kernel(where.backend, threads, items, item_size, descending=descending)
     other = buffers() if passes > 1 else results
     source = [keys, values]
     for k in range(passes):

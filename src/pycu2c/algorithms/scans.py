@@ -12,14 +12,15 @@ from collections.abc import Callable
 from typing import Any
 
 from pycu2c import cuda
-from pycu2c.algorithms.look_back import prefix_of_tile, words_per_value
+from pycu2c.algorithms.look_back import prefix_of_tile
 from pycu2c.algorithms.placement import as_operation, place_with_results, typed_value
 from pycu2c.algorithms.tiles import as_types_of, load_items, load_tile, store_items, store_tile
+from pycu2c.algorithms.words import words_per_value
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.block.scan import scan_threads
 from pycu2c.kernels.kernel import Kernel, kernel
 
-_ON_GPU = 128, 24  # threads of a block, and items of 4 bytes of a thread
+_ON_GPU = 128, 31  # threads of a block, and items of 4 bytes of a thread
 
 
 @functools.cache

@@ -3,8 +3,8 @@
 The ends of the segments and the indices of the items are one merged list, of which each thread
 processes an equal part. At an item, it combines a value; at an end, it stores the value of the
 segment. So many threads share a long segment, and one thread has many short ones. Values of
-segments that continue are passed on by a scan in the block, and from tile to tile by look-back. See
-Merrill and Garland, "Merge-based parallel sparse matrix-vector multiplication" (2016).
+segments that continue are passed on by a scan in the block; a last launch adds those of the tiles
+before. See Merrill and Garland, "Merge-based parallel sparse matrix-vector multiplication" (2016).
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.algorithms.look_back import prefix_of_tile, words_per_value
 from pycu2c.algorithms.placement import CallPlacement, as_operation, check_vector, place
+from pycu2c.algorithms.words import load_words, store_words, words_per_value
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.block.scan import scan_threads
+from pycu2c.device_library.warp import ALL_LANES, WARP_SIZE, reduce_lanes, warp_threads
 from pycu2c.kernels.kernel import Kernel, device, kernel
 
 # threads of a block, and entries of the merged list of a thread: odd, so that threads use different
 # banks of shared memory
 _ON_GPU = 256, 7
-_SEARCH_THREADS = 128
+_THREADS = 128  # of the other launches
 
 
 @device
@@ -53,28 +54,70 @@ def load_item(sources: Any, index: Any) -> Any:
 
 @functools.cache
 def search_kernel(backend: Any, tile_size: int) -> Kernel[Any]:
-    """Return the kernel that finds the first segment of each tile, and clears its state."""
+    """Return the kernel that finds the first segment of each tile."""
 
-    @kernel(backend=backend, launch_bounds=_SEARCH_THREADS, wraparound=False)
-    def find_tiles(starts: Any, states: Any, offsets: Any, items: Any) -> None:
+    @kernel(backend=backend, launch_bounds=_THREADS, wraparound=False)
+    def find_tiles(starts: Any, offsets: Any, items: Any) -> None:
         i, segments = cuda.grid(1), len(offsets) - 1
         if i < len(starts):
             diagonal = min(i * tile_size, segments + items)
             starts[i] = ends_before(offsets[1:], diagonal, segments, items)
-            for word in range(states.shape[1]):
-                states[i, word] = 0
 
     return find_tiles
 
 
+@device
+def carried_value(carries: Any, starts: Any, tile: Any, op: Any) -> Any:
+    """Combine the values of the segment that a tile continues; lane 0 has the result.
+
+    The segment began in the nearest tile before in which one ends.
+    """
+    lanes = warp_threads()
+    value, first, begins = carries[tile - 1], tile - lanes, 0
+    while begins == 0:
+        i = max(first + cuda.laneid, 0)
+        begins = cuda.ballot_sync(ALL_LANES, i == 0 or starts[i] < starts[i + 1])
+        nearest = max(63 - cuda.clz(begins), 0)
+        part = cuda.shfl_down_sync(ALL_LANES, carries[i], nearest)
+        part = reduce_lanes(part, op, lanes - nearest)
+        value = op(part, value) if first + lanes < tile else part
+        first -= lanes
+    return value
+
+
 @functools.cache
-def segments_kernel(backend: Any, threads: int, items_per_thread: int) -> Kernel[Any]:
-    """Return the kernel for a back end and a shape of tiles."""
+def carry_kernel(backend: Any) -> Kernel[Any]:
+    """Return the kernel that adds to the first end of each tile the values of the tiles before."""
+
+    @kernel(backend=backend, launch_bounds=_THREADS, wraparound=False)
+    def add_carries(out: Any, carries: Any, starts: Any, op: Any) -> None:
+
+        def combine(a: Any, b: Any) -> Any:
+            return out.dtype.type(op(a, b))
+
+        tile = 1 + cuda.grid(1) // WARP_SIZE
+        if tile < len(carries) and starts[tile] < starts[tile + 1]:
+            value = carried_value(carries, starts, tile, combine)
+            if cuda.laneid == 0:
+                first = starts[tile]
+                out[first] = combine(value, out[first])
+
+    return add_carries
+
+
+@functools.cache
+def segments_kernel(
+    backend: Any, threads: int, items_per_thread: int, entry_words: int
+) -> Kernel[Any]:
+    """Return the kernel for a back end and a shape of tiles.
+
+    entry_words: words of 32 bits for an entry of the merged list: an end or a value.
+    """
     size = threads * items_per_thread
 
     @kernel(backend=backend, launch_bounds=threads, wraparound=False)
     def reduce_segments(
-        out: Any, offsets: Any, sources: Any, starts: Any, states: Any, op: Any, initial: Any
+        out: Any, offsets: Any, sources: Any, starts: Any, carries: Any, op: Any, initial: Any
     ) -> None:
         """Reduce a tile of the merged list of ends and items."""
 
@@ -90,46 +133,49 @@ def segments_kernel(backend: Any, threads: int, items_per_thread: int) -> Kernel
         first_item = tile * size - first
         count = np.int32(min(size, len(out) + len(sources[0]) - tile * size) - segments)
         last_item = max(first_item + count - 1, 0)
-        ends = cuda.shared.array(size + 1, np.int32)
-        values = cuda.shared.array(size + items_per_thread, out.dtype)
+        entries = cuda.shared.array(entry_words * (size + items_per_thread + 1), np.int32)
+        values = segments + 1  # the index of the first item in the memory of the merged list
         results = cuda.shared.array(size, out.dtype)
         items = cuda.local.array(items_per_thread, out.dtype)
         for i in range(items_per_thread):  # loads without a condition overlap
             items[i] = load_item(sources, min(first_item + rank + i * threads, last_item))
         for i in range(items_per_thread):
-            values[rank + i * threads] = items[i]
+            if rank + i * threads < count:
+                store_words(entries, values + rank + i * threads, items[i])
         for i in range(rank, items_per_thread, threads):
-            values[size + i] = initial
+            store_words(entries, values + count + i, initial)
         for i in range(rank, segments + 1, threads):
-            ends[i] = offsets[first + 1 + i] - first_item if i < segments else 2 * size
+            entries[i] = offsets[first + 1 + i] - first_item if i < segments else 2 * size
         cuda.syncthreads()
         diagonal = min(rank * items_per_thread, segments + count)
-        first_segment = ends_before(ends, diagonal, segments, count)
+        first_segment = ends_before(entries, diagonal, segments, count)
         segment, item, value = first_segment, diagonal - first_segment, initial
         if threads == 1:
             for segment in range(segments):
-                for i in range(item, ends[segment]):
-                    value = combine(value, values[i])
-                item, results[segment], value = ends[segment], value, initial
+                for i in range(item, entries[segment]):
+                    value = combine(value, load_words(entries, values + i, initial))
+                item, results[segment], value = entries[segment], value, initial
             for i in range(item, count):
-                value = combine(value, values[i])
+                value = combine(value, load_words(entries, values + i, initial))
             segment = segments
-        else:  # beyond the last entry there is no end
-            end = ends[segment]
+        elif cuda.any_sync(ALL_LANES, entries[segment] < item + items_per_thread):
+            end = entries[segment]
             for _ in range(items_per_thread):
                 if end <= item:
                     results[segment] = value
                     segment, value = segment + 1, initial
-                    end = ends[segment]
+                    end = entries[segment]
                 else:
-                    value = combine(value, values[item])
+                    value = combine(value, load_words(entries, values + item, initial))
                     item += 1
+        else:  # of this warp
+            for i in range(items_per_thread):
+                value = combine(value, load_words(entries, values + item + i, initial))
         before, total = scan_threads((segment, value), combine_parts)
         if rank > 0 and segment > first_segment and before[0] == first_segment:
             results[first_segment] = combine(before[1], results[first_segment])
-        prefix = prefix_of_tile(states, tile, total[1], combine, segments > 0)
-        if rank == 0 and tile > 0 and segments > 0:
-            results[0] = combine(prefix, results[0])
+        if rank == 0:
+            carries[tile] = total[1]
         cuda.syncthreads()
         for i in range(rank, segments, threads):
             out[first + i] = results[i]
@@ -210,17 +256,24 @@ def _reduce(
     if not segments or not count:
         where.fill(result, initial)
         return result
-    item_size = max(result.dtype.itemsize, 4) * (1 if where.is_gpu else 2)  # 3 arrays are shared
+    item_size = max(result.dtype.itemsize, 4) * (1 if where.is_gpu else 2)  # two arrays are shared
     threads, items = where.tile_shape(_ON_GPU, item_size)
     tiles = -(-(segments + count) // (threads * items))
     starts = where.empty((tiles + 1,), offsets.dtype)
-    states = where.empty((tiles + 1, words_per_value([result])), "u8")
+    carries = where.empty((tiles,), result.dtype)
     search = search_kernel(where.backend, threads * items)
-    blocks = -(-(tiles + 1) // _SEARCH_THREADS)
-    search[blocks, _SEARCH_THREADS, where.stream](starts, states, offsets, count)
-    launch = segments_kernel(where.backend, threads, items)[tiles, threads, where.stream]
-    start = result.dtype.type(initial)
-    launch(result, offsets, sources, starts, states, as_operation(op), start)
+    search[-(-(tiles + 1) // _THREADS), _THREADS, where.stream](starts, offsets, count)
+    entry_words = words_per_value([result])
+    launch = segments_kernel(where.backend, threads, items, entry_words)[
+        tiles, threads, where.stream
+    ]
+    start, function = result.dtype.type(initial), as_operation(op)
+    launch(result, offsets, sources, starts, carries, function, start)
+    if tiles > 1:
+        blocks = -(-(tiles - 1) * WARP_SIZE // _THREADS)
+        carry_kernel(where.backend)[blocks, _THREADS, where.stream](
+            result, carries, starts, function
+        )
     return result
 
 

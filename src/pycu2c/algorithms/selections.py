@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.algorithms.look_back import prefix_of_tile, words_per_value
+from pycu2c.algorithms.look_back import prefix_of_tile
 from pycu2c.algorithms.placement import as_operation, check_vector, place
 from pycu2c.algorithms.tiles import load_tile
-from pycu2c.cuda import block
+from pycu2c.algorithms.words import words_per_value
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.block.scan import scan_threads
 from pycu2c.kernels.kernel import Kernel, device, kernel
 
-_ON_GPU = 256, 16  # threads of a block, and items of 4 bytes of a thread
+_ON_GPU = 256, 23  # threads of a block, and items of 4 bytes of a thread
 _MAX_INT32 = 2**31 - 1
 
 
@@ -50,26 +50,29 @@ def select_kernel(
         rank, tile, n = cuda.threadIdx.x, cuda.blockIdx.x, len(x)
         start = tile * tile_size
         first = start + rank * items_per_thread
+        left = np.int32(min(n - first, items_per_thread))
         items = cuda.local.array(items_per_thread, x.dtype)
         flags = cuda.local.array(items_per_thread, np.bool_)
         load_tile((items,), (x,), threads, start)
         selected = count.dtype.type(0)
         for i in range(items_per_thread):
-            flags[i] = first + i < n and is_selected(predicate, items[i], first + i)
+            flags[i] = i < left and is_selected(predicate, items[i], first + i)
             selected += flags[i]
         before, total = scan_threads(selected, operator.add)
         prefix = prefix_of_tile(states, tile, total, operator.add)
         prefix = prefix if tile > 0 else count.dtype.type(0)
-        local = before if rank > 0 else count.dtype.type(0)
+        local = np.int32(before if rank > 0 else 0)
         if threads == 1:
             for i in range(items_per_thread):
                 if flags[i]:
                     out[prefix + local] = items[i]
                     local += 1
-                elif keeps_others and first + i < n:
+                elif keeps_others and i < left:
                     out[n - 1 - (start + i - prefix - local)] = items[i]
         else:
-            store_compacted(out, items, flags, threads, start, prefix, local, total, keeps_others)
+            store_compacted(
+                out, items, flags, threads, start, prefix, local, np.int32(total), keeps_others
+            )
         if start + tile_size >= n and rank == 0:
             count[0] = prefix + total
 
@@ -94,17 +97,20 @@ def store_compacted(
     of the tile.
     """
     rank, count = cuda.threadIdx.x, len(items)
-    ranks = cuda.local.array(count, np.uint32)
+    compacted = cuda.shared.array(threads * count, items.dtype)
     for i in range(count):
-        ranks[i] = local if flags[i] else total + rank * count + i - local
+        if flags[i]:
+            compacted[local] = items[i]
+        elif keeps_others:
+            compacted[total + rank * count + i - local] = items[i]
         local += flags[i]
-    block.scatter_to_striped(items, ranks, threads)
+    cuda.syncthreads()
     for i in range(count):
         position = rank + i * threads
         if position < total:
-            out[prefix + position] = items[i]
+            out[prefix + position] = compacted[position]
         elif keeps_others and start + position < len(out):
-            out[len(out) - 1 - (start - prefix + position - total)] = items[i]
+            out[len(out) - 1 - (start - prefix + position - total)] = compacted[position]
 
 
 def select(
