@@ -57,9 +57,11 @@ def test_bits(on_target: OnTarget) -> None:
 
 def test_kernel_for_gpus_compiles() -> None:
     x, starts = np.zeros(100, np.uint32), np.zeros(256, np.uint32)
-    made = sort_kernel("cpu", 384, 21, 4, descending=False)
+    items_per_thread = 21
+    made = sort_kernel("cpu", 384, items_per_thread, 4, descending=False)
     made[1, 384](x, None, x.copy(), None, starts, np.zeros((1, 256), np.uint32), 0, np.int32(255))
-    assert made.attributes(arch="sm_90").local_bytes == 0
+    # no array is in local memory; NVRTC 13.0 spills one register
+    assert made.attributes(arch="sm_90").local_bytes < items_per_thread * 4
     assert nvrtc.compile(made.inspect("cuda"), made.name, "sm_90").data
 
 
