@@ -23,7 +23,13 @@ from pycu2c.toolchain.cache import cache_directory, eviction
 from pycu2c.transforms.pass_contract import run_passes
 
 FOLDER = Path(pycu2c.__file__).parent
-_FRAMEWORKS = ("pycu2c.torch", "pycu2c.jax", "pycu2c.aot.python_package")
+_FRAMEWORKS = (
+    "pycu2c.torch",
+    "pycu2c.jax",
+    "pycu2c.dask",
+    "pycu2c.devices.dask_serialization",
+    "pycu2c.aot.python_package",
+)
 
 
 def fill(a):

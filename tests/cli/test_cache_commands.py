@@ -30,7 +30,7 @@ def untyped(a):
 """
 PROGRAM = """\
 import sys, numpy as np
-from kernels import scale
+from scaling import scale
 out = np.zeros(4)
 scale[1, 32](np.arange(4.0), out)
 print(out.tolist(), "pycu2c.frontend.function_builder" in sys.modules)
@@ -58,9 +58,9 @@ def run(words: list[str], folder: Path, cache: str, backend: str = "cpu") -> str
 
 def test_warm_pack_and_unpack_into_a_read_only_cache(tmp_path: Path) -> None:
     first, filled, own = (tmp_path / name for name in ("first", "filled", "own"))
-    (tmp_path / "kernels.py").write_text(KERNELS)
+    (tmp_path / "scaling.py").write_text(KERNELS)
     command = ["-m", "pycu2c", "cache"]
-    warm = [*command, "warm", str(tmp_path / "kernels.py:scale"), "--arch", "sm_90"]
+    warm = [*command, "warm", str(tmp_path / "scaling.py:scale"), "--arch", "sm_90"]
     shown = run(warm, tmp_path, str(first), "auto")
     assert shown == "scale(float64[::1], float64[::1]): cpu, sm_90\n"
     assert {p.suffix for p in first.rglob("?/*.*")} == {".so", ".cubin", ".pickle", ".txt"}
@@ -80,7 +80,7 @@ def test_warm_pack_and_unpack_into_a_read_only_cache(tmp_path: Path) -> None:
 
 
 def test_kernels_without_types_or_targets(tmp_path: Path, cache: Path) -> None:
-    file = tmp_path / "kernels.py"
+    file = tmp_path / "scaling.py"
     file.write_text(KERNELS)
     assert "untyped has no signature: pass --signature" in called("warm", file)
     shown = called("warm", f"{file}:untyped", "--signature", "float32[::1]")

@@ -123,12 +123,26 @@ class _TypeNames(dict[str, object]):
         return _scalar_type(name, self.text)
 
 
+def _uniform_tuple(*arguments: object) -> ParameterType:
+    match arguments:
+        case (item, int(count)):
+            return types.UniTuple(parse_type(item), count)
+    raise SignatureError("write UniTuple(float32, 3): a type and a number of items")
+
+
+def _tuple_of_types(*arguments: object) -> ParameterType:
+    match arguments:
+        case (list(items) | tuple(items),):
+            return parse_type(tuple(items))
+    raise SignatureError("write Tuple((float32, int32)): the types in parentheses")
+
+
 # numba's type constructors
 _CONSTRUCTORS: dict[str, object] = {
     "Array": Array,
     "CPointer": types.CPointer,
-    "UniTuple": lambda item, count: types.UniTuple(parse_type(item), count),
-    "Tuple": lambda items: parse_type(tuple(items)),
+    "UniTuple": _uniform_tuple,
+    "Tuple": _tuple_of_types,
 }
 _NAMES = {
     **{python.__name__: scalar for python, scalar in _PYTHON_TYPES.items()},
