@@ -27,7 +27,8 @@ class EmittedModules:
 def emit_file(modules: Sequence[tuple[Module, Dialect]], comments: Comments) -> EmittedModules:
     """Emit a file with several modules in flat form.
 
-    Different definitions with the same name get numbers: ``clamp_1``. Raises MultiplePrintsError.
+    Different definitions with the same name get numbers: ``clamp_1``. Raises Error if more
+    than one kernel prints, because prints are numbered per kernel.
     """
     _check_prints(modules)
     defined: dict[str, c.Item] = {}
@@ -46,10 +47,6 @@ def emit_file(modules: Sequence[tuple[Module, Dialect]], comments: Comments) -> 
     return EmittedModules(print_items(out, modules[0][1]), tuple(entries))
 
 
-class MultiplePrintsError(Error, ValueError):
-    """Raised if more than one kernel of a file prints, because prints are numbered per kernel."""
-
-
 def _check_prints(modules: Sequence[tuple[Module, Dialect]]) -> None:
     printing = [
         module.kernel.python_name
@@ -59,7 +56,7 @@ def _check_prints(modules: Sequence[tuple[Module, Dialect]]) -> None:
     ]
     names = sorted(set(printing))
     if len(names) > 1:
-        raise MultiplePrintsError(
+        raise Error(
             f"{', '.join(names)} print, and only one kernel of a file can print: write FILE:KERNEL "
             "for each, or take the prints out"
         )
