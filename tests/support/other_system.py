@@ -22,7 +22,7 @@ import numpy as np
 
 STUBS = pathlib.Path(mypy.__file__).parent / "typeshed" / "stdlib"
 KEPT = ("sys", "builtins", "posix", "distutils")  # Python itself needs them
-OPTIONAL = ("torch", "jax", "cuda", "tvm_ffi", "ml_dtypes", "pytest")
+OPTIONAL = ("torch", "jax", "cuda", "tvm_ffi", "ml_dtypes", "dask", "distributed", "pytest")
 MACHINES = {"win32": ("nt", "Windows", "AMD64"), "darwin": ("posix", "Darwin", "arm64")}
 
 
