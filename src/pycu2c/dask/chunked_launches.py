@@ -76,8 +76,8 @@ def map_overlap(
     depth: Depth,
     grid: Extents | Callable[[tuple[int, ...]], Extents] | None = None,
     block: Extents | None = None,
-    boundary: object = "none",
     dtype: DTypeLike | None = None,
+    boundary: object = "none",
     **options: Any,
 ) -> Any:
     """Launch a kernel for each chunk of Dask arrays with the adjacent elements of its neighbours.
