@@ -12,6 +12,7 @@ import errno
 import functools
 import os
 import stat
+import sys
 import time
 from _thread import _local as ThreadLocal  # importing ``threading`` takes longer
 from collections.abc import Callable, Iterator
@@ -243,11 +244,11 @@ def is_remote(path: str) -> bool:
 
     A process that runs code of such a file would get SIGBUS.
     """
-    try:
-        device = os.stat(path).st_dev
-    except (OSError, UnicodeEncodeError):
-        return False
-    return os.name == "posix" and _is_remote_device(f"{os.major(device)}:{os.minor(device)}")
+    if sys.platform != "win32":
+        with contextlib.suppress(OSError, UnicodeEncodeError):
+            device = os.stat(path).st_dev
+            return _is_remote_device(f"{os.major(device)}:{os.minor(device)}")
+    return False
 
 
 @functools.lru_cache(maxsize=8)
