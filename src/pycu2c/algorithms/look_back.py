@@ -55,7 +55,8 @@ def wait_for(states: Any, tile: Any, like: Any) -> Any:
 def exclusive_prefix(states: Any, tile: Any, total: Any, op: Any) -> Any:
     """Publish the total of a tile; return the combined totals of all tiles before.
 
-    The threads of the first warp call it. Lane 0 has the result, which is undefined for tile 0."""
+    The threads of the first warp call it. Lane 0 has the result, which is undefined for tile 0.
+    """
     prefix = total
     if cuda.laneid == 0:
         publish(states, tile, PREFIX if tile == 0 else AGGREGATE, total)

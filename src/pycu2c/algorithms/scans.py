@@ -119,7 +119,7 @@ def _scan(
     start = None if initial is None else typed_value(initial, results)
     size = x[0].shape[0]
     if size:
-        threads, items = where.tile_shape(_ON_GPU, max(r.dtype.itemsize for r in results))
+        threads, items = where.tile_shape(_ON_GPU, sum(r.dtype.itemsize for r in results))
         tiles = -(-size // (threads * items))
         states = where.zeros((tiles, words_per_value(results)), "u8")
         launch = scan_kernel(where.backend, threads, items, exclusive=exclusive)

@@ -168,7 +168,7 @@ def segments_kernel(
                 else:
                     value = combine(value, load_words(entries, values + item, initial))
                     item += 1
-        else:  # of this warp
+        else:  # no segment ends in this warp
             for i in range(items_per_thread):
                 value = combine(value, load_words(entries, values + item + i, initial))
         before, total = scan_threads((segment, value), combine_parts)

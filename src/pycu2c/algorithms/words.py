@@ -67,6 +67,6 @@ def load_words(buffer: Any, index: Any, like: Any) -> Any:
     """Load a number of the type of ``like``, which ``store_words`` has stored."""
     if like.dtype.itemsize < 4 or isinstance(like, np.complexfloating):
         zeros = words_of(like.dtype.type(0))
-        words = tuple(buffer[index * len(zeros) + i] for i, _ in enumerate(zeros))
+        words = tuple(np.uint32(buffer[index * len(zeros) + i]) for i, _ in enumerate(zeros))
         return from_words(words, like)
     return buffer.view(like.dtype)[index]

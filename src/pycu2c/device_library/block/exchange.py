@@ -105,7 +105,8 @@ def _exchange(items: Any, ranks: Any, threads: Any, first: Any, stride: Any) -> 
     All exchanges of one type are calls of this function, so that they use the same memory.
     """
     count = len(items)
-    shared = cuda.shared.array(threads * count + threads * count // 32, items.dtype)
+    # with the gaps of _slot
+    shared = cuda.shared.array(threads * count * (32 + (count + 1) % 2) // 32, items.dtype)
     for i in range(count):
         shared[_slot(ranks[i], count)] = items[i]
     cuda.syncthreads()
