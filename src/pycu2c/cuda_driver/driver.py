@@ -315,6 +315,27 @@ def _checked_handle(handle: int) -> int:
     )
 
 
+def ordinal_of_stream(stream: int) -> int:
+    """Return the device of a stream, from its context; the current one for a default stream."""
+    if stream in _SPECIAL_HANDLES or not has_multiple_devices():
+        return current_ordinal()
+    context = call("cuStreamGetCtx", stream, doing="read the context of a stream")
+    previous = call("cuCtxGetCurrent", doing="read the current context")
+    set_current_context(context)
+    try:
+        return current_ordinal()
+    finally:
+        set_current_context(previous)
+
+
+def is_blocking(stream: int) -> bool:
+    """Return whether a stream and the default stream synchronize with each other."""
+    if stream in _SPECIAL_HANDLES:
+        return True
+    non_blocking = int(api().CUstream_flags.CU_STREAM_NON_BLOCKING)
+    return not int(call("cuStreamGetFlags", stream, doing="read flags of a stream")) & non_blocking
+
+
 def working_stream(stream: object) -> int:
     """Return the handle of the stream for new work.
 
@@ -362,9 +383,10 @@ def order_after(preceding_stream: int, stream: int) -> None:
         return
     make_current()
     doing = "order one stream after another"
-    event = new_event(doing=doing)
-    try:
+    with on_device(ordinal_of_stream(preceding_stream)):  # the device of an event's stream
+        event = new_event(doing=doing)
         call("cuEventRecord", event, preceding_stream, doing=doing)
+    try:
         call("cuStreamWaitEvent", stream, event, 0, doing=doing)
     finally:
         call("cuEventDestroy", event, doing=doing)

@@ -238,9 +238,7 @@ def _copy_between_gpus(target: ArrayData, source: ArrayData, stream: object) -> 
         if not is_contiguous:
             copy(target, contiguous, stream)
     elif target.nbytes:
-        with driver.on_device(source.device):
-            source._memory.before_use(0)
-        handle = _prepare(stream, target)
+        handle = _prepare(stream, target, source)
         destination, origin = (target.device, target.address), (source.device, source.address)
         peer_access.copy(destination, origin, target.nbytes, handle)
 

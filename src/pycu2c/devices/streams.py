@@ -18,7 +18,6 @@ from pycu2c.base.lazy_imports import lazy_method
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.runtime import launch_configuration
-from pycu2c.runtime.cuda import peer_access
 
 _LEGACY, _PER_THREAD = 1, 2  # the driver's handles of its default streams
 
@@ -56,7 +55,7 @@ class Stream:
         """The ordinal of the GPU; None for default streams, which exist on each GPU."""
         if not driver.available() or self.handle <= _PER_THREAD:
             return None
-        return peer_access.ordinal_of_stream(self.handle)
+        return driver.ordinal_of_stream(self.handle)
 
     def __cuda_stream__(self) -> tuple[int, int]:
         return 0, self.handle

@@ -93,30 +93,12 @@ def peer_devices(arguments: Sequence[Argument], kernel: str) -> list[int]:
 
 def check_stream(stream: int, kernel: str) -> None:
     """Check that a stream belongs to the current device. Raises LaunchError."""
-    if stream <= _MAX_SPECIAL_HANDLE:
-        return
-    here, ordinal = driver.current_ordinal(), ordinal_of_stream(stream)
+    here, ordinal = driver.current_ordinal(), driver.ordinal_of_stream(stream)
     if ordinal != here:
         raise LaunchError(
             f"{kernel}: the stream is one of GPU {ordinal}, and the launch on GPU {here}: "
             f"launch it in `with cuda.gpus[{ordinal}]:`, or pass a stream made on GPU {here}"
         )
-
-
-def ordinal_of_stream(stream: int) -> int:
-    """Return the device of a stream, from its context."""
-    if not driver.has_multiple_devices():
-        return 0
-    context = driver.call("cuStreamGetCtx", stream, doing="read the context of a stream")
-    previous = driver.call("cuCtxGetCurrent", doing="read the current context")
-    driver.set_current_context(context)
-    try:
-        return driver.current_ordinal()
-    finally:
-        driver.set_current_context(previous)
-
-
-_MAX_SPECIAL_HANDLE = 2  # handles of default streams, valid on any device
 
 
 def order_after(first: tuple[int, int], second: tuple[int, int]) -> None:
@@ -137,12 +119,15 @@ def copy(target: tuple[int, int], source: tuple[int, int], size: int, stream: in
     """Copy bytes between devices, each a pair of a device and an address.
 
     ``stream`` belongs to the target device. The copy is ordered with the default stream of the
-    source device.
+    source device, unless the stream is non-blocking.
     """
-    order_after((source[0], 0), (target[0], stream))
+    is_ordered = driver.is_blocking(stream)
+    if is_ordered:
+        order_after((source[0], 0), (target[0], stream))
     target_context = driver.primary_context(target[0])
     source_context = driver.primary_context(source[0])
     doing = f"copy {size} bytes from GPU {source[0]} to GPU {target[0]}"
     addresses = target[1], target_context, source[1], source_context
     driver.call("cuMemcpyPeerAsync", *addresses, size, stream, doing=doing)
-    order_after((target[0], stream), (source[0], 0))
+    if is_ordered:
+        order_after((target[0], stream), (source[0], 0))

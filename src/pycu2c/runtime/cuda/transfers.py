@@ -119,9 +119,14 @@ def _needs_no_copy_in(
 
 
 def _order_with_peers(arguments: Sequence[Argument], stream: int, kernel: str) -> Sequence[int]:
-    """Order the launch with the other devices whose arrays it uses, and return these."""
+    """Order the launch with the other devices whose arrays it uses, and return these.
+
+    The program orders the work of non-blocking streams, by events.
+    """
     peer_access.check_stream(stream, kernel)
     peers = peer_access.peer_devices(arguments, kernel)
+    if not driver.is_blocking(stream):
+        return ()
     for peer in peers:
         peer_access.order_after((peer, 0), (driver.current_ordinal(), stream))
     return peers
@@ -138,14 +143,10 @@ def wait_for_owners(arguments: Sequence[Argument], stream: int) -> None:
 
 
 def record_use(arguments: Sequence[Argument], stream: object) -> None:
-    """Record the use of device arrays in a stream other than the default one.
-
-    Arrays of other devices are excluded, because the launch is ordered with those devices.
-    """
-    current = driver.current_ordinal()
+    """Record the use of device arrays in a stream other than the default one."""
     for argument in arguments:
         used = memory.memory_behind(argument.owner) if isinstance(argument, ArrayArgument) else None
-        if used is not None and used.ordinal in (current, memory.HOST):
+        if used is not None:
             used.used_on(stream)
 
 
