@@ -1,0 +1,142 @@
+"""Heat on a plate that is divided between processes, one for each GPU; NCCL exchanges the halos.
+
+Run it by torchrun: ``torchrun --nproc-per-node 2 examples/cluster/heat_nccl.py``. Without a GPU,
+Gloo exchanges them, and the processes share the cores.
+
+The exchange and the two edge rows are in a stream of their own, beside the rows between them. The
+result is that of one process, bit by bit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import time
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from heat_peers import initial, launch
+
+from pycu2c import cuda
+
+
+class Slab:
+    """The rows of this process, those of its neighbors next to them, and two streams."""
+
+    def __init__(self, rows: np.ndarray) -> None:
+        self.now, self.following = cuda.to_device(rows), cuda.to_device(rows)
+        edge = np.zeros(rows.shape[1], np.float32)
+        self.above, self.below = cuda.to_device(edge), cuda.to_device(edge)
+        cuda.synchronize()
+        self.inner = cuda.stream(blocking=False)
+        self.outer = cuda.stream(blocking=False, priority=-1)  # for the halos and the edge rows
+
+    def step(self) -> None:
+        now, following = self.now, self.following
+        self.inner.wait(self.outer)  # the edge rows of the last step
+        self._exchange(torch.from_dlpack(now))
+        self.outer.wait(self.inner)  # the rows between them
+        launch(self.above, now[:1], now[1], following[:1], self.outer)
+        launch(now[-2], now[-1:], self.below, following[-1:], self.outer)
+        launch(now[0], now[1:-1], now[-1], following[1:-1], self.inner)
+        self.now, self.following = following, now
+
+    def _exchange(self, rows: torch.Tensor) -> None:
+        """Send the edge rows to the neighbors, and receive theirs."""
+        rank, operations = dist.get_rank(), list[dist.P2POp]()
+        pairs = (rank - 1, rows[0], self.above), (rank + 1, rows[-1], self.below)
+        for neighbor, row, halo in pairs:
+            if 0 <= neighbor < dist.get_world_size():
+                operations.append(dist.P2POp(dist.isend, row, neighbor))
+                operations.append(dist.P2POp(dist.irecv, torch.from_dlpack(halo), neighbor))
+        with on_stream(self.outer):
+            for work in dist.batch_isend_irecv(operations) if operations else ():
+                work.wait()  # on a GPU, the stream waits, not the host
+
+    def run(self, steps: int) -> None:
+        """Compute steps, and wait for them."""
+        for _ in range(steps):
+            self.step()
+        self.inner.synchronize()
+        self.outer.synchronize()
+
+
+def on_stream(stream: cuda.Stream) -> contextlib.AbstractContextManager[Any]:
+    """Make PyTorch use a stream."""
+    if not torch.cuda.is_available():
+        return contextlib.nullcontext()
+    return torch.cuda.stream(torch.cuda.ExternalStream(stream.handle))
+
+
+@contextlib.contextmanager
+def process_group() -> Any:
+    """Connect the processes that torchrun has started, and select the GPU of this one."""
+    if torch.cuda.is_available():
+        gpu = int(os.environ["LOCAL_RANK"])
+        torch.cuda.set_device(gpu)  # pycu2c follows
+        dist.init_process_group("nccl", device_id=torch.device("cuda", gpu))
+    else:
+        dist.init_process_group("gloo")
+    try:
+        yield
+    finally:
+        dist.destroy_process_group()
+
+
+def gathered(rows: np.ndarray) -> np.ndarray:
+    """Return the rows of all processes."""
+    parts: list[Any] = [None] * dist.get_world_size()
+    dist.all_gather_object(parts, rows)
+    return np.concatenate(parts)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    options.add_argument("--size", type=int, default=512, help="columns, and rows of a slab")
+    options.add_argument("--steps", type=int, default=50)
+    options.add_argument("--no-check", action="store_true", help="measure only")
+    options.add_argument("--trace", help="write a trace of the last steps, for chrome://tracing")
+    given = options.parse_args(arguments)
+    with process_group():
+        rank, processes = dist.get_rank(), dist.get_world_size()
+        plate = initial(processes * given.size, given.size)
+        slab = Slab(plate[rank * given.size : (rank + 1) * given.size])
+        slab.run(given.steps)
+        if not given.no_check:
+            divided = gathered(slab.now.copy_to_host())
+            if rank == 0:
+                check(divided, plate, given.steps)
+        dist.barrier()
+        start = time.perf_counter()
+        slab.run(given.steps)
+        duration = (time.perf_counter() - start) / given.steps
+        if rank == 0:
+            shape = f"{processes} x {given.size} x {given.size}"
+            print(f"{shape}: {duration * 1e3:.4f} ms per step")
+        if given.trace:
+            trace(slab, f"{given.trace}.{rank}.json")
+
+
+def check(divided: np.ndarray, plate: np.ndarray, steps: int) -> None:
+    """Compare with the steps of one process."""
+    now, following, edge = (cuda.to_device(a) for a in (plate, plate, np.zeros_like(plate[0])))
+    for _ in range(steps):
+        launch(edge, now, edge, following, cuda.default_stream())
+        now, following = following, now
+    if not np.array_equal(divided, now.copy_to_host()):
+        raise SystemExit("FAILED: the slabs differ from the plate in one piece")
+    print(f"checked: the slabs equal the plate in one piece after {steps} steps")
+
+
+def trace(slab: Slab, path: str) -> None:
+    """Record the work of the GPU in ten steps."""
+    with torch.profiler.profile() as profile:
+        slab.run(10)
+    profile.export_chrome_trace(path)
+
+
+if __name__ == "__main__":
+    main()
