@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MYPY := $(BIN)/mypy --no-error-summary
 
 # their packages are in a virtual environment of their own, as PyTorch fixes the version of NVRTC
-FRAMEWORK_TESTS := tests/pytorch tests/jax tests/dask tests/aot/test_jax.py tests/aot/test_tvm_ffi.py
+FRAMEWORK_TESTS := tests/pytorch tests/jax tests/dask tests/communication tests/aot/test_jax.py tests/aot/test_tvm_ffi.py
 # tests that make test and make test-slow leave to targets of their own
 APART := $(FRAMEWORK_TESTS:%=--ignore=%) --ignore=tests/site
 
@@ -140,7 +140,7 @@ $(FRAMEWORKS_VENV)/.ready: $(BUILT_FROM)
 	@echo "installing pycu2c with PyTorch, JAX, TVM-FFI and Dask into $(FRAMEWORKS_VENV)"
 	@$(PYTHON) -m venv $(FRAMEWORKS_VENV)
 	@$(FRAMEWORKS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --editable '.[frameworks]' pytest hypothesis coverage numpydoc
+	  --editable '.[frameworks]' pytest hypothesis coverage numpydoc mpi4py mpich
 	@touch $@
 
 $(BIN)/python:

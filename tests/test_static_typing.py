@@ -24,7 +24,7 @@ from pycu2c.ops.names.cuda_namespace import Namespace, members
 from support.kernels_from_text import module_from_file
 
 ROOT = Path(__file__).parent.parent
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = [*sorted((ROOT / "examples").glob("*.py")), ROOT / "examples/cluster/heat_peers.py"]
 CASES = sorted((ROOT / "tests" / "data" / "typing").glob("*.py"))
 STRICT = ROOT / "tests" / "data" / "typing" / "kernels.py"
 SOURCE = ROOT / "src" / "pycu2c"

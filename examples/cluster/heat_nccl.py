@@ -95,15 +95,16 @@ def gathered(rows: np.ndarray) -> np.ndarray:
 
 def main(arguments: list[str] | None = None) -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    options.add_argument("--size", type=int, default=512, help="columns, and rows of a slab")
+    options.add_argument("--rows", type=int, default=512, help="of a slab")
+    options.add_argument("--columns", type=int, default=512)
     options.add_argument("--steps", type=int, default=50)
     options.add_argument("--no-check", action="store_true", help="measure only")
-    options.add_argument("--trace", help="write a trace of the last steps, for chrome://tracing")
+    options.add_argument("--trace", help="write traces of some steps, for chrome://tracing")
     given = options.parse_args(arguments)
     with process_group():
         rank, processes = dist.get_rank(), dist.get_world_size()
-        plate = initial(processes * given.size, given.size)
-        slab = Slab(plate[rank * given.size : (rank + 1) * given.size])
+        plate = initial(processes * given.rows, given.columns)
+        slab = Slab(plate[rank * given.rows : (rank + 1) * given.rows])
         slab.run(given.steps)
         if not given.no_check:
             divided = gathered(slab.now.copy_to_host())
@@ -114,7 +115,7 @@ def main(arguments: list[str] | None = None) -> None:
         slab.run(given.steps)
         duration = (time.perf_counter() - start) / given.steps
         if rank == 0:
-            shape = f"{processes} x {given.size} x {given.size}"
+            shape = f"{processes} x {given.rows} x {given.columns}"
             print(f"{shape}: {duration * 1e3:.4f} ms per step")
         if given.trace:
             trace(slab, f"{given.trace}.{rank}.json")
@@ -132,8 +133,9 @@ def check(divided: np.ndarray, plate: np.ndarray, steps: int) -> None:
 
 
 def trace(slab: Slab, path: str) -> None:
-    """Record the work of the GPU in ten steps."""
+    """Record the work of the GPU."""
     with torch.profiler.profile() as profile:
+        slab.run(10)  # until the processes are in step
         slab.run(10)
     profile.export_chrome_trace(path)
 

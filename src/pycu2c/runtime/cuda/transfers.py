@@ -125,7 +125,7 @@ def _order_with_peers(arguments: Sequence[Argument], stream: int, kernel: str) -
     """
     peer_access.check_stream(stream, kernel)
     peers = peer_access.peer_devices(arguments, kernel)
-    if not driver.is_blocking(stream):
+    if not peers or not driver.is_blocking(stream):
         return ()
     for peer in peers:
         peer_access.order_after((peer, 0), (driver.current_ordinal(), stream))

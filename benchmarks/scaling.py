@@ -1,0 +1,139 @@
+"""Time the examples for clusters on 1, 2, 4, … GPUs of a machine.
+
+usage: python benchmarks/scaling.py [ROUNDS]
+
+It needs PyTorch with NCCL. The numbers of GPUs take turns; the script prints the median time of a
+step, and the efficiency: in weak scaling the time of one GPU over that of all, in strong scaling
+the same divided by the number of GPUs. It draws a timeline of one GPU of the largest run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from pycu2c import cuda
+from results import FOLDER, Results, save
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "cluster"
+TORCHRUN = sys.executable, "-m", "torch.distributed.run", "--nproc-per-node"
+WEAK_ROWS, STRONG_ROWS, POINTS = 1 << 14, 1 << 15, 1 << 28
+CASES = (
+    "heat by NCCL, weak",
+    "heat by peer access, weak",
+    "heat by NCCL, strong",
+    "heat by peer access, strong",
+    "k-means, weak",
+    "k-means, strong",
+)
+
+
+def command(case: str, gpus: int) -> list[str]:
+    """Return the command of a case on some GPUs."""
+    is_weak = case.endswith("weak")
+    if case.startswith("k-means"):
+        points = POINTS // 4 if is_weak else POINTS // gpus
+        arguments = [f"--points={points}", "--steps=20"]
+        return [*TORCHRUN, str(gpus), str(EXAMPLES / "k_means_nccl.py"), "--no-check", *arguments]
+    rows, columns = (WEAK_ROWS, WEAK_ROWS) if is_weak else (STRONG_ROWS // gpus, STRONG_ROWS)
+    arguments = [f"--rows={rows}", f"--columns={columns}", "--steps=300", "--no-check"]
+    if "NCCL" in case:
+        return [*TORCHRUN, str(gpus), str(EXAMPLES / "heat_nccl.py"), *arguments]
+    return [sys.executable, str(EXAMPLES / "heat_peers.py"), *arguments, f"--parts={gpus}"]
+
+
+def milliseconds(command: list[str]) -> float:
+    """Run an example, and return the time of a step that it prints."""
+    output = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    found = re.search(r"([\d.]+) ms per step", output.stdout)
+    if found is None:
+        raise SystemExit(f"{' '.join(command)}\n{output.stdout}{output.stderr}")
+    return float(found[1])
+
+
+def measure(rounds: int, counts: list[int]) -> Results:
+    """Return the time and the efficiency of each case by the number of GPUs."""
+    results: Results = {}
+    for case in CASES:
+        times: dict[int, list[float]] = {count: [] for count in counts}
+        for _ in range(rounds):
+            for count in counts:
+                times[count].append(milliseconds(command(case, count)))
+        medians = {count: statistics.median(each) for count, each in times.items()}
+        results[case] = row = {}
+        for count, time in medians.items():
+            work = 1 if case.endswith("weak") else count
+            row[f"{count} GPUs, ms"] = time
+            row[f"{count} GPUs, efficiency"] = medians[1] / time / work
+        print(case, {column: round(value, 4) for column, value in row.items()}, flush=True)
+    return results
+
+
+def messages() -> Results:
+    """Return the times of messages between two GPUs, in microseconds."""
+    program = str(Path(__file__).with_name("messages.py"))
+    output = subprocess.run([*TORCHRUN, "2", program], capture_output=True, text=True, timeout=300)
+    try:
+        results: Results = json.loads(output.stdout.splitlines()[-1])
+    except (ValueError, IndexError):
+        raise SystemExit(output.stdout + output.stderr) from None
+    for name, times in results.items():
+        print(f"{name}, µs:", {size: round(time, 1) for size, time in times.items()}, flush=True)
+    return results
+
+
+# ---- timeline ----------------------------------------------------------------------------------
+
+
+def draw_timeline(count: int, path: Path) -> None:
+    """Draw when a GPU computes and communicates in some steps of heat by NCCL."""
+    from matplotlib.figure import Figure
+
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / "trace"
+        milliseconds([*command("heat by NCCL, weak", count), f"--trace={trace}"])
+        events = json.loads(Path(f"{trace}.0.json").read_text())["traceEvents"]
+    kernels = [event for event in events if event.get("cat") == "kernel"]
+    inner = max(kernels, key=lambda event: event["dur"] * ("step" in event["name"]))
+    lanes = {"halo exchange (NCCL)": "#c0504d", "edge rows": "#e8a33d", "other rows": "#4f81bd"}
+
+    def lane_of(event: dict) -> int:
+        if "nccl" in event["name"]:
+            return 0
+        return 2 if event["args"]["stream"] == inner["args"]["stream"] else 1
+
+    steps = sorted((e for e in kernels if lane_of(e) == 2), key=lambda event: event["ts"])[-4:]
+    start, end = steps[0]["ts"], steps[-1]["ts"] + steps[-1]["dur"]
+    figure = Figure(figsize=(9, 2.2), layout="constrained")
+    axes = figure.add_subplot()
+    for event in kernels:
+        if start <= event["ts"] < end:
+            lane = lane_of(event)
+            bar = [((event["ts"] - start) / 1e3, max(event["dur"], 4) / 1e3)]
+            axes.broken_barh(bar, (lane - 0.35, 0.7), color=list(lanes.values())[lane])
+    axes.set_yticks(range(3), list(lanes))
+    axes.invert_yaxis()
+    axes.set_xlabel("ms")
+    figure.savefig(path)
+
+
+def main() -> None:
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    available = len(cuda.gpus)
+    counts = [count for count in (1, 2, 4, 8) if count <= available]
+    folder = Path(os.environ.get(FOLDER, "."))
+    results = measure(rounds, counts)
+    if available > 1:
+        results |= messages()
+        draw_timeline(counts[-1], folder / "heat_timeline.svg")
+    save("scaling", results)
+
+
+if __name__ == "__main__":
+    main()
