@@ -24,7 +24,7 @@ DOCS = ROOT / "docs"
 GENERATED = {DOCS / "benchmarks", DOCS / "gallery", DOCS / "reference" / "intrinsics"}
 WRITTEN = sorted(p for p in DOCS.rglob("*.md") if p.parent not in GENERATED)
 PAGES = [*sorted(ROOT.glob("*.md")), *WRITTEN]
-NEED_OTHERS = {"dask.md", "jax.md", "pytorch.md"}  # tests/jax/test_page.py and others
+NEED_OTHERS = {"dask.md", "jax.md", "pytorch.md", "ray.md"}  # tests/jax/test_page.py and others
 WITH_PYTHON = [p for p in PAGES if "```python\n" in p.read_text() and p.name not in NEED_OTHERS]
 
 

@@ -16,11 +16,13 @@ ROOT = "/"
 def thread_count() -> int:
     """Return PYCU2C_THREADS, or the available cores.
 
-    They are limited by the CPU affinity, cgroup quotas, and the threads of a worker of Dask.
+    They are limited by the CPU affinity, cgroup quotas, the threads of a worker of Dask, and the
+    CPUs of a task of Ray.
     """
     parse = partial(parse_count, least=1)
     chosen = environment_setting("PYCU2C_THREADS", parse, "a number of threads, 1 or more", 0)
-    return chosen or max(1, min(_usable_cores(), *_cgroup_quotas(ROOT), _dask_threads()))
+    engines = _dask_threads(), _ray_cpus()
+    return chosen or max(1, min(_usable_cores(), *_cgroup_quotas(ROOT), *engines))
 
 
 def _usable_cores() -> int:
@@ -36,6 +38,17 @@ def _dask_threads() -> int:
         return int(distributed.get_worker().state.nthreads) if distributed else _NO_QUOTA
     except ValueError:  # this is no task
         return _NO_QUOTA
+
+
+def _ray_cpus() -> int:
+    """Return the CPUs of the task or actor of Ray that runs in this process."""
+    ray: Any = sys.modules.get("ray") if "ray.runtime_context" in sys.modules else None
+    if ray is None or not ray.is_initialized():
+        return _NO_QUOTA
+    context = ray.get_runtime_context()
+    if context.worker.mode != ray.WORKER_MODE:  # this is the driver
+        return _NO_QUOTA
+    return int(context.get_assigned_resources().get("CPU", 1))  # an actor may have none
 
 
 def _cgroup_quotas(root: str) -> Iterator[int]:
