@@ -108,7 +108,7 @@ def draw_timeline(count: int, path: Path) -> None:
             return 0
         return 2 if event["args"]["stream"] == inner["args"]["stream"] else 1
 
-    steps = sorted((e for e in kernels if lane_of(e) == 2), key=lambda event: event["ts"])[-4:]
+    steps = sorted((e for e in kernels if lane_of(e) == 2), key=lambda event: event["ts"])[-8:-4]
     start, end = steps[0]["ts"], steps[-1]["ts"] + steps[-1]["dur"]
     figure = Figure(figsize=(9, 2.2), layout="constrained")
     axes = figure.add_subplot()

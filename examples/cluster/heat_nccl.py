@@ -134,9 +134,8 @@ def check(divided: np.ndarray, plate: np.ndarray, steps: int) -> None:
 
 def trace(slab: Slab, path: str) -> None:
     """Record the work of the GPU."""
-    with torch.profiler.profile() as profile:
-        slab.run(10)  # until the processes are in step
-        slab.run(10)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        slab.run(40)
     profile.export_chrome_trace(path)
 
 

@@ -177,7 +177,7 @@ def test_a_gpu_uses_the_memory_of_another() -> None:
 
 
 def wait_for(flag, seen):
-    """Kernel: waits until the host sets the flag, at most a few seconds."""
+    """Kernel: waits until a copy sets the flag, at most a few seconds."""
     for _ in range(2_000_000):
         cuda.nanosleep(1000)
         if cuda.atomic.add(flag, 0, 0) == 1:
@@ -192,8 +192,9 @@ def test_non_blocking_streams_of_two_gpus_are_ordered_by_the_program() -> None:
         pytest.skip("these GPUs have no way to each other")
     cuda.gpus[0].enable_peer_access(1)
     add_kernel, wait_kernel = Kernel(add, backend="cuda"), Kernel(wait_for, backend="cuda")
-    flag, seen = cuda.mapped_array(1, np.int32), cuda.to_device(np.zeros(1), device=1)
-    flag[0] = 0
+    flag, seen = (cuda.to_device(np.zeros(1, np.int32), device=1) for _ in range(2))
+    one = cuda.pinned_array(1, np.int32)
+    one[0] = 1
     out, copied = cuda.device_array(1000, device=0), cuda.device_array(1000, device=0)
     a = cuda.to_device(np.full(1000, 5.0), device=1)
     streams = []
@@ -203,12 +204,13 @@ def test_non_blocking_streams_of_two_gpus_are_ordered_by_the_program() -> None:
     add_kernel[8, 128, streams[0]](out, a, 1.0)  # compiles it, and records the use of the arrays
     copied.copy_to_device(a, streams[0])
     streams[0].synchronize()
+    flag.copy_to_device(np.zeros(1, np.int32), streams[1])
     with cuda.gpus[1]:
         wait_kernel[1, 1](flag, seen)
     add_kernel[8, 128, streams[0]](out, a, 2.0)
     copied.copy_to_device(a, streams[0])
     streams[0].synchronize()
-    flag[0] = 1
+    flag.copy_to_device(one, streams[1])
     assert seen.copy_to_host()[0] == 1
     assert np.all(out.copy_to_host() == 7)
     assert np.all(copied.copy_to_host() == 5)
