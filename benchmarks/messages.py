@@ -3,7 +3,7 @@
 usage: torchrun --nproc-per-node 2 benchmarks/messages.py
 
 Each message is sent in both directions. The script prints microseconds by the bytes of a message,
-as a line of JSON.
+as a line of JSON: with calls from Python, and in a graph, without the time of the host.
 """
 
 from __future__ import annotations
@@ -21,15 +21,27 @@ SIZES = [4 << (2 * k) for k in range(1, 13)]  # 16 bytes to 64 MB
 ROUNDS, REPEATS = 5, 50
 
 
-def microseconds(send: Callable[[], None]) -> float:
-    """Return the time of a message on the GPU: the median of some rounds."""
+def microseconds(send: Callable[[], None], *, in_graph: bool) -> float:
+    """Return the time of a message: the median of some rounds."""
+
+    def repeat() -> None:
+        for _ in range(REPEATS):
+            send()
+
+    repeat()
+    if in_graph:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            repeat()
     times = []
     for _ in range(ROUNDS + 1):
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         dist.barrier()
         start.record()
-        for _ in range(REPEATS):
-            send()
+        if in_graph:
+            graph.replay()
+        else:
+            repeat()
         end.record()
         end.synchronize()
         times.append(start.elapsed_time(end) / REPEATS * 1e3)
@@ -41,7 +53,7 @@ def main() -> None:
     torch.cuda.set_device(gpu)
     dist.init_process_group("nccl", device_id=torch.device("cuda", gpu))
     other = gpu ^ 1
-    times: dict[str, dict[str, float]] = {"exchange": {}, "all-reduce": {}}
+    times: dict[str, dict[str, float]] = {}
     for size in SIZES:
         sent, received = (torch.ones(size // 4, device="cuda") for _ in range(2))
 
@@ -53,8 +65,10 @@ def main() -> None:
         def reduce(sent: torch.Tensor = sent) -> None:
             dist.all_reduce(sent, op=dist.ReduceOp.MAX)
 
-        times["exchange"][str(size)] = microseconds(exchange)
-        times["all-reduce"][str(size)] = microseconds(reduce)
+        for name, send in ("exchange", exchange), ("all-reduce", reduce):
+            for in_graph in False, True:
+                row = times.setdefault(name + " in a graph" * in_graph, {})
+                row[str(size)] = microseconds(send, in_graph=in_graph)
     dist.barrier()
     dist.destroy_process_group()
     if gpu == 0:

@@ -58,7 +58,7 @@ def milliseconds(command: list[str]) -> float:
 
 
 def measure(rounds: int, counts: list[int]) -> Results:
-    """Return the time and the efficiency of each case by the number of GPUs."""
+    """Return the time of a step of each case by the number of GPUs."""
     results: Results = {}
     for case in CASES:
         times: dict[int, list[float]] = {count: [] for count in counts}
@@ -68,10 +68,11 @@ def measure(rounds: int, counts: list[int]) -> Results:
         medians = {count: statistics.median(each) for count, each in times.items()}
         results[case] = row = {}
         for count, time in medians.items():
-            work = 1 if case.endswith("weak") else count
-            row[f"{count} GPUs, ms"] = time
-            row[f"{count} GPUs, efficiency"] = medians[1] / time / work
-        print(case, {column: round(value, 4) for column, value in row.items()}, flush=True)
+            row[str(count)] = time
+            efficiency = medians[1] / time / (1 if case.endswith("weak") else count)
+            print(
+                f"{case}, GPUs: {count}, ms: {time:.4f}, efficiency: {efficiency:.3f}", flush=True
+            )
     return results
 
 
@@ -128,11 +129,10 @@ def main() -> None:
     available = len(cuda.gpus)
     counts = [count for count in (1, 2, 4, 8) if count <= available]
     folder = Path(os.environ.get(FOLDER, "."))
-    results = measure(rounds, counts)
+    save("scaling", measure(rounds, counts))
     if available > 1:
-        results |= messages()
         draw_timeline(counts[-1], folder / "heat_timeline.svg")
-    save("scaling", results)
+        save("messages", messages())
 
 
 if __name__ == "__main__":
