@@ -36,6 +36,24 @@ def test_else_the_cores_that_the_process_is_bound_to(monkeypatch: pytest.MonkeyP
     assert thread_count.thread_count() == 2
 
 
+@pytest.mark.parametrize("name", ["LOCAL_WORLD_SIZE", "MPI_LOCALNRANKS"])
+def test_processes_of_a_launcher_share_the_cores(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "4")
+    assert thread_count.thread_count() == 16
+    write(machine, {"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "800000 100000\n"})
+    assert thread_count.thread_count() == 2
+    monkeypatch.setenv(name, "100")
+    assert thread_count.thread_count() == 1
+
+
+def test_processes_that_a_launcher_binds_to_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "4")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64 if pid else 16)))
+    assert thread_count.thread_count() == 16
+
+
 @pytest.mark.parametrize(
     ("files", "expected"),
     [

@@ -17,18 +17,33 @@ def thread_count() -> int:
     """Return PYCU2C_THREADS, or the available cores.
 
     They are limited by the CPU affinity, cgroup quotas, the threads of a worker of Dask, and the
-    CPUs of a task of Ray.
+    CPUs of a task of Ray. Processes of torchrun and MPI share the cores.
     """
     parse = partial(parse_count, least=1)
     chosen = environment_setting("PYCU2C_THREADS", parse, "a number of threads, 1 or more", 0)
-    engines = _dask_threads(), _ray_cpus()
-    return chosen or max(1, min(_usable_cores(), *_cgroup_quotas(ROOT), *engines))
+    if chosen:
+        return chosen
+    processes = _local_processes()
+    cores = _usable_cores(processes), min(_cgroup_quotas(ROOT)) // processes
+    return max(1, min(*cores, _dask_threads(), _ray_cpus()))
 
 
-def _usable_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _usable_cores(processes: int) -> int:
+    """Return the cores of this process, which shares them unless it is bound to some of them."""
+    if not hasattr(os, "sched_getaffinity"):
+        return (os.cpu_count() or 1) // processes
+    own = os.sched_getaffinity(0)
+    is_bound = processes > 1 and own != os.sched_getaffinity(os.getppid())
+    return len(own) // (1 if is_bound else processes)
+
+
+_LOCAL_PROCESSES = "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"
+
+
+def _local_processes() -> int:
+    """Return how many processes torchrun, Open MPI or MPICH has started on this machine."""
+    counts = (os.environ.get(name, "") for name in _LOCAL_PROCESSES)
+    return next((int(count) for count in counts if count.isdigit() and int(count)), 1)
 
 
 def _dask_threads() -> int:
