@@ -75,6 +75,7 @@ from pycu2c.devices.gpu_selection import select_device as select_device
 from pycu2c.devices.graphs import Graph as Graph
 from pycu2c.devices.graphs import graph as graph
 from pycu2c.devices.interoperability import is_cuda_array as is_cuda_array
+from pycu2c.devices.ipc import IpcArrayHandle as IpcArrayHandle
 from pycu2c.devices.streams import Event as Event
 from pycu2c.devices.streams import Stream as Stream
 from pycu2c.devices.streams import default_stream as default_stream

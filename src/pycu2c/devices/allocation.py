@@ -15,11 +15,12 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from pycu2c.base.lazy_imports import import_module
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices import array, interoperability
 from pycu2c.devices.array import DeviceArray
-from pycu2c.devices.array_data import Order, as_supported_dtype
+from pycu2c.devices.array_data import Order, as_supported_dtype, stream_or_none
 from pycu2c.devices.gpu_selection import DeviceLike, ordinal_of
 from pycu2c.runtime.arguments.conversion_hints import require_numpy
 from pycu2c.runtime.arguments.strides import Shape, array_over, packed_strides
@@ -114,6 +115,7 @@ def device_array(
     stream: object = 0,
     *,
     device: DeviceLike = None,
+    shareable: bool = False,
 ) -> DeviceArray:
     """Return a new array on the device, with undefined elements.
 
@@ -123,7 +125,10 @@ def device_array(
         If the device does not have enough free memory.
     """
     layout = ArrayLayout(shape, dtype, strides, order)
-    allocation = memory.allocate(layout.size, ordinal_of(device))
+    allocate: Callable[[int, int], Memory] = memory.allocate
+    if shareable:
+        allocate = import_module("pycu2c.devices.ipc").allocate_shareable
+    allocation = allocate(layout.size, ordinal_of(device))
     array = DeviceArray(
         allocation,
         allocation.address,
@@ -137,19 +142,13 @@ def device_array(
 
 
 def device_array_like(
-    ary: HasShape, stream: object = 0, *, device: DeviceLike = None
+    ary: HasShape, stream: object = 0, *, device: DeviceLike = None, shareable: bool = False
 ) -> DeviceArray:
     """Return a new array on the device with the shape, dtype and order of axes of another one."""
     shape, strides = tuple(ary.shape), strides_like(ary)
-    return device_array(shape, ary.dtype, strides, stream=stream, device=device)
-
-
-def stream_or_none(stream: object) -> object:
-    """Return a stream; None for numba's default, 0. Raises LaunchError if it is no stream."""
-    if stream is None or (type(stream) is int and not stream):
-        return None
-    driver.stream_of(stream)
-    return stream
+    return device_array(
+        shape, ary.dtype, strides, stream=stream, device=device, shareable=shareable
+    )
 
 
 # ---- arguments of launches ---------------------------------------------------------------------
@@ -353,6 +352,7 @@ device_array.stream, device_array_like.stream : Stream | The stream of copies of
   default.
 mapped.stream : Stream | The stream of the work, which the end of the ``with`` waits for.
 device : int or "cpu" | The GPU, or host memory; by default the current GPU.
+shareable : bool | Whether other processes can use the memory: see ``DeviceArray.get_ipc_handle``.
 ary : array_like | An array with a shape and a dtype.
 value : ndarray | The array.
 In.value : array_like | The array to copy to the device.

@@ -29,13 +29,14 @@ from pycu2c.runtime.arguments.strides import packed_strides
 from pycu2c.runtime.cuda import peer_access
 from pycu2c.runtime.cuda.memory import HOST, ExternalMemory
 
+if TYPE_CHECKING:
+    from pycu2c.devices.ipc import IpcArrayHandle
+
 _COPY_METHODS = ("get", "cpu", "numpy", "to_host", "asnumpy")  # of other packages
 _TO_DEVICE_HINT = ": cuda.to_device(…) copies it"
 _COPY_HINT = ": copy_to_host() gives a numpy array"
 _HINTS = {
     "__array_namespace__": ARITHMETIC_HINT,
-    "get_ipc_handle": ": memory is not shared between processes; send the result of "
-    "copy_to_host() instead",
     "gpu_data": ": device_ctypes_pointer is the address",
     "device_pointer": ": device_ctypes_pointer is the address",
 }
@@ -91,7 +92,7 @@ class DeviceArray(ArrayData, NoHostArithmetic):
     def __reduce__(self) -> NoReturn:
         raise TypeError(
             "a device array cannot be pickled, as its memory belongs to this process: pickle the "
-            "result of copy_to_host()"
+            "result of copy_to_host() or, for other processes of this machine, get_ipc_handle()"
         )
 
     if not TYPE_CHECKING:  # type checkers report unknown attributes themselves
@@ -235,7 +236,21 @@ class DeviceArray(ArrayData, NoHostArithmetic):
             return self
         return copies.duplicate(self, self._stream_for(stream), dtype=target)
 
-    # ---- export to other packages ----
+    # ---- export to other processes and packages ----
+
+    def get_ipc_handle(self) -> IpcArrayHandle[DeviceArray]:
+        """Return a handle, to be pickled, by which other processes of the machine use the memory.
+
+        They must use the array only while this process keeps it.
+
+        Raises
+        ------
+        TypeError
+            If the array has memory of the driver's pool: create it with
+            ``cuda.device_array(…, shareable=True)``.
+        """
+        handle: IpcArrayHandle[DeviceArray] = import_module("pycu2c.devices.ipc").handle_of(self)
+        return handle
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from pycu2c.cuda_driver import driver
 from pycu2c.devices import view_geometry
 from pycu2c.devices.view_geometry import ViewGeometry
 from pycu2c.native.extension import DeviceArrayBase
@@ -32,6 +33,14 @@ def as_supported_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     if result.hasobject:
         raise TypeError(f"elements of dtype {result} are Python objects: a GPU has none")
     return result
+
+
+def stream_or_none(stream: object) -> object:
+    """Return a stream; None for numba's default, 0. Raises LaunchError if it is no stream."""
+    if stream is None or (type(stream) is int and not stream):
+        return None
+    driver.stream_of(stream)
+    return stream
 
 
 class ArrayData(DeviceArrayBase):

@@ -34,7 +34,7 @@ BY_HAND = {
           --> program.py:2:5
           2 | f = cuda.open_ipc_array
             |     ^^^^^^^^^^^^^^^^^^^
-            = help: memory is not shared between processes; send the result of copy_to_host()
+            = help: a.get_ipc_handle() returns a handle to send; its open() returns the array
         """,
     ),
     "an import": (

@@ -18,8 +18,9 @@ from pycu2c.base.dtypes import UINT64, aligned_record
 from pycu2c.base.types import Scalar
 from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.device_library.random.xoroshiro import JUMP
-from pycu2c.devices.allocation import device_array, stream_or_none
+from pycu2c.devices.allocation import device_array
 from pycu2c.devices.array import DeviceArray, as_device_array
+from pycu2c.devices.array_data import stream_or_none
 
 xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
 xoroshiro128p_type = Scalar(aligned_record([("s0", UINT64), ("s1", UINT64)]))

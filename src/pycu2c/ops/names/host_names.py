@@ -17,6 +17,7 @@ _NAMES_BY_MODULE = {
         "stream synchronize"
     ),
     "pycu2c.devices.array": "DeviceArray as_cuda_array from_cuda_array_interface from_dlpack",
+    "pycu2c.devices.ipc": "IpcArrayHandle",
     "pycu2c.devices.cpu_device": "MemoryInfo",
     "pycu2c.devices.gpu_device": "Gpu defer_cleanup",
     "pycu2c.devices.gpu_selection": (

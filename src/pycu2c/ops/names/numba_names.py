@@ -32,7 +32,7 @@ HINTS: dict[str, str] = {
     ),
     **dict.fromkeys(
         ("open_ipc_array", "IpcHandle"),
-        "memory is not shared between processes; send the result of copy_to_host()",
+        "a.get_ipc_handle() returns a handle to send; its open() returns the array",
     ),
     "KernelRuntimeError": "a kernel that fails raises pycu2c.KernelFault",
     "compile_all": "write cuda.compile, which returns PTX",

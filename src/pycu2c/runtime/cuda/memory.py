@@ -36,7 +36,7 @@ def in_order_with_default(stream: Any) -> bool:
 class Memory:
     """Bytes of memory, which live as long as this object."""
 
-    __slots__ = ("address", "ordinal", "size")
+    __slots__ = ("__weakref__", "address", "ordinal", "size")
 
     def __init__(self, address: int, size: int, ordinal: int) -> None:
         self.address, self.size, self.ordinal = address, size, ordinal
