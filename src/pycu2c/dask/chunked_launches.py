@@ -9,6 +9,8 @@ import dask.array as da
 import numpy as np
 from numpy.typing import DTypeLike
 
+from pycu2c.cuda_driver import driver
+
 Extents: TypeAlias = "int | tuple[int, ...]"
 Depth: TypeAlias = "int | tuple[int, ...] | Mapping[int, int]"
 
@@ -19,6 +21,7 @@ def map_blocks(
     grid: Extents | Callable[[tuple[int, ...]], Extents] | None = None,
     block: Extents | None = None,
     dtype: DTypeLike | None = None,
+    chunks: tuple[int, ...] | None = None,
     **options: Any,
 ) -> Any:
     """Launch a kernel for each chunk of Dask arrays; its last argument is the chunk of the result.
@@ -28,8 +31,8 @@ def map_blocks(
     Parameters
     ----------
     kernel : Kernel
-        A kernel that writes its last parameter: an array of the shape of the first chunk, filled
-        with zeros. It does not write the others.
+        A kernel that writes its last parameter: an array of zeros, by default of the shape of the
+        first chunk. It does not write the others.
     *arguments : dask.array.Array or object
         The arguments before the last one. Chunks of Dask arrays correspond by their positions.
     grid : int, tuple of int or callable, optional
@@ -39,13 +42,16 @@ def map_blocks(
         The threads of a block; by default the declared one.
     dtype : dtype_like, optional
         The dtype of the result; by default that of the first array.
+    chunks : tuple of int, optional
+        The shape of each chunk of the result, with as many axes as the first array; by default the
+        result has the chunks of the first array.
     **options : object
         Options of ``dask.array.map_blocks``, such as ``name``.
 
     Returns
     -------
     dask.array.Array
-        The result, with the chunks of the first array.
+        The result.
 
     Raises
     ------
@@ -66,8 +72,8 @@ def map_blocks(
     >>> float(x.sum())
     2000.0
     """
-    launch, arrays, meta = _chunk_launch(kernel, arguments, grid, block, dtype)
-    return da.map_blocks(launch, *arrays, dtype=meta.dtype, meta=meta, **options)
+    launch, arrays, meta = _chunk_launch(kernel, arguments, grid, block, dtype, chunks)
+    return da.map_blocks(launch, *arrays, dtype=meta.dtype, chunks=chunks, meta=meta, **options)
 
 
 def map_overlap(
@@ -114,6 +120,50 @@ def map_overlap(
     )
 
 
+def to_device(array: Any) -> Any:
+    """Copy the chunks of a Dask array to the GPUs of their workers, as CuPy arrays.
+
+    Parameters
+    ----------
+    array : dask.array.Array
+        The array.
+
+    Returns
+    -------
+    dask.array.Array
+        The array whose chunks stay on the GPUs; on workers without a GPU they stay NumPy arrays.
+    """
+    return array.map_blocks(_to_device, dtype=array.dtype, meta=_to_device(array._meta))
+
+
+def copy_to_host(array: Any) -> Any:
+    """Copy the chunks of a Dask array to the memory of the host.
+
+    Parameters
+    ----------
+    array : dask.array.Array
+        An array of NumPy or CuPy chunks.
+
+    Returns
+    -------
+    dask.array.Array
+        The array with NumPy chunks.
+    """
+    return array.map_blocks(_to_host, dtype=array.dtype, meta=_to_host(array._meta))
+
+
+def _to_device(chunk: Any) -> Any:
+    if not driver.available():
+        return chunk
+    import cupy
+
+    return cupy.asarray(chunk)
+
+
+def _to_host(chunk: Any) -> Any:
+    return chunk.get() if hasattr(chunk, "get") else chunk
+
+
 class _ChunkLaunch:
     """A launch for one chunk of each array; ``arguments`` has None in their places."""
 
@@ -125,18 +175,20 @@ class _ChunkLaunch:
         grid: object,
         block: object,
         dtype: np.dtype[Any],
+        shape: tuple[int, ...] | None,
     ) -> None:
         self._kernel, self._arguments, self._positions = kernel, arguments, positions
-        self._grid, self._block, self._dtype = grid, block, dtype
+        self._grid, self._block, self._dtype, self._shape = grid, block, dtype, shape
         self.__name__ = kernel.name  # dask shows it in the names of tasks
 
     def __call__(self, *chunks: Any) -> Any:
         values = list(self._arguments)
         for position, chunk in zip(self._positions, chunks):
             values[position] = chunk
-        result = np.zeros_like(chunks[0], dtype=self._dtype)  # a CuPy array for CuPy chunks
-        if result.size:
-            self._configured(result.shape)(*values, result)
+        # CuPy arrays for CuPy chunks
+        result = np.zeros_like(chunks[0], dtype=self._dtype, shape=self._shape)
+        if chunks[0].size:
+            self._configured(chunks[0].shape)(*map(_aligned, values), result)
         return result
 
     def _configured(self, shape: tuple[int, ...]) -> Any:
@@ -146,8 +198,19 @@ class _ChunkLaunch:
         return self._kernel[(grid,) if self._block is None else (grid, self._block)]
 
 
+def _aligned(value: Any) -> Any:
+    """Return a value or its copy: Dask receives small arrays at any address."""
+    is_unaligned = isinstance(value, np.ndarray) and not value.flags.aligned
+    return value.copy() if is_unaligned else value
+
+
 def _chunk_launch(
-    kernel: Any, arguments: tuple[Any, ...], grid: object, block: object, dtype: DTypeLike | None
+    kernel: Any,
+    arguments: tuple[Any, ...],
+    grid: object,
+    block: object,
+    dtype: DTypeLike | None,
+    shape: tuple[int, ...] | None = None,
 ) -> tuple[_ChunkLaunch, list[Any], Any]:
     """Return the launch, the arrays, and an empty array like the result."""
     positions = tuple(i for i, a in enumerate(arguments) if isinstance(a, da.Array))
@@ -156,4 +219,4 @@ def _chunk_launch(
     arrays = [arguments[i] for i in positions]
     meta = np.zeros_like(arrays[0]._meta, dtype=arrays[0].dtype if dtype is None else dtype)
     others = tuple(None if i in positions else a for i, a in enumerate(arguments))
-    return _ChunkLaunch(kernel, others, positions, grid, block, meta.dtype), arrays, meta
+    return _ChunkLaunch(kernel, others, positions, grid, block, meta.dtype, shape), arrays, meta
