@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import os
 import time
 from typing import Any
@@ -33,35 +34,46 @@ class Slab:
         cuda.synchronize()
         self.inner = cuda.stream(blocking=False)
         self.outer = cuda.stream(blocking=False, priority=-1)  # for the halos and the edge rows
-
-    def step(self) -> None:
-        now, following = self.now, self.following
-        self.inner.wait(self.outer)  # the edge rows of the last step
-        self._exchange(torch.from_dlpack(now))
-        self.outer.wait(self.inner)  # the rows between them
-        launch(self.above, now[:1], now[1], following[:1], self.outer)
-        launch(now[-2], now[-1:], self.below, following[-1:], self.outer)
-        launch(now[0], now[1:-1], now[-1], following[1:-1], self.inner)
-        self.now, self.following = following, now
-
-    def _exchange(self, rows: torch.Tensor) -> None:
-        """Send the edge rows to the neighbors, and receive theirs."""
-        rank, operations = dist.get_rank(), list[dist.P2POp]()
-        pairs = (rank - 1, rows[0], self.above), (rank + 1, rows[-1], self.below)
-        for neighbor, row, halo in pairs:
-            if 0 <= neighbor < dist.get_world_size():
-                operations.append(dist.P2POp(dist.isend, row, neighbor))
-                operations.append(dist.P2POp(dist.irecv, torch.from_dlpack(halo), neighbor))
-        with on_stream(self.outer):
-            for work in dist.batch_isend_irecv(operations) if operations else ():
-                work.wait()  # on a GPU, the stream waits, not the host
+        self.inner_end, self.outer_end = cuda.event(timing=False), cuda.event(timing=False)
+        directions = (self.now, self.following), (self.following, self.now)
+        self.steps = itertools.cycle([Step(self, *arrays) for arrays in directions])
 
     def run(self, steps: int) -> None:
         """Compute steps, and wait for them."""
-        for _ in range(steps):
-            self.step()
+        for step in itertools.islice(self.steps, steps):
+            step.launch(self)
+            self.now, self.following = self.following, self.now
         self.inner.synchronize()
         self.outer.synchronize()
+
+
+class Step:
+    """A step from one array to the other, with the views and messages that it needs."""
+
+    def __init__(self, slab: Slab, now: cuda.DeviceArray, following: cuda.DeviceArray) -> None:
+        self.upper = slab.above, now[:1], now[1], following[:1]
+        self.lower = now[-2], now[-1:], slab.below, following[-1:]
+        self.others = now[0], now[1:-1], now[-1], following[1:-1]
+        rank, rows = dist.get_rank(), torch.from_dlpack(now)
+        neighbors = (rank - 1, rows[0], slab.above), (rank + 1, rows[-1], slab.below)
+        self.messages: list[dist.P2POp] = []
+        for neighbor, row, halo in neighbors:
+            if 0 <= neighbor < dist.get_world_size():
+                self.messages.append(dist.P2POp(dist.isend, row, neighbor))
+                self.messages.append(dist.P2POp(dist.irecv, torch.from_dlpack(halo), neighbor))
+
+    def launch(self, slab: Slab) -> None:
+        inner, outer = slab.inner, slab.outer
+        inner.wait(slab.outer_end)  # of the last step
+        with on_stream(outer):
+            for work in dist.batch_isend_irecv(self.messages) if self.messages else ():
+                work.wait()  # on a GPU, the stream waits, not the host
+        outer.wait(slab.inner_end)
+        launch(*self.upper, outer)
+        launch(*self.lower, outer)
+        slab.outer_end.record(outer)
+        launch(*self.others, inner)
+        slab.inner_end.record(inner)
 
 
 def on_stream(stream: cuda.Stream) -> contextlib.AbstractContextManager[Any]:
