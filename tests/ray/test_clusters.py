@@ -17,6 +17,7 @@ import ray
 
 from pycu2c import LaunchError, cuda, device, kernel
 from pycu2c.cuda_driver import driver
+from pycu2c.kernels.kernel import Backend
 from pycu2c.runtime.cpu.thread_count import thread_count
 from support.kernels_from_text import module_from_file
 
@@ -32,12 +33,12 @@ def cluster() -> Iterator[None]:
     ray.shutdown()
 
 
-def scaled_by(factor: float) -> Any:
+def scaled_by(factor: float, backend: Backend) -> Any:
     @device
     def times(x):
         return factor * x
 
-    @kernel(backend="cpu", block=32)
+    @kernel(backend=backend, block=32)
     def scale(a, out):
         i = cuda.grid(1)
         if i < len(out):
@@ -63,7 +64,7 @@ def test_a_task_reads_the_object_store() -> None:
     a = np.random.default_rng(1).random(100_000)
     stored, task = ray.put(a), ray.remote(launch)
     for factor in (2.0, 3.0):
-        out, *memory = ray.get(task.remote(scaled_by(factor), stored))
+        out, *memory = ray.get(task.remote(scaled_by(factor, "cpu"), stored))
         assert np.array_equal(out, factor * a)
         assert memory == [False, True]
 
@@ -79,7 +80,7 @@ def test_an_actor_holds_a_kernel_and_a_device_array() -> None:
         def result(self, on_device: bool) -> Any:
             return self.a if on_device else self.a.copy_to_host()
 
-    holder = ray.remote(Holder).remote(scaled_by(2.0), np.arange(50.0))
+    holder = ray.remote(num_gpus=1)(Holder).remote(scaled_by(2.0, "auto"), np.arange(50.0))
     for _ in range(3):
         holder.step.remote()
     assert np.array_equal(ray.get(holder.result.remote(False)), np.arange(50.0) * 8)
@@ -117,7 +118,7 @@ def test_a_gpu_for_each_task() -> None:
 
     is_early, visible, a = ray.get(ray.remote(num_gpus=1)(launch).remote(fill))
     assert not is_early
-    assert visible in ("0", "1")
+    assert visible.isdigit()
     assert np.array_equal(a, np.arange(100))
 
 

@@ -57,8 +57,9 @@ def _dask_threads() -> int:
 
 def _ray_cpus() -> int:
     """Return the CPUs of the task or actor of Ray that runs in this process."""
-    ray: Any = sys.modules.get("ray") if "ray.runtime_context" in sys.modules else None
-    if ray is None or not ray.is_initialized():
+    is_imported = "ray.runtime_context" in sys.modules  # "ray" may be a module of the program
+    ray: Any = sys.modules["ray"] if is_imported else None
+    if ray is None or not ray.is_initialized():  # get_runtime_context would start a cluster
         return _NO_QUOTA
     context = ray.get_runtime_context()
     if context.worker.mode != ray.WORKER_MODE:  # this is the driver
