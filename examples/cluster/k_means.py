@@ -107,8 +107,8 @@ def main(arguments: list[str] | None = None) -> None:
     given = options.parse_args(arguments)
 
     with Client(given.scheduler or local_cluster(given.workers)):
-        points = points_around_centres(given.size, given.chunk)
-        chunks = to_device(points).persist()
+        points = to_device(points_around_centres(given.size, given.chunk))
+        chunks = points.persist()
         wait(chunks)
         start = time.perf_counter()
         centres = clustered(chunks, sums_of_chunks, given.iterations)
