@@ -98,7 +98,7 @@ def process_group() -> Any:
         dist.destroy_process_group()
 
 
-def gathered(rows: np.ndarray) -> np.ndarray:
+def rows_of_all(rows: np.ndarray) -> np.ndarray:
     """Return the rows of all processes."""
     parts: list[Any] = [None] * dist.get_world_size()
     dist.all_gather_object(parts, rows)
@@ -119,7 +119,7 @@ def main(arguments: list[str] | None = None) -> None:
         slab = Slab(plate[rank * given.rows : (rank + 1) * given.rows])
         slab.run(given.steps)
         if not given.no_check:
-            divided = gathered(slab.now.copy_to_host())
+            divided = rows_of_all(slab.now.copy_to_host())
             if rank == 0:
                 check(divided, plate, given.steps)
         dist.barrier()

@@ -328,14 +328,6 @@ def ordinal_of_stream(stream: int) -> int:
         set_current_context(previous)
 
 
-def is_blocking(stream: int) -> bool:
-    """Return whether a stream and the default stream synchronize with each other."""
-    if stream in _SPECIAL_HANDLES:
-        return True
-    non_blocking = int(api().CUstream_flags.CU_STREAM_NON_BLOCKING)
-    return not int(call("cuStreamGetFlags", stream, doing="read flags of a stream")) & non_blocking
-
-
 def working_stream(stream: object) -> int:
     """Return the handle of the stream for new work.
 

@@ -21,7 +21,7 @@ from pycu2c.devices.array_data import ArrayData, Order
 from pycu2c.runtime.arguments.conversion_hints import host_array, require_numpy
 from pycu2c.runtime.arguments.strides import memory_of
 from pycu2c.runtime.cuda import peer_access, staging
-from pycu2c.runtime.cuda.memory import HOST, Memory
+from pycu2c.runtime.cuda.memory import HOST, Memory, in_order_with_default
 
 A = TypeVar("A", bound=ArrayData)
 
@@ -240,7 +240,8 @@ def _copy_between_gpus(target: ArrayData, source: ArrayData, stream: object) -> 
     elif target.nbytes:
         handle = _prepare(stream, target, source)
         destination, origin = (target.device, target.address), (source.device, source.address)
-        peer_access.copy(destination, origin, target.nbytes, handle)
+        is_ordered = in_order_with_default(stream)
+        peer_access.copy(destination, origin, target.nbytes, handle, is_ordered)
 
 
 def _have_same_layout(a: ArrayData, b: ArrayData) -> bool:

@@ -41,7 +41,7 @@ from pycu2c.runtime.arguments.flattened_arguments import (
     flatten_arguments,
     leaf_names,
 )
-from pycu2c.runtime.cuda import startup
+from pycu2c.runtime.cuda import memory, startup
 from pycu2c.runtime.dispatch import guards, table
 from pycu2c.runtime.launch_configuration import Extent, Launch, LaunchRequest
 from pycu2c.runtime.runner import (
@@ -300,6 +300,7 @@ class Launcher:
             self._trusts_arguments,
             assumption_checks.last_axis_lengths(key, leaves, typed.metadata),
             fast_path.is_exact,
+            memory.in_order_with_default(resolved.launch.stream),
         )
         guard = table.LaunchGuard(
             resolved.launch.block if fast_path.is_exact else key.assumptions.block,

@@ -77,6 +77,7 @@ bool device_array_matches(
     if (array->unwritten && g->has_shape) return false; /* a launch with checks */
     array->unwritten = false;
     bool ordered = launch->configuration->ordered || g->device < 0;
+    if (g->is_peer && ordered) return false; /* a launch that orders two devices */
     return ordered || record_use(argument, launch->configuration->stream_object);
 }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 UNAVAILABLE = ""  # why the extension is missing
 REQUIRES_GIL = "the C extension requires the GIL (python -X gil=1)"  # and would enable it
-_INTERFACE = 6  # as in module.c; increase both when attributes or arguments change
+_INTERFACE = 7  # as in module.c; increase both when attributes or arguments change
 
 if TYPE_CHECKING:
     import pycu2c.native._dispatch as _implementation

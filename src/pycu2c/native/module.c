@@ -80,7 +80,7 @@ static bool add_constants(PyObject *module) {
         const char *name;
         long value;
     } all[] = {
-        {"INTERFACE", 6}, /* as in extension.py */
+        {"INTERFACE", 7}, /* as in extension.py */
         {"MAX_AXES", MAX_AXES},
         {"MAX_ENTRIES", MAX_ENTRIES},
         {"INDEX32_LIMIT", INDEX32_LIMIT},

@@ -11,7 +11,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.runtime.arguments.arguments import Layout, pack
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
-from pycu2c.runtime.cuda import staging, transfers
+from pycu2c.runtime.cuda import memory, staging, transfers
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel, NodeParameters
 from pycu2c.runtime.launch_configuration import Launch
 from pycu2c.runtime.runner import FastPathLaunch, Runner
@@ -44,11 +44,12 @@ class CudaRunner(Runner):
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         driver.make_current()  # the calling thread may have no context yet
         stream = driver.working_stream(launch.stream)
+        is_ordered = memory.in_order_with_default(launch.stream)
         if launch.stream is not None:
             transfers.record_use(arguments, launch.stream)
         overwritten = self._overwritten_arguments(launch, arguments)
         with transfers.stage_arguments(
-            arguments, self.written, stream, self.name, overwritten
+            arguments, self.written, stream, self.name, overwritten, is_ordered
         ) as addresses:
             packed = pack(self.layout, arguments, addresses)
             self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, stream, packed)

@@ -115,13 +115,14 @@ def order_after(first: tuple[int, int], second: tuple[int, int]) -> None:
     driver.call("cuEventDestroy", event, doing=doing)
 
 
-def copy(target: tuple[int, int], source: tuple[int, int], size: int, stream: int) -> None:
+def copy(
+    target: tuple[int, int], source: tuple[int, int], size: int, stream: int, is_ordered: bool
+) -> None:
     """Copy bytes between devices, each a pair of a device and an address.
 
-    ``stream`` belongs to the target device. The copy is ordered with the default stream of the
-    source device, unless the stream is non-blocking.
+    ``stream`` belongs to the target device.
+    is_ordered: whether to order the copy with the default stream of the source device.
     """
-    is_ordered = driver.is_blocking(stream)
     if is_ordered:
         order_after((source[0], 0), (target[0], stream))
     target_context = driver.primary_context(target[0])

@@ -66,6 +66,7 @@ def stage_arguments(
     stream: int,
     kernel: str,
     overwritten: Set[int] = frozenset(),
+    is_ordered: bool = True,
 ) -> Iterator[tuple[int, ...]]:
     """Yield the device address of each argument of a launch; 0 for numbers. The caller launches
     in the ``with``.
@@ -75,10 +76,13 @@ def stage_arguments(
 
     written: positions of arrays that the kernel writes.
     overwritten: positions of arrays that the launch fully overwrites, and does not read.
+    is_ordered: whether the stream synchronizes with the default stream.
     """
     _check_writable(arguments, written, kernel)
     _check_locations(arguments, kernel)
-    peers = _order_with_peers(arguments, stream, kernel) if driver.has_multiple_devices() else ()
+    peers: Sequence[int] = ()
+    if driver.has_multiple_devices():
+        peers = _order_with_peers(arguments, stream, kernel, is_ordered)
     wait_for_owners(arguments, stream)
     extents = {
         position: extent_of(argument)
@@ -118,14 +122,16 @@ def _needs_no_copy_in(
     return isinstance(array, ArrayArgument) and array.contiguous
 
 
-def _order_with_peers(arguments: Sequence[Argument], stream: int, kernel: str) -> Sequence[int]:
+def _order_with_peers(
+    arguments: Sequence[Argument], stream: int, kernel: str, is_ordered: bool
+) -> Sequence[int]:
     """Order the launch with the other devices whose arrays it uses, and return these.
 
-    The program orders the work of non-blocking streams, by events.
+    The program orders the work of other streams, by events.
     """
     peer_access.check_stream(stream, kernel)
     peers = peer_access.peer_devices(arguments, kernel)
-    if not peers or not driver.is_blocking(stream):
+    if not is_ordered:
         return ()
     for peer in peers:
         peer_access.order_after((peer, 0), (driver.current_ordinal(), stream))

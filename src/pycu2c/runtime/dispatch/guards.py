@@ -44,6 +44,7 @@ class RecordedLaunch:
     trusted: whether guards need not check the alignment and the size of arrays.
     last_axis_lengths: the ranges of the length of the last axes of some arrays.
     has_shapes: whether arrays must have the same shapes as in this launch.
+    is_ordered: whether its stream synchronizes with the default stream.
     """
 
     values: tuple[object, ...]
@@ -54,6 +55,7 @@ class RecordedLaunch:
     trusted: bool = False
     last_axis_lengths: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     has_shapes: bool = False
+    is_ordered: bool = True
 
 
 ArrayKind: TypeAlias = Literal[
@@ -76,6 +78,7 @@ class ArrayGuard:
     identity: the dtype, typestr or attribute paths, or the data that torch_tensors.c compares.
     contiguous: whether the array must be contiguous, or must not be contiguous.
     writeable, owns_memory: whether the array must be writeable, and must own its memory.
+    is_peer: whether it is on another GPU, so that C launches in non-blocking streams only.
     min_last_length, max_last_length: the range of the length of the last axis.
     shape: the required shape; None accepts all.
     """
@@ -91,6 +94,7 @@ class ArrayGuard:
     trusted: bool
     owns_memory: bool = False
     device: int = 0
+    is_peer: bool = False
     stream_source: object = None
     min_last_length: int = 0
     max_last_length: int = MAX_ARRAY_ELEMENTS
@@ -195,11 +199,12 @@ def _array_guard(value: object, launch: RecordedLaunch, leaf: int, on_device: bo
         is_staged and not (is_numpy and argument.contiguous)
     ):
         raise NotDispatchable
-    if (
+    is_peer = (
         is_device_array
         and driver.has_multiple_devices()
         and peer_access.ordinal_of(argument) != driver.current_ordinal()
-    ):
+    )
+    if is_peer and (launch.is_ordered or not isinstance(value, DeviceArrayBase)):
         raise NotDispatchable  # only the slow path orders the work of two devices
     common: dict[str, Any] = {
         "ndim": len(argument.shape),
@@ -216,8 +221,8 @@ def _array_guard(value: object, launch: RecordedLaunch, leaf: int, on_device: bo
     if isinstance(value, np.ndarray):
         return _numpy_guard(value, common, is_staged)
     if isinstance(value, DeviceArrayBase):
-        device = value.device
-        return ArrayGuard("device_array", type(value), value.dtype, device=device, **common)
+        common |= {"device": value.device, "is_peer": is_peer}
+        return ArrayGuard("device_array", type(value), value.dtype, **common)
     if torch_tensors.is_tensor(value):
         return _torch_guard(value, argument, common)
     return _package_array_guard(value, argument, common)
