@@ -33,6 +33,7 @@ from pycu2c.base.source import (
 )
 
 _MAX_UNPICKLED = 128  # kernels that a process keeps
+_MAX_PICKLED = 128  # functions whose trees it has compared with their text
 _FUNCTION_ATTRIBUTES = (
     *("__name__", "__qualname__", "__module__", "__doc__"),
     *("__defaults__", "__kwdefaults__", "__annotations__"),
@@ -178,6 +179,7 @@ def _contents(cell: CellType) -> tuple[object, ...]:
         return ()
 
 
+@functools.lru_cache(_MAX_PICKLED)
 def _names_in(tree: ast.FunctionDef) -> set[str]:
     """Return the names that a function may read, except in its decorators."""
     parts = [*tree.body, tree.args, *([tree.returns] if tree.returns else [])]
@@ -202,9 +204,15 @@ def _text_of(source: Source) -> tuple[str, int, str, ast.FunctionDef | None]:
     """Return the file, the first line and the text; the tree, if the text does not determine it."""
     first, lines = own_lines(source)
     text = "".join(lines)
+    tree = None if _is_parsed_from(source.tree, text, first) else copy_tree(source.tree)
+    return source.file, first, text, tree
+
+
+@functools.lru_cache(_MAX_PICKLED)
+def _is_parsed_from(tree: ast.FunctionDef, text: str, first: int) -> bool:
+    """Return whether the text determines the tree."""
     parsed = parse_function(text, first)
-    is_same = parsed is not None and ast.dump(parsed) == ast.dump(source.tree)
-    return source.file, first, text, None if is_same else copy_tree(source.tree)
+    return parsed is not None and ast.dump(parsed) == ast.dump(tree)
 
 
 def _new_source(
