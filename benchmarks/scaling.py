@@ -38,7 +38,7 @@ def command(case: str, gpus: int) -> list[str]:
     """Return the command of a case on some GPUs."""
     is_weak = case.endswith("weak")
     if case.startswith("k-means"):
-        points = POINTS // 4 if is_weak else POINTS // gpus
+        points = POINTS if is_weak else POINTS // gpus
         arguments = [f"--points={points}", "--steps=20"]
         return [*TORCHRUN, str(gpus), str(EXAMPLES / "k_means_nccl.py"), "--no-check", *arguments]
     rows, columns = (WEAK_ROWS, WEAK_ROWS) if is_weak else (STRONG_ROWS // gpus, STRONG_ROWS)
