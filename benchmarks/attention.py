@@ -218,9 +218,8 @@ def case(attend: Any, length: int) -> Case:
 
     return Case(
         f"attention {length}",
-        "FlashAttention",
         lambda: configured(*arguments),
-        library,
+        {"FlashAttention": library},
         4.0 * batch * HEADS * length**2 * HEAD,
         lambda: torch.testing.assert_close(out, expected, rtol=0.02, atol=0.01),
     )

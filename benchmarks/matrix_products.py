@@ -1,4 +1,4 @@
-"""Matrix products by wgmma, of bfloat16, float16 and float8, beside cuBLAS.
+"""Matrix products by wgmma, of bfloat16, float16 and float8, beside cuBLAS and Triton.
 
 The kernel is persistent: its blocks compute tiles of ``c = a @ b.T`` one after another. A thread of
 each block loads tiles by TMA; two warpgroups multiply them, and store their halves of ``c`` by TMA.
@@ -6,6 +6,7 @@ each block loads tiles by TMA; two warpgroups multiply them, and store their hal
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 from typing import Any
 
@@ -169,6 +170,7 @@ def case(multiply: Any, name: str, size: int) -> Case:
     wide = torch.float16 if name == "float16" else torch.bfloat16
     a, b = (torch.randn(size, size, device="cuda", dtype=wide) for _ in range(2))
     c, expected = torch.zeros_like(a), torch.empty_like(a)
+    results, libraries = [c], {}
     if name == "float8_e4m3":
         a, b = a.to(torch.float8_e4m3fn), b.to(torch.float8_e4m3fn)
         one = torch.ones((), device="cuda")
@@ -178,12 +180,16 @@ def case(multiply: Any, name: str, size: int) -> Case:
     else:
         library = lambda: torch.matmul(a, b.T, out=expected)  # noqa: E731
         arguments = launch_arguments(c, a, b)
+        if importlib.util.find_spec("triton"):
+            import triton_product
+
+            results.append(torch.zeros_like(a))
+            libraries["Triton"] = lambda: triton_product.launch(results[1], a, b)
     configured = multiply[blocks, THREADS, 0, SHARED_BYTES]
     return Case(
         f"{name} product {size}",
-        "cuBLAS",
         lambda: configured(*arguments),
-        library,
+        {"cuBLAS": library, **libraries},
         2.0 * size**3,
-        lambda: torch.testing.assert_close(c, expected, rtol=0.02, atol=0.5),
+        lambda: [torch.testing.assert_close(x, expected, rtol=0.02, atol=0.5) for x in results],
     )

@@ -1,10 +1,10 @@
-"""Time matrix products and attention beside the libraries that PyTorch calls, on CUDA device 0.
+"""Time matrix products and attention beside PyTorch's libraries and Triton, on CUDA device 0.
 
 usage: python benchmarks/products.py [--cpu] [MODULE …]
 
 The modules are matrix_products, float32_products and attention. The results are compared before
-they are timed. CUDA events time batches of both in turns; a time is the median of the rounds.
---cpu compares small cases on the CPU with NumPy, without timing them.
+they are timed. CUDA events time batches of all in turns; a time is the median of the rounds. Triton
+is timed if it is installed. --cpu compares small cases on the CPU with NumPy, without timing them.
 """
 
 from __future__ import annotations
@@ -25,31 +25,32 @@ BATCH_MS = 20.0
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel and a library's function on the same arrays.
+    """A kernel and functions of libraries, by name, on the same arrays.
 
     compare: raises an error if the results differ.
     """
 
     name: str
-    library: str
     ours: Callable[[], object]
-    theirs: Callable[[], object]
+    libraries: dict[str, Callable[[], object]]
     operations: float
     compare: Callable[[], object]
 
 
 def measure(case: Case) -> dict[str, float]:
-    """Return the milliseconds of both."""
-    timer, launches = Timer(), (case.ours, case.theirs)
-    for launch in launches:
+    """Return the milliseconds of all."""
+    timer, launches = Timer(), {"pycu2c": case.ours, **case.libraries}
+    for launch in launches.values():
         launch()
     case.compare()
-    count = max(2, round(BATCH_MS / timer.milliseconds(case.theirs, 2)))
-    rounds = [[timer.milliseconds(f, count) for f in launches] for _ in range(ROUNDS)]
-    ours, theirs = map(statistics.median, zip(*rounds))
+    count = max(2, round(BATCH_MS / timer.milliseconds(case.ours, 2)))
+    rounds = [[timer.milliseconds(f, count) for f in launches.values()] for _ in range(ROUNDS)]
+    times = dict(zip(launches, map(statistics.median, zip(*rounds))))
+    ours = times["pycu2c"]
+    ratios = [f"{times[name] / ours:5.3f} of {name}" for name in case.libraries]
     speed = f"{case.operations / ours * 1e-9:7.1f} TFLOP/s"
-    print(f"{case.name:26} {ours:8.3f} ms {speed}, {theirs / ours:5.3f} of {case.library}")
-    return {"pycu2c": ours, case.library: theirs}
+    print(f"{case.name:26} {ours:8.3f} ms {speed}, {', '.join(ratios)}", flush=True)
+    return times
 
 
 def main() -> None:

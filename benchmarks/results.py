@@ -24,6 +24,7 @@ PACKAGES = (
     "warp-lang",
     "taichi",
     "torch",
+    "triton",
     "pocl-binary-distribution",
 )
 Results = dict[str, dict[str, float]]  # row -> column -> number
