@@ -95,6 +95,10 @@ def keep(out, x):
     out[0] = x
 
 
+def length(out, a):
+    out[0] = len(a)
+
+
 ONE = CallSignature("one", ("x",), 1, None, {})
 
 # ---- the extension --------------------------------------------------------------------------
@@ -761,6 +765,17 @@ def test_large_arrays_and_numbers_have_code_of_their_own() -> None:
         assert is_quick(x, out, 5, block=1)  # by the entry of small numbers
     with pytest.raises(LaunchError, match="cannot hold"):
         x[1, 1](out, 2**63)
+
+
+def test_arrays_of_as_many_elements_as_32_bit_indices_allow() -> None:
+    def memory(*shape: int) -> np.ndarray:
+        return np.lib.stride_tricks.as_strided(np.zeros(1), shape, (0,) * len(shape))
+
+    k, out = fresh(length), np.zeros(1)
+    learnt(k, out, memory(2, 3))
+    assert is_quick(k, out, memory(2**15, INDEX32_LIMIT >> 15))
+    assert not is_quick(k, out, memory(2**15, (INDEX32_LIMIT >> 15) + 1))
+    assert not is_quick(k, out, memory(INDEX32_LIMIT, 1))
 
 
 def test_grids_and_blocks() -> None:

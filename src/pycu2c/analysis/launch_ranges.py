@@ -26,7 +26,9 @@ def length_range(assumptions: LaunchAssumptions) -> Interval:
 
 def argument_length_range(assumptions: LaunchAssumptions) -> Interval:
     """Return the range of the length of an axis of the kernel's arguments."""
-    return Interval(1 if assumptions.index32_safe else 0, assumptions.max_elements)
+    if assumptions.index32_safe:
+        return Interval(1, INDEX32_LIMIT - 1)
+    return Interval(0, assumptions.max_elements)
 
 
 def argument_range(assumptions: LaunchAssumptions, scalar: Scalar) -> Interval:

@@ -15,11 +15,11 @@ class LaunchAssumptions:
     Each field has a check in ``kernels/assumption_checks.py``. The defaults hold for every launch.
     Besides, no array has more than 2**48 elements (axes of length 0 counted as 1).
 
-    index32_safe: indices can be computed in 32 bits. No array is empty or has 2**30 elements or
-        more, nor do its strides span as many. No axis of the grid has 2**30 threads or more, or
-        more than 2**22 blocks: an index plus a stride, and a block index times the width of a
-        tile, fit 32 bits. Python ints are between -(2**30) and 2**30; int64s are not within 2**48
-        of the limits of their type.
+    index32_safe: indices can be computed in 32 bits. No array is empty or has more than 2**30
+        elements, nor do its strides span more. No axis of an array has 2**30 elements or more. No
+        axis of the grid has 2**30 threads or more, or more than 2**22 blocks: an index plus a
+        stride, and a block index times the width of a tile, fit 32 bits. Python ints are between
+        -(2**30) and 2**30; int64s are not within 2**48 of the limits of their type.
     block: the threads of a block along x, y and z; None for any shape.
     unaliased_accumulators: the positions of arguments that are small arrays, and share no memory
         with the others.
@@ -44,7 +44,7 @@ class LaunchAssumptions:
     @property
     def max_elements(self) -> int:
         """Return the maximum number of elements of an array."""
-        return INDEX32_LIMIT - 1 if self.index32_safe else MAX_ARRAY_ELEMENTS
+        return INDEX32_LIMIT if self.index32_safe else MAX_ARRAY_ELEMENTS
 
     @property
     def max_threads(self) -> int:

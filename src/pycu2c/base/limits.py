@@ -1,6 +1,6 @@
 """Limits of launches and devices, and the bounds of 32-bit index arithmetic."""
 
-INDEX32_LIMIT = 1 << 30  # elements, threads along an axis, Python ints
+INDEX32_LIMIT = 1 << 30  # of elements; lengths, threads along an axis and Python ints are below it
 MAX_ARRAY_ELEMENTS = 1 << 48  # elements of an array
 PRODUCT32_LIMIT = 1 << 29  # of a product of integers, so that four times it does not wrap
 INT64_LIMIT = (1 << 63) - MAX_ARRAY_ELEMENTS  # sums of such an int64 and an index do not overflow

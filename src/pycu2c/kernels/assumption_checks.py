@@ -68,14 +68,13 @@ def check_assumptions(checked: CheckedLaunch) -> LaunchAssumptions:
 
 def index32_safe(checked: CheckedLaunch) -> bool:
     arrays = [a for a in checked.leaves if isinstance(a, ArrayArgument)]
-    threads = max(g * b for g, b in zip(checked.launch.grid, checked.launch.block))
+    threads = (g * b for g, b in zip(checked.launch.grid, checked.launch.block))
+    lengths = [n for a in arrays for n in a.shape]
     largest = max(map(_spanned_elements, arrays), default=0)
     has_small_ints = not has_large_integer(checked.leaves, checked.limits)
     has_few_blocks = max(checked.launch.grid) <= BLOCKS32_LIMIT
-    is_nonempty = all(0 not in a.shape for a in arrays)
-    return (
-        is_nonempty and has_small_ints and has_few_blocks and max(threads, largest) < INDEX32_LIMIT
-    )
+    has_narrow_axes = 0 not in lengths and max(*threads, *lengths) < INDEX32_LIMIT
+    return has_narrow_axes and has_small_ints and has_few_blocks and largest <= INDEX32_LIMIT
 
 
 def has_large_integer(leaves: Sequence[Argument], limits: Mapping[int, int]) -> bool:
@@ -165,7 +164,7 @@ def _spanned_elements(array: ArrayArgument) -> int:
     if array.contiguous:
         return elements
     spanned = sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides) if n > 1)
-    return max(elements, spanned // array.dtype.size)
+    return max(elements, spanned // array.dtype.size + 1)
 
 
 # ---- launches by the dispatch table ------------------------------------------------------------

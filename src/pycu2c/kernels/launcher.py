@@ -416,7 +416,7 @@ class Launcher:
         return runner
 
     def compile(self, signature: Signature, block: Extent) -> None:
-        """Compile for blocks of this shape and for arrays of fewer than 2**30 elements."""
+        """Compile for blocks of this shape and for arrays of at most 2**30 elements."""
         backend = self._available_backend()
         typed = self.typed_kernel(signature)
         assumptions = LaunchAssumptions(

@@ -4,14 +4,15 @@
 
 static uint64_t magnitude(int64_t n) { return n < 0 ? 0 - (uint64_t)n : (uint64_t)n; }
 
-/* Whether the array has elements, and every index and offset in elements is below INDEX32_LIMIT. */
+/* Whether the array has elements, and its lengths and all offsets in elements are below
+ * INDEX32_LIMIT. */
 static bool fits_index32(const ArrayGuard *g, const Leaf *a, bool contiguous) {
     int64_t elements = 1, span = 0;
     for (int32_t axis = 0; axis < g->ndim; axis++) {
         int64_t n = a->shape[axis], step = a->strides[axis];
         if (n < 1 || n >= INDEX32_LIMIT) return false;
         elements *= n;
-        if (elements >= INDEX32_LIMIT) return false;
+        if (elements > INDEX32_LIMIT) return false;
         if (n == 1 || contiguous) continue;
         if (step % g->itemsize || magnitude(step / g->itemsize) >= (uint64_t)INDEX32_LIMIT)
             return false;

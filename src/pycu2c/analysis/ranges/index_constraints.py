@@ -1,13 +1,13 @@
 """Derive ranges from array indices: an out-of-bounds access is undefined behaviour.
 
-If an array has fewer than 2**30 elements, its index is between -(2**30) and 2**30 in every defined
+If an array has at most 2**30 elements, its index is from -(2**30) to 2**30 - 1 in every defined
 execution. Two facts follow:
 
 - Constraints: from the range of a sum and of one operand follows the range of the other. So ``row *
   width`` in ``a[row * width + column]`` is below 2**30 if neither is negative, and can be computed
   in 32 bits. A variable is constrained as well if an access with it always follows its assignment.
 - Modular arithmetic: sums and products modulo 2**32 need their operands modulo 2**32 only. As a
-  signed 32-bit number, an index known modulo 2**32 is the one value between -(2**30) and 2**30, so
+  signed 32-bit number, an index known modulo 2**32 is the one value in that range, so
   the test for a negative index may use it. Other uses may not: a variable is computed modulo 2**32
   only if it is read in indices alone. An index proved nonnegative in 64 bits stays nonnegative.
 """

@@ -224,9 +224,9 @@ static bool has_small_indices(const struct signature *signature, const struct la
         const struct argument *const expected = &signature->arguments[i];
         if (is_array(expected)) {
             const DLTensor *const a = l->arguments[i];
-            if (spanned_elements(a) / lanes_of_axis(expected, a) >= INDEX32_LIMIT) return false;
+            if (spanned_elements(a) / lanes_of_axis(expected, a) > INDEX32_LIMIT) return false;
             for (int axis = 0; axis < a->ndim; axis++)
-                if (a->shape[axis] == 0) return false;
+                if (a->shape[axis] == 0 || a->shape[axis] >= INDEX32_LIMIT) return false;
         } else if (expected->limit) {
             const int64_t number = integer_of(expected, l->arguments[i]);
             if (number > expected->limit || number < -expected->limit) return false;
