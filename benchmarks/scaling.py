@@ -1,6 +1,6 @@
 """Time the examples for clusters on 1, 2, 4, … GPUs of a machine.
 
-usage: python benchmarks/scaling.py [ROUNDS]
+usage: python benchmarks/scaling.py [ROUNDS [CASE…]]
 
 It needs PyTorch with NCCL. The numbers of GPUs take turns; the script prints the median time of a
 step, and the efficiency: in weak scaling the time of one GPU over that of all, in strong scaling
@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from pycu2c import cuda
@@ -23,12 +24,13 @@ from results import FOLDER, Results, save
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "cluster"
 TORCHRUN = sys.executable, "-m", "torch.distributed.run", "--nproc-per-node"
-WEAK_ROWS, STRONG_ROWS, POINTS = 1 << 14, 1 << 15, 1 << 28
+WEAK_ROWS, STRONG_ROWS, SMALL, POINTS = 1 << 14, 1 << 15, (128, 1024), 1 << 28
 CASES = (
     "heat by NCCL, weak",
     "heat by peer access, weak",
     "heat by NCCL, strong",
     "heat by peer access, strong",
+    "heat by NCCL, small",
     "k-means, weak",
     "k-means, strong",
 )
@@ -42,6 +44,8 @@ def command(case: str, gpus: int) -> list[str]:
         arguments = [f"--points={points}", "--steps=20"]
         return [*TORCHRUN, str(gpus), str(EXAMPLES / "k_means_nccl.py"), "--no-check", *arguments]
     rows, columns = (WEAK_ROWS, WEAK_ROWS) if is_weak else (STRONG_ROWS // gpus, STRONG_ROWS)
+    if case.endswith("small"):  # the calls of the host take the time
+        rows, columns = SMALL
     arguments = [f"--rows={rows}", f"--columns={columns}", "--steps=300", "--no-check"]
     if "NCCL" in case:
         return [*TORCHRUN, str(gpus), str(EXAMPLES / "heat_nccl.py"), *arguments]
@@ -57,10 +61,10 @@ def milliseconds(command: list[str]) -> float:
     return float(found[1])
 
 
-def measure(rounds: int, counts: list[int]) -> Results:
+def measure(rounds: int, counts: list[int], cases: Sequence[str]) -> Results:
     """Return the time of a step of each case by the number of GPUs."""
     results: Results = {}
-    for case in CASES:
+    for case in cases:
         times: dict[int, list[float]] = {count: [] for count in counts}
         for _ in range(rounds):
             for count in counts:
@@ -69,7 +73,7 @@ def measure(rounds: int, counts: list[int]) -> Results:
         results[case] = row = {}
         for count, time in medians.items():
             row[str(count)] = time
-            efficiency = medians[1] / time / (1 if case.endswith("weak") else count)
+            efficiency = medians[1] / time / (count if case.endswith("strong") else 1)
             print(
                 f"{case}, GPUs: {count}, ms: {time:.4f}, efficiency: {efficiency:.3f}", flush=True
             )
@@ -129,8 +133,8 @@ def main() -> None:
     available = len(cuda.gpus)
     counts = [count for count in (1, 2, 4, 8) if count <= available]
     folder = Path(os.environ.get(FOLDER, "."))
-    save("scaling", measure(rounds, counts))
-    if available > 1:
+    save("scaling", measure(rounds, counts, sys.argv[2:] or CASES))
+    if available > 1 and len(sys.argv) < 3:
         draw_timeline(counts[-1], folder / "heat_timeline.svg")
         save("messages", messages())
 

@@ -5,14 +5,12 @@ usage: python benchmarks/scaling_model.py [FOLDER]
 FOLDER contains scaling.json and messages.json, which benchmarks/scaling.py writes. The plate is
 divided into slabs of rows. A step takes the longer of
 
-- the rows without neighbors: their elements over the measured rate of one GPU,
-- the exchange, latency + bytes / bandwidth, and the edge rows after it,
-- the calls of the host,
+- the rows without neighbors, by the measured rate of one GPU, and the measured excess of two GPUs,
+- a step of small slabs, as measured on two GPUs, and the bytes of the halos over the bandwidth.
 
-and a fixed time for the order of the two streams, which is measured, too. Within a machine of
-eight GPUs, latency and bandwidth are those of NCCL over NVLink on two GPUs. Between machines, they
-are assumed: 50 GB/s for each GPU (400 Gbit/s), and 10 µs more. Noise of the processors and of the
-network is not in the model.
+Within a machine of eight GPUs, the bandwidth is that of NCCL over NVLink on two GPUs. Between
+machines, 50 GB/s for each GPU (400 Gbit/s) and 10 µs more are assumed. Noise of the processors and
+of the network is not in the model.
 """
 
 from __future__ import annotations
@@ -31,27 +29,23 @@ class Model:
     """The measured times, in seconds."""
 
     def __init__(self, scaling: dict, messages: dict) -> None:
-        weak = scaling["heat by NCCL, weak"]
+        weak, small = scaling["heat by NCCL, weak"], scaling["heat by NCCL, small"]
         self.rate = SIDE * SIDE / (weak["1"] * 1e-3)  # elements/s of one GPU
-        self.order = max(0.0, weak["2"] - weak["1"]) * 1e-3
-        self.host = messages["exchange"]["65536"] * 1e-6
-        exchange = {
-            int(size): time * 1e-6 for size, time in messages["exchange in a graph"].items()
-        }
-        largest = max(exchange)
-        self.latency = min(exchange.values())
-        self.bandwidth = largest / exchange[largest]
+        self.excess = weak["2"] / weak["1"]
+        self.small = small["2"] * 1e-3
+        size = max(messages["exchange in a graph"], key=int)
+        self.bandwidth = int(size) / (messages["exchange in a graph"][size] * 1e-6)
 
     def step(self, rows: float, columns: int, gpus: int) -> float:
         """Return the time of a step with a slab of some rows for each GPU."""
         inner = rows * columns / self.rate
         if gpus == 1:
             return inner
-        latency, bandwidth = self.latency, self.bandwidth
+        latency, bandwidth = 0.0, self.bandwidth
         if gpus > MACHINE:  # the slowest pair of neighbors
-            latency, bandwidth = latency + NETWORK_LATENCY, min(bandwidth, NETWORK_BANDWIDTH)
-        exchange = latency + columns * ITEMSIZE / bandwidth
-        return max(inner, exchange + 2 * columns / self.rate, self.host) + self.order
+            latency, bandwidth = NETWORK_LATENCY, min(bandwidth, NETWORK_BANDWIDTH)
+        exchange = self.small + latency + columns * ITEMSIZE / bandwidth
+        return max(inner * self.excess, exchange)
 
 
 def main() -> None:
