@@ -115,13 +115,13 @@ def main(arguments: list[str] | None = None) -> None:
     given = options.parse_args(arguments)
     with process_group():
         rank, processes = dist.get_rank(), dist.get_world_size()
-        plate = initial(processes * given.rows, given.columns)
-        slab = Slab(plate[rank * given.rows : (rank + 1) * given.rows])
+        rows = range(rank * given.rows, (rank + 1) * given.rows)
+        slab = Slab(initial(rows, given.columns))
         slab.run(given.steps)
         if not given.no_check:
             divided = rows_of_all(slab.now.copy_to_host())
             if rank == 0:
-                check(divided, plate, given.steps)
+                check(divided, given.steps)
         dist.barrier()
         start = time.perf_counter()
         slab.run(given.steps)
@@ -133,8 +133,9 @@ def main(arguments: list[str] | None = None) -> None:
             trace(slab, f"{given.trace}.{rank}.json")
 
 
-def check(divided: np.ndarray, plate: np.ndarray, steps: int) -> None:
+def check(divided: np.ndarray, steps: int) -> None:
     """Compare with the steps of one process."""
+    plate = initial(range(divided.shape[0]), divided.shape[1])
     now, following, edge = (cuda.to_device(a) for a in (plate, plate, np.zeros_like(plate[0])))
     for _ in range(steps):
         launch(edge, now, edge, following, cuda.default_stream())

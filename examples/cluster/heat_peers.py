@@ -116,9 +116,9 @@ def connected_gpus(count: int) -> list[Any]:
     return gpus
 
 
-def initial(height: int, width: int) -> np.ndarray:
-    """Return a plate with hot and cold patches."""
-    y, x = np.arange(height, dtype=np.float32), np.arange(width, dtype=np.float32)
+def initial(rows: range, columns: int) -> np.ndarray:
+    """Return rows of a plate with hot and cold patches."""
+    y, x = np.array(rows, np.float32), np.arange(columns, dtype=np.float32)
     return np.outer(np.cos(y / 70), np.sin(x / 50))
 
 
@@ -131,7 +131,7 @@ def main(arguments: list[str] | None = None) -> None:
     options.add_argument("--parts", type=int, help="slabs: the GPUs, without a GPU 2")
     given = options.parse_args(arguments)
     gpus = connected_gpus(given.parts or len(cuda.gpus) or 2)
-    temperature = initial(len(gpus) * given.rows, given.columns)
+    temperature = initial(range(len(gpus) * given.rows), given.columns)
 
     plate = Plate(temperature, gpus)
     plate.run(given.steps)

@@ -54,7 +54,7 @@ def steps(rows: np.ndarray, exchange: Any) -> np.ndarray:
 def main() -> None:
     if cuda.is_available():
         cuda.select_device(COMM.rank % len(cuda.gpus))
-    plate = initial(SIZE * COMM.size, SIZE)
+    plate = initial(range(SIZE * COMM.size), SIZE)
     rows = plate[COMM.rank * SIZE : (COMM.rank + 1) * SIZE]
     parts = COMM.gather(steps(rows, exchange_staged if "staged" in sys.argv else exchange))
     if COMM.rank == 0:
