@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -22,8 +23,8 @@ from pycu2c import cuda, kernel
 from pycu2c.dask import local_cluster, map_blocks
 from results import save
 
-CHUNKS = 48
-TASKS = 1000
+CHUNKS = 24
+TASKS = 400
 US = 1e6
 
 
@@ -48,7 +49,7 @@ def smooth(x, out):
             out[i] = x[i - 1] / 4 + x[i] / 2 + x[i + 1] / 4
 
 
-KERNELS = {"many operations": (iterate, 400_000), "memory": (smooth, 2_000_000)}
+KERNELS = {"many operations": (iterate, 1_000_000), "memory": (smooth, 8_000_000)}
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -57,9 +58,14 @@ def seconds(call: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def new_name() -> str:
+    """Return a name for an array, so that no earlier result is taken for it."""
+    return f"benchmark-{uuid.uuid4()}"
+
+
 def in_workers(launched: Any, chunks: Any) -> None:
     """Compute all chunks in the workers; the results stay there."""
-    wait(map_blocks(launched, chunks).persist(optimize_graph=False))
+    wait(map_blocks(launched, chunks, name=new_name()).persist())
 
 
 def in_one_process(launched: Any, chunks: list[Any]) -> list[Any]:
@@ -85,42 +91,56 @@ def ratio(launched: Any, size: int, rounds: int) -> float:
     return statistics.median(ratios)
 
 
-def microseconds_of_tasks(count: int, rounds: int) -> dict[str, float]:
-    """Return the times of a launch and of a task with a launch."""
-    tiny = da.ones(count, chunks=1, dtype=np.float32).persist()
-    chunks = [np.ones(1, np.float32)] * count
-    local = da.from_array(np.ones(count, np.float32), chunks=1)
-    calls: dict[str, Callable[[], object]] = {
-        "a launch": lambda: in_one_process(smooth, chunks),
-        "a task in a worker without a launch": lambda: wait(
-            tiny.map_blocks(np.negative).persist(optimize_graph=False)
-        ),
-        "a task in a thread": lambda: map_blocks(smooth, local).compute(scheduler="threads"),
-        "a task in a worker": lambda: in_workers(smooth, tiny),
-    }
+def microseconds(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """Return the time of a launch or task, by the calls that make TASKS of them."""
     return {
-        name: statistics.median(seconds(call) for _ in range(rounds)) / count * US
+        name: statistics.median(seconds(call) for _ in range(rounds)) / TASKS * US
         for name, call in calls.items()
     }
+
+
+def costs_in_this_process(rounds: int) -> dict[str, float]:
+    """Return the microseconds of a launch, and of a task of the threads of Dask."""
+    chunks = [np.ones(1, np.float32)] * TASKS
+    array = da.from_array(np.ones(TASKS, np.float32), chunks=1)
+    calls: dict[str, Callable[[], object]] = {
+        "a launch": lambda: in_one_process(smooth, chunks),
+        "a task in a thread without a launch": lambda: array.map_blocks(np.negative).compute(),
+        "a task in a thread": lambda: map_blocks(smooth, array).compute(),
+    }
+    return microseconds(calls, rounds)
+
+
+def costs_in_workers(rounds: int) -> dict[str, float]:
+    """Return the microseconds of a task of the workers."""
+    array = da.ones(TASKS, chunks=1, dtype=np.float32).persist()
+    calls: dict[str, Callable[[], object]] = {
+        "a task in a worker without a launch": lambda: wait(
+            array.map_blocks(np.negative, name=new_name()).persist()
+        ),
+        "a task in a worker": lambda: in_workers(smooth, array),
+    }
+    return microseconds(calls, rounds)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--small", action="store_true", help="fewer elements and tasks")
+    parser.add_argument("--small", action="store_true", help="a thousandth of the elements")
     given = parser.parse_args()
+    costs = costs_in_this_process(given.rounds)
     with local_cluster(given.workers, dashboard_address=":0") as cluster, Client(cluster):
         ratios = {
             name: ratio(launched, size // 1000 if given.small else size, given.rounds)
             for name, (launched, size) in KERNELS.items()
         }
-        tasks = microseconds_of_tasks(TASKS // 20 if given.small else TASKS, given.rounds)
+        costs |= costs_in_workers(given.rounds)
     for name, times in ratios.items():
         print(f"{name}: {given.workers} workers take {times:.2f} × the time of one process")
-    for name, time_of in tasks.items():
-        print(f"{name}: {time_of:.1f} µs")
-    columns = {"×": ratios, "µs": tasks}
+    for name, cost in costs.items():
+        print(f"{name}: {cost:.1f} µs")
+    columns = {"×": ratios, "µs": costs}
     save(
         "oversubscription", {row: {unit: v} for unit, c in columns.items() for row, v in c.items()}
     )

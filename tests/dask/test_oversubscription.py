@@ -20,4 +20,4 @@ def test_the_ratios_and_the_costs() -> None:
         check=True,
     )
     assert len(re.findall(r": 2 workers take \d+\.\d\d ×", ran.stdout)) == 2
-    assert len(re.findall(r"^a .*: \d+\.\d µs$", ran.stdout, re.M)) == 4
+    assert len(re.findall(r"^a .*: \d+\.\d µs$", ran.stdout, re.M)) == 5
