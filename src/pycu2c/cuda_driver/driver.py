@@ -183,15 +183,19 @@ def current_ordinal() -> int:
     """Return the ordinal of the calling thread's device."""
     if not has_multiple_devices() or current_context() == 0:
         return 0
+    return _device_of_current_context()
+
+
+def _device_of_current_context() -> int:
     return int(call("cuCtxGetDevice", doing="read the current device"))
 
 
 @contextlib.contextmanager
 def _switch_device(ordinal: int) -> Iterator[None]:
-    if current_context() != 0 and current_ordinal() == ordinal:
+    previous_context = call("cuCtxGetCurrent", doing="read the current context")
+    if int(previous_context) and _device_of_current_context() == ordinal:
         yield
         return
-    previous_context = call("cuCtxGetCurrent", doing="read the current context")
     set_device(ordinal)
     try:
         yield
