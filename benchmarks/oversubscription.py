@@ -91,51 +91,54 @@ def ratio(launched: Any, size: int, rounds: int) -> float:
     return statistics.median(ratios)
 
 
-def microseconds(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Return the time of a launch or task, by the calls that make TASKS of them."""
+def microseconds(
+    calls: dict[str, Callable[[], object]], count: int, rounds: int
+) -> dict[str, float]:
+    """Return the time of a launch or task, by the calls that make so many of them."""
     return {
-        name: statistics.median(seconds(call) for _ in range(rounds)) / TASKS * US
+        name: statistics.median(seconds(call) for _ in range(rounds)) / count * US
         for name, call in calls.items()
     }
 
 
-def costs_in_this_process(rounds: int) -> dict[str, float]:
+def costs_in_this_process(count: int, rounds: int) -> dict[str, float]:
     """Return the microseconds of a launch, and of a task of the threads of Dask."""
-    chunks = [np.ones(1, np.float32)] * TASKS
-    array = da.from_array(np.ones(TASKS, np.float32), chunks=1)
+    chunks = [np.ones(1, np.float32)] * count
+    array = da.from_array(np.ones(count, np.float32), chunks=1)
     calls: dict[str, Callable[[], object]] = {
         "a launch": lambda: in_one_process(smooth, chunks),
         "a task in a thread without a launch": lambda: array.map_blocks(np.negative).compute(),
         "a task in a thread": lambda: map_blocks(smooth, array).compute(),
     }
-    return microseconds(calls, rounds)
+    return microseconds(calls, count, rounds)
 
 
-def costs_in_workers(rounds: int) -> dict[str, float]:
+def costs_in_workers(count: int, rounds: int) -> dict[str, float]:
     """Return the microseconds of a task of the workers."""
-    array = da.ones(TASKS, chunks=1, dtype=np.float32).persist()
+    array = da.ones(count, chunks=1, dtype=np.float32).persist()
     calls: dict[str, Callable[[], object]] = {
         "a task in a worker without a launch": lambda: wait(
             array.map_blocks(np.negative, name=new_name()).persist()
         ),
         "a task in a worker": lambda: in_workers(smooth, array),
     }
-    return microseconds(calls, rounds)
+    return microseconds(calls, count, rounds)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--small", action="store_true", help="a thousandth of the elements")
+    parser.add_argument("--small", action="store_true", help="fewer elements and tasks")
     given = parser.parse_args()
-    costs = costs_in_this_process(given.rounds)
+    fewer, count = (1000, TASKS // 10) if given.small else (1, TASKS)
+    costs = costs_in_this_process(count, given.rounds)
     with local_cluster(given.workers, dashboard_address=":0") as cluster, Client(cluster):
         ratios = {
-            name: ratio(launched, size // 1000 if given.small else size, given.rounds)
+            name: ratio(launched, size // fewer, given.rounds)
             for name, (launched, size) in KERNELS.items()
         }
-        costs |= costs_in_workers(given.rounds)
+        costs |= costs_in_workers(count, given.rounds)
     for name, times in ratios.items():
         print(f"{name}: {given.workers} workers take {times:.2f} × the time of one process")
     for name, cost in costs.items():

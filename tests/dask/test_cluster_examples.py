@@ -18,9 +18,9 @@ from pycu2c.dask import local_cluster
 
 FOLDER = Path(__file__).parents[2] / "examples" / "cluster"
 SMALL = {
-    "heat": ("--size", "200", "--chunk", "60", "--steps", "50"),
-    "k_means": ("--size", "20000", "--chunk", "1500", "--iterations", "5"),
-    "sweep": ("--size", "30", "--batch", "15", "--steps", "300"),
+    "heat": ("--size", "200", "--chunk", "100", "--steps", "50"),
+    "k_means": ("--size", "20000", "--chunk", "2500", "--iterations", "5"),
+    "sweep": ("--size", "30", "--batch", "30", "--steps", "300"),
 }
 
 
@@ -58,15 +58,14 @@ class KillOneWorker(WorkerPlugin):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_two_processes(name: str) -> None:
-    assert "bit by bit" in output(name, "--workers", "2")
+def test_the_command_of_a_laptop() -> None:
+    assert "bit by bit" in output("heat", "--workers", "2")
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_a_worker_is_killed(name: str, client: Client, tmp_path: Path) -> None:
-    """Dask starts another and repeats its tasks."""
+    """The results of two processes are right, although Dask repeats the tasks of one."""
     killed = tmp_path / "killed"
-    client.register_plugin(KillOneWorker(20, killed), name=name)
+    client.register_plugin(KillOneWorker(10, killed), name=name)
     assert "bit by bit" in output(name, "--scheduler", client.scheduler.address)
     assert killed.read_text()
