@@ -16,6 +16,7 @@ from cuda.bindings import driver
 from pycu2c.base.parameters import ArgumentPart, Parameter
 from pycu2c.base.types import WEAK_INT, Array, Signature
 from pycu2c.cuda_driver import cuda_errors
+from pycu2c.cuda_driver import driver as real_driver
 from pycu2c.native._dispatch import DeviceArrayBase, LaunchConfiguration, recent_kernels
 from pycu2c.runtime.arguments.arguments import describe, layout_of
 from pycu2c.runtime.arguments.call_binding import CallSignature
@@ -136,7 +137,13 @@ class Tool(NamedTuple):
     table: DispatchTable
 
     def learn(
-        self, array: object, *, written: bool = True, trusted: bool = False, flags: int = 0
+        self,
+        array: object,
+        *,
+        written: bool = True,
+        trusted: bool = False,
+        flags: int = 0,
+        in_order: bool = True,
     ) -> bool:
         described = describe(array)
         assert described is not None
@@ -154,7 +161,9 @@ class Tool(NamedTuple):
         )
         written_ones = {0} if written else set[int]()
         types, leaves = (described.type,), (described,)
-        launch = RecordedLaunch((array,), types, leaves, written_ones, {}, trusted)
+        launch = RecordedLaunch(
+            (array,), types, leaves, written_ones, {}, trusted, is_ordered=in_order
+        )
         return self.table.record(launch, LaunchGuard(None, 0), fast_path, SIGNATURE)
 
     def runs(self, array: object, stream: Any = 0, in_order: bool = True) -> bool:
@@ -164,7 +173,8 @@ class Tool(NamedTuple):
 
 
 @pytest.fixture
-def tool() -> Tool:
+def tool(monkeypatch: pytest.MonkeyPatch) -> Tool:
+    monkeypatch.setattr(real_driver, "has_multiple_devices", lambda: False)
     return Tool(Driver(), DispatchTable(CallSignature("one", ("x",), 1, None, {})))
 
 
@@ -254,6 +264,20 @@ def test_an_array_records_non_blocking_streams(tool: Tool) -> None:
     assert array.told == []
     assert tool.runs(array, stream, in_order=False)
     assert array.told == [77]
+
+
+def test_memory_of_a_peer_in_streams_that_the_program_orders(
+    tool: Tool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(real_driver, "has_multiple_devices", lambda: True)
+    monkeypatch.setattr(real_driver, "current_ordinal", lambda: 0)
+    array, stream = Own(5, device=1), 77
+    assert not tool.learn(array)
+    assert tool.learn(array, in_order=False)
+    assert tool.runs(array, stream, in_order=False)
+    assert array.told == [77]
+    assert not tool.runs(array)
+    assert not tool.runs(Own(5), stream, in_order=False)
 
 
 def test_a_trusted_array_has_fewer_checks(tool: Tool) -> None:

@@ -199,12 +199,15 @@ def _array_guard(value: object, launch: RecordedLaunch, leaf: int, on_device: bo
         is_staged and not (is_numpy and argument.contiguous)
     ):
         raise NotDispatchable
-    is_peer, is_own = False, isinstance(value, DeviceArrayBase)
+    is_peer = False
     if is_device_array and driver.has_multiple_devices():
-        ordinal = value.device if is_own else peer_access.ordinal_of(argument)
+        if is_own := isinstance(value, DeviceArrayBase):
+            ordinal = value.device
+        else:
+            ordinal = peer_access.ordinal_of(argument)
         is_peer = ordinal != driver.current_ordinal()
-    if is_peer and (launch.is_ordered or not is_own):
-        raise NotDispatchable  # only the slow path orders the work of two devices
+        if is_peer and (launch.is_ordered or not is_own):
+            raise NotDispatchable  # only the slow path orders the work of two devices
     common: dict[str, Any] = {
         "ndim": len(argument.shape),
         "itemsize": argument.dtype.size,
