@@ -55,10 +55,8 @@ def main() -> None:
         for name in ("scaling", "messages")
     )
     model = Model(scaling, messages)
-    print(
-        f"rate {model.rate / 1e9:.0f}e9 elements/s, exchange {model.latency * 1e6:.0f} µs + bytes"
-    )
-    print(f"/ {model.bandwidth / 1e9:.0f} GB/s, host {model.host * 1e6:.0f} µs")
+    print(f"{model.rate / 1e9:.0f}e9 elements/s, {model.bandwidth / 1e9:.0f} GB/s, ", end="")
+    print(f"small step {model.small * 1e6:.0f} µs, two GPUs {model.excess:.3f} times as long")
     print(f"{'GPUs':>5} {'weak, 16384² each':>20} {'strong, 131072² in all':>24}")
     total = 8 * SIDE
     for gpus in COUNTS:

@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 Table = dict[str, dict[str, float]]
 HEAD = """# Benchmarks
 
-All figures of a table are from one run, in which the implementations took turns. A ratio below 1
+All figures of a row are from one run, in which the implementations took turns. A ratio below 1
 means that pycu2c is faster. The programs are in the folder `benchmarks` of the repository; each
 compares the results before it measures times.
 """
