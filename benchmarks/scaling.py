@@ -2,9 +2,10 @@
 
 usage: python benchmarks/scaling.py [ROUNDS [CASE…]]
 
-It needs PyTorch with NCCL. The numbers of GPUs take turns; the script prints the median time of a
-step, and the efficiency: in weak scaling the time of one GPU over that of all, in strong scaling
-the same divided by the number of GPUs. It draws a timeline of one GPU of the largest run.
+It needs PyTorch with NCCL, and Dask. The numbers of GPUs take turns; the script prints the median
+time of a step, and the efficiency: in weak scaling the time of one GPU over that of all, in strong
+scaling the same divided by the number of GPUs. It draws the efficiency, and a timeline of one GPU
+of the largest run.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pycu2c import cuda
 from results import FOLDER, Results, save
 
-EXAMPLES = Path(__file__).parents[1] / "examples" / "cluster"
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parent / "examples" / "cluster"
 TORCHRUN = sys.executable, "-m", "torch.distributed.run", "--nproc-per-node"
 WEAK_ROWS, STRONG_ROWS, SMALL, POINTS = 1 << 14, 1 << 15, (128, 1024), 1 << 28
 CASES = (
@@ -33,6 +35,8 @@ CASES = (
     "heat by NCCL, small",
     "k-means, weak",
     "k-means, strong",
+    "Monte Carlo, weak",
+    "chunks of Dask, strong",
 )
 
 
@@ -43,6 +47,10 @@ def command(case: str, gpus: int) -> list[str]:
         points = POINTS if is_weak else POINTS // gpus
         arguments = [f"--points={points}", "--steps=20"]
         return [*TORCHRUN, str(gpus), str(EXAMPLES / "k_means_nccl.py"), "--no-check", *arguments]
+    if case.startswith("Monte Carlo"):
+        return [sys.executable, str(HERE / "monte_carlo_gpus.py"), str(gpus), str(1 << 36)]
+    if case.startswith("chunks"):
+        return [sys.executable, str(HERE / "dask_gpus.py"), str(gpus)]
     rows, columns = (WEAK_ROWS, WEAK_ROWS) if is_weak else (STRONG_ROWS // gpus, STRONG_ROWS)
     if case.endswith("small"):  # the calls of the host take the time
         rows, columns = SMALL
@@ -73,17 +81,20 @@ def measure(rounds: int, counts: list[int], cases: Sequence[str]) -> Results:
         results[case] = row = {}
         for count, time in medians.items():
             row[str(count)] = time
-            efficiency = medians[1] / time / (count if case.endswith("strong") else 1)
-            print(
-                f"{case}, GPUs: {count}, ms: {time:.4f}, efficiency: {efficiency:.3f}", flush=True
-            )
+            share = efficiency(case, row, count)
+            print(f"{case}, GPUs: {count}, ms: {time:.4f}, efficiency: {share:.3f}", flush=True)
     return results
+
+
+def efficiency(case: str, times: Mapping[str, float], count: int) -> float:
+    """Return the time of one GPU by that of some, divided by their number in strong scaling."""
+    return times["1"] / times[str(count)] / (count if case.endswith("strong") else 1)
 
 
 def messages() -> Results:
     """Return the times of messages between two GPUs, in microseconds."""
-    program = str(Path(__file__).with_name("messages.py"))
-    output = subprocess.run([*TORCHRUN, "2", program], capture_output=True, text=True, timeout=300)
+    program = [*TORCHRUN, "2", str(HERE / "messages.py")]
+    output = subprocess.run(program, capture_output=True, text=True, timeout=300)
     try:
         results: Results = json.loads(output.stdout.splitlines()[-1])
     except (ValueError, IndexError):
@@ -93,7 +104,22 @@ def messages() -> Results:
     return results
 
 
-# ---- timeline ----------------------------------------------------------------------------------
+# ---- pictures ----------------------------------------------------------------------------------
+
+
+def draw_efficiency(results: Results, path: Path) -> None:
+    """Draw the efficiency of each case by the number of GPUs."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.add_subplot()
+    counts = [int(count) for count in next(iter(results.values()))]
+    for case, times in results.items():
+        axes.plot(counts, [efficiency(case, times, count) for count in counts], "o-", label=case)
+    axes.set(xlabel="GPUs", ylabel="efficiency", ylim=(0, 1.2), xscale="log", xticks=counts)
+    axes.set_xticklabels([str(count) for count in counts])
+    axes.legend(fontsize="small")
+    figure.savefig(path)
 
 
 def draw_timeline(count: int, path: Path) -> None:
@@ -133,8 +159,10 @@ def main() -> None:
     available = len(cuda.gpus)
     counts = [count for count in (1, 2, 4, 8) if count <= available]
     folder = Path(os.environ.get(FOLDER, "."))
-    save("scaling", measure(rounds, counts, sys.argv[2:] or CASES))
+    results = measure(rounds, counts, sys.argv[2:] or CASES)
+    save("scaling", results)
     if available > 1 and len(sys.argv) < 3:
+        draw_efficiency(results, folder / "scaling.svg")
         draw_timeline(counts[-1], folder / "heat_timeline.svg")
         save("messages", messages())
 
