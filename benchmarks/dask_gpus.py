@@ -34,9 +34,10 @@ def main() -> None:
         chunks = to_device(da.ones(CHUNKS * SIZE, chunks=SIZE, dtype=np.float32)).persist()
         wait(chunks)
         times = []
-        for _ in range(ROUNDS + 1):
+        for number in range(ROUNDS + 1):
+            name = f"doubled-{number}"  # of its own, so that no earlier result is taken for it
             start = time.perf_counter()
-            result = map_blocks(doubled, chunks).persist(optimize_graph=False)
+            result = map_blocks(doubled, chunks, name=name).persist(optimize_graph=False)
             wait(result)
             times.append(time.perf_counter() - start)
         assert copy_to_host(result).sum().compute() == 2 * CHUNKS * SIZE
