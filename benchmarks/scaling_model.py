@@ -5,7 +5,7 @@ usage: python benchmarks/scaling_model.py [FOLDER]
 FOLDER contains scaling.json and messages.json, which benchmarks/scaling.py writes. The plate is
 divided into slabs of rows. A step takes the longer of
 
-- the rows without neighbors, by the measured rate of one GPU, and the measured excess of two GPUs,
+- the rows without neighbours, by the measured rate of one GPU, and the measured excess of two GPUs,
 - a step of small slabs, as measured on two GPUs, and the bytes of the halos over the bandwidth.
 
 Within a machine of eight GPUs, the bandwidth is that of NCCL over NVLink on two GPUs. Between
@@ -42,7 +42,7 @@ class Model:
         if gpus == 1:
             return inner
         latency, bandwidth = 0.0, self.bandwidth
-        if gpus > MACHINE:  # the slowest pair of neighbors
+        if gpus > MACHINE:  # the slowest pair of neighbours
             latency, bandwidth = NETWORK_LATENCY, min(bandwidth, NETWORK_BANDWIDTH)
         exchange = self.small + latency + columns * ITEMSIZE / bandwidth
         return max(inner * self.excess, exchange)

@@ -36,7 +36,7 @@ def step(now, following):
 
 
 def advanced(plate: Any, steps: int) -> Any:
-    """Return the temperatures after some steps, where those before are."""
+    """Return the temperatures after some steps, as an array of the same package."""
     now, following = plate.copy(), np.empty_like(plate)  # CuPy arrays for CuPy chunks
     for _ in range(steps):
         step(now, following)
@@ -45,7 +45,7 @@ def advanced(plate: Any, steps: int) -> Any:
 
 
 def simulated(plate: Any, steps: int) -> Any:
-    """Return the same for a plate in chunks."""
+    """Return the temperatures after some steps of a plate in chunks."""
     for done in range(0, steps, HALO):
         count = min(HALO, steps - done)
         plate = da.map_overlap(
@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> None:
     options.add_argument("--workers", type=int, help="processes; default: one for each GPU or core")
     options.add_argument("--scheduler", help="the address of a cluster, in place of --workers")
     options.add_argument("--size", type=int, default=2048, help="elements a side; default: 2048")
-    options.add_argument("--chunk", type=int, default=1024, help="the same of a chunk")
+    options.add_argument("--chunk", type=int, default=1024, help="of a chunk; default: 1024")
     options.add_argument("--steps", type=int, default=200, help="default: 200")
     options.add_argument("--check", action=argparse.BooleanOptionalAction, default=True)
     given = options.parse_args(arguments)

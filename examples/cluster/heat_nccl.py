@@ -25,7 +25,7 @@ from pycu2c import cuda
 
 
 class Slab:
-    """The rows of this process, those of its neighbors next to them, and two streams."""
+    """The rows of this process, those of its neighbours next to them, and two streams."""
 
     def __init__(self, rows: np.ndarray) -> None:
         self.now, self.following = cuda.to_device(rows), cuda.to_device(rows)
@@ -55,12 +55,12 @@ class Step:
         self.lower = now[-2], now[-1:], slab.below, following[-1:]
         self.others = now[0], now[1:-1], now[-1], following[1:-1]
         rank, rows = dist.get_rank(), torch.from_dlpack(now)
-        neighbors = (rank - 1, rows[0], slab.above), (rank + 1, rows[-1], slab.below)
+        neighbours = (rank - 1, rows[0], slab.above), (rank + 1, rows[-1], slab.below)
         self.messages: list[dist.P2POp] = []
-        for neighbor, row, halo in neighbors:
-            if 0 <= neighbor < dist.get_world_size():
-                self.messages.append(dist.P2POp(dist.isend, row, neighbor))
-                self.messages.append(dist.P2POp(dist.irecv, torch.from_dlpack(halo), neighbor))
+        for neighbour, row, halo in neighbours:
+            if 0 <= neighbour < dist.get_world_size():
+                self.messages.append(dist.P2POp(dist.isend, row, neighbour))
+                self.messages.append(dist.P2POp(dist.irecv, torch.from_dlpack(halo), neighbour))
 
     def launch(self, slab: Slab) -> None:
         inner, outer = slab.inner, slab.outer

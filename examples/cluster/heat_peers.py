@@ -1,8 +1,8 @@
-"""Heat on a plate that is divided between the GPUs of a machine; each reads its neighbors' rows.
+"""Heat on a plate that is divided between the GPUs of a machine; each reads its neighbours' rows.
 
 One process uses all GPUs. Each GPU has a slab of rows, and its kernel reads the edge rows of the
-slabs above and below where they are: no halo is copied. A GPU waits for its neighbors' last step
-by events, never for the host. Without a GPU, the slabs are in host memory.
+slabs above and below where they are: no halo is copied. A GPU waits for its neighbours' last step
+by events; the host does not wait. Without a GPU, the slabs are in host memory.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RATE = np.float32(0.24)  # how much flows in a step; above 0.25 the method is un
 
 @kernel
 def step(above, now, below, following, rate):
-    """Move rows towards the mean of the four neighbors; the first and last columns are held.
+    """Move rows towards the mean of the four neighbours; the first and last columns are held.
 
     ``above`` and ``below`` are the rows next to ``now``.
     """
@@ -63,10 +63,10 @@ class Slab:
             self.edge = cuda.to_device(np.zeros(rows.shape[1], np.float32))  # outside of the plate
 
     def step(self, above: Slab | None, below: Slab | None) -> None:
-        """Launch a step after the last step of the neighbors."""
-        for neighbor in above, below:
-            if neighbor is not None:
-                self.stream.wait(neighbor.stepped)
+        """Launch a step after the last step of the neighbours."""
+        for neighbour in above, below:
+            if neighbour is not None:
+                self.stream.wait(neighbour.stepped)
         upper = self.edge if above is None else above.now[-1]
         lower = self.edge if below is None else below.now[0]
         with self.gpu:
@@ -91,9 +91,9 @@ class Plate:
 
     def run(self, steps: int) -> None:
         """Compute steps, and wait for them."""
-        neighbors: list[Slab | None] = [None, *self.slabs, None]
+        neighbours: list[Slab | None] = [None, *self.slabs, None]
         for _ in range(steps):
-            for above, slab, below in zip(neighbors, self.slabs, neighbors[2:]):
+            for above, slab, below in zip(neighbours, self.slabs, neighbours[2:]):
                 slab.step(above, below)
             for slab in self.slabs:
                 slab.swap()
@@ -106,7 +106,7 @@ class Plate:
 
 
 def connected_gpus(count: int) -> list[Any]:
-    """Return GPUs that access each other's memory; without a GPU, parts of the host's memory."""
+    """Return GPUs that access their neighbours' memory; without a GPU, contexts without effect."""
     gpus = list(cuda.gpus)[:count]
     if not gpus:
         return [contextlib.nullcontext() for _ in range(count)]

@@ -53,7 +53,7 @@ def add_to_nearest(points, centres, sums):
 
 
 def blocks(points: tuple[int, ...]) -> int:
-    """Return the blocks of the grid for points of a shape."""
+    """Return the blocks of the grid for points of this shape."""
     return -(-points[0] // BLOCK)
 
 
@@ -66,7 +66,7 @@ def sums_of_chunks(points: Any, centres: np.ndarray) -> np.ndarray:
 
 
 def sums_of_one(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Return the same by one launch."""
+    """Return the sums of all points by one launch."""
     sums = np.zeros((K, 3), np.int64)
     add_to_nearest[blocks(points.shape)](points, centres, sums)
     return sums

@@ -22,7 +22,7 @@ from pycu2c.cuda.random import philox_uniform_float32x4
 
 CLUSTERS, AXES = 16, 8
 SCALE = 2**20
-BLOCK, GRID = 256, 132 * 8
+BLOCK, GRID = 256, 132 * 8  # 8 blocks for each multiprocessor of an H200
 SEED = 7
 
 
@@ -37,14 +37,14 @@ def draw(points, first):
 
 
 @kernel
-def assign(points, centers, sums):
-    """Add each point, and 1, to the sums of the nearest center."""
+def assign(points, centres, sums):
+    """Add each point, and 1, to the sums of the nearest centre."""
     shared = cuda.shared.array((CLUSTERS, AXES + 1), int64)
     near = cuda.shared.array((CLUSTERS, AXES), float32)
     for j in range(cuda.threadIdx.x, CLUSTERS * (AXES + 1), cuda.blockDim.x):
         shared[divmod(j, AXES + 1)] = 0
     for j in range(cuda.threadIdx.x, CLUSTERS * AXES, cuda.blockDim.x):
-        near[divmod(j, AXES)] = centers[divmod(j, AXES)]
+        near[divmod(j, AXES)] = centres[divmod(j, AXES)]
     cuda.syncthreads()
     point = cuda.local.array(AXES, float32)
     for i in range(cuda.grid(1), points.shape[0], cuda.gridsize(1)):
@@ -67,12 +67,12 @@ def assign(points, centers, sums):
 
 
 @kernel
-def move(centers, sums):
-    """Move the centers to the means of their points, and clear the sums."""
+def move(centres, sums):
+    """Move the centres to the means of their points, and clear the sums."""
     k, d = cuda.threadIdx.y, cuda.threadIdx.x
     count = sums[k, AXES]
     if count > 0:
-        centers[k, d] = float32(sums[k, d] / (count * SCALE))
+        centres[k, d] = float32(sums[k, d] / (count * SCALE))
     cuda.syncthreads()
     sums[k, d] = 0
     if d == 0:
@@ -80,26 +80,26 @@ def move(centers, sums):
 
 
 class Clusters:
-    """The points of this process, and the centers."""
+    """The points of this process, and the centres."""
 
     def __init__(self, first: int, count: int) -> None:
         self.stream = cuda.stream(blocking=False)
         self.points = cuda.device_array((count, AXES), np.float32)
         draw[GRID, BLOCK](self.points, first)
-        centers = np.random.default_rng(SEED).random((CLUSTERS, AXES), np.float32)
-        self.centers = cuda.to_device(centers)
+        centres = np.random.default_rng(SEED).random((CLUSTERS, AXES), np.float32)
+        self.centres = cuda.to_device(centres)
         self.sums = cuda.to_device(np.zeros((CLUSTERS, AXES + 1), np.int64))
         cuda.synchronize()
 
     def run(self, steps: int, *, reduce: bool = True) -> None:
-        """Move the centers, and wait."""
+        """Move the centres, and wait."""
         sums = torch.from_dlpack(self.sums)
         for _ in range(steps):
-            assign[GRID, BLOCK, self.stream](self.points, self.centers, self.sums)
+            assign[GRID, BLOCK, self.stream](self.points, self.centres, self.sums)
             if reduce:
                 with on_stream(self.stream):
                     dist.all_reduce(sums)
-            move[1, (AXES, CLUSTERS), self.stream](self.centers, self.sums)
+            move[1, (AXES, CLUSTERS), self.stream](self.centres, self.sums)
         self.stream.synchronize()
 
 
@@ -124,12 +124,12 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def check(divided: Clusters, count: int, steps: int) -> None:
-    """Compare with the centers that one process finds for all points."""
+    """Compare with the centres that one process finds for all points."""
     single = Clusters(0, count)
     single.run(steps, reduce=False)
-    if not np.array_equal(divided.centers.copy_to_host(), single.centers.copy_to_host()):
-        raise SystemExit("FAILED: the centers differ from those of one process")
-    print(f"checked: the centers of {count} points equal those of one process")
+    if not np.array_equal(divided.centres.copy_to_host(), single.centres.copy_to_host()):
+        raise SystemExit("FAILED: the centres differ from those of one process")
+    print(f"checked: the centres of {count} points equal those of one process")
 
 
 if __name__ == "__main__":

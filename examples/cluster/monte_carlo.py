@@ -2,8 +2,8 @@
 
 Ray runs the batches on the cores or GPUs of a cluster, and repeats that of a process that dies.
 The random numbers of a photon are a function of its number, and the results are counts. So they
-are equal, bit by bit, wherever and in whichever order the batches run. After each batch, the counts
-are written to a checkpoint, from which a killed program continues.
+are equal, bit by bit, in all processes and in each order of the batches. After each batch, the
+counts are written to a checkpoint, from which a killed program continues.
 
     python examples/cluster/monte_carlo.py --workers 2
 """
@@ -34,7 +34,7 @@ SEED = 2024
 
 @kernel(block=128, weak_float="float32")
 def trace(first, count, counts):
-    """Kernel: follow a photon from collision to collision (Henyey–Greenstein scattering)."""
+    """Follow a photon from collision to collision (Henyey–Greenstein scattering)."""
     i = cuda.grid(1)
     if i >= count:
         return
@@ -65,7 +65,7 @@ def count_fates(batch: int) -> np.ndarray:
 
 
 def load(checkpoint: Path) -> tuple[list[int], np.ndarray]:
-    """The batches that are done, and their counts."""
+    """Return the batches that are done, and their counts."""
     if not checkpoint.exists():
         return [], np.zeros(len(FATES), np.int64)
     with np.load(checkpoint) as saved:
@@ -88,7 +88,7 @@ class Worker:
 
 
 def simulated(batches: int, checkpoint: Path) -> np.ndarray:
-    """The counts of that many batches; the cluster runs those that are not in the checkpoint."""
+    """Return the counts of all batches; the cluster runs those that are not in the checkpoint."""
     done, counts = load(checkpoint)
     print(f"{len(done)} of {batches} batches are in {checkpoint}")
     missing = [batch for batch in range(batches) if batch not in done]
@@ -107,7 +107,7 @@ def simulated(batches: int, checkpoint: Path) -> np.ndarray:
 
 def main(arguments: list[str] | None = None) -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    options.add_argument("--workers", type=int, help="default: one for each core or GPU")
+    options.add_argument("--workers", type=int, help="CPUs of a new cluster; default: all")
     options.add_argument("--batches", type=int, default=32, help="of 2**20 photons; default: 32")
     default = Path("out/monte_carlo.npz")
     options.add_argument("--checkpoint", type=Path, default=default, help=f"default: {default}")

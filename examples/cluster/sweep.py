@@ -1,7 +1,7 @@
 """A sweep over 10,000 pairs of parameters: for which of them is the Lorenz system chaotic?
 
-A thread integrates the system for one pair, and a task a batch of pairs. Chaos amplifies each
-difference of a last bit, so equal results of all batches are equal to the last bit on the way, too.
+A thread integrates the system for one pair, and a task a batch of pairs. Chaos amplifies a
+difference in the last bit, so equal results mean that all steps have equal bits, too.
 
     python examples/cluster/sweep.py --workers 2
 """
@@ -47,7 +47,7 @@ def after_step(p, rho, beta):
     return moved(moved(moved(moved(p, a, DT / 6), b, DT / 3), c, DT / 3), d, DT / 6)
 
 
-@kernel(block=64, fmad=False)  # the same bits on all processors
+@kernel(block=64, fmad=False)  # the same trajectories on all processors
 def growth(rho, beta, steps, rates):
     """Store the rate at which a trajectory and its neighbour diverge: the Lyapunov exponent."""
     i = cuda.grid(1)

@@ -19,7 +19,7 @@ COMM = MPI.COMM_WORLD
 
 
 def exchange(now: Any, above: Any, below: Any) -> None:
-    """Send the edge rows to the neighbors, and receive theirs."""
+    """Send the edge rows to the neighbours, and receive theirs."""
     first, last = COMM.rank == 0, COMM.rank == COMM.size - 1
     upper = MPI.PROC_NULL if first else COMM.rank - 1
     lower = MPI.PROC_NULL if last else COMM.rank + 1
@@ -29,7 +29,7 @@ def exchange(now: Any, above: Any, below: Any) -> None:
 
 
 def exchange_staged(now: Any, above: Any, below: Any) -> None:
-    """The same by copies on the host."""
+    """Exchange the edge rows by copies on the host."""
     halos = above.copy_to_host(), below.copy_to_host()
     edges = np.stack([now[0].copy_to_host(), now[-1].copy_to_host()])
     first, last = COMM.rank == 0, COMM.rank == COMM.size - 1
