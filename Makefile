@@ -36,7 +36,7 @@ test: $(VENV)/.test  ## a sample of the test suite: each golden text, some cases
 test-slow: $(VENV)/.test  ## the tests that make test leaves out
 	@$(BIN)/python -m pytest -q -n auto -m slow $(APART)
 
-test-frameworks: $(FRAMEWORKS_VENV)/.ready  ## the tests with PyTorch, JAX, TVM-FFI, Dask and Ray, in a virtual environment of their own
+test-frameworks: $(FRAMEWORKS_VENV)/.ready  ## the tests with PyTorch, JAX, TVM-FFI, Dask, Ray and MPI, in a virtual environment of their own
 	@CI=1 $(FRAMEWORKS_VENV)/bin/python -m pytest -q $(FRAMEWORK_TESTS) tests/test_docstrings.py
 
 test-site: site  ## the site in a browser (Chromium); screenshots are in build/screenshots
@@ -137,7 +137,7 @@ $(VENV)/.bench: $(BUILT_FROM) | $(BIN)/python
 	@touch $@ $(VENV)/.demo
 
 $(FRAMEWORKS_VENV)/.ready: $(BUILT_FROM)
-	@echo "installing pycu2c with PyTorch, JAX, TVM-FFI, Dask and Ray into $(FRAMEWORKS_VENV)"
+	@echo "installing pycu2c with PyTorch, JAX, TVM-FFI, Dask, Ray and MPI into $(FRAMEWORKS_VENV)"
 	@$(PYTHON) -m venv $(FRAMEWORKS_VENV)
 	@$(FRAMEWORKS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
 	  --editable '.[frameworks]' pytest hypothesis coverage numpydoc mpi4py mpich

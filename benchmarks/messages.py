@@ -2,8 +2,9 @@
 
 usage: torchrun --nproc-per-node 2 benchmarks/messages.py
 
-Each message is sent in both directions. The script prints microseconds by the bytes of a message,
-as a line of JSON: with calls from Python, and in a graph, without the time of the host.
+Exchanges send a message in each direction, and copies one from the peer. The script prints
+microseconds by the bytes of a message, as a line of JSON: with calls from Python, and in a graph,
+without the time of the host.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def main() -> None:
 
 
 def peer_copies() -> dict[str, float]:
-    """Return the times of copies to this GPU by its peer."""
+    """Return the times of copies from GPU 1 to GPU 0."""
     cuda.gpus[0].enable_peer_access(1)
     stream, times = cuda.stream(blocking=False), {}
     for size in SIZES:

@@ -77,7 +77,7 @@ def in_one_process(launched: Any, chunks: list[Any]) -> list[Any]:
 
 
 def ratio(launched: Any, size: int, rounds: int) -> float:
-    """Return the time of the workers by that of one process on all cores."""
+    """Return the time of the workers divided by that of one process on all cores."""
     array = da.random.default_rng(2).random((CHUNKS * size,), dtype=np.float32, chunks=size)
     chunks = array.persist()
     wait(chunks)

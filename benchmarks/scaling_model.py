@@ -6,7 +6,8 @@ FOLDER contains scaling.json and messages.json, which benchmarks/scaling.py writ
 divided into slabs of rows. A step takes the longer of
 
 - the rows without neighbours, by the measured rate of one GPU, and the measured excess of two GPUs,
-- a step of small slabs, as measured on two GPUs, and the bytes of the halos over the bandwidth.
+- a step of small slabs, as measured on two GPUs, and the bytes of a halo over the bandwidth. These
+  slabs have one neighbour each, where most slabs of more GPUs have two.
 
 Within a machine of eight GPUs, the bandwidth is that of NCCL over NVLink on two GPUs. Between
 machines, 50 GB/s for each GPU (400 Gbit/s) and 10 µs more are assumed. Noise of the processors and

@@ -229,7 +229,7 @@ def test_device_arrays_stay_on_the_gpu(a: np.ndarray[Any, Any]) -> None:
 
 
 def test_each_worker_has_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others are visible, too; workers take turns on them."""
+    """The others are visible, too; a third worker shares the first GPU."""
     monkeypatch.setattr(workers, "_visible_gpus", lambda: ["0", "1"])
     with local_cluster(3, dashboard_address=":0") as cluster, Client(cluster) as client:
         visible = client.run(os.getenv, "CUDA_VISIBLE_DEVICES")

@@ -123,6 +123,8 @@ def map_overlap(
 def to_device(array: Any) -> Any:
     """Copy the chunks of a Dask array to the GPUs of their workers, as CuPy arrays.
 
+    Workers with a GPU require CuPy.
+
     Parameters
     ----------
     array : dask.array.Array

@@ -18,7 +18,7 @@ def local_cluster(n_workers: int | None = None, **options: Any) -> Any:
     ----------
     n_workers : int, optional
         The number of processes; by default one for each GPU, or on the CPU the choice of Dask.
-        Workers take turns on the GPUs if they are more.
+        More workers than GPUs are assigned to them in turn.
     **options : object
         Options of ``distributed.LocalCluster``; with GPUs and dask-cuda installed, those of
         ``dask_cuda.LocalCUDACluster``.
@@ -52,7 +52,7 @@ def local_cluster(n_workers: int | None = None, **options: Any) -> Any:
 class _GpuNanny(Nanny):  # type: ignore[misc]
     """The parent of a worker process whose first visible GPU depends on the worker's number.
 
-    The others are visible after it, so that memory is exchanged between GPUs.
+    The others are visible after it, so that workers exchange memory between GPUs.
     """
 
     def __init__(self, *arguments: Any, name: int, env: Any = None, **options: Any) -> None:

@@ -143,7 +143,8 @@ class Gpu:
     def enable_peer_access(self, other: int | Gpu) -> None:
         """Let kernels access arrays of another GPU.
 
-        A launch that accesses such an array synchronizes with the other GPU's default stream.
+        A launch that accesses such an array is ordered with the other GPU's default stream, except
+        in non-blocking streams.
 
         Raises
         ------

@@ -214,7 +214,7 @@ class Kernel(KernelBase[P], InspectedKernel, Pickled):
         The returned object is called with the arguments. It checks numbers, and of arrays the
         class, dtype, number of axes and whether they are contiguous. It does not check that arrays
         are aligned, that those which the kernel writes are writable, and that they have from 1 to
-        2**30 elements.
+        2**30 elements, fewer than 2**30 along each axis.
 
         Parameters
         ----------

@@ -59,7 +59,7 @@ def generate_text(
     comments: Comments = "none",
     block: Extent | None = None,
 ) -> KernelText:
-    """Generate the text for launches of less than 2**30 threads and at most 2**30 elements."""
+    """Generate the text for launches of fewer than 2**30 threads and at most 2**30 elements."""
     assumptions = LaunchAssumptions(index32_safe=True, block=block)
     return generate(built.module, target_of(target, options), assumptions, options, comments)
 
