@@ -48,10 +48,14 @@ def test_processes_of_a_launcher_share_the_cores(
     assert thread_count.thread_count() == 1
 
 
-def test_processes_that_a_launcher_binds_to_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("bound", "expected"), [(8, 8), (16, 16), (32, 16)])
+def test_processes_that_a_launcher_binds_to_cores(
+    monkeypatch: pytest.MonkeyPatch, bound: int, expected: int
+) -> None:
+    """Open MPI binds more than two processes to NUMA nodes, whose cores several share."""
     monkeypatch.setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "4")
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64 if pid else 16)))
-    assert thread_count.thread_count() == 16
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(64 if pid else bound)))
+    assert thread_count.thread_count() == expected
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,17 @@ def thread_count() -> int:
 
 
 def _usable_cores(processes: int) -> int:
-    """Return the cores of this process, which shares them unless it is bound to some of them."""
+    """Return the cores of this process: its share of those of the launcher, if it has as many.
+
+    A launcher may bind each process to some cores, or several processes to the same cores.
+    """
     if not hasattr(os, "sched_getaffinity"):
         return (os.cpu_count() or 1) // processes
     own = os.sched_getaffinity(0)
-    is_bound = processes > 1 and own != os.sched_getaffinity(os.getppid())
-    return len(own) // (1 if is_bound else processes)
+    if processes == 1:
+        return len(own)
+    launchers = os.sched_getaffinity(os.getppid())
+    return min(len(own), len(launchers) // processes) if own <= launchers else len(own)
 
 
 _LOCAL_PROCESSES = "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"
