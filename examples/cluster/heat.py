@@ -67,7 +67,7 @@ def initial(size: int, chunk: int) -> Any:
 
 def main(arguments: list[str] | None = None) -> None:
     options = argparse.ArgumentParser(description="Heat on a plate in chunks.")
-    options.add_argument("--workers", type=int, help="processes; default: one for each GPU or core")
+    options.add_argument("--workers", type=int, help="processes; default: that of local_cluster")
     options.add_argument("--scheduler", help="the address of a cluster, in place of --workers")
     options.add_argument("--size", type=int, default=2048, help="elements a side; default: 2048")
     options.add_argument("--chunk", type=int, default=1024, help="of a chunk; default: 1024")

@@ -48,7 +48,10 @@ class Slab:
 
 
 class Step:
-    """A step from one array to the other, with the views and messages that it needs."""
+    """A step from one array to the other, with the views and messages that it needs.
+
+    Each tuple has the arguments of ``launch``: above, now, below, following.
+    """
 
     def __init__(self, slab: Slab, now: cuda.DeviceArray, following: cuda.DeviceArray) -> None:
         self.upper = slab.above, now[:1], now[1], following[:1]

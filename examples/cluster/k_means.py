@@ -98,7 +98,7 @@ def points_around_centres(count: int, chunk: int) -> Any:
 
 def main(arguments: list[str] | None = None) -> None:
     options = argparse.ArgumentParser(description="k-means over chunks of points.")
-    options.add_argument("--workers", type=int, help="processes; default: one for each GPU or core")
+    options.add_argument("--workers", type=int, help="processes; default: that of local_cluster")
     options.add_argument("--scheduler", help="the address of a cluster, in place of --workers")
     options.add_argument("--size", type=int, default=4_000_000, help="points; default: 4 million")
     options.add_argument("--chunk", type=int, default=500_000, help="points of a chunk")

@@ -71,7 +71,7 @@ def parameters(size: int) -> tuple[np.ndarray, np.ndarray]:
 
 def main(arguments: list[str] | None = None) -> None:
     options = argparse.ArgumentParser(description="A sweep over parameters of the Lorenz system.")
-    options.add_argument("--workers", type=int, help="processes; default: one for each GPU or core")
+    options.add_argument("--workers", type=int, help="processes; default: that of local_cluster")
     options.add_argument("--scheduler", help="the address of a cluster, in place of --workers")
     options.add_argument(
         "--size", type=int, default=100, help="values of a parameter; default: 100"
