@@ -225,6 +225,20 @@ def test_non_blocking_streams_of_two_gpus_are_ordered_by_the_program() -> None:
 
 
 @on_two
+def test_readers_of_other_packages_wait_on_the_gpu_of_the_array(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with cuda.gpus[1]:
+        stream, a = cuda.stream(blocking=False), cuda.device_array(10)
+    a.used_on(stream)
+    ordinals: list[int] = []
+    monkeypatch.setattr(driver, "order_after", lambda *_: ordinals.append(driver.current_ordinal()))
+    assert a.__cuda_array_interface__["stream"] == 1
+    a.__dlpack__(stream=1)
+    assert ordinals == [1, 1]
+
+
+@on_two
 def test_memory_is_freed_on_its_gpu() -> None:
     arrays: list[Any] = [cuda.device_array(1 << 20, device=1) for _ in range(4)]
     with cuda.gpus[1]:

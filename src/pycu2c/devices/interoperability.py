@@ -45,7 +45,8 @@ def cuda_array_interface(array: ArrayData) -> dict[str, Any]:
     """Return the ``__cuda_array_interface__`` of an array in GPU memory."""
     array._memory.lend()
     handle = driver.stream_of(array.stream)
-    array._memory.before_use(handle)
+    with driver.on_device(array.device):  # whose default stream waits
+        array._memory.before_use(handle)
     return {
         "shape": array.shape,
         "typestr": array.dtype.str,
@@ -99,7 +100,8 @@ def _order_reader(array: ArrayData, stream: int | None) -> None:
     reader_stream = dlpack.DEFAULT_STREAM if stream is None else stream
     if reader_stream == 0:
         raise BufferError("stream 0 is ambiguous to DLPack: pass 1, the default stream, or 2")
-    array._memory.before_use(reader_stream)
-    driver.order_after(driver.stream_of(array.stream), reader_stream)
+    with driver.on_device(array.device):
+        array._memory.before_use(reader_stream)
+        driver.order_after(driver.stream_of(array.stream), reader_stream)
     if reader_stream > 2:  # not a default stream
         array.used_on(reader_stream)
