@@ -204,9 +204,26 @@ def test_memory_of_other_packages() -> None:
     with second_process() as call:
         call(shared_arrays.add_to_shared, array.get_ipc_handle(), 2.0)
     assert (array.copy_to_host() == 3).all()
+    handle = reopened(array.get_ipc_handle())
+    other = cuda.from_cuda_array_interface(interface | {"data": (address + 512, False)})
+    other.get_ipc_handle()
+    del other
+    with handle as same:  # its memory exists, although that of the other array has been collected
+        assert same.address == array.address
     driver.free(address)
     with pytest.raises(TypeError, match="shareable=True"):
         cuda.to_device(np.ones(3)).get_ipc_handle()
+
+
+@pytest.mark.gpu
+def test_memory_is_freed_after_the_streams_that_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    array, stream = shared(np.ones(3), None), cuda.stream(blocking=False)
+    array.used_on(stream)
+    ordered: list[tuple[int, int]] = []
+    monkeypatch.setattr(driver, "order_after", lambda *streams: ordered.append(streams))
+    del array
+    gc.collect()
+    assert ordered == [(stream.handle, 0)]
 
 
 @on_two

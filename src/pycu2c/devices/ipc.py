@@ -22,10 +22,13 @@ from pycu2c.declarations.parameter_docs import document_parameters
 from pycu2c.devices.array_data import ArrayData, stream_or_none
 from pycu2c.devices.gpu_device import Gpu
 from pycu2c.runtime.cuda.memory import HOST, DeviceMemory, Memory
-from pycu2c.runtime.cuda.memory_pool import round_up_to_even
+from pycu2c.runtime.cuda.memory_pool import order_default_stream_after, round_up_to_even
 
-# by the name of the allocation, because a process cannot open its own CUDA handles
-_EXPORTED: weakref.WeakValueDictionary[bytes | str, Memory] = weakref.WeakValueDictionary()
+# by the name of the allocation and an offset in it, because a process cannot open its own CUDA
+# handles; an allocation may contain the memory of several arrays of another package
+_EXPORTED: weakref.WeakValueDictionary[tuple[bytes | str, int], Memory] = (
+    weakref.WeakValueDictionary()
+)
 
 A = TypeVar("A", bound=ArrayData)
 
@@ -75,12 +78,12 @@ class IpcArrayHandle(Generic[A]):
         if self._opened is not None:
             raise ValueError("this handle is already open")
         stream, (name, address, size) = stream_or_none(stream), self._allocation
-        memory = self._source or _EXPORTED.get(name)
+        offset, shape, strides, dtype, writeable = self._layout
+        memory = self._source or _EXPORTED.get((name, offset))
         if memory is None:
             memory = _map(name, size, self._gpu)
             address = memory.address
         self._opened = memory
-        offset, shape, strides, dtype, writeable = self._layout
         address += offset
         return self._array_class(memory, address, shape, strides, dtype, writeable, stream)
 
@@ -119,8 +122,9 @@ def handle_of(array: A) -> IpcArrayHandle[A]:
             "those in memory of cudaMalloc are shared"
         )
     name, address, _ = allocation
-    _EXPORTED[name] = memory
-    layout = array.address - address, array.shape, array.strides, array.dtype, array.writeable
+    offset = array.address - address
+    _EXPORTED[name, offset] = memory
+    layout = offset, array.shape, array.strides, array.dtype, array.writeable
     return IpcArrayHandle(type(array), allocation, gpu, layout, memory)
 
 
@@ -169,6 +173,8 @@ class IpcMemory(DeviceMemory):
         try:
             with driver.on_device(self.ordinal):
                 driver.make_current()
+                for stream in self._streams or ():
+                    order_default_stream_after(stream)  # also one of a peer
                 driver.synchronize_device()  # kernels may use the memory in any stream
                 driver.call(self._release, self.address, doing="free shared memory")
         except Exception:  # the driver is unloaded, or a kernel has failed

@@ -218,7 +218,7 @@ def _free_on_device(address: int, streams: set[object] | None) -> None:
     if streams:
         driver.make_current()
         for stream in streams:
-            _order_default_stream_after(stream)
+            order_default_stream_after(stream)
     functions = _pool_functions()
     if not functions.thread.has_context:
         driver.make_current()
@@ -229,7 +229,7 @@ def _free_on_device(address: int, streams: set[object] | None) -> None:
         functions.free(address, 0)
 
 
-def _order_default_stream_after(stream: object) -> None:
+def order_default_stream_after(stream: object) -> None:
     """Order the default stream after a stream.
 
     Synchronize the device if the stream is only a handle, because it may have been destroyed.
