@@ -33,6 +33,7 @@ CASES = (
     "heat by NCCL, strong",
     "heat by peer access, strong",
     "heat by NCCL, small",
+    "heat by peer access, small",
     "k-means, weak",
     "k-means, strong",
     "Monte Carlo, weak",

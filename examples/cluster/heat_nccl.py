@@ -116,6 +116,8 @@ def main(arguments: list[str] | None = None) -> None:
     options.add_argument("--no-check", action="store_true", help="measure only")
     options.add_argument("--trace", help="write traces of some steps, for chrome://tracing")
     given = options.parse_args(arguments)
+    if given.rows < 3:
+        options.error("--rows: a slab has 3 rows or more")
     with process_group():
         rank, processes = dist.get_rank(), dist.get_world_size()
         rows = range(rank * given.rows, (rank + 1) * given.rows)

@@ -130,6 +130,8 @@ def main(arguments: list[str] | None = None) -> None:
     options.add_argument("--no-check", action="store_true", help="measure only")
     options.add_argument("--parts", type=int, help="slabs: the GPUs, without a GPU 2")
     given = options.parse_args(arguments)
+    if given.parts and given.parts > len(cuda.gpus) > 0:
+        options.error(f"--parts: this machine has {len(cuda.gpus)} GPUs")
     gpus = connected_gpus(given.parts or len(cuda.gpus) or 2)
     temperature = initial(range(len(gpus) * given.rows), given.columns)
 

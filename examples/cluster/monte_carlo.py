@@ -112,6 +112,8 @@ def main(arguments: list[str] | None = None) -> None:
     default = Path("out/monte_carlo.npz")
     options.add_argument("--checkpoint", type=Path, default=default, help=f"default: {default}")
     given = options.parse_args(arguments)
+    if given.workers and "RAY_ADDRESS" in os.environ:
+        options.error("--workers is for a new cluster, and RAY_ADDRESS names one")
     ray.init(num_cpus=given.workers)  # joins the cluster of RAY_ADDRESS, if that is set
     counts = simulated(given.batches, given.checkpoint)
 

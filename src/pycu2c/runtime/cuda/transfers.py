@@ -142,10 +142,17 @@ def wait_for_owners(arguments: Sequence[Argument], stream: int) -> None:
     """Order the stream after pending work of the owners of device arrays."""
     if graph_capture.current() is not None:
         return  # a graph is ordered by the stream in which it is launched
-    arrays = (argument for argument in arguments if isinstance(argument, ArrayArgument))
-    for owner in {array.stream for array in arrays}:
-        if owner is not None:
+    here, has_peers = driver.current_ordinal(), driver.has_multiple_devices()
+    owners = {
+        (peer_access.ordinal_of(argument) if has_peers else here, argument.stream)
+        for argument in arguments
+        if isinstance(argument, ArrayArgument) and argument.stream is not None
+    }
+    for ordinal, owner in owners:
+        if ordinal == here:
             driver.order_after(owner, stream)
+        else:
+            peer_access.order_after((ordinal, owner), (here, stream))
 
 
 def record_use(arguments: Sequence[Argument], stream: object) -> None:
