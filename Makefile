@@ -37,7 +37,8 @@ test-slow: $(VENV)/.test  ## the tests that make test leaves out
 	@$(BIN)/python -m pytest -q -n auto -m slow $(APART)
 
 test-frameworks: $(FRAMEWORKS_VENV)/.ready  ## the tests with PyTorch, JAX, TVM-FFI, Dask, Ray and MPI, in a virtual environment of their own
-	@CI=1 $(FRAMEWORKS_VENV)/bin/python -m pytest -q $(FRAMEWORK_TESTS) tests/test_docstrings.py
+	@CI=1 $(FRAMEWORKS_VENV)/bin/python -m pytest -q $(filter-out tests/ray,$(FRAMEWORK_TESTS)) tests/test_docstrings.py
+	@CI=1 $(FRAMEWORKS_VENV)/bin/python -m pytest -q tests/ray  # forks, which JAX in the process forbids
 
 test-site: site  ## the site in a browser (Chromium); screenshots are in build/screenshots
 	@CI=1 $(BIN)/python -m pytest -q tests/site
