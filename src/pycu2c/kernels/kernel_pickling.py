@@ -33,7 +33,7 @@ from pycu2c.base.source import (
 )
 
 _MAX_UNPICKLED = 128  # kernels that a process keeps
-_MAX_PICKLED = 128  # functions whose trees it has compared with their text
+_MAX_PICKLED = 128  # functions whose results are kept
 _FUNCTION_ATTRIBUTES = (
     *("__name__", "__qualname__", "__module__", "__doc__"),
     *("__defaults__", "__kwdefaults__", "__annotations__"),
