@@ -10,6 +10,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+import cloudpickle
 import dask.array as da
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from distributed.protocol import cuda_deserialize, cuda_serialize, deserialize, 
 from pycu2c import cuda, device, kernel
 from pycu2c.cuda_driver import driver
 from pycu2c.dask import copy_to_host, local_cluster, map_blocks, map_overlap, to_device, workers
+from pycu2c.kernels.kernel_pickling import Pickled
 from pycu2c.runtime.cpu.thread_count import thread_count
 
 
@@ -124,6 +126,25 @@ def test_chunks_of_another_shape(client: Client) -> None:
     assert sums.chunks == ((1, 1, 1), (3, 3, 3))
     sums = map_blocks(add_columns, da.from_array(a, chunks=(4, 7)), chunks=(1, 7), dtype="f8")
     assert np.array_equal(sums.sum(axis=0).compute(), a.sum(axis=0))
+
+
+def test_the_kernel_of_all_tasks_is_pickled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pickled: list[object] = []
+    by_value = Pickled.__reduce__
+
+    def reduce(self: Pickled) -> Any:
+        pickled.append(self)
+        return by_value(self)
+
+    monkeypatch.setattr(Pickled, "__reduce__", reduce)
+    step = heat(0.2)
+    plate = da.from_array(PLATE, chunks=PLATE.shape)
+    launched = map_blocks(step, plate, grid=on_plate, name="launched")
+    task = launched.__dask_graph__()["launched", 0, 0]
+    received = [pickle.loads(cloudpickle.dumps(task)) for _ in range(3)]
+    assert pickled.count(step) == 1
+    (chunk,) = task.dependencies
+    assert np.array_equal(received[2]({chunk: PLATE}), expected(step, 1))
 
 
 def test_unaligned_chunks() -> None:

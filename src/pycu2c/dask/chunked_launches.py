@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import pickle
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
+import cloudpickle
 import dask.array as da
 import numpy as np
 from numpy.typing import DTypeLike
@@ -182,6 +185,20 @@ class _ChunkLaunch:
         self._kernel, self._arguments, self._positions = kernel, arguments, positions
         self._grid, self._block, self._dtype, self._shape = grid, block, dtype, shape
         self.__name__ = kernel.name  # dask shows it in the names of tasks
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._unpickle, (self._pickled,)
+
+    @functools.cached_property
+    def _pickled(self) -> bytes:
+        """The state, pickled once for all tasks: a kernel by value takes 0.6 ms."""
+        return cloudpickle.dumps(vars(self))
+
+    @classmethod
+    def _unpickle(cls, pickled: bytes) -> Self:
+        launch = cls.__new__(cls)
+        vars(launch).update(pickle.loads(pickled))
+        return launch
 
     def __call__(self, *chunks: Any) -> Any:
         values = list(self._arguments)
