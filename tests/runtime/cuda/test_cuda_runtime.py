@@ -380,6 +380,7 @@ def test_another_thread_can_launch():
     kernel = loaded(SAXPY, "saxpy")
 
     def run():
+        driver.make_current()
         with stage_arguments([describe(x)] * 3, {0}, 0, "saxpy") as addresses:
             packed = struct.pack("@PPPfi", *addresses, 1.0, 8)
             kernel.launch(ONE, (8, 1, 1), 0, None, packed)
