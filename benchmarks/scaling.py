@@ -4,8 +4,9 @@ usage: python benchmarks/scaling.py [ROUNDS [CASE…]]
 
 It needs PyTorch with NCCL, and Dask. The numbers of GPUs take turns; the script prints the median
 time of a step, and the efficiency: in weak scaling the time of one GPU over that of all, in strong
-scaling the same divided by the number of GPUs. It draws the efficiency, and a timeline of one GPU
-of the largest run.
+scaling the same divided by the number of GPUs. With a folder for results, it replaces the cases of
+an earlier run there, and draws the efficiency of all. A run of all cases also draws a timeline of
+one GPU.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pycu2c import cuda
-from results import FOLDER, Results, save
+from results import FOLDER, Results, load, save
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent / "examples" / "cluster"
@@ -38,7 +39,9 @@ CASES = (
     "k-means, strong",
     "Monte Carlo, weak",
     "chunks of Dask, strong",
+    "empty tasks of Dask, strong",
 )
+OF_HOST = {case for case in CASES if "small" in case or "Dask" in case}
 
 
 def command(case: str, gpus: int) -> list[str]:
@@ -50,8 +53,9 @@ def command(case: str, gpus: int) -> list[str]:
         return [*TORCHRUN, str(gpus), str(EXAMPLES / "k_means_nccl.py"), "--no-check", *arguments]
     if case.startswith("Monte Carlo"):
         return [sys.executable, str(HERE / "monte_carlo_gpus.py"), str(gpus), str(1 << 36)]
-    if case.startswith("chunks"):
-        return [sys.executable, str(HERE / "dask_gpus.py"), str(gpus)]
+    if "Dask" in case:
+        options = ["--no-launch"] if case.startswith("empty") else []
+        return [sys.executable, str(HERE / "dask_gpus.py"), str(gpus), *options]
     rows, columns = (WEAK_ROWS, WEAK_ROWS) if is_weak else (STRONG_ROWS // gpus, STRONG_ROWS)
     if case.endswith("small"):  # the calls of the host take the time
         rows, columns = SMALL
@@ -109,17 +113,20 @@ def messages() -> Results:
 
 
 def draw_efficiency(results: Results, path: Path) -> None:
-    """Draw the efficiency of each case by the number of GPUs."""
+    """Draw the efficiency by the number of GPUs, except of cases that only time the host."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot()
-    counts = [int(count) for count in next(iter(results.values()))]
-    for case, times in results.items():
-        axes.plot(counts, [efficiency(case, times, count) for count in counts], "o-", label=case)
-    axes.set(xlabel="GPUs", ylabel="efficiency", ylim=(0, 1.2), xscale="log", xticks=counts)
-    axes.set_xticklabels([str(count) for count in counts])
-    axes.legend(fontsize="small")
+    drawn = {case: times for case, times in results.items() if case not in OF_HOST}
+    counts = sorted({int(count) for times in drawn.values() for count in times})
+    for case, times in drawn.items():
+        own = sorted(map(int, times))
+        axes.plot(own, [efficiency(case, times, count) for count in own], "o-", label=case)
+    axes.set(xlabel="GPUs", ylabel="efficiency", ylim=(0.8, 1.2), xscale="log")
+    axes.set_xticks(counts, map(str, counts))
+    axes.minorticks_off()
+    axes.legend(fontsize="small", ncols=2)
     figure.savefig(path)
 
 
@@ -159,13 +166,16 @@ def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     available = len(cuda.gpus)
     counts = [count for count in (1, 2, 4, 8) if count <= available]
-    folder = Path(os.environ.get(FOLDER, "."))
+    folder = Path(os.environ[FOLDER]) if FOLDER in os.environ else None
     results = measure(rounds, counts, sys.argv[2:] or CASES)
-    save("scaling", results)
-    if available > 1 and len(sys.argv) < 3:
+    if folder is not None:
+        results = {**load(folder, "scaling"), **results}
+        save("scaling", results)
         draw_efficiency(results, folder / "scaling.svg")
-        draw_timeline(counts[-1], folder / "heat_timeline.svg")
+    if available > 1 and len(sys.argv) < 3:
         save("messages", messages())
+        if folder is not None:
+            draw_timeline(counts[-1], folder / "heat_timeline.svg")
 
 
 if __name__ == "__main__":
