@@ -20,5 +20,6 @@ EXAMPLE_ARGUMENTS = {
 
 @pytest.mark.parametrize("example", EXAMPLE_ARGUMENTS)
 def test_two_processes_have_the_result_of_one(example: str) -> None:
-    launcher = sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"
-    assert "equal" in output_of(*launcher, EXAMPLES / example, *EXAMPLE_ARGUMENTS[example])
+    launcher = sys.executable, "-m", "torch.distributed.run", "--standalone"  # at a free port
+    program = EXAMPLES / example, *EXAMPLE_ARGUMENTS[example]
+    assert "equal" in output_of(*launcher, "--nproc-per-node", "2", *program)
