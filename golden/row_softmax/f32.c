@@ -17,6 +17,25 @@ struct row_softmax_args {
     int64_t p1_shape1;
 };
 
+// a % b: has the sign of b; 0 where b is 0.
+static inline int64_t mod_i64(int64_t a, int64_t b) {
+    if (b == 0 || b == -1) return 0;
+    const int64_t remainder = (int64_t)(a % b);
+    return (remainder != 0 && (remainder < 0) != (b < 0)) ? (int64_t)(remainder + b) : remainder;
+}
+
+// a // b: rounds down; 0 where b is 0.
+static inline int64_t floordiv_i64(int64_t a, int64_t b) {
+    if (b == 0) return 0;
+    if (b == -1) return (int64_t)(0 - (uint64_t)a);
+    return (int64_t)(a / b - (a % b != 0 && (a < 0) != (b < 0)));
+}
+
+// max(a, b) as in Python: a unless b > a.
+static inline int64_t max_i64(int64_t a, int64_t b) {
+    return b > a ? b : a;
+}
+
 // min(a, b) as in Python: a unless b < a.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
@@ -97,19 +116,30 @@ void row_softmax(const void *arguments, int64_t first_block, int64_t last_block)
         float value_3[96];
         float value_4[96];
         int64_t row = blockIdx.x;
-        #pragma omp simd
-        for (int64_t column = 0; column < 96; ++column) {
-            value[column] = x[row * x_shape1 + column];
-            float value_5 = value[column];
-            float combined = value_5;
-            float value_6 = combined;
-            count[column] = block_threads();
+        int64_t column_first = 0;
+        int64_t end = 96;
+        while (column_first < end) {
             int64_t row_5 = 0;
-            int64_t result = column + 96 * row_5;
-            int64_t lanes_4 = min_i64(32LL, count[column] - (result / 32) * 32);
-            float own = value_6;
-            value_1[column] = own;
-            lanes[column] = lanes_4;
+            int64_t result_first = column_first + 96 * row_5;
+            int64_t residue = mod_i64(result_first, 32LL);
+            int64_t quotient = floordiv_i64(result_first, 32LL);
+            int64_t length = end - column_first;
+            length = min_i64(length, max_i64((result_first < 0 ? 0 : 9223372036854775807LL) - result_first, 1LL));
+            length = min_i64(length, max_i64(32 - residue, 1LL));
+            int64_t column_end = column_first + length;
+            #pragma omp simd
+            for (int64_t column = column_first; column < column_end; ++column) {
+                value[column] = x[row * x_shape1 + column];
+                float value_5 = value[column];
+                float combined = value_5;
+                float value_6 = combined;
+                count[column] = block_threads();
+                int64_t lanes_4 = min_i64(32LL, count[column] - quotient * 32);
+                float own = value_6;
+                value_1[column] = own;
+                lanes[column] = lanes_4;
+            }
+            column_first = column_end;
         }
         for (int64_t step = 0; step < 5; ++step) {
             int64_t distance = 1LL << step;
@@ -174,21 +204,32 @@ void row_softmax(const void *arguments, int64_t first_block, int64_t last_block)
         for (int64_t t = 0; t < 96; ++t) {
             result_2[t] = load_items(of_warps, 0);
         }
-        #pragma omp simd
-        for (int64_t tx = 0; tx < 96; ++tx) {
-            float result_6 = result_2[tx];
-            float result_7 = result_6;
-            exponential[tx] = exp_f32(value[tx] - result_7);
-            float value_5 = exponential[tx];
-            float combined = value_5;
-            float value_6 = combined;
-            count_1[tx] = block_threads();
+        int64_t tx_first = 0;
+        int64_t end_1 = 96;
+        while (tx_first < end_1) {
             int64_t row_5 = 0;
-            int64_t result_1 = tx + 96 * row_5;
-            int64_t lanes_4 = min_i64(32LL, count_1[tx] - (result_1 / 32) * 32);
-            float own = value_6;
-            value_2[tx] = own;
-            lanes_1[tx] = lanes_4;
+            int64_t result_first = tx_first + 96 * row_5;
+            int64_t residue = mod_i64(result_first, 32LL);
+            int64_t quotient = floordiv_i64(result_first, 32LL);
+            int64_t length = end_1 - tx_first;
+            length = min_i64(length, max_i64((result_first < 0 ? 0 : 9223372036854775807LL) - result_first, 1LL));
+            length = min_i64(length, max_i64(32 - residue, 1LL));
+            int64_t tx_end = tx_first + length;
+            #pragma omp simd
+            for (int64_t tx = tx_first; tx < tx_end; ++tx) {
+                float result_6 = result_2[tx];
+                float result_7 = result_6;
+                exponential[tx] = exp_f32(value[tx] - result_7);
+                float value_5 = exponential[tx];
+                float combined = value_5;
+                float value_6 = combined;
+                count_1[tx] = block_threads();
+                int64_t lanes_4 = min_i64(32LL, count_1[tx] - quotient * 32);
+                float own = value_6;
+                value_2[tx] = own;
+                lanes_1[tx] = lanes_4;
+            }
+            tx_first = tx_end;
         }
         for (int64_t step = 0; step < 5; ++step) {
             int64_t distance = 1LL << step;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ def by_constants(x, out, width, shift):
     if i < N:
         out[0, i] = i // 70
         out[1, i] = x[i % 70]
-        out[2, i] = (i // 70) * 70 + i % 70 - i % 3
+        out[2, i] = (i // 70) * 70 + i % 70 - i % 3 + x[i // 8]
 
 
 KERNELS = [rows, rows_in_int32, rows_in_uint32, planes, from_either_end, wrapping, by_constants]
@@ -151,3 +152,24 @@ def test_a_stencil_on_a_flat_array_has_no_divisions_in_its_loop() -> None:
     assert "div" not in loop
     assert "mod" not in loop
     assert "< 0 ?" not in loop
+
+
+@kernel(block=(8, 8))
+def doubled_tiles(x, out):
+    tile = cuda.shared.array((16, 8), float32)
+    rank, column = cuda.threadIdx.y * 8 + cuda.threadIdx.x, cuda.blockIdx.x * 8
+    for i in range(rank, 128, 64):
+        tile[i // 8, i % 8] = x[i // 8, column + i % 8]
+    cuda.syncthreads()
+    for i in range(rank, 128, 64):
+        out[i // 8, column + i % 8] = 2 * tile[i // 8, i % 8]
+
+
+def test_copies_of_narrow_tiles_have_no_divisions_in_their_loops(target: str) -> None:
+    x = np.random.default_rng(1).random((16, 24), np.float32)
+    out = run(doubled_tiles, (3, (8, 8)), (x, np.zeros_like(x)), target)[1]
+    np.testing.assert_array_equal(out, 2 * x)
+    text = doubled_tiles.inspect("c", (float32[:, ::1], float32[:, ::1]))
+    loops = re.findall(r"#pragma omp simd\n( *)(for .*?)\n\1}", text, re.DOTALL)
+    assert len(loops) == 2
+    assert not any("/" in loop or "%" in loop for _, loop in loops)

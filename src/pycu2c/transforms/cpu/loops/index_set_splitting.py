@@ -62,7 +62,7 @@ from pycu2c.ops.operators import (
     Operator,
 )
 
-_MIN_DIVISOR = 64  # of constants: the parts would be shorter than a few vectors
+_MIN_DIVISOR = 8  # of constants: the parts would be shorter than a vector
 _OFFSET = "offset"
 _C_OPERATORS = {C_DIV: FLOORDIV, C_REM: MOD}
 _DIVISIONS = {OPERATOR_INTRINSICS[op]: op for op in (FLOORDIV, MOD)}
