@@ -13,7 +13,7 @@ from pycu2c.base.output.progress import reporting_slow_compilation
 from pycu2c.base.output.tracing import INFO, span
 from pycu2c.declarations.options import Options
 from pycu2c.toolchain.nvrtc import lost_negation, ptxas_errors
-from pycu2c.toolchain.nvrtc.cuda_headers import c_header_sources, header_flags
+from pycu2c.toolchain.nvrtc.cuda_headers import c_header_sources, feature_flags, header_flags
 from pycu2c.toolchain.toolchain_errors import (
     ToolchainError,
     UndefinedFunctionError,
@@ -151,7 +151,7 @@ def compile_job(job: NvrtcJob) -> tuple[bytes, str]:
 
 def try_compile(job: NvrtcJob) -> tuple[bytes | None, str]:
     """Return the binary, or None if the text does not compile, and the log."""
-    flags = (*job.flags, *header_flags(job.text, version()))
+    flags = (*job.flags, *header_flags(job.text, version()), *feature_flags(job.text))
     with _program(job.text, job.name, flags) as (program, log, failed):
         return (None, log or failed) if failed else (_result(job.kind, program), log)
 
