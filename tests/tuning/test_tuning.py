@@ -418,8 +418,8 @@ def test_arguments_in_another_process_keep_their_layout() -> None:
     first, second, number = session._leaves
     assert isinstance(first, ArrayArgument)
     assert isinstance(second, ArrayArgument)
-    for copy, pristine in zip(session._copies, session._pristine):
-        session._copy_within(copy, pristine)
+    for copy, initial in zip(session._copies, session._originals):
+        session._copy_within(copy, initial)
     assert np.array_equal(session._fetched(first), base[10:50:3])
     assert np.array_equal(session._fetched(second), base[::-1])
     assert number == 5

@@ -18,6 +18,7 @@ from pycu2c.device_library.instructions import instruction
 from pycu2c.device_library.tensor_cores import (
     STEP_BYTES,
     TILE_DESCRIPTOR,
+    FactorType,
     SharedFactor,
     accumulator_position,
     element_of_tile,
@@ -77,13 +78,35 @@ def _multiplier(
 ) -> Any:  # fmt: skip
     """Return the function that computes a product of ``width`` columns in an accumulator."""
     element = factor_type(types, float8)
-    kind, (a_ndim, b_ndim) = element.name, ndims
     if width % 8 or not 8 <= width <= 256:
         raise ValueError(f"the columns are a multiple of 8 up to 256, not {width}")
-    a_major, b_major = majors
     if "mn" in majors and element.size != 2:
         raise ValueError("a_major and b_major are 'k', but for elements of two bytes")
-    count = width // 2
+    text = _product_text(width, element, ndims, majors, accumulate=accumulate)
+    kind, a_ndim = element.name, ndims[0]
+
+    @c_function(cuda=text, preamble=TILE_DESCRIPTOR)
+    def multiply(d: Any, a: Any, b: Any) -> None:
+        if not accumulate:
+            for n in range(d.shape[0]):
+                d[n] = 0
+        if a_ndim == 1:
+            _add_product_of_registers(d, a, b, majors[1])
+        elif majors[0] == "mn":
+            _add_product_of_tiles(d, a, b, a.shape[a_ndim - 2], kind, majors)
+        else:
+            depth = a.shape[a_ndim - 1] * (a.shape[0] if a_ndim == 3 else 1)
+            _add_product_of_tiles(d, a, b, depth, kind, majors)
+
+    return multiply
+
+
+def _product_text(
+    width: int, element: FactorType, ndims: tuple[int, int], majors: tuple[str, str], *,
+    accumulate: bool,
+) -> str:  # fmt: skip
+    """Return the C of a product: a ``wgmma.mma_async`` for each step of the depth."""
+    kind, count, (a_ndim, b_ndim), (a_major, b_major) = element.name, width // 2, ndims, majors
     totals = ", ".join(f"%{n}" for n in range(count))
     b = SharedFactor("b", b_ndim, element, b_major)
     declarations, steps = b.declaration, b.depth
@@ -102,7 +125,7 @@ def _multiplier(
         transposed = majors[1:] if a_ndim == 1 else majors  # factors in registers are not
         modifiers += "".join(f", {int(major == 'mn')}" for major in transposed)
     depth = STEP_BYTES // element.size
-    text = f"""
+    return f"""
 {declarations}
 #pragma unroll
 for (int k = 0; k < {steps}; ++k)
@@ -113,21 +136,6 @@ for (int k = 0; k < {steps}; ++k)
         : {registers("d", count, element.total)}
         : {operands}, "l"({b.step}), "r"({"1" if accumulate else "k"}));
 """
-
-    @c_function(cuda=text, preamble=TILE_DESCRIPTOR)
-    def multiply(d: Any, a: Any, b: Any) -> None:
-        if not accumulate:
-            for n in range(d.shape[0]):
-                d[n] = 0
-        if a_ndim == 1:
-            _add_product_of_registers(d, a, b, b_major)
-        elif a_major == "mn":
-            _add_product_of_tiles(d, a, b, a.shape[a_ndim - 2], kind, majors)
-        else:
-            depth = a.shape[a_ndim - 1] * (a.shape[0] if a_ndim == 3 else 1)
-            _add_product_of_tiles(d, a, b, depth, kind, majors)
-
-    return multiply
 
 
 def _waiter(pending: int, count: int, total: Scalar) -> Any:
@@ -178,7 +186,7 @@ def commit_group() -> None:
 def wait_group(pending: Any, d: Any = None) -> None:
     """Wait until at most ``pending`` groups of products are not complete.
 
-    ``d`` is complete afterwards. Leave it out where no accumulator is, but tiles are free.
+    ``d`` is complete afterwards. Omit it where only the tiles are used again.
     """
     if d is None:
         _waiter(pending, 0, int32)(int32(pending))
@@ -198,7 +206,7 @@ def setmaxnreg_inc(count: Any) -> None:
 
 @device
 def setmaxnreg_dec(count: Any) -> None:
-    """Decrease the registers of each thread of this warpgroup, so that others can have them."""
+    """Decrease the registers of each thread of this warpgroup, so that others can use them."""
     instruction("setmaxnreg.dec.sync.aligned.u32", count)()
 
 

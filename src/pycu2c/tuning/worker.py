@@ -20,6 +20,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.cuda_driver import driver
 from pycu2c.devices.streams import Event
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
+from pycu2c.runtime.arguments.strides import bytes_at
 from pycu2c.runtime.cuda.memory import ALIGNMENT, DeviceMemory, HostMemory
 from pycu2c.runtime.cuda.transfers import ByteExtent, StagedExtent, extent_of, merge_extents
 from pycu2c.runtime.launch_configuration import Launch
@@ -67,33 +68,27 @@ def _copy(to: int, address: int, size: int, location: str) -> None:
         driver.copy_out(to, address, size)
         driver.synchronize()
     else:
-        _view(to, size)[:] = _view(address, size)
-
-
-def _view(address: int, size: int) -> np.ndarray[Any, Any]:
-    """Return bytes of host memory as an array."""
-    interface = {"data": (address, False), "shape": (size,), "typestr": "|u1", "version": 3}
-    return np.asarray(type("Bytes", (), {"__array_interface__": interface})())
+        bytes_at(to, size)[:] = bytes_at(address, size)
 
 
 class MeasuringSession:
     """Copies of the arguments, and the kernel that is measured."""
 
     def __init__(self, image: ArgumentImage, timeout: float, cold_cache: bool) -> None:
-        self._image, self._timeout, self._cold = image, timeout, cold_cache
-        self._nowhere = os.open(os.devnull, os.O_WRONLY)  # for the traceback of the watchdog
+        self._timeout, self._cold = timeout, cold_cache
+        self._null_file = os.open(os.devnull, os.O_WRONLY)  # for the traceback of the watchdog
         self._on_gpu = image.device is not None
         if image.device is not None:
             driver.set_device(image.device)
         self._copies = [self._new_copy(extent) for extent in image.extents]
-        self._pristine = [self._new_copy(extent) for extent in image.extents]
-        for copy, content in zip(self._pristine, image.contents):
+        self._originals = [self._new_copy(extent) for extent in image.extents]
+        for copy, content in zip(self._originals, image.contents):
             target = copy.address_of(copy.extent.start)
             if self._on_gpu:
                 driver.copy_in(target, content.ctypes.data, content.size)
                 driver.synchronize()
             else:
-                _view(target, content.size)[:] = content
+                bytes_at(target, content.size)[:] = content
         self._cache = self._new_copy(ByteExtent(0, _FLUSHED_BYTES[self._on_gpu]))
         self._leaves = tuple(map(self._moved, image.leaves))
         self._runner: Runner
@@ -117,11 +112,11 @@ class MeasuringSession:
 
     def run(self) -> float:
         """Run the kernel with the original arguments; return the seconds that it takes."""
-        for copy, pristine in zip(self._copies, self._pristine):
-            self._copy_within(copy, pristine)
+        for copy, original in zip(self._copies, self._originals):
+            self._copy_within(copy, original)
         if self._cold:
             self._flush_cache()
-        faulthandler.dump_traceback_later(self._timeout, exit=True, file=self._nowhere)
+        faulthandler.dump_traceback_later(self._timeout, exit=True, file=self._null_file)
         try:
             return self._timed_on_gpu() if self._on_gpu else self._timed_on_cpu()
         finally:
@@ -145,14 +140,14 @@ class MeasuringSession:
         if self._on_gpu:
             driver.copy_within(copy.address_of(start), source.address_of(start), size)
         else:
-            _view(copy.address_of(start), size)[:] = _view(source.address_of(start), size)
+            bytes_at(copy.address_of(start), size)[:] = bytes_at(source.address_of(start), size)
 
     def _flush_cache(self) -> None:
         address, size = self._cache.allocation.address, self._cache.extent.size
         if self._on_gpu:
             driver.fill(address, bytes(4), size // 4)
         else:
-            _view(address, size).fill(1)
+            bytes_at(address, size).fill(1)
 
     def check(self, written: Sequence[int], path: str, tolerance: float | None) -> str:
         """Compare the results of the last run with those in a file; return how they differ.
@@ -161,9 +156,8 @@ class MeasuringSession:
         """
         results = []
         for position in written:
-            leaf, original = self._leaves[position], self._image.leaves[position]
+            leaf = self._leaves[position]
             assert isinstance(leaf, ArrayArgument)
-            assert isinstance(original, ArrayArgument)
             results.append(self._fetched(leaf))
         if not os.path.exists(path):
             with open(path, "wb") as file:

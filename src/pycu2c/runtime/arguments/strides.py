@@ -60,6 +60,11 @@ def array_over(
     return np.asarray(_ArrayView(interface, memory)).view(dtype)
 
 
+def bytes_at(address: int, size: int) -> NDArray[Any]:
+    """Return bytes of host memory as an array."""
+    return array_over(address, ((size,), (1,), np.dtype(np.uint8)))
+
+
 def memory_of(array: object) -> object:
     """Return the ``memory`` argument of ``array_over`` for an array or a view of one."""
     while isinstance(array, np.ndarray):

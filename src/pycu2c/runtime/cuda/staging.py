@@ -23,17 +23,15 @@ from pycu2c.base.forks import ForkSafeLock
 from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.cuda_driver.cuda_errors import CudaError
 from pycu2c.native.extension import UNAVAILABLE, StagingBuffer
-from pycu2c.runtime.arguments.strides import array_over
+from pycu2c.runtime.arguments.strides import bytes_at
 from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.runtime.cuda import memory_pool
 from pycu2c.runtime.cuda.memory import DeviceMemory, PinnedMemory
 
 PIECE_BYTES = 4 << 20
 SMALL_ARRAYS_BYTES = 4 << 20  # of all arrays of a launch that share a buffer
-MIN_BYTES = 4 * PIECE_BYTES  # the driver makes smaller copies
+MIN_BYTES = 4 * PIECE_BYTES  # the driver copies smaller arrays
 _MAX_THREADS = 8
-
-_BYTE = np.dtype(np.uint8)
 
 
 def copy_in(device_address: int, host_address: int, size: int, stream: int = 0) -> None:
@@ -74,7 +72,7 @@ class _Buffer:
 
     def __init__(self) -> None:
         self.memory = PinnedMemory(PIECE_BYTES)
-        self.bytes = _bytes_at(self.memory.address, PIECE_BYTES)
+        self.bytes = bytes_at(self.memory.address, PIECE_BYTES)
         self.thread: futures.Future[None] = futures.Future()
         self.thread.set_result(None)
         self.event: Any = driver.new_event()
@@ -113,7 +111,7 @@ class _Stager:
             if len(waiting) == len(self._buffers):
                 start(*waiting.pop(0))
             buffer.wait()
-            piece = _bytes_at(source + offset, count)
+            piece = bytes_at(source + offset, count)
             buffer.thread = self._threads.submit(np.copyto, buffer.bytes[:count], piece)
             waiting.append((buffer, offset, count))
         for queued in waiting:
@@ -122,7 +120,7 @@ class _Stager:
     def copy_out(self, target: int, source: int, size: int, stream: int) -> None:
         def move(buffer: _Buffer, offset: int, count: int) -> None:
             buffer.wait_for_device()
-            np.copyto(_bytes_at(target + offset, count), buffer.bytes[:count])
+            np.copyto(bytes_at(target + offset, count), buffer.bytes[:count])
 
         for number, (offset, count) in enumerate(_pieces(size)):
             buffer = self._buffers[number % len(self._buffers)]
@@ -136,10 +134,6 @@ class _Stager:
 
 def _pieces(size: int) -> list[tuple[int, int]]:
     return [(offset, min(PIECE_BYTES, size - offset)) for offset in range(0, size, PIECE_BYTES)]
-
-
-def _bytes_at(address: int, count: int) -> Any:
-    return array_over(address, ((count,), (1,), _BYTE))
 
 
 _stager_of: Callable[[int], _Stager] = functools.cache(_Stager)
