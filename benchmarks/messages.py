@@ -68,8 +68,8 @@ def main() -> None:
 
         for name, send in ("exchange", exchange), ("all-reduce", reduce):
             for in_graph in False, True:
-                row = times.setdefault(name + " in a graph" * in_graph, {})
-                row[str(size)] = microseconds(send, in_graph=in_graph)
+                by_size = times.setdefault(name + " in a graph" * in_graph, {})
+                by_size[str(size)] = microseconds(send, in_graph=in_graph)
     dist.barrier()
     dist.destroy_process_group()
     if gpu == 0:

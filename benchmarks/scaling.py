@@ -41,7 +41,7 @@ CASES = (
     "chunks of Dask, strong",
     "empty tasks of Dask, strong",
 )
-OF_HOST = {case for case in CASES if "small" in case or "Dask" in case}
+HOST_CASES = {case for case in CASES if "small" in case or "Dask" in case}
 
 
 def command(case: str, gpus: int) -> list[str]:
@@ -83,10 +83,9 @@ def measure(rounds: int, counts: list[int], cases: Sequence[str]) -> Results:
             for count in counts:
                 times[count].append(milliseconds(command(case, count)))
         medians = {count: statistics.median(each) for count, each in times.items()}
-        results[case] = row = {}
+        results[case] = {str(count): time for count, time in medians.items()}
         for count, time in medians.items():
-            row[str(count)] = time
-            share = efficiency(case, row, count)
+            share = efficiency(case, results[case], count)
             print(f"{case}, GPUs: {count}, ms: {time:.4f}, efficiency: {share:.3f}", flush=True)
     return results
 
@@ -118,7 +117,7 @@ def draw_efficiency(results: Results, path: Path) -> None:
 
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot()
-    drawn = {case: times for case, times in results.items() if case not in OF_HOST}
+    drawn = {case: times for case, times in results.items() if case not in HOST_CASES}
     counts = sorted({int(count) for times in drawn.values() for count in times})
     for case, times in drawn.items():
         own = sorted(map(int, times))

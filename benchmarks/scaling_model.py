@@ -11,8 +11,8 @@ divided into slabs of rows. A step takes the longer of
 Excess and small step are those of the greatest measured number of GPUs, whose inner slabs have two
 neighbours. Within a machine of eight GPUs, the bandwidth is that of NCCL over NVLink on two GPUs.
 Between machines, 50 GB/s for each GPU (400 Gbit/s) and 10 µs more are assumed. Noise of the
-processors and of the network is not in the model. The script also prints the model of one and two
-GPUs for the measured numbers.
+processors and of the network is not in the model. The script also compares the model of one and two
+GPUs with measurements on more.
 """
 
 from __future__ import annotations

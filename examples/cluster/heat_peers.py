@@ -59,14 +59,14 @@ class Slab:
         self.gpu = gpu
         with gpu:
             self.now, self.following = cuda.to_device(rows), cuda.to_device(rows)
-            self.stream, self.stepped = cuda.stream(blocking=False), cuda.event(timing=False)
+            self.stream, self.step_end = cuda.stream(blocking=False), cuda.event(timing=False)
             self.edge = cuda.to_device(np.zeros(rows.shape[1], np.float32))  # outside of the plate
 
     def step(self, above: Slab | None, below: Slab | None) -> None:
         """Launch a step after the last step of the neighbours."""
         for neighbour in above, below:
             if neighbour is not None:
-                self.stream.wait(neighbour.stepped)
+                self.stream.wait(neighbour.step_end)
         upper = self.edge if above is None else above.now[-1]
         lower = self.edge if below is None else below.now[0]
         with self.gpu:
@@ -76,7 +76,7 @@ class Slab:
         """End a step, after the launches of all slabs."""
         self.now, self.following = self.following, self.now
         with self.gpu:
-            self.stepped.record(self.stream)
+            self.step_end.record(self.stream)
 
 
 class Plate:

@@ -118,7 +118,7 @@ def test_arrays_of_another_gpu_are_rejected_with_a_hint() -> None:
         with pytest.raises(LaunchError, match=r"argument 1 is on GPU 0.*with cuda.gpus\[0\]"):
             k[8, 128](here, here, 1.0)
         stream = cuda.stream()
-    with pytest.raises(LaunchError, match="the stream is one of GPU 1"):
+    with pytest.raises(LaunchError, match="the stream belongs to GPU 1"):
         k[8, 128, stream](here, here, 1.0)
 
 

@@ -346,8 +346,8 @@ def test_a_cluster_that_does_not_fit_is_rejected(monkeypatch):
     )
     monkeypatch.setattr(kernel_api, "max_coresident_blocks", lambda *arguments: 0)
     made = CudaKernel(CompiledBinary("cubin", "k", "", b"", None, ""), cluster=(4, 4, 1))
-    assert asked == ["let clusters of k be (4, 4, 1)"]
-    message = r"k: the device has no place where 16 blocks, each with 64 threads and 1024 bytes"
+    assert asked == ["allow clusters of (4, 4, 1) blocks in k"]
+    message = r"k: the device cannot run 16 blocks of a cluster, each with 64 threads and 1024"
     with pytest.raises(LaunchError, match=message):
         made.launch((4, 4, 1), (64, 1, 1), 0, None, b"")
 

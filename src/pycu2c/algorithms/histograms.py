@@ -99,7 +99,7 @@ def histogram(a: Any, bins: int, out: Any = None, stream: object = None) -> Any:
         return counts if out is None else out
     threads, blocks = (_THREADS, _MAX_BLOCKS) if where.is_gpu else (1, _MAX_BLOCKS_ON_CPU)
     launch = histogram_kernel(where.backend, threads, bins, x.dtype)
-    in_words = size - size % (_WORD.itemsize // x.itemsize) if is_packed(where, x) else 0
+    in_words = size - size % (_WORD.itemsize // x.itemsize) if can_load_words(where, x) else 0
     parts = [x[:in_words].view(_WORD), x[in_words:]] if in_words else [x]
     for part in parts:
         if len(part):
@@ -107,6 +107,6 @@ def histogram(a: Any, bins: int, out: Any = None, stream: object = None) -> Any:
     return counts if out is None else out
 
 
-def is_packed(where: CallPlacement, x: Any) -> bool:
+def can_load_words(where: CallPlacement, x: Any) -> bool:
     """Return whether a GPU can load several elements of an array as an aligned word."""
     return where.is_gpu and x.strides == (x.itemsize,) and x.address % _WORD.itemsize == 0

@@ -1,7 +1,7 @@
 """Decoupled look-back: pass a running value from tile to tile within one launch.
 
 Each tile publishes its aggregate, and then its prefix: the combined values of all tiles up to it. A
-tile waits for the tiles before it, combines their aggregates, back to the nearest prefix, and so
+tile waits for the preceding tiles, and combines their aggregates, back to the nearest prefix. So it
 needs no second launch. See Merrill and Garland, "Single-pass parallel prefix scan with decoupled
 look-back" (2016).
 
@@ -26,7 +26,7 @@ from pycu2c.device_library.warp import ALL_LANES, WARP_SIZE, reduce_lanes, warp_
 from pycu2c.kernels.kernel import device
 
 AGGREGATE, PREFIX = 1, 2  # the status of a tile; 0 before it has published
-_WAIT = 700  # nanoseconds, in which most tiles before publish
+_WAIT = 700  # nanoseconds, in which most preceding tiles publish
 
 
 @device
@@ -53,7 +53,7 @@ def wait_for(states: Any, tile: Any, like: Any) -> Any:
 
 @device
 def exclusive_prefix(states: Any, tile: Any, total: Any, op: Any) -> Any:
-    """Publish the total of a tile; return the combined totals of all tiles before.
+    """Publish the total of a tile; return the combined totals of all preceding tiles.
 
     The threads of the first warp call it. Lane 0 has the result, which is undefined for tile 0.
     """
@@ -82,9 +82,9 @@ def exclusive_prefix(states: Any, tile: Any, total: Any, op: Any) -> Any:
 
 @device
 def prefix_of_tile(states: Any, tile: Any, total: Any, op: Any) -> Any:
-    """Publish the total of a tile; return the combined totals of all tiles before to all threads.
+    """Publish the total of a tile; return the combined totals of all preceding tiles.
 
-    The result is undefined for tile 0.
+    All threads have the result, which is undefined for tile 0.
     """
     prefix = total
     if cuda.threadIdx.x < WARP_SIZE:

@@ -18,6 +18,8 @@ from pycu2c.runtime.arguments.conversion_hints import host_array
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.cuda.memory import HOST
 
+CPU_THREADS, CPU_TILE_BYTES = 1, 1 << 14
+
 
 @dataclass(frozen=True, slots=True)
 class CallPlacement:
@@ -60,15 +62,12 @@ class CallPlacement:
 
         on_gpu: these for items of 4 bytes; the number of items is odd, so that threads use
         different banks of shared memory. On the CPU, a block is one thread, whose items fit in the
-        L2 cache.
+        L1 cache.
         """
         if not self.is_gpu:
             return CPU_THREADS, max(CPU_TILE_BYTES // (CPU_THREADS * item_size), 1)
         threads, items = on_gpu
         return threads, min(items * 4 // item_size, 2 * items) | 1
-
-
-CPU_THREADS, CPU_TILE_BYTES = 1, 1 << 14
 
 
 def place(arrays: Sequence[Any], stream: object = None) -> tuple[CallPlacement, tuple[Any, ...]]:

@@ -1,8 +1,8 @@
 """Stable radix sort of an array: one pass over the data for each digit of 8 bits (onesweep).
 
 One launch counts all digits of all keys. Then a launch for each digit moves tiles: a block ranks
-its keys, receives the counts of each digit in the tiles before by look-back, and stores the keys in
-runs of equal digits. See Adinets and Merrill, "Onesweep: a faster least significant digit radix
+its keys, receives the counts of each digit in the preceding tiles by look-back, and stores the keys
+in runs of equal digits. See Adinets and Merrill, "Onesweep: a faster least significant digit radix
 sort for GPUs" (2022).
 """
 
@@ -90,7 +90,7 @@ def scan_counts_kernel(backend: Any) -> Kernel[Any]:
 
 @device
 def look_back(states: Any, tile: Any, digit: Any, count: Any) -> Any:
-    """Return the count of a digit in all tiles before; publish the count with those."""
+    """Return the count of a digit in all preceding tiles; publish that up to this tile."""
     before = states.dtype.type(0)
     previous = tile - 1
     while previous >= 0:
@@ -203,7 +203,7 @@ def sort_kernel(
 def rank_in_warps(ranks: Any, counters: Any, first_rank: Any, lanes_of: Any, threads: Any) -> None:
     """Replace the digits of items by their ranks in the block.
 
-    counters: the number of items of each digit in the warps before. lanes_of: shared memory.
+    counters: the number of items of each digit in the preceding warps. lanes_of: shared memory.
     """
     rank, warp = cuda.threadIdx.x, cuda.threadIdx.x // WARP_SIZE
     for d in range(rank, _DIGITS, threads):

@@ -1,7 +1,7 @@
 """Prefix sums of an array, with any associative operation, in one pass.
 
-A block scans a tile, and receives the combined values of the tiles before by look-back
-(``look_back``). Each element is loaded once and stored once.
+A block scans a tile, and receives the combined values of the preceding tiles by
+look-back (``look_back``). Each element is loaded once and stored once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def scan_kernel(
 
     @kernel(backend=backend, launch_bounds=threads, wraparound=False)
     def scan_tiles(out: Any, x: Any, states: Any, op: Any, initial: Any) -> None:
-        """Scan a tile, and combine it with the prefix of the tiles before."""
+        """Scan a tile, and combine it with the prefix of the preceding tiles."""
 
         def combine(a: Any, b: Any) -> Any:
             return as_types_of(out, op(a, b))

@@ -3,8 +3,9 @@
 The ends of the segments and the indices of the items are one merged list, of which each thread
 processes an equal part. At an item, it combines a value; at an end, it stores the value of the
 segment. So many threads share a long segment, and one thread has many short ones. Values of
-segments that continue are passed on by a scan in the block; a last launch adds those of the tiles
-before. See Merrill and Garland, "Merge-based parallel sparse matrix-vector multiplication" (2016).
+segments that continue are passed on by a scan in the block; a last launch adds those of the
+preceding tiles. See Merrill and Garland, "Merge-based parallel sparse matrix-vector multiplication"
+(2016).
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def carried_value(carries: Any, starts: Any, tile: Any, op: Any) -> Any:
 
 @functools.cache
 def carry_kernel(backend: Any) -> Kernel[Any]:
-    """Return the kernel that adds to the first end of each tile the values of the tiles before."""
+    """Return the kernel that adds the values of preceding tiles to the first end of each tile."""
 
     @kernel(backend=backend, launch_bounds=_THREADS, wraparound=False)
     def add_carries(out: Any, carries: Any, starts: Any, op: Any) -> None:

@@ -1,7 +1,7 @@
 """Copy the elements that satisfy a predicate next to each other, in one pass.
 
-A block counts the selected elements of a tile, and receives the number of those before it by
-look-back (``look_back``).
+A block counts the selected elements of a tile, and receives the number in the preceding tiles
+by look-back (``look_back``).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def select_kernel(
 
     @kernel(backend=backend, launch_bounds=threads, wraparound=False)
     def select_elements(out: Any, count: Any, x: Any, predicate: Any, states: Any) -> None:
-        """Store the selected elements of a tile behind those of the tiles before."""
+        """Store the selected elements of a tile behind those of the preceding tiles."""
         rank, tile, n = cuda.threadIdx.x, cuda.blockIdx.x, len(x)
         start = tile * tile_size
         first = start + rank * items_per_thread
@@ -93,8 +93,8 @@ def store_compacted(
 ) -> None:
     """Sort the items of a tile by their flags in shared memory, then store them coalesced.
 
-    prefix: the number of selected items of the tiles before. local: of the threads before. total:
-    of the tile.
+    prefix: the number of selected items of the preceding tiles. local: of the preceding threads of
+    the tile. total: of the tile.
     """
     rank, count = cuda.threadIdx.x, len(items)
     compacted = cuda.shared.array(threads * count, items.dtype)

@@ -1,4 +1,4 @@
-"""Implement device functions in the kernel language itself: random numbers, wmma, half pairs.
+"""Implement device functions in the kernel language: block primitives, tensor cores and others.
 
 May import ``pycu2c.cuda``, ``kernels``, ``inline_c``, ``devices`` and everything below them.
 """

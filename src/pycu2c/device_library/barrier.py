@@ -53,7 +53,7 @@ def _updated(state: Any, arrivals: Any, expected_bytes: Any) -> Any:
 
 @device
 def _current(bar: Any, index: Any) -> Any:
-    """Return a barrier as other threads have left it."""
+    """Load the state of a barrier that other threads update."""
     return cuda.atomic.add(bar, index, uint64(0))
 
 
@@ -159,7 +159,7 @@ def expect_tx(bar: Any, index: Any, nbytes: Any) -> None:
     update(bar, index, 0, nbytes)
 
 
-# waits end at last, but the hardware suspends a thread for a limited time
+# the hardware suspends a waiting thread for a limited time, so the instruction is repeated
 _WAIT = """
 unsigned ended;
 do {{

@@ -1,7 +1,7 @@
 """Implement ``pycu2c.cuda.tma``: boxes of arrays that the tensor memory accelerator copies.
 
-One thread starts a copy, and continues. A load lets a phase of a barrier end (``cuda.barrier``);
-stores are waited for in groups. The CPU copies at once.
+One thread starts a copy, and continues. Threads wait for loads at a barrier (``cuda.barrier``), and
+for groups of their stores. The CPU copies at once.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def _offset_in_box(tile: Any, n: Any) -> Any:
 
 
 @device
-def _place_in_tile(tile: Any, n: Any, swizzle: Any) -> Any:
-    """Return where element ``n`` of a box is in a tile."""
+def _index_in_tile(tile: Any, n: Any, swizzle: Any) -> Any:
+    """Return the index in a tile of element ``n`` of a box."""
     offset, width = _offset_in_box(tile, n), tile.shape[tile.ndim - 1]
     if swizzle == "none":
         return offset
@@ -55,7 +55,7 @@ def _load_box(tile: Any, array: Any, corner: Any, swizzle: Any) -> None:
     for n in range(tile.size):
         offset = _offset_in_box(tile, n)
         index = tuple(corner[axis] + offset[axis] for axis in range(array.ndim))
-        tile[_place_in_tile(tile, n, swizzle)] = (
+        tile[_index_in_tile(tile, n, swizzle)] = (
             array[index] if _is_inside(array, index) else _zero(tile)
         )
 
@@ -66,7 +66,7 @@ def _store_box(tile: Any, array: Any, corner: Any, swizzle: Any) -> None:
         offset = _offset_in_box(tile, n)
         index = tuple(corner[axis] + offset[axis] for axis in range(array.ndim))
         if _is_inside(array, index):
-            array[index] = tile[_place_in_tile(tile, n, swizzle)]
+            array[index] = tile[_index_in_tile(tile, n, swizzle)]
 
 
 # ---- instructions --------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ Fields: TypeAlias = tuple[str, ...] | None  # of the elements of a tile, if they
 
 
 @device
-def _five(corner: Any) -> Any:
+def _five_coordinates(corner: Any) -> Any:
     """Return an index along five axes, the maximum; unused axes have 0."""
     x = (*corner, 0, 0, 0, 0)
     return int32(x[0]), int32(x[1]), int32(x[2]), int32(x[3]), int32(x[4])
@@ -174,8 +174,9 @@ def load(tile: Any, tensor_map: Any, corner: Any, bar: Any, index: Any) -> None:
     to expect (``cuda.barrier.arrive_expect_tx``). Elements outside of the array become 0.
     """
     _loader(tile.ndim, tile.dtype.names, tensor_map.swizzle)(
-        tile, tensor_map.descriptor, tensor_map.array, bar, int32(index), *_five(corner)
-    )
+        tile, tensor_map.descriptor, tensor_map.array, bar, int32(index),
+        *_five_coordinates(corner),
+    )  # fmt: skip
 
 
 @device
@@ -188,7 +189,7 @@ def load_multicast(
     """
     _multicaster(tile.ndim, tile.dtype.names, tensor_map.swizzle)(
         tile, tensor_map.descriptor, tensor_map.array, bar, int32(index),
-        int32(ranks), *_five(corner),
+        int32(ranks), *_five_coordinates(corner),
     )  # fmt: skip
 
 
@@ -201,7 +202,7 @@ def store(tensor_map: Any, corner: Any, tile: Any) -> None:
     thread calls ``commit_group``.
     """
     _storer(tile.ndim, tile.dtype.names, tensor_map.swizzle)(
-        tile, tensor_map.descriptor, tensor_map.array, *_five(corner)
+        tile, tensor_map.descriptor, tensor_map.array, *_five_coordinates(corner)
     )
 
 

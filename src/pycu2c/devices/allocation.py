@@ -211,7 +211,7 @@ def managed_array(
 
     Launches do not copy it, and do not wait for the kernel.
     """
-    allocate = functools.partial(ManagedMemory, everywhere=attach_global)
+    allocate = functools.partial(ManagedMemory, attach_global=attach_global)
     return ArrayLayout(shape, dtype, strides, order).array_in(allocate)
 
 

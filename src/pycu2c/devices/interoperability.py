@@ -43,7 +43,7 @@ def is_on_device(obj: object) -> bool:
 
 def cuda_array_interface(array: ArrayData) -> dict[str, Any]:
     """Return the ``__cuda_array_interface__`` of an array in GPU memory."""
-    array._memory.lend()
+    array._memory.mark_exported()
     handle = driver.stream_of(array.stream)
     with driver.on_device(array.device):  # whose default stream waits
         array._memory.before_use(handle)
@@ -71,7 +71,7 @@ def dlpack_capsule(
     copy: bool | None,
 ) -> object:
     """Return the value of ``array.__dlpack__(…)``. Raises BufferError."""
-    array._memory.lend()
+    array._memory.mark_exported()
     device = dlpack_device(array)
     if dl_device is not None and tuple(dl_device) != device:
         if tuple(dl_device) != (dlpack.CPU, 0) or copy is False:

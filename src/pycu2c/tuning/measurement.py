@@ -18,7 +18,7 @@ from pycu2c.tuning import worker
 from pycu2c.tuning.space import Configuration
 
 _MAX_RUNS, _MIN_RUNS, _SECONDS = 12, 3, 0.2  # of a candidate
-_HOPELESS = 1.5  # times the best one: such a candidate is not run again
+_MAX_RATIO = 1.5  # to the best time; a slower candidate is not run again
 _MIN_ROUNDS, _MAX_ROUNDS = 4, 40  # of the comparison of the fastest candidates
 
 
@@ -28,7 +28,7 @@ class FaultyCandidate(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledCandidate:
-    """A candidate, ready to run in another process. ``written``: positions of arrays."""
+    """A candidate for another process. ``written``: positions of arrays that the kernel writes."""
 
     configuration: Configuration
     runner: Runner
@@ -67,7 +67,7 @@ class Measurer:
         times: list[float] = []
         while len(times) < _MIN_RUNS or (len(times) < _MAX_RUNS and sum(times) < _SECONDS):
             times.append(self._request("run"))
-            if times[-1] > _HOPELESS * best:
+            if times[-1] > _MAX_RATIO * best:
                 break
         return min(times)
 

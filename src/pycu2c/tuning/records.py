@@ -160,7 +160,7 @@ class Journal:
                     self.results[text_of(result.configuration)] = result
 
     def clear(self) -> None:
-        """Forget all results."""
+        """Delete all results."""
         self.results = {}
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._path)

@@ -15,7 +15,7 @@ _OPTUNA_ATTEMPTS = 50  # suggestions in search of a new candidate
 
 
 class Strategy(Protocol):
-    """A search of the fastest candidate. Slow, faulty and earlier candidates are told, too."""
+    """A search of the fastest candidate. ``tell`` also receives faulty and earlier candidates."""
 
     def start(
         self, values: Mapping[str, Sequence[Any]], candidates: Sequence[Configuration]

@@ -77,7 +77,7 @@ class TunedKernel(Kernel[P]):
     def recompile(self) -> None:
         """Read globals, closures and tuning records again."""
         super().recompile()
-        self._own.forget()
+        self._own.invalidate()
 
 
 def tune(
@@ -97,7 +97,7 @@ def tune(
         rules = restrictions or space.restrictions
         tuning = tuning.with_space(space_of(space.untuned, values, rules, space.launch))
     report: TuningReport = tuning.tune(arguments, **options)
-    kernel._own.forget()
+    kernel._own.invalidate()
     return report
 
 
@@ -196,10 +196,10 @@ class TunedLaunch(TunedBase):
 
     def __init__(self, untuned: Launches, tuning: Tuning) -> None:
         self._untuned, self.tuning = untuned, tuning
-        self.forget()
+        self.invalidate()
 
-    def forget(self) -> None:
-        """Read the records again at the next launch."""
+    def invalidate(self) -> None:
+        """Drop cached launches and records, so that the next launch reads the records again."""
         self._names: tuple[str, ...] = ()
         self._positions, self._configured = (), {}
         self._records: list[TuningRecord] | None = None

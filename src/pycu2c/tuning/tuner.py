@@ -59,15 +59,15 @@ class Tuner:
     def __init__(self, space: Space, values: Sequence[object], options: MeasuringOptions) -> None:
         launcher = space.untuned
         if launcher.backend == "python":
-            raise LaunchError(f"{launcher.name} runs in the interpreter, which is not tuned")
+            raise LaunchError(f"{launcher.name} runs in the interpreter, and cannot be tuned")
         if launcher.options.check:
-            raise LaunchError(f"{launcher.name} is checked (check=…), and is not tuned")
+            raise LaunchError(f"{launcher.name} is checked (check=…), and cannot be tuned")
         self._space, self._options = space, options
         self._values = launcher.bind(tuple(values), {})
         self._named = named_arguments(launcher, self._values)
         self._leaves = launcher.flatten(self._values).leaves
         if any(isinstance(leaf, HandleArgument) for leaf in self._leaves):
-            raise LaunchError(f"{launcher.name} takes textures, and is not tuned")
+            raise LaunchError(f"{launcher.name} takes textures, and cannot be tuned")
         self._candidates = list(space.configurations(self._named))
         if not self._candidates:
             raise LaunchError(f"{launcher.name}: the restrictions permit no candidate")

@@ -103,7 +103,7 @@ def test_the_default_stream_is_not_recorded(calls: Driver) -> None:
 
 def test_borrowed_blocks_are_returned(calls: Driver) -> None:
     memory = DeviceMemory(100)
-    memory.lend()
+    memory.mark_exported()
     del memory
     assert calls.freed == [4096]
 

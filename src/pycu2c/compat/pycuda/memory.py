@@ -243,8 +243,8 @@ def pagelocked_zeros(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 
 
 def managed_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
     """Return a new managed array, which kernels access in place."""
-    everywhere = not mem_flags & mem_attach_flags.HOST
-    return allocation.managed_array(shape, dtype, order=order, attach_global=everywhere)
+    attach_global = not mem_flags & mem_attach_flags.HOST
+    return allocation.managed_array(shape, dtype, order=order, attach_global=attach_global)
 
 
 def managed_zeros(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:

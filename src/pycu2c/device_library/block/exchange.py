@@ -46,14 +46,14 @@ def _load_striped(items: Any, array: Any, threads: Any, start: Any, fill: Any) -
         for i in range(len(items)):
             items[i] = array[first + i * threads]
     else:
-        left = _left(array, first, len(items) * threads)
+        left = _remaining(array, first, len(items) * threads)
         for i in range(len(items)):
             items[i] = array[first + i * threads] if i * threads < left else fill
 
 
 @device
-def _left(array: Any, first: Any, maximum: Any) -> Any:
-    """Return how many elements there are from an index on, at most ``maximum``."""
+def _remaining(array: Any, first: Any, maximum: Any) -> Any:
+    """Return the number of elements from an index on, at most ``maximum``."""
     return np.int32(min(len(array) - first, maximum))
 
 
@@ -82,7 +82,7 @@ def store_transposed(array: Any, items: Any, threads: Any, start: Any = 0) -> No
 @device
 def _store_striped(array: Any, items: Any, threads: Any, start: Any) -> None:
     first = start + thread_rank()
-    left = _left(array, first, len(items) * threads)
+    left = _remaining(array, first, len(items) * threads)
     for i in range(len(items)):
         if i * threads < left:
             array[first + i * threads] = items[i]

@@ -70,7 +70,7 @@ class CudaKernel:
         programmatic: bool = False,
         loaded: kernel_api.LoadedKernel | None = None,
     ) -> None:
-        assert binary.kind == "cubin", f"the driver is given cubins, not {binary.kind}"
+        assert binary.kind == "cubin", f"the driver loads cubins, not {binary.kind}"
         self.binary, self.name = binary, binary.entry
         self.loaded = loaded or kernel_api.load_kernel(binary.data, binary.entry)
         self._handle = self.loaded.handle
@@ -83,7 +83,7 @@ class CudaKernel:
         self.flags = tuple(flag for flag, is_set in flags.items() if is_set)
         if math.prod(cluster) > _PORTABLE_CLUSTER:
             kernel_api.allow_large_clusters(
-                self.loaded, f"let clusters of {self.name} be {cluster}"
+                self.loaded, f"allow clusters of {cluster} blocks in {self.name}"
             )
         self._start: Any = driver.api().cuLaunchKernel
         if self.flags:
@@ -132,7 +132,7 @@ class CudaKernel:
     @property
     def address(self) -> int:
         """The handle of the kernel in the current context, for C."""
-        doing = f"look {self.name} up in the current context"
+        doing = f"find {self.name} in the current context"
         return int(driver.call("cuKernelGetFunction", self._handle, doing=doing))
 
     def _opt_in(self, shared_bytes: int) -> None:
@@ -172,9 +172,10 @@ class CudaKernel:
         if kernel_api.max_coresident_blocks(self.loaded, block, shared_bytes, self._cluster):
             return
         raise LaunchError(
-            f"{self.name}: the device has no place where {math.prod(self._cluster)} blocks, each "
-            f"with {math.prod(block)} threads and {self.loaded.static_shared + shared_bytes} bytes "
-            f"of shared memory, run together: make cluster={self._cluster} smaller, or the blocks"
+            f"{self.name}: the device cannot run {math.prod(self._cluster)} blocks of a cluster, "
+            f"each with {math.prod(block)} threads and "
+            f"{self.loaded.static_shared + shared_bytes} bytes of shared memory, at the same time: "
+            f"make cluster={self._cluster} smaller, or the blocks"
         )
 
     def _check_limits(self, grid: Extent, block: Extent) -> None:

@@ -1,8 +1,9 @@
 """Own allocations of device and host memory; each object frees its allocation.
 
 Device memory is allocated from the driver's pool, and freed, in the order of the default stream.
-Work in that stream, and in streams that synchronize with it, needs no further ordering. For work in
-other streams the user calls ``used_on``. Without a GPU, ``HostMemory`` replaces ``DeviceMemory``.
+Work in that stream, and in streams that synchronize with it, needs no further ordering. Launches
+and copies in other streams call ``used_on``; for work of other packages, the user does. Without a
+GPU, ``HostMemory`` replaces ``DeviceMemory``.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Memory:
     def before_use(self, stream: int) -> None:
         """Order later work of a stream after pending work on this memory."""
 
-    def lend(self) -> None:
+    def mark_exported(self) -> None:
         """Declare that another package may use this memory in any stream."""
 
 
@@ -81,12 +82,12 @@ class ExternalMemory(Memory):
 class DeviceMemory(Memory):
     """A new allocation on a GPU."""
 
-    __slots__ = ("_lent", "_streams")
+    __slots__ = ("_is_exported", "_streams")
 
     def __init__(self, size: int, ordinal: int | None = None) -> None:
         """Allocate on a device; the default is the current one."""
         self._streams: set[object] | None = None
-        self._lent = False
+        self._is_exported = False
         self.size, self.ordinal, self.address = size, 0, 0  # frees nothing if the rest fails
         if not driver.has_multiple_devices():
             self.address = memory_pool.allocate(size) if size else 0
@@ -115,14 +116,14 @@ class DeviceMemory(Memory):
         if stream in DEFAULT_STREAMS:  # other streams synchronize with it
             self._streams.clear()
 
-    def lend(self) -> None:
-        self._lent = True
+    def mark_exported(self) -> None:
+        self._is_exported = True
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         # at exit the driver may already be unloaded; it frees all memory itself
         if self.address and not finalizing():
             if (
-                self._lent
+                self._is_exported
                 or self._streams
                 or not memory_pool.cache_block(self.address, self.size, self.ordinal)
             ):
@@ -164,12 +165,12 @@ class ManagedMemory(Memory):
     __slots__ = ()
     in_place = True
 
-    def __init__(self, size: int, *, everywhere: bool = True) -> None:
+    def __init__(self, size: int, *, attach_global: bool = True) -> None:
         self.address, self.size, self.ordinal = 0, size, 0
         if size:
             driver.make_current()
             flag = driver.api().CUmemAttach_flags
-            flags = flag.CU_MEM_ATTACH_GLOBAL if everywhere else flag.CU_MEM_ATTACH_HOST
+            flags = flag.CU_MEM_ATTACH_GLOBAL if attach_global else flag.CU_MEM_ATTACH_HOST
             allocated, doing = round_up_to_even(size), f"allocate {size} bytes of managed memory"
             self.address = int(driver.call("cuMemAllocManaged", allocated, int(flags), doing=doing))
 

@@ -56,8 +56,8 @@ class _ThreadState(threading.local):
 class _PoolFunctions:
     """The driver's functions for allocations.
 
-    The first allocation from a pool takes 10 ms. The first blocks are small, and are allocated
-    outside the pool. The driver can free them in stream order, too.
+    The first allocation from a pool takes 10 ms, so the first small blocks are allocated outside
+    the pool. The driver can free them in stream order, too.
     """
 
     def __init__(self, ordinal: int) -> None:

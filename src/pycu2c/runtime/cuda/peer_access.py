@@ -28,7 +28,7 @@ def enable_access(device: int, peer: int) -> None:
     """Enable access to the memory of a peer. Raises CudaError."""
     if (device, peer) in _ENABLED or device == peer:
         return
-    bindings, doing = driver.api(), f"let GPU {device} use memory of GPU {peer}"
+    bindings, doing = driver.api(), f"enable access of GPU {device} to memory of GPU {peer}"
     with driver.on_device(device):
         (code,) = bindings.cuCtxEnablePeerAccess(driver.primary_context(peer), 0)
     if code.name != "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED":
@@ -87,7 +87,7 @@ def peer_devices(arguments: Sequence[Argument], kernel: str) -> list[int]:
             )
         others.append(ordinal)
     if others and graph_capture.current() is not None:
-        graph_capture.reject(f"{kernel} uses arrays of two GPUs: a graph is of one")
+        graph_capture.reject(f"{kernel} uses arrays of two GPUs, and a graph those of one")
     return others
 
 
@@ -96,7 +96,7 @@ def check_stream(stream: int, kernel: str) -> None:
     here, ordinal = driver.current_ordinal(), driver.ordinal_of_stream(stream)
     if ordinal != here:
         raise LaunchError(
-            f"{kernel}: the stream is one of GPU {ordinal}, and the launch on GPU {here}: "
+            f"{kernel}: the stream belongs to GPU {ordinal}, and the launch is on GPU {here}: "
             f"launch it in `with cuda.gpus[{ordinal}]:`, or pass a stream made on GPU {here}"
         )
 

@@ -1,7 +1,8 @@
 """Start the CUDA driver and a context in a background thread.
 
-That takes 200 ms, while Python imports modules and compiles a kernel. The thread uses ctypes, to be
-independent of these imports. Code that needs the driver waits for it in its first call.
+Starting takes 200 ms, in which Python imports modules and compiles a kernel. The thread uses
+ctypes, to be independent of these imports. Code that needs the driver waits for it in its first
+call.
 """
 
 from __future__ import annotations

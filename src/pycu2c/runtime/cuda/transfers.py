@@ -68,11 +68,10 @@ def stage_arguments(
     overwritten: Set[int] = frozenset(),
     is_ordered: bool = True,
 ) -> Iterator[tuple[int, ...]]:
-    """Yield the device address of each argument of a launch; 0 for numbers. The caller launches
-    in the ``with``.
+    """Yield the device address of each argument of a launch; 0 for numbers.
 
-    Device arrays are used in place. Host arrays are copied to the device. At the end of the
-    ``with`` the stream is synchronized, and written arrays are copied back.
+    Device arrays are used in place. Host arrays are copied to the device. The caller launches in
+    the ``with``. At its end the stream is synchronized, and written arrays are copied back.
 
     written: positions of arrays that the kernel writes.
     overwritten: positions of arrays that the launch fully overwrites, and does not read.
@@ -93,7 +92,7 @@ def stage_arguments(
     try:
         for extent in merge_extents(extents.values()):
             copies.append(_allocate_copy(extent, stream))
-            if not _needs_no_copy_in(extent, extents, overwritten, arguments):
+            if not _is_overwritten(extent, extents, overwritten, arguments):
                 target = copies[-1].address_of(extent.start)
                 staging.copy_in(target, extent.start, extent.size, stream)
         yield tuple(_address(argument, copies) for argument in arguments)
@@ -107,14 +106,13 @@ def stage_arguments(
         copies.clear()  # free them even if a traceback keeps this frame alive
 
 
-def _needs_no_copy_in(
+def _is_overwritten(
     extent: ByteExtent,
     extents: Mapping[int, ByteExtent],
     overwritten: Set[int],
     arguments: Sequence[Argument],
 ) -> bool:
-    """Return whether the host values are not needed: a single contiguous array covers the range,
-    and the launch overwrites it."""
+    """Return whether a single contiguous array, which the launch overwrites, covers a range."""
     overlapping = [p for p, e in extents.items() if e.start < extent.stop and extent.start < e.stop]
     if len(overlapping) != 1 or overlapping[0] not in overwritten:
         return False
