@@ -156,7 +156,7 @@ def position(fragment: Any, use: Any, n: Any) -> Any:
 
 
 @device
-def _place(fragment: Any, row: Any, column: Any, n: Any, trans: Any) -> Any:
+def _index_in_tile(fragment: Any, row: Any, column: Any, n: Any, trans: Any) -> Any:
     """Return the index in the tile of element ``n``; other lanes have the indices of the rows."""
     per_word = WORD // fragment.dtype.itemsize
     line, offset = cuda.laneid // 4, per_word * (cuda.laneid % 4) + n % per_word
@@ -199,11 +199,11 @@ asm volatile("stmatrix.{modifiers} [%{count}], {{{numbers}}};"
     def move(fragment: Any, tile: Any, row: Any, column: Any) -> None:
         cuda.syncwarp()
         for n in range(length):
-            place = _place(fragment, row, column, n, trans)
+            index = _index_in_tile(fragment, row, column, n, trans)
             if name == "ldmatrix":
-                fragment[n] = tile[place]
+                fragment[n] = tile[index]
             else:
-                tile[place] = fragment[n]
+                tile[index] = fragment[n]
         cuda.syncwarp()
 
     return move

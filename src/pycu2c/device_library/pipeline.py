@@ -1,7 +1,7 @@
 """Implement ``pycu2c.cuda.pipeline``: copies to shared memory that each thread starts (sm_80).
 
-The names are those of CUDA's pipeline primitives, without ``__pipeline_``. Copies are waited for in
-groups, or by a barrier (``cuda.barrier``). The CPU copies at once.
+The names are those of CUDA's pipeline primitives, without ``__pipeline_``. Threads wait for groups
+of copies, or at a barrier (``cuda.barrier``). The CPU copies at once.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ def _arrive_on(bar: Any, index: Any) -> None:
 
 @device
 def arrive_on(bar: Any, index: Any) -> None:
-    """Let the current phase of a barrier end after the copies that this thread has started.
+    """Let the current phase of a barrier end only after the copies that this thread has started.
 
-    The thread arrives at the barrier afterwards.
+    It is not an arrival: the thread calls ``barrier.arrive`` afterwards.
     """
     _arrive_on(bar, int32(index))
 

@@ -20,10 +20,8 @@ from pycu2c.device_library.instructions import ADDRESS_HELPER, instruction
 from pycu2c.device_library.tensor_cores import (
     TILE_DESCRIPTOR,
     SharedFactor,
-    element_of_tile,
     factor_type,
-    number,
-    right_number,
+    number_of_tile,
 )
 from pycu2c.inline_c.functions import c_function
 from pycu2c.kernels.kernel import device
@@ -54,10 +52,8 @@ def _add_product(
             if accumulate != 0:
                 total = _exchange(address + column, row, total, 0)
             for k in range(depth):
-                left = (
-                    element_of_tile(a, row, k) if majors[0] == "k" else element_of_tile(a, k, row)
-                )
-                total += number(left, kind) * right_number(b, k, column, kind, majors[1])
+                left = number_of_tile(a, k, row, kind, majors[0])
+                total += left * number_of_tile(b, k, column, kind, majors[1])
             _exchange(address + column, row, total, 1)
 
 

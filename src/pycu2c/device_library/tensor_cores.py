@@ -112,10 +112,10 @@ def element_of_tile(tile: Any, row: Any, column: Any) -> Any:
 
 
 @device
-def right_number(b: Any, k: Any, column: Any, kind: Any, major: Any) -> Any:
-    """Return element ``[k, column]`` of the right factor."""
+def number_of_tile(tile: Any, k: Any, line: Any, kind: Any, major: Any) -> Any:
+    """Return element ``k`` of a row of the left factor, or of a column of the right factor."""
     return number(
-        element_of_tile(b, column, k) if major == "k" else element_of_tile(b, k, column), kind
+        element_of_tile(tile, line, k) if major == "k" else element_of_tile(tile, k, line), kind
     )
 
 

@@ -21,12 +21,10 @@ from pycu2c.device_library.tensor_cores import (
     FactorType,
     SharedFactor,
     accumulator_position,
-    element_of_tile,
     factor_type,
     left_number,
-    number,
+    number_of_tile,
     registers,
-    right_number,
 )
 from pycu2c.inline_c.functions import c_function
 from pycu2c.kernels.kernel import device
@@ -54,8 +52,8 @@ def _add_product_of_tiles(d: Any, a: Any, b: Any, depth: Any, kind: Any, majors:
     for n in range(d.shape[0]):
         row, column = position(n)
         for k in range(depth):
-            left = element_of_tile(a, row, k) if majors[0] == "k" else element_of_tile(a, k, row)
-            d[n] += number(left, kind) * right_number(b, k, column, kind, majors[1])
+            left = number_of_tile(a, k, row, kind, majors[0])
+            d[n] += left * number_of_tile(b, k, column, kind, majors[1])
 
 
 @device
@@ -66,7 +64,7 @@ def _add_product_of_registers(d: Any, a: Any, b: Any, major: Any) -> None:
             left = left_number(a, k, half, "")
             for pair in range(2 * half, d.shape[0], 4):
                 for n in range(pair, pair + 2):
-                    d[n] += left * right_number(b, k, position(n)[1], "", major)
+                    d[n] += left * number_of_tile(b, k, position(n)[1], "", major)
 
 
 # ---- instructions --------------------------------------------------------------------------------
