@@ -7,11 +7,11 @@ from typing import Any
 
 from pycu2c import cuda, float32, kernel
 
-M, N, K = 96, 128, 32  # of the tiles of a block
+M, N, K = 96, 64, 64  # of the tiles of a block
 ROWS, COLUMNS = 6, 16  # of the sums of a thread
 BLOCK = N // COLUMNS, M // ROWS
 THREADS = BLOCK[0] * BLOCK[1]
-SIDE = 384  # the product is for multiples of it
+SIDE = 192  # the product is for multiples of it
 
 
 @functools.cache
@@ -20,7 +20,8 @@ def make_kernel(backend: str) -> Any:
 
     @kernel(backend=backend, launch_bounds=THREADS, wraparound=False)
     def multiply(c: Any, a: Any, b: Any) -> None:
-        a_tile = cuda.shared.array((M, K), float32)
+        # the threads of a warp load from several rows of a_tile, which start in different banks
+        a_tile = cuda.shared.array((M, K + 1), float32)
         b_tile = cuda.shared.array((K, N), float32)
         total = cuda.local.array((ROWS, COLUMNS), float32)
         row, column = cuda.blockIdx.y * M, cuda.blockIdx.x * N
