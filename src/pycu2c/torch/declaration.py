@@ -26,9 +26,9 @@ def input_parameters(kernel: Kernel[Any], outputs: Container[str]) -> dict[str, 
     if any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in parameters.values()):
         raise TypeError(f"{kernel.name}: all parameters of an operator are positional, without *")
     declared = kernel.declared[0].parameters if kernel.declared else ()
-    notes = dict(zip(parameters, declared)) or inspect.get_annotations(kernel.python)
+    annotations = dict(zip(parameters, declared)) or inspect.get_annotations(kernel.python)
     inputs = {name: p for name, p in parameters.items() if name not in outputs}
-    missing = [name for name in inputs if name not in notes]
+    missing = [name for name in inputs if name not in annotations]
     if missing:
         raise TypeError(
             f"{kernel.name}: an operator needs the types of its parameters, and "
@@ -37,7 +37,7 @@ def input_parameters(kernel: Kernel[Any], outputs: Container[str]) -> dict[str, 
         )
     names = kernel.python.__globals__
     return {
-        name: p.replace(annotation=_python_type(evaluate_annotation(notes[name], names)))
+        name: p.replace(annotation=_python_type(evaluate_annotation(annotations[name], names)))
         for name, p in inputs.items()
     }
 
@@ -50,18 +50,20 @@ _PYTHON_TYPES = {
 }
 
 
-def _python_type(note: object) -> object:
+def _python_type(annotation: object) -> object:
     """Return the annotation of an operator for one of a kernel; others are returned unchanged."""
-    origin = typing.get_origin(note) or note
+    origin = typing.get_origin(annotation) or annotation
     if isinstance(origin, type) and hasattr(origin, "__dlpack__"):
         return torch.Tensor
     try:
-        declared = parse_type(note)
+        declared = parse_type(annotation)
     except SignatureError:
-        return note
+        return annotation
     if isinstance(declared, Array):
         return torch.Tensor
-    return _PYTHON_TYPES.get(declared.dtype.kind, note) if isinstance(declared, Scalar) else note
+    if isinstance(declared, Scalar):
+        return _PYTHON_TYPES.get(declared.dtype.kind, annotation)
+    return annotation
 
 
 def written_names(kernel: Kernel[Any]) -> set[str]:
