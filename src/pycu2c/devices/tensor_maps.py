@@ -112,6 +112,7 @@ class TensorMap(_Fields):
             )
         descriptor: HostDescriptor | np.uint64 = HostDescriptor()
         if described.location == "device":
+            driver.make_current()  # the calling thread may have no context yet
             words = _encode(described, box, swizzle)
             descriptor = np.uint64(_address_on_gpu(driver.current_ordinal(), words))
         return super().__new__(cls, array, descriptor, swizzle)
