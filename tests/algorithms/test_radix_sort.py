@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from algorithms.conftest import to_host
-from pycu2c import algorithms
+from pycu2c import algorithms, int32, int64, uint32
 from pycu2c.algorithms import placement
 from pycu2c.algorithms.radix_sort import count_kernel, sort_kernel
 from pycu2c.toolchain.nvrtc import nvrtc
@@ -74,3 +75,11 @@ def test_counts_of_digits(size: int) -> None:
     digits = np.concatenate([np.bincount(x >> bit & 255, minlength=256) for bit in (0, 8)])
     np.testing.assert_array_equal(counts, digits)
     assert made.attributes(arch="sm_90").local_bytes == 0
+
+
+def test_a_look_back_over_ready_tiles_is_progress_on_the_cpu() -> None:
+    """The scheduler suspends a block that stays at one point; this took 25 times as long."""
+    u = uint32
+    signature = u[::1], u[::1], u[::1], u[::1], u[::1], u[:, ::1], int64, int32
+    text = sort_kernel("cpu", 1, 4, 4, descending=False).inspect("c", signature)
+    assert re.search(r"while \(self->previous >= 0\) {\s+self->state_ = 0;", text)
