@@ -9,7 +9,12 @@ import numpy as np
 
 from pycu2c import cuda
 from pycu2c.declarations.parameter_docs import document_parameters
-from pycu2c.device_library.warp import WARP_SIZE, block_threads, reduce_lanes, thread_rank
+from pycu2c.device_library.warp import (
+    WARP_SIZE,
+    block_threads,
+    reduce_lanes,
+    thread_rank,
+)
 from pycu2c.kernels.kernel import device
 
 
@@ -34,7 +39,9 @@ def load_items(arrays: Any, index: Any) -> Any:
     """Load a value, or a tuple from one array for each item."""
     if isinstance(arrays, tuple):
         return tuple(array[index] for array in arrays)
-    return value_of(arrays[index])
+    if isinstance(arrays[index], np.void):
+        return arrays[index].copy()
+    return arrays[index]
 
 
 @device
@@ -55,7 +62,8 @@ def reduce_warps(value: Any, op: Any, of_warps: Any, count: Any) -> Any:
     """
     rank = thread_rank()
     lanes = min(WARP_SIZE, count - rank // WARP_SIZE * WARP_SIZE)
-    result = reduce_lanes(value_of(value), op, lanes)
+    own = value.copy() if isinstance(value, np.void) else value
+    result = reduce_lanes(own, op, lanes)
     if cuda.laneid == 0:
         store_items(of_warps, rank // WARP_SIZE, result)
     cuda.syncthreads()
