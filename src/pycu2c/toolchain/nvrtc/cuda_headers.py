@@ -43,7 +43,7 @@ def header_flags(text: str, version: tuple[int, int]) -> tuple[str, ...]:
 def feature_flags(text: str) -> tuple[str, ...]:
     """Return the flag that omits textures, and types and functions named ``cuda…``, if unused.
 
-    NVRTC then takes about 6 of 15 ms less.
+    With it, NVRTC takes 9 ms for an empty kernel, without it 15.
     """
     return () if "cuda" in text or _ANY_INCLUDE.search(text) else ("--minimal",)
 
