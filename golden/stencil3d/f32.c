@@ -57,9 +57,10 @@ void stencil3d(const void *arguments, int64_t first_block, int64_t last_block) {
             for (int64_t y = max_i64(first_y, 1LL); y < min_i64(last_y, height - 1); ++y) {
                 #pragma omp simd
                 for (int64_t x = max_i64(first_x, 1LL); x < min_i64(last_x, width - 1); ++x) {
-                    float total = u[((z - 1) * height + y) * width + x] + u[((z + 1) * height + y) * width + x];
-                    total += u[(z * height + y - 1) * width + x] + u[(z * height + y + 1) * width + x];
-                    total += u[(z * height + y) * width + x - 1] + u[(z * height + y) * width + x + 1];
+                    int64_t row = (z * height + y) * width;
+                    float total = u[row + x - height * width] + u[row + x + height * width];
+                    total += u[row + x - width] + u[row + x + width];
+                    total += u[row + x - 1] + u[row + x + 1];
                     out[(z * out_shape1 + y) * out_shape2 + x] = total / 6.0f;
                 }
             }

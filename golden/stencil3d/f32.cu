@@ -7,9 +7,10 @@ extern "C" __global__ void stencil3d(const float *u, int u_shape0, int u_shape1,
     int height = u_shape1;
     int width = u_shape2;
     if (0 < x && x < width - 1 && (0 < y && y < height - 1) && (0 < z && z < depth - 1)) {
-        float total = u[((z - 1) * height + y) * width + x] + u[((z + 1) * height + y) * width + x];
-        total += u[(z * height + y - 1) * width + x] + u[(z * height + y + 1) * width + x];
-        total += u[(z * height + y) * width + x - 1] + u[(z * height + y) * width + x + 1];
+        int row = (z * height + y) * width;
+        float total = u[row + x - height * width] + u[row + x + height * width];
+        total += u[row + x - width] + u[row + x + width];
+        total += u[row + x - 1] + u[row + x + 1];
         out[(z * out_shape1 + y) * out_shape2 + x] = total / 6.0f;
     }
 }

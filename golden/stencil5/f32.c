@@ -47,7 +47,7 @@ void stencil5(const void *arguments, int64_t first_block, int64_t last_block) {
             #pragma omp simd
             for (int64_t x = first_x; x < min_i64(last_x, width); ++x) {
                 if (0 < x && x < width - 1 && (0 < y && y < height - 1)) {
-                    float around = u[(y - 1) * width + x] + u[(y + 1) * width + x] + u[y * width + x - 1] + u[y * width + x + 1];
+                    float around = u[y * width + x - width] + u[y * width + x + width] + u[y * width + x - 1] + u[y * width + x + 1];
                     out[y * out_shape1 + x] = u[y * width + x] + rate * (around - 4.0f * u[y * width + x]);
                 } else {
                     out[y * out_shape1 + x] = u[y * width + x];

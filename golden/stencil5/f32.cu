@@ -6,8 +6,9 @@ extern "C" __global__ void stencil5(const float *u, int u_shape0, int u_shape1, 
     int width = u_shape1;
     if (x >= width || y >= height) return;
     if (0 < x && x < width - 1 && (0 < y && y < height - 1)) {
-        float around = u[(y - 1) * width + x] + u[(y + 1) * width + x] + u[y * width + x - 1] + u[y * width + x + 1];
-        out[y * out_shape1 + x] = u[y * width + x] + rate * (around - 4.0f * u[y * width + x]);
+        int row = y * width;
+        float around = u[row + x - width] + u[row + x + width] + u[row + x - 1] + u[row + x + 1];
+        out[y * out_shape1 + x] = u[row + x] + rate * (around - 4.0f * u[row + x]);
     } else {
         out[y * out_shape1 + x] = u[y * width + x];
     }

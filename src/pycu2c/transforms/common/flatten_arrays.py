@@ -21,7 +21,7 @@ from pycu2c.ir.builders import binary, cast, const, scalar_type
 from pycu2c.ir.call_graph import recursive_functions
 from pycu2c.ir.views import has_linear_start, itemsize_ratio, multiply, stride_inside_field
 from pycu2c.ops.intrinsics.threads.cpu_block import shared_bytes
-from pycu2c.ops.operators import ADD, C_DIV, MUL, SUB
+from pycu2c.ops.operators import ADD, C_DIV, MUL, SUB, Operator
 
 ComponentKey = tuple[str, ir.ArgumentPart, int]  # array parameter, component, axis
 
@@ -152,16 +152,24 @@ class _Flattener:
     def _row_major_index(
         self, array: ir.Var, indices: list[ir.Expr], index_type: Scalar
     ) -> ir.Expr:
-        """Return the index by Horner's rule: ``(i * rows + j) * columns + k``."""
-        total = indices[0]
+        """Return the index by Horner's rule: ``(i * rows + j) * columns + k``.
+
+        The element of a neighbouring row is ``(i * rows + j) * columns + k + columns``, so that
+        neighbours share the first part.
+        """
+        total, sign, offset = indices[0], ADD, None
         for axis, index in enumerate(indices[1:], start=1):
-            if _is_constant(0, total):
+            if offset is None and _is_constant(0, total):
                 total = index
                 continue
             length = self.component(array, ir.ArgumentPart.SHAPE, axis, index_type, index)
+            if offset is not None:
+                offset = multiply(offset, length)
+            elif (neighbor := _neighbor(total)) is not None:
+                (total, sign), offset = neighbor, length
             scaled = length if _is_constant(1, total) else binary(MUL, total, length, index.span)
             total = _sum(scaled, index)
-        return total
+        return total if offset is None else binary(sign, total, offset, total.span)
 
     def _strided_index(self, array: ir.Var, indices: list[ir.Expr], index_type: Scalar) -> ir.Expr:
         total: ir.Expr = const(0, array.span, index_type)
@@ -237,6 +245,16 @@ class _Flattener:
                 name = f"{p.name}.{part.value}.{axis}"
                 out.append(ir.Parameter(name, component_type, p.argument, part, axis))
         return tuple(out)
+
+
+def _neighbor(index: ir.Expr) -> tuple[ir.Expr, Operator] | None:
+    """Return the left side and the operator of ``x + 1`` and ``x - 1``."""
+    value, to = index, scalar_type(index)
+    if isinstance(index, ir.Cast) and scalar_type(index.operand).dtype is to.dtype:
+        value = index.operand  # from strong to weak
+    if isinstance(value, ir.Binary) and value.op in (ADD, SUB) and _is_constant(1, value.right):
+        return cast(value.left, to), value.op
+    return None
 
 
 def _is_constant(value: int, e: ir.Expr) -> bool:
