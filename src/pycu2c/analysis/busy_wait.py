@@ -97,32 +97,47 @@ def _is_load(e: ir.Expr) -> TypeGuard[ir.Load]:
 
 @dataclass(slots=True)
 class _DependenceAnalysis:
-    """Variables of a loop that depend on memory which other threads write."""
+    """Variables and arrays of a loop that depend on memory which other threads write."""
 
     is_source: Callable[[ir.Expr], bool]
     names: set[str] = field(default_factory=set)
     controls_exit: bool = False  # a dependent condition controls an exit of the loop
 
-    def visit(self, body: ir.Body, controlled: bool, innermost: bool) -> None:
-        """Propagate dependence through a body.
+    def visit(self, body: ir.Body, controlled: bool, innermost: bool) -> bool:
+        """Propagate dependence through a body; return whether a jump out of it depends.
 
         ``controlled``: the execution of these statements depends on such memory. ``innermost``: a
         break here leaves the analyzed loop.
         """
+        jumps = False
         for s in body:
-            if isinstance(s, ir.Assign | ir.Declare):
+            if isinstance(s, ir.Assign | ir.Declare | ir.Store):
                 if controlled or any(self.depends(e) for e in operands(s)):
-                    self.names.add(s.var.name)
-            elif isinstance(s, ir.Return) or (isinstance(s, ir.Break) and innermost):
-                self.controls_exit = self.controls_exit or controlled
+                    self.names.add(s.array.name if isinstance(s, ir.Store) else s.var.name)
+            elif isinstance(s, ir.BarrierWait):
+                sent = (x for x in s.contributions if controlled or self.depends(x.value))
+                self.names.update(x.array.name for x in sent)
+            elif isinstance(s, ir.Return | ir.Break | ir.Continue):
+                if isinstance(s, ir.Return) or (isinstance(s, ir.Break) and innermost):
+                    self.controls_exit = self.controls_exit or controlled
+                jumps = jumps or controlled
             else:
                 dependent = controlled or any(self.depends(e) for e in _conditions(s))
                 for inner in bodies(s):
-                    self.visit(inner, dependent, innermost and isinstance(s, ir.If))
+                    if not self.visit(inner, dependent, innermost and isinstance(s, ir.If)):
+                        continue
+                    if isinstance(s, ir.If):
+                        jumps = True
+                    else:  # the number of its iterations depends
+                        self.visit(inner, True, False)
+            controlled = controlled or jumps
+        return jumps
 
     def depends(self, e: ir.Expr) -> bool:
         return any(
-            self.is_source(x) or (isinstance(x, ir.Var) and x.name in self.names)
+            self.is_source(x)
+            or (isinstance(x, ir.Var) and x.name in self.names)
+            or (isinstance(x, ir.Load) and x.array.name in self.names)
             for x in expressions(e)
         )
 
