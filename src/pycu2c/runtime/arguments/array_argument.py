@@ -97,5 +97,5 @@ Argument: TypeAlias = "ArrayArgument | HandleArgument | Number"
 
 def as_int(number: Argument) -> int:
     """Convert an integer argument to a Python int, whose arithmetic cannot overflow."""
-    assert not isinstance(number, (ArrayArgument, HandleArgument))
-    return int(number)
+    assert not isinstance(number, ArrayArgument)
+    return number.handle("host") if isinstance(number, HandleArgument) else int(number)
