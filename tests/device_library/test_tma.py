@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c import LaunchError, cuda, kernel, uint64
+from pycu2c import CheckError, LaunchError, cuda, float32, kernel, uint64
 from pycu2c.cuda import barrier, tma
 from pycu2c.kernels.kernel import Kernel
 from support.asynchronous import hopper_code, launch
@@ -169,3 +169,31 @@ def test_cuda_uses_the_instructions() -> None:
     text, log = hopper_code(share_row, np.zeros((1, 1), np.int32), row)
     assert ".multicast::cluster" in text
     assert not log.strip("\0\n ")
+
+
+@pytest.mark.parametrize("is_waiting", [True, False])
+def test_checked_runs_take_maps_of_host_memory(is_waiting: bool) -> None:
+    @kernel(backend="cpu", check=True)
+    def scatter(out, rows):
+        tile = cuda.shared.array((8, 32), float32, alignment=1024)
+        bar = cuda.shared.array(1, uint64)
+        if cuda.threadIdx.x == 0:
+            barrier.init(bar, 0, 1)
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            barrier.arrive_expect_tx(bar, 0, 1024)
+            tma.load(tile, rows, (0, 0), bar, 0)
+        if is_waiting:
+            barrier.wait_parity(bar, 0, 0)
+        for i in range(8):
+            out[i, cuda.threadIdx.x] = tile[i, cuda.threadIdx.x]
+
+    rows = np.arange(256, dtype=np.float32).reshape(8, 32)
+    for _ in range(3):
+        out = np.zeros_like(rows)
+        if is_waiting:
+            scatter[1, 32](out, cuda.TensorMap(rows, (8, 32), "none"))
+            assert (out == rows).all()
+        else:
+            with pytest.raises(CheckError, match="race"):
+                scatter[1, 32](out, cuda.TensorMap(rows, (8, 32), "none"))

@@ -47,6 +47,7 @@ from pycu2c.runtime.runner import (
     Runner,
     SpecializationKey,
 )
+from pycu2c.transforms.common.select_inline_c import select_python_bodies
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +101,9 @@ class CheckedRunner(Runner):
     ) -> None:
         self._kernel, self._key, self._cache = kernel, key, cache
         self._is_on_gpu = key.backend == "cuda"
-        parameters = kernel.built.module.kernel.parameters
-        self._integers = [p.argument for p in parameters if is_integral(p.type)]
+        module = kernel.built.module
+        self._module = module if self._is_on_gpu else select_python_bodies(module)
+        self._integers = [p.argument for p in module.kernel.parameters if is_integral(p.type)]
         self._binaries: dict[object, _Binary] = {}
         self._variants: defaultdict[object, _Variants] = defaultdict(_Variants)
 
@@ -220,7 +222,7 @@ class CheckedRunner(Runner):
         assumptions = replace(self._key.assumptions, block=launch.block, grid=launch.grid)
         lengths = {
             (p.name, axis): Interval(length, length)
-            for p in self._kernel.built.module.kernel.parameters
+            for p in self._module.kernel.parameters
             if isinstance(array := arguments[p.argument], ArrayArgument)
             for axis, length in enumerate(array.shape)
         }
@@ -233,7 +235,7 @@ class CheckedRunner(Runner):
         integers: Sequence[Interval],
         groups: frozenset[CheckGroup],
     ) -> InstrumentedKernel:
-        module, by_argument = self._kernel.built.module, dict(zip(self._integers, integers))
+        module, by_argument = self._module, dict(zip(self._integers, integers))
         parameters = module.kernel.parameters
         numbers = {p.name: by_argument[p.argument] for p in parameters if is_integral(p.type)}
         assert facts.parameters is not None
@@ -287,9 +289,7 @@ class CheckedRunner(Runner):
         sites, text = kernel.sites, self._text(kernel)
         binary = self._binaries.get((sites, text))
         if binary is None:
-            module, lines = with_coverage_flags(
-                kernel.module if sites else self._kernel.built.module
-            )
+            module, lines = with_coverage_flags(kernel.module if sites else self._module)
             compiled = replace(self._kernel, built=BuiltModule(module))
             runner = specialization.compile_runner(compiled, self._key, self._cache)
             binary = _Binary(text, sites, lines, runner, DeviceFindings(len(sites)))

@@ -37,6 +37,18 @@ def select_inline_c(module: ir.Module, dialect: str) -> ir.Module:
     )
 
 
+def select_python_bodies(module: ir.Module) -> ir.Module:
+    """Select the Python bodies of functions that have no C for the CPU."""
+    return map_functions(module, _with_python_body)
+
+
+def _with_python_body(function: ir.Function) -> ir.Function:
+    code = function.external_code
+    if code is None or not code.has_python_body or code.code("c") is not None:
+        return function
+    return replace(function, external_code=None)
+
+
 def _select(function: ir.Function, dialect: str) -> ir.Function:
     if function.external_code is None:
         return function
