@@ -45,7 +45,7 @@ from pycu2c.declarations.options import CheckGroup
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.builders import binary, const
 from pycu2c.ir.views import array_of
-from pycu2c.ir.walk import all_expressions
+from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.operators import SUB
 
 
@@ -210,7 +210,7 @@ class _Planner:
         if self._groups.isdisjoint(("race", "init")):
             return
         functions = tuple(_with_callees(self._module.kernel, self._clones))
-        untracked = {f.name: _untracked_arrays(f) for f in functions}
+        untracked = {f.name: self._arrays(f, _untracked_arrays) for f in functions}
         for function, array, p in shared_shadows(functions):
             is_proved = self._proofs.exempts(self._groups, (function, array.name))
             if not is_proved and array.name not in untracked[function]:
@@ -262,11 +262,14 @@ def _read_arrays(function: ir.Function) -> set[str]:
 def _untracked_arrays(function: ir.Function) -> set[str]:
     """Return the shared arrays of other blocks of a cluster whose accesses have no shadow.
 
-    These are passed to other functions, or in dynamic shared memory.
+    These are passed from or to other functions, or in dynamic shared memory.
     """
     expressions = list(all_expressions(function.body))
-    used = {e for e in expressions if isinstance(e, ir.Var) and ir.in_cluster(e)}
+    stores = (s for s in statements(function.body) if isinstance(s, ir.Store))
+    arrays = {array_of(e) for e in (*expressions, *(s.array for s in stores))}
+    used = {array for array in arrays if array is not None and ir.in_cluster(array)}
     calls = (e for e in expressions if isinstance(e, ir.Call))
     passed = {array for call in calls for array in map(array_of, call.arguments)}
+    parameters = {p.name for p in function.parameters}
     dynamic = {e for e in used if isinstance(e.type, Array) and e.type.shape is None}
-    return {e.name for e in used & passed | dynamic}
+    return {e.name for e in used if e in passed or e in dynamic or e.name in parameters}
