@@ -49,8 +49,8 @@ def make_kernel(backend: str) -> Any:
         i = warp // 4 * 64 + lane // 4  # and each 8th row after it
         j = warp % 4 * 16 + lane % 4  # and each 4th group of columns after it
         total = cuda.local.array((ROWS, QUADS, 4), float32)
-        left = cuda.local.array((2, ROWS), float4)  # loaded while the others are multiplied
-        right = cuda.local.array((2, QUADS), float4)
+        left = cuda.local.array(ROWS, float4)  # four elements of each row
+        right = cuda.local.array((2, QUADS), float4)  # one is loaded while the other is multiplied
         for m in range(ROWS):
             for q in range(QUADS):
                 for n in range(4):
@@ -67,26 +67,24 @@ def make_kernel(backend: str) -> Any:
                 tma.load(b_tiles[following], b, ((step + 1) * K, column), loaded, following)
             barrier.wait_parity(loaded, stage, parity)
             for m in range(ROWS):
-                left[0, m] = a_tiles[stage, i + 8 * m, lane // 4]
+                left[m] = a_tiles[stage, i + 8 * m, lane // 4]
             for q in range(QUADS):
                 right[0, q] = b_tiles[stage, 0, j + 4 * q]
-            for first in range(0, K // 4, 2):
-                for buffer in range(2):
-                    k = first + buffer
-                    for m in range(ROWS):
-                        place = (k + 1) % (K // 4) ^ lane // 4  # swizzled
-                        left[buffer ^ 1, m] = a_tiles[stage, i + 8 * m, place]
-                    for kk in range(4):
-                        for q in range(QUADS):
-                            right[kk & 1 ^ 1, q] = b_tiles[stage, (4 * k + kk + 1) % K, j + 4 * q]
-                        for m in range(ROWS):
-                            row_of_left = left[buffer, m]
-                            x = (row_of_left.x, row_of_left.y, row_of_left.z, row_of_left.w)[kk]
-                            for q in range(QUADS):
-                                total[m, q, 0] += x * right[kk & 1, q].x
-                                total[m, q, 1] += x * right[kk & 1, q].y
-                                total[m, q, 2] += x * right[kk & 1, q].z
-                                total[m, q, 3] += x * right[kk & 1, q].w
+            for k in cuda.unroll(range(K)):
+                for q in range(QUADS):
+                    right[k & 1 ^ 1, q] = b_tiles[stage, (k + 1) % K, j + 4 * q]
+                for m in range(ROWS):
+                    row_of_left = left[m]
+                    x = (row_of_left.x, row_of_left.y, row_of_left.z, row_of_left.w)[k % 4]
+                    for q in range(QUADS):
+                        total[m, q, 0] += x * right[k & 1, q].x
+                        total[m, q, 1] += x * right[k & 1, q].y
+                        total[m, q, 2] += x * right[k & 1, q].z
+                        total[m, q, 3] += x * right[k & 1, q].w
+                    if k % 4 == 3:
+                        quad = (k // 4 + 1) % (K // 4) ^ lane // 4  # swizzled
+                        left[m] = a_tiles[stage, i + 8 * m, quad]
+            cuda.syncwarp()
             if lane == 0:
                 barrier.arrive(free, stage)
             if following == 0:
